@@ -1,0 +1,21 @@
+// deno-lint-ignore-file no-console
+/** Checks the rules of the house that a type checker cannot: who imports whom, and who may exit. */
+
+import { cycleViolations } from "./checks/cycles.ts";
+import { wordViolations } from "./checks/forbidden_words.ts";
+import { importGraph, sourceFiles } from "./checks/import_graph.ts";
+import { layerViolations, libraryViolations } from "./checks/layers.ts";
+
+const root = import.meta.dirname!.replace(/\/scripts$/, "");
+const files = sourceFiles(root);
+const edges = await importGraph(root, files);
+const violations = [
+  ...layerViolations(edges),
+  ...libraryViolations(edges),
+  ...cycleViolations(edges),
+  ...files.flatMap((file) => wordViolations(file, Deno.readTextFileSync(`${root}/${file}`))),
+];
+
+for (const violation of violations) console.error(violation);
+console.log(`${files.length} files, ${edges.length} imports, ${violations.length} violations`);
+Deno.exit(violations.length === 0 ? 0 : 1);

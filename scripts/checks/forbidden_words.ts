@@ -1,0 +1,34 @@
+/** Words that only one place of the program may say. */
+
+interface Rule {
+  readonly word: RegExp;
+  readonly allowedIn: RegExp;
+  readonly says: string;
+}
+
+const RULES: readonly Rule[] = [
+  {
+    word: /\bDeno\s*\.\s*exit\b/g,
+    allowedIn: /^main\.ts$/,
+    says: "Deno.exit belongs into main.ts alone",
+  },
+  {
+    word: /\bDeno\s*\.\s*build\s*\.\s*os\b|\bis(?:Linux|Mac|MacOS|Darwin|Windows)\b/gi,
+    allowedIn: /^src\/platform\//,
+    says: "only src/platform asks which OS this is",
+  },
+];
+
+/** Comments and quoted text, which may say anything. */
+const NO_CODE = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
+
+/** Every forbidden word in one file's source, with its line. */
+export function wordViolations(path: string, source: string): string[] {
+  const code = source.replace(NO_CODE, (text) => text.replace(/[^\n]/g, " "));
+  return RULES.filter((rule) => !rule.allowedIn.test(path)).flatMap((rule) =>
+    [...code.matchAll(rule.word)].map((match) => {
+      const line = code.slice(0, match.index).split("\n").length;
+      return `${path}:${line} says ${match[0]}: ${rule.says}`;
+    })
+  );
+}

@@ -1,0 +1,100 @@
+/** Who imports whom in this repository, as `deno info` sees it: types and `import()` included. */
+
+/** One import, between two files of the repository or from one to a package. */
+export interface Edge {
+  /** Path of the importing file, from the root of the repository. */
+  readonly from: string;
+  /** Path of the imported file from the root, or a specifier such as `npm:/hono@4`. */
+  readonly to: string;
+  /** Whether it is only reached by `import()`. */
+  readonly dynamic: boolean;
+}
+
+interface Resolved {
+  readonly specifier?: string;
+}
+
+interface Module {
+  readonly specifier: string;
+  readonly dependencies?: readonly {
+    readonly code?: Resolved;
+    readonly type?: Resolved;
+    readonly isDynamic?: boolean;
+  }[];
+}
+
+/** The program's own source files, as paths from `root`: main.ts and all below src/. */
+export function sourceFiles(root: string): string[] {
+  return [...codeIn(root, "main.ts"), ...codeIn(root, "src")].sort();
+}
+
+function* codeIn(root: string, path: string): Iterable<string> {
+  const stat = statOf(`${root}/${path}`);
+  if (stat?.isFile && /\.tsx?$/.test(path) && !path.endsWith(".d.ts")) yield path;
+  if (!stat?.isDirectory) return;
+  for (const entry of Deno.readDirSync(`${root}/${path}`)) {
+    yield* codeIn(root, `${path}/${entry.name}`);
+  }
+}
+
+function statOf(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.statSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** Every import that `files` (paths from `root`) make, in one `deno info`. */
+export async function importGraph(root: string, files: readonly string[]): Promise<Edge[]> {
+  const entry = await Deno.makeTempFile({ prefix: "procsup-layers-", suffix: ".ts" });
+  try {
+    const urls = files.map((file) => `import ${JSON.stringify(fileUrl(root, file))};\n`);
+    await Deno.writeTextFile(entry, urls.join(""));
+    const modules = await modulesOf(root, entry);
+    const own = new Set(files.map((file) => fileUrl(root, file)));
+    return modules.filter(({ specifier }) => own.has(specifier))
+      .flatMap((module) => edgesOf(root, module));
+  } finally {
+    await Deno.remove(entry);
+  }
+}
+
+async function modulesOf(root: string, entry: string): Promise<readonly Module[]> {
+  const info = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", "--config", `${root}/deno.json`, entry],
+    cwd: root,
+  }).output();
+  if (!info.success) throw new Error(`deno info failed: ${new TextDecoder().decode(info.stderr)}`);
+  return JSON.parse(new TextDecoder().decode(info.stdout)).modules;
+}
+
+function edgesOf(root: string, module: Module): Edge[] {
+  return (module.dependencies ?? []).flatMap(({ code, type, isDynamic }) => {
+    const targets = [code?.specifier, type?.specifier].filter((to) => to !== undefined);
+    return [...new Set(targets)].map((to) => ({
+      from: pathOf(root, module.specifier),
+      to: pathOf(root, to),
+      dynamic: isDynamic ?? false,
+    }));
+  });
+}
+
+function fileUrl(root: string, file: string): string {
+  return new URL(file, `file://${root}/`).href;
+}
+
+function pathOf(root: string, specifier: string): string {
+  const base = fileUrl(root, "");
+  return specifier.startsWith(base) ? decodeURI(specifier.slice(base.length)) : specifier;
+}
+
+/** `start` and all that is reached from it. */
+export function reachedFrom(start: string, edges: readonly Edge[]): Set<string> {
+  const reached = new Set([start]);
+  for (const file of reached) {
+    for (const edge of edges) if (edge.from === file) reached.add(edge.to);
+  }
+  return reached;
+}

@@ -1,0 +1,65 @@
+/** Which folder may import which (design.md, section 2): imports go one way. */
+
+import { type Edge, reachedFrom } from "./import_graph.ts";
+
+const BELOW_MANAGER = ["model", "platform", "logs", "runtimes", "process"];
+
+/** Folder (or file at the top) → the folders it may import; its own goes without saying. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  platform: ["model"],
+  logs: ["model", "platform"],
+  runtimes: ["model", "platform"],
+  process: ["model", "platform", "logs", "runtimes"],
+  manager: BELOW_MANAGER,
+  config: ["model", "runtimes"],
+  protocol: ["model", "platform"],
+  web: ["manager", "protocol", "model", "platform"],
+  mcp: ["protocol", "model", "manager"],
+  daemon: [...BELOW_MANAGER, "manager", "config", "protocol", "web", "mcp"],
+  cli: ["protocol", "model", "config", "platform"],
+  "mod.ts": ["manager", "model"],
+  "main.ts": ["cli"],
+};
+
+/** What a command of the command line may reach besides, by `import()` alone. */
+const LAZY = { from: "src/cli/commands/", to: ["daemon", "mcp"] };
+
+/** What the library must not hold, however it is reached. */
+const NOT_IN_LIBRARY = /^src\/(daemon|web|cli|mcp)\/|^npm:\/?hono[@/]/;
+
+/** Every import that goes the wrong way, as a sentence. */
+export function layerViolations(edges: readonly Edge[]): string[] {
+  return edges.flatMap((edge) => {
+    const problem = problemOf(edge);
+    return problem === undefined ? [] : [`${edge.from} imports ${edge.to}: ${problem}`];
+  });
+}
+
+function problemOf(edge: Edge): string | undefined {
+  const from = layerOf(edge.from);
+  const to = layerOf(edge.to);
+  if (from === undefined || to === undefined || from === to) return undefined;
+  const allowed = ALLOWED[from];
+  if (allowed === undefined) return `${from} has no row in scripts/checks/layers.ts`;
+  if (allowed.includes(to)) return undefined;
+  if (from === "cli" && LAZY.to.includes(to)) {
+    if (edge.dynamic && edge.from.startsWith(LAZY.from)) return undefined;
+    return `cli may import ${to} only by import() inside ${LAZY.from}`;
+  }
+  return `${from} may import ${allowed.length === 0 ? "nothing" : `only ${allowed.join(", ")}`}`;
+}
+
+/** `src/model/name.ts` → `model`, `src/mod.ts` → `mod.ts`; undefined outside of the program. */
+function layerOf(path: string): string | undefined {
+  return path === "main.ts" ? path : /^src\/([^/]+)/.exec(path)?.[1];
+}
+
+/** What the library's graph holds although it must not, as sentences. */
+export function libraryViolations(edges: readonly Edge[]): string[] {
+  return [...reachedFrom("src/mod.ts", edges)]
+    .filter((path) => NOT_IN_LIBRARY.test(path))
+    .map((path) =>
+      `src/mod.ts reaches ${path}: the library holds no daemon, web, cli, mcp or hono`
+    );
+}

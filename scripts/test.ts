@@ -1,0 +1,57 @@
+// deno-lint-ignore-file no-console
+/**
+ * The gate: format, lint, types, layers, package, tests.
+ *
+ * `deno task test` runs them all, `--no-tests` all but the tests, and any other argument goes to
+ * `deno test`, which then runs alone: `deno task test tests/model --filter "stop"`.
+ */
+
+import { type Outcome, runStep, type Step } from "./checks/steps.ts";
+
+const root = import.meta.dirname!.replace(/\/scripts$/, "");
+
+const STATIC_STEPS: readonly Step[] = [
+  { name: "format", args: ["fmt", "--check"] },
+  { name: "lint", args: ["lint"] },
+  { name: "types", args: ["check", ...present("main.ts", "src", "tests", "scripts")] },
+  { name: "layers", args: ["run", "-A", "scripts/check_layers.ts"] },
+  { name: "package", args: ["publish", "--dry-run", "--allow-dirty"] },
+];
+
+/** Most tests wait for children, so that two cores carry two files; more cores, up to eight. */
+const JOBS = String(Math.min(8, Math.max(2, navigator.hardwareConcurrency)));
+
+function present(...paths: string[]): string[] {
+  const entries = new Set([...Deno.readDirSync(root)].map((entry) => entry.name));
+  return paths.filter((path) => entries.has(path));
+}
+
+/** `deno test`, showing its output as it comes; over all of tests/ unless `args` name a path. */
+function testStep(args: readonly string[]): Step {
+  const named = args.some((arg) => /^(\.\/)?tests(\/|$)|_test\.tsx?$/.test(arg));
+  return {
+    name: "tests",
+    args: ["test", "-A", "--parallel", ...args, ...(named ? [] : ["tests"])],
+    env: { DENO_JOBS: Deno.env.get("DENO_JOBS") ?? JOBS },
+    live: true,
+  };
+}
+
+function stepsFor(args: readonly string[]): Step[] {
+  const forTests = args.filter((arg) => arg !== "--no-tests");
+  if (args.length > forTests.length) return [...STATIC_STEPS];
+  if (forTests.length > 0) return [testStep(forTests)];
+  // The types were checked one step before, and a mistake in one file must not hide all tests.
+  return [...STATIC_STEPS, testStep(["--no-check"])];
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const outcomes: Outcome[] = [];
+  for (const step of stepsFor(args)) outcomes.push(await runStep(root, step));
+  const failed = outcomes.filter((outcome) => outcome.status !== 0);
+  const names = failed.map((outcome) => outcome.name).join(", ");
+  console.log(failed.length === 0 ? "\nAll good" : `\nFailed: ${names}`);
+  return failed[0]?.status ?? 0;
+}
+
+Deno.exit(await main(Deno.args));

@@ -1,0 +1,46 @@
+/** The command line: understand it, load the one module it needs, run that, name the exit code. */
+
+import { absolute, defaultHome } from "../platform/paths.ts";
+import { type CommandLine, readCommandLine } from "./args.ts";
+import type { CommandContext, CommandModule } from "./command.ts";
+import { COMMANDS } from "./command_table.ts";
+import { findCommand } from "./find_command.ts";
+import { Output } from "./output.ts";
+
+/** Exit code of a program whose reader went away: 128 + SIGPIPE. */
+const READER_GONE = 141;
+
+/** Runs a command line and returns the exit code; never throws. */
+export async function runCli(args: readonly string[]): Promise<number> {
+  try {
+    const line = readCommandLine(args);
+    return await (await load(line)).run(contextOf(line)) ?? 0;
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) return READER_GONE;
+    const { reportError } = await import("./report_error.ts");
+    return reportError(error);
+  }
+}
+
+function load({ command, flags }: CommandLine): Promise<CommandModule> {
+  if (flags.on("version")) return import("./commands/version.ts");
+  if (flags.on("help")) return import("./commands/help.ts");
+  return command?.load() ?? import("./commands/overview.ts");
+}
+
+function contextOf(line: CommandLine): CommandContext {
+  const { flags } = line;
+  return {
+    flags,
+    command: line.command ?? findCommand(COMMANDS, "help")!.command,
+    commands: COMMANDS,
+    positionals: line.positionals,
+    rest: line.rest,
+    output: Output.open(flags),
+    // Asked for when it is needed: `help` and `version` work without a home.
+    get home() {
+      const given = flags.text("home");
+      return given === undefined ? defaultHome() : absolute(given);
+    },
+  };
+}

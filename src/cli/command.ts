@@ -1,0 +1,60 @@
+/** What a command is: a row of the command table, and the module behind it. */
+
+import type { Flags } from "./flags.ts";
+import type { Output } from "./output.ts";
+
+/** One flag of a command. */
+export interface Flag {
+  /** Long name, without the dashes. */
+  readonly name: string;
+  /** One letter. */
+  readonly short?: string;
+  /** Other long names. */
+  readonly aliases?: readonly string[];
+  /** `list` may be given several times. */
+  readonly type: "bool" | "text" | "int" | "list";
+  /** How the help calls the value. */
+  readonly value?: string;
+  /** The only values there are. */
+  readonly choices?: readonly string[];
+  readonly help: string;
+}
+
+/** The module behind a command. */
+export interface CommandModule {
+  /** Runs the command; the exit code, nothing for 0. Throws `ProcsupError` for what it cannot do. */
+  run(context: CommandContext): Promise<number | void> | number | void;
+}
+
+/** One command, as data: parsing, help and suggestions are derived from it. */
+export interface Command {
+  readonly name: string;
+  /** Other names, each with the words it stands for beyond the name: `jlist` is `list --json`. */
+  readonly aliases?: Readonly<Record<string, readonly string[]>>;
+  readonly group: string;
+  readonly summary: string;
+  /** What follows the name: `<target…>`. */
+  readonly usage: string;
+  /** Fewest and most positional words. */
+  readonly words: readonly [number, number];
+  /** Whether words after `--` belong to an app; else they are positional. */
+  readonly takesRest?: boolean;
+  readonly flags: readonly Flag[];
+  readonly examples: readonly string[];
+  /** Loads the module; only the one that runs is loaded. */
+  readonly load: () => Promise<CommandModule>;
+}
+
+/** What a command is run with. */
+export interface CommandContext {
+  readonly command: Command;
+  /** The whole table. */
+  readonly commands: readonly Command[];
+  readonly flags: Flags;
+  readonly positionals: readonly string[];
+  /** The words after `--`, undefined without one. */
+  readonly rest: readonly string[] | undefined;
+  /** Absolute path of the daemon's home. Throws `home_unusable` when there is none. */
+  readonly home: string;
+  readonly output: Output;
+}

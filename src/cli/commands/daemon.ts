@@ -1,0 +1,20 @@
+/** `procsup daemon`: the daemon itself, in the foreground or in the background. */
+
+import type { CommandContext } from "../command.ts";
+
+/** Runs the daemon until it ends, or brings one up that stays. */
+export async function run(context: CommandContext): Promise<number> {
+  const { home, flags, output } = context;
+  if (!flags.on("detach")) {
+    const { runDaemon } = await import("../../daemon/daemon.ts");
+    return await runDaemon({ home, onReady: () => output.note(`daemon runs (home ${home})`) });
+  }
+  const { answers, startDaemon } = await import("../detach.ts");
+  if (await answers(home)) {
+    output.note(`daemon runs already (home ${home})`);
+    return 0;
+  }
+  output.note(`starting daemon (home ${home})`);
+  await startDaemon(home);
+  return 0;
+}

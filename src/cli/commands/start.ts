@@ -1,0 +1,69 @@
+/** `procsup start`: new apps, or existing ones again. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import type { StartPayload, StartResult } from "../../protocol/actions.ts";
+import type { CommandContext } from "../command.ts";
+import { connect, withDaemonStarted } from "../connect.ts";
+import { reportError } from "../report_error.ts";
+import { printResults, type ShownResult } from "../results.ts";
+import { startPayloads } from "../start_payload.ts";
+
+/** Starts everything that was named. The worst exit code wins. */
+export async function run(context: CommandContext): Promise<number> {
+  const payloads = startPayloads({
+    positionals: context.positionals,
+    rest: context.rest,
+    flags: context.flags,
+    cwd: Deno.cwd(),
+    cpus: navigator.hardwareConcurrency,
+    isFile,
+  });
+  const client = connect(context);
+  const wait = context.flags.on("no-wait") ? {} : { wait: true };
+  const results: ShownResult[] = [];
+  let worst = 0;
+  for (const payload of payloads) {
+    try {
+      const act = () => client.call("start", { ...payload, ...wait });
+      results.push(...shownResults(await withDaemonStarted(context, act)));
+    } catch (error) {
+      worst = Math.max(worst, reportError(helped(error, payload)));
+      if (error instanceof ProcsupError && error.code === "daemon_unreachable") break;
+    }
+  }
+  if (results.length === 0 && worst !== 0) return worst;
+  return Math.max(worst, await printResults(context.output, { status: "started", results }));
+}
+
+/** The answer describes one process whole; of the others it says how they went. */
+function shownResults(data: StartResult): ShownResult[] {
+  const { state, pid } = data;
+  return data.results.map((result) => result.id === data.id ? { state, pid, ...result } : result);
+}
+
+/** The failure with a hint that only the command line can give. */
+function helped(error: unknown, payload: StartPayload): unknown {
+  if (!(error instanceof ProcsupError)) return error;
+  const hint = hintFor(error, payload);
+  return hint === undefined ? error : new ProcsupError(error.code, error.message, { hint });
+}
+
+function hintFor(error: ProcsupError, { target, name }: StartPayload): string | undefined {
+  if (error.code === "name_taken") return `Use another --name, or: procsup restart ${name}`;
+  if (error.code !== "process_not_found" || target === undefined) return undefined;
+  if (isOnPath(target)) return `A command on PATH is started with: procsup start -- ${target}`;
+  return undefined;
+}
+
+function isOnPath(command: string): boolean {
+  const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
+  return folders.some((folder) => isFile(`${folder}/${command}`));
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

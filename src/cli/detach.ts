@@ -1,0 +1,106 @@
+/** Brings a daemon up in the background: this same program, on its own, until it answers. */
+
+import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { prepareHome } from "../platform/paths.ts";
+import { DaemonClient } from "../protocol/daemon_client.ts";
+import { writeMessage } from "./output.ts";
+import { plainText } from "./terminal_text.ts";
+
+/** How long a daemon may take until it answers. */
+const PATIENCE_MS = 10_000;
+
+/** How often it is asked. Its start takes some 100 ms. */
+const PING_EVERY_MS = 20;
+
+/** Lines of the daemon's log that explain a failure. */
+const LOG_LINES = 10;
+
+/**
+ * Starts a detached daemon for `home` and returns once one answers, be it another one that was
+ * started at the same time. Throws `home_unusable`, or `daemon_unreachable` with the reason.
+ */
+export async function startDaemon(home: string): Promise<void> {
+  const { daemonLog } = prepareHome(home);
+  const logged = sizeOf(daemonLog);
+  const child = spawnDaemon(home);
+  let exitCode: number | undefined;
+  child.status.then(({ code }) => exitCode = code);
+  child.unref();
+  const deadline = Date.now() + PATIENCE_MS;
+  while (Date.now() < deadline) {
+    if (await answers(home)) return;
+    // The one that lost the race for the home ends; the winner is about to answer.
+    if (exitCode !== undefined && exitCode !== ERROR_TABLE.home_in_use.exit) break;
+    await new Promise((resolve) => setTimeout(resolve, PING_EVERY_MS));
+  }
+  for (const line of newLines(daemonLog, logged)) writeMessage(`  ${plainText(line)}\n`);
+  const reason = exitCode === undefined
+    ? `it does not answer after ${PATIENCE_MS / 1000}s`
+    : `it ended with exit code ${exitCode}`;
+  throw new ProcsupError("daemon_unreachable", `Cannot start the daemon: ${reason}`, {
+    hint: `See what it says in the foreground: procsup daemon --home ${home}`,
+  });
+}
+
+/** Whether a daemon answers for `home`. A socket file alone says nothing. */
+export async function answers(home: string): Promise<boolean> {
+  const client = new DaemonClient(home);
+  try {
+    await client.call("ping");
+    return true;
+  } catch (error) {
+    if (error instanceof ProcsupError && error.code === "daemon_unreachable") return false;
+    throw error;
+  }
+}
+
+/** The command line of this very program running `daemon` in the foreground. */
+export function daemonCommand(
+  home: string,
+  standalone: boolean,
+  mainModule: string,
+): readonly string[] {
+  const own = ["daemon", "--home", home];
+  if (standalone) return own;
+  const path = mainModule.startsWith("file://")
+    ? decodeURIComponent(new URL(mainModule).pathname)
+    : mainModule;
+  return ["run", "-A", path, ...own];
+}
+
+function spawnDaemon(home: string): Deno.ChildProcess {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: [...daemonCommand(home, Deno.build.standalone, Deno.mainModule)],
+    // Not the caller's folder: the daemon would keep its file system busy.
+    cwd: home,
+    clearEnv: true,
+    env: { ...cleanEnv(Deno.env.toObject()), PROCSUP_HOME: home },
+    detached: true,
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  });
+  return command.spawn();
+}
+
+/** Without our own variables: called from inside an app, `PROCSUP_ID` would make the daemon its part. */
+function cleanEnv(env: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([key]) => !key.startsWith("PROCSUP_")));
+}
+
+function sizeOf(path: string): number {
+  try {
+    return Deno.statSync(path).size;
+  } catch {
+    return 0;
+  }
+}
+
+function newLines(path: string, from: number): string[] {
+  try {
+    const text = new TextDecoder().decode(Deno.readFileSync(path).subarray(from));
+    return text.split("\n").filter((line) => line !== "").slice(-LOG_LINES);
+  } catch {
+    return [];
+  }
+}

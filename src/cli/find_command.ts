@@ -1,0 +1,21 @@
+/** Names and aliases → commands. */
+
+import type { Command } from "./command.ts";
+
+/** The command of that name or alias, and the words that the alias stands for. */
+export function findCommand(
+  commands: readonly Command[],
+  word: string,
+): { readonly command: Command; readonly preset: readonly string[] } | undefined {
+  for (const command of commands) {
+    if (command.name === word) return { command, preset: [] };
+    const aliases = command.aliases ?? {};
+    if (Object.hasOwn(aliases, word)) return { command, preset: aliases[word]! };
+  }
+  return undefined;
+}
+
+/** Every name and alias. */
+export function commandWords(commands: readonly Command[]): string[] {
+  return commands.flatMap((command) => [command.name, ...Object.keys(command.aliases ?? {})]);
+}

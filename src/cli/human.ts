@@ -1,0 +1,33 @@
+/** Numbers as people read them. */
+
+const UNITS: readonly (readonly [string, number])[] = [
+  ["d", 86_400],
+  ["h", 3600],
+  ["m", 60],
+  ["s", 1],
+];
+
+/** Its two largest units: `5d4h`, `2h13m`, `7s`. */
+export function humanDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const first = UNITS.findIndex(([, size]) => seconds >= size);
+  if (first < 0) return "0s";
+  const [unit, size] = UNITS[first]!;
+  const [nextUnit, nextSize] = UNITS[first + 1] ?? ["", 1];
+  const rest = nextUnit === "" ? 0 : Math.floor((seconds % size) / nextSize);
+  return `${Math.floor(seconds / size)}${unit}${rest === 0 ? "" : `${rest}${nextUnit}`}`;
+}
+
+/** `48 MB`, `1.2 GB`. */
+export function humanBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  for (; value >= 999.5 && unit < 4; unit++) value /= 1000;
+  const digits = unit > 0 && value < 9.95 ? 1 : 0;
+  return `${value.toFixed(digits)} ${["B", "kB", "MB", "GB", "TB"][unit]}`;
+}
+
+/** `1 process`, `3 processes`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,92 @@
+/** Where everything that is printed goes: data to stdout, messages to stderr. */
+
+import type { Flags } from "./flags.ts";
+
+/** How data is printed. `table` and `wide` are for people, the rest for programs. */
+export type Format = (typeof FORMATS)[number];
+
+/** Every format. */
+export const FORMATS = ["table", "wide", "json", "jsonl", "yaml", "name"] as const;
+
+interface Settings {
+  readonly format: Format;
+  /** Whether colours are on. */
+  readonly color: boolean;
+  /** Whether stdout is a terminal. */
+  readonly terminal: boolean;
+  /** Columns of the terminal; undefined in a pipe, where nothing is ever cut. */
+  readonly width: number | undefined;
+  readonly quiet: boolean;
+}
+
+/** The two streams of a command, and how to write to them. */
+export class Output {
+  readonly format: Format;
+  readonly color: boolean;
+  readonly terminal: boolean;
+  readonly width: number | undefined;
+  readonly quiet: boolean;
+
+  constructor(settings: Settings) {
+    this.format = settings.format;
+    this.color = settings.color;
+    this.terminal = settings.terminal;
+    this.width = settings.width;
+    this.quiet = settings.quiet;
+  }
+
+  /** The output that flags, environment and terminal ask for. */
+  static open(flags: Flags): Output {
+    const terminal = Deno.stdout.isTerminal();
+    return new Output({
+      format: flags.on("json") ? "json" : (flags.text("output") ?? "table") as Format,
+      color: wantsColor(flags.text("color"), terminal),
+      terminal,
+      width: terminal ? Deno.consoleSize().columns : undefined,
+      quiet: flags.on("quiet"),
+    });
+  }
+
+  /** Data: lines to stdout. */
+  data(text: string): void {
+    writeAll(Deno.stdout, `${text}\n`);
+  }
+
+  /** A line about something done: to stdout, unless `--quiet`. */
+  done(text: string): void {
+    if (!this.quiet) this.data(text);
+  }
+
+  /** A message: to stderr, unless `--quiet`. */
+  note(text: string): void {
+    if (!this.quiet) writeMessage(`${text}\n`);
+  }
+}
+
+/** Writes to stderr, `--quiet` or not: failures and questions. */
+export function writeMessage(text: string): void {
+  writeAll(Deno.stderr, text);
+}
+
+function wantsColor(choice: string | undefined, terminal: boolean): boolean {
+  if (choice === "always" || choice === "never") return choice === "always";
+  return terminal && !Deno.env.get("NO_COLOR") && Deno.env.get("TERM") !== "dumb";
+}
+
+/** How long a full pipe is left alone before it is tried again. */
+const FULL_PIPE_MS = 5;
+
+const encoder = new TextEncoder();
+
+function writeAll(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
+  const bytes = encoder.encode(text);
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += stream.writeSync(bytes.subarray(written));
+    } catch (error) {
+      if (!(error instanceof Deno.errors.WouldBlock)) throw error;
+      // A parent may have made the pipe non-blocking: wait for its reader.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_MS);
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/** Data for programs: the same in every command. */
+
+import type { Output } from "./output.ts";
+
+/**
+ * Prints `value` when the format is one for programs, `names` for `-o name`.
+ * Returns whether it did; if not, the command prints its own text for people.
+ */
+export async function printData(
+  output: Output,
+  value: unknown,
+  names: readonly string[] = [],
+): Promise<boolean> {
+  switch (output.format) {
+    case "json":
+      output.data(json(value, 2));
+      return true;
+    case "jsonl":
+      for (const item of Array.isArray(value) ? value : [value]) output.data(json(item));
+      return true;
+    case "yaml":
+      output.data((await import("./yaml.ts")).yaml(value));
+      return true;
+    case "name":
+      for (const name of names) output.data(name);
+      return true;
+    case "table":
+    case "wide":
+      return false;
+  }
+}
+
+/** JSON that a terminal can show: what JSON itself leaves unescaped but a terminal obeys is escaped. */
+function json(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    /[\x7f-\x9f]/g,
+    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
+  );
+}

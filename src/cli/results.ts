@@ -1,0 +1,71 @@
+/** How a verb went, process by process. */
+
+import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import type { ProcessState } from "../model/process_info.ts";
+import type { ActionResult, BulkResult } from "../protocol/actions.ts";
+import type { DaemonClient } from "../protocol/daemon_client.ts";
+import type { CommandContext } from "./command.ts";
+import { connect } from "./connect.ts";
+import { type Output, writeMessage } from "./output.ts";
+import { paintState } from "./paint.ts";
+import { printData } from "./print_data.ts";
+import { reportError } from "./report_error.ts";
+import { plainText } from "./terminal_text.ts";
+
+/** A result with what is known of its process. */
+export interface ShownResult extends ActionResult {
+  readonly state?: ProcessState;
+  readonly pid?: number;
+}
+
+/** Runs a verb on each target of the command line and prints how it went. The worst exit code wins. */
+export async function forEachTarget(
+  context: CommandContext,
+  verb: (client: DaemonClient, target: string) => Promise<BulkResult>,
+): Promise<number> {
+  const client = connect(context);
+  const results: ActionResult[] = [];
+  let status = "";
+  let worst = 0;
+  for (const target of context.positionals) {
+    try {
+      const bulk = await verb(client, target);
+      status = bulk.status;
+      results.push(...bulk.results);
+    } catch (error) {
+      worst = Math.max(worst, reportError(error));
+      // Without a daemon the next target fails in the same words.
+      if (error instanceof ProcsupError && error.code === "daemon_unreachable") break;
+    }
+  }
+  if (status === "") return worst;
+  return Math.max(worst, await printResults(context.output, { status, results }));
+}
+
+/** Prints a line a process: what worked to stdout, what did not to stderr. Returns the exit code. */
+export async function printResults(
+  output: Output,
+  bulk: { readonly status: string; readonly results: readonly ShownResult[] },
+): Promise<number> {
+  const { status, results } = bulk;
+  const failed = results.some((result) => !result.ok);
+  const names = results.filter((result) => result.ok).map((result) => result.name);
+  if (!await printData(output, bulk, names)) {
+    if (results.length === 0) output.note("there are no processes");
+    for (const result of results) {
+      if (result.ok) output.done(doneLine(result, status, output.color));
+    }
+  }
+  for (const result of results) if (!result.ok) writeMessage(failedText(result));
+  return failed ? ERROR_TABLE.start_failed.exit : 0;
+}
+
+function doneLine({ name, state, pid }: ShownResult, status: string, color: boolean): string {
+  const word = state === undefined ? status : paintState(state, state, color);
+  return `✔ ${name}  ${word}${pid ? `  pid ${pid}` : ""}`;
+}
+
+function failedText({ name, error, last_stderr }: ShownResult): string {
+  const lines = (last_stderr ?? []).map((line) => `    ${plainText(line)}\n`).join("");
+  return `✘ ${name}  ${plainText(error ?? "failed")}\n${lines}  hint: procsup why ${name}\n`;
+}

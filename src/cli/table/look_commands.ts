@@ -1,0 +1,86 @@
+/** The commands that look at apps. */
+
+import type { Command } from "../command.ts";
+
+const MANY = Infinity;
+
+/** Commands that change nothing. */
+export const LOOK_COMMANDS: readonly Command[] = [
+  {
+    name: "list",
+    aliases: { ls: [], ps: [], l: [], jlist: ["--json"] },
+    group: "Look",
+    summary: "List the apps",
+    usage: "",
+    words: [0, 0],
+    flags: [],
+    examples: ["procsup list", "procsup list -o wide", "procsup list --json"],
+    load: () => import("../commands/list.ts"),
+  },
+  {
+    name: "status",
+    aliases: { describe: [], desc: [], show: [], info: [] },
+    group: "Look",
+    summary: "Show apps or the daemon; exit code 3 when not running",
+    usage: "[target…]",
+    words: [0, MANY],
+    flags: [],
+    examples: ["procsup status", "procsup status api", "procsup status api -q || page-someone"],
+    load: () => import("../commands/status.ts"),
+  },
+  {
+    name: "why",
+    group: "Look",
+    summary: "Tell why an app is in the state it is in",
+    usage: "<target>",
+    words: [1, 1],
+    flags: [],
+    examples: ["procsup why api"],
+    load: () => import("../commands/why.ts"),
+  },
+  {
+    name: "logs",
+    aliases: { log: [] },
+    group: "Look",
+    summary: "Print what apps wrote",
+    usage: "[target…]",
+    words: [0, MANY],
+    flags: [
+      { name: "lines", short: "n", type: "int", value: "N", help: "last lines (default: 50)" },
+      { name: "follow", short: "f", type: "bool", help: "go on with new lines" },
+      { name: "err", type: "bool", help: "standard error only" },
+      { name: "raw", type: "bool", help: "control sequences reach the terminal" },
+    ],
+    examples: ["procsup logs api -f", "procsup logs -n 200 --err", "procsup logs api --json"],
+    load: () => import("../commands/logs.ts"),
+  },
+  {
+    name: "events",
+    group: "Look",
+    summary: "Print what happens to apps, as it happens",
+    usage: "[target]",
+    words: [0, 1],
+    flags: [],
+    examples: ["procsup events", "procsup events api -o jsonl"],
+    load: () => import("../commands/events.ts"),
+  },
+  {
+    name: "wait",
+    group: "Look",
+    summary: "Wait for apps; --for exit gives their exit code",
+    usage: "<target>",
+    words: [1, 1],
+    flags: [
+      {
+        name: "for",
+        type: "text",
+        value: "POINT",
+        choices: ["running", "ready", "stopped", "exit"],
+        help: "what to wait for (default: ready)",
+      },
+      { name: "timeout", type: "text", value: "DURATION", help: "give up with exit code 124" },
+    ],
+    examples: ["procsup wait api --for ready --timeout 30s", "procsup wait job --for exit"],
+    load: () => import("../commands/wait.ts"),
+  },
+];

@@ -1,0 +1,32 @@
+/** How many columns a text takes on a terminal. */
+
+// deno-lint-ignore no-control-regex
+const COLOR = /\x1b\[[0-9;:]*m/g;
+
+const NOTHING = /[\p{Mn}\p{Me}\p{Cf}]/u;
+
+/** East Asian wide and fullwidth forms, and emoji. */
+const WIDE = new RegExp(
+  "[\\u{1100}-\\u{115f}\\u{2e80}-\\u{303e}\\u{3041}-\\u{33ff}\\u{3400}-\\u{4dbf}\\u{4e00}-\\u{9fff}" +
+    "\\u{a000}-\\u{a4cf}\\u{ac00}-\\u{d7a3}\\u{f900}-\\u{faff}\\u{fe30}-\\u{fe6f}\\u{ff00}-\\u{ff60}" +
+    "\\u{ffe0}-\\u{ffe6}\\u{20000}-\\u{3fffd}\\p{Emoji_Presentation}]",
+  "u",
+);
+
+/** Columns that `text` takes; colours take none. */
+export function textWidth(text: string): number {
+  const plain = text.replace(COLOR, "");
+  // Nearly every text: no need to look at its characters.
+  if (/^[ -~]*$/.test(plain)) return plain.length;
+  let width = 0;
+  for (const character of plain) {
+    if (!NOTHING.test(character)) width += WIDE.test(character) ? 2 : 1;
+  }
+  return width;
+}
+
+/** `text` filled up with spaces to `width` columns. */
+export function pad(text: string, width: number, align: "left" | "right"): string {
+  const spaces = " ".repeat(Math.max(0, width - textWidth(text)));
+  return align === "left" ? text + spaces : spaces + text;
+}

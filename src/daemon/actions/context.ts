@@ -1,0 +1,48 @@
+/** What the actions work on. */
+
+import { lastTextLines } from "../../logs/last_lines.ts";
+import type { Outcome } from "../../manager/bulk.ts";
+import type { Manager } from "../../manager/manager.ts";
+import type { ActionResult, BulkResult } from "../../protocol/actions.ts";
+import type { Token } from "../token.ts";
+
+/** The daemon, as its actions see it. */
+export interface ActionContext {
+  readonly manager: Manager;
+  readonly token: Token;
+  /** Ends the daemon once the answer is out. */
+  readonly endDaemon: () => void;
+}
+
+/** One verb: what it makes of a payload. */
+export type ActionHandler = (
+  context: ActionContext,
+  payload: unknown,
+) => unknown | Promise<unknown>;
+
+/** Lines of standard error that go with a failure. */
+const STDERR_LINES = 10;
+
+/** How a verb went for each process, with the last words of those that failed. */
+export async function results(
+  { manager }: ActionContext,
+  outcomes: readonly Outcome[],
+): Promise<ActionResult[]> {
+  return await Promise.all(outcomes.map(async ({ process, error }) => {
+    const who = { name: process.name, id: process.identity.id.slice(0, 8) };
+    if (error === undefined) return { ...who, ok: true };
+    const stderr = error.code === "start_failed"
+      ? await lastTextLines(manager.fleet.logFilesOf(process).stderr, STDERR_LINES)
+      : [];
+    return { ...who, ok: false, error: error.message, last_stderr: stderr };
+  }));
+}
+
+/** The answer of a verb on several processes. */
+export async function bulkResult(
+  context: ActionContext,
+  status: string,
+  outcomes: readonly Outcome[],
+): Promise<BulkResult> {
+  return { status, results: await results(context, outcomes) };
+}

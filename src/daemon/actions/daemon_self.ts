@@ -1,0 +1,26 @@
+/** `ping`, `token` and `shutdown`: the daemon itself. */
+
+import { z } from "zod";
+import { type BulkResult, type PingJson, PROTOCOL, VERSION } from "../../protocol/actions.ts";
+import { type ActionContext, bulkResult } from "./context.ts";
+import { readPayload } from "./payload.ts";
+
+const tokenPayload = z.strictObject({ rotate: z.boolean().optional() }).optional();
+
+/** Says that it is there. Needs no token, and tells nothing about the processes. */
+export function ping(): PingJson {
+  return { status: "ok", version: VERSION, protocol: PROTOCOL };
+}
+
+/** The token; a new one on request. */
+export function token({ token }: ActionContext, payload: unknown): { token: string } {
+  const { rotate = false } = readPayload(tokenPayload, payload ?? undefined) ?? {};
+  return { token: rotate ? token.rotate() : token.value };
+}
+
+/** Stops all processes, the last one first, and then the daemon. */
+export async function shutdown(context: ActionContext): Promise<BulkResult> {
+  const outcomes = await context.manager.fleet.shutDown();
+  context.endDaemon();
+  return bulkResult(context, "shutdown", outcomes);
+}

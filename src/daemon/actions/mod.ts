@@ -1,0 +1,53 @@
+/** The table of actions: the one place where a verb meets its handler. */
+
+import { didYouMean } from "../../model/did_you_mean.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import type { Action } from "../../protocol/actions.ts";
+import type { ActionContext, ActionHandler } from "./context.ts";
+import { ping, shutdown, token } from "./daemon_self.ts";
+import { remove } from "./delete.ts";
+import { list, status } from "./list.ts";
+import { logs } from "./logs.ts";
+import { reload } from "./reload.ts";
+import { restart } from "./restart.ts";
+import { signal } from "./signal.ts";
+import { start } from "./start.ts";
+import { resurrect, save } from "./state.ts";
+import { stop } from "./stop.ts";
+import { wait } from "./wait.ts";
+import { why } from "./why.ts";
+
+const ACTIONS: Readonly<Record<Action, ActionHandler>> = {
+  start,
+  stop,
+  restart,
+  reload,
+  delete: remove,
+  signal,
+  list,
+  status,
+  why,
+  wait,
+  logs,
+  save,
+  resurrect,
+  ping,
+  token,
+  shutdown,
+};
+
+/** Carries out an action. Throws `ProcsupError`, `unknown_action` among others. */
+export async function dispatch(
+  context: ActionContext,
+  action: string,
+  payload: unknown,
+): Promise<unknown> {
+  if (!Object.hasOwn(ACTIONS, action)) {
+    const near = didYouMean(action, Object.keys(ACTIONS));
+    throw new ProcsupError(
+      "unknown_action",
+      `Unknown action ${JSON.stringify(action)}` + (near ? `: did you mean "${near}"?` : ""),
+    );
+  }
+  return await ACTIONS[action as Action](context, payload);
+}

@@ -1,0 +1,21 @@
+/** `stop`: ends processes and all they started. */
+
+import { z } from "zod";
+import type { BulkResult } from "../../protocol/actions.ts";
+import { type ActionContext, bulkResult } from "./context.ts";
+import { duration, readPayload, target } from "./payload.ts";
+
+const stopPayload = z.strictObject({
+  target,
+  force: z.boolean().optional(),
+  timeout: duration.optional(),
+  parallel: z.boolean().optional(),
+  graceful: z.boolean().optional(),
+});
+
+/** Stops, the last process first. */
+export async function stop(context: ActionContext, payload: unknown): Promise<BulkResult> {
+  const given = typeof payload === "string" ? { target: payload } : payload;
+  const { target, ...options } = readPayload(stopPayload, given);
+  return bulkResult(context, "stopped", await context.manager.fleet.stop(target, options));
+}

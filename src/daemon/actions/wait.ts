@@ -1,0 +1,42 @@
+/** `wait`: answers when processes have come to a point in their life. */
+
+import { z } from "zod";
+import { parseDuration } from "../../model/duration.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import type { ProcessInfo } from "../../model/process_info.ts";
+import { type ProcessJson, processJson } from "../../protocol/process_json.ts";
+import type { ActionContext } from "./context.ts";
+import { duration, readPayload, target } from "./payload.ts";
+
+const waitPayload = z.strictObject({
+  target,
+  for: z.enum(["running", "ready", "stopped", "exit"]).default("ready"),
+  timeout: duration.optional(),
+});
+
+const POINTS: Readonly<Record<string, (info: ProcessInfo) => boolean>> = {
+  running: (info) => info.state === "running",
+  ready: (info) => info.state === "running" && info.ready,
+  stopped: (info) => info.state === "stopped",
+  // At rest for good: stopped, left crashed, or given up.
+  exit: (info) => ["stopped", "crashed", "errored"].includes(info.state),
+};
+
+/** Waits. Throws `timeout`. */
+export async function wait({ manager }: ActionContext, payload: unknown): Promise<ProcessJson[]> {
+  const given = typeof payload === "string" ? { target: payload } : payload;
+  const { target, for: point, timeout } = readPayload(waitPayload, given);
+  const late = new AbortController();
+  const timer = timeout === undefined
+    ? undefined
+    : setTimeout(() => late.abort(tooLate(target, point, timeout)), parseDuration(timeout));
+  try {
+    return (await manager.fleet.waitFor(target, POINTS[point]!, late.signal)).map(processJson);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooLate(target: string, point: string, timeout: string | number): ProcsupError {
+  return new ProcsupError("timeout", `"${target}" has not come to "${point}" within ${timeout}`);
+}

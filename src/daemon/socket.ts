@@ -1,0 +1,42 @@
+/** The daemon's Unix socket, bound so that it is never open to others and never unlinks its successor's. */
+
+import type { HomePaths } from "../platform/paths.ts";
+import { removeFile } from "../platform/atomic_file.ts";
+
+/** A server on the home's socket. */
+export interface SocketServer {
+  /** Takes no more requests, ends those under way and removes the socket. Only while the lock is held. */
+  close(): Promise<void>;
+}
+
+/** How long requests under way may take when the server closes. */
+const CLOSE_PATIENCE_MS = 1000;
+
+/**
+ * Serves on the home's socket. It is bound beside its place, made private and renamed over whatever a
+ * killed daemon left there: a closing server unlinks the path it was bound to, not this one.
+ */
+export function serveSocket(
+  paths: HomePaths,
+  handler: (request: Request) => Response | Promise<Response>,
+): SocketServer {
+  const bound = `${paths.home}/sock.${Deno.pid}`;
+  removeFile(bound);
+  const abort = new AbortController();
+  const server = Deno.serve({
+    transport: "unix",
+    path: bound,
+    signal: abort.signal,
+    onListen: () => {},
+  }, handler);
+  Deno.chmodSync(bound, 0o600);
+  Deno.renameSync(bound, paths.socket);
+  return {
+    async close() {
+      removeFile(paths.socket);
+      const force = setTimeout(() => abort.abort(), CLOSE_PATIENCE_MS);
+      await server.shutdown();
+      clearTimeout(force);
+    },
+  };
+}

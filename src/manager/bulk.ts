@@ -1,0 +1,41 @@
+/** One verb on several processes. */
+
+import { messageOf, ProcsupError } from "../model/errors.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+
+/** How a verb went for one process. */
+export interface Outcome {
+  readonly process: ManagedProcess;
+  /** Undefined when it worked. */
+  readonly error?: ProcsupError;
+}
+
+/** Acts on each process, all at once or one after the other; a failure of one stops no other. */
+export async function runBulk(
+  processes: readonly ManagedProcess[],
+  act: (process: ManagedProcess) => Promise<void>,
+  parallel = true,
+): Promise<Outcome[]> {
+  const one = async (process: ManagedProcess): Promise<Outcome> => {
+    try {
+      await act(process);
+      return { process };
+    } catch (error) {
+      return { process, error: asProcsupError(error) };
+    }
+  };
+  if (parallel) return await Promise.all(processes.map(one));
+  const outcomes: Outcome[] = [];
+  for (const process of processes) outcomes.push(await one(process));
+  return outcomes;
+}
+
+/** Throws the first failure of several, if there is one. */
+export function throwFirst(outcomes: readonly Outcome[]): void {
+  for (const { error } of outcomes) if (error !== undefined) throw error;
+}
+
+function asProcsupError(error: unknown): ProcsupError {
+  if (error instanceof ProcsupError) return error;
+  return new ProcsupError("internal", messageOf(error), { cause: error });
+}

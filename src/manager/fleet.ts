@@ -1,0 +1,202 @@
+/** Every verb on the processes of one home, by target. */
+
+import { inputKeys } from "../model/config_keys.ts";
+import { parseConfig } from "../model/config_schema.ts";
+import { type DurationInput, parseDuration } from "../model/duration.ts";
+import { ProcsupError } from "../model/errors.ts";
+import type { ProcessChange } from "../model/process_change.ts";
+import type { ProcessDefaults } from "../model/process_config.ts";
+import type { ProcessInfo } from "../model/process_info.ts";
+import type { SignalName } from "../model/signal.ts";
+import { AmbiguousTargetError, notFound } from "../model/target.ts";
+import { type LogFiles, logFiles } from "../logs/log_files.ts";
+import type { HomePaths } from "../platform/paths.ts";
+import type { ManagedProcess, StopRequest, UpOptions } from "../process/managed_process.ts";
+import type { World } from "../process/world.ts";
+import { commandLine } from "../runtimes/command_line.ts";
+import { type Outcome, runBulk } from "./bulk.ts";
+import { EventHub } from "./event_hub.ts";
+import { Records } from "./records.ts";
+import { Registry, type Warn } from "./registry.ts";
+import { UsageSampler } from "./usage_sampler.ts";
+
+/** How processes are stopped (spec 2.6). */
+export interface StopOptions {
+  /** SIGKILL at once. */
+  readonly force?: boolean;
+  /** False: no grace, as `force`. */
+  readonly graceful?: boolean;
+  /** Grace before SIGKILL, instead of each process's own; 0 kills at once, an hour at most. */
+  readonly timeout?: DurationInput;
+  /** All at once, the default, or one after the other. */
+  readonly parallel?: boolean;
+}
+
+/** The processes of one home. */
+export class Fleet {
+  readonly registry: Registry;
+  readonly #world: World;
+  readonly #paths: HomePaths;
+  readonly #defaults: ProcessDefaults;
+  readonly #hub = new EventHub();
+  readonly #usage: UsageSampler;
+  #closing = false;
+
+  constructor(world: World, paths: HomePaths, defaults: ProcessDefaults, warn: Warn = () => {}) {
+    this.#world = world;
+    this.#paths = paths;
+    this.#defaults = defaults;
+    this.#usage = new UsageSampler(world.clock);
+    this.registry = new Registry(world, new Records(paths.records), this.#hub, warn);
+  }
+
+  /** All processes, by numeric id. */
+  list(): ProcessInfo[] {
+    return this.#infos(this.registry.list());
+  }
+
+  /** The processes that a target addresses. */
+  select(target: string): ProcessInfo[] {
+    return this.#infos(this.registry.resolve(target));
+  }
+
+  /** The one process that a target addresses. */
+  one(target: string): ProcessInfo {
+    const found = this.select(target);
+    if (found.length > 1) throw new AmbiguousTargetError(target, found);
+    if (found.length === 0) throw notFound(target, []);
+    return found[0]!;
+  }
+
+  /** A process as it stands after a verb. */
+  info(process: ManagedProcess): ProcessInfo {
+    return this.#infos([process])[0]!;
+  }
+
+  /** Paths of a process's logs. */
+  logFiles(target: string): LogFiles {
+    return logFiles(this.#paths.apps, this.one(target).name);
+  }
+
+  /** The same, of a process that is known already. */
+  logFilesOf(process: ManagedProcess): LogFiles {
+    return logFiles(this.#paths.apps, process.name);
+  }
+
+  /** News of all processes from now on. */
+  events(signal?: AbortSignal): ReadableStream<ProcessChange> {
+    return this.#hub.stream(signal);
+  }
+
+  /** Registers a configuration in wire form and starts its instances. Throws before anything is done. */
+  async add(wire: Record<string, unknown>, options: UpOptions = {}): Promise<Outcome[]> {
+    this.#refuseClosed();
+    const config = parseConfig({ ...this.#wireDefaults(), ...wire });
+    const path = config.env.PATH ?? this.#world.inherited.PATH ?? "";
+    commandLine(config, path);
+    return await runBulk(this.registry.add(config), (process) => process.start(options));
+  }
+
+  /** Starts existing processes. */
+  start(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+    return this.#onEach(target, (process) => process.start(options));
+  }
+
+  /** Stops processes, the last one first. */
+  async stop(target: string, options: StopOptions = {}): Promise<Outcome[]> {
+    const request = stopRequest(options);
+    const processes = this.registry.resolve(target).reverse();
+    return await runBulk(processes, (process) => process.stop(request), options.parallel ?? true);
+  }
+
+  /** Restarts processes. */
+  restart(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+    return this.#onEach(target, (process) => process.restart(options));
+  }
+
+  /** Reloads processes. */
+  reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+    return this.#onEach(target, (process) => process.reload(options));
+  }
+
+  /** Stops and forgets processes. */
+  remove(target: string): Promise<Outcome[]> {
+    return this.#onEach(target, async (process) => {
+      await process.stop();
+      this.registry.remove(process);
+    });
+  }
+
+  /** Sends a signal to the apps themselves. */
+  signal(target: string, signal: SignalName): Promise<Outcome[]> {
+    return this.#onEach(target, (process) => Promise.resolve(process.signal(signal)));
+  }
+
+  /** Resolves when every process has come to a point in its life. */
+  async waitFor(
+    target: string,
+    point: (info: ProcessInfo) => boolean,
+    signal?: AbortSignal,
+  ): Promise<ProcessInfo[]> {
+    const processes = this.registry.resolve(target);
+    await Promise.all(
+      processes.map((process) => process.until(() => point(process.info()), signal)),
+    );
+    return this.#infos(processes);
+  }
+
+  async #onEach(
+    target: string,
+    act: (process: ManagedProcess) => Promise<void>,
+  ): Promise<Outcome[]> {
+    this.#refuseClosed();
+    return await runBulk(this.registry.resolve(target), act);
+  }
+
+  /** Stops all, the last one first, and forgets them. No verb is taken from now on. */
+  async close(): Promise<Outcome[]> {
+    this.#closing = true;
+    const processes = this.registry.list().reverse();
+    const outcomes = await runBulk(processes, (process) => process.stop());
+    for (const process of processes) this.registry.remove(process);
+    return outcomes;
+  }
+
+  /** Stops all, the last one first; they stay registered. No verb is taken from now on. */
+  async shutDown(): Promise<Outcome[]> {
+    this.#closing = true;
+    const processes = this.registry.list().reverse();
+    return await runBulk(processes, (process) => process.stop({ reason: "shutdown" }));
+  }
+
+  /** Lets go of all processes and leaves them running. */
+  release(): void {
+    this.#closing = true;
+    for (const process of this.registry.list()) process.release();
+    this.#hub.close();
+  }
+
+  #infos(processes: readonly ManagedProcess[]): ProcessInfo[] {
+    const usage = this.#usage.sample(processes);
+    return processes.map((process) => process.info(usage(process)));
+  }
+
+  #refuseClosed(): void {
+    if (this.#closing) throw new ProcsupError("closed", "The supervisor is shutting down");
+  }
+
+  #wireDefaults(): Record<string, unknown> {
+    const { restWindow, ...others } = this.#defaults;
+    return inputKeys({ restartWindow: restWindow, ...others });
+  }
+}
+
+const MAX_STOP_TIMEOUT_MS = 3_600_000;
+
+function stopRequest({ force, graceful, timeout }: StopOptions): StopRequest {
+  if (force || graceful === false) return { timeoutMs: 0 };
+  if (timeout === undefined) return {};
+  const timeoutMs = parseDuration(timeout);
+  if (timeoutMs <= MAX_STOP_TIMEOUT_MS) return { timeoutMs };
+  throw new ProcsupError("bad_request", `Invalid timeout "${timeout}": one hour is the most`);
+}

@@ -1,0 +1,98 @@
+/** What a new daemon does about the processes of the one before it. */
+
+import { readFileIfAny, replaceFile } from "../platform/atomic_file.ts";
+import type { Launcher } from "../platform/launcher.ts";
+import type { HomePaths } from "../platform/paths.ts";
+import { wrapperAlive } from "../platform/process_group.ts";
+import { processesByRunId, processRow } from "../platform/process_table.ts";
+import type { RunFiles } from "../platform/run_files.ts";
+import type { Recovered, Run } from "../model/process_state.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import { Records } from "./records.ts";
+import type { Registry, Warn } from "./registry.ts";
+import type { SystemWorld } from "./system_world.ts";
+
+/** Where traces of earlier runs are looked for. */
+interface Traces {
+  readonly files: RunFiles;
+  readonly launcher: Launcher;
+  /** The machine was booted since the last supervisor of this home looked. */
+  readonly rebooted: boolean;
+}
+
+/** Registers the recorded processes of a home and takes each up where the last supervisor left it. */
+export async function recoverHome(
+  registry: Registry,
+  paths: HomePaths,
+  { files, launcher }: SystemWorld,
+  warn: Warn = () => {},
+): Promise<void> {
+  const { records, problems } = new Records(paths.records).readAll();
+  for (const problem of problems) warn(problem);
+  const processes = records.map((record) => registry.restore(record));
+  const rebooted = readFileIfAny(paths.boot) !== launcher.bootId;
+  await recoverAll(processes, { files, launcher, rebooted });
+  removeStaleRunFiles(processes, files);
+  replaceFile(paths.boot, launcher.bootId);
+}
+
+/** Takes up every process where the earlier daemon left it: adopted, ended, or never launched. */
+async function recoverAll(
+  processes: readonly ManagedProcess[],
+  traces: Traces,
+): Promise<void> {
+  const lost = processes.some(({ snapshot: { run } }) => run !== null && !isAlive(run));
+  const byRunId = lost ? await processesByRunId() : new Map<string, number[]>();
+  for (const process of processes) {
+    process.recover({
+      type: "recovered",
+      at: Date.now(),
+      found: find(process, traces, byRunId),
+    });
+  }
+}
+
+/** Removes what runs of lost records left in the run folder. */
+function removeStaleRunFiles(processes: readonly ManagedProcess[], files: RunFiles): void {
+  const known = new Set(processes.map(({ snapshot }) => snapshot.run?.runId));
+  for (const runId of files.list()) if (!known.has(runId)) files.remove(runId);
+}
+
+function isAlive(run: Run): boolean {
+  return run.wrapperPid > 0 && wrapperAlive(run);
+}
+
+function find(
+  process: ManagedProcess,
+  { files, launcher, rebooted }: Traces,
+  byRunId: ReadonlyMap<string, readonly number[]>,
+): Recovered["found"] {
+  const { run, pid } = process.snapshot;
+  // A run of this boot may stand beside older ones: a recovery can be killed half-way.
+  if (run === null ? rebooted : run.bootId !== launcher.bootId) {
+    return { kind: "rebooted", autostart: process.config.autostart };
+  }
+  if (run === null) return { kind: "no_run" };
+  const appPid = pid || (files.read(run.runId, "pid") ?? 0);
+  if (isAlive(run)) return { kind: "alive", run, pid: appPid };
+  if (files.read(run.runId, "exit") !== undefined) {
+    return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random() };
+  }
+  const orphan = orphanOf(run, byRunId.get(run.runId) ?? [], launcher.bootId);
+  if (orphan !== undefined) return { kind: "alive", run: orphan, pid: appPid };
+  // The intent was on record, and nothing shows that it was carried out.
+  if (run.wrapperPid === 0 && appPid === 0) return { kind: "no_run" };
+  return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random() };
+}
+
+/** A run whose daemon was killed between the spawn and its record, found by its environment. */
+function orphanOf(run: Run, pids: readonly number[], bootId: string): Run | undefined {
+  for (const pid of pids) {
+    const row = processRow(pid);
+    if (row === undefined) continue;
+    const wrapperPid = run.wrapperPid || row.pgid;
+    const leader = processRow(wrapperPid);
+    return { runId: run.runId, wrapperPid, wrapperStart: leader?.start ?? "", bootId };
+  }
+  return undefined;
+}

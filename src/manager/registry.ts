@@ -1,0 +1,151 @@
+/** The processes under supervision: who they are, and where each change of theirs is recorded and told. */
+
+import { messageOf, ProcsupError } from "../model/errors.ts";
+import { instanceNames } from "../model/name.ts";
+import type { ChangeType } from "../model/process_change.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import { NEW, type ProcessEvent, type Snapshot } from "../model/process_state.ts";
+import { type Addressable, resolveTarget } from "../model/target.ts";
+import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
+import type { World } from "../process/world.ts";
+import type { EventHub } from "./event_hub.ts";
+import type { ProcessRecord, Records } from "./records.ts";
+
+/** Where the registry's own troubles go. */
+export type Warn = (message: string) => void;
+
+/** All processes of a manager. */
+export class Registry implements Observer {
+  readonly #processes = new Map<string, ManagedProcess>();
+  readonly #world: World;
+  readonly #records: Records;
+  readonly #hub: EventHub;
+  readonly #warn: Warn;
+  #nextNumericId = 0;
+
+  constructor(world: World, records: Records, hub: EventHub, warn: Warn) {
+    this.#world = world;
+    this.#records = records;
+    this.#hub = hub;
+    this.#warn = warn;
+  }
+
+  /** Every process, by numeric id. */
+  list(): ManagedProcess[] {
+    return [...this.#processes.values()];
+  }
+
+  /** The processes that a target addresses; see `resolveTarget()`. */
+  resolve(target: string): ManagedProcess[] {
+    return resolveTarget(target, this.list().map(addressable)).map(({ process }) => process);
+  }
+
+  /** Registers a configuration's instances. Throws `name_taken`. */
+  add(config: ProcessConfig): ManagedProcess[] {
+    const names = instanceNames(config.name, config.instances);
+    for (const name of [config.name, ...names]) this.#refuseTaken(name);
+    return names.map((name, instanceIndex) => {
+      const process = this.#register({
+        identity: {
+          id: crypto.randomUUID(),
+          numericId: this.#nextNumericId,
+          name,
+          instanceIndex,
+          createdAt: new Date(this.#world.clock.now()),
+        },
+        config,
+        snapshot: NEW,
+      });
+      this.record(process);
+      this.#tell(process, "added", "");
+      return process;
+    });
+  }
+
+  /** Registers a process that was recorded or saved, under its old identity as far as that is free. */
+  restore(record: ProcessRecord): ManagedProcess {
+    this.#refuseTaken(record.identity.name);
+    const taken = this.list().some((process) =>
+      process.identity.numericId === record.identity.numericId
+    );
+    const numericId = taken ? this.#nextNumericId : record.identity.numericId;
+    return this.#register({ ...record, identity: { ...record.identity, numericId } });
+  }
+
+  /** Forgets a process that is at rest. */
+  remove(process: ManagedProcess): void {
+    process.release();
+    this.#processes.delete(process.identity.id);
+    this.#records.remove(process.identity.id);
+    this.#tell(process, "deleted", "");
+  }
+
+  /** Part of `Observer`. */
+  record(process: ManagedProcess): void {
+    if (this.#processes.has(process.identity.id)) this.#records.write(process);
+  }
+
+  /** Part of `Observer`. */
+  changed(process: ManagedProcess, before: Snapshot, event: ProcessEvent): void {
+    if (this.#hub.idle) return;
+    const now = process.snapshot;
+    // A crash that is followed by another start passes through without resting there.
+    if (event.type === "exited" && now.state === "waiting") this.#tell(process, "crashed");
+    if (event.type === "recovered" && now.run !== null) this.#tell(process, "adopted");
+    else if (entered(before, now)) this.#tell(process, now.state);
+  }
+
+  /** Part of `Observer`. */
+  note(process: ManagedProcess, message: string): void {
+    this.#warn(`"${process.name}": ${message}`);
+    this.#tell(process, "note", message);
+  }
+
+  #register({ identity, config, snapshot }: ProcessRecord): ManagedProcess {
+    const process = new ManagedProcess(identity, config, snapshot, this.#world, this);
+    this.#processes.set(identity.id, process);
+    this.#nextNumericId = Math.max(this.#nextNumericId, identity.numericId + 1);
+    return process;
+  }
+
+  #refuseTaken(name: string): void {
+    const taken = this.list().find((process) =>
+      process.name === name || process.config.name === name
+    );
+    if (taken === undefined) return;
+    throw new ProcsupError("name_taken", `The name "${name}" is taken`, {
+      hint: `Choose another name, or run: procsup restart ${name}`,
+    });
+  }
+
+  #tell(process: ManagedProcess, type: ChangeType, reason = process.snapshot.lastReason): void {
+    const { state, pid, restarts, lastExit } = process.snapshot;
+    try {
+      this.#hub.publish({
+        type,
+        at: new Date(this.#world.clock.now()),
+        id: process.identity.id,
+        name: process.name,
+        state,
+        pid,
+        restarts,
+        reason,
+        exit: lastExit,
+      });
+    } catch (error) {
+      this.#warn(`A listener failed: ${messageOf(error)}`);
+    }
+  }
+}
+
+/** Whether it came to a state; `running` is told with the pid, which comes a moment later. */
+function entered(before: Snapshot, now: Snapshot): boolean {
+  const known = (snapshot: Snapshot) => snapshot.state !== "running" || snapshot.pid > 0;
+  return known(now) && !(known(before) && before.state === now.state);
+}
+
+function addressable(process: ManagedProcess): Addressable & { process: ManagedProcess } {
+  const { namespace, tags, labels } = process.config;
+  const { id, numericId, name } = process.identity satisfies Identity;
+  return { id, numericId, name, namespace, tags, labels, process };
+}

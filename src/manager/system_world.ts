@@ -1,0 +1,38 @@
+/** The real world behind supervised processes. */
+
+import { systemClock } from "../platform/clock.ts";
+import { Launcher } from "../platform/launcher.ts";
+import { endRun, sendSignal, sweepRun, wrapperAlive } from "../platform/process_group.ts";
+import type { HomePaths } from "../platform/paths.ts";
+import { RunFiles } from "../platform/run_files.ts";
+import { inheritedEnvironment } from "../process/environment.ts";
+import type { World } from "../process/world.ts";
+
+/** The world of one home, and the parts of it that recovery needs as well. */
+export interface SystemWorld {
+  readonly world: World;
+  readonly files: RunFiles;
+  readonly launcher: Launcher;
+}
+
+/** The operating system as the processes of a home see it. */
+export function systemWorld(paths: HomePaths): SystemWorld {
+  const files = new RunFiles(paths.run);
+  const launcher = new Launcher(files);
+  const world: World = {
+    clock: systemClock,
+    random: Math.random,
+    bootId: launcher.bootId,
+    inherited: inheritedEnvironment(),
+    apps: paths.apps,
+    launch: (spec) => launcher.launch(spec),
+    adopt: (run) => launcher.adopt(run),
+    exitOf: (runId) => launcher.exitOf(runId),
+    forget: (runId) => launcher.forget(runId),
+    // While its wrapper lives the app's pid cannot be another's: only the wrapper can collect it.
+    signal: (run, pid, signal) => wrapperAlive(run) && sendSignal(pid, signal),
+    end: endRun,
+    sweep: sweepRun,
+  };
+  return { world, files, launcher };
+}

@@ -1,0 +1,44 @@
+/** What the processes use. Nothing is read unless somebody asks, and one pass serves all who do. */
+
+import { NO_USAGE, type Usage } from "../model/process_info.ts";
+import type { Clock } from "../platform/clock.ts";
+import { type CpuMark, readUsage, type TreeUsage } from "../platform/usage.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+
+/** Readings closer together than this would only measure noise: the last one is given again. */
+const MIN_INTERVAL_MS = 500;
+
+/** Reads usage on demand. */
+export class UsageSampler {
+  readonly #clock: Clock;
+  /** By wrapper pid. */
+  #last = new Map<number, TreeUsage>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Usage of each process that runs. */
+  sample(processes: Iterable<ManagedProcess>): (process: ManagedProcess) => Usage {
+    const now = this.#clock.steady();
+    const roots = new Map<number, CpuMark>();
+    let stale = false;
+    for (const { snapshot, uptimeMs } of processes) {
+      const root = snapshot.run?.wrapperPid;
+      if (!root) continue;
+      const last = this.#last.get(root);
+      roots.set(root, last?.mark ?? { cpuMs: 0, at: now - uptimeMs });
+      stale ||= last === undefined || now - last.mark.at >= MIN_INTERVAL_MS;
+    }
+    if (stale) this.#read(roots, now);
+    return ({ snapshot }) => this.#last.get(snapshot.run?.wrapperPid ?? 0)?.usage ?? NO_USAGE;
+  }
+
+  #read(roots: ReadonlyMap<number, CpuMark>, now: number): void {
+    const fresh = readUsage(roots, now);
+    for (const [root, last] of this.#last) {
+      if (roots.has(root) && now - last.mark.at < MIN_INTERVAL_MS) fresh.set(root, last);
+    }
+    this.#last = fresh;
+  }
+}

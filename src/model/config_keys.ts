@@ -1,0 +1,75 @@
+/**
+ * The two spellings of a configuration. On the wire and in files: snake_case, durations as strings.
+ * In memory: camelCase, durations as milliseconds with `Ms` in the name.
+ */
+
+import { formatDuration } from "./duration.ts";
+
+/** Keys whose value is a map of the user's own keys: nothing inside them is renamed. */
+const MAPS = new Set(["env", "labels"]);
+
+/** Wire keys that hold a duration; the schema turns their values into milliseconds. */
+export const DURATION_KEYS: ReadonlySet<string> = new Set([
+  "restart_window",
+  "restart_delay",
+  "backoff_max",
+  "min_uptime",
+  "stop_timeout",
+]);
+
+/** `restartDelay` → `restart_delay`. */
+export function snakeCase(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function camelCase(key: string): string {
+  return key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+type Value = unknown;
+type Keyed = Record<string, Value>;
+
+function isKeyed(value: Value): value is Keyed {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function rename(value: Value, entry: (key: string, value: Value) => [string, Value]): Value {
+  if (Array.isArray(value)) return value.map((item) => rename(item, entry));
+  if (!isKeyed(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) =>
+      entry(key, MAPS.has(key) ? inner : rename(inner, entry))
+    ),
+  );
+}
+
+/** A checked wire configuration, durations in milliseconds, → the names used in memory. */
+export function memoryKeys(wire: object): unknown {
+  return rename(
+    wire,
+    (key, value) => [camelCase(key) + (DURATION_KEYS.has(key) ? "Ms" : ""), value],
+  );
+}
+
+/** A configuration in memory → its wire form, durations as strings, what is empty by default left out. */
+export function wireKeys(config: object): Record<string, unknown> {
+  const renamed = rename(config, (key, value) => {
+    const wire = snakeCase(key.replace(/Ms$/, ""));
+    return [wire, DURATION_KEYS.has(wire) ? formatDuration(value as number) : value];
+  }) as Keyed;
+  return Object.fromEntries(
+    Object.entries(renamed).filter(([key, value]) =>
+      !isEmpty(value) || key === "success_exit_codes"
+    ),
+  );
+}
+
+/** What a library user wrote → wire keys, values untouched. */
+export function inputKeys(input: object): Record<string, unknown> {
+  return rename(input, (key, value) => [snakeCase(key), value]) as Keyed;
+}
+
+function isEmpty(value: Value): boolean {
+  return value === undefined || (typeof value === "object" && value !== null &&
+    Object.keys(value).length === 0);
+}

@@ -1,0 +1,33 @@
+/** The nearest known word to a mistyped one. */
+
+/** The candidate within an edit distance of 2 of `word` (1 for short words), or undefined. */
+export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
+  const allowed = word.length <= 3 ? 1 : 2;
+  let best: string | undefined;
+  let bestDistance = allowed + 1;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - word.length) > allowed) continue;
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** Levenshtein distance, a swap of two neighbours counting as one edit. */
+function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min(previous[j]! + 1, row[j - 1]! + 1, previous[j - 1]! + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, before[j - 2]! + 1);
+      }
+      row.push(cost);
+    }
+    [before, previous] = [previous, row];
+  }
+  return previous[b.length]!;
+}

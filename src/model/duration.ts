@@ -1,0 +1,68 @@
+/** Durations as people write them (`1m30s`, `200ms`) and as Go puts them into JSON (nanoseconds). */
+
+import { ProcsupError } from "./errors.ts";
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  "µs": 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/gy;
+
+/** How a duration may be given: a Go duration string, or an integer of nanoseconds. */
+export type DurationInput = string | number;
+
+/**
+ * Milliseconds of a Go duration string (`"1h2m3.5s"`, `"0"`) or of an integer of nanoseconds.
+ * Throws `ProcsupError` `bad_request` for anything else, negative ones included.
+ */
+export function parseDuration(value: DurationInput): number {
+  const ms = typeof value === "number" ? fromNanoseconds(value) : fromText(value);
+  if (ms === undefined) {
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid duration ${
+        JSON.stringify(value)
+      }: expected a number with a unit, such as "5s", "1m30s" or "200ms"`,
+    );
+  }
+  return ms;
+}
+
+function fromNanoseconds(value: number): number | undefined {
+  return Number.isInteger(value) && value >= 0 ? value / 1e6 : undefined;
+}
+
+function fromText(text: string): number | undefined {
+  if (text === "0") return 0;
+  let total = 0;
+  PART.lastIndex = 0;
+  do {
+    const part = PART.exec(text);
+    if (part === null) return undefined;
+    total += round(Number(part[1]) * UNIT_MS[part[2]!]!);
+  } while (PART.lastIndex < text.length);
+  return Number.isFinite(total) ? round(total) : undefined;
+}
+
+/** A Go duration string for a number of milliseconds: `90000` → `"1m30s"`. */
+export function formatDuration(ms: number): string {
+  if (ms === 0) return "0s";
+  if (ms < 1) return `${round(ms * 1e6)}ns`;
+  if (ms < 1000) return `${round(ms)}ms`;
+  const hours = Math.floor(ms / UNIT_MS.h!);
+  const minutes = Math.floor((ms % UNIT_MS.h!) / UNIT_MS.m!);
+  const seconds = round((ms % UNIT_MS.m!) / 1000);
+  return `${hours ? `${hours}h` : ""}${minutes ? `${minutes}m` : ""}${
+    seconds ? `${seconds}s` : ""
+  }`;
+}
+
+function round(value: number): number {
+  return Number.isInteger(value) ? value : Math.round(value * 1e6) / 1e6;
+}

@@ -1,0 +1,62 @@
+/** Every expected failure, and the one table that turns its code into each surface's answer. */
+
+/** What an error means on every surface: HTTP status, exit code of the command line. */
+export interface ErrorMeaning {
+  readonly http: number;
+  readonly exit: number;
+}
+
+const MEANINGS = {
+  bad_request: { http: 400, exit: 2 },
+  unknown_action: { http: 400, exit: 2 },
+  unauthorized: { http: 401, exit: 7 },
+  forbidden: { http: 403, exit: 7 },
+  process_not_found: { http: 404, exit: 4 },
+  not_found: { http: 404, exit: 1 },
+  method_not_allowed: { http: 405, exit: 2 },
+  ambiguous_target: { http: 409, exit: 6 },
+  name_taken: { http: 409, exit: 6 },
+  wrong_state: { http: 409, exit: 6 },
+  body_too_large: { http: 413, exit: 2 },
+  not_json: { http: 415, exit: 2 },
+  invalid_config: { http: 422, exit: 2 },
+  start_failed: { http: 500, exit: 1 },
+  stop_failed: { http: 500, exit: 1 },
+  internal: { http: 500, exit: 1 },
+  closed: { http: 503, exit: 5 },
+  daemon_unreachable: { http: 503, exit: 5 },
+  home_unusable: { http: 500, exit: 2 },
+  home_in_use: { http: 409, exit: 6 },
+  timeout: { http: 504, exit: 124 },
+} as const satisfies Record<string, ErrorMeaning>;
+
+/** The machine-readable name of a failure; stable across versions. */
+export type ErrorCode = keyof typeof MEANINGS;
+
+/** Code → HTTP status and exit code. */
+export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorMeaning>> = MEANINGS;
+
+/** Whether a string received from elsewhere is one of our codes. */
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === "string" && Object.hasOwn(MEANINGS, value);
+}
+
+/** Every failure that procsup expects and names. `code` is the contract; the message is for people. */
+export class ProcsupError extends Error {
+  /** The machine-readable name of the failure. */
+  readonly code: ErrorCode;
+  /** The next thing to do, as one line, where there is an obvious one. */
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options?: { hint?: string; cause?: unknown }) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "ProcsupError";
+    this.code = code;
+    this.hint = options?.hint;
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

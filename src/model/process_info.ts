@@ -1,0 +1,71 @@
+/** What there is to know about a process: the read-only snapshot behind every surface (spec 2.1). */
+
+import type { ProcessConfig } from "./process_config.ts";
+
+/** Where a process is in its life (spec 3). */
+export type ProcessState =
+  | "starting"
+  | "running"
+  | "stopping"
+  | "stopped"
+  | "crashed"
+  | "errored"
+  | "waiting";
+
+/** How a process ended. `code` is null when it is not known, `signal` null when none ended it. */
+export interface Exit {
+  /** Exit code; 128 + the signal's number when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly at: Date;
+}
+
+/** What a process tree uses. All zero while nothing runs. */
+export interface Usage {
+  /** Percent of one core, over the time since the previous reading. */
+  readonly cpuPercent: number;
+  /** Resident memory of the whole tree, in bytes. */
+  readonly memBytes: number;
+  /** The same in percent of the machine's memory. */
+  readonly memPercent: number;
+  readonly threads: number;
+  /** Open file descriptors. */
+  readonly fds: number;
+}
+
+/** Usage of a process that does not run. */
+export const NO_USAGE: Usage = { cpuPercent: 0, memBytes: 0, memPercent: 0, threads: 0, fds: 0 };
+
+/** A process as it stood when it was asked about. */
+export interface ProcessInfo extends Usage {
+  /** UUID; the wire shows its first 8 characters. */
+  readonly id: string;
+  readonly numericId: number;
+  readonly name: string;
+  readonly namespace: string;
+  readonly instanceIndex: number;
+  /** The runtime that runs it, `auto` resolved; `""` for a plain program. */
+  readonly runtime: string;
+  readonly state: ProcessState;
+  /** Whether it runs and answered its readiness check, where it has one. */
+  readonly ready: boolean;
+  /** Process id of the app itself, 0 while nothing runs. */
+  readonly pid: number;
+  /** Last exit code; 0 also when it never ended, see `lastExit`. */
+  readonly exitCode: number;
+  /** Null when it never ended. */
+  readonly lastExit: Exit | null;
+  /** Automatic restarts. */
+  readonly restarts: number;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  /** When the next automatic restart is due. */
+  readonly nextRestartAt: Date | null;
+  /** Why it is in this state, in words. */
+  readonly lastReason: string;
+  /** Milliseconds since the start; 0 while nothing runs. */
+  readonly uptimeMs: number;
+  readonly tags: readonly string[];
+  readonly config: ProcessConfig;
+}

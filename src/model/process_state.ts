@@ -1,0 +1,118 @@
+/** The words of a process's life: its snapshot, what can happen to it, and what must be done then. */
+
+import type { Exit, ProcessState } from "./process_info.ts";
+
+/** What the user wants of a process. */
+export type Wish = "up" | "down";
+
+/** Identity of one launch: enough to find it again after the daemon was replaced. */
+export interface Run {
+  /** Exported to the app as PROCSUP_ID; finds strays by their environment. */
+  readonly runId: string;
+  /** Pid of the launch wrapper; also the process group and the session of the run. */
+  readonly wrapperPid: number;
+  /** Start time of the wrapper in the kernel's own unit: tells it from a later owner of its pid. */
+  readonly wrapperStart: string;
+  readonly bootId: string;
+}
+
+/** Everything that decides what a process does next. Survives the daemon. */
+export interface Snapshot {
+  readonly state: ProcessState;
+  readonly wish: Wish;
+  /** Number of the current or last start; grows with each. */
+  readonly attempt: number;
+  readonly run: Run | null;
+  /** Pid of the app itself, 0 until it is known. */
+  readonly pid: number;
+  readonly ready: boolean;
+  /** Automatic restarts in the process's life. */
+  readonly restarts: number;
+  /** Failures in a row: the exponent of the backoff. */
+  readonly streak: number;
+  /** Milliseconds spent running since a user last started it. */
+  readonly ranMs: number;
+  /** Automatic restarts, on the axis of `ranMs`. */
+  readonly restartsAt: readonly number[];
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly nextRestartAt: number | null;
+  readonly lastExit: Exit | null;
+  readonly lastReason: string;
+}
+
+/** A process that was never started. */
+export const NEW: Snapshot = {
+  state: "stopped",
+  wish: "down",
+  attempt: 0,
+  run: null,
+  pid: 0,
+  ready: false,
+  restarts: 0,
+  streak: 0,
+  ranMs: 0,
+  restartsAt: [],
+  startedAt: null,
+  finishedAt: null,
+  nextRestartAt: null,
+  lastExit: null,
+  lastReason: "",
+};
+
+/** What can happen to a process. `at` is in milliseconds since the epoch. */
+export type ProcessEvent =
+  | { readonly type: "start_requested" }
+  | { readonly type: "stop_requested"; readonly timeoutMs: number; readonly reason?: string }
+  | { readonly type: "restart_requested"; readonly reason: string }
+  /** The intent, on record before the spawn. */
+  | { readonly type: "launching"; readonly attempt: number; readonly run: Run }
+  | { readonly type: "launch_failed"; readonly attempt: number; readonly reason: string }
+  | { readonly type: "launched"; readonly attempt: number; readonly at: number; readonly run: Run }
+  | { readonly type: "pid_known"; readonly attempt: number; readonly pid: number }
+  | {
+    readonly type: "exited";
+    readonly attempt: number;
+    readonly exit: Exit;
+    readonly ranForMs: number;
+    /** In [0, 1): the jitter of the delay that follows. */
+    readonly random: number;
+  }
+  | {
+    readonly type: "gone";
+    readonly attempt: number;
+    readonly at: number;
+    readonly exit: Exit | null;
+    /** Pids that could not be ended. */
+    readonly left: readonly number[];
+  }
+  | { readonly type: "delay_over"; readonly attempt: number }
+  | Recovered;
+
+/** What a new daemon found out about a process that an earlier one looked after. */
+export interface Recovered {
+  readonly type: "recovered";
+  readonly at: number;
+  readonly found:
+    /** The machine was booted since: nothing of the process can be left. */
+    | { readonly kind: "rebooted"; readonly autostart: boolean }
+    | { readonly kind: "alive"; readonly run: Run; readonly pid: number }
+    | { readonly kind: "ended"; readonly exit: Exit; readonly random: number }
+    /** No trace of a run: the launch had not happened, or was none under way. */
+    | { readonly kind: "no_run" };
+}
+
+/** What the process's runner must do. */
+export type Effect =
+  /** Launch; answers `launched` or `launch_failed`. */
+  | { readonly type: "launch" }
+  /** Look after the run in the snapshot, which an earlier daemon launched. */
+  | { readonly type: "adopt" }
+  /** End the run and all that belongs to it, or give up the launch; answers `gone`. */
+  | { readonly type: "end"; readonly timeoutMs: number }
+  /** End what the app left behind when it ended by itself. No launch passes it. */
+  | { readonly type: "sweep"; readonly run: Run }
+  /** Answer `delay_over` after that time. */
+  | { readonly type: "arm_delay"; readonly ms: number }
+  | { readonly type: "disarm_delay" };

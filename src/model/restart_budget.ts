@@ -1,0 +1,42 @@
+/** How often and how soon a process that ended by itself is started again. */
+
+import type { ProcessConfig } from "./process_config.ts";
+
+type DelayPolicy = Pick<ProcessConfig, "restartDelayMs" | "backoffMaxMs">;
+type BudgetPolicy = Pick<ProcessConfig, "maxRestarts" | "restartWindowMs">;
+
+/** Part of a delay that is drawn by chance, so that many processes do not return in step. */
+const JITTER = 0.2;
+
+/**
+ * Milliseconds until the next start after `streak` failures in a row: the configured delay, doubled
+ * with each, up to the maximum, less up to a fifth. `random` is in [0, 1).
+ */
+export function restartDelay(policy: DelayPolicy, streak: number, random: number): number {
+  const doubled = policy.restartDelayMs * 2 ** Math.min(streak, 30);
+  const ceiling = Math.max(policy.backoffMaxMs, policy.restartDelayMs);
+  return Math.round(Math.min(doubled, ceiling) * (1 - JITTER * random));
+}
+
+/**
+ * The earlier restarts that still count. Both are on the axis of time the process spent running:
+ * delays between starts do not use up the window, so a long backoff cannot keep the limit from
+ * ever being reached.
+ */
+export function recentRestarts(
+  policy: BudgetPolicy,
+  restartsAt: readonly number[],
+  ranMs: number,
+): readonly number[] {
+  return restartsAt.filter((at) => at > ranMs - policy.restartWindowMs || at === ranMs);
+}
+
+/** Whether one more automatic restart is allowed. */
+export function budgetLeft(policy: BudgetPolicy, recent: readonly number[]): boolean {
+  return recent.length < policy.maxRestarts;
+}
+
+/** Whether a run was long enough to forget the failures before it. */
+export function ranStably(policy: Pick<ProcessConfig, "minUptimeMs">, ranForMs: number): boolean {
+  return ranForMs >= policy.minUptimeMs * 10;
+}

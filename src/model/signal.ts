@@ -1,0 +1,62 @@
+/** Signals by name, as people write them and as Deno wants them. */
+
+import { didYouMean } from "./did_you_mean.ts";
+import { ProcsupError } from "./errors.ts";
+
+/** Signals that may be sent to a process, with their numbers on Linux (the low ones are the same everywhere). */
+const SIGNALS = [
+  "SIGHUP",
+  "SIGINT",
+  "SIGQUIT",
+  "SIGILL",
+  "SIGTRAP",
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGKILL",
+  "SIGUSR1",
+  "SIGSEGV",
+  "SIGUSR2",
+  "SIGPIPE",
+  "SIGALRM",
+  "SIGTERM",
+  "SIGSTKFLT",
+  "SIGCHLD",
+  "SIGCONT",
+  "SIGSTOP",
+  "SIGTSTP",
+  "SIGTTIN",
+  "SIGTTOU",
+  "SIGURG",
+  "SIGXCPU",
+  "SIGXFSZ",
+  "SIGVTALRM",
+  "SIGPROF",
+  "SIGWINCH",
+  "SIGIO",
+  "SIGPWR",
+  "SIGSYS",
+] as const;
+
+/** The name of a signal, with its SIG prefix. */
+export type SignalName = (typeof SIGNALS)[number];
+
+/** Every signal name, for completion and for messages. */
+export const SIGNAL_NAMES: readonly SignalName[] = SIGNALS;
+
+/** `"TERM"`, `"sigterm"`, `"SIGTERM"` or `15` → `"SIGTERM"`. Throws `bad_request` for an unknown one. */
+export function parseSignal(value: string | number): SignalName {
+  const text = String(value).trim().toUpperCase();
+  if (/^\d+$/.test(text)) {
+    const named = SIGNALS[Number(text) - 1];
+    if (named !== undefined) return named;
+  }
+  const name = text.startsWith("SIG") ? text : `SIG${text}`;
+  const found = SIGNALS.find((signal) => signal === name);
+  if (found !== undefined) return found;
+  const near = /^\d+$/.test(text) ? undefined : didYouMean(name, SIGNALS);
+  throw new ProcsupError(
+    "bad_request",
+    `Unknown signal ${JSON.stringify(value)}` + (near ? `: did you mean "${near}"?` : ""),
+  );
+}

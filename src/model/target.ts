@@ -1,0 +1,88 @@
+/** How processes are addressed, on every surface. Exact beats prefix; a prefix must be unique. */
+
+import { didYouMean } from "./did_you_mean.ts";
+import { ProcsupError } from "./errors.ts";
+import { baseName } from "./name.ts";
+
+/** What a target is compared with. */
+export interface Addressable {
+  readonly id: string;
+  readonly numericId: number;
+  readonly name: string;
+  readonly namespace: string;
+  readonly tags: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Several processes matched where one was meant. */
+export class AmbiguousTargetError extends ProcsupError {
+  /** Names of the processes that matched. */
+  readonly matches: readonly string[];
+
+  constructor(target: string, found: readonly Pick<Addressable, "id" | "name">[]) {
+    const matches = found.map((process) => process.name);
+    const shown = found.map((process) => `${process.name} (${process.id.slice(0, 8)})`).join(", ");
+    super("ambiguous_target", `Target "${target}" is ambiguous: it matches ${shown}`);
+    this.matches = matches;
+  }
+}
+
+/**
+ * The processes that `target` addresses: `all`, `ns:…`, `tag:…`, `label:k=v`, a numeric id, a UUID,
+ * a name, a base name (every instance) or a unique prefix of an id.
+ * Throws `process_not_found` when there is none, except for `all`, and `ambiguous_target`.
+ */
+export function resolveTarget<P extends Addressable>(target: string, processes: readonly P[]): P[] {
+  if (target === "all") return [...processes];
+  const found = select(target, processes) ?? exact(target, processes) ??
+    byPrefix(target, processes);
+  if (found.length === 0) throw notFound(target, processes);
+  return found;
+}
+
+function select<P extends Addressable>(target: string, processes: readonly P[]): P[] | undefined {
+  const selector = /^(ns|tag|label):(.*)$/s.exec(target);
+  if (selector === null) return undefined;
+  const [, kind, value = ""] = selector;
+  if (kind === "ns") return processes.filter((process) => process.namespace === value);
+  if (kind === "tag") return processes.filter((process) => process.tags.includes(value));
+  const [key = "", wanted] = value.split(/=(.*)/s);
+  return processes.filter((process) =>
+    Object.hasOwn(process.labels, key) && (wanted === undefined || process.labels[key] === wanted)
+  );
+}
+
+function exact<P extends Addressable>(target: string, processes: readonly P[]): P[] | undefined {
+  const tests: ((process: P) => boolean)[] = [
+    (process) => process.id === target,
+    (process) => /^\d+$/.test(target) && process.numericId === Number(target),
+    (process) => process.name === target,
+    (process) => baseName(process.name) === target,
+  ];
+  for (const test of tests) {
+    const found = processes.filter(test);
+    if (found.length > 0) return found;
+  }
+  return undefined;
+}
+
+function byPrefix<P extends Addressable>(target: string, processes: readonly P[]): P[] {
+  if (!/^[0-9a-f][0-9a-f-]*$/.test(target)) return [];
+  const found = processes.filter((process) => process.id.startsWith(target));
+  if (found.length > 1) throw new AmbiguousTargetError(target, found);
+  return found;
+}
+
+/** The error for a target that addresses nothing, with the nearest name there is. */
+export function notFound(
+  target: string,
+  processes: readonly Pick<Addressable, "name">[],
+): ProcsupError {
+  const names = processes.flatMap((process) => [process.name, baseName(process.name)]);
+  const near = didYouMean(target, names);
+  return new ProcsupError("process_not_found", "process not found", {
+    hint: near === undefined
+      ? `Nothing matches "${target}"; procsup list shows what there is`
+      : `Nothing matches "${target}"; did you mean "${near}"?`,
+  });
+}

@@ -1,0 +1,57 @@
+/** Files that are there whole or not at all. */
+
+import { dirname } from "./paths.ts";
+
+/**
+ * Replaces a file in one step, so that a reader and a killed writer never leave half of it.
+ * Not synced: it outlives a killed daemon, not a loss of power.
+ */
+export function replaceFile(path: string, content: string): void {
+  const temporary = `${path}.tmp`;
+  Deno.writeTextFileSync(temporary, content, { mode: 0o600 });
+  Deno.renameSync(temporary, path);
+}
+
+/** Replaces a file in one step and has it on the disk, directory entry included, before it returns. */
+export function replaceFileDurably(path: string, content: string): void {
+  const temporary = `${path}.tmp`;
+  {
+    using file = Deno.openSync(temporary, {
+      write: true,
+      create: true,
+      truncate: true,
+      mode: 0o600,
+    });
+    writeAll(file, new TextEncoder().encode(content));
+    file.syncSync();
+  }
+  Deno.renameSync(temporary, path);
+  using directory = Deno.openSync(dirname(path));
+  directory.syncSync();
+}
+
+/** A write may be short, on a full disk above all. */
+function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length;) {
+    written += file.writeSync(bytes.subarray(written));
+  }
+}
+
+/** Removes a file that may not be there. */
+export function removeFile(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+/** The text of a file, or undefined when there is none. */
+export function readFileIfAny(path: string): string | undefined {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+/** Time as the supervisor sees it; replaced in tests. */
+
+/** Ends a timer that has not fired. */
+export type Cancel = () => void;
+
+/** Wall time for people, steady time for measuring, and timers. */
+export interface Clock {
+  /** Milliseconds since the epoch; jumps when the machine's clock is set. */
+  now(): number;
+  /** Milliseconds that only grow. */
+  steady(): number;
+  /** Calls `act` once after `ms`, unless cancelled. */
+  after(ms: number, act: () => void): Cancel;
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  steady: () => performance.now(),
+  after(ms, act) {
+    const timer = setTimeout(act, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** A promise that resolves after `ms`. */
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,30 @@
+/** Which system this is. Only files of this folder ask. */
+
+/** Whether there is a /proc to read. */
+export const isLinux: boolean = Deno.build.os === "linux";
+
+/** Identity of the current boot: pids of another boot mean nothing. */
+export function bootId(): string {
+  if (isLinux) return Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();
+  const { stdout } = new Deno.Command("sysctl", { args: ["-n", "kern.boottime"] }).outputSync();
+  return new TextDecoder().decode(stdout).trim();
+}
+
+/** Signals whose numbers differ from Linux's, on macOS. */
+const DARWIN_SIGNALS: Readonly<Record<number, Deno.Signal>> = {
+  10: "SIGBUS",
+  12: "SIGSYS",
+  16: "SIGURG",
+  17: "SIGSTOP",
+  18: "SIGTSTP",
+  19: "SIGCONT",
+  20: "SIGCHLD",
+  23: "SIGIO",
+  30: "SIGUSR1",
+  31: "SIGUSR2",
+};
+
+/** The name of a signal by its number here, given its name by Linux's number. */
+export function localSignal(number: number, linuxName: string): string {
+  return isLinux ? linuxName : DARWIN_SIGNALS[number] ?? linuxName;
+}

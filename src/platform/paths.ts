@@ -1,0 +1,113 @@
+/** Where procsup keeps its things, and whether that place is safe. */
+
+import { ProcsupError } from "../model/errors.ts";
+
+/** The folder part of a path. */
+export function dirname(path: string): string {
+  return path.slice(0, Math.max(1, path.lastIndexOf("/")));
+}
+
+/** Every path below a home. */
+export interface HomePaths {
+  readonly home: string;
+  readonly socket: string;
+  readonly token: string;
+  readonly lock: string;
+  readonly daemonLog: string;
+  /** Records of the processes, one file each. */
+  readonly records: string;
+  /** Identity of the boot that the records are of. */
+  readonly boot: string;
+  /** What `save` writes. */
+  readonly saved: string;
+  /** What the launch wrappers write: pids and exit statuses. */
+  readonly run: string;
+  readonly apps: string;
+}
+
+/** The paths below `home`. */
+export function pathsIn(home: string): HomePaths {
+  return {
+    home,
+    socket: `${home}/procsup.sock`,
+    token: `${home}/token`,
+    lock: `${home}/daemon.lock`,
+    daemonLog: `${home}/daemon.log`,
+    records: `${home}/state/processes`,
+    boot: `${home}/state/boot`,
+    saved: `${home}/state/saved.json`,
+    run: `${home}/run`,
+    apps: `${home}/apps`,
+  };
+}
+
+/** The daemon's home: `PROCSUP_HOME`, else `~/.procsup`. */
+export function defaultHome(): string {
+  const given = Deno.env.get("PROCSUP_HOME");
+  if (given !== undefined && given !== "") return absolute(given);
+  const user = Deno.env.get("HOME");
+  if (user === undefined || user === "") {
+    throw new ProcsupError(
+      "home_unusable",
+      "Cannot find a home: neither PROCSUP_HOME nor HOME is set",
+    );
+  }
+  return `${user}/.procsup`;
+}
+
+/** The library's default directory: one a user, below the system's temporary folder. */
+export function libraryHome(): string {
+  return `${(Deno.env.get("TMPDIR") ?? "/tmp").replace(/\/$/, "")}/procsup-${Deno.uid() ?? 0}`;
+}
+
+/** A path made absolute against the working directory. */
+export function absolute(path: string): string {
+  return path.startsWith("/") ? path : `${Deno.cwd()}/${path}`.replace(/\/\.(?=\/|$)/g, "");
+}
+
+/**
+ * Makes the home and its folders, and refuses one that others could write to.
+ * Throws `ProcsupError` `home_unusable` with the reason.
+ */
+export function prepareHome(home: string): HomePaths {
+  const paths = pathsIn(home);
+  checkSocketLength(paths.socket);
+  try {
+    Deno.mkdirSync(home, { mode: 0o700, recursive: true });
+  } catch (error) {
+    throw new ProcsupError(
+      "home_unusable",
+      `Cannot create home "${home}": ${(error as Error).message}`,
+    );
+  }
+  checkPrivate(home);
+  for (const folder of [paths.records, paths.run, paths.apps]) {
+    Deno.mkdirSync(folder, { mode: 0o700, recursive: true });
+  }
+  return paths;
+}
+
+function checkPrivate(home: string): void {
+  const refuse = (why: string) => {
+    throw new ProcsupError("home_unusable", `Refusing home "${home}": ${why}`);
+  };
+  const info = Deno.lstatSync(home);
+  if (info.isSymlink) refuse("it is a symbolic link");
+  if (!info.isDirectory) refuse("it is not a directory");
+  if (info.uid !== Deno.uid()) refuse(`it belongs to user ${info.uid}, not to ${Deno.uid()}`);
+  if ((info.mode! & 0o022) !== 0) refuse("others may write to it, run: chmod 700 " + home);
+  if ((info.mode! & 0o077) !== 0) Deno.chmodSync(home, 0o700);
+}
+
+/** The kernel's limit for the path of a Unix socket, less what a temporary name beside it needs. */
+const MAX_SOCKET_PATH = 95;
+
+function checkSocketLength(socket: string): void {
+  const length = new TextEncoder().encode(socket).length;
+  if (length <= MAX_SOCKET_PATH) return;
+  throw new ProcsupError(
+    "home_unusable",
+    `The socket path "${socket}" is ${length} bytes long, ${MAX_SOCKET_PATH} are possible: ` +
+      "set PROCSUP_HOME to a shorter path",
+  );
+}

@@ -1,0 +1,151 @@
+/** A run's processes as a whole: the group that its wrapper leads, and descendants that left it. */
+
+import type { Run } from "../model/process_state.ts";
+import type { SignalName } from "../model/signal.ts";
+import { sleep } from "./clock.ts";
+import { processesByRunId, processRow, processTable } from "./process_table.ts";
+
+/** Sends a signal to one process or, negative, to a group; false when there is none. */
+export function sendSignal(pid: number, signal: SignalName): boolean {
+  try {
+    Deno.kill(pid, signal as Deno.Signal);
+    return true;
+  } catch (error) {
+    // ESRCH arrives as NotFound; a zombie that is another user's may answer EPERM.
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+/** Whether the wrapper's pid still belongs to this run, not to a later process. */
+export function wrapperAlive(run: Run): boolean {
+  const row = processRow(run.wrapperPid);
+  return row !== undefined && !row.zombie && row.start === run.wrapperStart;
+}
+
+/**
+ * Signals the whole group, stopped members included. Nothing is sent when the group may belong to a
+ * stranger: its leader is gone and no member carries our run id.
+ */
+export async function signalGroup(run: Run, signal: SignalName): Promise<void> {
+  if (!wrapperAlive(run) && !(await survivors(run)).some((pid) => inGroup(pid, run))) return;
+  sendSignal(-run.wrapperPid, signal);
+  if (signal !== "SIGKILL" && signal !== "SIGSTOP") sendSignal(-run.wrapperPid, "SIGCONT");
+}
+
+function inGroup(pid: number, run: Run): boolean {
+  return processRow(pid)?.pgid === run.wrapperPid;
+}
+
+/** Whether the group has a member. Cheap; a member that ended and was not collected counts. */
+export function groupExists(run: Run): boolean {
+  try {
+    Deno.kill(-run.wrapperPid, 0 as unknown as Deno.Signal);
+    return true;
+  } catch (error) {
+    return error instanceof Deno.errors.PermissionDenied;
+  }
+}
+
+let scan: Promise<Map<string, number[]>> | undefined;
+
+/** Living processes that carry the run's id, in its group or not. One pass over the machine serves all who ask at once. */
+export async function survivors(run: Run): Promise<readonly number[]> {
+  scan ??= Promise.resolve().then(() => {
+    const pass = processesByRunId();
+    // Who asks from now on needs a later pass: processes may have started since.
+    scan = undefined;
+    return pass;
+  });
+  return (await scan).get(run.runId) ?? [];
+}
+
+const POLL_MS = [2, 2, 4, 8, 16, 32];
+
+/** A moment in steady milliseconds, asked for anew at each look: a second stop may bring it forward. */
+export type Deadline = () => number;
+
+/** Polls until the group is gone or the deadline has passed; whether it was in time. */
+async function waitForGroup(run: Run, deadline: Deadline): Promise<boolean> {
+  for (let round = 0; !groupGone(run); round++) {
+    const left = deadline() - performance.now();
+    if (left <= 0) return false;
+    await sleep(Math.min(left, POLL_MS[Math.min(round, POLL_MS.length - 1)]!));
+  }
+  return true;
+}
+
+/** How long SIGKILL may take to show: a process in an uninterruptible call dies only after it. */
+const KILL_PATIENCE_MS = 2000;
+
+/** What came of ending a run. */
+export interface Ending {
+  /** Whether SIGKILL was needed. */
+  readonly killed: boolean;
+  /** Pids that could not be ended. */
+  readonly left: readonly number[];
+}
+
+/**
+ * Ends everything of a run: the signal to its group, then to descendants that left it, and at the
+ * deadline SIGKILL to all of them. Returns when they are gone, or could not be ended.
+ */
+export async function endRun(run: Run, signal: SignalName, deadline: Deadline): Promise<Ending> {
+  if (deadline() > performance.now()) {
+    await signalGroup(run, signal);
+    if (await waitForGroup(run, deadline) && await endStrays(run, signal, deadline)) {
+      return { killed: false, left: [] };
+    }
+  }
+  return { killed: true, left: await killRun(run) };
+}
+
+/**
+ * Ends what an app left behind when it ended by itself, and returns how many there were. Members of
+ * its group are waited for; descendants that left the group are ended on the side.
+ */
+export async function sweepRun(run: Run, signal: SignalName, timeoutMs: number): Promise<number> {
+  const end = async () => {
+    const left = await survivors(run);
+    const deadline = performance.now() + timeoutMs;
+    if (left.length > 0) await endRun(run, signal, () => deadline);
+    return left.length;
+  };
+  if (groupExists(run)) return await end();
+  void end();
+  return 0;
+}
+
+/** SIGKILL to the group and to every descendant, again for those that were being forked meanwhile. */
+export async function killRun(run: Run): Promise<readonly number[]> {
+  const deadline = performance.now() + KILL_PATIENCE_MS;
+  for (;;) {
+    await signalGroup(run, "SIGKILL");
+    const alive = await survivors(run);
+    for (const pid of alive) sendSignal(pid, "SIGKILL");
+    const inTime = await waitForGroup(run, () => deadline);
+    if (inTime && (await survivors(run)).length === 0) return [];
+    if (performance.now() >= deadline) return await survivors(run);
+  }
+}
+
+/** The group is empty, or holds only zombies that nobody collects, or has become a stranger's. */
+function groupGone(run: Run): boolean {
+  if (!groupExists(run)) return true;
+  if (wrapperAlive(run)) return false;
+  return !processTable().some((row) => row.pgid === run.wrapperPid && !row.zombie);
+}
+
+/** Ends the descendants that left the group; whether they were gone in time. */
+async function endStrays(run: Run, signal: SignalName, deadline: Deadline): Promise<boolean> {
+  let strays = await survivors(run);
+  for (const pid of strays) sendSignal(pid, signal);
+  while (strays.length > 0) {
+    if (performance.now() >= deadline()) return false;
+    await sleep(20);
+    strays = await survivors(run);
+  }
+  return true;
+}

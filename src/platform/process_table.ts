@@ -1,0 +1,140 @@
+/** All processes of the machine, read in one pass. */
+
+import { isLinux } from "./os.ts";
+
+/** A process as the kernel describes it. */
+export interface ProcessRow {
+  readonly pid: number;
+  readonly ppid: number;
+  readonly pgid: number;
+  /** Ended, and not yet collected by its parent. */
+  readonly zombie: boolean;
+  /** Start time in the kernel's own unit: with the pid it names a process for the whole boot. */
+  readonly start: string;
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+  readonly threads: number;
+}
+
+const CLOCK_TICK_MS = 10;
+const PAGE_BYTES = 4096;
+
+const buffer = new Uint8Array(4096);
+const decoder = new TextDecoder();
+
+/** A small file of /proc as text, or undefined when the process is gone or not ours to read. */
+function readProc(path: string): string | undefined {
+  try {
+    using file = Deno.openSync(path);
+    const length = file.readSync(buffer) ?? 0;
+    return decoder.decode(buffer.subarray(0, length));
+  } catch {
+    return undefined;
+  }
+}
+
+/** One process, or undefined when there is none of that pid. */
+export function processRow(pid: number): ProcessRow | undefined {
+  if (!isLinux) return psRows(["-p", String(pid)])[0];
+  const stat = readProc(`/proc/${pid}/stat`);
+  return stat === undefined ? undefined : parseStat(stat);
+}
+
+/** Every process that can be seen. */
+export function processTable(): ProcessRow[] {
+  if (!isLinux) return psRows(["-A"]);
+  const rows: ProcessRow[] = [];
+  for (const pid of procPids()) {
+    const stat = readProc(`/proc/${pid}/stat`);
+    if (stat !== undefined) rows.push(parseStat(stat));
+  }
+  return rows;
+}
+
+/** Number of open file descriptors; 0 where it cannot be read. */
+export function openDescriptors(pid: number): number {
+  if (!isLinux) return 0;
+  try {
+    let count = 0;
+    for (const _ of Deno.readDirSync(`/proc/${pid}/fd`)) count++;
+    return count;
+  } catch {
+    return 0;
+  }
+}
+
+/** Pids of living processes whose environment holds `PROCSUP_ID`, by the run id in it. */
+export async function processesByRunId(): Promise<Map<string, number[]>> {
+  const found = new Map<string, number[]>();
+  let read = 0;
+  for (const pid of isLinux ? procPids() : []) {
+    // Not all in one go: the daemon has others to serve.
+    if (++read % 256 === 0) await new Promise((resolve) => setTimeout(resolve));
+    const runId = runIdOf(pid);
+    if (runId === undefined) continue;
+    const pids = found.get(runId);
+    if (pids === undefined) found.set(runId, [pid]);
+    else pids.push(pid);
+  }
+  return found;
+}
+
+const RUN_ID = /(?:^|\0)PROCSUP_ID=([^\0]*)/;
+
+function runIdOf(pid: number): string | undefined {
+  try {
+    const environ = Deno.readFileSync(`/proc/${pid}/environ`);
+    return environ.length === 0 ? undefined : RUN_ID.exec(decoder.decode(environ))?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+function* procPids(): Generator<number> {
+  for (const entry of Deno.readDirSync("/proc")) {
+    const pid = Number(entry.name);
+    if (pid > 0) yield pid;
+  }
+}
+
+/** The command name in the second field may hold blanks and parentheses: the rest starts after the last. */
+function parseStat(stat: string): ProcessRow {
+  const rest = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return {
+    pid: parseInt(stat),
+    zombie: rest[0] === "Z" || rest[0] === "X",
+    ppid: Number(rest[1]),
+    pgid: Number(rest[2]),
+    cpuMs: (Number(rest[11]) + Number(rest[12])) * CLOCK_TICK_MS,
+    threads: Number(rest[17]),
+    start: rest[19]!,
+    rssBytes: Number(rest[21]) * PAGE_BYTES,
+  };
+}
+
+/** macOS and other systems without /proc. */
+function psRows(which: readonly string[]): ProcessRow[] {
+  const { stdout } = new Deno.Command("ps", {
+    args: [...which, "-o", "pid=,ppid=,pgid=,state=,time=,rss=,lstart="],
+    env: { LC_ALL: "C" },
+    stderr: "null",
+  }).outputSync();
+  return decoder.decode(stdout).split("\n").filter(Boolean).map((line) => {
+    const [pid, ppid, pgid, state, time, rss, ...start] = line.trim().split(/\s+/);
+    return {
+      pid: Number(pid),
+      ppid: Number(ppid),
+      pgid: Number(pgid),
+      zombie: state!.startsWith("Z"),
+      cpuMs: psTimeMs(time!),
+      rssBytes: Number(rss) * 1024,
+      threads: 1,
+      start: start.join(" "),
+    };
+  });
+}
+
+/** `1:02.50`, `3:01:02` → milliseconds. */
+function psTimeMs(time: string): number {
+  return time.split(":").reduce((sum, part) => sum * 60 + Number(part), 0) * 1000;
+}

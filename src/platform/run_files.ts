@@ -1,0 +1,107 @@
+/**
+ * What the launch wrappers leave in the run folder: `<run id>.pid` when the app starts and
+ * `<run id>.exit` when it has ended. One watch on the folder serves all runs, and wakes nobody
+ * while nothing happens.
+ */
+
+import { isLinux } from "./os.ts";
+import { readFileIfAny, removeFile } from "./atomic_file.ts";
+
+type FileKind = "pid" | "exit";
+
+/** How often the folder is looked at where it cannot be watched. */
+const POLL_MS = isLinux ? 200 : 50;
+
+/** The run folder. */
+export class RunFiles {
+  readonly #folder: string;
+  readonly #waiting = new Map<string, (value: number) => void>();
+  #watcher: Deno.FsWatcher | undefined;
+  #poll: ReturnType<typeof setInterval> | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Path stem of a run's files, as the wrapper takes it. */
+  stem(runId: string): string {
+    return `${this.#folder}/${runId}`;
+  }
+
+  /** The number in a run's file, or undefined while it is not there whole. */
+  read(runId: string, kind: FileKind): number | undefined {
+    const text = readFileIfAny(`${this.stem(runId)}.${kind}`);
+    return text !== undefined && /^\d+\n$/.test(text) ? Number(text) : undefined;
+  }
+
+  /** When a run's file was written; now, when it is gone. */
+  writtenAt(runId: string, kind: FileKind): Date {
+    try {
+      return Deno.statSync(`${this.stem(runId)}.${kind}`).mtime ?? new Date();
+    } catch {
+      return new Date();
+    }
+  }
+
+  /** Calls `act` once with the number in a run's file, at once or when it appears. Returns its undoing. */
+  when(runId: string, kind: FileKind, act: (value: number) => void): () => void {
+    const name = `${runId}.${kind}`;
+    this.#waiting.set(name, act);
+    this.#watch();
+    this.#check(name);
+    return () => this.#waiting.delete(name);
+  }
+
+  /** Removes a run's files: what they said is recorded. Nobody waits for them any longer. */
+  remove(runId: string): void {
+    this.#waiting.delete(`${runId}.pid`);
+    this.#waiting.delete(`${runId}.exit`);
+    for (const kind of ["pid", "exit", "tmp"]) removeFile(`${this.stem(runId)}.${kind}`);
+  }
+
+  /** Run ids that have files here. */
+  list(): Set<string> {
+    const names = [...Deno.readDirSync(this.#folder)].map((entry) => entry.name);
+    return new Set(names.map((name) => name.replace(/\.[a-z]+$/, "")));
+  }
+
+  /** Stops watching. */
+  close(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    clearInterval(this.#poll);
+    this.#waiting.clear();
+  }
+
+  #check(name: string): void {
+    const act = this.#waiting.get(name);
+    if (act === undefined) return;
+    const [runId, kind] = name.split(".") as [string, FileKind];
+    const value = this.read(runId, kind);
+    if (value === undefined) return;
+    this.#waiting.delete(name);
+    act(value);
+  }
+
+  #watch(): void {
+    if (this.#watcher !== undefined || this.#poll !== undefined) return;
+    try {
+      this.#watcher = Deno.watchFs(this.#folder, { recursive: false });
+      this.#follow(this.#watcher);
+    } catch {
+      // The machine's limit of watches is used up: look by the clock instead.
+      this.#poll = setInterval(() => this.#checkAll(), POLL_MS);
+    }
+  }
+
+  async #follow(watcher: Deno.FsWatcher): Promise<void> {
+    for await (const event of watcher) {
+      if (event.flag === "rescan") this.#checkAll();
+      else for (const path of event.paths) this.#check(path.slice(path.lastIndexOf("/") + 1));
+    }
+  }
+
+  #checkAll(): void {
+    for (const name of [...this.#waiting.keys()]) this.#check(name);
+  }
+}

@@ -1,0 +1,90 @@
+/** What process trees use: one pass over the machine serves all of them. */
+
+import type { Usage } from "../model/process_info.ts";
+import { openDescriptors, type ProcessRow, processTable } from "./process_table.ts";
+
+/** CPU time of a tree at a moment, to compare the next reading with. */
+export interface CpuMark {
+  readonly cpuMs: number;
+  /** Steady milliseconds. */
+  readonly at: number;
+}
+
+/** A tree's usage, and the mark for its next reading. */
+export interface TreeUsage {
+  readonly usage: Usage;
+  readonly mark: CpuMark;
+}
+
+let totalMemory: number | undefined;
+
+/**
+ * Usage of the trees below `roots`. `previous` holds the mark of each tree's last reading; a tree
+ * without one is measured from its start at zero, `since` steady milliseconds.
+ */
+export function readUsage(
+  roots: ReadonlyMap<number, CpuMark>,
+  now: number,
+): Map<number, TreeUsage> {
+  const byRoot = treesOf(roots, processTable());
+  totalMemory ??= Deno.systemMemoryInfo().total;
+  const result = new Map<number, TreeUsage>();
+  for (const [root, rows] of byRoot) {
+    const cpuMs = sum(rows, (row) => row.cpuMs);
+    const before = roots.get(root)!;
+    const elapsed = Math.max(1, now - before.at);
+    const memBytes = sum(rows, (row) => row.rssBytes);
+    result.set(root, {
+      mark: { cpuMs, at: now },
+      usage: {
+        cpuPercent: round(Math.max(0, cpuMs - before.cpuMs) / elapsed * 100),
+        memBytes,
+        memPercent: round(memBytes / totalMemory * 100),
+        threads: sum(rows, (row) => row.threads),
+        fds: sum(rows, (row) => openDescriptors(row.pid)),
+      },
+    });
+  }
+  return result;
+}
+
+/** The members of each tree: the group of its root, and descendants that left it. */
+function treesOf(
+  roots: ReadonlyMap<number, CpuMark>,
+  table: readonly ProcessRow[],
+): Map<number, ProcessRow[]> {
+  const rows = new Map(table.map((row) => [row.pid, row]));
+  const trees = new Map<number, ProcessRow[]>();
+  for (const row of table) {
+    const root = rootOf(row, rows, roots);
+    // The wrapper itself is ours, not the app's.
+    if (root === undefined || root === row.pid) continue;
+    const tree = trees.get(root);
+    if (tree === undefined) trees.set(root, [row]);
+    else tree.push(row);
+  }
+  return trees;
+}
+
+function rootOf(
+  row: ProcessRow,
+  rows: ReadonlyMap<number, ProcessRow>,
+  roots: ReadonlyMap<number, unknown>,
+): number | undefined {
+  for (
+    let at: ProcessRow | undefined = row;
+    at !== undefined && at.pid > 1;
+    at = rows.get(at.ppid)
+  ) {
+    if (roots.has(at.pgid)) return at.pgid;
+  }
+  return undefined;
+}
+
+function sum(rows: readonly ProcessRow[], value: (row: ProcessRow) => number): number {
+  return rows.reduce((total, row) => total + value(row), 0);
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

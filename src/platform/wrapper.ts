@@ -1,0 +1,21 @@
+/**
+ * The launch wrapper: the few lines of shell between the daemon and every app.
+ *
+ * It is the app's parent, so that an exit code is known even when no daemon was there to see it, and
+ * it leads the app's own session and process group. It costs about 0.4 MB and 2 ms a start.
+ *
+ * Arguments: `$1` path stem of the run files, `$2` stdout log, `$3` stderr log, then the command.
+ *
+ * - The app runs in the foreground: a background job of a shell has SIGINT and SIGQUIT ignored.
+ * - `trap :` keeps the wrapper alive through a signal to the group. Unlike `trap ''` it is undone
+ *   in the app by exec.
+ * - Only positional parameters are used before the app runs: a variable set here would change the
+ *   app's environment if it carries one of that name.
+ * - `mv` makes the exit status appear whole or not at all.
+ */
+export const WRAPPER: string = `
+trap : HUP INT QUIT ABRT USR1 USR2 PIPE ALRM TERM TSTP TTIN TTOU XCPU VTALRM PROF
+/bin/sh -c 'echo $$ >"$0.pid"; shift 2; exec "$@"' "$@" >>"$2" 2>>"$3"
+s=$?
+echo $s >"$1.tmp" && /bin/mv "$1.tmp" "$1.exit"
+exit $s`;

@@ -1,0 +1,35 @@
+/** What a process needs of the world around it; replaced in tests. */
+
+import type { Exit } from "../model/process_info.ts";
+import type { Run } from "../model/process_state.ts";
+import type { SignalName } from "../model/signal.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Child, LaunchSpec } from "../platform/launcher.ts";
+import type { Deadline, Ending } from "../platform/process_group.ts";
+
+/** The operating system, as one process uses it. */
+export interface World {
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  random(): number;
+  /** Identity of the current boot. */
+  readonly bootId: string;
+  /** Environment that every app inherits. */
+  readonly inherited: Readonly<Record<string, string>>;
+  /** Folder of the apps' logs. */
+  readonly apps: string;
+  /** Starts an app. Throws `ProcsupError` `start_failed`. */
+  launch(spec: LaunchSpec): Child;
+  /** Looks after an app that an earlier daemon started. */
+  adopt(run: Run): Child;
+  /** How a run that is over ended. */
+  exitOf(runId: string): Exit;
+  /** Drops the traces of a run that is over and recorded. */
+  forget(runId: string): void;
+  /** Signals the app alone; false when it has ended. */
+  signal(run: Run, pid: number, signal: SignalName): boolean;
+  /** Ends all that belongs to a run. */
+  end(run: Run, signal: SignalName, deadline: Deadline): Promise<Ending>;
+  /** Ends what a run left behind; how many processes that were. */
+  sweep(run: Run, signal: SignalName, timeoutMs: number): Promise<number>;
+}

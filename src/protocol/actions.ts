@@ -1,0 +1,139 @@
+/** The verbs of the daemon: what each takes and what it answers (spec 2.6 and 4.3). */
+
+import type { ProcessJson } from "./process_json.ts";
+
+/** Payload of `start`: a new process's configuration in wire form, or the target to start again. */
+export interface StartPayload {
+  /** Start these existing processes; no other field but `wait` goes with it. */
+  readonly target?: string;
+  /** Answer only when the process has stayed up for its `min_uptime`, or failed. Default false. */
+  readonly wait?: boolean;
+  /** Every configuration key, `name` and `entrypoint` first. */
+  readonly [key: string]: unknown;
+}
+
+/** Payload of `stop`. */
+export interface StopPayload {
+  readonly target: string;
+  /** SIGKILL at once. */
+  readonly force?: boolean;
+  /** Grace before SIGKILL, instead of each process's own `stop_timeout`. */
+  readonly timeout?: string | number;
+  /** All at once (default), or one after the other. */
+  readonly parallel?: boolean;
+  /** False: no grace, as `force`. Default true. */
+  readonly graceful?: boolean;
+}
+
+/** Payload of the verbs that take nothing but a target. A bare string is the same. */
+export interface TargetPayload {
+  readonly target: string;
+  /** As in `StartPayload`. */
+  readonly wait?: boolean;
+}
+
+/** Payload of `logs`. */
+export interface LogsPayload {
+  readonly target: string;
+  /** How many of the last lines, 0 for all that fits; default 50. */
+  readonly lines?: number;
+  /** The standard error log instead of standard output. */
+  readonly stderr?: boolean;
+}
+
+/** Payload of `signal`. */
+export interface SignalPayload {
+  readonly target: string;
+  readonly signal: string | number;
+}
+
+/** Payload of `wait`: answers when each process has come to that point. */
+export interface WaitPayload {
+  readonly target: string;
+  readonly for?: "running" | "ready" | "stopped" | "exit";
+  /** Fails with `timeout` after this time; default: waits for ever. */
+  readonly timeout?: string | number;
+}
+
+/** How a verb went for one of its processes. */
+export interface ActionResult {
+  readonly name: string;
+  readonly id: string;
+  readonly ok: boolean;
+  readonly error?: string;
+  /** What its standard error held last, when it failed. */
+  readonly last_stderr?: readonly string[];
+}
+
+/** Answer of the verbs that act on processes. */
+export interface BulkResult {
+  readonly status: string;
+  readonly results: readonly ActionResult[];
+}
+
+/** Answer of `start`: the (first) process, and how all of them went. */
+export type StartResult = ProcessJson & {
+  readonly results: readonly ActionResult[];
+};
+
+/** The last lines of a log (spec 2.7). */
+export interface LogsJson {
+  readonly logs: string;
+  readonly path: string;
+  /** The requested count as text. */
+  readonly lines: string;
+}
+
+/** Why a process is in the state it is in. */
+export interface WhyJson {
+  readonly process: ProcessJson;
+  /** Whole sentences, the most important first. */
+  readonly reasons: readonly string[];
+  readonly last_stderr: readonly string[];
+  /** Commands that may help. */
+  readonly hints: readonly string[];
+}
+
+/** Answer of `ping`. */
+export interface PingJson {
+  readonly status: "ok";
+  readonly version: string;
+  /** Number of the IPC protocol. */
+  readonly protocol: number;
+}
+
+/** Answer of `resurrect`. */
+export interface ResurrectJson {
+  readonly status: "resurrected";
+  readonly count: number;
+  readonly errors: readonly string[];
+}
+
+/** Every action: its payload and its data. */
+export interface ActionMap {
+  start: { payload: StartPayload; data: StartResult };
+  stop: { payload: StopPayload; data: BulkResult };
+  restart: { payload: TargetPayload | string; data: BulkResult };
+  reload: { payload: TargetPayload | string; data: BulkResult };
+  delete: { payload: TargetPayload | string; data: BulkResult };
+  signal: { payload: SignalPayload; data: BulkResult };
+  list: { payload: undefined; data: readonly ProcessJson[] };
+  status: { payload: TargetPayload | string; data: ProcessJson };
+  why: { payload: TargetPayload | string; data: WhyJson };
+  wait: { payload: WaitPayload; data: readonly ProcessJson[] };
+  logs: { payload: LogsPayload; data: LogsJson };
+  save: { payload: undefined; data: { readonly status: "saved"; readonly count: number } };
+  resurrect: { payload: undefined; data: ResurrectJson };
+  ping: { payload: undefined; data: PingJson };
+  token: { payload: { readonly rotate?: boolean } | undefined; data: { readonly token: string } };
+  shutdown: { payload: undefined; data: BulkResult };
+}
+
+/** The name of an action. */
+export type Action = keyof ActionMap;
+
+/** Number of the IPC protocol; a client of another number is told to upgrade. */
+export const PROTOCOL = 1;
+
+/** procsup's own version. */
+export const VERSION = "0.1.0";

@@ -1,0 +1,88 @@
+/** Talks to a running daemon: one request over its Unix socket a call. */
+
+import { isErrorCode, ProcsupError } from "../model/errors.ts";
+import { type HomePaths, pathsIn } from "../platform/paths.ts";
+import type { Action, ActionMap } from "./actions.ts";
+import type { ResponseEnvelope } from "./envelope.ts";
+import { type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
+
+/** A client of the daemon of one home. Holds nothing open between calls. */
+export class DaemonClient {
+  readonly #paths: HomePaths;
+
+  constructor(home: string) {
+    this.#paths = pathsIn(home);
+  }
+
+  /**
+   * Asks the daemon for one action. Throws `ProcsupError`: `daemon_unreachable` when none answers,
+   * else what the daemon said.
+   */
+  async call<A extends Action>(
+    action: A,
+    payload?: ActionMap[A]["payload"],
+    options: { signal?: AbortSignal } = {},
+  ): Promise<ActionMap[A]["data"]> {
+    const response = await this.#request({
+      method: "POST",
+      path: "/ipc",
+      body: JSON.stringify({ action, payload }),
+      ...options,
+    });
+    const envelope = await readEnvelope(response);
+    if (envelope.success) return envelope.data as ActionMap[A]["data"];
+    throw errorOf(envelope);
+  }
+
+  /** Opens a stream that the daemon keeps sending to: `/logs?…` or `/events?…`. */
+  async stream(path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.#request({
+      method: "GET",
+      path,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (response.status === 200) return response.body;
+    throw errorOf(await readEnvelope(response));
+  }
+
+  async #request(request: Omit<UnixRequest, "token">): Promise<UnixResponse> {
+    try {
+      return await unixRequest(this.#paths.socket, { ...request, token: this.#token() });
+    } catch (error) {
+      throw request.signal?.aborted ? request.signal.reason : this.#unreachable(error);
+    }
+  }
+
+  #token(): string | undefined {
+    try {
+      return Deno.readTextFileSync(this.#paths.token).trim();
+    } catch {
+      return undefined;
+    }
+  }
+
+  #unreachable(cause: unknown): ProcsupError {
+    const { home } = this.#paths;
+    if (cause instanceof Deno.errors.PermissionDenied) {
+      return new ProcsupError("forbidden", `Not allowed to talk to the daemon of "${home}"`, {
+        cause,
+      });
+    }
+    return new ProcsupError("daemon_unreachable", `No daemon answers for home "${home}"`, {
+      hint: "Start one with: procsup daemon --detach",
+      cause,
+    });
+  }
+}
+
+async function readEnvelope(response: UnixResponse): Promise<ResponseEnvelope> {
+  return await new Response(response.body).json() as ResponseEnvelope;
+}
+
+function errorOf({ code, error, hint }: ResponseEnvelope): ProcsupError {
+  return new ProcsupError(
+    isErrorCode(code) ? code : "internal",
+    error,
+    hint === undefined ? undefined : { hint },
+  );
+}

@@ -1,0 +1,36 @@
+/** `use_bundle`: Ruby apps that run with the gems of their Gemfile. */
+
+import { type CommandConfig, extensionOf, findEntry, isBareWord } from "./entry.ts";
+import { isScript } from "./detect_runtime.ts";
+import { lookAt, within } from "./executable.ts";
+import { refuse } from "./refusal.ts";
+import type { Tools } from "./tools.ts";
+
+/** The command under `bundle exec`. Throws `ProcsupError` `invalid_config` for other runtimes. */
+export function bundleCommand(config: CommandConfig, tools: Tools): string[] {
+  const { cwd, entrypoint, interpreter, runtime } = config;
+  const extension = extensionOf(entrypoint);
+  const foreign = extension !== "rb" && isScript(extension);
+  if (runtime !== "ruby" && (runtime !== "auto" || (foreign && interpreter === undefined))) {
+    const whose = runtime === "auto"
+      ? `a .${extension} file`
+      : `runtime ${JSON.stringify(runtime)}`;
+    return refuse(config.name, `use_bundle is for ruby, not for ${whose}`);
+  }
+  const bundle = [tools.need("bundle"), "exec"];
+  if (
+    interpreter === undefined && isBareWord(entrypoint) && !lookAt(within(cwd, entrypoint))?.isFile
+  ) {
+    if (extension !== "rb") {
+      // A gem's command, such as puma: bundler finds those that are not on PATH, too.
+      return [...bundle, entrypoint];
+    }
+  }
+  const entry = findEntry(config, tools.path, () => true);
+  if (entry.isFolder) {
+    return refuse(config.name, `entrypoint ${JSON.stringify(entry.path)} is a folder`);
+  }
+  if (interpreter !== undefined) return [...bundle, tools.need(interpreter), entry.path];
+  const asItIs = runtime === "auto" && extension !== "rb" && entry.isExecutable;
+  return asItIs ? [...bundle, entry.path] : [...bundle, "ruby", entry.path];
+}

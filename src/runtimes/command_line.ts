@@ -1,0 +1,89 @@
+/** From a configuration to the words that the system is given (spec 2.5). */
+
+import { bundleCommand } from "./bundle.ts";
+import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
+import { type CommandConfig, type Entry, findEntry } from "./entry.ts";
+import { refuse } from "./refusal.ts";
+import { type Runtime, RUNTIMES } from "./runtime_table.ts";
+import { Tools } from "./tools.ts";
+
+/** What is run, and by which runtime. */
+export interface CommandLine {
+  /** The first word is an absolute path. */
+  readonly argv: string[];
+  /** The runtime's name, `auto` resolved; `""` for a plain program. */
+  readonly runtime: string;
+}
+
+/**
+ * The command line of an app, found out anew at every start since files and PATH may have changed.
+ * `path` is the PATH of the app's environment. An interpreter wins over a runtime, a given runtime
+ * over what the files say. Deno apps get every permission (`-A`).
+ *
+ * Throws `ProcsupError` `invalid_config` naming what is missing: the working directory, the
+ * entrypoint, its x bit or the interpreter.
+ */
+export function commandLine(config: CommandConfig, path: string): CommandLine {
+  checkCwd(config);
+  const { argv, runtime } = resolve(config, new Tools(config, path));
+  return { argv: [...argv, ...config.args], runtime };
+}
+
+function checkCwd({ name, cwd }: CommandConfig): void {
+  const quoted = `cwd ${JSON.stringify(cwd)}`;
+  let info: Deno.FileInfo;
+  try {
+    info = Deno.statSync(cwd);
+  } catch (error) {
+    const denied = error instanceof Deno.errors.PermissionDenied;
+    return refuse(name, `${quoted} ${denied ? "may not be entered" : "does not exist"}`);
+  }
+  if (!info.isDirectory) refuse(name, `${quoted} is not a directory`);
+}
+
+function resolve(config: CommandConfig, tools: Tools): CommandLine {
+  if (config.useBundle) return { argv: bundleCommand(config, tools), runtime: "ruby" };
+  const auto = config.runtime === "auto";
+  const told = config.interpreter !== undefined || !auto;
+  const entry = findEntry(config, tools.path, told ? () => true : isScript);
+  if (config.interpreter !== undefined) {
+    const runtime = auto ? runtimeOf(config.interpreter) : config.runtime;
+    return { argv: [tools.need(config.interpreter), entry.path], runtime };
+  }
+  // A command such as `npm` or `gunicorn` knows its own interpreter, whatever the runtime is called.
+  if (entry.isCommand) return { argv: [entry.path], runtime: auto ? "" : config.runtime };
+  const row = config.runtime === "auto"
+    ? detectRuntime(entry, tools)
+    : runtimeNamed(config.runtime);
+  const argv = row === undefined ? [entry.path] : rowCommand(config, row, entry, tools);
+  if (argv[0] === entry.path) checkProgram(config, entry);
+  return { argv, runtime: row?.name ?? "" };
+}
+
+function rowCommand(config: CommandConfig, row: Runtime, entry: Entry, tools: Tools): string[] {
+  if (entry.isFolder && !row.folders) {
+    const quoted = JSON.stringify(entry.path);
+    return refuse(config.name, `entrypoint ${quoted} is a folder, ${row.name} needs a file`);
+  }
+  return row.command(entry, tools);
+}
+
+function checkProgram(config: CommandConfig, entry: Entry): void {
+  const quoted = `entrypoint ${JSON.stringify(entry.path)}`;
+  if (entry.isFolder) {
+    refuse(config.name, `${quoted} is a folder`, "Name a file in it, or set runtime");
+  }
+  if (!entry.isExecutable) {
+    refuse(
+      config.name,
+      `${quoted} is not executable`,
+      `Run chmod +x ${entry.path}, or set runtime or interpreter`,
+    );
+  }
+}
+
+/** The runtime that an interpreter is, by its name: `/opt/bin/python3.12` is python's. */
+function runtimeOf(interpreter: string): string {
+  const word = /[^/]*$/.exec(interpreter)![0].replace(/[-\d.]*$/, "");
+  return RUNTIMES.find((row) => row.name === word)?.name ?? "";
+}

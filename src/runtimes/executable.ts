@@ -1,0 +1,38 @@
+/** Files that can be run, and where they are. */
+
+/** A path as seen from `cwd`, without `./` in it and `/` at its end. */
+export function within(cwd: string, path: string): string {
+  if (path.startsWith("/")) return path;
+  return `/${`${cwd}/${path}`.split("/").filter((part) => part !== "" && part !== ".").join("/")}`;
+}
+
+/** What is at a path, links followed; undefined when nothing is there that we may reach. */
+export function lookAt(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A regular file with an x bit. Root needs one too. */
+export function isExecutable(info: Deno.FileInfo | undefined): boolean {
+  return info !== undefined && info.isFile && (info.mode! & 0o111) !== 0;
+}
+
+/**
+ * The absolute path of a program, or undefined when there is none: a bare word is looked up on
+ * `path`, whose relative entries count from `cwd`; anything with a `/` is a path seen from `cwd`.
+ */
+export function findExecutable(command: string, cwd: string, path: string): string | undefined {
+  if (command === "") return undefined;
+  const candidates = command.includes("/")
+    ? [command]
+    // As for execvp: an empty entry is the working directory.
+    : path.split(":").map((folder) => `${folder || "."}/${command}`);
+  for (const candidate of candidates) {
+    const file = within(cwd, candidate);
+    if (isExecutable(lookAt(file))) return file;
+  }
+  return undefined;
+}

@@ -1,0 +1,45 @@
+/** What a Node.js does with TypeScript. */
+
+/** Runs it as it is, with a flag, or not at all. */
+export type TypeScriptSupport = "native" | "flag" | "none";
+
+const known = new Map<string, TypeScriptSupport>();
+
+/**
+ * What this `node` does with TypeScript, asked of it once: about 30 ms. A version manager's shim may
+ * answer otherwise in another folder, so the folder counts too.
+ */
+export function typeScriptSupport(node: string, cwd: string, path: string): TypeScriptSupport {
+  const key = [node, Deno.statSync(node).mtime?.getTime(), cwd, path].join("\0");
+  let support = known.get(key);
+  if (support === undefined) {
+    support = supportOf(versionOf(node, cwd, path));
+    known.set(key, support);
+  }
+  return support;
+}
+
+/** Support by version text: `v22.18.0` strips types by itself, `v22.6.0` when told to. */
+export function supportOf(version: string): TypeScriptSupport {
+  const match = /^v?(\d+)\.(\d+)/.exec(version);
+  const major = Number(match?.[1] ?? 0);
+  const minor = Number(match?.[2] ?? 0);
+  if (major >= 24 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18)) return "native";
+  return major === 23 || (major === 22 && minor >= 6) ? "flag" : "none";
+}
+
+function versionOf(node: string, cwd: string, path: string): string {
+  try {
+    const { stdout } = new Deno.Command(node, {
+      args: ["--version"],
+      cwd,
+      env: { PATH: path },
+      stdin: "null",
+      stderr: "null",
+    }).outputSync();
+    return new TextDecoder().decode(stdout);
+  } catch {
+    // It will say itself, when the app starts, why it cannot run.
+    return "";
+  }
+}

@@ -1,0 +1,95 @@
+/** The runtimes of spec 2.5, one row each: what gives them away, and their command line. */
+
+import type { RuntimeName } from "../model/process_config.ts";
+import type { Entry } from "./entry.ts";
+import { within } from "./executable.ts";
+import { typeScriptSupport } from "./node_typescript.ts";
+import type { Tools } from "./tools.ts";
+
+/** One runtime. */
+export interface Runtime {
+  readonly name: Exclude<RuntimeName, "auto">;
+  /** Files in the working directory that give it away; `*.py` is any file of that extension. */
+  readonly files: readonly string[];
+  /** Whether a folder can be run. */
+  readonly folders: boolean;
+  /** The command that runs an entrypoint, the app's arguments not included. */
+  command(entry: Entry, tools: Tools): string[];
+}
+
+const TYPESCRIPT = new Set(["ts", "mts", "cts", "tsx"]);
+
+/** Whether a file extension is TypeScript's. */
+export function isTypeScript(extension: string): boolean {
+  return TYPESCRIPT.has(extension);
+}
+
+/** Every runtime, in the order in which `auto` detects them. */
+export const RUNTIMES: readonly Runtime[] = [
+  {
+    name: "go",
+    files: ["go.mod"],
+    folders: true,
+    command: goCommand,
+  },
+  {
+    name: "python",
+    files: ["requirements.txt", "pyproject.toml", "*.py"],
+    folders: true,
+    command: (entry, tools) => [tools.need("python3"), entry.path],
+  },
+  {
+    name: "node",
+    files: ["package.json"],
+    folders: true,
+    command: nodeCommand,
+  },
+  {
+    name: "bun",
+    files: ["bun.lockb", "bun.lock", "bunfig.toml"],
+    folders: true,
+    command: (entry, tools) => [tools.need("bun"), "run", entry.path],
+  },
+  {
+    name: "deno",
+    files: ["deno.json", "deno.jsonc"],
+    folders: false,
+    // A supervised app gets every permission (-A): nobody is there to answer deno's questions, and
+    // the other runtimes ask none. For fewer, start `deno` itself with its flags as arguments.
+    command: (entry, tools) => [tools.deno() ?? tools.need("deno"), "run", "-A", entry.path],
+  },
+  {
+    name: "ruby",
+    files: ["Gemfile"],
+    folders: false,
+    command: (entry, tools) => [tools.need("ruby"), entry.path],
+  },
+  {
+    name: "php",
+    files: ["composer.json", "*.php"],
+    folders: false,
+    command: (entry, tools) => [tools.need("php"), entry.path],
+  },
+];
+
+/** `go run` for source, a built program as it is. */
+function goCommand(entry: Entry, tools: Tools): string[] {
+  if (entry.isFolder) {
+    const here = entry.path === within(tools.cwd, ".");
+    return [tools.need("go"), "run", here ? "." : entry.path];
+  }
+  return entry.extension === "go" ? [tools.need("go"), "run", entry.path] : [entry.path];
+}
+
+/** Node.js runs TypeScript by itself, by a flag or through tsx, according to its version. */
+function nodeCommand(entry: Entry, tools: Tools): string[] {
+  const node = tools.need("node");
+  if (!isTypeScript(entry.extension)) return [node, entry.path];
+  // Stripping types leaves JSX standing.
+  const support = entry.extension === "tsx"
+    ? "none"
+    : typeScriptSupport(node, tools.cwd, tools.path);
+  if (support === "native") return [node, entry.path];
+  if (support === "flag") return [node, "--experimental-strip-types", entry.path];
+  return [tools.need("npx"), "tsx", entry.path];
+}

@@ -1,0 +1,46 @@
+/** The programs that run scripts, as the app's own PATH finds them. */
+
+import type { CommandConfig } from "./entry.ts";
+import { findExecutable, isExecutable, lookAt, within } from "./executable.ts";
+import { refuse } from "./refusal.ts";
+
+/** Where to look for programs, and on whose behalf. */
+export class Tools {
+  readonly #name: string;
+  readonly cwd: string;
+  readonly path: string;
+
+  constructor(config: Pick<CommandConfig, "name" | "cwd">, path: string) {
+    this.#name = config.name;
+    this.cwd = config.cwd;
+    this.path = path;
+  }
+
+  /** The absolute path of an interpreter. Throws `ProcsupError` `invalid_config` without one. */
+  need(interpreter: string): string {
+    return findExecutable(interpreter, this.cwd, this.path) ?? this.#refuse(interpreter);
+  }
+
+  /** A deno: the one on PATH, else the one that runs us, unless we are compiled. */
+  deno(): string | undefined {
+    const own = Deno.execPath();
+    return findExecutable("deno", this.cwd, this.path) ?? (/\/deno$/.test(own) ? own : undefined);
+  }
+
+  #refuse(interpreter: string): never {
+    if (!interpreter.includes("/")) {
+      return refuse(
+        this.#name,
+        `interpreter ${JSON.stringify(interpreter)} was not found on PATH`,
+        "Install it, or give its full path as interpreter",
+      );
+    }
+    const file = within(this.cwd, interpreter);
+    const info = lookAt(file);
+    const what = `interpreter ${JSON.stringify(file)}`;
+    if (info === undefined) return refuse(this.#name, `${what} does not exist`);
+    if (!info.isFile) return refuse(this.#name, `${what} is not a file`);
+    if (!isExecutable(info)) return refuse(this.#name, `${what} is not executable`);
+    return refuse(this.#name, `${what} cannot be used`);
+  }
+}

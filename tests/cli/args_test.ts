@@ -1,0 +1,111 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { readCommandLine } from "../../src/cli/args.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+
+function refused(args: readonly string[]): ProcsupError {
+  return assertThrows(() => readCommandLine(args), ProcsupError);
+}
+
+Deno.test("readCommandLine() finds the command behind global flags", () => {
+  const line = readCommandLine(["--home", "/h", "-q", "logs", "api", "-n", "5", "-f"]);
+  assertEquals(line.command?.name, "logs");
+  assertEquals(line.flags.text("home"), "/h");
+  assertEquals(line.flags.on("quiet"), true);
+  assertEquals(line.flags.int("lines"), 5);
+  assertEquals(line.flags.on("follow"), true);
+  assertEquals(line.flags.on("err"), false);
+  assertEquals(line.positionals, ["api"]);
+});
+
+Deno.test("readCommandLine() takes global flags behind the command too", () => {
+  assertEquals(readCommandLine(["list", "--home=/h"]).flags.text("home"), "/h");
+});
+
+Deno.test("readCommandLine() resolves aliases and what they stand for", () => {
+  assertEquals(readCommandLine(["ls"]).command?.name, "list");
+  const jlist = readCommandLine(["jlist"]);
+  assertEquals(jlist.command?.name, "list");
+  assertEquals(jlist.flags.on("json"), true);
+});
+
+Deno.test("readCommandLine() keeps the words after -- apart for start only", () => {
+  const start = readCommandLine(["start", "a.ts", "--", "--port", "1", "--", "x"]);
+  assertEquals(start.positionals, ["a.ts"]);
+  assertEquals(start.rest, ["--port", "1", "--", "x"]);
+  const stop = readCommandLine(["stop", "--", "-odd"]);
+  assertEquals(stop.positionals, ["-odd"]);
+  assertEquals(stop.rest, undefined);
+  assertEquals(readCommandLine(["start", "a.ts"]).rest, undefined);
+});
+
+Deno.test("readCommandLine() reads a value in every spelling", () => {
+  for (const words of [["-n", "7"], ["-n7"], ["-n=7"], ["--lines", "7"], ["--lines=7"]]) {
+    assertEquals(readCommandLine(["logs", ...words]).flags.int("lines"), 7, words.join(" "));
+  }
+  const env = readCommandLine([
+    "start",
+    "x",
+    "-eA=1=2",
+    "-e",
+    "B=-c",
+    "--env=C=",
+    "--env",
+    "D=true",
+  ]);
+  assertEquals(env.flags.list("env"), ["A=1=2", "B=-c", "C=", "D=true"]);
+});
+
+Deno.test("readCommandLine() does not eat a process called true", () => {
+  const line = readCommandLine(["stop", "--force", "true", "false"]);
+  assertEquals(line.positionals, ["true", "false"]);
+  assertEquals(line.flags.on("force"), true);
+});
+
+Deno.test("readCommandLine() keeps numbers and odd words as they were written", () => {
+  assertEquals(readCommandLine(["stop", "007", "1e3", "-"]).positionals, ["007", "1e3", "-"]);
+});
+
+Deno.test("readCommandLine() refuses an unknown flag and suggests the nearest", () => {
+  const error = refused(["list", "--jsno"]);
+  assertEquals(error.code, "bad_request");
+  assertEquals(error.message, 'Unknown flag "--jsno"');
+  assertEquals(error.hint, 'Did you mean "--json"?');
+  assertEquals(refused(["stop", "-x", "api"]).message, 'Unknown flag "-x"');
+  assertEquals(
+    refused(["start", "a", "--port", "1"]).hint,
+    'Flags of the app itself go after "--"',
+  );
+});
+
+Deno.test("readCommandLine() refuses an unknown command and suggests the nearest", () => {
+  const error = refused(["strat", "api"]);
+  assertEquals(error.message, 'Unknown command "strat"');
+  assertEquals(error.hint, 'Did you mean "procsup start"?');
+  assertEquals(refused(["toString"]).hint, "procsup help");
+});
+
+Deno.test("readCommandLine() names the flag whose value is missing or wrong", () => {
+  assertEquals(refused(["logs", "-n"]).message, "Missing value of --lines: N is expected");
+  assertEquals(refused(["logs", "--lines="]).message, "Missing value of --lines: N is expected");
+  assertEquals(
+    refused(["logs", "-n", "x"]).message,
+    'Invalid value "x" for --lines: a whole number is expected',
+  );
+  assertEquals(
+    refused(["wait", "api", "--for", "ever"]).message,
+    'Invalid value "ever" for --for: one of running, ready, stopped, exit',
+  );
+});
+
+Deno.test("readCommandLine() counts the words", () => {
+  assertEquals(refused(["stop"]).message, 'Too few words for "stop": <target…> is expected');
+  assertEquals(refused(["start", "--"]).hint, "procsup help start");
+  assertEquals(refused(["ping", "me"]).message, 'Unexpected word "me"');
+  assertEquals(readCommandLine(["stop", "--help"]).flags.on("help"), true);
+});
+
+Deno.test("readCommandLine() leaves the command out when there is none", () => {
+  assertEquals(readCommandLine([]).command, undefined);
+  assertEquals(readCommandLine(["--version"]).flags.on("version"), true);
+  assertEquals(refused(["--", "sleep"]).hint, "procsup start -- sleep");
+});

@@ -1,0 +1,284 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
+
+const ERRORED = fakeProcess({
+  id: "2b3a9c00",
+  numeric_id: 1,
+  name: "mail",
+  state: "errored",
+  pid: 0,
+  last_exit: { code: 1, signal: null, at: "2026-01-02T03:04:05.000Z" },
+});
+
+Deno.test("procsup list prints a table, json, lines of json, yaml and names", async () => {
+  await using daemon = new FakeDaemon({ list: () => [fakeProcess(), ERRORED] });
+  const [table, wide, json, jsonl, names] = await Promise.all([
+    daemon.run("list"),
+    daemon.run("ls", "-o", "wide"),
+    daemon.run("jlist"),
+    daemon.run("list", "-o", "jsonl"),
+    daemon.run("list", "-o", "name"),
+  ]);
+  assertEquals(table.stdout.split("\n"), [
+    "ID  NAME  STATE     PID  UPTIME  RESTARTS   CPU    MEM  NS",
+    " 0  api   running  4121   2h13m         2  1.2%  48 MB  default",
+    " 1  mail  errored     -       -         2     -      -  default",
+    "",
+  ]);
+  assertEquals([table.code, table.stderr], [0, ""]);
+  assertStringIncludes(wide.stdout, "REASON");
+  assertEquals(JSON.parse(json.stdout), [fakeProcess(), ERRORED]);
+  assertEquals(jsonl.stdout.trim().split("\n").map((line) => JSON.parse(line).name), [
+    "api",
+    "mail",
+  ]);
+  assertEquals(names.stdout, "api\nmail\n");
+});
+
+Deno.test("procsup list of nothing is [] for programs and a hint for people", async () => {
+  await using daemon = new FakeDaemon({ list: () => [] });
+  const [json, table] = await Promise.all([daemon.run("list", "--json"), daemon.run("list")]);
+  assertEquals([json.stdout, json.stderr], ["[]\n", ""]);
+  assertEquals(table.stdout, "");
+  assertStringIncludes(table.stderr, "procsup start");
+});
+
+Deno.test("procsup answers with the exit code of the failure", async () => {
+  await using daemon = new FakeDaemon({
+    stop: () => {
+      throw new ProcsupError("process_not_found", "process not found", {
+        hint: "Did you mean mail?",
+      });
+    },
+    status: () => {
+      throw new ProcsupError("ambiguous_target", 'Target "a" is ambiguous');
+    },
+  });
+  const [missing, ambiguous, unknownFlag, unknownCommand] = await Promise.all([
+    daemon.run("stop", "mial"),
+    daemon.run("status", "a"),
+    daemon.run("list", "--jsno"),
+    daemon.run("lsit"),
+  ]);
+  assertEquals(missing, {
+    code: 4,
+    stdout: "",
+    stderr: "error: Process not found\n  hint: Did you mean mail?\n",
+  });
+  assertEquals(ambiguous.code, 6);
+  assertEquals(unknownFlag.code, 2);
+  assertEquals(unknownCommand.code, 2);
+  assertEquals(daemon.requests.length, 2);
+});
+
+Deno.test("procsup exits with 5 when no daemon answers, and starts none", async () => {
+  const home = await Deno.makeTempDir({ prefix: "procsup_cli_" });
+  try {
+    const [list, start, bare] = await Promise.all([
+      runCommandLine(["list"], { PROCSUP_HOME: home }),
+      runCommandLine(["start", "--", "sleep", "1"], { PROCSUP_HOME: home }),
+      runCommandLine([], { PROCSUP_HOME: home }),
+    ]);
+    assertEquals([list.code, list.stdout], [5, ""]);
+    assertStringIncludes(list.stderr, "hint: Start one with: procsup daemon --detach");
+    assertEquals(start.code, 5);
+    assertEquals(bare.code, 0);
+    assertStringIncludes(bare.stdout, "daemon not running");
+    assertEquals(await Array.fromAsync(Deno.readDir(home)), []);
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+});
+
+Deno.test("procsup start sends the configuration and shows each process", async () => {
+  const ok = { name: "api", id: "1f3a9c00", ok: true };
+  const failed = {
+    name: "mail",
+    id: "2b3a9c00",
+    ok: false,
+    error: "exited with code 1",
+    last_stderr: ["Boom"],
+  };
+  await using daemon = new FakeDaemon({
+    start: () => ({ ...fakeProcess(), results: [ok, failed] }),
+  });
+  const result = await daemon.run("start", "--name", "api", "--", "sleep", "5");
+  assertEquals(result.code, 1);
+  assertEquals(result.stdout, "✔ api  running  pid 4121\n");
+  assertEquals(result.stderr, "✘ mail  exited with code 1\n    Boom\n  hint: procsup why mail\n");
+  assertEquals(daemon.requests, [{
+    action: "start",
+    payload: { name: "api", entrypoint: "sleep", cwd: Deno.cwd(), args: ["5"], wait: true },
+  }]);
+});
+
+Deno.test("procsup start hints at the next command", async () => {
+  await using daemon = new FakeDaemon({
+    start: (payload) => {
+      if ("target" in (payload as object)) {
+        throw new ProcsupError("process_not_found", "process not found");
+      }
+      throw new ProcsupError("name_taken", 'Name "sleep" is taken');
+    },
+  });
+  const [onPath, taken] = await Promise.all([
+    daemon.run("start", "sleep"),
+    daemon.run("start", "--no-wait", "--", "sleep", "1"),
+  ]);
+  assertEquals(onPath.code, 4);
+  assertStringIncludes(onPath.stderr, "procsup start -- sleep");
+  assertEquals(taken.code, 6);
+  assertStringIncludes(taken.stderr, "procsup restart sleep");
+});
+
+Deno.test("procsup stop calls once a target, and the worst exit code wins", async () => {
+  await using daemon = new FakeDaemon({
+    stop: (payload) => {
+      const { target } = payload as { target: string };
+      if (target === "none") throw new ProcsupError("process_not_found", "process not found");
+      return { status: "stopped", results: [{ name: target, id: "1", ok: true }] };
+    },
+  });
+  const result = await daemon.run("stop", "a", "none", "b", "--timeout", "1s");
+  assertEquals(result.code, 4);
+  assertEquals(result.stdout, "✔ a  stopped\n✔ b  stopped\n");
+  assertEquals(daemon.requests[0]?.payload, { target: "a", timeout: "1s" });
+});
+
+Deno.test("procsup status tells whether it runs by its exit code", async () => {
+  await using daemon = new FakeDaemon({
+    status: (payload) => (payload as { target: string }).target === "api" ? fakeProcess() : ERRORED,
+  });
+  const [up, down, quiet] = await Promise.all([
+    daemon.run("status", "api"),
+    daemon.run("status", "mail", "--json"),
+    daemon.run("status", "mail", "-q"),
+  ]);
+  assertEquals(up.code, 0);
+  assert(/^state: +running$/m.test(up.stdout), up.stdout);
+  assert(/^command: +\/srv\/api\.ts --port '80 80'$/m.test(up.stdout), up.stdout);
+  assertEquals([down.code, JSON.parse(down.stdout).name], [3, "mail"]);
+  assertEquals([quiet.code, quiet.stdout, quiet.stderr], [3, "", ""]);
+});
+
+Deno.test("procsup logs puts the name before lines of several processes only", async () => {
+  const lines = [
+    { name: "api:0", stream: "stdout", line: "one\x1b[2J" },
+    { name: "api:1", stream: "stdout", line: "two" },
+  ];
+  await using daemon = new FakeDaemon({}, lines);
+  const [all, base, exact, json] = await Promise.all([
+    daemon.run("logs", "-n", "5"),
+    daemon.run("logs", "api", "--err"),
+    daemon.run("logs", "0"),
+    daemon.run("logs", "api:0", "--json"),
+  ]);
+  assertEquals(all.stdout, "api:0 | one\x1b[2J\napi:1 | two\n");
+  assertEquals(base.stdout, all.stdout);
+  assertEquals(exact.stdout, "one\x1b[2J\ntwo\n");
+  assertEquals(json.stdout, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  assertEquals(daemon.streams.toSorted(), [
+    "/logs?target=0&lines=50&follow=false&stderr=false",
+    "/logs?target=all&lines=5&follow=false&stderr=false",
+    "/logs?target=api%3A0&lines=50&follow=false&stderr=false",
+    "/logs?target=api&lines=50&follow=false&stderr=true",
+  ]);
+});
+
+Deno.test("procsup wait --for exit ends with the exit code of the process", async () => {
+  await using daemon = new FakeDaemon({
+    wait: (payload) => {
+      if ((payload as { timeout?: string }).timeout) throw new ProcsupError("timeout", "Timed out");
+      return [{ ...ERRORED, last_exit: { ...ERRORED.last_exit, code: 42 } }];
+    },
+  });
+  const [exit, late] = await Promise.all([
+    daemon.run("wait", "mail", "--for", "exit"),
+    daemon.run("wait", "mail", "--timeout", "1s"),
+  ]);
+  assertEquals(exit.code, 42);
+  assertEquals(late.code, 124);
+});
+
+Deno.test("procsup ping, save, resurrect, token, why, signal, shutdown and events print the answer", async () => {
+  const event = { type: "state", at: "2026-01-02T03:04:05.000Z", name: "api", state: "running" };
+  await using daemon = new FakeDaemon({
+    ping: () => ({ status: "ok", version: "0.1.0", protocol: 1 }),
+    save: () => ({ status: "saved", count: 1 }),
+    resurrect: () => ({ status: "resurrected", count: 2, errors: ["mail: gone"] }),
+    token: () => ({ token: "secret" }),
+    why: () => ({
+      process: ERRORED,
+      reasons: ["mail is errored: it exited", "last exit: 1"],
+      last_stderr: ["Boom"],
+      hints: ["procsup logs"],
+    }),
+    signal: () => ({ status: "signalled", results: [{ name: "api", id: "1", ok: true }] }),
+    shutdown: () => ({ status: "stopped", results: [] }),
+  }, [event]);
+  const [ping, save, resurrect, token, why, signal, shutdown, events] = await Promise.all([
+    daemon.run("ping"),
+    daemon.run("save"),
+    daemon.run("resurrect"),
+    daemon.run("token"),
+    daemon.run("why", "mail"),
+    daemon.run("signal", "hup", "api"),
+    daemon.run("kill"),
+    daemon.run("events", "-o", "jsonl"),
+  ]);
+  assertEquals(ping.stdout, "pong (procsup 0.1.0)\n");
+  assertEquals(save.stdout, "✔ saved 1 app\n");
+  assertEquals([resurrect.code, resurrect.stderr], [1, "✘ mail: gone\n"]);
+  assertEquals(token.stdout, "secret\n");
+  assertStringIncludes(why.stdout, "mail is errored: it exited\n  last exit: 1\n");
+  assertEquals(signal.stdout, "✔ api  signalled\n");
+  assertEquals(shutdown.code, 0);
+  assertEquals([events.code, events.stdout], [5, `${JSON.stringify(event)}\n`]);
+  const sent = daemon.requests.find((request) => request.action === "signal");
+  assertEquals(sent?.payload, { target: "api", signal: "SIGHUP" });
+});
+
+Deno.test("procsup help and --version need neither home nor daemon", async () => {
+  const [version, help, of] = await Promise.all([
+    runCommandLine(["--version"], { HOME: "", PROCSUP_HOME: "" }),
+    runCommandLine(["--help"], { HOME: "", PROCSUP_HOME: "" }),
+    runCommandLine(["help", "strat"]),
+  ]);
+  assertEquals([version.code, version.stdout], [0, "procsup 0.1.0\n"]);
+  assertStringIncludes(help.stdout, "Exit codes");
+  assertEquals(of.code, 2);
+});
+
+Deno.test("procsup loads neither the schema library nor hono for its own graph", async () => {
+  const info = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", new URL("../../main.ts", import.meta.url).pathname],
+  }).output();
+  const { modules } = JSON.parse(new TextDecoder().decode(info.stdout)) as {
+    modules: {
+      specifier: string;
+      dependencies?: { code?: { specifier: string }; isDynamic?: boolean }[];
+    }[];
+  };
+  const byName = new Map(modules.map((module) => [module.specifier, module]));
+  const seen = new Set<string>();
+  const visit = (specifier: string) => {
+    if (seen.has(specifier)) return;
+    seen.add(specifier);
+    for (const dependency of byName.get(specifier)?.dependencies ?? []) {
+      if (!dependency.isDynamic && dependency.code) visit(dependency.code.specifier);
+    }
+  };
+  const entries = ["main.ts", "list", "status", "logs", "start", "stop"];
+  for (const { specifier } of modules) {
+    if (
+      entries.some((name) =>
+        specifier.endsWith(`/${name}`) || specifier.endsWith(`/commands/${name}.ts`)
+      )
+    ) {
+      visit(specifier);
+    }
+  }
+  assert([...seen].some((specifier) => specifier.endsWith("/protocol/daemon_client.ts")));
+  assertEquals([...seen].filter((specifier) => /zod|hono|node:|config_schema/.test(specifier)), []);
+});

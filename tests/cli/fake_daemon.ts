@@ -1,0 +1,104 @@
+/** A daemon that only answers: enough to run the real command line against. */
+
+import type { Action } from "../../src/protocol/actions.ts";
+import { failure, type RequestEnvelope, success } from "../../src/protocol/envelope.ts";
+import type { ProcessJson } from "../../src/protocol/process_json.ts";
+
+/** What a fake daemon answers: data, or a throw for a failure. */
+export type Answers = { readonly [A in Action]?: (payload: unknown) => unknown };
+
+/** A fake daemon in a temporary home; both are gone when it is disposed. */
+export class FakeDaemon implements AsyncDisposable {
+  readonly home: string = Deno.makeTempDirSync({ prefix: "procsup_cli_" });
+  /** Every request, in order. */
+  readonly requests: RequestEnvelope[] = [];
+  /** Path and query of every stream that was opened. */
+  readonly streams: string[] = [];
+  readonly #server: Deno.HttpServer;
+
+  constructor(answers: Answers, streamed: readonly unknown[] = []) {
+    this.#server = Deno.serve({
+      path: `${this.home}/procsup.sock`,
+      onListen: () => {},
+    }, async (request) => {
+      const { pathname, search } = new URL(request.url);
+      if (pathname !== "/ipc") {
+        this.streams.push(pathname + search);
+        return new Response(streamed.map((item) => `${JSON.stringify(item)}\n`).join(""));
+      }
+      const envelope = await request.json() as RequestEnvelope;
+      this.requests.push(envelope);
+      try {
+        const answer = answers[envelope.action as Action];
+        return Response.json(success(await answer?.(envelope.payload)));
+      } catch (error) {
+        const { envelope, status } = failure(error);
+        return Response.json(envelope, { status });
+      }
+    });
+  }
+
+  /** Runs the real command line against it. */
+  run(...args: string[]): Promise<CliResult> {
+    return runCommandLine(args, { PROCSUP_HOME: this.home });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+    Deno.removeSync(this.home, { recursive: true });
+  }
+}
+
+/** What a run of the command line left. */
+export interface CliResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the real command line. */
+export async function runCommandLine(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<CliResult> {
+  const main = new URL("../../main.ts", import.meta.url).pathname;
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", main, ...args],
+    env: { PROCSUP_NO_AUTOSTART: "1", NO_COLOR: "1", ...env },
+    stdin: "null",
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code, stdout: text(stdout), stderr: text(stderr) };
+}
+
+/** A running process called `api`, with whatever is to be different. */
+export function fakeProcess(different: Partial<ProcessJson> = {}): ProcessJson {
+  return {
+    id: "1f3a9c00",
+    numeric_id: 0,
+    name: "api",
+    namespace: "default",
+    instance_index: 0,
+    runtime: "deno",
+    state: "running",
+    pid: 4121,
+    exit_code: 0,
+    restarts: 2,
+    created_at: "2026-01-02T03:04:05.000Z",
+    started_at: "2026-01-02T03:04:05.000Z",
+    finished_at: null,
+    config: { name: "api", entrypoint: "/srv/api.ts", cwd: "/srv", args: ["--port", "80 80"] },
+    cpu_percent: 1.23,
+    memory_bytes: 48_000_000,
+    mem_percent: 0.5,
+    threads: 9,
+    fds: 20,
+    tags: [],
+    uptime: 7_980_000_000_000,
+    ready: true,
+    next_restart_at: null,
+    last_reason: "started by user",
+    last_exit: null,
+    ...different,
+  };
+}

@@ -1,0 +1,54 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { readCommandLine } from "../../src/cli/args.ts";
+import type { Flag } from "../../src/cli/command.ts";
+import { COMMANDS } from "../../src/cli/command_table.ts";
+import { commandHelp, overview } from "../../src/cli/help.ts";
+import { GLOBAL_FLAGS } from "../../src/cli/table/global_flags.ts";
+
+Deno.test("overview() has every command of the table, and fits a terminal", () => {
+  const text = overview(COMMANDS);
+  for (const { name, summary } of COMMANDS) {
+    assertStringIncludes(text, `  ${name}`);
+    assertStringIncludes(text, summary);
+  }
+  for (const line of text.split("\n")) assert(line.length <= 100, line);
+});
+
+Deno.test("commandHelp() has every flag and example of its command", () => {
+  for (const command of COMMANDS) {
+    const text = commandHelp(command);
+    for (const flag of [...command.flags, ...GLOBAL_FLAGS]) {
+      assertStringIncludes(text, `--${flag.name}`);
+    }
+    for (const example of command.examples) assertStringIncludes(text, example);
+    for (const alias of Object.keys(command.aliases ?? {})) assertStringIncludes(text, alias);
+  }
+});
+
+Deno.test("COMMANDS have names, aliases and flags that are told apart", () => {
+  const names = COMMANDS.flatMap((
+    command,
+  ) => [command.name, ...Object.keys(command.aliases ?? {})]);
+  assertEquals(names.length, new Set(names).size);
+  for (const command of COMMANDS) {
+    const flags = [...command.flags, ...GLOBAL_FLAGS].flatMap((flag: Flag) => [
+      flag.name,
+      flag.short ?? `--${flag.name}`,
+      ...flag.aliases ?? [],
+    ]);
+    assertEquals(flags.length, new Set(flags).size, command.name);
+  }
+});
+
+Deno.test("COMMANDS have examples that parse", () => {
+  for (const example of COMMANDS.flatMap((command) => command.examples)) {
+    const words = example.replace(/ (\|\|.*|\|.*)$/, "").split(" ").slice(1);
+    assert(readCommandLine(words).command !== undefined, example);
+  }
+});
+
+Deno.test("COMMANDS load a module with a run function each", async () => {
+  for (const command of COMMANDS) {
+    assertEquals(typeof (await command.load()).run, "function", command.name);
+  }
+});

@@ -1,0 +1,34 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { ndjson } from "../../src/cli/ndjson.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+
+function streamOf(...parts: (Uint8Array | Error)[]): ReadableStream<Uint8Array> {
+  const rest = [...parts];
+  return new ReadableStream({
+    pull(controller) {
+      const part = rest.shift();
+      if (part === undefined) controller.close();
+      else if (part instanceof Error) controller.error(part);
+      else controller.enqueue(part);
+    },
+  });
+}
+
+Deno.test("ndjson() puts lines together however they were cut", async () => {
+  const bytes = new TextEncoder().encode('{"a":"ä"}\n\n{"a":"b"}\n');
+  for (let cut = 1; cut < bytes.length; cut++) {
+    const items = await Array.fromAsync(
+      ndjson(streamOf(bytes.slice(0, cut), bytes.slice(cut)), false),
+    );
+    assertEquals(items.map((item) => item.value), [{ a: "ä" }, { a: "b" }], `cut at ${cut}`);
+  }
+});
+
+Deno.test("ndjson() says that the daemon has gone when the stream breaks", async () => {
+  const broken = ndjson(streamOf(new TextEncoder().encode("1\n"), new TypeError("body")), false);
+  assertEquals((await broken.next()).value, { value: 1, line: "1" });
+  const error = await assertRejects(() => broken.next(), ProcsupError);
+  assertEquals((error as unknown as ProcsupError).code, "closed");
+  const ended = ndjson(streamOf(), true);
+  await assertRejects(() => ended.next(), ProcsupError, "The daemon has gone");
+});

@@ -1,0 +1,120 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { readCommandLine } from "../../src/cli/args.ts";
+import { startPayloads } from "../../src/cli/start_payload.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+import type { StartPayload } from "../../src/protocol/actions.ts";
+
+const FILES = ["/srv/api.ts", "/srv/my app.py", "/opt/job.sh"];
+
+function payloads(...words: string[]): StartPayload[] {
+  const { positionals, rest, flags } = readCommandLine(["start", ...words]);
+  return startPayloads({
+    positionals,
+    rest,
+    flags,
+    cwd: "/srv",
+    cpus: 8,
+    isFile: (path) => FILES.includes(path),
+  });
+}
+
+function refused(...words: string[]): ProcsupError {
+  return assertThrows(() => payloads(...words), ProcsupError);
+}
+
+Deno.test("startPayloads() starts a file of the current directory by its absolute path", () => {
+  assertEquals(payloads("api.ts"), [{ name: "api", entrypoint: "/srv/api.ts", cwd: "/srv" }]);
+  assertEquals(payloads("./api.ts")[0]?.entrypoint, "/srv/api.ts");
+  assertEquals(payloads("../opt/./job.sh")[0]?.entrypoint, "/opt/job.sh");
+  assertEquals(payloads(".")[0]?.entrypoint, "/srv");
+  assertEquals(payloads("my app.py")[0]?.name, "my-app");
+});
+
+Deno.test("startPayloads() gives the words after -- to the file", () => {
+  assertEquals(payloads("api.ts", "--", "--port", "80")[0]?.args, ["--port", "80"]);
+});
+
+Deno.test("startPayloads() takes a path that is not there for an entrypoint, the daemon names it", () => {
+  assertEquals(payloads("bin/none")[0]?.entrypoint, "/srv/bin/none");
+});
+
+Deno.test("startPayloads() takes a word that is no file for a process", () => {
+  assertEquals(payloads("api"), [{ target: "api" }]);
+  assertEquals(payloads("api", "worker", "api.ts"), [
+    { target: "api" },
+    { target: "worker" },
+    { name: "api", entrypoint: "/srv/api.ts", cwd: "/srv" },
+  ]);
+});
+
+Deno.test("startPayloads() reads a command line after --", () => {
+  assertEquals(payloads("--name", "web", "--", "caddy", "run", "--watch"), [
+    { name: "web", entrypoint: "caddy", cwd: "/srv", args: ["run", "--watch"] },
+  ]);
+  assertEquals(payloads("--", "./bin/x")[0]?.entrypoint, "/srv/bin/x");
+});
+
+Deno.test("startPayloads() finds a file in --cwd", () => {
+  const [payload] = payloads("--cwd", "/opt", "job.sh");
+  assertEquals(payload, { name: "job", entrypoint: "/opt/job.sh", cwd: "/opt" });
+  assertEquals(payloads("--cwd", "sub", "api.ts")[0]?.cwd, "/srv/sub");
+});
+
+Deno.test("startPayloads() maps every flag to its configuration key", () => {
+  const flags =
+    "--name a -i 3 --runtime deno --interpreter /d --use-bundle -e A=1 --env B=x=y --ns n " +
+    "--tag t --tag u -l k=v --restart always --max-restarts 4 --restart-window 1m --restart-delay 2s " +
+    "--backoff-max 9s --min-uptime 3s --success-exit-codes 0,2 --stop-signal INT --stop-timeout 4s " +
+    "--reload-signal HUP --no-autostart";
+  assertEquals(payloads("api.ts", ...flags.split(" ")), [{
+    name: "a",
+    entrypoint: "/srv/api.ts",
+    cwd: "/srv",
+    runtime: "deno",
+    interpreter: "/d",
+    namespace: "n",
+    restart_policy: "always",
+    restart_window: "1m",
+    restart_delay: "2s",
+    backoff_max: "9s",
+    min_uptime: "3s",
+    stop_signal: "INT",
+    stop_timeout: "4s",
+    reload_signal: "HUP",
+    max_restarts: 4,
+    instances: 3,
+    use_bundle: true,
+    autostart: false,
+    success_exit_codes: [0, 2],
+    env: { A: "1", B: "x=y" },
+    labels: { k: "v" },
+    tags: ["t", "u"],
+  }]);
+  assertEquals(payloads("api.ts", "-i", "max")[0]?.instances, 8);
+});
+
+Deno.test("startPayloads() uses only keys of the configuration", async () => {
+  const { CONFIG_KEYS } = await import("../../src/model/config_schema.ts");
+  const [payload] = payloads("api.ts", "--ns", "n", "-l", "k=v", "--restart", "never", "-i", "2");
+  assertEquals(Object.keys(payload!).filter((key) => !CONFIG_KEYS.includes(key)), []);
+});
+
+Deno.test("startPayloads() refuses what does not fit together", () => {
+  assertEquals(
+    refused("api.ts", "my app.py", "-n", "x").message,
+    "Cannot give one name to several apps",
+  );
+  const missing = refused("serve.ts", "--name", "api");
+  assertEquals(missing.message, 'Cannot use --name with "serve.ts": no such file');
+  assertEquals(missing.hint, "A command on PATH is started with: procsup start -- serve.ts");
+  assertEquals(refused("api", "--", "-v").message, 'Cannot use arguments with "api": no such file');
+  assertEquals(refused("api.ts", "-i", "0").code, "bad_request");
+  assertEquals(refused("api.ts", "--success-exit-codes", "0,x").code, "bad_request");
+});
+
+Deno.test("startPayloads() never shows a value of the environment", () => {
+  assertEquals(
+    refused("api.ts", "-e", "=secret").message,
+    "Invalid value of --env: KEY=VALUE is expected",
+  );
+});

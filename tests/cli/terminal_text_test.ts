@@ -1,0 +1,63 @@
+import { assert, assertEquals } from "@std/assert";
+import { colorText, plainText } from "../../src/cli/terminal_text.ts";
+
+const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] = [
+  ["cursor movement", "a\x1b[2Jb\x1b[10;10Hc", "abc"],
+  ["a title", "a\x1b]0;owned\x07b", "ab"],
+  ["a title with ST", "a\x1b]0;owned\x1b\\b", "ab"],
+  ["an open title", "a\x1b]0;owned", "a"],
+  ["a device control string", "a\x1bPq#0\x1b\\b", "ab"],
+  ["an 8-bit CSI", "a\x9b31mb", "ab"],
+  ["an 8-bit OSC", "a\x9d0;owned\x9cb", "ab"],
+  ["a reset of the terminal", "a\x1bcb", "ab"],
+  ["a charset", "a\x1b(0b", "ab"],
+  ["a lone escape at the end", "a\x1b", "a"],
+  ["a cut CSI", "a\x1b[31", "a"],
+  ["backspaces and returns", "a\b\rb\0", "ab"],
+  ["an escape inside an escape", "a\x1b\x1b[31mb", "ab"],
+  ["a nested one", "a\x1b[\x1b[31mb", "ab"],
+];
+
+for (const [name, text, left] of HOSTILE) {
+  Deno.test(`plainText() removes ${name}`, () => assertEquals(plainText(text), left));
+}
+
+Deno.test("plainText() keeps tabs, newlines and every printable character", () => {
+  assertEquals(plainText("ä\t日本 🚀\n[31m"), "ä\t日本 🚀\n[31m");
+});
+
+Deno.test("plainText() leaves no control character whatever the text", () => {
+  const alphabet = [
+    "\x1b",
+    "[",
+    "]",
+    "m",
+    "3",
+    ";",
+    "\x07",
+    "\\",
+    "\x9b",
+    "\x9c",
+    "P",
+    "a",
+    "?",
+    " ",
+  ];
+  let seed = 7;
+  const next = () => (seed = (seed * 1103515245 + 12345) % 2 ** 31) / 2 ** 31;
+  for (let round = 0; round < 2000; round++) {
+    const text = Array.from({ length: 12 }, () => alphabet[Math.floor(next() * alphabet.length)])
+      .join("");
+    // deno-lint-ignore no-control-regex
+    assert(!/[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(plainText(text)), JSON.stringify(text));
+    // deno-lint-ignore no-control-regex
+    const colors = colorText(text).replace(/\x1b\[[0-9;:]*m/g, "");
+    // deno-lint-ignore no-control-regex
+    assert(!/[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(colors), JSON.stringify(text));
+  }
+});
+
+Deno.test("colorText() keeps colours and ends them", () => {
+  assertEquals(colorText("\x1b[1;31mred\x1b[2K"), "\x1b[1;31mred\x1b[0m");
+  assertEquals(colorText("plain"), "plain");
+});

@@ -1,0 +1,174 @@
+/** The promise: a daemon that is killed costs nothing. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { ProcessJson } from "../../src/protocol/process_json.ts";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const WRITER = new URL("../fixtures/numbered_writer.sh", import.meta.url).pathname;
+const WRITERS = 50;
+const LINES = 3000;
+const KILLS = 20;
+
+Deno.test("daemon loses no line, pid or count when it is killed 20 times under 50 writers", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.client.call("start", {
+    name: "writer",
+    entrypoint: WRITER,
+    cwd: "/",
+    env: { COUNT: String(LINES) },
+    instances: WRITERS,
+  });
+  const before = await daemon.client.call("list");
+  for (let kill = 0; kill < KILLS; kill++) {
+    // Any moment is as good as another, those right after the start included.
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
+    await daemon.kill();
+    await daemon.run();
+  }
+  const after = await daemon.client.call("list");
+  assertEquals(after.map(identity), before.map(identity));
+  const logs = after.map(({ name }) => `${daemon.home}/apps/${name}/stdout.log`);
+  await waitFor(() => logs.every((log) => lastLine(log) === String(LINES)), {
+    what: "every writer to have written its last line",
+    timeoutMs: 60_000,
+  });
+  const expected = Array.from({ length: LINES }, (_, i) => `${i + 1}\n`).join("");
+  for (const log of logs) assert(Deno.readTextFileSync(log) === expected, `${log} is not whole`);
+});
+
+function identity({ id, numeric_id, name, pid, restarts, state, created_at }: ProcessJson) {
+  return { id, numeric_id, name, pid, restarts, state, created_at };
+}
+
+function lastLine(path: string): string | undefined {
+  return Deno.readTextFileSync(path).trimEnd().split("\n").at(-1);
+}
+
+Deno.test("daemon knows exit codes and signals of apps that ended while it was dead", async () => {
+  await using daemon = await TestDaemon.start();
+  const gate = `${daemon.home}/gate`;
+  const wait = `while [ ! -e ${gate} ]; do sleep 0.05; done`;
+  const slow = { restart_delay: "30s" };
+  await daemon.startScript("fails", `${wait}; exit 42`, slow);
+  await daemon.startScript("faults", `${wait}; kill -SEGV $$`, slow);
+  await daemon.startScript("done", `${wait}; exit 0`, slow);
+  await daemon.startScript("left", `${wait}; exit 7`, { restart_policy: "never" });
+  const pids = (await daemon.client.call("list")).map(({ pid }) => pid);
+  await daemon.kill();
+  await Deno.writeTextFile(gate, "");
+  await waitFor(() => pids.every((pid) => !isAlive(pid)), { what: "the apps to end" });
+  await daemon.run();
+
+  const [fails, faults, done, left] = await daemon.client.call("list");
+  assertEquals([fails!.state, fails!.last_exit?.code, fails!.restarts], ["waiting", 42, 0]);
+  assertEquals([faults!.state, faults!.last_exit?.signal], ["waiting", "SIGSEGV"]);
+  assertEquals([done!.state, done!.last_exit?.code], ["stopped", 0]);
+  assertEquals([left!.state, left!.last_exit?.code], ["crashed", 7]);
+});
+
+Deno.test("daemon applies the policy once when it is killed twice over one crash", async () => {
+  await using daemon = await TestDaemon.start();
+  const runs = `${daemon.home}/runs`;
+  await daemon.startScript("once", `echo run >>${runs}; sleep 0.3; exit 1`, {
+    max_restarts: 1,
+    restart_delay: "10ms",
+  });
+  await daemon.kill();
+  await waitFor(async () => (await ended(daemon.home)).length > 0, {
+    what: "the exit to be recorded",
+  });
+  await daemon.run();
+  await daemon.kill();
+  await daemon.run();
+  await waitFor(async () => (await daemon.status("once")).state === "errored", { what: "errored" });
+  assertEquals((await daemon.status("once")).restarts, 1);
+  assertEquals(Deno.readTextFileSync(runs), "run\nrun\n");
+});
+
+async function ended(home: string): Promise<string[]> {
+  const names = await Array.fromAsync(Deno.readDir(`${home}/run`), ({ name }) => name);
+  return names.filter((name) => name.endsWith(".exit"));
+}
+
+Deno.test("daemon restarts an adopted app that crashes", async () => {
+  await using daemon = await TestDaemon.start();
+  const { pid } = await daemon.startScript("app", "exec sleep 1000");
+  await daemon.kill();
+  await daemon.run();
+  Deno.kill(pid, "SIGKILL");
+  await waitFor(async () => {
+    const now = await daemon.status("app");
+    return now.state === "running" && now.pid !== pid;
+  }, { what: "a new pid" });
+  const now = await daemon.status("app");
+  assertEquals([now.restarts, now.last_exit?.signal], [1, "SIGKILL"]);
+});
+
+Deno.test("daemon leaves apps running on SIGTERM and takes them up again", async () => {
+  await using daemon = await TestDaemon.start();
+  const { pid } = await daemon.startScript("app", "exec sleep 1000");
+  assertEquals(await daemon.terminate(), 0);
+  assert(isAlive(pid));
+  await daemon.run();
+  assertEquals((await daemon.status("app")).pid, pid);
+});
+
+Deno.test("daemon does not start twice what it had only intended to start when it was killed", async () => {
+  await using daemon = await TestDaemon.start();
+  const { pid, id } = await daemon.startScript("app", "exec sleep 1000");
+  await daemon.kill();
+  // What is on record when the daemon dies between the spawn and the record of it.
+  const path = await recordPath(daemon.home, id);
+  const record = JSON.parse(await Deno.readTextFile(path));
+  Object.assign(record.snapshot, { state: "starting", pid: 0 });
+  Object.assign(record.snapshot.run, { wrapperPid: 0, wrapperStart: "" });
+  await Deno.writeTextFile(path, JSON.stringify(record));
+  await daemon.run();
+  const now = await daemon.status("app");
+  assertEquals([now.state, now.pid, now.restarts], ["running", pid, 0]);
+  await daemon.client.call("stop", { target: "app" });
+  assert(!isAlive(pid));
+});
+
+async function recordPath(home: string, id: string): Promise<string> {
+  const folder = `${home}/state/processes`;
+  for await (const { name } of Deno.readDir(folder)) {
+    if (name.startsWith(id)) return `${folder}/${name}`;
+  }
+  throw new Error(`No record of ${id}`);
+}
+
+Deno.test("daemon never signals a stranger that got the pid of an app which ended meanwhile", {
+  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const { pid, id } = await daemon.startScript("app", "exec sleep 1000", {
+    restart_policy: "never",
+  });
+  const path = await recordPath(daemon.home, id);
+  const { wrapperPid } = JSON.parse(await Deno.readTextFile(path)).snapshot.run;
+  await daemon.kill();
+  Deno.kill(-wrapperPid, "SIGKILL");
+  await waitFor(() => !isAlive(pid) && !isAlive(wrapperPid), { what: "the app to end" });
+  const stranger = await strangerWithPid(wrapperPid);
+  if (stranger === undefined) return;
+  await daemon.run();
+  await daemon.client.call("stop", { target: "app", timeout: "1s" });
+  await daemon.client.call("delete", "app");
+  assert(isAlive(wrapperPid), "the stranger was killed");
+  stranger.kill("SIGKILL");
+  await stranger.status;
+});
+
+/** A process of its own session under a given pid, or undefined when somebody else was quicker. */
+async function strangerWithPid(pid: number): Promise<Deno.ChildProcess | undefined> {
+  for (let attempt = 0; attempt < 50; attempt++) {
+    await Deno.writeTextFile("/proc/sys/kernel/ns_last_pid", String(pid - 1));
+    const child = new Deno.Command("sleep", { args: ["1000"], detached: true }).spawn();
+    if (child.pid === pid) return child;
+    child.kill("SIGKILL");
+    await child.status;
+  }
+  return undefined;
+}

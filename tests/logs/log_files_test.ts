@@ -1,0 +1,67 @@
+/** Where logs are, and what is refused in their place. */
+
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { logFiles, prepareLogFiles } from "../../src/logs/log_files.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+function mode(path: string): number {
+  return Deno.lstatSync(path).mode! & 0o777;
+}
+
+function refusal(files: { stdout: string; stderr: string }): string {
+  const error = assertThrows(() => prepareLogFiles(files), ProcsupError);
+  assertEquals(error.code, "start_failed");
+  return error.message;
+}
+
+Deno.test("logFiles() puts both logs into the app's folder", () => {
+  assertEquals(logFiles("/home/apps", "api:0"), {
+    stdout: "/home/apps/api:0/stdout.log",
+    stderr: "/home/apps/api:0/stderr.log",
+  });
+});
+
+Deno.test("prepareLogFiles() makes private files and leaves existing ones alone", async () => {
+  await using home = tempHome();
+  const files = logFiles(home.path, "api");
+  prepareLogFiles(files);
+  assertEquals([mode(`${home.path}/api`), mode(files.stdout), mode(files.stderr)], [
+    0o700,
+    0o600,
+    0o600,
+  ]);
+  await Deno.writeTextFile(files.stdout, "kept\n");
+  await Deno.remove(files.stderr);
+  prepareLogFiles(files);
+  assertEquals(await Deno.readTextFile(files.stdout), "kept\n");
+  assertEquals(await Deno.readTextFile(files.stderr), "");
+});
+
+Deno.test("prepareLogFiles() refuses links and other kinds, naming the path", async () => {
+  await using home = tempHome();
+  const files = logFiles(home.path, "api");
+  await Deno.mkdir(`${home.path}/elsewhere`);
+  await Deno.symlink(`${home.path}/elsewhere`, `${home.path}/api`);
+  assertStringIncludes(refusal(files), `"${home.path}/api": it is a symbolic link`);
+  await Deno.remove(`${home.path}/api`);
+
+  await Deno.writeTextFile(`${home.path}/api`, "");
+  assertStringIncludes(refusal(files), "it is not a folder");
+  await Deno.remove(`${home.path}/api`);
+
+  await Deno.mkdir(`${home.path}/api`);
+  await Deno.symlink(`${home.path}/stolen`, files.stderr);
+  assertStringIncludes(refusal(files), `"${files.stderr}": it is a symbolic link`);
+  assertThrows(() => Deno.lstatSync(`${home.path}/stolen`), Deno.errors.NotFound);
+
+  await Deno.remove(files.stderr);
+  await Deno.mkdir(files.stderr);
+  assertStringIncludes(refusal(files), `"${files.stderr}": it is not a file`);
+});
+
+Deno.test("prepareLogFiles() says why a folder cannot be made", async () => {
+  await using home = tempHome();
+  await Deno.writeTextFile(`${home.path}/apps`, "");
+  assertStringIncludes(refusal(logFiles(`${home.path}/apps`, "api")), `${home.path}/apps/api`);
+});

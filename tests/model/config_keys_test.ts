@@ -1,0 +1,97 @@
+/** The two spellings of a configuration, and the way from one to the other and back. */
+
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { inputKeys, memoryKeys, snakeCase, wireKeys } from "../../src/model/config_keys.ts";
+import { parseConfig } from "../../src/model/config_schema.ts";
+import { SIGNAL_NAMES } from "../../src/model/signal.ts";
+
+const LEAST = { name: "api", entrypoint: "api.ts", cwd: "/srv" };
+
+Deno.test("snakeCase() turns a name of memory into that of the wire", () => {
+  assertEquals(snakeCase("restartDelay"), "restart_delay");
+  assertEquals(snakeCase("successExitCodes"), "success_exit_codes");
+  assertEquals(snakeCase("name"), "name");
+});
+
+Deno.test("memoryKeys() renames keys, and those of durations get their unit", () => {
+  assertEquals(memoryKeys({ max_restarts: 3, restart_delay: 100, use_bundle: true }), {
+    maxRestarts: 3,
+    restartDelayMs: 100,
+    useBundle: true,
+  });
+});
+
+Deno.test("memoryKeys() and wireKeys() leave the user's own keys alone", () => {
+  const maps = {
+    env: { restart_delay: "x", maxRestarts: "y", fooMs: "z" },
+    labels: { stop_timeout: "x", stopTimeoutMs: "y" },
+  };
+  assertEquals(memoryKeys(maps), maps);
+  assertEquals(wireKeys(maps), maps);
+  assertEquals(inputKeys(maps), maps);
+});
+
+Deno.test("wireKeys() writes durations as text and leaves out what is empty", () => {
+  const wire = wireKeys(parseConfig({ ...LEAST, stop_timeout: 90_000_000_000 }));
+  assertEquals([wire.stop_timeout, wire.restart_delay], ["1m30s", "100ms"]);
+  for (const key of ["args", "env", "labels", "tags", "interpreter", "reload_signal"]) {
+    assertEquals(key in wire, false, key);
+  }
+});
+
+Deno.test("inputKeys() renames what a library user wrote and keeps the values", () => {
+  assertEquals(inputKeys({ maxRestarts: 3, restartDelay: "5s", args: ["aB"] }), {
+    max_restarts: 3,
+    restart_delay: "5s",
+    args: ["aB"],
+  });
+});
+
+Deno.test("parseConfig() reads no success code back when wireKeys() wrote none", () => {
+  const config = parseConfig({ ...LEAST, success_exit_codes: [] });
+  assertEquals(parseConfig(wireKeys(config)).successExitCodes, []);
+});
+
+/** Text without NUL, which the schema refuses. */
+const text = fc.string().map((value) => value.replaceAll("\0", ""));
+const words = fc.stringMatching(/^[a-z][a-z0-9-]{0,10}$/).filter((word) => word !== "all");
+const durations = fc.oneof(
+  fc.nat(100_000).map((ms) => `${ms}ms`),
+  fc.nat(10_000_000).map((ms) => ms * 1_000_000),
+);
+
+/** Any valid configuration as it comes over the wire. */
+const wires = fc.record({
+  name: words,
+  entrypoint: text.filter((value) => value !== ""),
+  cwd: text.map((value) => `/${value}`),
+  runtime: fc.constantFrom("auto", "deno", "ruby"),
+  interpreter: text.filter((value) => value !== ""),
+  use_bundle: fc.boolean(),
+  args: fc.array(text),
+  env: fc.dictionary(fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,10}$/), text),
+  autostart: fc.boolean(),
+  restart_policy: fc.constantFrom("always", "on-failure", "never"),
+  max_restarts: fc.nat(),
+  restart_window: durations,
+  restart_delay: durations,
+  backoff_max: durations,
+  min_uptime: durations,
+  success_exit_codes: fc.array(fc.nat(255), { minLength: 1 }),
+  stop_signal: fc.constantFrom(...SIGNAL_NAMES),
+  stop_timeout: durations,
+  reload_signal: fc.integer({ min: 1, max: 31 }),
+  instances: fc.integer({ min: 1, max: 1024 }),
+  namespace: words,
+  labels: fc.dictionary(text.filter((key) => key !== "__proto__"), text),
+  tags: fc.array(text.filter((value) => value !== "")),
+}, { requiredKeys: ["name", "entrypoint", "cwd"] });
+
+Deno.test("parseConfig() reads back what wireKeys() wrote", () => {
+  fc.assert(fc.property(wires, (wire) => {
+    const config = parseConfig(wire);
+    assertEquals(parseConfig(wireKeys(config)), config);
+    assertEquals(parseConfig(JSON.parse(JSON.stringify(wireKeys(config)))), config);
+  }));
+});

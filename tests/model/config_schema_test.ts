@@ -1,0 +1,299 @@
+/** The configuration of a process: defaults, and what is said about each kind of mistake. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { CONFIG_KEYS, MAX_INSTANCES, parseConfig } from "../../src/model/config_schema.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+
+const LEAST = { name: "api", entrypoint: "api.ts", cwd: "/srv" };
+
+/** The message that `LEAST` with these changes is refused with. */
+function refusal(changes: object): string {
+  const error = assertThrows(() => parseConfig({ ...LEAST, ...changes }), ProcsupError);
+  assertEquals(error.code, "invalid_config");
+  return error.message;
+}
+
+Deno.test("parseConfig() fills in every default", () => {
+  assertEquals(parseConfig(LEAST), {
+    name: "api",
+    entrypoint: "api.ts",
+    cwd: "/srv",
+    runtime: "auto",
+    useBundle: false,
+    args: [],
+    env: {},
+    autostart: true,
+    restartPolicy: "on-failure",
+    maxRestarts: 10,
+    restartWindowMs: 60_000,
+    restartDelayMs: 100,
+    backoffMaxMs: 60_000,
+    minUptimeMs: 1000,
+    successExitCodes: [0],
+    stopSignal: "SIGTERM",
+    stopTimeoutMs: 5000,
+    instances: 1,
+    namespace: "default",
+    labels: {},
+    tags: [],
+  });
+});
+
+Deno.test("parseConfig() takes every key", () => {
+  const wire = {
+    name: "api",
+    entrypoint: "api.rb",
+    cwd: "/srv",
+    runtime: "ruby",
+    interpreter: "/opt/ruby",
+    use_bundle: true,
+    args: ["--port", "80"],
+    env: { PORT: "80", restart_delay: "kept" },
+    autostart: false,
+    restart_policy: "always",
+    max_restarts: 0,
+    restart_window: "2m",
+    restart_delay: 1_000_000,
+    backoff_max: "0",
+    min_uptime: "1.5s",
+    success_exit_codes: [0, 42],
+    stop_signal: "int",
+    stop_timeout: 0,
+    reload_signal: 1,
+    instances: MAX_INSTANCES,
+    namespace: "shop",
+    labels: { stop_timeout: "kept" },
+    tags: ["http"],
+  };
+  assertEquals(parseConfig(wire), {
+    name: "api",
+    entrypoint: "api.rb",
+    cwd: "/srv",
+    runtime: "ruby",
+    interpreter: "/opt/ruby",
+    useBundle: true,
+    args: ["--port", "80"],
+    env: { PORT: "80", restart_delay: "kept" },
+    autostart: false,
+    restartPolicy: "always",
+    maxRestarts: 0,
+    restartWindowMs: 120_000,
+    restartDelayMs: 1,
+    backoffMaxMs: 0,
+    minUptimeMs: 1500,
+    successExitCodes: [0, 42],
+    stopSignal: "SIGINT",
+    stopTimeoutMs: 0,
+    reloadSignal: "SIGHUP",
+    instances: MAX_INSTANCES,
+    namespace: "shop",
+    labels: { stop_timeout: "kept" },
+    tags: ["http"],
+  });
+});
+
+Deno.test("parseConfig() takes script and binary as other names of entrypoint", () => {
+  for (const key of ["entrypoint", "script", "binary"]) {
+    assertEquals(parseConfig({ name: "api", cwd: "/", [key]: "x" }).entrypoint, "x");
+  }
+});
+
+Deno.test("parseConfig() refuses two names of entrypoint at once", () => {
+  assertEquals(
+    refusal({ script: "x" }),
+    'Invalid configuration: "entrypoint" and "script" mean the same, give one',
+  );
+  assertEquals(
+    refusal({ entrypoint: undefined, script: "x", binary: "y" }),
+    'Invalid configuration: "script" and "binary" mean the same, give one',
+  );
+});
+
+Deno.test("parseConfig() takes a key without a value as not given", () => {
+  assertEquals(parseConfig({ ...LEAST, script: undefined, tags: undefined }), parseConfig(LEAST));
+});
+
+Deno.test("parseConfig() refuses what is no object", () => {
+  for (const input of [null, undefined, "api.ts", 5, true, []]) {
+    const message = "Invalid configuration: expected an object";
+    assertThrows(() => parseConfig(input), ProcsupError, message);
+  }
+});
+
+Deno.test("parseConfig() names what is missing", () => {
+  for (const key of ["name", "entrypoint", "cwd"]) {
+    assertEquals(refusal({ [key]: undefined }), `Missing "${key}": every process needs it`);
+  }
+});
+
+Deno.test("parseConfig() suggests the key that an unknown one was meant to be", () => {
+  const meant = {
+    max_restart: "max_restarts",
+    scrpt: "script",
+    restartWindow: "restart_window",
+    enviro: undefined,
+  };
+  for (const [key, near] of Object.entries(meant)) {
+    const hint = near === undefined ? "" : `: did you mean "${near}"?`;
+    assertEquals(refusal({ [key]: 5 }), `Unknown key "${key}"${hint}`);
+  }
+});
+
+Deno.test("parseConfig() takes every key of CONFIG_KEYS for known", () => {
+  for (const key of CONFIG_KEYS) {
+    assert(!refusal({ [key]: Symbol.iterator }).startsWith("Unknown key"), key);
+  }
+});
+
+/** One mistake of each kind, and the message without its `Invalid `. */
+const MISTAKES: readonly [object, string][] = [
+  [{ name: 5 }, '"name" 5: expected string, received number'],
+  [{ name: "all" }, '"name" "all": is reserved: it addresses every process'],
+  [{ name: "12" }, '"name" "12": cannot be all digits: that addresses a numeric id'],
+  [
+    { name: "a b" },
+    "\"name\" \"a b\": must start with a letter or digit and hold only letters, digits, '.', '_' and '-'",
+  ],
+  [{ entrypoint: "" }, '"entrypoint" "": expected string to have >=1 characters'],
+  [{ entrypoint: null }, '"entrypoint" null: expected string, received null'],
+  [{ entrypoint: "a\0b" }, '"entrypoint" "a\\u0000b": holds a NUL'],
+  [
+    { runtime: "perl" },
+    '"runtime" "perl": expected one of "go"|"python"|"node"|"bun"|"deno"|"ruby"|"php"|"auto"',
+  ],
+  [{ use_bundle: "yes" }, '"use_bundle" "yes": expected boolean, received string'],
+  [{ autostart: 1 }, '"autostart" 1: expected boolean, received number'],
+  [{ args: "x" }, '"args" "x": expected array, received string'],
+  [{ args: ["a", 5] }, '"args.1" 5: expected string, received number'],
+  [{ args: ["a\0"] }, '"args.0" "a\\u0000": holds a NUL'],
+  [
+    { restart_policy: "sometimes" },
+    '"restart_policy" "sometimes": expected one of "always"|"on-failure"|"never"',
+  ],
+  [{ max_restarts: -1 }, '"max_restarts" -1: expected number to be >=0'],
+  [{ max_restarts: 1.5 }, '"max_restarts" 1.5: expected int, received number'],
+  [{ success_exit_codes: 0 }, '"success_exit_codes" 0: expected array, received number'],
+  [{ success_exit_codes: [256] }, '"success_exit_codes.0" 256: expected number to be <=255'],
+  [
+    { stop_signal: "SIGTREM" },
+    '"stop_signal" "SIGTREM": unknown signal "SIGTREM": did you mean "SIGTERM"?',
+  ],
+  [{ instances: 0 }, '"instances" 0: expected number to be >=1'],
+  [{ instances: 1025 }, '"instances" 1025: expected number to be <=1024'],
+  [{ labels: { a: 5 } }, '"labels.a" 5: expected string, received number'],
+  [{ tags: [""] }, '"tags.0" "": expected string to have >=1 characters'],
+];
+
+for (const [changes, message] of MISTAKES) {
+  Deno.test(`parseConfig() names the field and the value when given ${JSON.stringify(changes)}`, () => {
+    assertEquals(refusal(changes), `Invalid ${message}`);
+  });
+}
+
+Deno.test("parseConfig() names the field when a duration is wrong", () => {
+  const keys = ["restart_window", "restart_delay", "backoff_max", "min_uptime", "stop_timeout"];
+  for (const key of keys) {
+    for (const value of ["5", "-5s", "", -5, 1.5]) {
+      const message = refusal({ [key]: value });
+      assert(message.startsWith(`Invalid "${key}" ${JSON.stringify(value)}: `), message);
+      assert(message.includes('expected a number with a unit, such as "5s"'), message);
+    }
+  }
+});
+
+Deno.test("parseConfig() refuses a duration beyond all numbers", () => {
+  const message = refusal({ restart_window: `${"9".repeat(400)}h` });
+  assert(message.startsWith('Invalid "restart_window"'), message);
+});
+
+Deno.test("parseConfig() says what it expected when a duration or signal has the wrong type", () => {
+  for (const changes of [{ restart_window: true }, { stop_signal: {} }, { restart_delay: null }]) {
+    assert(refusal(changes).includes("expected"), refusal(changes));
+  }
+});
+
+Deno.test("parseConfig() says that a working directory must be absolute", () => {
+  const message = refusal({ cwd: "srv" });
+  assert(message.startsWith('Invalid "cwd" "srv": '), message);
+  assert(message.includes('must start with "/"'), message);
+});
+
+Deno.test("parseConfig() shortens a long value", () => {
+  assert(refusal({ name: "a".repeat(10_000) }).length < 200);
+});
+
+Deno.test("parseConfig() names the alias when its value is wrong", () => {
+  for (const key of ["script", "binary"]) {
+    const message = refusal({ entrypoint: undefined, [key]: 5 });
+    assert(message.startsWith(`Invalid "${key}" 5: `), message);
+  }
+});
+
+Deno.test("parseConfig() never quotes a value of the environment", () => {
+  const mistakes: object[] = [
+    { env: { KEY: 5318008 } },
+    { env: { KEY: "s3cret\0" } },
+    { env: { KEY: { inner: "s3cret" } } },
+    { env: { KEY: ["s3cret"] } },
+    { env: { "A-B": "s3cret" } },
+    { env: "KEY=s3cret" },
+    { env: ["KEY=s3cret"] },
+    { env: { KEY: "s3cret" }, instances: 0 },
+    { env: { KEY: "s3cret" }, unknown: 1 },
+  ];
+  for (const changes of mistakes) {
+    assert(!/s3cret|5318008/.test(refusal(changes)), refusal(changes));
+  }
+});
+
+Deno.test("parseConfig() names the variable when the environment is wrong", () => {
+  assertEquals(refusal({ env: { KEY: 5 } }), 'Invalid "env.KEY": expected string, received number');
+  assertEquals(refusal({ env: { KEY: "\0" } }), 'Invalid "env.KEY": holds a NUL');
+  for (const key of ["", "A-B", "1A", "A=B", "A B", "Ä"]) {
+    assert(refusal({ env: { [key]: "x" } }).includes(JSON.stringify(key)));
+  }
+});
+
+Deno.test("parseConfig() takes __proto__ and its kind for unknown keys", () => {
+  for (const key of ["__proto__", "constructor", "toString"]) {
+    const input = JSON.parse(
+      `{"name": "api", "entrypoint": "x", "cwd": "/", "${key}": {"cwd": "/"}}`,
+    );
+    assertThrows(() => parseConfig(input), ProcsupError, `Unknown key "${key}"`);
+  }
+});
+
+Deno.test("parseConfig() takes no value from a prototype", () => {
+  const input = JSON.parse('{"name": "api", "entrypoint": "x", "__proto__": {"cwd": "/evil"}}');
+  assertThrows(() => parseConfig(input), ProcsupError);
+});
+
+Deno.test("parseConfig() keeps or refuses a variable or label named __proto__, but loses none", () => {
+  for (const map of ["env", "labels"] as const) {
+    const input = JSON.parse(`{"${map}": {"__proto__": "x", "constructor": "y"}}`);
+    let keys: string[];
+    try {
+      keys = Object.keys(parseConfig({ ...LEAST, ...input })[map]);
+    } catch (error) {
+      assert(error instanceof ProcsupError);
+      continue;
+    }
+    assertEquals(keys.sort(), ["__proto__", "constructor"]);
+  }
+});
+
+Deno.test("parseConfig() returns a configuration or throws a ProcsupError whatever it is given", () => {
+  const inputs = fc.oneof(
+    fc.anything(),
+    fc.dictionary(fc.constantFrom(...CONFIG_KEYS), fc.anything())
+      .map((changes) => ({ ...LEAST, ...changes })),
+  );
+  fc.assert(fc.property(inputs, (input) => {
+    try {
+      parseConfig(input);
+    } catch (error) {
+      assert(error instanceof ProcsupError && error.code === "invalid_config", String(error));
+    }
+  }));
+});

@@ -1,0 +1,32 @@
+/** The one table of failures. */
+
+import { assert, assertEquals } from "@std/assert";
+import { ERROR_TABLE, isErrorCode, messageOf, ProcsupError } from "../../src/model/errors.ts";
+
+Deno.test("ERROR_TABLE gives every code an HTTP status of a failure and an exit code", () => {
+  for (const [code, { http, exit }] of Object.entries(ERROR_TABLE)) {
+    assert(http >= 400 && http < 600, code);
+    assert(exit > 0 && exit < 256, code);
+  }
+});
+
+Deno.test("isErrorCode() knows our own codes only", () => {
+  assertEquals(isErrorCode("process_not_found"), true);
+  for (const value of ["toString", "__proto__", "", 404, null, undefined]) {
+    assertEquals(isErrorCode(value), false);
+  }
+});
+
+Deno.test("ProcsupError carries its code, hint and cause", () => {
+  const cause = new Error("inner");
+  const error = new ProcsupError("timeout", "Too late", { hint: "Wait longer", cause });
+  assert(error instanceof Error);
+  assertEquals([error.name, error.code, error.message], ["ProcsupError", "timeout", "Too late"]);
+  assertEquals([error.hint, error.cause], ["Wait longer", cause]);
+  assertEquals("cause" in new ProcsupError("timeout", "Too late"), false);
+});
+
+Deno.test("messageOf() has words for anything that was thrown", () => {
+  assertEquals(messageOf(new Error("broken")), "broken");
+  assertEquals([messageOf("text"), messageOf(5), messageOf(null)], ["text", "5", "null"]);
+});

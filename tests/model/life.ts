@@ -1,0 +1,118 @@
+/** Short words for the tests of a process's life: policies, exits, and snapshots in any state. */
+
+import type { Exit, ProcessState } from "../../src/model/process_info.ts";
+import {
+  type Effect,
+  NEW,
+  type ProcessEvent,
+  type Run,
+  type Snapshot,
+} from "../../src/model/process_state.ts";
+import { type Policy, transition } from "../../src/model/transition.ts";
+
+/** The defaults of the configuration, with what a test changes. */
+export function policy(changes: Partial<Policy> = {}): Policy {
+  return {
+    restartPolicy: "on-failure",
+    maxRestarts: 10,
+    restartWindowMs: 60_000,
+    restartDelayMs: 100,
+    backoffMaxMs: 60_000,
+    minUptimeMs: 1000,
+    successExitCodes: [0],
+    stopTimeoutMs: 5000,
+    ...changes,
+  };
+}
+
+/** A point in time, in milliseconds since the epoch, that all tests share. */
+export const NOON = Date.UTC(2026, 0, 1, 12);
+
+/** The launch of the given attempt. */
+export function runOf(attempt: number): Run {
+  return { runId: `run-${attempt}`, wrapperPid: 1000 + attempt, wrapperStart: "1", bootId: "boot" };
+}
+
+/** The end of an app, with a code or by a signal. */
+export function exitOf(how: number | string | null): Exit {
+  return typeof how === "string"
+    ? { code: 143, signal: how, at: new Date(NOON) }
+    : { code: how, signal: null, at: new Date(NOON) };
+}
+
+type Of<T extends ProcessEvent["type"]> = Extract<ProcessEvent, { type: T }>;
+
+/** A request to stop. */
+export function stop(changes: Partial<Of<"stop_requested">> = {}): ProcessEvent {
+  return { type: "stop_requested", timeoutMs: 5000, ...changes };
+}
+
+/** A request to restart. */
+export const RESTART: ProcessEvent = { type: "restart_requested", reason: "restarted by user" };
+
+/** A request to start. */
+export const START: ProcessEvent = { type: "start_requested" };
+
+/** The launch of an attempt succeeded. */
+export function launched(attempt: number): ProcessEvent {
+  return { type: "launched", attempt, at: NOON, run: runOf(attempt) };
+}
+
+/** The app of an attempt ended by itself. */
+export function exited(
+  attempt: number,
+  how: number | string | null,
+  changes: Partial<Of<"exited">> = {},
+): ProcessEvent {
+  return { type: "exited", attempt, exit: exitOf(how), ranForMs: 10, random: 0, ...changes };
+}
+
+/** All of an attempt has ended because it was asked to. */
+export function gone(attempt: number, changes: Partial<Of<"gone">> = {}): ProcessEvent {
+  return { type: "gone", attempt, at: NOON, exit: exitOf("SIGTERM"), left: [], ...changes };
+}
+
+/** What a new daemon found. */
+export function recovered(found: Of<"recovered">["found"], at = NOON): ProcessEvent {
+  return { type: "recovered", at, found };
+}
+
+/** The delay before an attempt's restart is over. */
+export function delayOver(attempt: number): ProcessEvent {
+  return { type: "delay_over", attempt };
+}
+
+/** Where events lead to from `from`, and every effect asked for on the way. */
+export function play(
+  from: Snapshot,
+  events: readonly ProcessEvent[],
+  rules: Policy = policy(),
+): { now: Snapshot; effects: Effect[] } {
+  let now = from;
+  const effects: Effect[] = [];
+  for (const event of events) {
+    const [next, asked] = transition(now, event, rules);
+    now = next;
+    effects.push(...asked);
+  }
+  return { now, effects };
+}
+
+const WAYS: Readonly<Record<ProcessState, readonly [Partial<Policy>, readonly ProcessEvent[]]>> = {
+  stopped: [{}, [START, launched(1), stop(), gone(1)]],
+  starting: [{}, [START]],
+  running: [{}, [START, launched(1), { type: "pid_known", attempt: 1, pid: 2001 }]],
+  stopping: [{}, [START, launched(1), stop()]],
+  crashed: [{ restartPolicy: "never" }, [START, launched(1), exited(1, 1)]],
+  errored: [{ maxRestarts: 0 }, [START, launched(1), exited(1, 1)]],
+  waiting: [{}, [START, launched(1), exited(1, 1)]],
+};
+
+/** A process that reached a state by itself, in its first attempt. */
+export function inState(state: ProcessState): Snapshot {
+  const [changes, events] = WAYS[state];
+  return play(NEW, events, policy(changes)).now;
+}
+
+/** Every state there is. */
+export const STATES = Object.keys(WAYS) as ProcessState[];

@@ -1,0 +1,105 @@
+/** How processes are addressed. */
+
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { type Addressable, AmbiguousTargetError, resolveTarget } from "../../src/model/target.ts";
+
+function process(numericId: number, name: string, rest: Partial<Addressable> = {}): Addressable {
+  return {
+    id: `${numericId}0000000-0000-4000-8000-000000000000`,
+    numericId,
+    name,
+    namespace: "default",
+    tags: [],
+    labels: {},
+    ...rest,
+  };
+}
+
+const API = process(1, "api", { id: "abc10000-0000-4000-8000-000000000001", tags: ["http"] });
+const WEB_0 = process(2, "web:0", {
+  id: "abc20000-0000-4000-8000-000000000002",
+  namespace: "shop",
+  tags: ["http", "front"],
+  labels: { tier: "front", expr: "a=b", empty: "" },
+});
+const WEB_1 = process(3, "web:1", {
+  id: "def30000-0000-4000-8000-000000000003",
+  namespace: "shop",
+  labels: { tier: "back" },
+});
+const ALL = [API, WEB_0, WEB_1];
+
+function names(target: string, processes: readonly Addressable[] = ALL): string[] {
+  return resolveTarget(target, processes).map((found) => found.name);
+}
+
+Deno.test("resolveTarget() finds every process by all, even when there is none", () => {
+  assertEquals(names("all"), ["api", "web:0", "web:1"]);
+  assertEquals(names("all", []), []);
+});
+
+Deno.test("resolveTarget() finds one by numeric id, UUID, name and unique prefix of its id", () => {
+  assertEquals(names("2"), ["web:0"]);
+  assertEquals(names(WEB_1.id), ["web:1"]);
+  assertEquals(names("web:1"), ["web:1"]);
+  assertEquals(names("def"), ["web:1"]);
+  assertEquals(names("abc20000"), ["web:0"]);
+});
+
+Deno.test("resolveTarget() finds every instance by the base name", () => {
+  assertEquals(names("web"), ["web:0", "web:1"]);
+});
+
+Deno.test("resolveTarget() prefers a name to the base name of others", () => {
+  assertEquals(names("web", [...ALL, process(9, "web")]), ["web"]);
+});
+
+Deno.test("resolveTarget() prefers what is exact to a prefix", () => {
+  assertEquals(names("abc", [...ALL, process(9, "abc")]), ["abc"]);
+  assertEquals(names("abc", [...ALL, process(9, "abc:0")]), ["abc:0"]);
+  const seven = process(7, "seven", { id: "f0000000-0000-4000-8000-000000000007" });
+  const sevenish = process(8, "sevenish", { id: "70000000-0000-4000-8000-000000000008" });
+  assertEquals(names("7", [sevenish, seven]), ["seven"]);
+});
+
+Deno.test("resolveTarget() lists the candidates when a prefix is ambiguous", () => {
+  const error = assertThrows(() => resolveTarget("abc", ALL), AmbiguousTargetError);
+  assertEquals([error.code, error.matches], ["ambiguous_target", ["api", "web:0"]]);
+  assertEquals(
+    error.message,
+    'Target "abc" is ambiguous: it matches api (abc10000), web:0 (abc20000)',
+  );
+});
+
+Deno.test("resolveTarget() selects by namespace, tag and label", () => {
+  assertEquals(names("ns:shop"), ["web:0", "web:1"]);
+  assertEquals(names("tag:http"), ["api", "web:0"]);
+  assertEquals(names("label:tier=front"), ["web:0"]);
+  assertEquals(names("label:tier"), ["web:0", "web:1"]);
+  assertEquals(names("label:expr=a=b"), ["web:0"]);
+  assertEquals(names("label:empty="), ["web:0"]);
+});
+
+Deno.test("resolveTarget() selects by no label that nobody gave", () => {
+  for (const target of ["label:tier=", "label:toString", "label:__proto__", "label:=", "label:"]) {
+    assertThrows(() => resolveTarget(target, ALL), ProcsupError, "process not found");
+  }
+});
+
+Deno.test("resolveTarget() says exactly that there is no such process, and suggests one", () => {
+  for (const target of ["", "apu", "9", "ns:apu", "tag:", "fff", "ALL", "web:2", "*", "."]) {
+    const error = assertThrows(() => resolveTarget(target, ALL), ProcsupError);
+    assertEquals([error.code, error.message], ["process_not_found", "process not found"], target);
+  }
+  const near = assertThrows(() => resolveTarget("apu", ALL), ProcsupError);
+  assertMatch(near.hint ?? "", /did you mean "api"/);
+  const far = assertThrows(() => resolveTarget("xyzzy", ALL), ProcsupError);
+  assertMatch(far.hint ?? "", /procsup list/);
+});
+
+Deno.test("AmbiguousTargetError names what matched where one was meant", () => {
+  const error = new AmbiguousTargetError("web", [WEB_0, WEB_1]);
+  assertEquals([error.code, error.matches], ["ambiguous_target", ["web:0", "web:1"]]);
+  assertMatch(error.message, /^Target "web" is ambiguous: .*web:0 \(abc20000\)/);
+});

@@ -1,0 +1,194 @@
+/** What holds of a process's life whatever happens, and in whatever order. */
+
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { NEW, type ProcessEvent, type Snapshot } from "../../src/model/process_state.ts";
+import { type Policy, transition } from "../../src/model/transition.ts";
+import { delayOver, exited, launched, NOON, play, policy, runOf, START } from "./life.ts";
+import { SmallWorld, STEPS } from "./small_world.ts";
+
+const policies: fc.Arbitrary<Policy> = fc.record({
+  restartPolicy: fc.constantFrom("always", "on-failure", "never"),
+  maxRestarts: fc.nat(5),
+  restartWindowMs: fc.nat(100_000),
+  restartDelayMs: fc.nat(10_000),
+  backoffMaxMs: fc.nat(100_000),
+  minUptimeMs: fc.nat(2000),
+  successExitCodes: fc.constantFrom([0], [], [0, 1]),
+  stopTimeoutMs: fc.nat(10_000),
+});
+
+const exits = fc.record({
+  code: fc.option(fc.nat(255)),
+  signal: fc.option(fc.constantFrom("SIGTERM", "SIGSEGV")),
+  at: fc.nat(1000).map((ms) => new Date(NOON + ms)),
+});
+
+const attempts = fc.nat(4);
+const at = fc.nat(1000).map((ms) => NOON + ms);
+const runs = attempts.map(runOf);
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+const found = fc.oneof(
+  fc.record({ kind: fc.constant("rebooted" as const), autostart: fc.boolean() }),
+  fc.record({ kind: fc.constant("alive" as const), run: runs, pid: fc.nat() }),
+  fc.record({ kind: fc.constant("ended" as const), exit: exits, random }),
+  fc.record({ kind: fc.constant("no_run" as const) }),
+);
+
+function event<T extends ProcessEvent["type"], R>(
+  type: T,
+  rest: { [K in keyof R]: fc.Arbitrary<R[K]> },
+) {
+  return fc.record({ type: fc.constant(type), ...rest }) as unknown as fc.Arbitrary<ProcessEvent>;
+}
+
+/** Anything at any time, sense or nonsense. */
+const events: fc.Arbitrary<ProcessEvent> = fc.oneof(
+  event("start_requested", {}),
+  event("stop_requested", { timeoutMs: fc.nat(10_000) }),
+  event("restart_requested", { reason: fc.string() }),
+  event("launching", { attempt: attempts, run: runs }),
+  event("launch_failed", { attempt: attempts, reason: fc.string() }),
+  event("launched", { attempt: attempts, at, run: runs }),
+  event("pid_known", { attempt: attempts, pid: fc.nat() }),
+  event("exited", { attempt: attempts, exit: exits, ranForMs: fc.nat(20_000), random }),
+  event("gone", { attempt: attempts, at, exit: fc.option(exits), left: fc.array(fc.nat()) }),
+  event("delay_over", { attempt: attempts }),
+  event("recovered", { at, found }),
+);
+
+/** Checks every step of a life in which anything happens at any time. */
+function holdsAtEveryStep(check: (before: Snapshot, event: ProcessEvent, rules: Policy) => void) {
+  fc.assert(fc.property(policies, fc.array(events, { maxLength: 40 }), (rules, sequence) => {
+    let now = NEW;
+    for (const event of sequence) {
+      check(now, event, rules);
+      now = transition(now, event, rules)[0];
+    }
+  }));
+}
+
+Deno.test("transition() takes every event in every state", () => {
+  holdsAtEveryStep((before, event, rules) => {
+    const [after, effects] = transition(before, event, rules);
+    assertEquals(Object.keys(after).sort(), Object.keys(NEW).sort());
+    assert(Array.isArray(effects));
+  });
+});
+
+Deno.test("transition() launches only when nothing runs, once a step, with a new attempt", () => {
+  holdsAtEveryStep((before, event, rules) => {
+    const [after, effects] = transition(before, event, rules);
+    const launches = effects.filter((effect) => effect.type === "launch").length;
+    assertEquals(after.attempt, before.attempt + launches);
+    assert(launches <= 1);
+    if (launches === 1) assertEquals([after.state, after.run, after.pid], ["starting", null, 0]);
+  });
+});
+
+Deno.test("transition() never takes a restart back, and counts one at most for a launch", () => {
+  holdsAtEveryStep((before, event, rules) => {
+    const [after, effects] = transition(before, event, rules);
+    const launches = effects.filter((effect) => effect.type === "launch").length;
+    assert(after.restarts >= before.restarts && after.restarts <= before.restarts + launches);
+  });
+});
+
+Deno.test("transition() has a restart due exactly while it waits", () => {
+  holdsAtEveryStep((before, event, rules) => {
+    const [after, effects] = transition(before, event, rules);
+    assertEquals(after.nextRestartAt !== null, after.state === "waiting");
+    if (after.state === "waiting" && before.state !== "waiting") {
+      assert(effects.some((effect) => effect.type === "arm_delay"));
+    }
+  });
+});
+
+Deno.test("transition() holds no run, no pid and no readiness at rest", () => {
+  holdsAtEveryStep((before, event, rules) => {
+    const [{ state, run, pid, ready }] = transition(before, event, rules);
+    if (["starting", "running", "stopping"].includes(state)) return;
+    assertEquals([run, pid, ready], [null, 0, false]);
+  });
+});
+
+Deno.test("transition() changes the wish only when a user asks", () => {
+  holdsAtEveryStep((before, event, rules) => {
+    const [after] = transition(before, event, rules);
+    if (!event.type.endsWith("_requested")) assertEquals(after.wish, before.wish);
+  });
+});
+
+Deno.test("transition() never runs two at once, whatever its runner meets", () => {
+  fc.assert(
+    fc.property(
+      policies,
+      fc.array(fc.constantFrom(...STEPS), { maxLength: 60 }),
+      (rules, steps) => {
+        const world = new SmallWorld(rules);
+        for (const step of steps) world.take(step);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("transition() comes to rest as wished when all is delivered", () => {
+  fc.assert(
+    fc.property(
+      policies,
+      fc.array(fc.constantFrom(...STEPS), { maxLength: 60 }),
+      (rules, steps) => {
+        const world = new SmallWorld(rules);
+        for (const step of steps) world.take(step);
+        world.settle();
+        const { state, wish } = world.now;
+        assertEquals(world.alive, state === "running");
+        if (wish === "down") assertEquals(state, "stopped");
+        else assert(!["starting", "stopping", "waiting"].includes(state), state);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("transition() rests stopped when a stop is the last wish", () => {
+  fc.assert(
+    fc.property(
+      policies,
+      fc.array(fc.constantFrom(...STEPS), { maxLength: 60 }),
+      (rules, steps) => {
+        const world = new SmallWorld(rules);
+        for (const step of steps) world.take(step);
+        world.take("stop");
+        world.settle();
+        assertEquals([world.now.state, world.alive], ["stopped", false]);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("transition() gives up after maxRestarts quick failures with any backoff", () => {
+  const quick = fc.record({
+    maxRestarts: fc.nat(20),
+    restartWindowMs: fc.integer({ min: 1, max: 3_600_000 }),
+    restartDelayMs: fc.nat(3_600_000),
+    backoffMaxMs: fc.nat(86_400_000),
+    minUptimeMs: fc.integer({ min: 1, max: 10_000 }),
+    share: fc.double({ min: 0, max: 0.99, noNaN: true }),
+  });
+  fc.assert(fc.property(quick, random, ({ share, ...changes }, chance) => {
+    const rules = policy(changes);
+    // All runs together stay within the window.
+    const ranForMs = Math.floor(share * rules.restartWindowMs / (rules.maxRestarts + 1));
+    let { now } = play(NEW, [START]);
+    while (now.state === "starting" && now.restarts <= rules.maxRestarts) {
+      const { attempt } = now;
+      const failure = exited(attempt, 1, { ranForMs, random: chance });
+      now = play(now, [launched(attempt), failure, delayOver(attempt)], rules).now;
+    }
+    assertEquals([now.state, now.restarts], ["errored", rules.maxRestarts]);
+  }));
+});

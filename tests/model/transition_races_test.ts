@@ -1,0 +1,112 @@
+/** Requests and news that cross on their way. */
+
+import { assertEquals } from "@std/assert";
+import {
+  delayOver,
+  exited,
+  exitOf,
+  gone,
+  inState,
+  launched,
+  play,
+  policy,
+  RESTART,
+  runOf,
+  START,
+  STATES,
+  stop,
+} from "./life.ts";
+
+Deno.test("transition() launches at once when it is restarted while waiting", () => {
+  const { now, effects } = play(inState("waiting"), [RESTART, delayOver(1)]);
+  assertEquals([now.state, now.attempt, now.restarts], ["starting", 2, 0]);
+  assertEquals(effects, [{ type: "disarm_delay" }, { type: "launch" }]);
+});
+
+Deno.test("transition() rests stopped when a stop comes during a restart", () => {
+  const { now, effects } = play(inState("running"), [RESTART, stop(), gone(1)]);
+  assertEquals([now.state, now.wish], ["stopped", "down"]);
+  assertEquals(effects.map((effect) => effect.type), ["end", "end"]);
+});
+
+Deno.test("transition() stops the new run when a stop comes after the restart's launch", () => {
+  const { now, effects } = play(inState("running"), [RESTART, gone(1), stop(), gone(2)]);
+  assertEquals([now.state, now.attempt], ["stopped", 2]);
+  assertEquals(effects.map((effect) => effect.type), ["end", "launch", "end"]);
+});
+
+Deno.test("transition() ends a launch that succeeds after the stop", () => {
+  const stopping = play(inState("starting"), [stop(), launched(1)]);
+  assertEquals([stopping.now.state, stopping.now.run], ["stopping", runOf(1)]);
+  assertEquals(stopping.effects, [{ type: "end", timeoutMs: 5000 }]);
+  assertEquals(play(stopping.now, [gone(1)]).now.state, "stopped");
+});
+
+Deno.test("transition() rests stopped when the launch fails after the stop", () => {
+  const failure = { type: "launch_failed", attempt: 1, reason: "not found" } as const;
+  const { now } = play(inState("starting"), [stop(), failure, gone(1, { exit: null })]);
+  assertEquals([now.state, now.wish, now.run], ["stopped", "down", null]);
+});
+
+Deno.test("transition() ends the run within the later time when it is stopped twice", () => {
+  const { now, effects } = play(inState("running"), [
+    stop({ timeoutMs: 60_000 }),
+    stop({ timeoutMs: 0, reason: "forced" }),
+    gone(1),
+  ]);
+  assertEquals([now.state, now.lastReason], ["stopped", "forced"]);
+  assertEquals(effects, [{ type: "end", timeoutMs: 60_000 }, { type: "end", timeoutMs: 0 }]);
+});
+
+Deno.test("transition() launches after the old run is gone when it is started while stopping", () => {
+  const asked = play(inState("stopping"), [START]);
+  assertEquals([asked.now.state, asked.now.wish, asked.effects], ["stopping", "up", []]);
+  const { now, effects } = play(asked.now, [gone(1)]);
+  assertEquals([now.state, now.attempt, effects], ["starting", 2, [{ type: "launch" }]]);
+});
+
+Deno.test("transition() follows the last wish when start and stop alternate while stopping", () => {
+  assertEquals(play(inState("stopping"), [START, stop(), gone(1)]).now.state, "stopped");
+  assertEquals(play(inState("stopping"), [START, stop(), RESTART, gone(1)]).now.state, "starting");
+});
+
+Deno.test("transition() takes an exit after the stop as part of the stop", () => {
+  const { now, effects } = play(inState("running"), [stop(), exited(1, 1), gone(1)]);
+  assertEquals([now.state, now.restarts, now.streak], ["stopped", 0, 0]);
+  assertEquals(effects.map((effect) => effect.type), ["end"]);
+});
+
+Deno.test("transition() lets a stop cancel the restart of an exit just before it", () => {
+  const { now, effects } = play(inState("running"), [exited(1, 1), stop()]);
+  assertEquals([now.state, now.wish, now.lastExit], ["stopped", "down", exitOf(1)]);
+  assertEquals(effects.map((effect) => effect.type), ["sweep", "arm_delay", "disarm_delay"]);
+});
+
+Deno.test("transition() ignores a delay that is over after the stop", () => {
+  const { now, effects } = play(inState("waiting"), [stop(), delayOver(1)]);
+  assertEquals([now.state, now.restarts], ["stopped", 0]);
+  assertEquals(effects, [{ type: "disarm_delay" }]);
+});
+
+Deno.test("transition() takes an exit before the news of its launch", () => {
+  const { now } = play(inState("starting"), [exited(1, 1), launched(1)]);
+  assertEquals([now.state, now.run], ["waiting", null]);
+});
+
+Deno.test("transition() ignores everything of an earlier attempt", () => {
+  const stale = [
+    { type: "launching", attempt: 1, run: runOf(1) },
+    launched(1),
+    { type: "launch_failed", attempt: 1, reason: "not found" },
+    { type: "pid_known", attempt: 1, pid: 99 },
+    exited(1, 1),
+    gone(1),
+    delayOver(1),
+  ] as const;
+  for (const state of STATES) {
+    const second = { ...inState(state), attempt: 2 };
+    for (const event of stale) {
+      assertEquals(play(second, [event], policy()), { now: second, effects: [] });
+    }
+  }
+});

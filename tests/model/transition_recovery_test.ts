@@ -1,0 +1,136 @@
+/** What a new daemon makes of a process that an earlier one looked after. */
+
+import { assert, assertEquals } from "@std/assert";
+import {
+  delayOver,
+  exited,
+  exitOf,
+  inState,
+  launched,
+  NOON,
+  play,
+  policy,
+  recovered,
+  RESTART,
+  runOf,
+  STATES,
+} from "./life.ts";
+
+const ALIVE = { kind: "alive", run: runOf(1), pid: 2001 } as const;
+const NO_RUN = { kind: "no_run" } as const;
+
+function ended(how: number | string | null) {
+  return { kind: "ended", exit: exitOf(how), random: 0 } as const;
+}
+
+Deno.test("transition() adopts the same run when it is found alive", () => {
+  for (const state of ["starting", "running"] as const) {
+    const { now, effects } = play(inState(state), [recovered(ALIVE)]);
+    assertEquals([now.state, now.run, now.pid, now.ready], ["running", runOf(1), 2001, true]);
+    assertEquals([now.attempt, now.restarts, now.startedAt], [1, 0, NOON]);
+    assertEquals(effects, [{ type: "adopt" }]);
+  }
+});
+
+Deno.test("transition() applies the policy once when the run is found ended", () => {
+  const found = recovered(ended(3));
+  const failed = play(inState("running"), [found]);
+  assertEquals([failed.now.state, failed.now.lastExit], ["waiting", exitOf(3)]);
+  assertEquals(failed.effects.map((effect) => effect.type), ["sweep", "arm_delay"]);
+  const never = play(inState("running"), [found], policy({ restartPolicy: "never" }));
+  assertEquals(never.now.state, "crashed");
+  assertEquals(play(inState("running"), [recovered(ended(0))]).now.state, "stopped");
+});
+
+Deno.test("transition() takes an unknown exit as a failure when the run is found ended", () => {
+  const { now } = play(inState("running"), [recovered(ended(null))]);
+  assertEquals([now.state, now.lastReason], ["waiting", "ended, exit code unknown"]);
+});
+
+Deno.test("transition() counts the time until the exit when the run is found ended", () => {
+  const at = new Date(NOON + 400);
+  const found = { kind: "ended", exit: { code: 1, signal: null, at }, random: 0 } as const;
+  assertEquals(play(inState("running"), [recovered(found, NOON + 9000)]).now.ranMs, 400);
+});
+
+Deno.test("transition() launches when no run of a process that was starting is found", () => {
+  const { now, effects } = play(inState("starting"), [recovered(NO_RUN)]);
+  assertEquals([now.state, now.attempt, now.restarts], ["starting", 2, 0]);
+  assertEquals(effects, [{ type: "launch" }]);
+});
+
+Deno.test("transition() goes on ending the run when it is found alive while stopping", () => {
+  const { now, effects } = play(inState("stopping"), [recovered(ALIVE)]);
+  assertEquals([now.state, now.wish, now.pid], ["stopping", "down", 2001]);
+  assertEquals(effects, [{ type: "adopt" }, { type: "end", timeoutMs: 5000 }]);
+});
+
+Deno.test("transition() finishes the stop when the run is found ended while stopping", () => {
+  const { now, effects } = play(inState("stopping"), [recovered(ended("SIGTERM"))]);
+  assertEquals([now.state, now.lastExit], ["stopped", exitOf("SIGTERM")]);
+  assertEquals(effects, []);
+});
+
+Deno.test("transition() finishes the restart when no run is found while stopping", () => {
+  const restarting = play(inState("running"), [RESTART]).now;
+  const { now, effects } = play(restarting, [recovered(NO_RUN)]);
+  assertEquals([now.state, now.attempt], ["starting", 2]);
+  assertEquals(effects, [{ type: "launch" }]);
+});
+
+Deno.test("transition() waits for the rest of the delay when it was waiting", () => {
+  const waiting = inState("waiting");
+  assertEquals(waiting.nextRestartAt, NOON + 100);
+  for (const [at, ms] of [[NOON + 30, 70], [NOON + 5000, 0]] as const) {
+    const { now, effects } = play(waiting, [recovered(NO_RUN, at)]);
+    assertEquals([now.state, effects], ["waiting", [{ type: "arm_delay", ms }]]);
+  }
+});
+
+Deno.test("transition() leaves a process at rest alone when nothing was rebooted", () => {
+  for (const state of ["stopped", "crashed", "errored"] as const) {
+    assertEquals(play(inState(state), [recovered(NO_RUN)]), { now: inState(state), effects: [] });
+  }
+});
+
+Deno.test("transition() launches after a reboot when it was wanted up and starts by itself", () => {
+  for (const state of STATES) {
+    const before = inState(state);
+    const { now, effects } = play(before, [recovered({ kind: "rebooted", autostart: true })]);
+    const up = before.wish === "up";
+    assertEquals(now.state, up ? "starting" : "stopped");
+    assertEquals(effects, up ? [{ type: "launch" }] : []);
+    assertEquals([now.run, now.pid, now.ready, now.nextRestartAt], [null, 0, false, null]);
+  }
+});
+
+Deno.test("transition() launches nothing after a reboot when it does not start by itself", () => {
+  for (const state of STATES) {
+    const { now, effects } = play(inState(state), [
+      recovered({ kind: "rebooted", autostart: false }),
+    ]);
+    // What was at rest stays as it was, with its reason.
+    const rests = ["crashed", "errored"].includes(state);
+    assertEquals([now.state, now.run, effects], [rests ? state : "stopped", null, []]);
+  }
+});
+
+Deno.test("transition() does not take the start of an earlier run for that of the adopted one", () => {
+  const later = NOON + 60_000;
+  const second = play(inState("waiting"), [delayOver(1)]).now;
+  const found = { kind: "alive", run: runOf(2), pid: 2002 } as const;
+  assertEquals(play(second, [recovered(found, later)]).now.startedAt, later);
+});
+
+Deno.test("transition() does not count an earlier run as part of one that is found ended", () => {
+  // Running for hours, it ended, was launched again, and the daemon was killed before it knew.
+  const hours = 5 * 3_600_000;
+  const first = play(inState("starting"), [
+    launched(1),
+    exited(1, 1, { ranForMs: hours, exit: { code: 1, signal: null, at: new Date(NOON + hours) } }),
+    delayOver(1),
+  ]).now;
+  const exit = { code: 1, signal: null, at: new Date(NOON + hours + 200) };
+  const { now } = play(first, [recovered({ kind: "ended", exit, random: 0 }, NOON + hours + 5000)]);
+  assert(now.ranMs - hours <= 5000, `${now.ranMs - hours} ms counted for a run of 100 ms`);
+});

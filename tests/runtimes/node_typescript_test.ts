@@ -1,0 +1,51 @@
+/** TypeScript under Node.js. */
+
+import { assertEquals } from "@std/assert";
+import { commandLine } from "../../src/runtimes/command_line.ts";
+import { supportOf } from "../../src/runtimes/node_typescript.ts";
+import { Sandbox } from "./sandbox.ts";
+
+Deno.test("supportOf() knows which Node.js strips types", () => {
+  const expected = {
+    "v24.0.0\n": "native",
+    "v23.6.0": "native",
+    "v22.18.1": "native",
+    "v23.5.0": "flag",
+    "v22.17.9": "flag",
+    "v22.6.0": "flag",
+    "v22.5.1": "none",
+    "v20.20.2": "none",
+    "": "none",
+  };
+  for (const [version, support] of Object.entries(expected)) {
+    assertEquals(supportOf(version), support, version);
+  }
+});
+
+function line(version: string, script: string): string {
+  using box = new Sandbox().installed(["node", "npx"], version).files("package.json", script);
+  return box.short(commandLine(box.config(script), box.bin).argv);
+}
+
+Deno.test("commandLine() runs TypeScript as the installed Node.js can", () => {
+  assertEquals(line("v22.18.0", "a.ts"), "bin/node app/a.ts");
+  assertEquals(line("v22.7.0", "a.ts"), "bin/node --experimental-strip-types app/a.ts");
+  assertEquals(line("v20.20.2", "a.ts"), "bin/npx tsx app/a.ts");
+  assertEquals(line("v24.0.0", "a.tsx"), "bin/npx tsx app/a.tsx");
+});
+
+Deno.test("commandLine() asks a Node.js for its version once, and again when it was replaced", () => {
+  using box = new Sandbox().files("package.json", "a.ts").installed(["npx"]);
+  const install = (version: string, mtime: number) => {
+    box.installed(["node"], version);
+    const count = `echo asked >>${box.cwd}/asked\n`;
+    Deno.writeTextFileSync(`${box.bin}/node`, count, { append: true });
+    Deno.utimeSync(`${box.bin}/node`, mtime, mtime);
+  };
+  const ask = () => box.short(commandLine(box.config("a.ts"), box.bin).argv);
+  install("v20.0.0", 1000);
+  assertEquals([ask(), ask()], ["bin/npx tsx app/a.ts", "bin/npx tsx app/a.ts"]);
+  install("v24.0.0", 2000);
+  assertEquals([ask(), ask()], ["bin/node app/a.ts", "bin/node app/a.ts"]);
+  assertEquals(Deno.readTextFileSync(`${box.cwd}/asked`), "asked\nasked\n");
+});

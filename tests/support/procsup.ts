@@ -1,0 +1,127 @@
+/** The real program, run as a user would. */
+
+import { DaemonClient } from "../../src/protocol/daemon_client.ts";
+import type { ProcessJson } from "../../src/protocol/process_json.ts";
+import { tempHome } from "./temp_home.ts";
+import { waitFor } from "./wait_for.ts";
+
+const MAIN = new URL("../../main.ts", import.meta.url).pathname;
+
+/** Words that start the program: the built executable where one is named, else its source. */
+export function programWords(): string[] {
+  const built = Deno.env.get("PROCSUP_TEST_EXECUTABLE");
+  return built === undefined ? [Deno.execPath(), "run", "-A", MAIN] : [built];
+}
+
+/** What a command of the program gave back. */
+export interface CliResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs one command of the program in a home. */
+export async function cli(home: string, ...args: string[]): Promise<CliResult> {
+  const [program, ...words] = programWords();
+  const { code, stdout, stderr } = await new Deno.Command(program!, {
+    args: [...words, ...args],
+    env: { PROCSUP_HOME: home, NO_COLOR: "1" },
+    stdin: "null",
+  }).output();
+  const text = new TextDecoder();
+  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+}
+
+/** A daemon in a home of its own. */
+export class TestDaemon implements AsyncDisposable {
+  readonly home: string;
+  readonly client: DaemonClient;
+  readonly #temp: AsyncDisposable;
+  #process: Deno.ChildProcess | undefined;
+
+  private constructor(temp: AsyncDisposable & { path: string }) {
+    this.#temp = temp;
+    this.home = temp.path;
+    this.client = new DaemonClient(temp.path);
+  }
+
+  /** Starts a daemon in a new home. */
+  static async start(): Promise<TestDaemon> {
+    const daemon = new TestDaemon(await tempHome());
+    await daemon.run();
+    return daemon;
+  }
+
+  get pid(): number {
+    return this.#process!.pid;
+  }
+
+  /** Starts a daemon in this home, after the one before it ended, and waits until it answers. */
+  async run(env: Record<string, string> = {}): Promise<void> {
+    const [program, ...words] = programWords();
+    this.#process = new Deno.Command(program!, {
+      args: [...words, "daemon"],
+      env: { PROCSUP_HOME: this.home, ...env },
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    await waitFor(() => this.answers(), { what: "the daemon to answer" });
+  }
+
+  /** Whether it answers. */
+  async answers(): Promise<boolean> {
+    return await this.client.call("ping").then(() => true, () => false);
+  }
+
+  /** SIGKILL, as the kernel would when memory runs out. */
+  async kill(): Promise<void> {
+    this.#process!.kill("SIGKILL");
+    await this.#process!.status;
+  }
+
+  /** Ends the daemon alone. */
+  async terminate(): Promise<number> {
+    this.#process!.kill("SIGTERM");
+    return (await this.#process!.status).code;
+  }
+
+  /** Starts a shell script as a process. */
+  async startScript(name: string, script: string, config: Record<string, unknown> = {}) {
+    return await this.client.call("start", {
+      name,
+      entrypoint: "/bin/sh",
+      args: ["-c", script],
+      cwd: "/",
+      ...config,
+    });
+  }
+
+  /** One process. */
+  status(target: string): Promise<ProcessJson> {
+    return this.client.call("status", target);
+  }
+
+  /** Runs one command of the program against this daemon. */
+  cli(...args: string[]): Promise<CliResult> {
+    return cli(this.home, ...args);
+  }
+
+  /** Stops every process and the daemon, and removes the home. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!await this.answers()) await this.run();
+    await this.client.call("shutdown");
+    await this.#process!.status;
+    await this.#temp[Symbol.asyncDispose]();
+  }
+}
+
+/** Whether a process of that pid lives. A zombie does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+    return !/\) [ZX] /.test(stat);
+  } catch {
+    return false;
+  }
+}

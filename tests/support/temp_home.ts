@@ -1,0 +1,25 @@
+/** A home directory that lives as long as a test. */
+
+/** A directory, and its removal. */
+export interface TempHome extends AsyncDisposable {
+  readonly path: string;
+}
+
+/**
+ * A new empty directory of mode 0700, removed with all in it at the end of `await using`. Its path
+ * is short, since a Unix socket's may not pass about 100 bytes.
+ */
+export function tempHome(): TempHome {
+  const path = Deno.makeTempDirSync({ dir: "/tmp", prefix: "ps-" });
+  Deno.chmodSync(path, 0o700);
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      try {
+        await Deno.remove(path, { recursive: true });
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+      }
+    },
+  };
+}
