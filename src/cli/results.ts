@@ -1,7 +1,6 @@
 /** How a verb went, process by process. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
-import type { ProcessState } from "../model/process_info.ts";
 import type { ActionResult, BulkResult } from "../protocol/actions.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import type { CommandContext } from "./command.ts";
@@ -11,12 +10,6 @@ import { paintState } from "./paint.ts";
 import { printData } from "./print_data.ts";
 import { reportError } from "./report_error.ts";
 import { plainText } from "./terminal_text.ts";
-
-/** A result with what is known of its process. */
-export interface ShownResult extends ActionResult {
-  readonly state?: ProcessState;
-  readonly pid?: number;
-}
 
 /** Runs a verb on each target of the command line and prints how it went. The worst exit code wins. */
 export async function forEachTarget(
@@ -45,7 +38,7 @@ export async function forEachTarget(
 /** Prints a line a process: what worked to stdout, what did not to stderr. Returns the exit code. */
 export async function printResults(
   output: Output,
-  bulk: { readonly status: string; readonly results: readonly ShownResult[] },
+  bulk: { readonly status: string; readonly results: readonly ActionResult[] },
 ): Promise<number> {
   const { status, results } = bulk;
   const failed = results.some((result) => !result.ok);
@@ -60,12 +53,14 @@ export async function printResults(
   return failed ? ERROR_TABLE.start_failed.exit : 0;
 }
 
-function doneLine({ name, state, pid }: ShownResult, status: string, color: boolean): string {
-  const word = state === undefined ? status : paintState(state, state, color);
-  return `✔ ${name}  ${word}${pid ? `  pid ${pid}` : ""}`;
+/** After a start the state is the news; after the other verbs it is what was done. */
+function doneLine({ name, state, pid }: ActionResult, status: string, color: boolean): string {
+  const started = status === "started" || status === "restarted" || status === "reloaded";
+  const word = started ? paintState(state, state, color) : status;
+  return `✔ ${name}  ${word}${started && pid > 0 ? `  pid ${pid}` : ""}`;
 }
 
-function failedText({ name, error, last_stderr }: ShownResult): string {
+function failedText({ name, error, last_stderr }: ActionResult): string {
   const lines = (last_stderr ?? []).map((line) => `    ${plainText(line)}\n`).join("");
   return `✘ ${name}  ${plainText(error ?? "failed")}\n${lines}  hint: procsup why ${name}\n`;
 }

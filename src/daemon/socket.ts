@@ -2,15 +2,19 @@
 
 import type { HomePaths } from "../platform/paths.ts";
 import { removeFile } from "../platform/atomic_file.ts";
+import { sleep } from "../platform/clock.ts";
 
 /** A server on the home's socket. */
 export interface SocketServer {
-  /** Takes no more requests, ends those under way and removes the socket. Only while the lock is held. */
+  /**
+   * Takes no more requests, gives those under way a moment and removes the socket. Only while the
+   * lock is held. A stream that a client keeps open ends with the process.
+   */
   close(): Promise<void>;
 }
 
 /** How long requests under way may take when the server closes. */
-const CLOSE_PATIENCE_MS = 1000;
+const CLOSE_PATIENCE_MS = 300;
 
 /**
  * Serves on the home's socket. It is bound beside its place, made private and renamed over whatever a
@@ -22,11 +26,9 @@ export function serveSocket(
 ): SocketServer {
   const bound = `${paths.home}/sock.${Deno.pid}`;
   removeFile(bound);
-  const abort = new AbortController();
   const server = Deno.serve({
     transport: "unix",
     path: bound,
-    signal: abort.signal,
     onListen: () => {},
   }, handler);
   Deno.chmodSync(bound, 0o600);
@@ -34,9 +36,7 @@ export function serveSocket(
   return {
     async close() {
       removeFile(paths.socket);
-      const force = setTimeout(() => abort.abort(), CLOSE_PATIENCE_MS);
-      await server.shutdown();
-      clearTimeout(force);
+      await Promise.race([server.shutdown(), sleep(CLOSE_PATIENCE_MS)]);
     },
   };
 }

@@ -1,20 +1,38 @@
 /**
- * The two spellings of a configuration. On the wire and in files: snake_case, durations as strings.
- * In memory: camelCase, durations as milliseconds with `Ms` in the name.
+ * The two spellings of a configuration. On the wire and in files: snake_case, durations and sizes as
+ * strings. In memory: camelCase, and numbers with `Ms` or `Bytes` in the name.
  */
 
 import { formatDuration } from "./duration.ts";
+import { formatSize } from "./size.ts";
 
 /** Keys whose value is a map of the user's own keys: nothing inside them is renamed. */
-const MAPS = new Set(["env", "labels"]);
+const MAPS = new Set(["env", "labels", "depends_on", "dependsOn"]);
 
 /** Wire keys that hold a duration; the schema turns their values into milliseconds. */
-export const DURATION_KEYS: ReadonlySet<string> = new Set([
+const DURATION_KEYS: ReadonlySet<string> = new Set([
   "restart_window",
   "restart_delay",
   "backoff_max",
   "min_uptime",
   "stop_timeout",
+  "listen_timeout",
+  "ready_delay",
+  "max_age",
+  "interval",
+  "timeout",
+  "grace_period",
+  "debounce",
+]);
+
+/** Wire keys that hold a size; the schema turns their values into bytes. */
+const SIZE_KEYS: ReadonlySet<string> = new Set([
+  "max_memory",
+  "max_size",
+  "core",
+  "address_space",
+  "file_size",
+  "memory",
 ]);
 
 /** `restartDelay` → `restart_delay`. */
@@ -47,21 +65,34 @@ function rename(value: Value, entry: (key: string, value: Value) => [string, Val
 export function memoryKeys(wire: object): unknown {
   return rename(
     wire,
-    (key, value) => [camelCase(key) + (DURATION_KEYS.has(key) ? "Ms" : ""), value],
+    (key, value) => [camelCase(key) + unitOf(key), value],
   );
 }
 
 /** A configuration in memory → its wire form, durations as strings, what is empty by default left out. */
 export function wireKeys(config: object): Record<string, unknown> {
   const renamed = rename(config, (key, value) => {
-    const wire = snakeCase(key.replace(/Ms$/, ""));
-    return [wire, DURATION_KEYS.has(wire) ? formatDuration(value as number) : value];
+    const wire = snakeCase(key.replace(/(Ms|Bytes)$/, ""));
+    return [wire, textOf(wire, value)];
   }) as Keyed;
   return Object.fromEntries(
     Object.entries(renamed).filter(([key, value]) =>
       !isEmpty(value) || key === "success_exit_codes"
     ),
   );
+}
+
+function unitOf(key: string): string {
+  return DURATION_KEYS.has(key) ? "Ms" : SIZE_KEYS.has(key) ? "Bytes" : "";
+}
+
+function textOf(key: string, value: Value): Value {
+  if (typeof value !== "number") return value;
+  return DURATION_KEYS.has(key)
+    ? formatDuration(value)
+    : SIZE_KEYS.has(key)
+    ? formatSize(value)
+    : value;
 }
 
 /** What a library user wrote → wire keys, values untouched. */

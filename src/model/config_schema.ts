@@ -1,58 +1,31 @@
 /** The one schema of a process's configuration: files, REST, IPC, MCP and the library go through it. */
 
 import { z } from "zod";
+import {
+  cron,
+  cronRestart,
+  dependsOn,
+  duration,
+  env,
+  healthCheck,
+  hooks,
+  limits,
+  log,
+  name,
+  oneOrMore,
+  regex,
+  signal,
+  size,
+  text,
+  watch,
+} from "./config_fields.ts";
 import { memoryKeys } from "./config_keys.ts";
 import { didYouMean } from "./did_you_mean.ts";
-import { parseDuration } from "./duration.ts";
-import { messageOf, ProcsupError } from "./errors.ts";
-import { nameProblem } from "./name.ts";
+import { ProcsupError } from "./errors.ts";
 import type { ProcessConfig } from "./process_config.ts";
-import { parseSignal } from "./signal.ts";
 
 /** The most instances one process may have. */
 export const MAX_INSTANCES = 1024;
-
-/** A field whose text form is read by one of our own parsers. */
-function read<I extends z.ZodType, O>(input: I, parse: (value: z.output<I>) => O) {
-  return input.transform((value, context): O => {
-    try {
-      return parse(value);
-    } catch (error) {
-      context.addIssue({ code: "custom", message: messageOf(error) });
-      return z.NEVER;
-    }
-  });
-}
-
-const duration = () =>
-  read(z.union([z.string(), z.number()], 'expected a duration such as "5s"'), parseDuration);
-const signal = () =>
-  read(z.union([z.string(), z.int()], 'expected a signal such as "SIGTERM"'), parseSignal);
-
-const name = z.string().check((context) => {
-  const problem = nameProblem(context.value);
-  if (problem !== undefined) {
-    context.issues.push({ code: "custom", input: context.value, message: problem });
-  }
-});
-
-const text = () =>
-  z.string().check((context) => {
-    if (context.value.includes("\0")) {
-      context.issues.push({ code: "custom", input: context.value, message: "holds a NUL" });
-    }
-  });
-
-const env = z.record(z.string(), text()).check((context) => {
-  for (const key of Object.keys(context.value)) {
-    if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) continue;
-    context.issues.push({
-      code: "custom",
-      input: key,
-      message: `${JSON.stringify(key)} is no variable name: letters, digits and '_' are`,
-    });
-  }
-});
 
 /** Every configuration key, its type and its default. */
 export const configSchema = z.strictObject({
@@ -64,6 +37,9 @@ export const configSchema = z.strictObject({
   args: z.array(text()).max(4096).default([]),
   cwd: text().check(z.startsWith("/")),
   env: env.default({}),
+  env_file: oneOrMore(text()).default([]),
+  inherit_env: z.union([z.boolean(), z.array(z.string())]).default(true),
+  increment_env: oneOrMore(z.string()).default([]),
   autostart: z.boolean().default(true),
   restart_policy: z.enum(["always", "on-failure", "never"]).default("on-failure"),
   max_restarts: z.int().min(0).default(10),
@@ -75,10 +51,32 @@ export const configSchema = z.strictObject({
   stop_signal: signal().default("SIGTERM"),
   stop_timeout: duration().default(5000),
   reload_signal: signal().optional(),
+  overlap: z.boolean().default(false),
+  wait_ready: z.boolean().default(false),
+  listen_timeout: duration().default(30_000),
+  ready_log: regex.optional(),
+  ready_delay: duration().optional(),
+  health_check: healthCheck.optional(),
+  hooks: hooks.default({}),
+  watch: watch.optional(),
   instances: z.int().min(1).max(MAX_INSTANCES).default(1),
   namespace: name.default("default"),
   labels: z.record(z.string(), z.string()).default({}),
   tags: z.array(z.string().check(z.minLength(1))).default([]),
+  depends_on: dependsOn.default({}),
+  priority: z.int().default(0),
+  cron_restart: cronRestart.optional(),
+  cron: cron.optional(),
+  max_memory: size().optional(),
+  max_age: duration().optional(),
+  sockets: z.array(z.string()).default([]),
+  uid: z.union([z.string(), z.int().min(0)]).optional(),
+  gid: z.union([z.string(), z.int().min(0)]).optional(),
+  umask: z.string().check(z.regex(/^0?[0-7]{3}$/, 'expected octal digits such as "027"'))
+    .optional(),
+  nice: z.int().min(-20).max(19).optional(),
+  limits: limits.default({}),
+  log: log.prefault({}),
 });
 
 /** Every key a configuration may have, aliases included. */
@@ -102,7 +100,7 @@ export function parseConfig(input: unknown): ProcessConfig {
 
 /** The schema library skips this key in a map without a word; JSON has it as any other. */
 function refuseProto(config: Record<string, unknown>): void {
-  for (const map of ["env", "labels"]) {
+  for (const map of ["env", "labels", "depends_on"]) {
     const value = config[map];
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, "__proto__")) continue;
     throw new ProcsupError(

@@ -24,6 +24,12 @@ export interface ProcessConfig {
   readonly cwd: string;
   /** Laid over the environment the process inherits. */
   readonly env: Readonly<Record<string, string>>;
+  /** Files of `NAME=value` lines, laid under `env`, the later over the earlier. */
+  readonly envFile: readonly string[];
+  /** Whether the supervisor's environment is inherited: all, none, or the variables named. */
+  readonly inheritEnv: boolean | readonly string[];
+  /** Variables of `env` that hold a number to which each instance adds its index. */
+  readonly incrementEnv: readonly string[];
   /** Start again on resurrect and after a reboot. */
   readonly autostart: boolean;
   readonly restartPolicy: RestartPolicy;
@@ -42,10 +48,154 @@ export interface ProcessConfig {
   readonly stopTimeoutMs: number;
   /** Signal that makes the process reload by itself; without one a reload is stop and start. */
   readonly reloadSignal?: SignalName;
+  /** On reload start the new one first, and stop the old one when the new one is ready. */
+  readonly overlap: boolean;
+  /** Count as running only when ready. */
+  readonly waitReady: boolean;
+  /** How long becoming ready may take. */
+  readonly listenTimeoutMs: number;
+  /** Ready when a line of its output matches this regular expression. */
+  readonly readyLog?: string;
+  /** Ready when it has been up for that long. */
+  readonly readyDelayMs?: number;
+  readonly healthCheck?: HealthCheckConfig;
+  readonly hooks: HooksConfig;
+  readonly watch?: WatchConfig;
   readonly instances: number;
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly tags: readonly string[];
+  /** Names of processes that must have come to a point before this one starts. */
+  readonly dependsOn: Readonly<Record<string, DependencyCondition>>;
+  /** Lower starts first. */
+  readonly priority: number;
+  /** Restart by the clock. */
+  readonly cronRestart?: CronRestartConfig;
+  /** Run by the clock, instead of being kept up. */
+  readonly cron?: CronConfig;
+  /** Memory of the whole tree that makes it be restarted. */
+  readonly maxMemoryBytes?: number;
+  /** Age that makes it be restarted. */
+  readonly maxAgeMs?: number;
+  /** Listening sockets, `address:port`, that every instance inherits from descriptor 3 on. */
+  readonly sockets: readonly string[];
+  /** User name or id to run as. */
+  readonly uid?: string | number;
+  /** Group name or id to run as. */
+  readonly gid?: string | number;
+  /** Octal file mode mask: `"027"`. */
+  readonly umask?: string;
+  /** -20 (first) to 19 (last). */
+  readonly nice?: number;
+  readonly limits: LimitsConfig;
+  readonly log: LogConfig;
+}
+
+/** How a process is checked while it runs (spec 2.3). */
+export interface HealthCheckConfig {
+  readonly type: "http" | "tcp" | "command";
+  /** For `http`: healthy is a status from 200 to 399. */
+  readonly url?: string;
+  /** For `tcp`: `host:port`. */
+  readonly tcpEndpoint?: string;
+  /** For `command`: run with `sh -c`; healthy is exit code 0. */
+  readonly command?: string;
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** Failures in a row that make it unhealthy. */
+  readonly retries: number;
+  /** Successes in a row that make it healthy. */
+  readonly successThreshold: number;
+  /** Time after the start in which failures do not count. */
+  readonly gracePeriodMs: number;
+  /** What is done when it is unhealthy: `restart`, `none`, or `signal:SIGTERM`. */
+  readonly onFailure: string;
+}
+
+/** A shell command at a point in the life of a process (spec 6.2). */
+export interface HookConfig {
+  /** Run with `sh -c`; nothing is run when it is empty. */
+  readonly command: string;
+  readonly timeoutMs: number;
+  readonly ignoreFailure: boolean;
+}
+
+/** The ten points at which hooks run. */
+export type HookName =
+  | "preStart"
+  | "postStart"
+  | "preStop"
+  | "postStop"
+  | "preRestart"
+  | "postRestart"
+  | "preReload"
+  | "postReload"
+  | "preHealthcheck"
+  | "postHealthcheck";
+
+/** Hooks by their point. */
+export type HooksConfig = { readonly [H in HookName]?: HookConfig };
+
+/** Restart when files change (spec 2.3). */
+export interface WatchConfig {
+  readonly enabled: boolean;
+  /** Against the working directory; default: that directory itself. */
+  readonly paths: readonly string[];
+  /** Globs, against the watched path. */
+  readonly ignore: readonly string[];
+  readonly debounceMs: number;
+}
+
+/** What a dependency must have come to. */
+export type DependencyCondition = "started" | "ready" | "healthy" | "completed" | "completed_ok";
+
+/** A schedule of restarts. */
+export interface CronRestartConfig {
+  /** 5 or 6 fields. */
+  readonly schedule: string;
+  /** IANA name; default: the machine's. */
+  readonly timezone?: string;
+}
+
+/** A schedule of runs. */
+export interface CronConfig extends CronRestartConfig {
+  /** What happens when a run is due while the last one runs. */
+  readonly overlap: "skip" | "kill" | "queue";
+  /** A run is ended after this time. */
+  readonly timeoutMs?: number;
+  readonly enabled: boolean;
+}
+
+/** Limits of resources. Those of ulimit hold for each process, those of the cgroup for the tree. */
+export interface LimitsConfig {
+  /** Open files. */
+  readonly nofile?: number;
+  /** Processes of the user. */
+  readonly nproc?: number;
+  /** Size of core dumps, in bytes. */
+  readonly coreBytes?: number;
+  /** Address space, in bytes. */
+  readonly addressSpaceBytes?: number;
+  /** Size of files written, in bytes. */
+  readonly fileSizeBytes?: number;
+  /** cgroup: memory of the tree, in bytes. */
+  readonly memoryBytes?: number;
+  /** cgroup: percent of one core. */
+  readonly cpuPercent?: number;
+  /** cgroup: number of processes in the tree. */
+  readonly pids?: number;
+}
+
+/** How logs are rotated. */
+export interface LogConfig {
+  /** Size at which a log is rotated. */
+  readonly maxSizeBytes: number;
+  /** Archives that are kept. */
+  readonly maxFiles: number;
+  /** Age at which archives are removed. */
+  readonly maxAgeMs: number;
+  /** Whether archives are compressed with gzip. */
+  readonly compress: boolean;
 }
 
 /** Values for all processes that do not set them themselves (spec 2.4). */
@@ -58,19 +208,36 @@ export interface ProcessDefaults {
   readonly stopTimeout?: string | number;
 }
 
-/** A duration, a size or a plain value, as `ProcessConfigInput` takes them. */
-type Input<T> = {
-  readonly [K in keyof T as K extends `${infer Base}Ms` ? Base : K]?: K extends `${string}Ms`
-    ? string | number
-    : K extends "stopSignal" | "reloadSignal" ? string | number
-    : T[K];
-};
+/** A configuration key as a user writes it: without the unit, which stands in the value. */
+type InputKey<K> = K extends `${infer Base}Ms` ? Base : K extends `${infer Base}Bytes` ? Base : K;
+
+/** What a key takes: durations and sizes as strings, everything optional. */
+type InputValue<K, T> = K extends `${string}Ms` | `${string}Bytes` | "stopSignal" | "reloadSignal"
+  ? string | number
+  : T extends readonly unknown[] | string | number | boolean ? T
+  : T extends Readonly<Record<string, string>> ? T
+  : T extends object ? Input<T>
+  : T;
+
+type Input<T> = { readonly [K in keyof T as InputKey<K>]?: InputValue<K, NonNullable<T[K]>> };
+
+/** Keys that also take a shorter form. */
+interface Shorthand {
+  readonly dependsOn?: readonly string[] | Readonly<Record<string, DependencyCondition>>;
+  readonly envFile?: string | readonly string[];
+  readonly incrementEnv?: string | readonly string[];
+  readonly watch?: boolean | readonly string[] | Input<WatchConfig>;
+  readonly cronRestart?: string | Input<CronRestartConfig>;
+  readonly cron?: string | Input<CronConfig>;
+  readonly hooks?: { readonly [H in HookName]?: string | Input<HookConfig> };
+}
 
 /**
  * A process's configuration as a library user writes it: `name` and one of `entrypoint`, `script`
- * and `binary`; all else has a default. Durations are Go strings (`"5s"`) or nanoseconds.
+ * and `binary`; all else has a default. Durations are Go strings (`"5s"`) or nanoseconds, sizes
+ * strings (`"512MB"`) or bytes.
  */
-export type ProcessConfigInput = Input<ProcessConfig> & {
+export type ProcessConfigInput = Omit<Input<ProcessConfig>, keyof Shorthand> & Shorthand & {
   readonly name: string;
   /** Same as `entrypoint`. */
   readonly script?: string;

@@ -1,5 +1,6 @@
 /** The verbs of the daemon: what each takes and what it answers (spec 2.6 and 4.3). */
 
+import type { ProcessState } from "../model/process_info.ts";
 import type { ProcessJson } from "./process_json.ts";
 
 /** Payload of `start`: a new process's configuration in wire form, or the target to start again. */
@@ -60,6 +61,8 @@ export interface ActionResult {
   readonly name: string;
   readonly id: string;
   readonly ok: boolean;
+  readonly state: ProcessState;
+  readonly pid: number;
   readonly error?: string;
   /** What its standard error held last, when it failed. */
   readonly last_stderr?: readonly string[];

@@ -76,7 +76,15 @@ export class DaemonClient {
 }
 
 async function readEnvelope(response: UnixResponse): Promise<ResponseEnvelope> {
-  return await new Response(response.body).json() as ResponseEnvelope;
+  try {
+    // Text first: reading JSON off a Response costs a command 1 ms more.
+    const decoder = new TextDecoder();
+    let text = "";
+    for await (const chunk of response.body) text += decoder.decode(chunk, { stream: true });
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ProcsupError("closed", "The daemon went away before it had answered", { cause });
+  }
 }
 
 function errorOf({ code, error, hint }: ResponseEnvelope): ProcsupError {

@@ -90,12 +90,12 @@ function streamOf(
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
-      try {
-        const { done, value } = await source.next();
-        if (!done) return controller.enqueue(value);
-      } catch {
-        // Closed by us, or by the end of the daemon: either way there is no more.
-      }
+      const { done, value } = await source.next().catch((error) => {
+        // Closed by the caller's signal: there is no more, and nothing wrong.
+        if (error instanceof Deno.errors.BadResource) return { done: true, value: undefined };
+        throw error;
+      });
+      if (!done) return controller.enqueue(value!);
       close();
       controller.close();
     },
@@ -129,7 +129,10 @@ class ByteReader {
   /** That many bytes as they come, or all until the end. */
   async *upTo(count = Infinity): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     for (let left = count; left > 0;) {
-      if (this.#rest.length === 0 && !await this.#more()) return;
+      if (this.#rest.length === 0 && !await this.#more()) {
+        if (count === Infinity) return;
+        throw new Deno.errors.UnexpectedEof("The daemon hung up");
+      }
       const piece = this.#rest.subarray(0, Math.min(left, this.#rest.length));
       this.#rest = this.#rest.subarray(piece.length);
       left -= piece.length;

@@ -92,7 +92,7 @@ Deno.test("procsup exits with 5 when no daemon answers, and starts none", async 
 });
 
 Deno.test("procsup start sends the configuration and shows each process", async () => {
-  const ok = { name: "api", id: "1f3a9c00", ok: true };
+  const ok = { name: "api", id: "1f3a9c00", ok: true, state: "running", pid: 4121 };
   const failed = {
     name: "mail",
     id: "2b3a9c00",

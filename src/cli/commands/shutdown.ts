@@ -10,8 +10,7 @@ export async function run(context: CommandContext): Promise<number> {
   if (!confirmed(context, "Stop every app and the daemon?")) return 1;
   const client = connect(context);
   const data = await client.call("shutdown");
-  const stopped = { ...data, status: "stopped" };
-  const code = data.results.length === 0 ? 0 : await printResults(context.output, stopped);
+  const code = data.results.length === 0 ? 0 : await printResults(context.output, data);
   context.output.note("daemon stopped");
   return code;
 }

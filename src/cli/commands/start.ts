@@ -1,11 +1,11 @@
 /** `procsup start`: new apps, or existing ones again. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import type { StartPayload, StartResult } from "../../protocol/actions.ts";
+import type { ActionResult, StartPayload } from "../../protocol/actions.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { reportError } from "../report_error.ts";
-import { printResults, type ShownResult } from "../results.ts";
+import { printResults } from "../results.ts";
 import { startPayloads } from "../start_payload.ts";
 
 /** Starts everything that was named. The worst exit code wins. */
@@ -20,12 +20,12 @@ export async function run(context: CommandContext): Promise<number> {
   });
   const client = connect(context);
   const wait = context.flags.on("no-wait") ? {} : { wait: true };
-  const results: ShownResult[] = [];
+  const results: ActionResult[] = [];
   let worst = 0;
   for (const payload of payloads) {
     try {
       const act = () => client.call("start", { ...payload, ...wait });
-      results.push(...shownResults(await withDaemonStarted(context, act)));
+      results.push(...(await withDaemonStarted(context, act)).results);
     } catch (error) {
       worst = Math.max(worst, reportError(helped(error, payload)));
       if (error instanceof ProcsupError && error.code === "daemon_unreachable") break;
@@ -33,12 +33,6 @@ export async function run(context: CommandContext): Promise<number> {
   }
   if (results.length === 0 && worst !== 0) return worst;
   return Math.max(worst, await printResults(context.output, { status: "started", results }));
-}
-
-/** The answer describes one process whole; of the others it says how they went. */
-function shownResults(data: StartResult): ShownResult[] {
-  const { state, pid } = data;
-  return data.results.map((result) => result.id === data.id ? { state, pid, ...result } : result);
 }
 
 /** The failure with a hint that only the command line can give. */

@@ -29,7 +29,8 @@ export async function results(
   outcomes: readonly Outcome[],
 ): Promise<ActionResult[]> {
   return await Promise.all(outcomes.map(async ({ process, error }) => {
-    const who = { name: process.name, id: process.identity.id.slice(0, 8) };
+    const { state, pid } = process.snapshot;
+    const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };
     if (error === undefined) return { ...who, ok: true };
     const stderr = error.code === "start_failed"
       ? await lastTextLines(manager.fleet.logFilesOf(process).stderr, STDERR_LINES)

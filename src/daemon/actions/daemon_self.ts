@@ -22,5 +22,5 @@ export function token({ token }: ActionContext, payload: unknown): { token: stri
 export async function shutdown(context: ActionContext): Promise<BulkResult> {
   const outcomes = await context.manager.fleet.shutDown();
   context.endDaemon();
-  return bulkResult(context, "shutdown", outcomes);
+  return bulkResult(context, "stopped", outcomes);
 }

@@ -1,0 +1,38 @@
+/** Sizes as people write them: `512MB`, `1.5GiB`, or a number of bytes. */
+
+import { ProcsupError } from "./errors.ts";
+
+const UNIT_BYTES: Readonly<Record<string, number>> = {
+  "": 1,
+  b: 1,
+  k: 1024,
+  kb: 1024,
+  kib: 1024,
+  m: 1024 ** 2,
+  mb: 1024 ** 2,
+  mib: 1024 ** 2,
+  g: 1024 ** 3,
+  gb: 1024 ** 3,
+  gib: 1024 ** 3,
+};
+
+/** Bytes of a size. K, M and G are powers of 1024. Throws `ProcsupError` `bad_request`. */
+export function parseSize(value: string | number): number {
+  const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(String(value).trim()) ?? [];
+  const factor = UNIT_BYTES[unit.toLowerCase()];
+  if (digits !== undefined && factor !== undefined) return Math.round(Number(digits) * factor);
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid size ${
+      JSON.stringify(value)
+    }: expected bytes, or a number with a unit, such as "512MB"`,
+  );
+}
+
+/** A size in the largest unit that divides it: `536870912` → `"512MB"`. */
+export function formatSize(bytes: number): string | number {
+  for (const [unit, factor] of [["GB", 1024 ** 3], ["MB", 1024 ** 2], ["KB", 1024]] as const) {
+    if (bytes >= factor && bytes % factor === 0) return `${bytes / factor}${unit}`;
+  }
+  return bytes;
+}
