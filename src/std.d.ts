@@ -34,3 +34,10 @@ declare module "@std/assert" {
     includes?: string,
   ): Promise<E>;
 }
+
+declare module "@std/path/glob-to-regexp" {
+  export function globToRegExp(
+    glob: string,
+    options?: { extended?: boolean; globstar?: boolean; caseInsensitive?: boolean },
+  ): RegExp;
+}

@@ -49,11 +49,11 @@ export function readCommandLine(args: readonly string[]): CommandLine {
 /** Marks a word that `parseArgs` would take for the value of the boolean flag before it. */
 const SHIELD = "\0";
 
-/** Words as `parseArgs` reads them right: `-eA=1` apart, no word that looks like a boolean. */
+/** Words as `parseArgs` reads them right: `-eA=1` apart, no word that looks like a boolean or a flag. */
 function split(words: readonly string[], flags: readonly Flag[]): string[] {
   const valued = new Set(flags.filter((flag) => flag.type !== "bool").map((flag) => flag.short));
   return words.flatMap((word) => {
-    if (word === "true" || word === "false") return [SHIELD + word];
+    if (word === "true" || word === "false" || /^-\d+$/.test(word)) return [SHIELD + word];
     const attached = /^-([A-Za-z])=?(.+)$/s.exec(word);
     return attached !== null && valued.has(attached[1])
       ? [`-${attached[1]}`, attached[2]!]

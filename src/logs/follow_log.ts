@@ -1,12 +1,16 @@
 /** A log as a stream of bytes, from its start or its last lines, to its end or on and on. */
 
-import { startOfLastLines } from "./last_lines.ts";
-import { BLOCK_BYTES, openIfAny, readAt } from "./read_at.ts";
+import { LogCursor } from "./log_cursor.ts";
+import { startOfTail } from "./log_tail.ts";
 
 /** Which part of a log is streamed. */
 export interface LogStreamOptions {
   /** Last lines to begin with; 0 or nothing for all of it (spec 8). */
   readonly tail?: number;
+  /** Position at which to begin, instead of `tail`: see `logEnd()`. */
+  readonly start?: number;
+  /** Nothing of what is there, only what comes. Without `follow` that is nothing at all. */
+  readonly newOnly?: boolean;
   /** Go on from the end as the file grows, wait for it when it is not there. */
   readonly follow?: boolean;
   /** Ends the stream, as its reader's `cancel()` does. It closes, without an error. */
@@ -19,8 +23,10 @@ export interface LogStreamOptions {
  * Streams a log byte for byte, in chunks of at most 64 KiB, one at a time as they are asked for.
  *
  * Without `follow` it ends where the file ended when it was opened, and is empty without a file.
- * With it, a file that shrinks is read again from its start, and one that is replaced is read to
- * its end and its successor from the start. Errors when the file cannot be read.
+ * With it, what is rotated into an archive meanwhile is read once, a file that somebody truncates is
+ * read again from its start, and one that is replaced is read to its end and its successor from the
+ * start. Last lines that the file does not hold are taken from the archives. Errors when the file
+ * cannot be read.
  */
 export function logStream(
   path: string,
@@ -41,13 +47,10 @@ class LogReader {
   readonly #follow: boolean;
   readonly #pollMs: number;
   readonly #signal: AbortSignal | undefined;
-  readonly #buffer = new Uint8Array(BLOCK_BYTES);
-  /** Lines to begin with, until the file has been looked for once. */
-  #tail: number;
-  #file: Deno.FsFile | undefined;
-  #inode = "";
-  #position = 0;
-  #end = Infinity;
+  readonly #cursor: LogCursor;
+  /** Where to begin, or how many lines to begin with, until the file has been looked for once. */
+  #from: "base" | "end" | number;
+  #start: number | undefined;
   /** Another file has the path by now: this one is read to its end and given up. */
   #replaced = false;
   #stopped = false;
@@ -60,7 +63,9 @@ class LogReader {
     this.#follow = options.follow ?? false;
     this.#pollMs = options.pollMs ?? 200;
     this.#signal = options.signal;
-    this.#tail = options.tail ?? 0;
+    this.#cursor = new LogCursor(path);
+    this.#start = options.start;
+    this.#from = options.newOnly ? "end" : options.tail || "base";
   }
 
   start(controller: Controller): void {
@@ -104,15 +109,14 @@ class LogReader {
 
   #release(): void {
     if (this.#onAbort) this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#file?.close();
-    this.#file = undefined;
+    this.#cursor.close();
   }
 
   /** The next bytes; undefined when there will be none. */
   async #next(): Promise<Uint8Array<ArrayBuffer> | undefined> {
     while (!this.#stopped) {
-      if (this.#file !== undefined || await this.#open()) {
-        const chunk = await this.#read();
+      if (this.#cursor.isOpen || await this.#open()) {
+        const chunk = await this.#cursor.read();
         if (chunk !== undefined) return chunk;
       }
       if (!this.#follow) return undefined;
@@ -122,42 +126,29 @@ class LogReader {
   }
 
   async #open(): Promise<boolean> {
-    const tail = this.#tail;
-    this.#tail = 0;
-    this.#file = await openIfAny(this.#path);
-    if (this.#file === undefined) return false;
-    const info = await this.#file.stat();
-    this.#inode = identity(info);
-    if (!this.#follow) this.#end = info.size;
-    this.#position = tail > 0 ? await startOfLastLines(this.#file, info.size, tail) : 0;
+    const from = this.#from;
+    this.#from = "base";
+    const opened = await this.#cursor.open();
+    if (opened === undefined) return false;
+    if (!this.#follow) this.#cursor.end = opened.end;
+    if (this.#start !== undefined) this.#cursor.position = this.#start;
+    else if (typeof from !== "number") this.#cursor.position = opened[from];
+    else this.#cursor.position = await startOfTail(this.#path, this.#cursor, opened, from);
+    this.#start = undefined;
     return true;
-  }
-
-  async #read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const room = this.#buffer.subarray(0, Math.min(BLOCK_BYTES, this.#end - this.#position));
-    if (room.length === 0) return undefined;
-    const count = await readAt(this.#file!, this.#position, room);
-    this.#position += count;
-    return count === 0 ? undefined : this.#buffer.slice(0, count);
   }
 
   /** At the end of the file: whether a look at the path shows a reason to read on at once. */
   async #hasMore(): Promise<boolean> {
-    const info = await statIfAny(this.#path);
-    // Deleted: whoever has it open may still write to it.
-    if (info === undefined) return false;
-    if (this.#file === undefined) return true;
-    if (identity(info) === this.#inode) {
-      this.#replaced = false;
-      if (info.size < this.#position) this.#position = positionAfterShrink();
-      return info.size > this.#position;
+    const found = await this.#cursor.look();
+    // Missing: deleted, but whoever has it open may still write to it.
+    if (found !== "replaced") {
+      if (found !== "missing") this.#replaced = false;
+      return found === "grown";
     }
-    if (this.#replaced) {
-      this.#file.close();
-      this.#file = undefined;
-    }
+    if (this.#replaced) this.#cursor.close();
     // Once more to the old one's end, which may have grown before it was replaced.
-    this.#replaced = !this.#replaced;
+    this.#replaced = this.#cursor.isOpen && !this.#replaced;
     return true;
   }
 
@@ -177,23 +168,5 @@ function closeIfOpen(controller: Controller): void {
     controller.close();
   } catch {
     // Cancelled: it is closed already.
-  }
-}
-
-/** Where to read on in a file that has lost bytes. It was truncated, for all that is known here. */
-function positionAfterShrink(): number {
-  return 0;
-}
-
-function identity(info: Deno.FileInfo): string {
-  return `${info.dev}:${info.ino}`;
-}
-
-async function statIfAny(path: string): Promise<Deno.FileInfo | undefined> {
-  try {
-    return await Deno.stat(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
   }
 }

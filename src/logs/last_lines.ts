@@ -1,50 +1,35 @@
 /** The end of a log, found from its end: what it costs depends on what is asked, not on the file. */
 
-import { BLOCK_BYTES, fillAt, openIfAny } from "./read_at.ts";
-
-const NEWLINE = 10;
-
-/**
- * Position in the first `size` bytes of a file where their last `count` lines begin, `floor` at the
- * least. A last line without newline counts as a line.
- */
-export async function startOfLastLines(
-  file: Deno.FsFile,
-  size: number,
-  count: number,
-  floor = 0,
-): Promise<number> {
-  const buffer = new Uint8Array(Math.min(BLOCK_BYTES, size - floor));
-  // The newline that ends the last line separates it from nothing.
-  let end = size;
-  let left = count;
-  for (let first = true; end > floor; first = false) {
-    const start = Math.max(floor, end - BLOCK_BYTES);
-    const block = await fillAt(file, start, buffer.subarray(0, end - start));
-    let at = block.length - (first && block.at(-1) === NEWLINE ? 1 : 0);
-    while (at > 0 && (at = block.lastIndexOf(NEWLINE, at - 1)) >= 0) {
-      if (--left === 0) return start + at + 1;
-    }
-    end = start;
-  }
-  return floor;
-}
+import { LogCursor } from "./log_cursor.ts";
+import { startOfTail } from "./log_tail.ts";
 
 /**
- * The last `count` lines of a file, byte for byte; with 0 as much of its end as `maxBytes` holds,
- * which also bounds the rest: of a longer end the beginning is missing. Empty without a file.
+ * The last `count` lines of a log, byte for byte; with 0 as much of its end as `maxBytes` holds,
+ * which also bounds the rest: of a longer end the beginning is missing. What the file does not hold
+ * is taken from its archives. Empty without a file.
  */
 export async function lastLines(
   path: string,
   count: number,
   maxBytes: number = 1024 * 1024,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  using file = await openIfAny(path);
-  if (file === undefined) return new Uint8Array();
-  const { size } = await file.stat();
-  const floor = Math.max(0, size - maxBytes);
-  const start = count > 0 ? await startOfLastLines(file, size, count, floor) : floor;
-  return await fillAt(file, start, new Uint8Array(size - start));
+  const cursor = new LogCursor(path);
+  try {
+    const span = await cursor.open();
+    if (span === undefined) return new Uint8Array();
+    const floor = Math.max(0, span.end - maxBytes);
+    cursor.end = span.end;
+    cursor.position = count > 0 ? await startOfTail(path, cursor, span, count, floor) : floor;
+    return await readAll(cursor);
+  } finally {
+    cursor.close();
+  }
+}
+
+async function readAll(cursor: LogCursor): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  for (let chunk = await cursor.read(); chunk; chunk = await cursor.read()) chunks.push(chunk);
+  return await new Blob(chunks).bytes();
 }
 
 /** The last lines of a file as text without line ends; bytes that are no UTF-8 become U+FFFD. */

@@ -1,6 +1,7 @@
 /** One verb on several processes. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { startWaves } from "../model/start_order.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
 /** How a verb went for one process. */
@@ -27,6 +28,31 @@ export async function runBulk(
   if (parallel) return await Promise.all(processes.map(one));
   const outcomes: Outcome[] = [];
   for (const process of processes) outcomes.push(await one(process));
+  return outcomes;
+}
+
+/** The processes in the order of their starts; see `startWaves()`. */
+export function inWaves(processes: readonly ManagedProcess[]): ManagedProcess[][] {
+  return startWaves(processes, ({ config }) => ({
+    name: config.name,
+    dependsOn: Object.keys(config.dependsOn),
+    priority: config.priority,
+  }));
+}
+
+/** The opposite order, for stops. */
+export function reversed(waves: readonly ManagedProcess[][]): ManagedProcess[][] {
+  return waves.map((wave) => wave.toReversed()).reverse();
+}
+
+/** Acts on one wave after the other. */
+export async function runWaves(
+  waves: readonly ManagedProcess[][],
+  act: (process: ManagedProcess) => Promise<void>,
+  parallel = true,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const wave of waves) outcomes.push(...await runBulk(wave, act, parallel));
   return outcomes;
 }
 

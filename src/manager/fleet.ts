@@ -1,11 +1,11 @@
 /** Every verb on the processes of one home, by target. */
 
-import { inputKeys } from "../model/config_keys.ts";
+import { inputKeys, wireKeys } from "../model/config_keys.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { type DurationInput, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
-import type { ProcessDefaults } from "../model/process_config.ts";
+import type { ProcessConfig, ProcessDefaults } from "../model/process_config.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
 import { AmbiguousTargetError, notFound } from "../model/target.ts";
@@ -13,11 +13,15 @@ import { type LogFiles, logFiles } from "../logs/log_files.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { ManagedProcess, StopRequest, UpOptions } from "../process/managed_process.ts";
 import type { World } from "../process/world.ts";
-import { commandLine } from "../runtimes/command_line.ts";
-import { type Outcome, runBulk } from "./bulk.ts";
+import { launchPlan } from "../process/launch_plan.ts";
+import { refuseTakenSockets } from "../process/launch_setup.ts";
+import { inWaves, type Outcome, reversed, runBulk, runWaves } from "./bulk.ts";
 import { EventHub } from "./event_hub.ts";
 import { Records } from "./records.ts";
 import { Registry, type Warn } from "./registry.ts";
+import { MemoryGuard } from "./memory_guard.ts";
+import { type RollingOptions, rollingReload, type RollingResult } from "./rolling_reload.ts";
+import { scale } from "./scale.ts";
 import { UsageSampler } from "./usage_sampler.ts";
 
 /** How processes are stopped (spec 2.6). */
@@ -40,6 +44,7 @@ export class Fleet {
   readonly #defaults: ProcessDefaults;
   readonly #hub = new EventHub();
   readonly #usage: UsageSampler;
+  readonly #memory: MemoryGuard;
   #closing = false;
 
   constructor(world: World, paths: HomePaths, defaults: ProcessDefaults, warn: Warn = () => {}) {
@@ -48,6 +53,11 @@ export class Fleet {
     this.#defaults = defaults;
     this.#usage = new UsageSampler(world.clock);
     this.registry = new Registry(world, new Records(paths.records), this.#hub, warn);
+    this.#memory = new MemoryGuard(world.clock, {
+      list: () => this.registry.list(),
+      usage: (processes) => this.#usage.sample(processes),
+    });
+    this.registry.onRunning = (process) => this.#memory.wake(process);
   }
 
   /** All processes, by numeric id. */
@@ -91,22 +101,30 @@ export class Fleet {
   /** Registers a configuration in wire form and starts its instances. Throws before anything is done. */
   async add(wire: Record<string, unknown>, options: UpOptions = {}): Promise<Outcome[]> {
     this.#refuseClosed();
-    const config = parseConfig({ ...this.#wireDefaults(), ...wire });
-    const path = config.env.PATH ?? this.#world.inherited.PATH ?? "";
-    commandLine(config, path);
+    const config = this.check(wire);
     return await runBulk(this.registry.add(config), (process) => process.start(options));
   }
 
-  /** Starts existing processes. */
-  start(target: string, options: UpOptions = {}): Promise<Outcome[]> {
-    return this.#onEach(target, (process) => process.start(options));
+  /** A configuration in wire form, checked as far as it can be before anything is done. */
+  check(wire: Record<string, unknown>): ProcessConfig {
+    const config = parseConfig({ ...this.#wireDefaults(), ...wire });
+    launchPlan({ name: config.name, instanceIndex: 0, config }, this.#world.inherited);
+    refuseTakenSockets(config, this.registry.list().map((process) => process.config));
+    return config;
   }
 
-  /** Stops processes, the last one first. */
+  /** Starts existing processes. */
+  async start(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+    this.#refuseClosed();
+    const waves = inWaves(this.registry.resolve(target));
+    return await runWaves(waves, (process) => process.start(options));
+  }
+
+  /** Stops processes: those that depend on others first. */
   async stop(target: string, options: StopOptions = {}): Promise<Outcome[]> {
     const request = stopRequest(options);
-    const processes = this.registry.resolve(target).reverse();
-    return await runBulk(processes, (process) => process.stop(request), options.parallel ?? true);
+    const waves = reversed(inWaves(this.registry.resolve(target)));
+    return await runWaves(waves, (process) => process.stop(request), options.parallel ?? true);
   }
 
   /** Restarts processes. */
@@ -117,6 +135,27 @@ export class Fleet {
   /** Reloads processes. */
   reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
     return this.#onEach(target, (process) => process.reload(options));
+  }
+
+  /** Reloads the instances of a process batch by batch; `patch` changes their configuration. */
+  async rollingReload(
+    target: string,
+    options: Omit<RollingOptions, "config"> & { patch?: Record<string, unknown> },
+  ): Promise<RollingResult> {
+    this.#refuseClosed();
+    const { patch, ...rolling } = options;
+    const processes = this.registry.resolve(target);
+    if (patch === undefined || processes.length === 0) {
+      return await rollingReload(processes, rolling);
+    }
+    const config = this.check({ ...wireKeys(processes[0]!.config), ...patch });
+    return await rollingReload(processes, { ...rolling, config });
+  }
+
+  /** Changes how many instances of a process there are. */
+  async scale(name: string, change: string | number): Promise<Outcome[]> {
+    this.#refuseClosed();
+    return await scale(this.registry, name, change);
   }
 
   /** Stops and forgets processes. */
@@ -156,22 +195,23 @@ export class Fleet {
   /** Stops all, the last one first, and forgets them. No verb is taken from now on. */
   async close(): Promise<Outcome[]> {
     this.#closing = true;
-    const processes = this.registry.list().reverse();
-    const outcomes = await runBulk(processes, (process) => process.stop());
-    for (const process of processes) this.registry.remove(process);
+    const waves = reversed(inWaves(this.registry.list()));
+    const outcomes = await runWaves(waves, (process) => process.stop());
+    for (const process of this.registry.list()) this.registry.remove(process);
     return outcomes;
   }
 
   /** Stops all, the last one first; they stay registered. No verb is taken from now on. */
   async shutDown(): Promise<Outcome[]> {
     this.#closing = true;
-    const processes = this.registry.list().reverse();
-    return await runBulk(processes, (process) => process.stop({ reason: "shutdown" }));
+    const waves = reversed(inWaves(this.registry.list()));
+    return await runWaves(waves, (process) => process.stop({ reason: "shutdown" }));
   }
 
   /** Lets go of all processes and leaves them running. */
   release(): void {
     this.#closing = true;
+    this.#memory.close();
     for (const process of this.registry.list()) process.release();
     this.#hub.close();
   }

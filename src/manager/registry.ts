@@ -1,13 +1,16 @@
 /** The processes under supervision: who they are, and where each change of theirs is recorded and told. */
 
+import { didYouMean } from "../model/did_you_mean.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
 import type { ChangeType } from "../model/process_change.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NEW, type ProcessEvent, type Snapshot } from "../model/process_state.ts";
+import { startWaves } from "../model/start_order.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
 import type { World } from "../process/world.ts";
+import { awaitDependencies } from "./dependencies.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { ProcessRecord, Records } from "./records.ts";
 
@@ -22,6 +25,8 @@ export class Registry implements Observer {
   readonly #hub: EventHub;
   readonly #warn: Warn;
   #nextNumericId = 0;
+  /** Called when a process has come to run. */
+  onRunning: (process: ManagedProcess) => void = () => {};
 
   constructor(world: World, records: Records, hub: EventHub, warn: Warn) {
     this.#world = world;
@@ -40,26 +45,23 @@ export class Registry implements Observer {
     return resolveTarget(target, this.list().map(addressable)).map(({ process }) => process);
   }
 
-  /** Registers a configuration's instances. Throws `name_taken`. */
+  /** Registers a configuration's instances. Throws `name_taken`, or `invalid_config` for its dependencies. */
   add(config: ProcessConfig): ManagedProcess[] {
     const names = instanceNames(config.name, config.instances);
     for (const name of [config.name, ...names]) this.#refuseTaken(name);
-    return names.map((name, instanceIndex) => {
-      const process = this.#register({
-        identity: {
-          id: crypto.randomUUID(),
-          numericId: this.#nextNumericId,
-          name,
-          instanceIndex,
-          createdAt: new Date(this.#world.clock.now()),
-        },
-        config,
-        snapshot: NEW,
-      });
-      this.record(process);
-      this.#tell(process, "added", "");
-      return process;
-    });
+    this.#checkDependencies(config);
+    return names.map((name, index) => this.#create(config, name, index));
+  }
+
+  /** Registers more instances of a process that is here. */
+  addInstances(config: ProcessConfig, indexes: readonly number[]): ManagedProcess[] {
+    return indexes.map((index) => this.#create(config, `${config.name}:${index}`, index));
+  }
+
+  /** Gives a process that was the only one the name of an instance; its logs move with it. */
+  rename(process: ManagedProcess, name: string): void {
+    process.rename(name);
+    this.record(process);
   }
 
   /** Registers a process that was recorded or saved, under its old identity as far as that is free. */
@@ -76,6 +78,8 @@ export class Registry implements Observer {
   remove(process: ManagedProcess): void {
     process.release();
     this.#processes.delete(process.identity.id);
+    const { name } = process.config;
+    if (!this.list().some(({ config }) => config.name === name)) this.#world.dropSockets(name);
     this.#records.remove(process.identity.id);
     this.#tell(process, "deleted", "");
   }
@@ -87,12 +91,24 @@ export class Registry implements Observer {
 
   /** Part of `Observer`. */
   changed(process: ManagedProcess, before: Snapshot, event: ProcessEvent): void {
-    if (this.#hub.idle) return;
     const now = process.snapshot;
+    if (now.state === "running" && entered(before, now)) this.onRunning(process);
+    if (this.#hub.idle) return;
     // A crash that is followed by another start passes through without resting there.
     if (event.type === "exited" && now.state === "waiting") this.#tell(process, "crashed");
     if (event.type === "recovered" && now.run !== null) this.#tell(process, "adopted");
     else if (entered(before, now)) this.#tell(process, now.state);
+  }
+
+  /** Part of `Observer`. */
+  healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void {
+    this.#tell(process, health, reason);
+    process.refresh();
+  }
+
+  /** Part of `Observer`. */
+  dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void> {
+    return awaitDependencies(this, process, signal);
   }
 
   /** Part of `Observer`. */
@@ -101,11 +117,43 @@ export class Registry implements Observer {
     this.#tell(process, "note", message);
   }
 
+  #create(config: ProcessConfig, name: string, instanceIndex: number): ManagedProcess {
+    const process = this.#register({
+      identity: {
+        id: crypto.randomUUID(),
+        numericId: this.#nextNumericId,
+        name,
+        instanceIndex,
+        createdAt: new Date(this.#world.clock.now()),
+      },
+      config,
+      snapshot: NEW,
+    });
+    this.record(process);
+    this.#tell(process, "added", "");
+    return process;
+  }
+
   #register({ identity, config, snapshot }: ProcessRecord): ManagedProcess {
     const process = new ManagedProcess(identity, config, snapshot, this.#world, this);
     this.#processes.set(identity.id, process);
     this.#nextNumericId = Math.max(this.#nextNumericId, identity.numericId + 1);
     return process;
+  }
+
+  /** Dependencies must be there first; a cycle can only be a process that names itself. */
+  #checkDependencies({ name, dependsOn }: ProcessConfig): void {
+    const known = new Set(this.list().map(({ config }) => config.name));
+    for (const dependency of Object.keys(dependsOn)) {
+      if (dependency === name) startWaves([name], () => ({ name, dependsOn: [name], priority: 0 }));
+      if (known.has(dependency)) continue;
+      const near = didYouMean(dependency, known);
+      throw new ProcsupError(
+        "invalid_config",
+        `Invalid "depends_on": there is no process "${dependency}"` +
+          (near ? `, did you mean "${near}"?` : ""),
+      );
+    }
   }
 
   #refuseTaken(name: string): void {

@@ -26,8 +26,11 @@ export function systemWorld(paths: HomePaths): SystemWorld {
     inherited: inheritedEnvironment(),
     apps: paths.apps,
     launch: (spec) => launcher.launch(spec),
-    adopt: (run) => launcher.adopt(run),
+    adopt: (run, sockets, note) => launcher.adopt(run, sockets, note),
+    dropSockets: (owner) => launcher.dropSockets(owner),
     exitOf: (runId) => launcher.exitOf(runId),
+    readyFile: (runId) => `${files.stem(runId)}.ready`,
+    whenReady: (runId, act) => files.when(runId, "ready", act),
     forget: (runId) => launcher.forget(runId),
     // While its wrapper lives the app's pid cannot be another's: only the wrapper can collect it.
     signal: (run, pid, signal) => wrapperAlive(run) && sendSignal(pid, signal),

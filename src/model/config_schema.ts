@@ -23,6 +23,7 @@ import { memoryKeys } from "./config_keys.ts";
 import { didYouMean } from "./did_you_mean.ts";
 import { ProcsupError } from "./errors.ts";
 import type { ProcessConfig } from "./process_config.ts";
+import { keysAt } from "./schema_keys.ts";
 
 /** The most instances one process may have. */
 export const MAX_INSTANCES = 1024;
@@ -91,11 +92,30 @@ export const CONFIG_KEYS: readonly string[] = [
  * Throws `ProcsupError` `invalid_config` naming the first field that is wrong.
  */
 export function parseConfig(input: unknown): ProcessConfig {
-  const given = oneEntrypoint(input);
+  const given = jobRules(oneEntrypoint(input));
   refuseProto(given);
   const result = configSchema.safeParse(given);
-  if (!result.success) throw configError(result.error.issues[0]!, input);
+  if (!result.success) throw configError(firstIssue(result.error.issues), input);
   return memoryKeys(result.data) as ProcessConfig;
+}
+
+/** A misspelt key is why another one is missing: it is told first. */
+function firstIssue(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue {
+  return issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0]!;
+}
+
+/** A job ends between its runs: it is not kept up, and a run that fails waits for the next tick. */
+function jobRules(config: Record<string, unknown>): Record<string, unknown> {
+  if (config.cron === undefined) return config;
+  const refuse = (key: string, why: string) =>
+    new ProcsupError("invalid_config", `Invalid "${key}" ${quote(config[key])}: ${why}`);
+  if (config.restart_policy === "always") {
+    throw refuse("restart_policy", 'a process with "cron" ends between its runs');
+  }
+  if (config.cron_restart !== undefined) {
+    throw refuse("cron_restart", 'a process with "cron" is not kept up, give one of the two');
+  }
+  return { ...config, restart_policy: config.restart_policy ?? "never" };
 }
 
 /** The schema library skips this key in a map without a word; JSON has it as any other. */
@@ -135,7 +155,8 @@ function configError(issue: z.core.$ZodIssue, input: unknown): ProcsupError {
   const field = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0]!;
-    const near = didYouMean(key, CONFIG_KEYS);
+    const known = field === "" ? CONFIG_KEYS : keysAt(configSchema, issue.path);
+    const near = didYouMean(key, known);
     return new ProcsupError(
       "invalid_config",
       `Unknown key "${field ? `${field}.` : ""}${key}"` + (near ? `: did you mean "${near}"?` : ""),

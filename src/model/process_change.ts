@@ -8,6 +8,8 @@ export type ChangeType =
   | "deleted"
   | "adopted"
   | "note"
+  | "healthy"
+  | "unhealthy"
   | ProcessState;
 
 /** One piece of news. */

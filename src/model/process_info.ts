@@ -1,5 +1,6 @@
 /** What there is to know about a process: the read-only snapshot behind every surface (spec 2.1). */
 
+import type { Health } from "./health.ts";
 import type { ProcessConfig } from "./process_config.ts";
 
 /** Where a process is in its life (spec 3). */
@@ -49,6 +50,8 @@ export interface ProcessInfo extends Usage {
   readonly state: ProcessState;
   /** Whether it runs and answered its readiness check, where it has one. */
   readonly ready: boolean;
+  /** What its health checks say; `unknown` without them. */
+  readonly health: Health;
   /** Process id of the app itself, 0 while nothing runs. */
   readonly pid: number;
   /** Last exit code; 0 also when it never ended, see `lastExit`. */

@@ -1,5 +1,6 @@
 /** The words of a process's life: its snapshot, what can happen to it, and what must be done then. */
 
+import type { HookName } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
 
 /** What the user wants of a process. */
@@ -14,7 +15,15 @@ export interface Run {
   /** Start time of the wrapper in the kernel's own unit: tells it from a later owner of its pid. */
   readonly wrapperStart: string;
   readonly bootId: string;
+  /** Sizes of stdout and stderr log when it was launched: its own output starts there. */
+  readonly outputFrom?: readonly [number, number];
 }
+
+/**
+ * Why a process that is wanted up is being ended: a user asked for a restart, it did not become
+ * ready in time, or it is to be replaced (unhealthy, too large, too old).
+ */
+export type Ending = "asked" | "unready" | "recycled";
 
 /** Everything that decides what a process does next. Survives the daemon. */
 export interface Snapshot {
@@ -38,6 +47,10 @@ export interface Snapshot {
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly nextRestartAt: number | null;
+  /** In `waiting`: what for. */
+  readonly awaiting: "delay" | "dependencies" | null;
+  /** In `stopping`: what for, when it is wanted up again afterwards. */
+  readonly ending: Ending | null;
   readonly lastExit: Exit | null;
   readonly lastReason: string;
 }
@@ -57,6 +70,8 @@ export const NEW: Snapshot = {
   startedAt: null,
   finishedAt: null,
   nextRestartAt: null,
+  awaiting: null,
+  ending: null,
   lastExit: null,
   lastReason: "",
 };
@@ -86,7 +101,14 @@ export type ProcessEvent =
     readonly exit: Exit | null;
     /** Pids that could not be ended. */
     readonly left: readonly number[];
+    readonly ranForMs: number;
+    readonly random: number;
   }
+  | { readonly type: "became_ready"; readonly attempt: number }
+  | { readonly type: "ready_timed_out"; readonly attempt: number; readonly reason: string }
+  | { readonly type: "recycle_requested"; readonly attempt: number; readonly reason: string }
+  | { readonly type: "dependencies_met"; readonly attempt: number }
+  | { readonly type: "dependency_failed"; readonly attempt: number; readonly reason: string }
   | { readonly type: "delay_over"; readonly attempt: number }
   | Recovered;
 
@@ -105,6 +127,8 @@ export interface Recovered {
 
 /** What the process's runner must do. */
 export type Effect =
+  /** Wait for the dependencies; answers `dependencies_met` or `dependency_failed`. */
+  | { readonly type: "await_dependencies" }
   /** Launch; answers `launched` or `launch_failed`. */
   | { readonly type: "launch" }
   /** Look after the run in the snapshot, which an earlier daemon launched. */
@@ -115,4 +139,7 @@ export type Effect =
   | { readonly type: "sweep"; readonly run: Run }
   /** Answer `delay_over` after that time. */
   | { readonly type: "arm_delay"; readonly ms: number }
-  | { readonly type: "disarm_delay" };
+  /** Run a hook on the side. */
+  | { readonly type: "hook"; readonly hook: HookName }
+  /** Wait no longer, neither for the delay nor for dependencies. */
+  | { readonly type: "disarm" };

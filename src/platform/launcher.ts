@@ -5,9 +5,13 @@ import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
 import { SIGNAL_NAMES } from "../model/signal.ts";
 import { bootId, localSignal } from "./os.ts";
+import { dirname } from "./paths.ts";
 import { survivors, wrapperAlive } from "./process_group.ts";
 import { processRow } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
+import { type SharedSockets, SocketPool } from "./sockets.ts";
+import { LISTEN_PID_LINE, socketEnv } from "./sockets_env.ts";
+import { type Spawned, spawnInheriting, type SpawnSpec } from "./sockets_spawn.ts";
 import { WRAPPER } from "./wrapper.ts";
 
 /** What is to be run, every path absolute. */
@@ -19,7 +23,23 @@ export interface LaunchSpec {
   readonly env: Readonly<Record<string, string>>;
   readonly stdout: string;
   readonly stderr: string;
+  readonly setup?: LaunchSetup;
 }
+
+/** What is done in the app's process before its program takes it over. */
+export interface LaunchSetup {
+  /** Lines of shell that set no variables. */
+  readonly shell: readonly string[];
+  /** Programs that change one thing and then run the words after them: `nice -n 5`. */
+  readonly prefix: readonly string[];
+  /** Laid over the environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Listening sockets that it inherits from descriptor 3 on. */
+  readonly sockets?: SharedSockets;
+}
+
+/** Nothing. */
+const NO_SETUP: LaunchSetup = { shell: [], prefix: [], env: {} };
 
 /** A launched or adopted app. */
 export interface Child {
@@ -37,6 +57,7 @@ const NET_MS = 3000;
 export class Launcher {
   readonly #files: RunFiles;
   readonly #bootId = bootId();
+  readonly #sockets = new SocketPool();
   readonly #adopted = new Map<Run, () => void>();
   #net: ReturnType<typeof setInterval> | undefined;
 
@@ -64,8 +85,12 @@ export class Launcher {
     return { run, pid, exited: this.#ownExit(process, run, pid) };
   }
 
-  /** Takes over an app that is still running, or was when the record was written. */
-  adopt(run: Run): Child {
+  /**
+   * Takes over an app that is still running, or was when the record was written, and takes up the
+   * sockets that it was given; `note` is told what could not be.
+   */
+  adopt(run: Run, sockets?: SharedSockets, note: (message: string) => void = () => {}): Child {
+    if (sockets !== undefined) this.#recover(run, sockets, note);
     const exited = new Promise<Exit>((resolve) => {
       const over = () => {
         cancel();
@@ -92,32 +117,50 @@ export class Launcher {
     this.#files.remove(runId);
   }
 
+  /** The folder above that of the run files. */
+  get #home(): string {
+    return dirname(dirname(this.#files.stem("any")));
+  }
+
+  /** Closes the sockets of a process that is forgotten. */
+  dropSockets(owner: string): void {
+    this.#sockets.drop(owner);
+  }
+
   /** Stops looking after adopted apps; they run on. */
   close(): void {
     this.#adopted.clear();
+    this.#sockets.close();
     this.#stopNet();
   }
 
-  #spawn(spec: LaunchSpec): Deno.ChildProcess {
+  #recover(run: Run, sockets: SharedSockets, note: (message: string) => void): void {
+    // The app may run on after somebody killed its wrapper.
+    const pids = [run.wrapperPid, this.#files.read(run.runId, "pid") ?? 0].filter((pid) => pid > 0);
+    for (const address of this.#sockets.recover(sockets, pids)) {
+      note(
+        `socket ${address} cannot be taken up from its running instances, which serve it on: the ` +
+          "next one gets another socket beside it, and what waits in the old one's queue is lost " +
+          "with its last instance (as root, or with kernel.yama.ptrace_scope=0, it could be)",
+      );
+    }
+  }
+
+  #spawn(spec: LaunchSpec): Spawned {
+    const { sockets, shell, prefix, env } = spec.setup ?? NO_SETUP;
+    const inherit = sockets === undefined ? [] : this.#sockets.descriptors(sockets);
+    const lines = sockets === undefined ? shell : [...shell, LISTEN_PID_LINE];
+    const words = [this.#files.stem(spec.runId), spec.stdout, spec.stderr, lines.join("\n")];
+    const own = sockets === undefined ? {} : socketEnv(sockets, this.#home, spec.env.NODE_OPTIONS);
+    const wrapper = {
+      program: "/bin/sh",
+      args: ["-c", WRAPPER, "procsup", ...words, ...prefix, ...spec.argv],
+      cwd: spec.cwd,
+      env: { ...spec.env, ...env, ...own, PWD: spec.cwd, PROCSUP_ID: spec.runId },
+      inherit,
+    };
     try {
-      return new Deno.Command("/bin/sh", {
-        args: [
-          "-c",
-          WRAPPER,
-          "procsup",
-          this.#files.stem(spec.runId),
-          spec.stdout,
-          spec.stderr,
-          ...spec.argv,
-        ],
-        cwd: spec.cwd,
-        clearEnv: true,
-        env: { ...spec.env, PWD: spec.cwd, PROCSUP_ID: spec.runId },
-        detached: true,
-        stdin: "null",
-        stdout: "null",
-        stderr: "null",
-      }).spawn();
+      return inherit.length === 0 ? spawnPlain(wrapper) : spawnInheriting(wrapper);
     } catch (error) {
       throw new ProcsupError("start_failed", `The system refused: ${(error as Error).message}`, {
         cause: error,
@@ -129,7 +172,7 @@ export class Launcher {
     return new Promise((resolve) => this.#files.when(runId, "pid", resolve));
   }
 
-  async #ownExit(process: Deno.ChildProcess, run: Run, pid: Promise<number>): Promise<Exit> {
+  async #ownExit(process: Spawned, run: Run, pid: Promise<number>): Promise<Exit> {
     const { signal } = await process.status;
     if (this.#files.read(run.runId, "exit") === undefined) {
       // The wrapper alone was killed: the app may run on, and is watched like an adopted one.
@@ -152,6 +195,13 @@ export class Launcher {
     clearInterval(this.#net);
     this.#net = undefined;
   }
+}
+
+/** As `spawnInheriting()`, of a program that inherits nothing. */
+function spawnPlain({ program, args, cwd, env }: SpawnSpec): Spawned {
+  const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
+  const options = { args: [...args], cwd, env, clearEnv: true, detached: true, ...io };
+  return new Deno.Command(program, options).spawn();
 }
 
 /** The value of a promise if it has one by now, else `otherwise`. */

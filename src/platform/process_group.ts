@@ -51,7 +51,11 @@ export function groupExists(run: Run): boolean {
 
 let scan: Promise<Map<string, number[]>> | undefined;
 
-/** Living processes that carry the run's id, in its group or not. One pass over the machine serves all who ask at once. */
+/**
+ * Living processes of a run: those in its group, and those that carry its id wherever they are. A
+ * server that writes a title over its environment is known by its group alone. One pass over the
+ * machine for the ids serves all who ask at once.
+ */
 export async function survivors(run: Run): Promise<readonly number[]> {
   scan ??= Promise.resolve().then(() => {
     const pass = processesByRunId();
@@ -59,7 +63,20 @@ export async function survivors(run: Run): Promise<readonly number[]> {
     scan = undefined;
     return pass;
   });
-  return (await scan).get(run.runId) ?? [];
+  const marked = (await scan).get(run.runId) ?? [];
+  return [...new Set([...marked, ...groupMembers(run)])];
+}
+
+/**
+ * Living members of the run's group. The kernel gives the number of a group to no new process while
+ * the group has a member: only when the wrapper's pid is another process's is the group a stranger's.
+ */
+function groupMembers(run: Run): readonly number[] {
+  if (!groupExists(run)) return [];
+  const members = processTable().filter((row) => row.pgid === run.wrapperPid && !row.zombie);
+  const leader = members.find((row) => row.pid === run.wrapperPid);
+  const stranger = leader !== undefined && leader.start !== run.wrapperStart;
+  return stranger ? [] : members.map((row) => row.pid);
 }
 
 const POLL_MS = [2, 2, 4, 8, 16, 32];

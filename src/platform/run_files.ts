@@ -1,13 +1,20 @@
 /**
- * What the launch wrappers leave in the run folder: `<run id>.pid` when the app starts and
- * `<run id>.exit` when it has ended. One watch on the folder serves all runs, and wakes nobody
+ * What is left in the run folder: by the launch wrappers `<run id>.pid` when the app starts and
+ * `<run id>.exit` when it has ended, by the app itself `<run id>.ready`. One watch on the folder serves all runs, and wakes nobody
  * while nothing happens.
  */
 
 import { isLinux } from "./os.ts";
 import { readFileIfAny, removeFile } from "./atomic_file.ts";
 
-type FileKind = "pid" | "exit";
+type FileKind = "pid" | "exit" | "ready";
+
+/** What each file must hold to be taken; the wrapper's own are whole once their newline is there. */
+const CONTENT: Readonly<Record<FileKind, RegExp>> = {
+  pid: /^(\d+)\n$/,
+  exit: /^(\d+)\n$/,
+  ready: /^READY=(1)\b/m,
+};
 
 /** How often the folder is looked at where it cannot be watched. */
 const POLL_MS = isLinux ? 200 : 50;
@@ -31,7 +38,8 @@ export class RunFiles {
   /** The number in a run's file, or undefined while it is not there whole. */
   read(runId: string, kind: FileKind): number | undefined {
     const text = readFileIfAny(`${this.stem(runId)}.${kind}`);
-    return text !== undefined && /^\d+\n$/.test(text) ? Number(text) : undefined;
+    const value = text === undefined ? undefined : CONTENT[kind].exec(text)?.[1];
+    return value === undefined ? undefined : Number(value);
   }
 
   /** When a run's file was written; now, when it is gone. */
@@ -56,7 +64,8 @@ export class RunFiles {
   remove(runId: string): void {
     this.#waiting.delete(`${runId}.pid`);
     this.#waiting.delete(`${runId}.exit`);
-    for (const kind of ["pid", "exit", "tmp"]) removeFile(`${this.stem(runId)}.${kind}`);
+    this.#waiting.delete(`${runId}.ready`);
+    for (const kind of ["pid", "exit", "tmp", "ready"]) removeFile(`${this.stem(runId)}.${kind}`);
   }
 
   /** Run ids that have files here. */

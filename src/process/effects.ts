@@ -1,19 +1,26 @@
 /** Performs what the state machine decides. Everything slow comes back as an event. */
 
 import { messageOf } from "../model/errors.ts";
-import type { ProcessConfig } from "../model/process_config.ts";
-import type { Exit } from "../model/process_info.ts";
+import type { Health } from "../model/health.ts";
+import type { HookName, ProcessConfig } from "../model/process_config.ts";
 import type { Effect, ProcessEvent, Run, Snapshot } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { logFiles, prepareLogFiles } from "../logs/log_files.ts";
+import { logEnd } from "../logs/log_position.ts";
 import type { Cancel } from "../platform/clock.ts";
 import type { Child } from "../platform/launcher.ts";
-import { commandLine } from "../runtimes/command_line.ts";
+import { Attendance } from "./attendance.ts";
 import { appEnvironment } from "./environment.ts";
+import { type HookOwner, runHook } from "./hooks.ts";
+import { launchPlan, saysReady } from "./launch_plan.ts";
+import { sharedSockets } from "./launch_setup.ts";
+import { RunEnd } from "./run_end.ts";
 import type { World } from "./world.ts";
 
 /** The process that effects are performed for. */
 export interface Performer {
+  /** UUID. */
+  readonly id: string;
   readonly name: string;
   readonly instanceIndex: number;
   readonly config: ProcessConfig;
@@ -21,13 +28,11 @@ export interface Performer {
   post(event: ProcessEvent): void;
   /** Something worth telling that changes no state. */
   note(message: string): void;
+  healthChanged(health: "healthy" | "unhealthy", reason: string): void;
+  restart(options: { reason: string }): Promise<void>;
+  /** Resolves when all dependencies are there; throws with the reason when one cannot be. */
+  dependencies(signal: AbortSignal): Promise<void>;
 }
-
-/** How long an ended run's exit status may take to arrive. */
-const EXIT_PATIENCE_MS = 500;
-
-/** How long a launched app's pid may take to become known. */
-const PID_PATIENCE_MS = 1000;
 
 /** Performs effects for one process. */
 export class Effects {
@@ -36,10 +41,14 @@ export class Effects {
   #child: Child | undefined;
   /** Steady milliseconds of the launch. */
   #launchedAt = 0;
+  #attendance: Attendance | undefined;
+  /** The launch under way, and its undoing. */
+  #launching: Promise<void> | undefined;
+  #launchAbort = new AbortController();
   /** The end of the previous run's leftovers: no launch passes it. */
   #swept: Promise<unknown> = Promise.resolve();
-  #endBy: number | undefined;
-  #cancelDelay: Cancel | undefined;
+  #end: RunEnd | undefined;
+  #disarm: Cancel | undefined;
   #runtime: string | undefined;
 
   constructor(process: Performer, world: World) {
@@ -54,29 +63,39 @@ export class Effects {
 
   /** Name of the runtime that runs it; `""` for a plain program. */
   get runtime(): string {
-    return this.#runtime ??= runtimeOrNone(this.#process, this.#world);
+    return this.#runtime ??= this.#runtimeOrNone();
+  }
+
+  /** What the health checks say. */
+  get health(): Health {
+    return this.#attendance?.health ?? "unknown";
   }
 
   /** Does what one effect asks for; returns at once. */
   perform(effect: Effect): void {
     const { attempt } = this.#process.snapshot;
     switch (effect.type) {
+      case "await_dependencies":
+        return this.#awaitDependencies(attempt);
       case "launch":
-        return void this.#launch(attempt);
+        this.#launching = this.#launch(attempt).finally(() => this.#launching = undefined);
+        return;
       case "adopt":
         return this.#adopt(attempt);
       case "end":
-        return void this.#end(attempt, effect.timeoutMs);
+        return this.#endOrHurry(attempt, effect.timeoutMs);
       case "sweep":
         return this.#sweep(effect.run);
       case "arm_delay":
-        this.#cancelDelay = this.#world.clock.after(
+        this.#disarm = this.#world.clock.after(
           effect.ms,
           () => this.#process.post({ type: "delay_over", attempt }),
         );
         return;
-      case "disarm_delay":
-        return this.#cancelDelay?.();
+      case "disarm":
+        return this.#disarm?.();
+      case "hook":
+        return void this.hook(effect.hook);
     }
   }
 
@@ -87,42 +106,98 @@ export class Effects {
       this.#world.signal(this.#child.run, pid, signal);
   }
 
-  /** Stops all timers; what runs is left running. */
+  /** Runs a hook; a failure is noted. Whether it worked, or may be taken so. */
+  async hook(hook: HookName, signal?: AbortSignal): Promise<boolean> {
+    const config = this.#process.config.hooks[hook];
+    if (config === undefined) return true;
+    const problem = await runHook(hook, config, this.#hookOwner(), signal);
+    if (problem !== undefined) this.#process.note(problem);
+    return problem === undefined || config.ignoreFailure;
+  }
+
+  /** Moves the logs to where those of another name are. */
+  moveLogs(name: string): void {
+    const { apps } = this.#world;
+    try {
+      Deno.renameSync(`${apps}/${this.#process.name}`, `${apps}/${name}`);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+
+  /** Stops all timers and checks; what runs is left running. */
   close(): void {
-    this.#cancelDelay?.();
+    this.#disarm?.();
+    this.#attendance?.stop();
+  }
+
+  #awaitDependencies(attempt: number): void {
+    const abort = new AbortController();
+    this.#disarm = () => abort.abort();
+    this.#process.dependencies(abort.signal).then(
+      () => this.#process.post({ type: "dependencies_met", attempt }),
+      (error) => {
+        if (abort.signal.aborted) return;
+        this.#process.post({ type: "dependency_failed", attempt, reason: messageOf(error) });
+      },
+    );
   }
 
   async #launch(attempt: number): Promise<void> {
     await this.#swept;
-    const { snapshot } = this.#process;
-    if (snapshot.state !== "starting" || snapshot.attempt !== attempt) return;
+    if (!this.#isWanted(attempt)) return;
+    this.#launchAbort = new AbortController();
+    const { preStart } = this.#process.config.hooks;
     try {
-      this.#spawn(attempt);
+      if (preStart !== undefined && !await this.hook("preStart", this.#launchAbort.signal)) {
+        throw new Error("pre_start hook failed");
+      }
+      if (this.#isWanted(attempt)) this.#spawn(attempt);
     } catch (error) {
       this.#process.post({ type: "launch_failed", attempt, reason: messageOf(error) });
     }
   }
 
+  #isWanted(attempt: number): boolean {
+    const { snapshot } = this.#process;
+    return snapshot.state === "starting" && snapshot.attempt === attempt;
+  }
+
   #spawn(attempt: number): void {
-    const { name, config } = this.#process;
-    const env = appEnvironment(this.#world.inherited, this.#process);
-    const { argv, runtime } = commandLine(config, env.PATH ?? "");
-    this.#runtime = runtime;
-    const files = logFiles(this.#world.apps, name);
+    const { clock, bootId } = this.#world;
+    const plan = launchPlan(this.#process, this.#world.inherited);
+    this.#runtime = plan.runtime;
+    const files = logFiles(this.#world.apps, this.#process.name);
     prepareLogFiles(files);
     const runId = crypto.randomUUID();
-    const intent: Run = { runId, wrapperPid: 0, wrapperStart: "", bootId: this.#world.bootId };
+    const outputFrom = [logEnd(files.stdout), logEnd(files.stderr)] as const;
+    const intent: Run = { runId, wrapperPid: 0, wrapperStart: "", bootId, outputFrom };
     this.#process.post({ type: "launching", attempt, run: intent });
-    const child = this.#world.launch({ runId, argv, cwd: config.cwd, env, ...files });
-    this.#watch(child, attempt, this.#world.clock.steady());
-    this.#process.post({ type: "launched", attempt, at: this.#world.clock.now(), run: child.run });
+    const env = saysReady(this.#process.config)
+      ? { ...plan.env, PROCSUP_READY_FILE: this.#world.readyFile(runId) }
+      : plan.env;
+    const { argv, cwd, setup } = plan;
+    const child = this.#world.launch({
+      ...{ runId, argv, cwd, env, ...files },
+      ...(setup === undefined ? {} : { setup }),
+    });
+    const run = { ...child.run, outputFrom };
+    this.#watch({ ...child, run }, attempt, clock.steady());
+    this.#process.post({ type: "launched", attempt, at: clock.now(), run });
+    this.#attend(run, attempt);
   }
 
   #adopt(attempt: number): void {
     const { run, startedAt } = this.#process.snapshot;
     const { clock } = this.#world;
     const upFor = startedAt === null ? 0 : Math.max(0, clock.now() - startedAt);
-    this.#watch(this.#world.adopt(run!), attempt, clock.steady() - upFor);
+    const child = this.#world.adopt(
+      run!,
+      sharedSockets(this.#process.config),
+      (message) => this.#process.note(message),
+    );
+    this.#watch(child, attempt, clock.steady() - upFor);
+    if (this.#process.snapshot.state !== "stopping") this.#attend(run!, attempt);
   }
 
   #watch(child: Child, attempt: number, launchedAt: number): void {
@@ -140,57 +215,59 @@ export class Effects {
     );
   }
 
-  async #end(attempt: number, timeoutMs: number): Promise<void> {
-    const { clock } = this.#world;
-    const by = clock.steady() + timeoutMs;
-    if (this.#endBy !== undefined) {
-      // Being ended already: a later stop may only hurry it.
-      this.#endBy = Math.min(this.#endBy, by);
-      return;
-    }
-    this.#endBy = by;
+  #attend(run: Run, attempt: number): void {
+    const effects = this;
+    const process = this.#process;
+    this.#attendance = new Attendance({
+      config: process.config,
+      world: this.#world,
+      run,
+      attempt,
+      logs: logFiles(this.#world.apps, process.name),
+      get snapshot() {
+        return process.snapshot;
+      },
+      get uptimeMs() {
+        return effects.uptimeMs;
+      },
+      hookOwner: () => this.#hookOwner(),
+      post: (event) => process.post(event),
+      note: (message) => process.note(message),
+      healthChanged: (health, reason) => process.healthChanged(health, reason),
+      restart: (reason) => void process.restart({ reason }).catch(() => {}),
+      signal: (signal) => this.signal(signal),
+    });
+  }
+
+  #endOrHurry(attempt: number, timeoutMs: number): void {
+    if (this.#end !== undefined) return this.#end.hurry(timeoutMs);
+    this.#end = new RunEnd(this.#world, timeoutMs);
+    void this.#endAll(attempt, this.#end);
+  }
+
+  async #endAll(attempt: number, end: RunEnd): Promise<void> {
+    this.#attendance?.stop();
+    this.#launchAbort.abort();
+    await this.#launching;
     await this.#swept;
-    const { exit, left } = await this.#endChild();
-    this.#endBy = undefined;
-    this.#process.post({ type: "gone", attempt, at: clock.now(), exit, left });
-  }
-
-  async #endChild(): Promise<{ exit: Exit | null; left: readonly number[] }> {
     const child = this.#child;
-    if (child === undefined) return { exit: null, left: [] };
-    // Until the app's pid is known it is the wrapper's shell, which would swallow the signal.
-    await this.#within(PID_PATIENCE_MS, Promise.race([child.pid, child.exited]));
-    const { killed, left } = await this.#world.end(
-      child.run,
-      this.#process.config.stopSignal,
-      () => this.#endBy!,
-    );
-    const exit = await this.#exitOf(child, killed);
-    this.#child = undefined;
-    queueMicrotask(() => this.#world.forget(child.run.runId));
-    return { exit, left };
-  }
-
-  /** The wrapper tells the exit unless it was killed with the rest. */
-  async #exitOf(child: Child, killed: boolean): Promise<Exit> {
-    const exit = await this.#within(EXIT_PATIENCE_MS, child.exited);
-    if (exit !== null && exit.code !== null) return exit;
-    const at = new Date(this.#world.clock.now());
-    return killed ? { code: 137, signal: "SIGKILL", at } : { code: null, signal: null, at };
-  }
-
-  /** The value of a promise, or null when it takes too long. */
-  async #within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
-    const late = Promise.withResolvers<null>();
-    const cancel = this.#world.clock.after(ms, () => late.resolve(null));
-    try {
-      return await Promise.race([promise, late.promise]);
-    } finally {
-      cancel();
+    const ranForMs = this.uptimeMs;
+    let ended: Awaited<ReturnType<RunEnd["end"]>> = { exit: null, left: [] };
+    if (child !== undefined) {
+      if (!end.impatient.aborted) await this.hook("preStop", end.impatient);
+      ended = await end.end(child, this.#process.config.stopSignal);
     }
+    this.#child = undefined;
+    this.#end = undefined;
+    const { clock } = this.#world;
+    const random = this.#world.random();
+    this.#process.post({ type: "gone", attempt, at: clock.now(), ranForMs, random, ...ended });
+    // What its files said is on record now.
+    if (child !== undefined) this.#world.forget(child.run.runId);
   }
 
   #sweep(run: Run): void {
+    this.#attendance?.stop();
     this.#child = undefined;
     const { stopSignal, stopTimeoutMs } = this.#process.config;
     this.#swept = this.#world.sweep(run, stopSignal, stopTimeoutMs).then((count) => {
@@ -198,13 +275,24 @@ export class Effects {
     });
     this.#world.forget(run.runId);
   }
-}
 
-/** The runtime of a process that this daemon has not launched; its files may be gone by now. */
-function runtimeOrNone(process: Performer, world: World): string {
-  try {
-    return commandLine(process.config, appEnvironment(world.inherited, process).PATH ?? "").runtime;
-  } catch {
-    return "";
+  #hookOwner(): HookOwner {
+    const { id, name, config, snapshot } = this.#process;
+    return {
+      id,
+      name,
+      snapshot,
+      cwd: config.cwd,
+      env: appEnvironment(this.#world.inherited, this.#process),
+    };
+  }
+
+  /** The runtime of a process that this daemon has not launched; its files may be gone by now. */
+  #runtimeOrNone(): string {
+    try {
+      return launchPlan(this.#process, this.#world.inherited).runtime;
+    } catch {
+      return "";
+    }
   }
 }

@@ -1,5 +1,7 @@
 /** The environment an app starts with. */
 
+import { parseDotenv } from "../model/dotenv.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 
@@ -7,29 +9,83 @@ import type { ProcessConfig } from "../model/process_config.ts";
 export interface EnvironmentSource {
   readonly name: string;
   readonly instanceIndex: number;
-  readonly config: Pick<ProcessConfig, "env" | "namespace">;
+  readonly config: Pick<
+    ProcessConfig,
+    "name" | "cwd" | "env" | "envFile" | "inheritEnv" | "incrementEnv" | "namespace"
+  >;
 }
 
+/** Without these hardly any program runs: an app gets them also when it inherits nothing. */
+const BASICS = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR"];
+
 /**
- * The supervisor's own environment without its own variables, the configured overlay, and what
+ * What is inherited of the supervisor's own environment, the files, the configured overlay, and what
  * tells the app who it is. `PROCSUP_ID` is added by the launch.
+ * Throws `invalid_config` when a file cannot be read, or a counted variable is no number.
  */
 export function appEnvironment(
   inherited: Readonly<Record<string, string>>,
   source: EnvironmentSource,
 ): Record<string, string> {
+  const { config, instanceIndex } = source;
+  const env = {
+    ...inheritedPart(inherited, config.inheritEnv),
+    ...fileVariables(config),
+    ...config.env,
+  };
+  for (const name of config.incrementEnv) {
+    env[name] = String(numberOf(env[name], name, config.name) + instanceIndex);
+  }
   return {
-    ...inherited,
-    ...source.config.env,
+    ...env,
     PROCSUP_NAME: source.name,
     PROCSUP_BASE_NAME: baseName(source.name),
-    PROCSUP_INSTANCE: String(source.instanceIndex),
-    PROCSUP_NAMESPACE: source.config.namespace,
+    PROCSUP_INSTANCE: String(instanceIndex),
+    PROCSUP_NAMESPACE: config.namespace,
   };
 }
 
-/** What apps inherit from this process: all but procsup's own variables. */
+/** What apps may inherit from this process: all but procsup's own variables. */
 export function inheritedEnvironment(): Record<string, string> {
   const entries = Object.entries(Deno.env.toObject());
   return Object.fromEntries(entries.filter(([key]) => !key.startsWith("PROCSUP_")));
+}
+
+function inheritedPart(
+  inherited: Readonly<Record<string, string>>,
+  which: boolean | readonly string[],
+): Record<string, string> {
+  if (which === true) return { ...inherited };
+  const names = which === false ? BASICS : [...BASICS, ...which];
+  return Object.fromEntries(
+    names.flatMap((name) => inherited[name] === undefined ? [] : [[name, inherited[name]]]),
+  );
+}
+
+function fileVariables(
+  { name, cwd, envFile }: EnvironmentSource["config"],
+): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const file of envFile) {
+    const path = file.startsWith("/") ? file : `${cwd}/${file}`;
+    try {
+      Object.assign(variables, parseDotenv(Deno.readTextFileSync(path), path));
+    } catch (error) {
+      if (error instanceof ProcsupError) throw error;
+      throw new ProcsupError(
+        "invalid_config",
+        `Cannot start "${name}": env_file "${path}" cannot be read: ${messageOf(error)}`,
+      );
+    }
+  }
+  return variables;
+}
+
+function numberOf(value: string | undefined, variable: string, name: string): number {
+  const number = Number(value);
+  if (value !== undefined && value !== "" && Number.isInteger(number)) return number;
+  throw new ProcsupError(
+    "invalid_config",
+    `Cannot start "${name}": increment_env names "${variable}", which is not set to a whole number`,
+  );
 }

@@ -4,6 +4,7 @@
  */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { wantsReadiness } from "../model/outcomes.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NO_USAGE, type ProcessInfo, type Usage } from "../model/process_info.ts";
 import type { ProcessEvent, Recovered, Snapshot } from "../model/process_state.ts";
@@ -12,9 +13,10 @@ import { transition } from "../model/transition.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Effects } from "./effects.ts";
 import { Mailbox } from "./mailbox.ts";
+import { atRest, endedWell, isUp, settled, Waiters } from "./settling.ts";
 import type { World } from "./world.ts";
 
-/** What of a process never changes. */
+/** Who a process is. */
 export interface Identity {
   /** UUID. */
   readonly id: string;
@@ -33,6 +35,10 @@ export interface Observer {
   changed(process: ManagedProcess, before: Snapshot, event: ProcessEvent): void;
   /** Something that the log of the supervisor should hold. */
   note(process: ManagedProcess, message: string): void;
+  /** Its health checks agree on something new. */
+  healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void;
+  /** Resolves when the dependencies of a process are there; throws when one cannot be. */
+  dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void>;
 }
 
 /** How a stop is meant. */
@@ -43,19 +49,25 @@ export interface StopRequest {
 
 /** How a start is meant. */
 export interface UpOptions {
-  /** Resolve only when the process has stayed up for its `min_uptime`. */
+  /** Resolve only when it is ready, or, without a readiness check, up for its `min_uptime`. */
   readonly wait?: boolean;
+}
+
+/** How a restart is meant. */
+export interface RestartOptions extends UpOptions {
+  /** Why, in words. */
+  readonly reason?: string;
 }
 
 /** One supervised process. */
 export class ManagedProcess {
-  readonly identity: Identity;
-  readonly config: ProcessConfig;
+  #identity: Identity;
+  #config: ProcessConfig;
   readonly #clock: Clock;
   readonly #observer: Observer;
   readonly #effects: Effects;
   readonly #mailbox = new Mailbox<ProcessEvent>((event) => this.#handle(event));
-  readonly #waiters = new Set<(snapshot: Snapshot) => void>();
+  readonly #waiters = new Waiters();
   #snapshot: Snapshot;
 
   constructor(
@@ -65,16 +77,30 @@ export class ManagedProcess {
     world: World,
     observer: Observer,
   ) {
-    this.identity = identity;
-    this.config = config;
+    this.#identity = identity;
+    this.#config = config;
     this.#snapshot = snapshot;
     this.#clock = world.clock;
     this.#observer = observer;
     this.#effects = new Effects(this, world);
   }
 
+  /** Who it is. */
+  get identity(): Identity {
+    return this.#identity;
+  }
+
+  get id(): string {
+    return this.identity.id;
+  }
+
   get name(): string {
     return this.identity.name;
+  }
+
+  /** What is asked of it; a change takes effect with its next start. */
+  get config(): ProcessConfig {
+    return this.#config;
   }
 
   get instanceIndex(): number {
@@ -101,6 +127,7 @@ export class ManagedProcess {
       runtime: this.#effects.runtime,
       state: now.state,
       ready: now.ready,
+      health: this.#effects.health,
       pid: now.pid,
       exitCode: now.lastExit?.code ?? 0,
       lastExit: now.lastExit,
@@ -122,15 +149,37 @@ export class ManagedProcess {
   }
 
   /** Stops it and starts it again. */
-  async restart(options: UpOptions = {}): Promise<void> {
-    await this.#up({ type: "restart_requested", reason: "restarted by user" }, options);
+  async restart(options: RestartOptions = {}): Promise<void> {
+    await this.#effects.hook("preRestart");
+    const { reason = "restarted by user" } = options;
+    await this.#up({ type: "restart_requested", reason }, options);
+    void this.#effects.hook("postRestart");
+  }
+
+  /** Replaces it, as a restart of the supervisor's own. */
+  recycle(reason: string): void {
+    this.post({ type: "recycle_requested", attempt: this.#snapshot.attempt, reason });
+  }
+
+  /** Gives it another name, and its logs with it; what runs writes on into them. */
+  rename(name: string): void {
+    this.#effects.moveLogs(name);
+    this.#identity = { ...this.#identity, name };
+  }
+
+  /** Gives it another configuration, from its next start on. */
+  reconfigure(config: ProcessConfig): void {
+    this.#config = config;
+    this.#observer.record(this);
   }
 
   /** Sends its reload signal; without one it is stopped and started. */
   async reload(options: UpOptions = {}): Promise<void> {
+    await this.#effects.hook("preReload");
     const { reloadSignal } = this.config;
-    if (reloadSignal === undefined) await this.restart(options);
-    else this.signal(reloadSignal);
+    if (reloadSignal !== undefined) this.signal(reloadSignal);
+    else await this.#up({ type: "restart_requested", reason: "reloaded by user" }, options);
+    void this.#effects.hook("postReload");
   }
 
   /** Sends a signal to the app itself. Throws `wrong_state` when it does not run. */
@@ -157,20 +206,12 @@ export class ManagedProcess {
 
   /** Resolves with the first snapshot, the present one included, that fulfils the condition. */
   until(condition: (now: Snapshot) => boolean, signal?: AbortSignal): Promise<Snapshot> {
-    if (condition(this.#snapshot)) return Promise.resolve(this.#snapshot);
-    return new Promise((resolve, reject) => {
-      const check = (now: Snapshot) => {
-        if (condition(now)) settle(() => resolve(now));
-      };
-      const abort = () => settle(() => reject(signal!.reason));
-      const settle = (how: () => void) => {
-        this.#waiters.delete(check);
-        signal?.removeEventListener("abort", abort);
-        how();
-      };
-      this.#waiters.add(check);
-      signal?.addEventListener("abort", abort, { once: true });
-    });
+    return this.#waiters.until(condition, this.#snapshot, signal);
+  }
+
+  /** Looks again at what is waited for: something beside the snapshot changed. */
+  refresh(): void {
+    this.#waiters.tell(this.#snapshot);
   }
 
   /** Stops its timers; what runs is left running. */
@@ -188,15 +229,29 @@ export class ManagedProcess {
     this.#observer.note(this, message);
   }
 
+  /** Part of the effects' view of a process. */
+  healthChanged(health: "healthy" | "unhealthy", reason: string): void {
+    this.#observer.healthChanged(this, health, reason);
+  }
+
+  /** Part of the effects' view of a process. */
+  dependencies(signal: AbortSignal): Promise<void> {
+    return this.#observer.dependencies(this, signal);
+  }
+
   /** Throws `start_failed` when it could not be launched or, if asked to wait, did not stay up. */
-  async #up(event: ProcessEvent, options: UpOptions): Promise<void> {
+  async #up(event: ProcessEvent, { wait = false }: UpOptions): Promise<void> {
     const { attempt, state } = this.#snapshot;
-    const earlier = state === "starting" ? attempt - 1 : attempt;
+    const earlier = state === "starting" && event.type === "start_requested"
+      ? attempt - 1
+      : attempt;
     this.post(event);
-    const begun = await this.until((now) => now.attempt > earlier && settled(now));
-    const now = options.wait ? await this.#proven(begun) : begun;
+    const begun = await this.until((now) =>
+      settled(now, wait) && (now.attempt > earlier || atRest(now))
+    );
+    const now = wait && !wantsReadiness(this.config) ? await this.#proven(begun) : begun;
     if (now.state === "running" || endedWell(now, this.config)) return;
-    if (!options.wait && now.state !== "errored") return;
+    if (!wait && now.state !== "errored") return;
     const reason = now.lastReason.replace(/^Cannot start "[^"]*": /, "");
     throw new ProcsupError("start_failed", `Cannot start "${this.name}": ${reason}`);
   }
@@ -224,7 +279,7 @@ export class ManagedProcess {
     this.#record(event, next);
     this.#observer.changed(this, before, event);
     for (const effect of effects) this.#effects.perform(effect);
-    for (const waiter of [...this.#waiters]) waiter(next);
+    this.#waiters.tell(next);
   }
 
   #record(event: ProcessEvent, now: Snapshot): void {
@@ -237,23 +292,6 @@ export class ManagedProcess {
       this.#observer.note(this, `${now.state} ${message}`);
     }
   }
-}
-
-function isUp(now: Snapshot): boolean {
-  return now.state === "running" || now.state === "starting";
-}
-
-/** Up with a known pid, or at rest. */
-function settled(now: Snapshot): boolean {
-  return now.state === "running"
-    ? now.pid > 0
-    : now.state !== "starting" && now.state !== "stopping";
-}
-
-/** Done already, and with success: a short job. */
-function endedWell(now: Snapshot, config: ProcessConfig): boolean {
-  return now.state === "stopped" && now.lastExit?.signal === null &&
-    config.successExitCodes.includes(now.lastExit.code ?? -1);
 }
 
 function dateOrNull(ms: number | null): Date | null {

@@ -3,9 +3,10 @@
 import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
-import type { Clock } from "../platform/clock.ts";
+import type { Cancel, Clock } from "../platform/clock.ts";
 import type { Child, LaunchSpec } from "../platform/launcher.ts";
 import type { Deadline, Ending } from "../platform/process_group.ts";
+import type { SharedSockets } from "../platform/sockets.ts";
 
 /** The operating system, as one process uses it. */
 export interface World {
@@ -21,9 +22,15 @@ export interface World {
   /** Starts an app. Throws `ProcsupError` `start_failed`. */
   launch(spec: LaunchSpec): Child;
   /** Looks after an app that an earlier daemon started. */
-  adopt(run: Run): Child;
+  adopt(run: Run, sockets?: SharedSockets, note?: (message: string) => void): Child;
+  /** Closes the sockets of a process that is forgotten, by its name without an instance's index. */
+  dropSockets(owner: string): void;
   /** How a run that is over ended. */
   exitOf(runId: string): Exit;
+  /** File into which an app writes `READY=1`. */
+  readyFile(runId: string): string;
+  /** Calls `act` when the app has done so; returns its undoing. */
+  whenReady(runId: string, act: () => void): Cancel;
   /** Drops the traces of a run that is over and recorded. */
   forget(runId: string): void;
   /** Signals the app alone; false when it has ended. */

@@ -56,6 +56,27 @@ export interface WaitPayload {
   readonly timeout?: string | number;
 }
 
+/** Payload of `rolling_reload` (spec 2.6). */
+export interface RollingReloadPayload {
+  readonly target: string;
+  /** Instances at a time: a number, or a part such as `"25%"`; default 1. */
+  readonly batch_size?: number | string;
+  /** Go on only when the batch is ready; default true. */
+  readonly wait_ready?: boolean;
+  /** Put the old configuration back on all when one fails; default false. */
+  readonly rollback_on_failure?: boolean;
+  /** Keys of the configuration to change with it. */
+  readonly config?: Record<string, unknown>;
+}
+
+/** Payload of `scale`. */
+export interface ScalePayload {
+  /** Name in the configuration. */
+  readonly target: string;
+  /** `4`, `"+2"` or `"-1"`. */
+  readonly instances: number | string;
+}
+
 /** How a verb went for one of its processes. */
 export interface ActionResult {
   readonly name: string;
@@ -72,6 +93,11 @@ export interface ActionResult {
 export interface BulkResult {
   readonly status: string;
   readonly results: readonly ActionResult[];
+}
+
+/** Answer of `rolling_reload`. */
+export interface RollingResultJson extends BulkResult {
+  readonly rolled_back: boolean;
 }
 
 /** Answer of `start`: the (first) process, and how all of them went. */
@@ -118,6 +144,8 @@ export interface ActionMap {
   stop: { payload: StopPayload; data: BulkResult };
   restart: { payload: TargetPayload | string; data: BulkResult };
   reload: { payload: TargetPayload | string; data: BulkResult };
+  rolling_reload: { payload: RollingReloadPayload; data: RollingResultJson };
+  scale: { payload: ScalePayload; data: BulkResult };
   delete: { payload: TargetPayload | string; data: BulkResult };
   signal: { payload: SignalPayload; data: BulkResult };
   list: { payload: undefined; data: readonly ProcessJson[] };

@@ -1,6 +1,7 @@
 /** A process as it stands on the wire: spec 2.1, snake_case. */
 
 import { wireKeys } from "../model/config_keys.ts";
+import type { Health } from "../model/health.ts";
 import type { Exit, ProcessInfo, ProcessState } from "../model/process_info.ts";
 
 /** `Exit` on the wire. */
@@ -36,6 +37,7 @@ export interface ProcessJson {
   /** Nanoseconds. Beyond 104 days the last digits are rounded. */
   readonly uptime: number;
   readonly ready: boolean;
+  readonly health: Health;
   readonly next_restart_at: string | null;
   readonly last_reason: string;
   readonly last_exit: ExitJson | null;
@@ -66,6 +68,7 @@ export function processJson(info: ProcessInfo): ProcessJson {
     tags: info.tags,
     uptime: Math.round(info.uptimeMs * 1e6),
     ready: info.ready,
+    health: info.health,
     next_restart_at: isoOrNull(info.nextRestartAt),
     last_reason: info.lastReason,
     last_exit: info.lastExit === null ? null : exitJson(info.lastExit),

@@ -128,7 +128,7 @@ export class SmallWorld {
         assert(this.#delayed === null, "two delays at once");
         this.#delayed = attempt;
         return;
-      case "disarm_delay":
+      case "disarm":
         this.#delayed = null;
     }
   }

@@ -20,7 +20,7 @@ import {
 Deno.test("transition() launches at once when it is restarted while waiting", () => {
   const { now, effects } = play(inState("waiting"), [RESTART, delayOver(1)]);
   assertEquals([now.state, now.attempt, now.restarts], ["starting", 2, 0]);
-  assertEquals(effects, [{ type: "disarm_delay" }, { type: "launch" }]);
+  assertEquals(effects, [{ type: "disarm" }, { type: "launch" }]);
 });
 
 Deno.test("transition() rests stopped when a stop comes during a restart", () => {
@@ -79,13 +79,13 @@ Deno.test("transition() takes an exit after the stop as part of the stop", () =>
 Deno.test("transition() lets a stop cancel the restart of an exit just before it", () => {
   const { now, effects } = play(inState("running"), [exited(1, 1), stop()]);
   assertEquals([now.state, now.wish, now.lastExit], ["stopped", "down", exitOf(1)]);
-  assertEquals(effects.map((effect) => effect.type), ["sweep", "arm_delay", "disarm_delay"]);
+  assertEquals(effects.map((effect) => effect.type), ["sweep", "arm_delay", "disarm"]);
 });
 
 Deno.test("transition() ignores a delay that is over after the stop", () => {
   const { now, effects } = play(inState("waiting"), [stop(), delayOver(1)]);
   assertEquals([now.state, now.restarts], ["stopped", 0]);
-  assertEquals(effects, [{ type: "disarm_delay" }]);
+  assertEquals(effects, [{ type: "disarm" }]);
 });
 
 Deno.test("transition() takes an exit before the news of its launch", () => {

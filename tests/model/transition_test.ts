@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { NEW } from "../../src/model/process_state.ts";
-import { describeExit } from "../../src/model/transition.ts";
+import { describeExit } from "../../src/model/outcomes.ts";
 import {
   delayOver,
   exited,
@@ -49,7 +49,7 @@ Deno.test("transition() cancels the delay and forgets failures when a user start
     const { now, effects } = play(inState("waiting"), [request]);
     assertEquals([now.state, now.wish, now.attempt], ["starting", "up", 2]);
     assertEquals([now.streak, now.restartsAt, now.nextRestartAt], [0, [], null]);
-    assertEquals(effects, [{ type: "disarm_delay" }, { type: "launch" }]);
+    assertEquals(effects, [{ type: "disarm" }, { type: "launch" }]);
   }
 });
 
@@ -205,7 +205,7 @@ for (const state of ["waiting", "crashed", "errored", "stopped"] as const) {
   Deno.test(`transition() rests stopped when it is stopped while ${state}`, () => {
     const { now, effects } = play(inState(state), [stop()]);
     assertEquals([now.state, now.wish, now.nextRestartAt], ["stopped", "down", null]);
-    assertEquals(effects, state === "waiting" ? [{ type: "disarm_delay" }] : []);
+    assertEquals(effects, state === "waiting" ? [{ type: "disarm" }] : []);
   });
 }
 

@@ -10,6 +10,8 @@ import { list, status } from "./list.ts";
 import { logs } from "./logs.ts";
 import { reload } from "./reload.ts";
 import { restart } from "./restart.ts";
+import { rollingReload } from "./rolling_reload.ts";
+import { scale } from "./scale.ts";
 import { signal } from "./signal.ts";
 import { start } from "./start.ts";
 import { resurrect, save } from "./state.ts";
@@ -22,6 +24,8 @@ const ACTIONS: Readonly<Record<Action, ActionHandler>> = {
   stop,
   restart,
   reload,
+  rolling_reload: rollingReload,
+  scale,
   delete: remove,
   signal,
   list,

@@ -2,7 +2,7 @@
 
 import { formatDuration } from "../../model/duration.ts";
 import type { ProcessInfo } from "../../model/process_info.ts";
-import { describeExit } from "../../model/transition.ts";
+import { describeExit } from "../../model/outcomes.ts";
 import { lastTextLines } from "../../logs/last_lines.ts";
 import type { WhyJson } from "../../protocol/actions.ts";
 import { processJson } from "../../protocol/process_json.ts";

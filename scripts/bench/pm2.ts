@@ -1,0 +1,99 @@
+/** PM2 as a contender. */
+
+import { type App, type Contender, IDLE_SECONDS } from "./contender.ts";
+import { readTextFile, run, temporaryFolder } from "./system.ts";
+
+/** PM2 as it is installed, else version 7 from npm. */
+export class Pm2 implements Contender {
+  readonly name = "PM2";
+  readonly #home = temporaryFolder();
+  readonly #program: string;
+
+  private constructor(program: string) {
+    this.#program = program;
+  }
+
+  /** With its daemon running. */
+  static async open(): Promise<Pm2> {
+    const pm2 = new Pm2(await findPm2());
+    await pm2.#cli("ping");
+    return pm2;
+  }
+
+  /** What it says its version is. */
+  async versionText(): Promise<string> {
+    return (await run([this.#program, "--version"], this.#env())).stdout.trim();
+  }
+
+  version(): Promise<number> {
+    return this.#cli("--version");
+  }
+
+  list(): Promise<number> {
+    return this.#cli("ls");
+  }
+
+  startMany(count: number): Promise<number> {
+    const apps = Array.from({ length: count }, (_, index) => ({
+      name: `idle-${index}`,
+      script: "/bin/sleep",
+      args: [IDLE_SECONDS],
+      interpreter: "none",
+      exec_mode: "fork",
+    }));
+    return this.#cli("start", this.#ecosystem(apps));
+  }
+
+  startOne(index: number): Promise<number> {
+    const flags = ["--name", `idle-${index}`, "--interpreter", "none"];
+    return this.#cli("start", "/bin/sleep", ...flags, "--", IDLE_SECONDS);
+  }
+
+  async start({ name, command: [script, ...args], env, restart }: App): Promise<void> {
+    const policy = restart ? { restart_delay: 0, max_restarts: 1000 } : { autorestart: false };
+    const app = { name, script, args, env, interpreter: "none", exec_mode: "fork", ...policy };
+    await this.#cli("start", this.#ecosystem([app]));
+  }
+
+  async deleteAll(): Promise<void> {
+    await this.#cli("delete", "all");
+  }
+
+  daemonPid(): number {
+    return Number(readTextFile(`${this.#home}/pm2.pid`));
+  }
+
+  helperPids(): number[] {
+    return [];
+  }
+
+  async close(): Promise<void> {
+    await this.#cli("kill");
+    await Deno.remove(this.#home, { recursive: true });
+  }
+
+  #ecosystem(apps: readonly unknown[]): string {
+    const path = `${this.#home}/ecosystem.json`;
+    Deno.writeTextFileSync(path, JSON.stringify({ apps }));
+    return path;
+  }
+
+  #env(): Record<string, string> {
+    return { PM2_HOME: this.#home };
+  }
+
+  async #cli(...args: string[]): Promise<number> {
+    return (await run([this.#program, ...args], this.#env())).ms;
+  }
+}
+
+/** The path of its program: npx itself would take longer than what is measured. */
+async function findPm2(): Promise<string> {
+  const find = "command -v pm2";
+  try {
+    return (await run(["sh", "-c", find], {})).stdout.trim();
+  } catch {
+    const fetch = ["npx", "-y", "-p", "pm2@7", "-c", find];
+    return (await run(fetch, {})).stdout.trim();
+  }
+}

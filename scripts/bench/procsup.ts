@@ -1,0 +1,72 @@
+/** procsup as a contender. */
+
+import { type App, type Contender, IDLE_SECONDS, pids } from "./contender.ts";
+import { processRow } from "../../src/platform/process_table.ts";
+import { readTextFile, run, temporaryFolder } from "./system.ts";
+
+const MAIN = import.meta.dirname!.replace(/scripts\/bench$/, "main.ts");
+
+/** procsup from this source, or the executable that `PROCSUP_TEST_EXECUTABLE` names. */
+export class Procsup implements Contender {
+  readonly name = "procsup";
+  readonly #home = temporaryFolder();
+
+  /** With its daemon running. */
+  static async open(): Promise<Procsup> {
+    const procsup = new Procsup();
+    await procsup.#cli("daemon", "--detach");
+    return procsup;
+  }
+
+  version(): Promise<number> {
+    return this.#cli("--version");
+  }
+
+  list(): Promise<number> {
+    return this.#cli("list");
+  }
+
+  startMany(count: number): Promise<number> {
+    const idle = ["--", "/bin/sleep", IDLE_SECONDS];
+    return this.#cli("start", "--name", "idle", "-i", String(count), "--no-wait", ...idle);
+  }
+
+  startOne(index: number): Promise<number> {
+    const idle = ["--", "/bin/sleep", IDLE_SECONDS];
+    return this.#cli("start", "--name", `idle-${index}`, "--no-wait", ...idle);
+  }
+
+  async start({ name, command, env = {}, restart }: App): Promise<void> {
+    const flags = restart
+      ? ["--restart-delay", "0s", "--max-restarts", "1000"]
+      : ["--restart", "never"];
+    const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
+    await this.#cli("start", "--name", name, "--no-wait", ...flags, ...variables, "--", ...command);
+  }
+
+  async deleteAll(): Promise<void> {
+    await this.#cli("delete", "all", "--yes");
+  }
+
+  daemonPid(): number {
+    const log = readTextFile(`${this.#home}/daemon.log`) ?? "";
+    return Number([...log.matchAll(/runs as pid (\d+)/g)].at(-1)![1]);
+  }
+
+  /** The launch wrappers: the daemon's direct children. */
+  helperPids(): number[] {
+    const daemon = this.daemonPid();
+    return pids().filter((pid) => processRow(pid)?.ppid === daemon);
+  }
+
+  async close(): Promise<void> {
+    await this.#cli("shutdown", "--yes");
+    await Deno.remove(this.#home, { recursive: true });
+  }
+
+  async #cli(...args: string[]): Promise<number> {
+    const built = Deno.env.get("PROCSUP_TEST_EXECUTABLE");
+    const words = built === undefined ? [Deno.execPath(), "run", "-A", MAIN] : [built];
+    return (await run([...words, ...args], { PROCSUP_HOME: this.#home })).ms;
+  }
+}

@@ -1,0 +1,55 @@
+/** Running commands and reading /proc. */
+
+/** The output of a command that must succeed, and the milliseconds it took. */
+export async function run(
+  [program, ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<{ ms: number; stdout: string }> {
+  const startedAt = performance.now();
+  const { code, stdout, stderr } = await new Deno.Command(program!, {
+    args,
+    env: { ...env, NO_COLOR: "1" },
+    stdin: "null",
+  }).output();
+  const ms = performance.now() - startedAt;
+  const text = new TextDecoder();
+  if (code === 0) return { ms, stdout: text.decode(stdout) };
+  throw new Error(`${program} ${args.join(" ")}: exit code ${code}\n${text.decode(stderr)}`);
+}
+
+/** A file's text, or undefined when there is none. */
+export function readTextFile(path: string): string | undefined {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Kilobytes of a process by their names in /proc: `VmRSS`, `RssAnon`, `Pss`. */
+export function memoryKb(pid: number, what: "VmRSS" | "RssAnon" | "Pss"): number {
+  const file = what === "Pss" ? "smaps_rollup" : "status";
+  const text = readTextFile(`/proc/${pid}/${file}`) ?? "";
+  return Number(new RegExp(`^${what}:\\s*(\\d+) kB`, "m").exec(text)?.[1] ?? 0);
+}
+
+/** A new temporary folder with a short path. */
+export function temporaryFolder(): string {
+  return Deno.makeTempDirSync({ dir: "/tmp", prefix: "bench-" });
+}
+
+/** Waits that many milliseconds. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** The value of `get` once it is not undefined; throws after half a minute. */
+export async function eventually<T>(get: () => T | undefined): Promise<T> {
+  const deadline = performance.now() + 30_000;
+  while (performance.now() < deadline) {
+    const value = get();
+    if (value !== undefined) return value;
+    await pause(5);
+  }
+  throw new Error("Waited 30 s in vain");
+}

@@ -1,0 +1,138 @@
+// deno-lint-ignore-file no-console
+/** Where the tour takes place: a home of its own, the real command line, and a clean end. */
+
+import { processRow } from "../../src/platform/process_table.ts";
+import type { ProcessJson } from "../../src/protocol/process_json.ts";
+
+const ROOT = import.meta.dirname!.replace(/\/scripts\/demo$/, "");
+
+/** Folder of the apps that the tour starts. */
+export const APPS = `${ROOT}/scripts/demo/apps`;
+
+/** A process at one moment: a later one of the same pid starts at another time. */
+interface Seen {
+  readonly pid: number;
+  readonly start: string;
+}
+
+/** A temporary home, and the program run in it as a user would. */
+export class Stage {
+  readonly home: string = Deno.makeTempDirSync({ dir: "/tmp", prefix: "procsup-demo-" });
+  readonly #seen = new Map<number, Seen>();
+  readonly #commands = new Set<Promise<unknown>>();
+  #closing: Promise<string[]> | undefined;
+
+  /** Prints `$ procsup …`, runs it with its output on our terminal, and returns its exit code. */
+  async show(...args: string[]): Promise<number> {
+    this.prompt(`procsup ${args.join(" ")}`);
+    return (await this.#run(args, "inherit")).code;
+  }
+
+  /** Prints a command line that is carried out by other means. */
+  prompt(line: string): void {
+    console.log(`\n%c$ ${line}`, "font-weight: bold");
+  }
+
+  /** Every process as the command line reports it. */
+  async list(): Promise<ProcessJson[]> {
+    const { text } = await this.#run(["list", "--json"], "piped");
+    const processes = JSON.parse(text) as ProcessJson[];
+    for (const { pid } of processes) this.#remember(pid);
+    return processes;
+  }
+
+  /** One process as the command line reports it. */
+  async app(name: string): Promise<ProcessJson> {
+    return (await this.list()).find((process) => process.name === name)!;
+  }
+
+  /** The pid of the daemon, as its log names it. */
+  daemonPid(): number {
+    const log = Deno.readTextFileSync(`${this.home}/daemon.log`);
+    const pid = Number([...log.matchAll(/runs as pid (\d+)/g)].at(-1)![1]);
+    this.#remember(pid);
+    return pid;
+  }
+
+  /** Lines that an app has written to its standard output. */
+  lines(name: string): string[] {
+    return Deno.readTextFileSync(`${this.home}/apps/${name}/stdout.log`).trimEnd().split("\n");
+  }
+
+  /** Ends everything, whatever state it is in, and returns what is left of it. */
+  close(): Promise<string[]> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<string[]> {
+    // A command under way could bring up a daemon after the one that is ended here.
+    await Promise.allSettled(this.#commands);
+    if (exists(`${this.home}/daemon.lock`)) {
+      // The tour may have been left between the end of one daemon and the start of the next.
+      await this.#spawn(["daemon", "--detach"], "null").status;
+      this.daemonPid();
+      await this.#spawn(["shutdown", "--yes"], "null").status;
+      const deadline = Date.now() + 3000;
+      while (this.#alive().length > 0 && Date.now() < deadline) await pause(20);
+    }
+    const left = this.#alive().map((pid) => `process ${pid}`);
+    Deno.removeSync(this.home, { recursive: true });
+    return exists(this.home) ? [...left, this.home] : left;
+  }
+
+  #alive(): number[] {
+    return [...this.#seen.values()].filter(isAlive).map(({ pid }) => pid);
+  }
+
+  #remember(pid: number): void {
+    const row = pid > 0 ? processRow(pid) : undefined;
+    if (row !== undefined) this.#seen.set(pid, { pid, start: row.start });
+  }
+
+  /** Runs one command to its end; its output as text where it is piped. */
+  async #run(args: readonly string[], output: Output): Promise<{ code: number; text: string }> {
+    if (this.#closing !== undefined) throw new Error("The tour is over");
+    const child = this.#spawn(args, output);
+    const result = Promise.all([
+      child.status,
+      output === "piped" ? new Response(child.stdout).text() : "",
+    ]);
+    this.#commands.add(result);
+    const [{ code }, text] = await result;
+    this.#commands.delete(result);
+    return { code, text };
+  }
+
+  #spawn(args: readonly string[], output: Output): Deno.ChildProcess {
+    // There may be no `deno` on PATH: this very one runs the program.
+    return new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", `${ROOT}/main.ts`, ...args],
+      cwd: APPS,
+      env: { PROCSUP_HOME: this.home },
+      stdin: "null",
+      stdout: output,
+      stderr: output === "piped" ? "null" : output,
+    }).spawn();
+  }
+}
+
+type Output = "inherit" | "piped" | "null";
+
+function isAlive({ pid, start }: Seen): boolean {
+  const row = processRow(pid);
+  return row !== undefined && !row.zombie && row.start === start;
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits that many milliseconds. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

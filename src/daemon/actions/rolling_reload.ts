@@ -1,0 +1,33 @@
+/** `rolling_reload`: the instances of a process, a batch at a time. */
+
+import { z } from "zod";
+import type { RollingResultJson } from "../../protocol/actions.ts";
+import { type ActionContext, results } from "./context.ts";
+import { readPayload, target } from "./payload.ts";
+
+const rollingPayload = z.strictObject({
+  target,
+  batch_size: z.union([z.int(), z.string()]).optional(),
+  wait_ready: z.boolean().optional(),
+  rollback_on_failure: z.boolean().optional(),
+  config: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** Reloads batch by batch, with another configuration where one is given. */
+export async function rollingReload(
+  context: ActionContext,
+  payload: unknown,
+): Promise<RollingResultJson> {
+  const given = readPayload(rollingPayload, payload);
+  const { outcomes, rolledBack } = await context.manager.fleet.rollingReload(given.target, {
+    ...(given.batch_size === undefined ? {} : { batchSize: given.batch_size }),
+    ...(given.wait_ready === undefined ? {} : { waitReady: given.wait_ready }),
+    ...(given.config === undefined ? {} : { patch: given.config }),
+    rollbackOnFailure: given.rollback_on_failure ?? false,
+  });
+  return {
+    status: rolledBack ? "rolled_back" : "reloaded",
+    results: await results(context, outcomes),
+    rolled_back: rolledBack,
+  };
+}

@@ -1,0 +1,210 @@
+/** Reads a log from a position on, through its archives into the file, whatever is cut meanwhile. */
+
+import { sleep } from "../platform/clock.ts";
+import { archiveAt, listArchives, openArchive } from "./archives.ts";
+import { type LogPosition, PositionReader } from "./log_position.ts";
+import { BLOCK_BYTES, openIfAny, readAt } from "./read_at.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** An archive that is being read. */
+interface OpenArchive {
+  readonly reader: ReadableStreamDefaultReader<Bytes>;
+  /** What was read and not yet given. */
+  rest: Bytes;
+}
+
+/** A cut takes milliseconds; one that takes longer was left by a supervisor that was killed. */
+const CUT_POLL_MS = 2;
+const CUT_PATIENCE_MS = 3000;
+
+/** One reader of one log. */
+export class LogCursor {
+  readonly #path: string;
+  readonly #buffer = new Uint8Array(BLOCK_BYTES);
+  #positions: PositionReader;
+  #file: Deno.FsFile | undefined;
+  #inode = "";
+  #archive: OpenArchive | undefined;
+  /** Position of the next byte, see `LogPosition`. */
+  position = 0;
+  /** Nothing from here on is read. */
+  end = Infinity;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#positions = new PositionReader(path);
+  }
+
+  /** Whether the file is open. */
+  get isOpen(): boolean {
+    return this.#file !== undefined;
+  }
+
+  /** Opens the file as it is now; where its bytes begin and end, undefined when there is none. */
+  async open(): Promise<{ base: number; end: number } | undefined> {
+    this.close();
+    return await this.consistently(async (base) => {
+      this.#file?.close();
+      this.#file = await openIfAny(this.#path);
+      if (this.#file === undefined) return undefined;
+      const info = await this.#file.stat();
+      this.#inode = identity(info);
+      return { base, end: base + info.size };
+    });
+  }
+
+  /** Closes what is open; `open()` may follow. */
+  close(): void {
+    this.#file?.close();
+    this.#file = undefined;
+    this.#leaveArchive();
+    this.#positions[Symbol.dispose]();
+  }
+
+  /** The open file, for whoever looks for a place to begin. */
+  get file(): Deno.FsFile {
+    return this.#file!;
+  }
+
+  /** What `read` gives, certain that nothing was cut off the file while it read. */
+  async consistently<T>(read: (base: number) => Promise<T>): Promise<T> {
+    for (;;) {
+      const before = await this.#settled();
+      const result = await read(before.base);
+      if (this.#positions.read().changes === before.changes) return result;
+    }
+  }
+
+  async #settled(): Promise<LogPosition> {
+    const until = performance.now() + CUT_PATIENCE_MS;
+    for (;;) {
+      const position = this.#positions.read();
+      const cutting = position.phase === "cutting" ||
+        (position.phase === "archived" && position.method === "collapse");
+      if (!cutting || performance.now() > until) return position;
+      await sleep(CUT_POLL_MS);
+    }
+  }
+
+  /** The next bytes; undefined at the end, for now. */
+  async read(): Promise<Bytes | undefined> {
+    while (this.position < this.end) {
+      const found = await this.consistently((base) => this.#readFile(base));
+      if (found === undefined) return undefined;
+      if (found !== "archived") return this.#taken(found);
+      const chunk = await this.#readArchive();
+      if (chunk !== undefined) return this.#taken(chunk);
+    }
+    return undefined;
+  }
+
+  #taken(chunk: Bytes): Bytes {
+    const kept = chunk.subarray(0, this.end - this.position);
+    this.position += kept.length;
+    return kept;
+  }
+
+  async #readFile(base: number): Promise<Bytes | "archived" | undefined> {
+    if (this.position < base) return "archived";
+    this.#leaveArchive();
+    if (this.#file === undefined) return undefined;
+    const count = await readAt(this.#file, this.position - base, this.#buffer);
+    return count === 0 ? undefined : this.#buffer.slice(0, count);
+  }
+
+  /** Bytes from before the file's head; undefined when there are none here, and the position moved on. */
+  async #readArchive(): Promise<Bytes | undefined> {
+    const { base } = await this.#settled();
+    this.#archive ??= await this.#openArchive(base);
+    if (this.#archive === undefined) return undefined;
+    const chunk = await nextOf(this.#archive);
+    if (chunk === undefined) this.#leaveArchive();
+    return chunk;
+  }
+
+  async #openArchive(base: number): Promise<OpenArchive | undefined> {
+    const archives = listArchives(this.#path, base);
+    const archive = archiveAt(archives, this.position);
+    const stream = archive && await openArchive(archive);
+    // Pruned or flushed, if not renamed just now.
+    if (archive === undefined) this.position = base;
+    if (archive === undefined || stream === undefined) return undefined;
+    this.position = Math.max(this.position, archive.start);
+    const reader = stream.getReader();
+    const rest = await skip(reader, this.position - archive.start);
+    if (rest !== undefined) return { reader, rest };
+    // It ends before the position: what lies between is lost.
+    reader.cancel().catch(() => {});
+    const next = archives.find(({ start }) => start > this.position);
+    this.position = next?.start ?? base;
+    return undefined;
+  }
+
+  #leaveArchive(): void {
+    const archive = this.#archive;
+    this.#archive = undefined;
+    archive?.reader.cancel().catch(() => {});
+  }
+
+  /**
+   * What became of the file that was read to its end: `grown`, `same` or `missing`; `truncated` when
+   * somebody emptied it, the position being its start now; `replaced` by another file.
+   */
+  async look(): Promise<"grown" | "same" | "missing" | "truncated" | "replaced"> {
+    const now = await this.consistently(async (base) => {
+      return { base, info: await statIfAny(this.#path) };
+    });
+    if (now.info === undefined) return "missing";
+    if (this.#file === undefined || identity(now.info) !== this.#inode) return "replaced";
+    const end = now.base + now.info.size;
+    if (this.position > end) {
+      this.position = now.base;
+      return "truncated";
+    }
+    return this.position < end ? "grown" : "same";
+  }
+}
+
+async function nextOf(archive: OpenArchive): Promise<Bytes | undefined> {
+  if (archive.rest.length === 0) archive.rest = await pieceOf(archive.reader) ?? archive.rest;
+  const chunk = archive.rest.subarray(0, BLOCK_BYTES);
+  archive.rest = archive.rest.subarray(chunk.length);
+  return chunk.length === 0 ? undefined : chunk;
+}
+
+/** An archive that is damaged ends where the damage is. */
+async function pieceOf(reader: ReadableStreamDefaultReader<Bytes>): Promise<Bytes | undefined> {
+  try {
+    return (await reader.read()).value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Drops the first bytes of a stream; what is left of its current chunk, undefined at its end. */
+async function skip(
+  reader: ReadableStreamDefaultReader<Bytes>,
+  bytes: number,
+): Promise<Bytes | undefined> {
+  let left = bytes;
+  for (;;) {
+    const value = await pieceOf(reader);
+    if (value === undefined) return undefined;
+    if (value.length > left) return value.subarray(left);
+    left -= value.length;
+  }
+}
+
+function identity(info: Deno.FileInfo): string {
+  return `${info.dev}:${info.ino}`;
+}
+
+async function statIfAny(path: string): Promise<Deno.FileInfo | undefined> {
+  try {
+    return await Deno.stat(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+/** Waits for what a process depends on. A dependency that failed is an answer too. */
+
+import { AT_REST } from "../model/outcomes.ts";
+import type { DependencyCondition } from "../model/process_config.ts";
+import type { ProcessInfo } from "../model/process_info.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import type { Registry } from "./registry.ts";
+
+/**
+ * Resolves when every dependency has come to its point, starting those that are not wanted up yet.
+ * Throws, with the reason in words, when one cannot come to it any more.
+ */
+export async function awaitDependencies(
+  registry: Registry,
+  process: ManagedProcess,
+  signal: AbortSignal,
+): Promise<void> {
+  const entries = Object.entries(process.config.dependsOn);
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  try {
+    await Promise.all(entries.flatMap(([name, condition]) => {
+      const instances = registry.list().filter(({ config }) => config.name === name);
+      if (instances.length === 0) throw new Error(`depends on "${name}", which does not exist`);
+      return instances.map((dependency) => awaitOne(dependency, condition, either));
+    }));
+  } finally {
+    failed.abort();
+  }
+}
+
+async function awaitOne(
+  dependency: ManagedProcess,
+  condition: DependencyCondition,
+  signal: AbortSignal,
+): Promise<void> {
+  const met = CONDITIONS[condition];
+  const { state, wish } = dependency.snapshot;
+  if (!met(dependency.info()) && wish === "down" && AT_REST.has(state)) {
+    void dependency.start().catch(() => {});
+  }
+  await dependency.until(
+    () => met(dependency.info()) || hopeless(dependency.info(), condition),
+    signal,
+  );
+  const info = dependency.info();
+  if (met(info)) return;
+  throw new Error(
+    `depends on "${info.name}", which is ${info.state}${
+      info.lastReason ? `: ${info.lastReason}` : ""
+    }`,
+  );
+}
+
+const CONDITIONS: Readonly<Record<DependencyCondition, (info: ProcessInfo) => boolean>> = {
+  started: (info) => info.pid > 0 || completed(info),
+  ready: (info) => info.state === "running" && info.ready,
+  healthy: (info) => info.state === "running" && info.health === "healthy",
+  completed,
+  completed_ok: (info) => completed(info) && endedWell(info),
+};
+
+function completed(info: ProcessInfo): boolean {
+  return (info.state === "stopped" || info.state === "crashed") && info.lastExit !== null;
+}
+
+function endedWell({ lastExit, config }: ProcessInfo): boolean {
+  return lastExit?.signal === null && config.successExitCodes.includes(lastExit.code ?? -1);
+}
+
+/** It is at rest, and does not come to the condition from there by itself. */
+function hopeless(info: ProcessInfo, condition: DependencyCondition): boolean {
+  if (condition === "healthy" && info.config.healthCheck === undefined) return true;
+  return AT_REST.has(info.state);
+}

@@ -1,0 +1,127 @@
+/** One log under the keeper's eyes: how often it is looked at, and what the looks found. */
+
+import type { ManagedProcess } from "../process/managed_process.ts";
+import { readPosition } from "../logs/log_position.ts";
+import { rotationSize } from "../logs/rotate.ts";
+import { addMarks, lastMark, type TimeMark, trimMarks } from "../logs/time_index.ts";
+
+/** Between two looks at a log that is being written to, and at one that fills up within that time. */
+const BUSY_MS = 1000;
+const FAST_MS = 200;
+
+/** Between two looks at a log that has been silent for long. */
+const SILENT_MS = 10_000;
+
+/** Time between the last write and a look from which the log counts as silent in between. */
+const PAUSE_MS = 100;
+
+/** A log, as it was at the last look. */
+export class KeptLog {
+  readonly path: string;
+  process: ManagedProcess;
+  /** Steady milliseconds of the next look. */
+  dueAt = 0;
+  /** Interrupted rotations have been taken care of. */
+  recovered = false;
+  /** A rotation or flush is under way. */
+  busy = false;
+  /** Whether the head can be cut off; found out at the first rotation. */
+  collapse: boolean | undefined;
+  /** A rotation that failed is not tried again before. */
+  retryAt = 0;
+  #interval = BUSY_MS;
+  #base = 0;
+  #end = 0;
+  #size = 0;
+  #inode: number | null = null;
+  #blockSize: number | null = null;
+  #lookedAt = 0;
+  #markedAt = 0;
+
+  constructor(path: string, process: ManagedProcess) {
+    this.path = path;
+    this.process = process;
+  }
+
+  /** Whether its app has come to rest and everything it wrote was seen. */
+  get isDone(): boolean {
+    return this.process.snapshot.run === null && this.#interval > BUSY_MS;
+  }
+
+  /** Whether it is time to rotate. */
+  get isFull(): boolean {
+    const { maxSizeBytes } = this.process.config.log;
+    return this.#size > rotationSize(maxSizeBytes, this.#blockSize);
+  }
+
+  /** Begins to look often again. */
+  hurry(): void {
+    this.#interval = BUSY_MS;
+    this.dueAt = 0;
+  }
+
+  /** Takes up what is known of the log from its files: at first, and after a cut. */
+  refresh(): void {
+    this.#base = readPosition(this.path).base;
+    const mark = lastMark(this.path);
+    const info = lstatIfAny(this.path);
+    const born = (info?.birthtime ?? info?.mtime)?.getTime() ?? Date.now();
+    this.#end = Math.max(mark?.end ?? 0, this.#base);
+    this.#markedAt = mark?.at ?? 0;
+    this.#lookedAt = mark?.at ?? born;
+    this.#inode = info?.ino ?? null;
+    this.#size = info?.size ?? 0;
+  }
+
+  /** One look: a single call of the system while nothing was written. */
+  look(steady: number, now: number): void {
+    const info = lstatIfAny(this.path);
+    const grown = info?.isFile === true && this.#see(info, now);
+    this.#interval = grown ? BUSY_MS : Math.min(SILENT_MS, this.#interval * 2);
+    this.dueAt = steady + (grown && this.#fillsFast() ? FAST_MS : this.#interval);
+    this.#lookedAt = now;
+  }
+
+  #grownBy = 0;
+
+  #fillsFast(): boolean {
+    return this.#grownBy > this.process.config.log.maxSizeBytes / 2;
+  }
+
+  #see(info: Deno.FileInfo, now: number): boolean {
+    const end = this.#base + info.size;
+    if (info.ino !== this.#inode || end < this.#end) {
+      // Replaced or truncated by somebody: what was noted beyond its end is about another content.
+      trimMarks(this.path, 0, this.#base);
+      this.#end = this.#base;
+    }
+    this.#inode = info.ino;
+    this.#size = info.size;
+    this.#blockSize = info.blksize;
+    this.#grownBy = end - this.#end;
+    if (this.#grownBy <= 0) return false;
+    this.#mark(end, Math.min(info.mtime?.getTime() ?? now, now));
+    return true;
+  }
+
+  #mark(end: number, at: number): void {
+    const marks: TimeMark[] = [];
+    // Nothing was written between the last mark and the last look.
+    if (this.#markedAt === 0 || this.#lookedAt - this.#markedAt > PAUSE_MS) {
+      marks.push({ at: Math.min(this.#lookedAt, at), end: this.#end });
+    }
+    marks.push({ at, end });
+    addMarks(this.path, marks);
+    this.#markedAt = at;
+    this.#end = end;
+  }
+}
+
+function lstatIfAny(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.lstatSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * Looks after the logs of all processes: notes when they grew, rotates those that are full. One look
+ * is one call of the system, a log that is silent is looked at every 10 s, and without a process
+ * that runs there is no timer at all.
+ */
+
+import { messageOf } from "../model/errors.ts";
+import { type Archive, listArchives, pruneArchives } from "../logs/archives.ts";
+import type { LogFiles } from "../logs/log_files.ts";
+import { flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
+import { trimMarks } from "../logs/time_index.ts";
+import { canCollapse } from "../platform/collapse.ts";
+import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
+import { dirname } from "../platform/paths.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import { ArchivePress } from "./archive_press.ts";
+import { KeptLog } from "./kept_log.ts";
+
+/** Looks in one go, before others get their turn. */
+const SLICE = 100;
+
+/** Shortest time between two rounds. */
+const ROUND_MS = 200;
+
+/** After a rotation that failed, a full disk for one. */
+const RETRY_MS = 60_000;
+
+/** What the keeper is told and tells. */
+export interface LogKeeperOptions {
+  readonly clock: Clock;
+  readonly list: () => readonly ManagedProcess[];
+  readonly files: (process: ManagedProcess) => LogFiles;
+  readonly warn: (message: string) => void;
+}
+
+/** Keeps the logs of one home. */
+export class LogKeeper {
+  readonly #options: LogKeeperOptions;
+  readonly #logs = new Map<string, KeptLog>();
+  readonly #press = new ArchivePress();
+  readonly #said = new Set<string>();
+  #cancel: Cancel | undefined;
+  #round: Promise<void> | undefined;
+  /** One rotation at a time: the disk is one, too. */
+  #rotations: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: LogKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Begins with all processes; rotations that were interrupted are brought to an end. */
+  start(): void {
+    for (const process of this.#options.list()) this.wake(process);
+  }
+
+  /** A process has come to run. */
+  wake(process: ManagedProcess): void {
+    if (this.#closed) return;
+    const { stdout, stderr } = this.#options.files(process);
+    for (const path of [stdout, stderr]) {
+      const log = this.#logs.get(path) ?? new KeptLog(path, process);
+      log.process = process;
+      log.hurry();
+      this.#logs.set(path, log);
+    }
+    this.#arm();
+  }
+
+  /** Empties the logs of a process and removes their archives. */
+  async flush(process: ManagedProcess): Promise<void> {
+    const { stdout, stderr } = this.#options.files(process);
+    for (const path of [stdout, stderr]) {
+      await this.#changing(this.#logs.get(path), () => flushLog(path));
+    }
+  }
+
+  /** Looks no more; resolves when nothing is under way any longer. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel?.();
+    this.#cancel = undefined;
+    await Promise.allSettled([this.#round, this.#rotations, this.#press.close()]);
+  }
+
+  #arm(): void {
+    if (this.#closed || this.#round !== undefined || this.#logs.size === 0) return;
+    let dueAt = Infinity;
+    for (const log of this.#logs.values()) dueAt = Math.min(dueAt, log.dueAt);
+    const { clock } = this.#options;
+    this.#cancel?.();
+    this.#cancel = clock.after(Math.max(ROUND_MS, dueAt - clock.steady()), () => {
+      this.#cancel = undefined;
+      this.#round = this.#lookAround().finally(() => {
+        this.#round = undefined;
+        this.#arm();
+      });
+    });
+  }
+
+  async #lookAround(): Promise<void> {
+    const { clock } = this.#options;
+    let looks = 0;
+    for (const log of [...this.#logs.values()]) {
+      if (log.busy || log.dueAt > clock.steady()) continue;
+      await this.#attempt(log, () => this.#lookAt(log));
+      if (++looks % SLICE === 0) await sleep(0);
+      if (this.#closed) return;
+    }
+  }
+
+  #lookAt(log: KeptLog): Promise<void> | void {
+    if (!log.recovered) return this.#takeUp(log);
+    const { clock } = this.#options;
+    log.look(clock.steady(), clock.now());
+    if (log.isFull && clock.steady() >= log.retryAt) {
+      log.busy = true;
+      this.#rotations = this.#rotations.then(() => this.#attempt(log, () => this.#rotate(log)));
+    } else if (log.isDone) this.#logs.delete(log.path);
+  }
+
+  async #takeUp(log: KeptLog): Promise<void> {
+    log.recovered = true;
+    await recoverLog(log.path);
+    log.refresh();
+    const plain = listArchives(log.path).filter(({ compressed }) => !compressed);
+    for (const archive of plain) this.#compress(log, archive);
+  }
+
+  async #rotate(log: KeptLog): Promise<void> {
+    const { clock } = this.#options;
+    await this.#changing(log, async () => {
+      log.collapse ??= await this.#canCut(log);
+      const { maxSizeBytes } = log.process.config.log;
+      const options = { maxSizeBytes, collapse: log.collapse, now: clock.now() };
+      const archive = this.#closed ? undefined : await rotateLog(log.path, options);
+      if (archive !== undefined) this.#keep(log, archive);
+      else if (!this.#closed && log.collapse) this.#fallBack(log);
+    });
+    this.#said.delete(log.path);
+  }
+
+  /** What an archive that has just been made asks for: older ones go, it becomes small. */
+  #keep(log: KeptLog, archive: Archive): void {
+    pruneArchives(log.path, log.process.config.log, this.#options.clock.now());
+    trimMarks(log.path, listArchives(log.path)[0]?.start ?? archive.start, Infinity);
+    this.#compress(log, archive);
+  }
+
+  #compress(log: KeptLog, archive: Archive): void {
+    if (log.process.config.log.compress) this.#press.add(archive);
+  }
+
+  async #canCut(log: KeptLog): Promise<boolean> {
+    const folder = dirname(log.path);
+    if (await canCollapse(folder)) return true;
+    this.#say(
+      "truncate",
+      `The file system of "${folder}" cannot cut the head off a file (ext4 and xfs can): logs are ` +
+        "copied and truncated, and what is written in that moment is lost",
+    );
+    return false;
+  }
+
+  #fallBack(log: KeptLog): void {
+    log.collapse = false;
+    this.#say("truncate", `Cannot cut the head off "${log.path}": it is copied and truncated`);
+  }
+
+  /** Runs what changes a log, and looks at it with new eyes afterwards. */
+  async #changing(log: KeptLog | undefined, act: () => Promise<void>): Promise<void> {
+    if (log !== undefined) log.busy = true;
+    try {
+      await act();
+    } finally {
+      if (log !== undefined) {
+        log.busy = false;
+        log.refresh();
+        log.hurry();
+        this.#arm();
+      }
+    }
+  }
+
+  async #attempt(log: KeptLog, act: () => Promise<void> | void): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      log.retryAt = this.#options.clock.steady() + RETRY_MS;
+      log.dueAt = this.#options.clock.steady() + RETRY_MS / 10;
+      this.#say(log.path, `Cannot rotate "${log.path}", will try again: ${messageOf(error)}`);
+    }
+  }
+
+  /** Says something once, until it is over. */
+  #say(about: string, message: string): void {
+    if (this.#said.has(about)) return;
+    this.#said.add(about);
+    this.#options.warn(message);
+  }
+}

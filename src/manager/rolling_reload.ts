@@ -1,0 +1,93 @@
+/** Reloads the instances of a process a batch at a time, and puts the old ones back when one fails. */
+
+import { ProcsupError } from "../model/errors.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import { type Outcome, runBulk } from "./bulk.ts";
+
+/** How a rolling reload is done (spec 2.6). */
+export interface RollingOptions {
+  /** Instances at a time: a number, or a part such as `"25%"`; default 1. */
+  readonly batchSize?: number | string;
+  /** Go on only when the batch is ready; default true. */
+  readonly waitReady?: boolean;
+  /** Put the old configuration back on all when one fails. */
+  readonly rollbackOnFailure?: boolean;
+  /** The configuration to go to; default: the one it has. */
+  readonly config?: ProcessConfig;
+  /** Called after each batch. */
+  readonly onProgress?: (done: number, of: number) => void;
+}
+
+/** What came of it. */
+export interface RollingResult {
+  readonly outcomes: readonly Outcome[];
+  readonly rolledBack: boolean;
+}
+
+/** Reloads batch by batch; stops at the first batch that fails. */
+export async function rollingReload(
+  processes: readonly ManagedProcess[],
+  options: RollingOptions,
+): Promise<RollingResult> {
+  const size = batchCount(options.batchSize ?? 1, processes.length);
+  const wait = options.waitReady ?? true;
+  const before = processes.map((process) => ({ process, config: process.config }));
+  const touched: ManagedProcess[] = [];
+  const outcomes: Outcome[] = [];
+  for (let at = 0; at < processes.length; at += size) {
+    const batch = processes.slice(at, at + size);
+    touched.push(...batch);
+    outcomes.push(...await runBulk(batch, (process) => reloadTo(process, options.config, wait)));
+    options.onProgress?.(outcomes.length, processes.length);
+    if (!outcomes.some(({ error }) => error !== undefined)) continue;
+    if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
+    const old = before.filter(({ process }) => touched.includes(process));
+    await runBulk(old.map(({ process }) => process), (process) => {
+      const { config } = old.find((entry) => entry.process === process)!;
+      return putBack(process, config, wait);
+    });
+    return { outcomes, rolledBack: true };
+  }
+  return { outcomes, rolledBack: false };
+}
+
+async function reloadTo(
+  process: ManagedProcess,
+  config: ProcessConfig | undefined,
+  wait: boolean,
+): Promise<void> {
+  const old = process.config;
+  if (config !== undefined) process.reconfigure(config);
+  try {
+    await process.reload({ wait });
+  } catch (error) {
+    // With overlap the old one still runs: it must not be described by what failed.
+    if (process.snapshot.state === "running") process.reconfigure(old);
+    throw error;
+  }
+}
+
+async function putBack(
+  process: ManagedProcess,
+  config: ProcessConfig,
+  wait: boolean,
+): Promise<void> {
+  if (process.config === config && process.snapshot.state === "running") return;
+  process.reconfigure(config);
+  await process.restart({ wait, reason: "rolled back" });
+}
+
+/** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` naming the value. */
+export function batchCount(batchSize: number | string, instances: number): number {
+  const percent = /^(\d+)%$/.exec(String(batchSize))?.[1];
+  const wanted = percent === undefined
+    ? Number(batchSize)
+    : Math.max(1, Math.ceil(Number(percent) / 100 * instances));
+  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= Math.max(1, instances)) return wanted;
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid batch_size ${JSON.stringify(batchSize)}: expected a number from 1 to ${instances}, ` +
+      'or a part such as "25%"',
+  );
+}

@@ -1,0 +1,63 @@
+/** Changes how many instances of a process there are. */
+
+import { MAX_INSTANCES } from "../model/config_schema.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { notFound } from "../model/target.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import { type Outcome, runBulk } from "./bulk.ts";
+import type { Registry } from "./registry.ts";
+
+/**
+ * Scales the process of that name in the configuration to `4`, by `+2` or by `-1`. The instances of
+ * the highest index go first. Throws `process_not_found`, or `bad_request` naming the number.
+ */
+export async function scale(
+  registry: Registry,
+  name: string,
+  change: string | number,
+): Promise<Outcome[]> {
+  const instances = registry.list().filter(({ config }) => config.name === name);
+  if (instances.length === 0) {
+    throw notFound(name, registry.list().map(({ config }) => ({ name: config.name })));
+  }
+  const count = scaledCount(change, instances.length);
+  const byIndex = [...instances].sort((a, b) => a.instanceIndex - b.instanceIndex);
+  if (count > 1 && byIndex[0]!.name === name) registry.rename(byIndex[0]!, `${name}:0`);
+  const config = { ...byIndex[0]!.config, instances: count };
+  const leaving = byIndex.slice(count);
+  const outcomes = await runBulk(leaving, async (process) => {
+    await process.stop({ reason: "scaled down" });
+    registry.remove(process);
+  });
+  for (const process of byIndex.slice(0, count)) process.reconfigure(config);
+  const added = registry.addInstances(config, freeIndexes(byIndex, count));
+  return [...outcomes, ...await runBulk(added, (process) => process.start())];
+}
+
+/** The lowest indexes that are not taken, for as many instances as are missing. */
+function freeIndexes(instances: readonly ManagedProcess[], count: number): number[] {
+  const taken = new Set(instances.map(({ instanceIndex }) => instanceIndex));
+  const free: number[] = [];
+  for (let index = 0; free.length + instances.length < count; index++) {
+    if (!taken.has(index)) free.push(index);
+  }
+  return free;
+}
+
+/** `4`, `"4"`, `"+2"` or `"-1"` applied to a count. Throws `bad_request`. */
+export function scaledCount(change: string | number, now: number): number {
+  const text = String(change).trim();
+  const count = /^[+-]\d+$/.test(text)
+    ? now + Number(text)
+    : /^\d+$/.test(text)
+    ? Number(text)
+    : NaN;
+  if (count >= 1 && count <= MAX_INSTANCES) return count;
+  throw new ProcsupError(
+    "bad_request",
+    `Cannot scale to ${
+      JSON.stringify(change)
+    }: from 1 to ${MAX_INSTANCES} instances are possible, ` +
+      `there are ${now}`,
+  );
+}

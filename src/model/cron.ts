@@ -1,0 +1,63 @@
+/**
+ * When a schedule is due. It brings its parser along, so that only those load it, by `import()`, who
+ * have a schedule.
+ */
+
+import { Cron } from "croner";
+import { messageOf, ProcsupError } from "./errors.ts";
+import type { CronRestartConfig } from "./process_config.ts";
+
+/** The moments of a schedule. */
+export interface Schedule {
+  /** The first moment after the given one, in milliseconds since the epoch; null: never again. */
+  next(after: number): number | null;
+}
+
+/**
+ * Reads 5 or 6 fields (seconds first), or a nickname such as `@daily`. Throws `invalid_config`
+ * naming `key` for a bad expression, a date that never comes and an unknown timezone.
+ */
+export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartConfig): Schedule {
+  const { schedule, timezone } = config;
+  const refuse = (field: string, value: string, why: string) =>
+    new ProcsupError("invalid_config", `Invalid "${key}${field}" ${JSON.stringify(value)}: ${why}`);
+  if (timezone !== undefined && !isTimezone(timezone)) {
+    throw refuse(".timezone", timezone, 'unknown timezone, expected one such as "Europe/Berlin"');
+  }
+  const problem = formProblem(schedule);
+  if (problem !== undefined) throw refuse(".schedule", schedule, problem);
+  let cron: Cron;
+  try {
+    cron = new Cron(schedule.trim(), {
+      paused: true,
+      unref: true,
+      ...(timezone === undefined ? {} : { timezone }),
+    });
+  } catch (error) {
+    throw refuse(".schedule", schedule, sentence(messageOf(error)));
+  }
+  if (cron.nextRun() === null) throw refuse(".schedule", schedule, "this date never comes");
+  return { next: (after) => cron.nextRun(new Date(after))?.getTime() ?? null };
+}
+
+/** The parser also takes years and single dates, which are no schedule here. */
+function formProblem(schedule: string): string | undefined {
+  if (schedule.trim().startsWith("@")) return undefined;
+  const fields = schedule.trim().split(/\s+/).length;
+  if (fields === 5 || fields === 6) return undefined;
+  return 'expected 5 or 6 fields such as "0 4 * * *", or a nickname such as "@daily"';
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function sentence(message: string): string {
+  if (message.includes("exactly five")) return "unknown nickname";
+  return message.replace(/^\w+: /, "").replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+}

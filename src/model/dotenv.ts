@@ -1,0 +1,40 @@
+/** Files of `NAME=value` lines. */
+
+import { ProcsupError } from "./errors.ts";
+
+const LINE = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;
+const DOUBLE_QUOTED = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/s;
+const SINGLE_QUOTED = /^'([^']*)'\s*(?:#.*)?$/;
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
+
+/**
+ * The variables of a file: blank lines and `#` comments are passed over, a leading `export` too;
+ * in double quotes `\n`, `\r` and `\t` are escapes, in single quotes nothing is. Nothing is
+ * expanded. Throws `invalid_config` naming the line, never its value.
+ */
+export function parseDotenv(text: string, file: string): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [index, raw] of text.split(/\r?\n/).entries()) {
+    const line = raw.trim();
+    if (line === "" || line.startsWith("#")) continue;
+    const [, name, value] = LINE.exec(line) ?? [];
+    const parsed = value === undefined ? undefined : unquote(value);
+    if (name === undefined || parsed === undefined) {
+      throw new ProcsupError(
+        "invalid_config",
+        `Invalid line ${index + 1} in env_file "${file}": expected NAME=value`,
+      );
+    }
+    variables[name] = parsed;
+  }
+  return variables;
+}
+
+function unquote(value: string): string | undefined {
+  const single = SINGLE_QUOTED.exec(value);
+  if (single !== null) return single[1];
+  const double = DOUBLE_QUOTED.exec(value);
+  if (double !== null) return double[1]!.replace(/\\(.)/gs, (_, c: string) => ESCAPES[c] ?? c);
+  if (/^["']/.test(value)) return undefined;
+  return value.replace(/\s+#.*$/, "").trim();
+}

@@ -1,0 +1,273 @@
+/** What becomes of a process: the steps that the cells of the state table are made of. Pure. */
+
+import type { HookName, ProcessConfig } from "./process_config.ts";
+import type { Exit, ProcessState } from "./process_info.ts";
+import type { Effect, ProcessEvent, Run, Snapshot } from "./process_state.ts";
+import { budgetLeft, ranStably, recentRestarts, restartDelay } from "./restart_budget.ts";
+
+/** What is decided by the configuration. */
+export type Policy = Pick<
+  ProcessConfig,
+  | "restartPolicy"
+  | "maxRestarts"
+  | "restartWindowMs"
+  | "restartDelayMs"
+  | "backoffMaxMs"
+  | "minUptimeMs"
+  | "successExitCodes"
+  | "stopTimeoutMs"
+  | "dependsOn"
+  | "waitReady"
+  | "readyLog"
+  | "readyDelayMs"
+  | "hooks"
+>;
+
+/** The next snapshot, and what must be done. */
+export type Step = readonly [Snapshot, readonly Effect[]];
+
+type EventOf<T extends ProcessEvent["type"]> = Extract<ProcessEvent, { type: T }>;
+
+/** States in which nothing runs and nothing is due. */
+export const AT_REST: ReadonlySet<ProcessState> = new Set(["stopped", "crashed", "errored"]);
+
+/** Whether a process counts as running only when it is ready. */
+export function wantsReadiness(
+  policy: Pick<Policy, "waitReady" | "readyLog" | "readyDelayMs">,
+): boolean {
+  return policy.waitReady || policy.readyLog !== undefined || policy.readyDelayMs !== undefined;
+}
+
+/** A user wants it down. */
+export function stopWish(now: Snapshot, event: EventOf<"stop_requested">): Snapshot {
+  return { ...now, wish: "down", ending: null, lastReason: event.reason ?? "stopped by user" };
+}
+
+/** A user wants it up again once it is down. */
+export function upAgain(now: Snapshot, reason: string): Snapshot {
+  return { ...now, wish: "up", ending: "asked", lastReason: reason };
+}
+
+/** End it, to go on afterwards. */
+export function endFor(
+  ending: Snapshot["ending"],
+  now: Snapshot,
+  reason: string,
+  policy: Policy,
+): Step {
+  return [
+    { ...now, state: "stopping", ending, lastReason: reason },
+    [{ type: "end", timeoutMs: policy.stopTimeoutMs }],
+  ];
+}
+
+/** A start that a user asked for: earlier failures are forgotten, dependencies come first. */
+export function freshStart(now: Snapshot, reason: string, policy: Policy): Step {
+  const fresh: Snapshot = {
+    ...now,
+    wish: "up",
+    streak: 0,
+    ranMs: 0,
+    restartsAt: [],
+    nextRestartAt: null,
+    ending: null,
+    lastReason: reason,
+  };
+  const dependencies = Object.keys(policy.dependsOn);
+  if (dependencies.length === 0) return launch(fresh);
+  return [
+    {
+      ...fresh,
+      state: "waiting",
+      awaiting: "dependencies",
+      lastReason: `waiting for ${dependencies.join(", ")}`,
+    },
+    [{ type: "await_dependencies" }],
+  ];
+}
+
+/** The next attempt. */
+export function launch(now: Snapshot): Step {
+  const next: Snapshot = {
+    ...now,
+    state: "starting",
+    attempt: now.attempt + 1,
+    startedAt: null,
+    finishedAt: null,
+    nextRestartAt: null,
+    awaiting: null,
+    ending: null,
+  };
+  return [next, [{ type: "launch" }]];
+}
+
+/** The same step, without what was being waited for. */
+export function disarmed([now, effects]: Step): Step {
+  return [now, [{ type: "disarm" }, ...effects]];
+}
+
+/** Everything of the run has ended because it was asked to. */
+export function gone(
+  now: Snapshot,
+  event: Omit<EventOf<"gone">, "type" | "attempt">,
+  policy: Policy,
+): Step {
+  const over: Snapshot = {
+    ...finished(now, event.exit ?? now.lastExit, event.at, event.ranForMs),
+    ending: null,
+  };
+  if (event.left.length > 0) {
+    // Started again it would be there twice.
+    const state = now.wish === "up" ? "errored" : "stopped";
+    return [{ ...over, state, lastReason: `could not end pid ${event.left.join(", ")}` }, []];
+  }
+  const [next, effects] = afterwards(over, now, event, policy);
+  return [next, [...hookEffect("postStop", policy), ...effects]];
+}
+
+function afterwards(
+  over: Snapshot,
+  { wish, ending, lastReason }: Snapshot,
+  event: { at: number; random: number },
+  policy: Policy,
+): Step {
+  if (wish === "down") return [{ ...over, state: "stopped" }, []];
+  if (ending === "unready") return unready(over, event, policy);
+  if (ending === "recycled") return recycled(over, policy);
+  return freshStart(over, lastReason, policy);
+}
+
+/** It is up, and ready where readiness is asked for. */
+export function running(now: Snapshot, policy: Policy): Step {
+  return [{ ...now, state: "running", ready: true }, hookEffect("postStart", policy)];
+}
+
+function hookEffect(hook: HookName, policy: Policy): Effect[] {
+  return policy.hooks[hook] === undefined ? [] : [{ type: "hook", hook }];
+}
+
+/** A timeout of readiness is a failure: of the start, or of one more automatic restart. */
+function unready(over: Snapshot, event: { at: number; random: number }, policy: Policy): Step {
+  const first = over.streak === 0 && over.restartsAt.length === 0;
+  if (first) return [{ ...over, state: "errored" }, []];
+  return failed(over, event, policy, []);
+}
+
+/** Replaced at once, but within the budget: a limit that is always hit must not loop for ever. */
+function recycled(over: Snapshot, policy: Policy): Step {
+  const recent = recentRestarts(policy, over.restartsAt, over.ranMs);
+  if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, []);
+  return launch({
+    ...over,
+    restarts: over.restarts + 1,
+    restartsAt: [...recent, over.ranMs],
+  });
+}
+
+/** The same process, under a new daemon. */
+export function adopted(
+  now: Snapshot,
+  found: { run: Run; pid: number },
+  at: number,
+  policy: Policy,
+): Step {
+  const ready = now.state === "running" || !wantsReadiness(policy);
+  return [
+    {
+      ...now,
+      state: ready ? "running" : "starting",
+      ready,
+      run: found.run,
+      pid: found.pid,
+      startedAt: now.startedAt ?? at,
+    },
+    [{ type: "adopt" }],
+  ];
+}
+
+/** The machine was booted since: what was wanted up starts afresh. */
+export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): Step {
+  const over: Snapshot = {
+    ...now,
+    run: null,
+    pid: 0,
+    ready: false,
+    nextRestartAt: null,
+    awaiting: null,
+    ending: null,
+  };
+  if (now.wish === "up" && autostart) return freshStart(over, "started after a reboot", policy);
+  if (AT_REST.has(now.state)) return [over, []];
+  return [{ ...over, state: "stopped", lastReason: "the machine was rebooted" }, []];
+}
+
+function finished(now: Snapshot, exit: Exit | null, at: number, ranForMs: number): Snapshot {
+  return {
+    ...now,
+    run: null,
+    pid: 0,
+    ready: false,
+    lastExit: exit,
+    finishedAt: at,
+    ranMs: now.ranMs + ranForMs,
+  };
+}
+
+/** The app ended by itself: the policy decides what follows. */
+export function exited(
+  now: Snapshot,
+  event: { exit: Exit; ranForMs: number; random: number },
+  policy: Policy,
+): Step {
+  const { exit, ranForMs, random } = event;
+  const at = exit.at.getTime();
+  const sweep: Effect[] = now.run === null ? [] : [{ type: "sweep", run: now.run }];
+  const over: Snapshot = {
+    ...finished(now, exit, at, ranForMs),
+    streak: ranStably(policy, ranForMs) ? 0 : now.streak,
+    lastReason: describeExit(exit),
+  };
+  if (isSuccess(exit, policy) && policy.restartPolicy !== "always") {
+    return [{ ...over, state: "stopped" }, sweep];
+  }
+  return failed(over, { at, random }, policy, sweep);
+}
+
+/** Again, after a delay, if the policy and the budget allow. */
+function failed(
+  over: Snapshot,
+  { at, random }: { at: number; random: number },
+  policy: Policy,
+  effects: readonly Effect[],
+): Step {
+  if (policy.restartPolicy === "never") return [{ ...over, state: "crashed" }, effects];
+  const recent = recentRestarts(policy, over.restartsAt, over.ranMs);
+  if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, effects);
+  const ms = restartDelay(policy, over.streak, random);
+  return [
+    {
+      ...over,
+      state: "waiting",
+      awaiting: "delay",
+      streak: over.streak + 1,
+      restartsAt: [...recent, over.ranMs],
+      nextRestartAt: at + ms,
+    },
+    [...effects, { type: "arm_delay", ms }],
+  ];
+}
+
+function givenUp(over: Snapshot, restarts: number, effects: readonly Effect[]): Step {
+  const lastReason = `${over.lastReason}, ${restarts} restarts used up`;
+  return [{ ...over, state: "errored", lastReason }, effects];
+}
+
+function isSuccess(exit: Exit, policy: Pick<Policy, "successExitCodes">): boolean {
+  return exit.code !== null && exit.signal === null && policy.successExitCodes.includes(exit.code);
+}
+
+/** `exited with code 1`, `ended by SIGSEGV`, `exit code unknown`. */
+export function describeExit(exit: Exit): string {
+  if (exit.signal !== null) return `ended by ${exit.signal}`;
+  return exit.code === null ? "ended, exit code unknown" : `exited with code ${exit.code}`;
+}

@@ -1,0 +1,52 @@
+/** In which order processes start and stop, by what they depend on. Pure. */
+
+import { ProcsupError } from "./errors.ts";
+
+/** What the order is made from. */
+export interface Ordered {
+  /** Name in the configuration, which dependencies name. */
+  readonly name: string;
+  readonly dependsOn: readonly string[];
+  /** Lower starts first among those that could start together. */
+  readonly priority: number;
+}
+
+/**
+ * Waves of processes: each needs only those of earlier waves. Dependencies on processes that are not
+ * in the list count as met. Throws `invalid_config` naming a cycle.
+ */
+export function startWaves<P>(processes: readonly P[], describe: (process: P) => Ordered): P[][] {
+  const nodes = processes.map((process) => ({ process, ...describe(process) }));
+  const names = new Set(nodes.map(({ name }) => name));
+  const placed = new Set<string>();
+  const waves: P[][] = [];
+  let left = nodes;
+  while (left.length > 0) {
+    const free = left.filter(({ dependsOn }) =>
+      dependsOn.every((name) => placed.has(name) || !names.has(name))
+    );
+    if (free.length === 0) throw cycleError(left);
+    // Those of one priority go together; a higher one waits for its turn.
+    const first = Math.min(...free.map(({ priority }) => priority));
+    const wave = free.filter(({ priority }) => priority === first);
+    waves.push(wave.map(({ process }) => process));
+    const now = new Set(wave);
+    left = left.filter((node) => !now.has(node));
+    for (const { name } of wave) {
+      if (!left.some((node) => node.name === name)) placed.add(name);
+    }
+  }
+  return waves;
+}
+
+function cycleError(nodes: readonly Ordered[]): ProcsupError {
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  const path: string[] = [];
+  let at = nodes[0]!;
+  while (!path.includes(at.name)) {
+    path.push(at.name);
+    at = byName.get(at.dependsOn.find((name) => byName.has(name))!)!;
+  }
+  const cycle = [...path.slice(path.indexOf(at.name)), at.name];
+  return new ProcsupError("invalid_config", `Dependencies form a cycle: ${cycle.join(" → ")}`);
+}

@@ -1,0 +1,90 @@
+/** The few system calls that Deno has no words for. Loaded when first needed, never before. */
+
+import { isLinux } from "./os.ts";
+
+const SYMBOLS = {
+  socket: { parameters: ["i32", "i32", "i32"], result: "i32" },
+  setsockopt: { parameters: ["i32", "i32", "i32", "buffer", "u32"], result: "i32" },
+  getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
+  bind: { parameters: ["i32", "buffer", "u32"], result: "i32" },
+  listen: { parameters: ["i32", "i32"], result: "i32" },
+  getsockname: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
+  // With two arguments it needs no variable ones, which arm64 macOS passes in another way.
+  ioctl: { parameters: ["i32", "u64"], result: "i32" },
+  close: { parameters: ["i32"], result: "i32" },
+  syscall: { parameters: ["i64", "i64", "i64", "i64"], result: "i64" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+const errnoSymbol = isLinux ? "__errno_location" : "__error";
+const ERRNO = { [errnoSymbol]: { parameters: [], result: "pointer" } } as const;
+
+/** Where the C library is: glibc, musl, macOS. */
+const NAMES = isLinux
+  ? ["libc.so.6", `libc.musl-${Deno.build.arch}.so.1`, "libc.so"]
+  : ["libSystem.B.dylib", "libc.dylib"];
+
+/** The system calls. Each returns -1 on failure; the reason is then `errno()`. */
+export interface Libc {
+  readonly call: Deno.StaticForeignLibraryInterface<typeof SYMBOLS>;
+  /** The error number of the call just made. */
+  errno(): number;
+}
+
+let loaded: Libc | undefined;
+
+/** The C library. Throws when there is none that can be loaded. */
+export function libc(): Libc {
+  return loaded ??= load();
+}
+
+function load(): Libc {
+  const failures: string[] = [];
+  for (const name of NAMES) {
+    try {
+      const { symbols } = Deno.dlopen(name, SYMBOLS);
+      const location = Deno.dlopen(name, ERRNO).symbols[errnoSymbol]! as () => Deno.PointerValue;
+      return { call: symbols, errno: () => new Deno.UnsafePointerView(location()!).getInt32() };
+    } catch (error) {
+      failures.push((error as Error).message);
+    }
+  }
+  throw new Error(`Cannot load the C library: ${failures.join("; ")}`);
+}
+
+/** Numbers that differ between the systems. */
+export const C = isLinux
+  ? {
+    AF_INET: 2,
+    AF_INET6: 10,
+    SOL_SOCKET: 1,
+    SO_REUSEADDR: 2,
+    SO_REUSEPORT: 15,
+    SO_ACCEPTCONN: 30,
+    IPV6_V6ONLY: 26,
+    FIOCLEX: 0x5451n,
+    EADDRINUSE: 98,
+    EADDRNOTAVAIL: 99,
+    EAFNOSUPPORT: 97,
+  }
+  : {
+    AF_INET: 2,
+    AF_INET6: 30,
+    SOL_SOCKET: 0xffff,
+    SO_REUSEADDR: 4,
+    SO_REUSEPORT: 0x200,
+    SO_ACCEPTCONN: 2,
+    IPV6_V6ONLY: 27,
+    FIOCLEX: 0x20006601n,
+    EADDRINUSE: 48,
+    EADDRNOTAVAIL: 49,
+    EAFNOSUPPORT: 47,
+  };
+
+/** Numbers that are the same on all systems. */
+export const EACCES = 13;
+/** As `EACCES`, from calls that need a privilege. */
+export const EPERM = 1;
+/** Stream sockets. */
+export const SOCK_STREAM = 1;
+/** Protocol level of IPv6 options. */
+export const IPPROTO_IPV6 = 41;

@@ -1,0 +1,39 @@
+/** Asks once whether something answers: the effects behind health checks. */
+
+/** GETs a URL. Resolves with what is wrong, or undefined for a status from 200 to 399. */
+export async function probeHttp(url: string, timeoutMs: number): Promise<string | undefined> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, { redirect: "manual", signal: timeout });
+    // Its status is all that counts: the body may be large, or never end.
+    await response.body?.cancel();
+    if (response.status >= 200 && response.status < 400) return undefined;
+    return `${url} answered ${response.status}`;
+  } catch (error) {
+    if (timeout.aborted) return `${url} did not answer within ${timeoutMs} ms`;
+    return `${url} does not answer: ${reasonOf(error)}`;
+  }
+}
+
+/** Connects to `host:port`. Resolves with what is wrong, or undefined. */
+export async function probeTcp(endpoint: string, timeoutMs: number): Promise<string | undefined> {
+  const at = endpoint.lastIndexOf(":");
+  const hostname = endpoint.slice(0, at).replace(/^\[(.*)\]$/, "$1");
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const port = Number(endpoint.slice(at + 1));
+    const connection = await Deno.connect({ hostname, port, signal: timeout });
+    connection.close();
+    return undefined;
+  } catch (error) {
+    if (timeout.aborted) return `${endpoint} did not accept within ${timeoutMs} ms`;
+    return `${endpoint} does not accept: ${reasonOf(error)}`;
+  }
+}
+
+/** The last part of a chain of causes says it best. */
+function reasonOf(error: unknown): string {
+  let at = error as Error;
+  while (at.cause instanceof Error) at = at.cause;
+  return at.message;
+}

@@ -1,0 +1,96 @@
+/** Runs a short shell command beside an app: hooks and `command` checks. */
+
+import { sendSignal } from "./process_group.ts";
+
+/** What to run. */
+export interface ShellCommand {
+  readonly command: string;
+  readonly cwd: string;
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Ends the command, as its timeout does. */
+  readonly signal?: AbortSignal;
+  /** Keep the end of what it prints. */
+  readonly capture?: boolean;
+}
+
+/** How it went. */
+export interface ShellResult {
+  /** Null when it was ended by its timeout or signal. */
+  readonly code: number | null;
+  /** Why it did not end by itself. */
+  readonly ended: "timeout" | "aborted" | null;
+  /** The end of stdout and stderr, 64 KiB at most; empty unless captured. */
+  readonly output: string;
+}
+
+const OUTPUT_BYTES = 64 * 1024;
+
+/** How long output may still come after the shell has ended: what it left running holds the pipe. */
+const DRAIN_MS = 100;
+
+/** Runs `sh -c`, in a group of its own that is killed as a whole at the timeout. */
+export async function runShell(shell: ShellCommand): Promise<ShellResult> {
+  const io = shell.capture ? "piped" : "null";
+  const child = new Deno.Command("/bin/sh", {
+    args: ["-c", shell.command],
+    cwd: shell.cwd,
+    env: shell.env,
+    clearEnv: true,
+    detached: true,
+    stdin: "null",
+    stdout: io,
+    stderr: io,
+  }).spawn();
+  let ended: ShellResult["ended"] = null;
+  const end = (why: "timeout" | "aborted") => {
+    ended ??= why;
+    sendSignal(-child.pid, "SIGKILL");
+  };
+  const timer = setTimeout(() => end("timeout"), shell.timeoutMs);
+  const onAbort = () => end("aborted");
+  shell.signal?.addEventListener("abort", onAbort);
+  if (shell.signal?.aborted) onAbort();
+  const tail = shell.capture ? new OutputTail([child.stdout, child.stderr]) : undefined;
+  const { code } = await child.status;
+  clearTimeout(timer);
+  shell.signal?.removeEventListener("abort", onAbort);
+  return { code: ended === null ? code : null, ended, output: await tail?.text() ?? "" };
+}
+
+/** Reads streams to their end and keeps the last of it. */
+class OutputTail {
+  readonly #readers: ReadableStreamDefaultReader<Uint8Array>[];
+  readonly #done: Promise<unknown>;
+  #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(streams: readonly ReadableStream<Uint8Array>[]) {
+    this.#readers = streams.map((stream) => stream.getReader());
+    this.#done = Promise.all(this.#readers.map((reader) => this.#read(reader)));
+  }
+
+  /** What there was, once the streams have ended or the patience has. */
+  async text(): Promise<string> {
+    const patience = setTimeout(
+      () => this.#readers.forEach((reader) => void reader.cancel().catch(() => {})),
+      DRAIN_MS,
+    );
+    await this.#done;
+    clearTimeout(patience);
+    return new TextDecoder().decode(await new Blob(this.#chunks as BlobPart[]).bytes());
+  }
+
+  async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+    for (;;) {
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
+      if (done || value === undefined) return;
+      this.#chunks.push(value);
+      this.#length += value.length;
+      while (this.#length - this.#chunks[0]!.length >= OUTPUT_BYTES) {
+        this.#length -= this.#chunks.shift()!.length;
+      }
+    }
+  }
+}

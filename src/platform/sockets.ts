@@ -1,0 +1,114 @@
+/**
+ * The listening sockets of the processes: opened once, inherited by every instance, held open here
+ * between two instances, and taken up again by the daemon after this one.
+ */
+
+import { ProcsupError } from "../model/errors.ts";
+import type { SocketAddress } from "./sockets_address.ts";
+import { closeSocket, openListener, takeListeners } from "./sockets_open.ts";
+
+/** The sockets of one process, all its instances. */
+export interface SharedSockets {
+  /** The process's name without an instance's index. */
+  readonly owner: string;
+  readonly addresses: readonly SocketAddress[];
+  /** The app is a Node program, and runs as our own or as another user. */
+  readonly preload?: "own" | "other_user";
+}
+
+/** What the pool does with the kernel; replaced in tests. */
+export interface SocketCalls {
+  open(address: SocketAddress, beside?: boolean): number;
+  take(pid: number, addresses: readonly SocketAddress[]): Map<SocketAddress, number>;
+  close(fd: number): void;
+}
+
+const KERNEL: SocketCalls = { open: openListener, take: takeListeners, close: closeSocket };
+
+interface Held {
+  readonly owner: string;
+  readonly fd: number;
+}
+
+/** All listening sockets of one supervisor. */
+export class SocketPool {
+  readonly #held = new Map<string, Held>();
+  /** Addresses that running instances hold and that could not be taken up from them, by owner. */
+  readonly #elsewhere = new Map<string, string>();
+  readonly #calls: SocketCalls;
+
+  constructor(calls: SocketCalls = KERNEL) {
+    this.#calls = calls;
+  }
+
+  /**
+   * The descriptors of a process's sockets, opened unless they are open.
+   * Throws `ProcsupError` `start_failed` naming the address and what is wrong with it.
+   */
+  descriptors({ owner, addresses }: SharedSockets): number[] {
+    return addresses.map((address) => {
+      const held = this.#held.get(address.text);
+      if (held === undefined) return this.#open(owner, address);
+      if (held.owner !== owner) throw new ProcsupError("start_failed", foreign(address, held.owner));
+      return held.fd;
+    });
+  }
+
+  /**
+   * Takes up the sockets that an earlier supervisor gave to a running instance. The first of `pids`
+   * that has one and lets it be taken counts. Returns the addresses that could not be taken: the
+   * instance serves them on, and the next launch opens another socket beside.
+   */
+  recover({ owner, addresses }: SharedSockets, pids: readonly number[]): string[] {
+    for (const pid of pids) {
+      const missing = addresses.filter(({ text }) => !this.#held.has(text));
+      for (const [address, fd] of this.#calls.take(pid, missing)) {
+        this.#held.set(address.text, { owner, fd });
+        this.#elsewhere.delete(address.text);
+      }
+    }
+    const lost = addresses.map(({ text }) => text).filter((text) => !this.#held.has(text));
+    const news = lost.filter((text) => !this.#elsewhere.has(text));
+    for (const text of lost) this.#elsewhere.set(text, owner);
+    return news;
+  }
+
+  /** Closes a process's sockets: it is forgotten, or has no instance left. */
+  drop(owner: string): void {
+    for (const [text, held] of [...this.#held]) {
+      if (held.owner !== owner) continue;
+      this.#calls.close(held.fd);
+      this.#held.delete(text);
+    }
+    for (const [text, name] of [...this.#elsewhere]) {
+      if (name === owner) this.#elsewhere.delete(text);
+    }
+  }
+
+  /** Closes all; instances keep theirs. */
+  close(): void {
+    for (const { fd } of this.#held.values()) this.#calls.close(fd);
+    this.#held.clear();
+  }
+
+  #open(owner: string, address: SocketAddress): number {
+    const fd = this.#openAnyhow(owner, address);
+    this.#held.set(address.text, { owner, fd });
+    this.#elsewhere.delete(address.text);
+    return fd;
+  }
+
+  #openAnyhow(owner: string, address: SocketAddress): number {
+    try {
+      return this.#calls.open(address);
+    } catch (error) {
+      if (this.#elsewhere.get(address.text) !== owner) throw error;
+      return this.#calls.open(address, true);
+    }
+  }
+}
+
+/** Why a socket is refused that another process has. */
+export function foreign({ text }: SocketAddress, owner: string): string {
+  return `socket "${text}" belongs to "${owner}"`;
+}

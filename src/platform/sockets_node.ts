@@ -1,0 +1,112 @@
+/**
+ * The preload that lets unchanged Node apps serve shared sockets: `listen(8080)` takes the inherited
+ * descriptor instead of opening a socket of its own. For Node 18 and later.
+ */
+
+import { ProcsupError } from "../model/errors.ts";
+import { readFileIfAny, replaceFile } from "./atomic_file.ts";
+import { dirname } from "./paths.ts";
+
+/**
+ * What runs in the app before its own code, as CommonJS.
+ *
+ * - It acts in the process that the sockets were handed to (`LISTEN_PID`), and in no child of it.
+ * - It takes itself out of the environment, so that children neither load it nor see it.
+ * - An address whose descriptor is in use is left to Node, which then says EADDRINUSE as ever.
+ * - Where one `listen()` means several sockets, the further ones hand their connections to the first.
+ */
+export const NODE_PRELOAD: string = `"use strict";
+const { env, pid } = process;
+const texts = (env.PROCSUP_SOCKETS || "").split(" ");
+const mine = Number(env.LISTEN_PID) === pid && env.PROCSUP_SOCKETS !== undefined;
+if (mine) {
+  env.NODE_OPTIONS = env.PROCSUP_NODE_OPTIONS || "";
+  if (!env.NODE_OPTIONS) delete env.NODE_OPTIONS;
+  delete env.PROCSUP_NODE_OPTIONS;
+  delete env.PROCSUP_SOCKETS;
+  const net = require("net");
+  const sockets = texts.map((text, i) => {
+    const at = text.lastIndexOf(":");
+    const host = text.slice(0, at).replace(/^\\[|\\]$/g, "");
+    return { fd: 3 + i, host, port: Number(text.slice(at + 1)), used: false };
+  });
+  const anyHost = (host) => host === undefined || host === null || ["", "0.0.0.0", "::"].includes(host);
+  const loopback = (host) => /^(localhost|::1|127(\\.\\d+){3})$/.test(host);
+  const socketsFor = (port, host) => {
+    const free = sockets.filter((s) => s.port === port && !s.used);
+    const exact = free.filter((s) => s.host === host);
+    if (exact.length > 0) return exact;
+    if (anyHost(host)) return free;
+    const near = host === "localhost" ? free.filter((s) => loopback(s.host)) : [];
+    return near.length > 0 ? near : free.filter((s) => s.host === "");
+  };
+  const listen = net.Server.prototype.listen;
+  net.Server.prototype.listen = function (...args) {
+    const first = args[0];
+    const options = typeof first === "object" && first !== null ? first : undefined;
+    if (options && (options._handle || options.handle || options.fd !== undefined || options.path)) {
+      return listen.apply(this, args);
+    }
+    const port = options ? options.port : first;
+    const isPort = typeof port === "number" || (typeof port === "string" && /^\\d+$/.test(port));
+    const host = options ? options.host : typeof args[1] === "string" ? args[1] : undefined;
+    const [socket, ...more] = isPort ? socketsFor(Number(port), host) : [];
+    if (socket === undefined || this._handle) return listen.apply(this, args);
+    socket.used = true;
+    for (const other of more) {
+      other.used = true;
+      const side = new net.Server({ pauseOnConnect: this.pauseOnConnect, allowHalfOpen: this.allowHalfOpen });
+      side.on("connection", (connection) => {
+        connection.server = this;
+        this.emit("connection", connection);
+      });
+      side.on("error", (error) => this.emit("error", error));
+      listen.call(side, { fd: other.fd });
+      side.unref();
+      this.once("close", () => side.close());
+    }
+    const to = { fd: socket.fd };
+    if (options && options.signal) to.signal = options.signal;
+    const callback = args[args.length - 1];
+    return typeof callback === "function" ? listen.call(this, to, callback) : listen.call(this, to);
+  };
+}
+`;
+
+/** Variables with which a Node app loads the preload at `path`, over those it has. */
+export function nodePreloadEnv(
+  path: string,
+  addresses: readonly string[],
+  nodeOptions = "",
+): Record<string, string> {
+  const quoted = /[\s"\\]/.test(path) ? `"${path.replace(/["\\]/g, "\\$&")}"` : path;
+  return {
+    NODE_OPTIONS: `--require ${quoted} ${nodeOptions}`.trim(),
+    PROCSUP_NODE_OPTIONS: nodeOptions,
+    PROCSUP_SOCKETS: addresses.join(" "),
+  };
+}
+
+/** Where root puts it for apps that run as somebody else, and cannot enter the home. */
+const FOR_OTHER_USERS = "/var/run/procsup/node_sockets.cjs";
+
+const written = new Set<string>();
+
+/** Path of the preload, written unless it is there. Throws `start_failed` when it cannot be. */
+export function nodePreload(home: string, otherUser: boolean): string {
+  const path = otherUser ? FOR_OTHER_USERS : `${home}/node_sockets.cjs`;
+  if (written.has(path) && readFileIfAny(path) === NODE_PRELOAD) return path;
+  try {
+    Deno.mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+    if (readFileIfAny(path) !== NODE_PRELOAD) replaceFile(path, NODE_PRELOAD);
+    if (otherUser) {
+      Deno.chmodSync(dirname(path), 0o755);
+      Deno.chmodSync(path, 0o644);
+    }
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new ProcsupError("start_failed", `Cannot write "${path}": ${why}`, { cause: error });
+  }
+  written.add(path);
+  return path;
+}

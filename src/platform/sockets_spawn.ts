@@ -1,0 +1,60 @@
+/**
+ * Starts a program that inherits descriptors. `Deno.Command` can pass none beyond the standard ones,
+ * node:child_process can; it is loaded at the first use, and costs 10 to 30 ms then.
+ */
+
+/** What to start. */
+export interface SpawnSpec {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Descriptors that become 3, 4, … */
+  readonly inherit: readonly number[];
+}
+
+/** A started program. */
+export interface Spawned {
+  readonly pid: number;
+  /** Resolves when it has ended. */
+  readonly status: Promise<{ readonly signal: string | null }>;
+}
+
+/** As much of node:child_process as is used. */
+interface ChildProcess {
+  readonly pid?: number;
+  on(event: "exit", listener: (code: number | null, signal: string | null) => void): void;
+  on(event: "error", listener: (error: Error) => void): void;
+  unref(): void;
+}
+
+interface ChildProcessModule {
+  spawn(program: string, args: readonly string[], options: unknown): ChildProcess;
+}
+
+interface NodeProcess {
+  getBuiltinModule(name: "node:child_process"): ChildProcessModule;
+}
+
+/** Starts a program in a session of its own, its standard descriptors closed. Throws when it cannot. */
+export function spawnInheriting(spec: SpawnSpec): Spawned {
+  const { process } = globalThis as unknown as { process: NodeProcess };
+  const child = process.getBuiltinModule("node:child_process").spawn(spec.program, spec.args, {
+    cwd: spec.cwd,
+    env: spec.env,
+    detached: true,
+    stdio: ["ignore", "ignore", "ignore", ...spec.inherit],
+  });
+  const status = Promise.withResolvers<{ signal: string | null }>();
+  child.on("exit", (_, signal) => status.resolve({ signal }));
+  // Told in the next turn of the loop; that there is no pid says it now.
+  child.on("error", () => {});
+  if (child.pid === undefined) {
+    throw new Error(
+      "the arguments and the environment are too long, or there are too many processes",
+    );
+  }
+  child.unref();
+  return { pid: child.pid, status: status.promise };
+}

@@ -1,0 +1,89 @@
+/** Limits that a shell can set, and whether this process may. */
+
+import type { LimitsConfig } from "../model/process_config.ts";
+import { readFileIfAny } from "./atomic_file.ts";
+
+interface Row {
+  readonly key: keyof LimitsConfig;
+  /** As users write it. */
+  readonly name: string;
+  /** The line of /proc/self/limits. */
+  readonly proc: string;
+  /** The shell's letter for it, and how many bytes its unit has. */
+  readonly letter: string;
+  readonly unit: number;
+}
+
+const ROWS: readonly Row[] = [
+  { key: "nofile", name: "nofile", proc: "Max open files", letter: "n", unit: 1 },
+  { key: "nproc", name: "nproc", proc: "Max processes", letter: "u", unit: 1 },
+  { key: "coreBytes", name: "core", proc: "Max core file size", letter: "c", unit: 512 },
+  {
+    key: "addressSpaceBytes",
+    name: "address_space",
+    proc: "Max address space",
+    letter: "v",
+    unit: 1024,
+  },
+  { key: "fileSizeBytes", name: "file_size", proc: "Max file size", letter: "f", unit: 512 },
+];
+
+/**
+ * Shell lines that set the limits, soft and hard, rounded up to the unit of the shell. A limit that
+ * cannot be set ends the launch with status 126.
+ */
+export function ulimitLines(limits: LimitsConfig): string[] {
+  return ROWS.flatMap(({ key, letter, unit }) => {
+    const value = limits[key];
+    if (value === undefined) return [];
+    const amount = Math.ceil(value / unit);
+    // bash and dash have different letters for the number of processes.
+    const first = letter === "u"
+      ? `ulimit -u ${amount} 2>/dev/null || ulimit -p`
+      : `ulimit -${letter}`;
+    return [`${first} ${amount} || exit 126`];
+  });
+}
+
+/** What is wrong with limits, as a sentence's end: `limits.nofile 5 is above …`; or undefined. */
+export function ulimitProblem(limits: LimitsConfig, isRoot: boolean): string | undefined {
+  for (const { key, name, proc } of ROWS) {
+    const value = limits[key];
+    const most = value === undefined ? Infinity : highest(key, proc, isRoot);
+    if (value !== undefined && value > most) {
+      return `limits.${name} ${value} is above ${most}, the most that can be set here`;
+    }
+  }
+  return undefined;
+}
+
+/** Root may raise any limit; open files have one of the kernel's own. */
+function highest(key: keyof LimitsConfig, proc: string, isRoot: boolean): number {
+  if (!isRoot) return hardLimit(proc);
+  if (key !== "nofile") return Infinity;
+  return Number(readFileIfAny("/proc/sys/fs/nr_open") ?? Infinity);
+}
+
+/** Hard limit of this process; Infinity where it cannot be read. */
+function hardLimit(proc: string): number {
+  const line = (readFileIfAny("/proc/self/limits") ?? "").split("\n")
+    .find((text) => text.startsWith(proc));
+  const hard = line?.slice(proc.length).trim().split(/\s+/)[1];
+  return hard === undefined || hard === "unlimited" ? Infinity : Number(hard);
+}
+
+let own: number | undefined;
+
+/** Niceness of this process, which all that it starts begin with; asked for once. */
+export function ownNiceness(): number {
+  return own ??= askNiceness();
+}
+
+function askNiceness(): number {
+  try {
+    const { stdout } = new Deno.Command("nice", { stdin: "null", stderr: "null" }).outputSync();
+    return Number(new TextDecoder().decode(stdout)) || 0;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,62 @@
+/** Users and groups of this machine. */
+
+import { isLinux } from "./os.ts";
+import { readFileIfAny } from "./atomic_file.ts";
+
+/** A user as the system knows it. */
+export interface User {
+  readonly uid: number;
+  /** Primary group. */
+  readonly gid: number;
+  readonly name: string;
+  readonly home: string;
+}
+
+/** A user by name or id, or undefined. */
+export function findUser(user: string | number): User | undefined {
+  const row = findRow("passwd", user);
+  if (row === undefined) return undefined;
+  return { name: row[0]!, uid: Number(row[2]), gid: Number(row[3]), home: row[5]! };
+}
+
+/** A group's id by its name, or undefined. */
+export function findGroup(group: string | number): number | undefined {
+  const row = findRow("group", group);
+  return row === undefined ? undefined : Number(row[2]);
+}
+
+/** Whether a user or group is given by its number. */
+export function isId(user: string | number): boolean {
+  return /^\d+$/.test(String(user));
+}
+
+/** A line of a database as its fields: from its file, else from whatever else the machine asks. */
+function findRow(database: "passwd" | "group", key: string | number): string[] | undefined {
+  const field = isId(key) ? 2 : 0;
+  const rows = (readFileIfAny(`/etc/${database}`) ?? "").split("\n").map((row) => row.split(":"));
+  return rows.find((row) => row[field] === String(key)) ?? getent(database, String(key));
+}
+
+/** Users of a directory service are in no file. */
+function getent(database: string, key: string): string[] | undefined {
+  try {
+    const { stdout, success } = new Deno.Command("getent", {
+      args: ["--", database, key],
+      stdin: "null",
+      stderr: "null",
+    }).outputSync();
+    return success ? new TextDecoder().decode(stdout).trim().split(":") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Words that run a command as a user, or undefined where this system has no such program. */
+export function runAs(
+  setpriv: string | undefined,
+  { uid, gid, known }: { uid: number; gid: number; known: boolean },
+): string[] | undefined {
+  if (!isLinux || setpriv === undefined) return undefined;
+  const groups = known ? "--init-groups" : "--clear-groups";
+  return [setpriv, "--reuid", String(uid), "--regid", String(gid), groups, "--"];
+}

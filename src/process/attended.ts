@@ -1,0 +1,33 @@
+/** A run, as those see it that go along with it: readiness, health checks, watch, age. */
+
+import type { SignalName } from "../model/signal.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { ProcessEvent, Run, Snapshot } from "../model/process_state.ts";
+import type { LogFiles } from "../logs/log_files.ts";
+import type { HookOwner } from "./hooks.ts";
+import type { World } from "./world.ts";
+
+/** The process whose run is attended. */
+export interface Attended {
+  readonly config: ProcessConfig;
+  readonly snapshot: Snapshot;
+  readonly world: World;
+  readonly run: Run;
+  readonly attempt: number;
+  readonly logs: LogFiles;
+  readonly uptimeMs: number;
+  hookOwner(): HookOwner;
+  post(event: ProcessEvent): void;
+  /** Something worth telling that changes no state. */
+  note(message: string): void;
+  /** Restarts it, its hooks included. */
+  restart(reason: string): void;
+  /** Its health changed. */
+  healthChanged(health: "healthy" | "unhealthy", reason: string): void;
+  signal(signal: SignalName): boolean;
+}
+
+/** Something that goes along with a run. */
+export interface Attendant {
+  stop(): void;
+}

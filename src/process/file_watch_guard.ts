@@ -1,0 +1,43 @@
+/** Tells an app that changes its own sources after every start from somebody who works on them. */
+
+/** Restarts in a row after which watching pauses. */
+export const LOOP_RESTARTS = 10;
+
+/** A change that comes later after the start than this is not taken for the app's own. */
+export const SOON_MS = 3000;
+
+/** Restarts longer ago than this do not count. */
+export const LOOP_WINDOW_MS = 120_000;
+
+/** One restart because of a change. */
+export interface WatchRestart {
+  /** Steady milliseconds. */
+  readonly at: number;
+  /** How long the app had been up. */
+  readonly upForMs: number;
+}
+
+/**
+ * The restarts in a row that each came soon after a start, this one included; a late one ends the
+ * row. Pure.
+ */
+export function withRestart(
+  row: readonly WatchRestart[],
+  restart: WatchRestart,
+): readonly WatchRestart[] {
+  if (restart.upForMs > SOON_MS) return [];
+  return [...row.filter(({ at }) => restart.at - at <= LOOP_WINDOW_MS), restart];
+}
+
+/** What is remembered of a process from run to run. */
+export class LoopGuard {
+  #row: readonly WatchRestart[] = [];
+
+  /** Takes note of a restart that is about to happen; true when it must not. */
+  trips(restart: WatchRestart): boolean {
+    this.#row = withRestart(this.#row, restart);
+    if (this.#row.length <= LOOP_RESTARTS) return false;
+    this.#row = [];
+    return true;
+  }
+}

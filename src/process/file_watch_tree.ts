@@ -1,0 +1,91 @@
+/** The folders and files that a watch is about, links not followed: a loop of links is no loop here. */
+
+import { DEFAULT_IGNORES, type IgnoreTest, ignoreTest } from "./file_watch_filter.ts";
+
+/** One watched path: a folder with all below it, or a file. */
+export interface WatchRoot {
+  /** Absolute, links resolved: the form in which the system reports changes. */
+  readonly path: string;
+  readonly isFile: boolean;
+}
+
+/** What is watched. */
+export class WatchTree {
+  readonly #cwd: string;
+  readonly #roots: readonly WatchRoot[];
+  readonly #ignored: IgnoreTest;
+  /** Absolute paths that never count, whatever is watched. */
+  readonly #own: readonly string[];
+
+  constructor(
+    cwd: string,
+    roots: readonly WatchRoot[],
+    ignore: readonly string[],
+    own: readonly string[],
+  ) {
+    this.#cwd = cwd;
+    this.#roots = roots;
+    this.#ignored = ignoreTest([...DEFAULT_IGNORES, ...ignore]);
+    this.#own = own;
+  }
+
+  /** Whether a change of this path counts. */
+  counts(path: string): boolean {
+    if (this.#own.some((own) => isWithin(path, own))) return false;
+    return this.#roots.some((root) =>
+      path === root.path ||
+      (!root.isFile && isWithin(path, root.path) &&
+        !this.#ignored(path.slice(root.path.length).replace(/^\//, "")))
+    );
+  }
+
+  /** A path as people know it: against the working directory. */
+  shown(path: string): string {
+    return isWithin(path, this.#cwd) && path !== this.#cwd
+      ? path.slice(this.#cwd.length).replace(/^\//, "")
+      : path;
+  }
+
+  /** Every folder whose entries count, the folder of a single file included. */
+  async folders(): Promise<string[]> {
+    const found = new Set<string>();
+    for await (const { path, isFolder } of this.entries()) if (isFolder) found.add(path);
+    for (const { path, isFile } of this.#roots) {
+      if (isFile) found.add(path.slice(0, path.lastIndexOf("/")) || "/");
+    }
+    return [...found];
+  }
+
+  /** Every folder and file that counts. */
+  async *entries(): AsyncGenerator<{ path: string; isFolder: boolean }> {
+    for (const { path, isFile } of this.#roots) {
+      yield { path, isFolder: !isFile };
+      if (!isFile) yield* this.#below(path);
+    }
+  }
+
+  async *#below(folder: string): AsyncGenerator<{ path: string; isFolder: boolean }> {
+    const open = [folder];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      for (const entry of await entriesOf(next)) {
+        const path = `${next === "/" ? "" : next}/${entry.name}`;
+        if (!this.counts(path)) continue;
+        yield { path, isFolder: entry.isDirectory };
+        if (entry.isDirectory) open.push(path);
+      }
+    }
+  }
+}
+
+/** A folder may go while it is walked, or be closed to us: it then has nothing to watch. */
+async function entriesOf(folder: string): Promise<Deno.DirEntry[]> {
+  try {
+    return await Array.fromAsync(Deno.readDir(folder));
+  } catch {
+    return [];
+  }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || folder === "/" || path.startsWith(`${folder}/`);
+}

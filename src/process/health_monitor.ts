@@ -1,0 +1,120 @@
+/** Checks a run's health, one check after the other: a target that hangs piles up nothing. */
+
+import { type HealthRecord, judge, UNKNOWN_HEALTH } from "../model/health.ts";
+import type { HealthCheckConfig } from "../model/process_config.ts";
+import { parseSignal } from "../model/signal.ts";
+import type { Cancel } from "../platform/clock.ts";
+import { portMayBelongTo } from "../platform/port_owner.ts";
+import { probeHttp, probeTcp } from "../platform/probe.ts";
+import { runShell } from "../platform/shell.ts";
+import type { Attendant, Attended } from "./attended.ts";
+import { runHook } from "./hooks.ts";
+
+/** How often a process is checked while it is awaited to become ready. */
+const READINESS_INTERVAL_MS = 200;
+
+/** Checks until it is stopped. */
+export class HealthMonitor implements Attendant {
+  readonly #process: Attended;
+  readonly #config: HealthCheckConfig;
+  readonly #abort = new AbortController();
+  #record: HealthRecord = UNKNOWN_HEALTH;
+  #cancel: Cancel = () => {};
+
+  constructor(process: Attended, config: HealthCheckConfig) {
+    this.#process = process;
+    this.#config = config;
+    void this.#check();
+  }
+
+  /** What the checks say. */
+  get record(): HealthRecord {
+    return this.#record;
+  }
+
+  stop(): void {
+    this.#cancel();
+    this.#abort.abort();
+  }
+
+  async #check(): Promise<void> {
+    const { hooks } = this.#process.config;
+    await this.#hook("preHealthcheck");
+    const problem = await probe(this.#config, this.#process, this.#abort.signal);
+    if (this.#abort.signal.aborted) return;
+    if (hooks.postHealthcheck !== undefined) void this.#hook("postHealthcheck");
+    this.#answered(problem);
+    const interval = this.#process.snapshot.ready
+      ? this.#config.intervalMs
+      : Math.min(this.#config.intervalMs, READINESS_INTERVAL_MS);
+    this.#cancel = this.#process.world.clock.after(interval, () => void this.#check());
+  }
+
+  #answered(problem: string | undefined): void {
+    const process = this.#process;
+    if (!process.snapshot.ready) {
+      // Until it is ready a refusal is no illness; the readiness timeout is the limit.
+      if (problem !== undefined) return;
+      process.post({ type: "became_ready", attempt: process.attempt });
+      if (!process.snapshot.ready) return;
+    }
+    const before = this.#record.health;
+    this.#record = judge(this.#record, problem === undefined, process.uptimeMs, this.#config);
+    const { health } = this.#record;
+    if (health === before || health === "unknown") return;
+    process.healthChanged(health, problem ?? "");
+    if (health === "unhealthy") this.#treat(problem ?? "no answer");
+  }
+
+  #treat(problem: string): void {
+    const { onFailure } = this.#config;
+    const { attempt } = this.#process;
+    if (onFailure === "restart") {
+      this.#process.post({ type: "recycle_requested", attempt, reason: `unhealthy: ${problem}` });
+    } else if (onFailure.startsWith("signal:")) {
+      this.#process.signal(parseSignal(onFailure.slice("signal:".length)));
+    }
+  }
+
+  async #hook(hook: "preHealthcheck" | "postHealthcheck"): Promise<void> {
+    const config = this.#process.config.hooks[hook];
+    if (config === undefined) return;
+    const problem = await runHook(hook, config, this.#process.hookOwner(), this.#abort.signal);
+    if (problem !== undefined) this.#process.note(problem);
+  }
+}
+
+/** One check. Resolves with what is wrong, or undefined. */
+async function probe(
+  config: HealthCheckConfig,
+  process: Attended,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { timeoutMs } = config;
+  switch (config.type) {
+    case "http":
+      return await probeHttp(config.url!, timeoutMs) ?? strangersPort(portOf(config.url!), process);
+    case "tcp":
+      return await probeTcp(config.tcpEndpoint!, timeoutMs) ??
+        strangersPort(Number(config.tcpEndpoint!.split(":").at(-1)), process);
+    case "command": {
+      const { cwd, env } = process.hookOwner();
+      const result = await runShell({ command: config.command!, cwd, env, timeoutMs, signal });
+      if (result.code === 0) return undefined;
+      return result.ended === "timeout"
+        ? `check did not end within ${timeoutMs} ms`
+        : `check ended with code ${result.code}`;
+    }
+  }
+}
+
+/** A port that answers before the process is ready may be somebody else's. */
+function strangersPort(port: number, { snapshot, run }: Attended): string | undefined {
+  if (snapshot.ready || portMayBelongTo(port, run.wrapperPid)) return undefined;
+  return `port ${port} is held by another process`;
+}
+
+function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+}

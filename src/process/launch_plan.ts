@@ -1,0 +1,46 @@
+/** All that a launch needs, found out before anything is done. */
+
+import { wantsReadiness } from "../model/outcomes.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { LaunchSetup } from "../platform/launcher.ts";
+import { commandLine } from "../runtimes/command_line.ts";
+import { appEnvironment } from "./environment.ts";
+import { launchSetup } from "./launch_setup.ts";
+
+/** The process to be launched. */
+export interface Launchable {
+  readonly name: string;
+  readonly instanceIndex: number;
+  readonly config: ProcessConfig;
+}
+
+/** A launch, ready to be made. */
+export interface LaunchPlan {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Name of the runtime; `""` for a plain program. */
+  readonly runtime: string;
+  /** What is set up in the app's process; undefined: nothing. */
+  readonly setup?: LaunchSetup;
+}
+
+/**
+ * The command line and environment of a process. Throws `invalid_config` naming what is missing, so
+ * that a process that cannot be started is refused before it is registered.
+ */
+export function launchPlan(
+  process: Launchable,
+  inherited: Readonly<Record<string, string>>,
+): LaunchPlan {
+  const env = appEnvironment(inherited, process);
+  const { argv, runtime } = commandLine(process.config, env.PATH ?? "");
+  const setup = launchSetup(process.config, { env, inherited, runtime });
+  return { argv, env, cwd: process.config.cwd, runtime, ...(setup === undefined ? {} : { setup }) };
+}
+
+/** Whether the app itself says when it is ready, by the file that `PROCSUP_READY_FILE` names. */
+export function saysReady(config: ProcessConfig): boolean {
+  return wantsReadiness(config) && config.readyLog === undefined &&
+    config.readyDelayMs === undefined && config.healthCheck === undefined;
+}

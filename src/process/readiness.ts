@@ -1,0 +1,35 @@
+/** Waits until a run is ready: by a line of its output, by a delay, or by its ready file. */
+
+import type { Cancel } from "../platform/clock.ts";
+import type { Attendant, Attended } from "./attended.ts";
+import { LineWatch } from "./line_watch.ts";
+
+/** Waits for readiness; posts `became_ready` or, at the timeout, `ready_timed_out`. */
+export function awaitReadiness(process: Attended): Attendant {
+  const { attempt, config, world } = process;
+  const ready = () => {
+    stop();
+    process.post({ type: "became_ready", attempt });
+  };
+  const cancels: Cancel[] = [];
+  const stop = () => cancels.forEach((cancel) => cancel());
+  const late = () => {
+    stop();
+    const reason = `not ready within ${config.listenTimeoutMs} ms`;
+    process.post({ type: "ready_timed_out", attempt, reason });
+  };
+  const left = (ms: number) => Math.max(0, ms - process.uptimeMs);
+  if (config.readyDelayMs !== undefined) {
+    cancels.push(world.clock.after(left(config.readyDelayMs), ready));
+    return { stop };
+  }
+  cancels.push(world.clock.after(left(config.listenTimeoutMs), late));
+  if (config.readyLog !== undefined) {
+    const watch = new LineWatch(process, new RegExp(config.readyLog), ready);
+    cancels.push(() => watch.stop());
+  } else if (config.healthCheck === undefined) {
+    cancels.push(world.whenReady(process.run.runId, ready));
+  }
+  // Else it is the health check's first success.
+  return { stop };
+}

@@ -1,0 +1,74 @@
+/** Ends a run that was asked to end: pre_stop hook, signals, and what its exit was. */
+
+import type { Exit } from "../model/process_info.ts";
+import type { Child } from "../platform/launcher.ts";
+import type { World } from "./world.ts";
+
+/** How long an ended run's exit status may take to arrive. */
+const EXIT_PATIENCE_MS = 500;
+
+/** How long a launched app's pid may take to become known. */
+const PID_PATIENCE_MS = 1000;
+
+/** What an end came to. */
+export interface Ended {
+  readonly exit: Exit | null;
+  /** Pids that could not be ended. */
+  readonly left: readonly number[];
+}
+
+/** One end, which later stops may hurry but not delay. */
+export class RunEnd {
+  readonly #world: World;
+  readonly #impatient = new AbortController();
+  #graceMs: number;
+  /** Steady milliseconds; known once the signal is sent. */
+  #deadline: number | undefined;
+
+  constructor(world: World, graceMs: number) {
+    this.#world = world;
+    this.#graceMs = graceMs;
+    if (graceMs === 0) this.#impatient.abort();
+  }
+
+  /** A later stop, with its own grace. */
+  hurry(graceMs: number): void {
+    this.#graceMs = Math.min(this.#graceMs, graceMs);
+    if (graceMs === 0) this.#impatient.abort();
+    if (this.#deadline === undefined) return;
+    this.#deadline = Math.min(this.#deadline, this.#world.clock.steady() + graceMs);
+  }
+
+  /** Aborted when there is no time for the pre_stop hook. */
+  get impatient(): AbortSignal {
+    return this.#impatient.signal;
+  }
+
+  /** Signals the run and waits until all of it is gone. */
+  async end(child: Child, signal: Parameters<World["end"]>[1]): Promise<Ended> {
+    // Until the app's pid is known it is the wrapper's shell, which would swallow the signal.
+    await this.#within(PID_PATIENCE_MS, Promise.race([child.pid, child.exited]));
+    this.#deadline = this.#world.clock.steady() + this.#graceMs;
+    const { killed, left } = await this.#world.end(child.run, signal, () => this.#deadline!);
+    return { exit: await this.#exitOf(child, killed), left };
+  }
+
+  /** The wrapper tells the exit unless it was killed with the rest. */
+  async #exitOf(child: Child, killed: boolean): Promise<Exit> {
+    const exit = await this.#within(EXIT_PATIENCE_MS, child.exited);
+    if (exit !== null && exit.code !== null) return exit;
+    const at = new Date(this.#world.clock.now());
+    return killed ? { code: 137, signal: "SIGKILL", at } : { code: null, signal: null, at };
+  }
+
+  /** The value of a promise, or null when it takes too long. */
+  async #within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+    const late = Promise.withResolvers<null>();
+    const cancel = this.#world.clock.after(ms, () => late.resolve(null));
+    try {
+      return await Promise.race([promise, late.promise]);
+    } finally {
+      cancel();
+    }
+  }
+}

@@ -1,0 +1,168 @@
+/** Shared sockets: instances come and go, the daemon is killed, and no request fails. */
+
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { freePort, type Load, request, startLoad } from "../support/http_load.ts";
+import { TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const NODE_SERVER = new URL("../fixtures/sockets/server.js", import.meta.url).pathname;
+const PYTHON_SERVER = new URL("../fixtures/sockets/server.py", import.meta.url).pathname;
+
+function nodeServer(port: number, instances: number) {
+  return {
+    name: "web",
+    entrypoint: NODE_SERVER,
+    runtime: "node",
+    cwd: "/",
+    env: { PORT: String(port) },
+    instances,
+    sockets: [`127.0.0.1:${port}`],
+  };
+}
+
+async function pids(daemon: TestDaemon): Promise<string[]> {
+  return (await daemon.client.call("list")).map(({ pid }) => String(pid)).sort();
+}
+
+/** Waits until each of these has answered a request made from now on. */
+async function servedBy(load: Load, expected: readonly string[]): Promise<void> {
+  const seen = new Set<string>();
+  load.recent();
+  await waitFor(() => {
+    for (const pid of load.recent()) seen.add(pid);
+    return expected.every((pid) => seen.has(pid));
+  }, { what: `all of ${expected} to answer`, timeoutMs: 20_000 });
+}
+
+/** Restarts every instance, one after the other, each one once it serves. */
+async function restartEach(daemon: TestDaemon, load: Load): Promise<void> {
+  for (const { name } of await daemon.client.call("list")) {
+    await daemon.client.call("restart", name);
+    await servedBy(load, [String((await daemon.status(name)).pid)]);
+  }
+}
+
+Deno.test("sockets keep 4 unchanged Node servers reachable while each is restarted and the daemon is killed", async () => {
+  await using daemon = await TestDaemon.start();
+  const port = freePort();
+  await daemon.client.call("start", nodeServer(port, 4));
+  const load = startLoad(port);
+  const first = await pids(daemon);
+  await servedBy(load, first);
+  await restartEach(daemon, load);
+
+  const second = await pids(daemon);
+  assertEquals(first.filter((pid) => second.includes(pid)), []);
+  await daemon.kill();
+  await servedBy(load, second);
+  await daemon.run();
+  assertEquals(await pids(daemon), second);
+  await restartEach(daemon, load);
+  await servedBy(load, await pids(daemon));
+
+  const { requests, failures } = await load.stop();
+  assertEquals(failures, [], `of ${requests} requests`);
+  await daemon.client.call("delete", "web");
+  await assertRejects(() => request(port), Deno.errors.ConnectionRefused);
+});
+
+Deno.test("sockets serve 2 Python servers from descriptor 3 while each is restarted", async () => {
+  await using daemon = await TestDaemon.start();
+  const port = freePort();
+  await daemon.client.call("start", {
+    ...nodeServer(port, 2),
+    entrypoint: PYTHON_SERVER,
+    runtime: "python",
+  });
+  const load = startLoad(port);
+  await servedBy(load, await pids(daemon));
+  await restartEach(daemon, load);
+  await daemon.kill();
+  await daemon.run();
+  await restartEach(daemon, load);
+  const { requests, failures } = await load.stop();
+  assertEquals(failures, [], `of ${requests} requests`);
+});
+
+Deno.test("sockets queue connections while the only instance is restarted or crashes", async () => {
+  await using daemon = await TestDaemon.start();
+  const port = freePort();
+  const { pid } = await daemon.client.call("start", nodeServer(port, 1));
+  const load = startLoad(port, 2);
+  await servedBy(load, [String(pid)]);
+  await daemon.client.call("restart", "web");
+  const again = await daemon.status("web");
+  await servedBy(load, [String(again.pid)]);
+  const { failures } = await load.stop();
+  assertEquals(failures, []);
+
+  await daemon.client.call("stop", "web");
+  const waiting = request(port);
+  const { pid: last } = await daemon.client.call("restart", "web")
+    .then(() => daemon.status("web"));
+  assertEquals(await waiting, String(last));
+});
+
+Deno.test("start names the address that another process listens on", async () => {
+  await using daemon = await TestDaemon.start();
+  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const { port } = listener.addr;
+  await daemon.client.call("start", nodeServer(port, 1)).catch(() => {});
+  const { state, last_reason } = await daemon.status("web");
+  assertEquals([state, last_reason], [
+    "errored",
+    `socket "127.0.0.1:${port}" cannot be opened: the address is in use by another process`,
+  ]);
+});
+
+Deno.test("start refuses a socket that another process has, and one that is none", async () => {
+  await using daemon = await TestDaemon.start();
+  const port = freePort();
+  await daemon.client.call("start", nodeServer(port, 1));
+  const start = (sockets: string[]) =>
+    daemon.client.call("start", { ...nodeServer(port, 1), name: "other", sockets });
+  for (
+    const [sockets, message] of [
+      [[`localhost:${port}`], `socket "127.0.0.1:${port}" belongs to "web"`],
+      [["127.0.0.1:0"], "expected a port from 1 to 65535"],
+      [["8080"], 'expected "address:port"'],
+      [["example.com:80"], "expected an IP address"],
+      [["[::1]:8080", "[0::1]:8080"], '"[::1]:8080": it is listed twice'],
+    ] as const
+  ) {
+    const error = await assertRejects(() => start([...sockets]));
+    assertStringIncludes((error as Error).message, message);
+  }
+  assertEquals((await daemon.client.call("list")).length, 1);
+});
+
+Deno.test("sockets reach a Node server through every address, and its children through none", async () => {
+  await using daemon = await TestDaemon.start();
+  const port = freePort();
+  const script = `
+    const { execFileSync } = require("child_process");
+    const child = "require('net').createServer().listen(" + process.env.PORT + ")" +
+      ".on('error', (e) => console.log(e.code)).on('listening', () => { console.log('listens'); process.exit() })";
+    const said = execFileSync(process.execPath, ["-e", child]).toString().trim();
+    const open = Object.keys(process.env).filter((key) => /^(PROCSUP_SOCKETS|NODE_OPTIONS)$/.test(key));
+    require("http").createServer((_, r) => r.end(said + " " + open)).listen(process.env.PORT);`;
+  await Deno.writeTextFile(`${daemon.home}/all.js`, script);
+  await daemon.client.call("start", {
+    ...nodeServer(port, 1),
+    entrypoint: `${daemon.home}/all.js`,
+    sockets: [`127.0.0.1:${port}`, `[::1]:${port}`],
+  });
+  assertEquals(await request(port), "EADDRINUSE ");
+  assertEquals(await request(port, "::1"), "EADDRINUSE ");
+});
+
+Deno.test("sockets are in no hook, and in no other process", async () => {
+  await using daemon = await TestDaemon.start();
+  const port = freePort();
+  await daemon.client.call("start", nodeServer(port, 1));
+  const { pid } = await daemon.startScript("other", "exec sleep 1000");
+  const links = [...Deno.readDirSync(`/proc/${pid}/fd`)].map(({ name }) =>
+    Deno.readLinkSync(`/proc/${pid}/fd/${name}`)
+  );
+  assert(!links.some((link) => link.startsWith("socket:")), String(links));
+});

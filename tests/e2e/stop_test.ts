@@ -1,0 +1,255 @@
+/** Stop means gone; and what becomes of starts, restarts and crashes around it. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { commandOf, livingOf, livingWith, type RunMark, runMark } from "../fixtures/run_members.ts";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const FIXTURES = new URL("../fixtures", import.meta.url).pathname;
+
+/** Starts a fixture under the name `app`; its run, once it has that many processes. */
+async function startFixture(
+  daemon: TestDaemon,
+  fixture: string,
+  { members = 2, ...config }: Record<string, unknown> & { members?: number } = {},
+): Promise<RunMark & { pid: number }> {
+  const entrypoint = `${FIXTURES}/${fixture}.sh`;
+  const { pid } = await daemon.client.call("start", {
+    name: "app",
+    entrypoint,
+    cwd: "/",
+    ...config,
+  });
+  const run = { ...runMark(pid), pid };
+  // The wrapper is one of them.
+  await waitFor(() => livingOf(run).length === members, { what: `${members} processes` });
+  // What a fixture does about signals is settled when it has come to its last command.
+  await waitFor(() => livingOf(run).some((pid) => commandOf(pid).startsWith("sleep")), {
+    what: "the fixture to be ready",
+  });
+  return run;
+}
+
+async function timed(act: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await act();
+  return performance.now() - startedAt;
+}
+
+Deno.test("stop kills an app that ignores SIGTERM when its stop_timeout is over", async () => {
+  await using daemon = await TestDaemon.start();
+  const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "600ms" });
+  const took = await timed(() => daemon.cli("stop", "app"));
+  assert(took >= 600 && took < 2500, `${took} ms`);
+  assertEquals(livingOf(run), []);
+  const { state, last_exit } = await daemon.status("app");
+  assertEquals([state, last_exit?.signal], ["stopped", "SIGKILL"]);
+});
+
+Deno.test("stop waits for a group member that ignores SIGTERM after its leader has ended", async () => {
+  await using daemon = await TestDaemon.start();
+  const run = await startFixture(daemon, "ignoring_member", { stop_timeout: "600ms", members: 3 });
+  const stopping = timed(() => daemon.cli("stop", "app"));
+  await waitFor(() => !isAlive(run.pid), { what: "the leader to end" });
+  assertEquals((await daemon.status("app")).state, "stopping");
+  const took = await stopping;
+  assert(took >= 600 && took < 2500, `${took} ms`);
+  assertEquals(livingOf(run), []);
+  const { state, last_exit } = await daemon.status("app");
+  assertEquals([state, last_exit?.code], ["stopped", 0]);
+});
+
+Deno.test("stop kills a group member that ignores SIGTERM and has dropped its environment", async () => {
+  await using daemon = await TestDaemon.start();
+  const config = { stop_timeout: "600ms", members: 3 };
+  const run = await startFixture(daemon, "hides_environment", config);
+  assertEquals((await daemon.cli("stop", "app")).code, 0);
+  assertEquals(livingOf(run), []);
+});
+
+Deno.test("a crash ends the group members that have dropped their environment", async () => {
+  await using daemon = await TestDaemon.start();
+  const config = { stop_timeout: "600ms", members: 3, restart_policy: "never" };
+  const run = await startFixture(daemon, "hides_environment", config);
+  Deno.kill(run.pid, "SIGKILL");
+  await waitFor(() => livingOf(run).length === 0, { what: "the group to be ended" });
+  assertEquals((await daemon.status("app")).state, "crashed");
+});
+
+Deno.test("stop ends a grandchild in a session of its own", async () => {
+  await using daemon = await TestDaemon.start();
+  const run = await startFixture(daemon, "forks_grandchild", { members: 3 });
+  assertEquals((await daemon.cli("stop", "app")).code, 0);
+  assertEquals(livingOf(run), []);
+});
+
+Deno.test("stop lets a suspended app handle SIGTERM", async () => {
+  await using daemon = await TestDaemon.start();
+  const env = { MARK: `${daemon.home}/mark` };
+  const run = await startFixture(daemon, "waits_for_term", { env, members: 3 });
+  assertEquals((await daemon.cli("signal", "STOP", "app")).code, 0);
+  await waitFor(() => / T /.test(Deno.readTextFileSync(`/proc/${run.pid}/stat`)), {
+    what: "the app to be suspended",
+  });
+  const took = await timed(() => daemon.cli("stop", "app"));
+  assert(took < 2500, `${took} ms`);
+  assert(Deno.statSync(`${env.MARK}.handled`).isFile);
+  assertEquals(livingOf(run), []);
+  assertEquals((await daemon.status("app")).last_exit?.code, 0);
+});
+
+Deno.test("stop --force does not wait for the stop_timeout", async () => {
+  await using daemon = await TestDaemon.start();
+  const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "60s" });
+  const took = await timed(() => daemon.cli("stop", "app", "--force"));
+  assert(took < 2500, `${took} ms`);
+  assertEquals(livingOf(run), []);
+});
+
+Deno.test("stop --force brings a stop forward that waits already", async () => {
+  await using daemon = await TestDaemon.start();
+  const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "60s" });
+  const patient = daemon.cli("stop", "app");
+  await waitFor(async () => (await daemon.status("app")).state === "stopping", {
+    what: "stopping",
+  });
+  const took = await timed(() => daemon.cli("stop", "app", "--force"));
+  assert(took < 2500, `${took} ms`);
+  assertEquals((await patient).code, 0);
+  assertEquals(livingOf(run), []);
+});
+
+Deno.test("an app that goes into the background leaves nothing behind, and that is noted", async () => {
+  await using daemon = await TestDaemon.start();
+  const mark = `MARK=${daemon.home}`;
+  const { code } = await daemon.cli("start", `${FIXTURES}/daemonises.sh`, "-e", mark);
+  assertEquals(code, 0);
+  const { state, last_exit } = await daemon.status("daemonises");
+  assertEquals([state, last_exit?.code], ["stopped", 0]);
+  await waitFor(() => livingWith(mark).length === 0, { what: "the leftover to be ended" });
+  const log = () => Deno.readTextFileSync(`${daemon.home}/daemon.log`);
+  await waitFor(() => /daemonises.*ended 2 processes that it left behind/.test(log()), {
+    what: "the note",
+  });
+});
+
+Deno.test("stop wins over a start that has not come to its end", async () => {
+  await using daemon = await TestDaemon.start();
+  const mark = `MARK=${daemon.home}`;
+  const flags = ["--name", "app", "--min-uptime", "30s", "-e", mark];
+  const starting = daemon.cli("start", ...flags, "--", "sleep", "1000");
+  await waitFor(async () => (await daemon.status("app")).pid > 0, { what: "a pid" });
+  assertEquals((await daemon.cli("stop", "app")).code, 0);
+  assertEquals((await starting).code, 1);
+  assertEquals((await daemon.status("app")).state, "stopped");
+  assertEquals(livingWith(mark), []);
+});
+
+Deno.test("stop right behind a start leaves nothing running", async () => {
+  await using daemon = await TestDaemon.start();
+  const env = { MARK: daemon.home };
+  for (let round = 0; round < 10; round++) {
+    const config = {
+      name: `app-${round}`,
+      entrypoint: "/bin/sleep",
+      args: ["1000"],
+      cwd: "/",
+      env,
+    };
+    const starting = daemon.client.call("start", config);
+    await daemon.client.call("stop", { target: `app-${round}` }).catch(() => {});
+    await starting.catch(() => {});
+    await daemon.client.call("stop", { target: `app-${round}` });
+  }
+  assertEquals(livingWith(`MARK=${daemon.home}`), []);
+});
+
+Deno.test("restart during a stop is the last word", async () => {
+  await using daemon = await TestDaemon.start();
+  const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "700ms" });
+  const stopping = daemon.cli("stop", "app");
+  await waitFor(async () => (await daemon.status("app")).state === "stopping", {
+    what: "stopping",
+  });
+  assertEquals((await daemon.cli("restart", "app", "--no-wait")).code, 0);
+  await stopping;
+  const now = await daemon.status("app");
+  assertEquals([now.state, now.pid === run.pid], ["running", false]);
+  assertEquals(livingOf(run), []);
+});
+
+Deno.test("50 restarts at once leave one instance, and there were never two", async () => {
+  await using daemon = await TestDaemon.start();
+  const env = { LOCK: `${daemon.home}/lock` };
+  await startFixture(daemon, "one_at_a_time", { env });
+  const restarts = Array.from({ length: 50 }, () => daemon.client.call("restart", "app"));
+  await Promise.all(restarts);
+  await waitFor(async () => (await daemon.status("app")).state === "running", { what: "running" });
+  const holders = () =>
+    livingWith(`LOCK=${env.LOCK}`).filter((pid) => commandOf(pid) === "sleep 1000");
+  await waitFor(() => holders().length === 1, { what: "one instance" });
+  assertEquals(livingWith(`LOCK=${env.LOCK}`).length, 2, "the instance and its wrapper");
+  assertEquals(holders(), [(await daemon.status("app")).pid]);
+  assertEquals(await exists(`${env.LOCK}.violated`), false);
+});
+
+Deno.test("instances are addressed one by one, or all by their base name", async () => {
+  await using daemon = await TestDaemon.start();
+  const mark = `MARK=${daemon.home}`;
+  const flags = ["--name", "api", "-i", "3", "-e", mark];
+  const started = await daemon.cli("start", ...flags, "--", "sleep", "1000");
+  assertEquals(started.code, 0, started.stderr);
+  assertEquals((await daemon.cli("list", "-o", "name")).stdout, "api:0\napi:1\napi:2\n");
+  const pids = async () => (await daemon.client.call("list")).map(({ pid }) => pid);
+  const before = await pids();
+  assertEquals((await daemon.cli("restart", "api:1")).code, 0);
+  const after = await pids();
+  assertEquals(after.map((pid, i) => pid === before[i]), [true, false, true]);
+  const stopped = await daemon.cli("stop", "api");
+  assertEquals(stopped.stdout.trimEnd().split("\n").toSorted(), [
+    "✔ api:0  stopped",
+    "✔ api:1  stopped",
+    "✔ api:2  stopped",
+  ]);
+  assertEquals(livingWith(mark), []);
+});
+
+Deno.test("start takes a short job that ends well for a success", async () => {
+  await using daemon = await TestDaemon.start();
+  const { code, stdout } = await daemon.cli("start", "--name", "job", "--", "sh", "-c", "exit 0");
+  assertEquals([code, stdout], [0, "✔ job  stopped\n"]);
+  const { state, last_exit, restarts } = await daemon.status("job");
+  assertEquals([state, last_exit?.code, restarts], ["stopped", 0, 0]);
+});
+
+Deno.test("start prints the last words of an app that does not stay up and exits with 1", async () => {
+  await using daemon = await TestDaemon.start();
+  const { code, stdout, stderr } = await daemon.cli(
+    "start",
+    `${FIXTURES}/crashes_on_start.sh`,
+    "--restart-delay",
+    "30s",
+  );
+  assertEquals([code, stdout], [1, ""]);
+  assertStringIncludes(stderr, "exited with code 3");
+  assertStringIncludes(stderr, "    cannot open the database\n    giving up\n");
+  assertStringIncludes(stderr, "procsup why crashes_on_start");
+});
+
+Deno.test("an app that crashes again and again is given up after max_restarts", async () => {
+  await using daemon = await TestDaemon.start();
+  const flags = ["--max-restarts", "3", "--restart-delay", "10ms", "--no-wait"];
+  await daemon.cli("start", `${FIXTURES}/crashes_on_start.sh`, "--name", "app", ...flags);
+  const waited = await daemon.cli("wait", "app", "--for", "exit", "--timeout", "10s");
+  assertEquals(waited.code, 3);
+  const status = await daemon.cli("status", "app", "--json");
+  const { state, restarts } = JSON.parse(status.stdout);
+  assertEquals([status.code, state, restarts], [3, "errored", 3]);
+  const runs = Deno.readTextFileSync(`${daemon.home}/apps/app/stderr.log`).match(/giving up/g);
+  assertEquals(runs?.length, 4);
+  assertStringIncludes((await daemon.cli("why", "app")).stdout, "app is errored");
+});
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}

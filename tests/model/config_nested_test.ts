@@ -1,0 +1,164 @@
+/** The objects nested in a configuration: their short forms, and what is said about each mistake. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { wireKeys } from "../../src/model/config_keys.ts";
+import { parseConfig } from "../../src/model/config_schema.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+import type { ProcessConfig } from "../../src/model/process_config.ts";
+
+const LEAST = { name: "api", entrypoint: "api.ts", cwd: "/srv" };
+const HTTP = { type: "http", url: "http://localhost/" };
+
+function parsed(changes: object): ProcessConfig {
+  return parseConfig({ ...LEAST, ...changes });
+}
+
+/** The message that `LEAST` with these changes is refused with. */
+function refusal(changes: object): string {
+  const error = assertThrows(() => parsed(changes), ProcsupError);
+  assertEquals(error.code, "invalid_config");
+  return error.message;
+}
+
+Deno.test("parseConfig() takes address for tcp_endpoint", () => {
+  const health = (check: object) => parsed({ health_check: { type: "tcp", ...check } }).healthCheck;
+  assertEquals(health({ address: "::1:80" }), health({ tcp_endpoint: "::1:80" }));
+  assertEquals(health({ address: "::1:80" })?.tcpEndpoint, "::1:80");
+});
+
+Deno.test("parseConfig() takes a command alone for a hook", () => {
+  assertEquals(parsed({ hooks: { pre_start: "make" } }).hooks, {
+    preStart: { command: "make", timeoutMs: 30_000, ignoreFailure: false },
+  });
+});
+
+Deno.test("parseConfig() takes true, false or paths for a watch", () => {
+  const rest = { ignore: [], debounceMs: 100 };
+  assertEquals(parsed({ watch: true }).watch, { enabled: true, paths: [], ...rest });
+  assertEquals(parsed({ watch: false }).watch, { enabled: false, paths: [], ...rest });
+  assertEquals(parsed({ watch: ["a"] }).watch, { enabled: true, paths: ["a"], ...rest });
+  assertEquals(parsed({ watch: { debounce: "1s" } }).watch?.debounceMs, 1000);
+});
+
+Deno.test("parseConfig() takes an expression alone for a schedule", () => {
+  assertEquals(parsed({ cron_restart: "@daily" }).cronRestart, { schedule: "@daily" });
+  assertEquals(parsed({ cron: "* * * * *" }).cron, {
+    schedule: "* * * * *",
+    overlap: "skip",
+    enabled: true,
+  });
+  const cron = { schedule: "@hourly", timezone: "Europe/Berlin", overlap: "kill", timeout: "5m" };
+  assertEquals(parsed({ cron }).cron, {
+    schedule: "@hourly",
+    timezone: "Europe/Berlin",
+    overlap: "kill",
+    timeoutMs: 300_000,
+    enabled: true,
+  });
+});
+
+Deno.test("parseConfig() does not restart a job between its runs unless told", () => {
+  assertEquals(parsed({ cron: "@daily" }).restartPolicy, "never");
+  assertEquals(
+    parsed({ cron: "@daily", restart_policy: "on-failure" }).restartPolicy,
+    "on-failure",
+  );
+});
+
+Deno.test("parseConfig() takes a list or a map of dependencies", () => {
+  assertEquals(parsed({ depends_on: ["db", "mq"] }).dependsOn, { db: "ready", mq: "ready" });
+  assertEquals(parsed({ depends_on: { db: "completed_ok" } }).dependsOn, { db: "completed_ok" });
+  assertEquals(parsed({ depends_on: [] }).dependsOn, {});
+});
+
+/** One mistake of each kind, and how its message starts. */
+const MISTAKES: readonly [object, string][] = [
+  [
+    { health_check: { type: "http" } },
+    'Invalid "health_check" {"type":"http"}: type "http" needs "url"',
+  ],
+  [
+    { health_check: { type: "tcp" } },
+    'Invalid "health_check" {"type":"tcp"}: type "tcp" needs "tcp_endpoint"',
+  ],
+  [
+    { health_check: { type: "command", url: "http://x/" } },
+    'Invalid "health_check" {"type":"command","url":"http://x/"}: type "command" needs "command"',
+  ],
+  [{ health_check: { type: "udp" } }, 'Invalid "health_check.type" "udp": expected one of'],
+  [{ health_check: {} }, 'Invalid "health_check.type" undefined: '],
+  [{ health_check: true }, 'Invalid "health_check" true: expected object'],
+  [
+    { health_check: { ...HTTP, url: "ftp://x/" } },
+    'Invalid "health_check.url" "ftp://x/": expected an http',
+  ],
+  [{ health_check: { type: "tcp", address: "x" } }, 'Invalid "health_check.tcp_endpoint" '],
+  [{ health_check: { ...HTTP, retries: 0 } }, 'Invalid "health_check.retries" 0: expected number'],
+  [{ health_check: { ...HTTP, interval: 5.5 } }, 'Invalid "health_check.interval" 5.5: '],
+  [
+    { health_check: { ...HTTP, on_failure: "stop" } },
+    'Invalid "health_check.on_failure" "stop": expected "restart"',
+  ],
+  [
+    { health_check: { ...HTTP, on_failure: "signal:X" } },
+    'Invalid "health_check.on_failure" "signal:X": unknown signal',
+  ],
+  [
+    { health_check: { ...HTTP, urll: "x" } },
+    'Unknown key "health_check.urll": did you mean "url"?',
+  ],
+  [{ hooks: { pre_strat: "x" } }, 'Unknown key "hooks.pre_strat": did you mean "pre_start"?'],
+  [
+    { hooks: { pre_start: { command: "x", timout: "1s" } } },
+    'Unknown key "hooks.pre_start.timout": did you mean "timeout"?',
+  ],
+  [{ hooks: { pre_start: 5 } }, 'Invalid "hooks.pre_start" 5: expected object'],
+  [{ hooks: { pre_start: {} } }, 'Invalid "hooks.pre_start.command" undefined: '],
+  [
+    { hooks: { post_stop: { command: "x", timeout: "1" } } },
+    'Invalid "hooks.post_stop.timeout" "1": ',
+  ],
+  [{ ready_log: "(" }, 'Invalid "ready_log" "(": invalid regular expression'],
+  [{ max_memory: "5XB" }, 'Invalid "max_memory" "5XB": invalid size'],
+  [{ log: { max_size: "big" } }, 'Invalid "log.max_size" "big": invalid size'],
+  [{ log: { maxsize: 1 } }, 'Unknown key "log.maxsize": did you mean "max_size"?'],
+  [{ limits: { nofiles: 1 } }, 'Unknown key "limits.nofiles": did you mean "nofile"?'],
+  [{ watch: "src" }, 'Invalid "watch" "src": expected object'],
+  [{ watch: { path: ["src"] } }, 'Unknown key "watch.path": did you mean "paths"?'],
+  [{ watch: [5] }, 'Invalid "watch.paths.0"'],
+  [{ depends_on: "db" }, 'Invalid "depends_on" "db": expected record'],
+  [{ depends_on: { db: "up" } }, 'Invalid "depends_on.db" "up": expected one of "started"'],
+  [{ cron: "" }, 'Invalid "cron.schedule"'],
+  [
+    { cron: { schedule: "@daily", overlap: "wait" } },
+    'Invalid "cron.overlap" "wait": expected one of',
+  ],
+  [{ cron: { shedule: "@daily" } }, 'Unknown key "cron.shedule": did you mean "schedule"?'],
+  [{ cron_restart: { schedule: "@daily", overlap: "skip" } }, 'Unknown key "cron_restart.overlap"'],
+  [{ cron: "@daily", restart_policy: "always" }, 'Invalid "restart_policy" "always": '],
+  [{ cron: "@daily", cron_restart: "@daily" }, 'Invalid "cron_restart" "@daily": '],
+  [{ umask: "999" }, 'Invalid "umask" "999": expected octal digits'],
+  [{ nice: 20 }, 'Invalid "nice" 20: '],
+  [{ uid: -1 }, 'Invalid "uid" -1: '],
+];
+
+for (const [changes, start] of MISTAKES) {
+  Deno.test(`parseConfig() names the nested field when given ${JSON.stringify(changes)}`, () => {
+    const message = refusal(changes);
+    assert(message.startsWith(start), message);
+  });
+}
+
+Deno.test("parseConfig() reads back what wireKeys() made of nested objects", () => {
+  const config = parsed({
+    health_check: { type: "tcp", address: "localhost:1", interval: "1m" },
+    hooks: { pre_start: "make" },
+    watch: true,
+    cron: { schedule: "@daily", timeout: "1s" },
+    depends_on: { timeout: "started" },
+    limits: { core: 0, memory: "1GB" },
+    log: { max_files: 0 },
+    max_memory: 1000,
+  });
+  assertEquals(parseConfig(wireKeys(config)), config);
+});

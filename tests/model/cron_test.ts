@@ -1,0 +1,69 @@
+/** When schedules are due, and what is said about those that cannot be. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { parseSchedule } from "../../src/model/cron.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+
+/** The moments after `from`, as ISO text without the milliseconds. */
+function moments(schedule: string, timezone: string, from: string, count = 3): string[] {
+  const parsed = parseSchedule("cron", { schedule, timezone });
+  const found: string[] = [];
+  for (let at = Date.parse(from); found.length < count;) {
+    at = parsed.next(at)!;
+    found.push(new Date(at).toISOString().slice(0, 19));
+  }
+  return found;
+}
+
+const MOMENTS: readonly [string, string, string, readonly string[]][] = [
+  ["0 4 * * *", "UTC", "2026-01-01T04:00:00Z", ["2026-01-02T04:00:00", "2026-01-03T04:00:00"]],
+  ["*/20 * * * * *", "UTC", "2026-01-01T00:00:00.5Z", [
+    "2026-01-01T00:00:20",
+    "2026-01-01T00:00:40",
+  ]],
+  ["@daily", "America/New_York", "2026-01-01T00:00:00Z", [
+    "2026-01-01T05:00:00",
+    "2026-01-02T05:00:00",
+  ]],
+  ["0 0 29 2 *", "UTC", "2026-01-01T00:00:00Z", ["2028-02-29T00:00:00", "2032-02-29T00:00:00"]],
+  // The hour that spring skips is taken at its end, the one that autumn has twice is taken once.
+  ["30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", [
+    "2026-03-29T01:00:00",
+    "2026-03-30T00:30:00",
+  ]],
+  ["30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", [
+    "2026-10-25T00:30:00",
+    "2026-10-26T01:30:00",
+  ]],
+];
+
+for (const [schedule, timezone, from, expected] of MOMENTS) {
+  Deno.test(`parseSchedule() knows the moments of "${schedule}" in ${timezone} after ${from}`, () => {
+    assertEquals(moments(schedule, timezone, from, expected.length), [...expected]);
+  });
+}
+
+const MISTAKES: readonly [string, string | undefined, string][] = [
+  ["0 0 31 2 *", undefined, 'Invalid "cron.schedule" "0 0 31 2 *": this date never comes'],
+  ["61 * * * *", undefined, 'Invalid "cron.schedule" "61 * * * *": invalid value for minute: 61'],
+  ["* * *", undefined, 'Invalid "cron.schedule" "* * *": expected 5 or 6 fields'],
+  [
+    "* * * * * * 2030",
+    undefined,
+    'Invalid "cron.schedule" "* * * * * * 2030": expected 5 or 6 fields',
+  ],
+  ["2030-01-01T00:00:00", undefined, 'Invalid "cron.schedule" "2030-01-01T00:00:00": expected'],
+  ["every day", undefined, 'Invalid "cron.schedule" "every day": expected 5 or 6 fields'],
+  ["@dayly", undefined, 'Invalid "cron.schedule" "@dayly": unknown nickname'],
+  ["@daily", "Mars/Olympus", 'Invalid "cron.timezone" "Mars/Olympus": unknown timezone'],
+  ["@daily", "", 'Invalid "cron.timezone" "": unknown timezone'],
+];
+
+for (const [schedule, timezone, message] of MISTAKES) {
+  Deno.test(`parseSchedule() refuses "${schedule}" in ${timezone ?? "local time"}`, () => {
+    const config = { schedule, ...(timezone === undefined ? {} : { timezone }) };
+    const error = assertThrows(() => parseSchedule("cron", config), ProcsupError);
+    assertEquals(error.code, "invalid_config");
+    assert(error.message.startsWith(message), error.message);
+  });
+}

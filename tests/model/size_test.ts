@@ -1,0 +1,52 @@
+/** Sizes as people write them. */
+
+import { assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { formatSize, parseSize } from "../../src/model/size.ts";
+
+const SIZES: readonly [string | number, number][] = [
+  [0, 0],
+  [512, 512],
+  ["512", 512],
+  ["1b", 1],
+  ["1k", 1024],
+  ["1KB", 1024],
+  ["1KiB", 1024],
+  ["512MB", 512 * 1024 ** 2],
+  ["512 mb", 512 * 1024 ** 2],
+  ["1.5GiB", 1.5 * 1024 ** 3],
+  [" 2g ", 2 * 1024 ** 3],
+];
+
+for (const [text, bytes] of SIZES) {
+  Deno.test(`parseSize() gives the bytes of ${JSON.stringify(text)}`, () => {
+    assertEquals(parseSize(text), bytes);
+  });
+}
+
+Deno.test("parseSize() refuses what is no size, naming it", () => {
+  for (
+    const value of ["", "MB", "-1MB", "1TB", "1.MB", "1e3", "1 000", NaN, -1, Infinity, "0x10"]
+  ) {
+    const error = assertThrows(() => parseSize(value), ProcsupError, JSON.stringify(value));
+    assertEquals(error.code, "bad_request");
+  }
+});
+
+Deno.test("formatSize() takes the largest unit that divides", () => {
+  assertEquals([0, 1023, 1024, 1536, 512 * 1024 ** 2, 1024 ** 3].map(formatSize), [
+    0,
+    1023,
+    "1KB",
+    1536,
+    "512MB",
+    "1GB",
+  ]);
+});
+
+Deno.test("formatSize() is read back by parseSize() as the same number of bytes", () => {
+  fc.assert(fc.property(fc.nat(2 ** 40), (bytes) => {
+    assertEquals(parseSize(formatSize(bytes)), bytes);
+  }));
+});

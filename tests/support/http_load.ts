@@ -1,0 +1,76 @@
+/** A load that opens a connection for every request, and counts what came of it. */
+
+/** What came of a load. */
+export interface LoadResult {
+  readonly requests: number;
+  /** Reasons of requests that failed. */
+  readonly failures: readonly string[];
+  /** Answers by their text. */
+  readonly answers: ReadonlyMap<string, number>;
+}
+
+/** A load under way. */
+export interface Load {
+  /** Requests answered so far. */
+  readonly answered: number;
+  /** The answers since the last call. */
+  recent(): Set<string>;
+  stop(): Promise<LoadResult>;
+}
+
+const REQUEST = new TextEncoder().encode(
+  "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+);
+
+/** Loads an address with some clients, each one request after the other, until it is stopped. */
+export function startLoad(port: number, clients = 8, hostname = "127.0.0.1"): Load {
+  let over = false;
+  let requests = 0;
+  let recent = new Set<string>();
+  const failures: string[] = [];
+  const answers = new Map<string, number>();
+  const client = async () => {
+    while (!over) {
+      requests++;
+      try {
+        const answer = await request(port, hostname);
+        answers.set(answer, (answers.get(answer) ?? 0) + 1);
+        recent.add(answer);
+      } catch (error) {
+        failures.push((error as Error).message);
+      }
+    }
+  };
+  const all = Promise.all(Array.from({ length: clients }, client));
+  return {
+    get answered() {
+      return requests - failures.length;
+    },
+    recent() {
+      const seen = recent;
+      recent = new Set();
+      return seen;
+    },
+    async stop() {
+      over = true;
+      await all;
+      return { requests, failures, answers };
+    },
+  };
+}
+
+/** One request on a connection of its own; the body of the answer. */
+export async function request(port: number, hostname = "127.0.0.1"): Promise<string> {
+  using connection = await Deno.connect({ port, hostname });
+  await connection.write(REQUEST);
+  const text = await new Response(connection.readable).text();
+  const [head, body] = text.split("\r\n\r\n");
+  if (!head!.startsWith("HTTP/1.1 200")) throw new Error(`no answer: ${JSON.stringify(text)}`);
+  return body!.replace(/^[0-9a-f]+\r\n([\s\S]*)\r\n0$/, "$1");
+}
+
+/** A port of the loopback that is free. */
+export function freePort(): number {
+  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  return listener.addr.port;
+}
