@@ -4,14 +4,13 @@ import { AT_REST } from "../model/outcomes.ts";
 import type { DependencyCondition } from "../model/process_config.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { Registry } from "./registry.ts";
 
 /**
  * Resolves when every dependency has come to its point, starting those that are not wanted up yet.
  * Throws, with the reason in words, when one cannot come to it any more.
  */
 export async function awaitDependencies(
-  registry: Registry,
+  all: readonly ManagedProcess[],
   process: ManagedProcess,
   signal: AbortSignal,
 ): Promise<void> {
@@ -20,7 +19,7 @@ export async function awaitDependencies(
   const either = AbortSignal.any([signal, failed.signal]);
   try {
     await Promise.all(entries.flatMap(([name, condition]) => {
-      const instances = registry.list().filter(({ config }) => config.name === name);
+      const instances = all.filter(({ config }) => config.name === name);
       if (instances.length === 0) throw new Error(`depends on "${name}", which does not exist`);
       return instances.map((dependency) => awaitOne(dependency, condition, either));
     }));

@@ -17,6 +17,7 @@ import { launchPlan } from "../process/launch_plan.ts";
 import { refuseTakenSockets } from "../process/launch_setup.ts";
 import { inWaves, type Outcome, reversed, runBulk, runWaves } from "./bulk.ts";
 import { EventHub } from "./event_hub.ts";
+import { LogKeeper } from "./log_keeper.ts";
 import { Records } from "./records.ts";
 import { Registry, type Warn } from "./registry.ts";
 import { MemoryGuard } from "./memory_guard.ts";
@@ -39,6 +40,8 @@ export interface StopOptions {
 /** The processes of one home. */
 export class Fleet {
   readonly registry: Registry;
+  /** Rotates, notes times, flushes. */
+  readonly logs: LogKeeper;
   readonly #world: World;
   readonly #paths: HomePaths;
   readonly #defaults: ProcessDefaults;
@@ -57,7 +60,16 @@ export class Fleet {
       list: () => this.registry.list(),
       usage: (processes) => this.#usage.sample(processes),
     });
-    this.registry.onRunning = (process) => this.#memory.wake(process);
+    this.logs = new LogKeeper({
+      clock: world.clock,
+      list: () => this.registry.list(),
+      files: (process) => this.logFilesOf(process),
+      warn,
+    });
+    this.registry.onRunning = (process) => {
+      this.#memory.wake(process);
+      this.logs.wake(process);
+    };
   }
 
   /** All processes, by numeric id. */
@@ -166,6 +178,11 @@ export class Fleet {
     });
   }
 
+  /** Empties the logs of processes, archives included. */
+  flush(target: string): Promise<Outcome[]> {
+    return this.#onEach(target, (process) => this.logs.flush(process));
+  }
+
   /** Sends a signal to the apps themselves. */
   signal(target: string, signal: SignalName): Promise<Outcome[]> {
     return this.#onEach(target, (process) => Promise.resolve(process.signal(signal)));
@@ -212,6 +229,7 @@ export class Fleet {
   release(): void {
     this.#closing = true;
     this.#memory.close();
+    void this.logs.close();
     for (const process of this.registry.list()) process.release();
     this.#hub.close();
   }

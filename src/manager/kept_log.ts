@@ -27,6 +27,8 @@ export class KeptLog {
   busy = false;
   /** Whether the head can be cut off; found out at the first rotation. */
   collapse: boolean | undefined;
+  /** Times in a row that the file system refused to. */
+  refusals = 0;
   /** A rotation that failed is not tried again before. */
   retryAt = 0;
   #interval = BUSY_MS;
@@ -37,6 +39,7 @@ export class KeptLog {
   #blockSize: number | null = null;
   #lookedAt = 0;
   #markedAt = 0;
+  #grownBy = 0;
 
   constructor(path: string, process: ManagedProcess) {
     this.path = path;
@@ -65,10 +68,10 @@ export class KeptLog {
     this.#base = readPosition(this.path).base;
     const mark = lastMark(this.path);
     const info = lstatIfAny(this.path);
-    const born = (info?.birthtime ?? info?.mtime)?.getTime() ?? Date.now();
+    const born = this.#base > 0 ? undefined : info?.birthtime ?? info?.mtime;
     this.#end = Math.max(mark?.end ?? 0, this.#base);
     this.#markedAt = mark?.at ?? 0;
-    this.#lookedAt = mark?.at ?? born;
+    this.#lookedAt = mark?.at ?? born?.getTime() ?? Date.now();
     this.#inode = info?.ino ?? null;
     this.#size = info?.size ?? 0;
   }
@@ -81,8 +84,6 @@ export class KeptLog {
     this.dueAt = steady + (grown && this.#fillsFast() ? FAST_MS : this.#interval);
     this.#lookedAt = now;
   }
-
-  #grownBy = 0;
 
   #fillsFast(): boolean {
     return this.#grownBy > this.process.config.log.maxSizeBytes / 2;

@@ -22,6 +22,10 @@ const SLICE = 100;
 /** Shortest time between two rounds. */
 const ROUND_MS = 200;
 
+/** Archives made in one go before other logs get their turn. */
+const MAX_CUTS = 16;
+const MAX_REFUSALS = 3;
+
 /** After a rotation that failed, a full disk for one. */
 const RETRY_MS = 60_000;
 
@@ -115,7 +119,9 @@ export class LogKeeper {
     log.look(clock.steady(), clock.now());
     if (log.isFull && clock.steady() >= log.retryAt) {
       log.busy = true;
-      this.#rotations = this.#rotations.then(() => this.#attempt(log, () => this.#rotate(log)));
+      this.#rotations = this.#rotations
+        .then(() => this.#attempt(log, () => this.#rotate(log)))
+        .finally(() => log.busy = false);
     } else if (log.isDone) this.#logs.delete(log.path);
   }
 
@@ -127,17 +133,20 @@ export class LogKeeper {
     for (const archive of plain) this.#compress(log, archive);
   }
 
+  /** Archive by archive, until what is left is no full one. */
   async #rotate(log: KeptLog): Promise<void> {
-    const { clock } = this.#options;
-    await this.#changing(log, async () => {
-      log.collapse ??= await this.#canCut(log);
-      const { maxSizeBytes } = log.process.config.log;
-      const options = { maxSizeBytes, collapse: log.collapse, now: clock.now() };
-      const archive = this.#closed ? undefined : await rotateLog(log.path, options);
-      if (archive !== undefined) this.#keep(log, archive);
-      else if (!this.#closed && log.collapse) this.#fallBack(log);
-    });
-    this.#said.delete(log.path);
+    for (let count = 0; count < MAX_CUTS && log.isFull && !this.#closed; count++) {
+      const archive = await this.#changing(log, async () => {
+        log.collapse ??= await this.#canCut(log);
+        const { maxSizeBytes } = log.process.config.log;
+        const options = { maxSizeBytes, collapse: log.collapse, now: this.#options.clock.now() };
+        return await rotateLog(log.path, options);
+      });
+      if (archive === undefined) return this.#refused(log);
+      log.refusals = 0;
+      this.#keep(log, archive);
+      this.#said.delete(log.path);
+    }
   }
 
   /** What an archive that has just been made asks for: older ones go, it becomes small. */
@@ -162,16 +171,18 @@ export class LogKeeper {
     return false;
   }
 
-  #fallBack(log: KeptLog): void {
+  /** Somebody truncated it at the wrong moment; or, when that is said again, it cannot be cut. */
+  #refused(log: KeptLog): void {
+    if (log.collapse !== true || ++log.refusals < MAX_REFUSALS) return;
     log.collapse = false;
     this.#say("truncate", `Cannot cut the head off "${log.path}": it is copied and truncated`);
   }
 
   /** Runs what changes a log, and looks at it with new eyes afterwards. */
-  async #changing(log: KeptLog | undefined, act: () => Promise<void>): Promise<void> {
+  async #changing<T>(log: KeptLog | undefined, act: () => Promise<T>): Promise<T> {
     if (log !== undefined) log.busy = true;
     try {
-      await act();
+      return await act();
     } finally {
       if (log !== undefined) {
         log.busy = false;

@@ -69,6 +69,7 @@ export class Manager implements AsyncDisposable {
     }
     const manager = new Manager(paths, lock, config);
     await recoverHome(manager.fleet.registry, paths, manager.#system, config.warn);
+    manager.fleet.logs.start();
     return manager;
   }
 
@@ -166,6 +167,7 @@ export class Manager implements AsyncDisposable {
 
   async #close(): Promise<void> {
     const outcomes = await this.fleet.close();
+    await this.fleet.logs.close();
     this.release();
     throwFirst(outcomes);
   }

@@ -108,7 +108,7 @@ export class Registry implements Observer {
 
   /** Part of `Observer`. */
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void> {
-    return awaitDependencies(this, process, signal);
+    return awaitDependencies(this.list(), process, signal);
   }
 
   /** Part of `Observer`. */

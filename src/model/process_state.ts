@@ -32,6 +32,10 @@ export interface Snapshot {
   /** Number of the current or last start; grows with each. */
   readonly attempt: number;
   readonly run: Run | null;
+  /** A new run that is to take the place of `run` once it is ready. */
+  readonly successor: Run | null;
+  /** The run before `run`, which is being ended after it was replaced. */
+  readonly predecessor: Run | null;
   /** Pid of the app itself, 0 until it is known. */
   readonly pid: number;
   readonly ready: boolean;
@@ -61,6 +65,8 @@ export const NEW: Snapshot = {
   wish: "down",
   attempt: 0,
   run: null,
+  successor: null,
+  predecessor: null,
   pid: 0,
   ready: false,
   restarts: 0,
@@ -104,6 +110,18 @@ export type ProcessEvent =
     readonly ranForMs: number;
     readonly random: number;
   }
+  /** The intent to start a second run beside the one that is up. */
+  | { readonly type: "successor_launching"; readonly attempt: number; readonly run: Run }
+  /** The second run is up, ready where readiness is asked for, and takes over. */
+  | {
+    readonly type: "replaced";
+    readonly attempt: number;
+    readonly at: number;
+    readonly run: Run;
+    readonly pid: number;
+  }
+  /** A second run has ended, wanted or not. */
+  | { readonly type: "disposed"; readonly run: Run }
   | { readonly type: "became_ready"; readonly attempt: number }
   | { readonly type: "ready_timed_out"; readonly attempt: number; readonly reason: string }
   | { readonly type: "recycle_requested"; readonly attempt: number; readonly reason: string }
@@ -139,6 +157,8 @@ export type Effect =
   | { readonly type: "sweep"; readonly run: Run }
   /** Answer `delay_over` after that time. */
   | { readonly type: "arm_delay"; readonly ms: number }
+  /** End a second run that an earlier daemon left. */
+  | { readonly type: "dispose"; readonly run: Run }
   /** Run a hook on the side. */
   | { readonly type: "hook"; readonly hook: HookName }
   /** Wait no longer, neither for the delay nor for dependencies. */

@@ -34,7 +34,7 @@ import {
   wantsReadiness,
 } from "./outcomes.ts";
 import type { ProcessState } from "./process_info.ts";
-import type { Effect, ProcessEvent, Snapshot } from "./process_state.ts";
+import type { Effect, ProcessEvent, Run, Snapshot } from "./process_state.ts";
 
 type Cell<E extends ProcessEvent = ProcessEvent> = (
   now: Snapshot,
@@ -94,7 +94,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       [{ type: "disarm" }],
     ],
     delay_over: (now) => launch({ ...now, restarts: now.restarts + 1 }),
-    dependencies_met: (now) => launch(now),
+    dependencies_met: (now) => launch({ ...now, lastReason: "dependencies are there" }),
     dependency_failed: (now, event) => [
       { ...now, state: "errored", awaiting: null, lastReason: event.reason },
       [],
@@ -114,7 +114,23 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     became_ready: (now, _, policy) => running(now, policy),
     ready_timed_out: (now, event, policy) => endFor("unready", now, event.reason, policy),
   },
-  running: ALIVE,
+  running: {
+    ...ALIVE,
+    successor_launching: (now, event) => [{ ...now, successor: event.run }, []],
+    replaced: (now, event) => [
+      {
+        ...now,
+        attempt: now.attempt + 1,
+        run: event.run,
+        pid: event.pid,
+        startedAt: event.at,
+        successor: null,
+        predecessor: now.run,
+        lastReason: "reloaded by user",
+      },
+      [],
+    ],
+  },
   stopping: {
     pid_known: ALIVE.pid_known!,
     start_requested: (now) => [upAgain(now, "started by user"), []],
@@ -123,6 +139,8 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       stopWish(now, event),
       [{ type: "end", timeoutMs: event.timeoutMs }],
     ],
+    // A launch that was under way when the stop came: it is ended like any other.
+    launched: (now, event) => [{ ...now, run: event.run, startedAt: event.at }, []],
     gone,
     recovered: (now, event, policy) => {
       const { found, at } = event;
@@ -139,7 +157,21 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
 
 /** What an event makes of a process: the next snapshot, and what must be done. Pure. */
 export function transition(now: Snapshot, event: ProcessEvent, policy: Policy): Step {
+  if (event.type === "disposed") return [withoutSecond(now, event.run), []];
   if ("attempt" in event && event.attempt !== now.attempt) return [now, []];
   const cell = TABLE[now.state][event.type] as Cell | undefined;
-  return cell === undefined ? [now, []] : cell(now, event, policy);
+  if (cell === undefined) return [now, []];
+  const [next, effects] = cell(now, event, policy);
+  return [next, event.type === "recovered" ? [...disposals(now), ...effects] : effects];
+}
+
+function withoutSecond(now: Snapshot, { runId }: Run): Snapshot {
+  if (now.successor?.runId === runId) return { ...now, successor: null };
+  if (now.predecessor?.runId === runId) return { ...now, predecessor: null };
+  return now;
+}
+
+/** A new daemon goes on with the one run that counted, and ends the other of a reload. */
+function disposals({ successor, predecessor }: Snapshot): Effect[] {
+  return [successor, predecessor].flatMap((run) => run === null ? [] : [{ type: "dispose", run }]);
 }

@@ -1,9 +1,11 @@
 /** Starts apps through the wrapper, and takes over those that an earlier daemon started. */
 
 import { ProcsupError } from "../model/errors.ts";
+import type { LimitsConfig } from "../model/process_config.ts";
 import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
 import { SIGNAL_NAMES } from "../model/signal.ts";
+import { cgroups } from "./cgroup.ts";
 import { bootId, localSignal } from "./os.ts";
 import { dirname } from "./paths.ts";
 import { survivors, wrapperAlive } from "./process_group.ts";
@@ -34,6 +36,8 @@ export interface LaunchSetup {
   readonly prefix: readonly string[];
   /** Laid over the environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** Limits of its control group. */
+  readonly limits?: LimitsConfig;
   /** Listening sockets that it inherits from descriptor 3 on. */
   readonly sockets?: SharedSockets;
 }
@@ -91,6 +95,7 @@ export class Launcher {
    */
   adopt(run: Run, sockets?: SharedSockets, note: (message: string) => void = () => {}): Child {
     if (sockets !== undefined) this.#recover(run, sockets, note);
+    cgroups().locate(run.runId, this.#files.read(run.runId, "pid") ?? run.wrapperPid);
     const exited = new Promise<Exit>((resolve) => {
       const over = () => {
         cancel();
@@ -115,6 +120,7 @@ export class Launcher {
   /** Forgets a run that is over and recorded. */
   forget(runId: string): void {
     this.#files.remove(runId);
+    cgroups().remove(runId);
   }
 
   /** The folder above that of the run files. */
@@ -147,21 +153,25 @@ export class Launcher {
   }
 
   #spawn(spec: LaunchSpec): Spawned {
-    const { sockets, shell, prefix, env } = spec.setup ?? NO_SETUP;
+    const { sockets, shell, prefix, env, limits } = spec.setup ?? NO_SETUP;
     const inherit = sockets === undefined ? [] : this.#sockets.descriptors(sockets);
-    const lines = sockets === undefined ? shell : [...shell, LISTEN_PID_LINE];
-    const words = [this.#files.stem(spec.runId), spec.stdout, spec.stderr, lines.join("\n")];
-    const own = sockets === undefined ? {} : socketEnv(sockets, this.#home, spec.env.NODE_OPTIONS);
-    const wrapper = {
-      program: "/bin/sh",
-      args: ["-c", WRAPPER, "procsup", ...words, ...prefix, ...spec.argv],
-      cwd: spec.cwd,
-      env: { ...spec.env, ...env, ...own, PWD: spec.cwd, PROCSUP_ID: spec.runId },
-      inherit,
-    };
+    const listen = sockets === undefined
+      ? {}
+      : socketEnv(sockets, this.#home, spec.env.NODE_OPTIONS);
     try {
+      const lines = [...groupLines(spec.runId, limits), ...shell];
+      if (sockets !== undefined) lines.push(LISTEN_PID_LINE);
+      const words = [this.#files.stem(spec.runId), spec.stdout, spec.stderr, lines.join("\n")];
+      const wrapper = {
+        program: "/bin/sh",
+        args: ["-c", WRAPPER, "procsup", ...words, ...prefix, ...spec.argv],
+        cwd: spec.cwd,
+        env: { ...spec.env, ...env, ...listen, PWD: spec.cwd, PROCSUP_ID: spec.runId },
+        inherit,
+      };
       return inherit.length === 0 ? spawnPlain(wrapper) : spawnInheriting(wrapper);
     } catch (error) {
+      cgroups().remove(spec.runId);
       throw new ProcsupError("start_failed", `The system refused: ${(error as Error).message}`, {
         cause: error,
       });
@@ -195,6 +205,17 @@ export class Launcher {
     clearInterval(this.#net);
     this.#net = undefined;
   }
+}
+
+/** Makes the run's control group. Lines of shell that move the app into it. */
+function groupLines(runId: string, limits: LimitsConfig | undefined): string[] {
+  const group = cgroups().create(runId, limits);
+  if (group === undefined) {
+    if (limits === undefined) return [];
+    throw new Error("its control group cannot be made");
+  }
+  const otherwise = limits === undefined ? ":" : "exit 126";
+  return [`{ echo $$ >'${group}/cgroup.procs'; } 2>/dev/null || ${otherwise}`];
 }
 
 /** As `spawnInheriting()`, of a program that inherits nothing. */

@@ -2,6 +2,7 @@
 
 import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
+import { cgroups } from "./cgroup.ts";
 import { sleep } from "./clock.ts";
 import { processesByRunId, processRow, processTable } from "./process_table.ts";
 
@@ -52,8 +53,8 @@ export function groupExists(run: Run): boolean {
 let scan: Promise<Map<string, number[]>> | undefined;
 
 /**
- * Living processes of a run: those in its group, and those that carry its id wherever they are. A
- * server that writes a title over its environment is known by its group alone. One pass over the
+ * Living processes of a run: those in its group, those in its control group, and those that carry
+ * its id wherever they are. A server that writes a title over its environment is known by its groups. One pass over the
  * machine for the ids serves all who ask at once.
  */
 export async function survivors(run: Run): Promise<readonly number[]> {
@@ -64,7 +65,7 @@ export async function survivors(run: Run): Promise<readonly number[]> {
     return pass;
   });
   const marked = (await scan).get(run.runId) ?? [];
-  return [...new Set([...marked, ...groupMembers(run)])];
+  return [...new Set([...marked, ...groupMembers(run), ...cgroups().members(run.runId)])];
 }
 
 /**
@@ -140,6 +141,7 @@ export async function killRun(run: Run): Promise<readonly number[]> {
   const deadline = performance.now() + KILL_PATIENCE_MS;
   for (;;) {
     await signalGroup(run, "SIGKILL");
+    cgroups().kill(run.runId);
     const alive = await survivors(run);
     for (const pid of alive) sendSignal(pid, "SIGKILL");
     const inTime = await waitForGroup(run, () => deadline);

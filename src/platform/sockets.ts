@@ -49,7 +49,9 @@ export class SocketPool {
     return addresses.map((address) => {
       const held = this.#held.get(address.text);
       if (held === undefined) return this.#open(owner, address);
-      if (held.owner !== owner) throw new ProcsupError("start_failed", foreign(address, held.owner));
+      if (held.owner !== owner) {
+        throw new ProcsupError("start_failed", foreign(address, held.owner));
+      }
       return held.fd;
     });
   }

@@ -2,7 +2,9 @@
 
 import { UNKNOWN_HEALTH } from "../model/health.ts";
 import { wantsReadiness } from "../model/outcomes.ts";
+import { dirname } from "../platform/paths.ts";
 import type { Attendant, Attended } from "./attended.ts";
+import { watchFiles } from "./file_watch.ts";
 import { HealthMonitor } from "./health_monitor.ts";
 import { awaitReadiness } from "./readiness.ts";
 
@@ -18,6 +20,7 @@ export class Attendance implements Attendant {
       this.#health = new HealthMonitor(process, config.healthCheck);
       this.#attendants.push(this.#health);
     }
+    if (config.watch?.enabled) this.#attendants.push(watchSources(process));
     if (config.maxAgeMs !== undefined) this.#attendants.push(limitAge(process, config.maxAgeMs));
   }
 
@@ -29,6 +32,20 @@ export class Attendance implements Attendant {
   stop(): void {
     for (const attendant of this.#attendants) attendant.stop();
   }
+}
+
+function watchSources(process: Attended): Attendant {
+  const { config, world, watchGuard } = process;
+  return watchFiles({
+    cwd: config.cwd,
+    ...config.watch!,
+    own: [dirname(world.apps)],
+    guard: watchGuard,
+    upForMs: () => process.uptimeMs,
+  }, {
+    changed: (path) => process.restart(`file changed: ${path}`),
+    problem: (message) => process.note(message),
+  });
 }
 
 function limitAge(process: Attended, maxAgeMs: number): Attendant {

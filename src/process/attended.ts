@@ -4,6 +4,7 @@ import type { SignalName } from "../model/signal.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessEvent, Run, Snapshot } from "../model/process_state.ts";
 import type { LogFiles } from "../logs/log_files.ts";
+import type { LoopGuard } from "./file_watch_guard.ts";
 import type { HookOwner } from "./hooks.ts";
 import type { World } from "./world.ts";
 
@@ -16,6 +17,8 @@ export interface Attended {
   readonly attempt: number;
   readonly logs: LogFiles;
   readonly uptimeMs: number;
+  /** Outlives the run: tells an app that changes what it watches. */
+  readonly watchGuard: LoopGuard;
   hookOwner(): HookOwner;
   post(event: ProcessEvent): void;
   /** Something worth telling that changes no state. */

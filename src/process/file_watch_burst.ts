@@ -27,10 +27,11 @@ export class Burst {
   add(path: string): void {
     const now = this.#clock.steady();
     if (this.#first === undefined) [this.#first, this.#since] = [path, now];
-    const cap = Math.max(this.#debounceMs * CAP_DEBOUNCES, MIN_CAP_MS);
-    const wait = Math.min(this.#debounceMs, Math.max(0, this.#since + cap - now));
+    const left = this.#since + Math.max(this.#debounceMs * CAP_DEBOUNCES, MIN_CAP_MS) - now;
+    // It is due already: put off again and again it would never fire.
+    if (left <= 0) return;
     this.#cancel();
-    this.#cancel = this.#clock.after(wait, () => {
+    this.#cancel = this.#clock.after(Math.min(this.#debounceMs, left), () => {
       const first = this.#first!;
       this.#first = undefined;
       this.#over(first);

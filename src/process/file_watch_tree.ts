@@ -46,6 +46,14 @@ export class WatchTree {
       : path;
   }
 
+  /** Whether every watched path is there. */
+  async allThere(): Promise<boolean> {
+    const found = await Promise.all(
+      this.#roots.map(({ path }) => Deno.lstat(path).then(() => true, () => false)),
+    );
+    return found.every((there) => there);
+  }
+
   /** Every folder whose entries count, the folder of a single file included. */
   async folders(): Promise<string[]> {
     const found = new Set<string>();

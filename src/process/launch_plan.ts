@@ -21,8 +21,8 @@ export interface LaunchPlan {
   readonly cwd: string;
   /** Name of the runtime; `""` for a plain program. */
   readonly runtime: string;
-  /** What is set up in the app's process; undefined: nothing. */
-  readonly setup?: LaunchSetup;
+  /** What is set up in the app's process. */
+  readonly setup: LaunchSetup;
 }
 
 /**
@@ -36,7 +36,7 @@ export function launchPlan(
   const env = appEnvironment(inherited, process);
   const { argv, runtime } = commandLine(process.config, env.PATH ?? "");
   const setup = launchSetup(process.config, { env, inherited, runtime });
-  return { argv, env, cwd: process.config.cwd, runtime, ...(setup === undefined ? {} : { setup }) };
+  return { argv, env, cwd: process.config.cwd, runtime, setup };
 }
 
 /** Whether the app itself says when it is ready, by the file that `PROCSUP_READY_FILE` names. */

@@ -1,6 +1,7 @@
 /** What a configuration asks to be set up in the app's process: user, umask, nice, limits, sockets. */
 
-import type { ProcessConfig } from "../model/process_config.ts";
+import type { LimitsConfig, ProcessConfig } from "../model/process_config.ts";
+import { cgroups } from "../platform/cgroup.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
 import { foreign, type SharedSockets } from "../platform/sockets.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
@@ -33,21 +34,20 @@ interface Identity {
 const SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin";
 
 /**
- * The setup of a launch, or undefined when nothing is to be set up. Used when a process is added as
- * well as when it is launched. Throws `ProcsupError` `invalid_config` naming what cannot be done.
+ * The setup of a launch. Made when a process is added as well as when it is launched. Throws `ProcsupError` `invalid_config` naming what cannot be done.
  */
 export function launchSetup(
   config: SetupConfig,
   around: SetupEnvironment,
-): LaunchSetup | undefined {
+): LaunchSetup {
   const { env, prefix } = identity(config, around);
   const { umask } = config;
   checkLimits(config);
   const shell = [...(umask === undefined ? [] : [`umask ${umask}`]), ...ulimitLines(config.limits)];
   const words = [...niceWords(config), ...prefix];
   const sockets = sharedSockets(config, around.runtime, prefix.length > 0);
-  if (shell.length + words.length === 0 && sockets === undefined) return undefined;
-  return { shell, prefix: words, env, ...(sockets === undefined ? {} : { sockets }) };
+  const limits = limitsGroup(config.limits) ? { limits: config.limits } : {};
+  return { shell, prefix: words, env, ...limits, ...(sockets === undefined ? {} : { sockets }) };
 }
 
 /** The sockets of a configuration, or undefined. Throws `invalid_config` naming a wrong one. */
@@ -82,8 +82,14 @@ export function refuseTakenSockets(
 }
 
 function checkLimits({ name, limits }: SetupConfig): void {
-  const problem = ulimitProblem(limits, isRoot());
+  const problem = ulimitProblem(limits, isRoot()) ??
+    (limitsGroup(limits) ? cgroups().problem(limits) : undefined);
   if (problem !== undefined) refuse(name, problem);
+}
+
+/** Whether there are limits for a control group. */
+function limitsGroup({ memoryBytes, cpuPercent, pids }: LimitsConfig): boolean {
+  return (memoryBytes ?? cpuPercent ?? pids) !== undefined;
 }
 
 function niceWords({ name, nice }: SetupConfig): string[] {

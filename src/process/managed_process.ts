@@ -114,7 +114,7 @@ export class ManagedProcess {
 
   /** Milliseconds since the launch; 0 while nothing runs. */
   get uptimeMs(): number {
-    return this.#effects.uptimeMs;
+    return this.#effects.run.uptimeMs;
   }
 
   /** The process as it stands, with the given usage. */
@@ -127,7 +127,7 @@ export class ManagedProcess {
       runtime: this.#effects.runtime,
       state: now.state,
       ready: now.ready,
-      health: this.#effects.health,
+      health: this.#effects.run.health,
       pid: now.pid,
       exitCode: now.lastExit?.code ?? 0,
       lastExit: now.lastExit,
@@ -173,18 +173,19 @@ export class ManagedProcess {
     this.#observer.record(this);
   }
 
-  /** Sends its reload signal; without one it is stopped and started. */
+  /** Sends its reload signal; without one it is replaced with overlap, or stopped and started. */
   async reload(options: UpOptions = {}): Promise<void> {
     await this.#effects.hook("preReload");
-    const { reloadSignal } = this.config;
+    const { reloadSignal, overlap } = this.config;
     if (reloadSignal !== undefined) this.signal(reloadSignal);
+    else if (overlap && this.#snapshot.state === "running") await this.#effects.run.overlap();
     else await this.#up({ type: "restart_requested", reason: "reloaded by user" }, options);
     void this.#effects.hook("postReload");
   }
 
   /** Sends a signal to the app itself. Throws `wrong_state` when it does not run. */
   signal(signal: SignalName): void {
-    if (this.#effects.signal(signal)) return;
+    if (this.#effects.run.signal(signal)) return;
     throw new ProcsupError("wrong_state", `Cannot signal "${this.name}": it is not running`);
   }
 
@@ -260,7 +261,7 @@ export class ManagedProcess {
   async #proven(begun: Snapshot): Promise<Snapshot> {
     if (begun.state !== "running") return begun;
     const enough = new AbortController();
-    const left = this.config.minUptimeMs - this.#effects.uptimeMs;
+    const left = this.config.minUptimeMs - this.#effects.run.uptimeMs;
     const cancel = this.#clock.after(Math.max(0, left), () => enough.abort());
     try {
       return await this.until((now) => now.attempt !== begun.attempt || !isUp(now), enough.signal);

@@ -8,7 +8,8 @@ import {
   type Run,
   type Snapshot,
 } from "../../src/model/process_state.ts";
-import { type Policy, transition } from "../../src/model/transition.ts";
+import type { Policy } from "../../src/model/outcomes.ts";
+import { transition } from "../../src/model/transition.ts";
 
 /** The defaults of the configuration, with what a test changes. */
 export function policy(changes: Partial<Policy> = {}): Policy {
@@ -21,6 +22,9 @@ export function policy(changes: Partial<Policy> = {}): Policy {
     minUptimeMs: 1000,
     successExitCodes: [0],
     stopTimeoutMs: 5000,
+    dependsOn: {},
+    waitReady: false,
+    hooks: {},
     ...changes,
   };
 }
@@ -69,12 +73,38 @@ export function exited(
 
 /** All of an attempt has ended because it was asked to. */
 export function gone(attempt: number, changes: Partial<Of<"gone">> = {}): ProcessEvent {
-  return { type: "gone", attempt, at: NOON, exit: exitOf("SIGTERM"), left: [], ...changes };
+  const how = { exit: exitOf("SIGTERM"), left: [], ranForMs: 10, random: 0 };
+  return { type: "gone", attempt, at: NOON, ...how, ...changes };
 }
 
 /** What a new daemon found. */
 export function recovered(found: Of<"recovered">["found"], at = NOON): ProcessEvent {
   return { type: "recovered", at, found };
+}
+
+/** What an attempt answers its readiness check with. */
+export function becameReady(attempt: number): ProcessEvent {
+  return { type: "became_ready", attempt };
+}
+
+/** An attempt was not ready in time. */
+export function readyTimedOut(attempt: number): ProcessEvent {
+  return { type: "ready_timed_out", attempt, reason: "not ready within 30000 ms" };
+}
+
+/** An attempt is to be replaced. */
+export function recycle(attempt: number, reason = "unhealthy: no answer"): ProcessEvent {
+  return { type: "recycle_requested", attempt, reason };
+}
+
+/** The dependencies of a process are there, after that many attempts. */
+export function dependenciesMet(attempt: number): ProcessEvent {
+  return { type: "dependencies_met", attempt };
+}
+
+/** A dependency cannot come to its point any more. */
+export function dependencyFailed(attempt: number): ProcessEvent {
+  return { type: "dependency_failed", attempt, reason: 'depends on "db", which is errored' };
 }
 
 /** The delay before an attempt's restart is over. */

@@ -1,20 +1,27 @@
 /** A runner of effects without an operating system: what may happen next is up to the test. */
 
 import { assert } from "@std/assert";
+import type { HookName } from "../../src/model/process_config.ts";
 import {
   type Effect,
   NEW,
   type ProcessEvent,
   type Snapshot,
 } from "../../src/model/process_state.ts";
-import { type Policy, transition } from "../../src/model/transition.ts";
+import { type Policy, wantsReadiness } from "../../src/model/outcomes.ts";
+import { transition } from "../../src/model/transition.ts";
 import {
+  becameReady,
   delayOver,
+  dependenciesMet,
+  dependencyFailed,
   exited,
   exitOf,
   gone,
   launched,
+  readyTimedOut,
   recovered,
+  recycle,
   RESTART,
   runOf,
   START,
@@ -29,6 +36,11 @@ export const STEPS = [
   "spawn",
   "spawn fails",
   "pid",
+  "ready",
+  "not ready in time",
+  "recycle",
+  "dependencies met",
+  "dependency fails",
   "fail",
   "succeed",
   "gone",
@@ -43,12 +55,17 @@ export type WorldStep = (typeof STEPS)[number];
 /** Runs one process by its effects, and fails as soon as two of it would be alive. */
 export class SmallWorld {
   now: Snapshot = NEW;
+  /** The hooks that ran on the side. */
+  readonly hooks: HookName[] = [];
   readonly #rules: Policy;
-  /** Attempts that are being launched, run, are being ended, and wait for their delay. */
+  /** Attempts that are being launched, run, are being ended, and wait for their delay or dependencies. */
   #launching: number | null = null;
   #running: number | null = null;
   #ending: number | null = null;
   #delayed: number | null = null;
+  #depending: number | null = null;
+  /** The run that is not ready yet, where that is asked for. */
+  #unready: number | null = null;
 
   constructor(rules: Policy) {
     this.#rules = rules;
@@ -75,6 +92,16 @@ export class SmallWorld {
       case "pid":
         if (this.#running === null) return;
         return this.#post({ type: "pid_known", attempt: this.#running, pid: 77 });
+      case "ready":
+        return this.#becomeReady(becameReady);
+      case "not ready in time":
+        return this.#becomeReady(readyTimedOut);
+      case "recycle":
+        return this.#running === null ? undefined : this.#post(recycle(this.#running));
+      case "dependencies met":
+        return this.#passDependencies(dependenciesMet);
+      case "dependency fails":
+        return this.#passDependencies(dependencyFailed);
       case "fail":
         return this.#exit(1);
       case "succeed":
@@ -96,6 +123,8 @@ export class SmallWorld {
       if (this.#ending !== null) this.#goAway();
       else if (this.#launching !== null) this.#spawn();
       else if (this.#delayed !== null) this.#passDelay();
+      else if (this.#depending !== null) this.#passDependencies(dependenciesMet);
+      else if (this.#unready !== null) this.#becomeReady(becameReady);
       else return;
     }
     throw new Error("it never comes to rest");
@@ -126,10 +155,20 @@ export class SmallWorld {
         return;
       case "arm_delay":
         assert(this.#delayed === null, "two delays at once");
+        assert(this.#depending === null, "delayed while it waits for dependencies");
         this.#delayed = attempt;
         return;
+      case "await_dependencies":
+        assert(this.#delayed === null, "waits for dependencies while it is delayed");
+        assert(this.#depending === null, "waits twice for dependencies");
+        assert(this.#running === null, "waits for dependencies while the app lives");
+        this.#depending = attempt;
+        return;
       case "disarm":
-        this.#delayed = null;
+        this.#delayed = this.#depending = null;
+        return;
+      case "hook":
+        this.hooks.push(effect.hook);
     }
   }
 
@@ -138,6 +177,7 @@ export class SmallWorld {
     if (attempt === null) return;
     this.#launching = null;
     this.#running = attempt;
+    this.#unready = wantsReadiness(this.#rules) ? attempt : null;
     this.#post({ type: "launching", attempt, run: runOf(attempt) });
     this.#post(launched(attempt));
   }
@@ -152,7 +192,7 @@ export class SmallWorld {
   #exit(code: number): void {
     const attempt = this.#running;
     if (attempt === null) return;
-    this.#running = null;
+    this.#running = this.#unready = null;
     this.#post(exited(attempt, code));
   }
 
@@ -160,7 +200,11 @@ export class SmallWorld {
     const attempt = this.#ending;
     if (attempt === null) return;
     const ran = this.#running !== null;
-    this.#ending = this.#launching = this.#running = null;
+    this.#ending =
+      this.#launching =
+      this.#running =
+      this.#unready =
+        null;
     this.#post(gone(attempt, { exit: ran ? exitOf("SIGTERM") : null }));
   }
 
@@ -171,10 +215,29 @@ export class SmallWorld {
     this.#post(delayOver(attempt));
   }
 
+  #becomeReady(event: (attempt: number) => ProcessEvent): void {
+    const attempt = this.#unready;
+    if (attempt === null) return;
+    this.#unready = null;
+    this.#post(event(attempt));
+  }
+
+  #passDependencies(event: (attempt: number) => ProcessEvent): void {
+    const attempt = this.#depending;
+    if (attempt === null) return;
+    this.#depending = null;
+    this.#post(event(attempt));
+  }
+
   /** A new daemon: all that the old one had under way is lost, apps live on. */
   #recover(appEnds: boolean): void {
     const attempt = this.#running;
-    this.#launching = this.#ending = this.#delayed = null;
+    this.#launching =
+      this.#ending =
+      this.#delayed =
+      this.#depending =
+      this.#unready =
+        null;
     if (appEnds) this.#running = null;
     if (attempt === null) return this.#post(recovered({ kind: "no_run" }));
     this.#post(recovered(
@@ -182,5 +245,7 @@ export class SmallWorld {
         ? { kind: "ended", exit: exitOf(1), random: 0 }
         : { kind: "alive", run: runOf(attempt), pid: 77 },
     ));
+    // Whether it is ready is found out again, unless that is on record.
+    if (this.now.state === "starting" && this.#running !== null) this.#unready = attempt;
   }
 }

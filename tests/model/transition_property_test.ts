@@ -3,9 +3,12 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { NEW, type ProcessEvent, type Snapshot } from "../../src/model/process_state.ts";
-import { type Policy, transition } from "../../src/model/transition.ts";
+import type { Policy } from "../../src/model/outcomes.ts";
+import { transition } from "../../src/model/transition.ts";
 import { delayOver, exited, launched, NOON, play, policy, runOf, START } from "./life.ts";
 import { SmallWorld, STEPS } from "./small_world.ts";
+
+const HOOK = { command: "true", timeoutMs: 1000, ignoreFailure: false };
 
 const policies: fc.Arbitrary<Policy> = fc.record({
   restartPolicy: fc.constantFrom("always", "on-failure", "never"),
@@ -16,6 +19,12 @@ const policies: fc.Arbitrary<Policy> = fc.record({
   minUptimeMs: fc.nat(2000),
   successExitCodes: fc.constantFrom([0], [], [0, 1]),
   stopTimeoutMs: fc.nat(10_000),
+  dependsOn: fc.constantFrom<Policy["dependsOn"]>({}, { db: "ready" }),
+  waitReady: fc.boolean(),
+  hooks: fc.constantFrom<Policy["hooks"]>({}, { postStart: HOOK }, {
+    postStart: HOOK,
+    postStop: HOOK,
+  }),
 });
 
 const exits = fc.record({
@@ -53,7 +62,19 @@ const events: fc.Arbitrary<ProcessEvent> = fc.oneof(
   event("launched", { attempt: attempts, at, run: runs }),
   event("pid_known", { attempt: attempts, pid: fc.nat() }),
   event("exited", { attempt: attempts, exit: exits, ranForMs: fc.nat(20_000), random }),
-  event("gone", { attempt: attempts, at, exit: fc.option(exits), left: fc.array(fc.nat()) }),
+  event("gone", {
+    attempt: attempts,
+    at,
+    exit: fc.option(exits),
+    left: fc.array(fc.nat(), { maxLength: 2 }),
+    ranForMs: fc.nat(20_000),
+    random,
+  }),
+  event("became_ready", { attempt: attempts }),
+  event("ready_timed_out", { attempt: attempts, reason: fc.string() }),
+  event("recycle_requested", { attempt: attempts, reason: fc.string() }),
+  event("dependencies_met", { attempt: attempts }),
+  event("dependency_failed", { attempt: attempts, reason: fc.string() }),
   event("delay_over", { attempt: attempts }),
   event("recovered", { at, found }),
 );
@@ -95,12 +116,38 @@ Deno.test("transition() never takes a restart back, and counts one at most for a
   });
 });
 
-Deno.test("transition() has a restart due exactly while it waits", () => {
+Deno.test("transition() has a restart due exactly while it waits for a delay", () => {
+  holdsAtEveryStep((before, event, rules) => {
+    const [after] = transition(before, event, rules);
+    assertEquals(after.awaiting !== null, after.state === "waiting");
+    assertEquals(after.nextRestartAt !== null, after.awaiting === "delay");
+  });
+});
+
+Deno.test("transition() never waits without somebody who ends the waiting", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [after, effects] = transition(before, event, rules);
-    assertEquals(after.nextRestartAt !== null, after.state === "waiting");
-    if (after.state === "waiting" && before.state !== "waiting") {
-      assert(effects.some((effect) => effect.type === "arm_delay"));
+    if (after.state !== "waiting") return;
+    const begun = after.awaiting === "delay" ? "arm_delay" : "await_dependencies";
+    const goesOn = before.state === "waiting" && before.awaiting === after.awaiting;
+    const types = effects.map(({ type }) => type);
+    if (!goesOn || types.includes("disarm")) assert(types.includes(begun), begun);
+  });
+});
+
+Deno.test("transition() knows what it ends for only while it ends what is wanted up", () => {
+  holdsAtEveryStep((before, event, rules) => {
+    const [{ state, wish, ending }] = transition(before, event, rules);
+    assertEquals(ending !== null, state === "stopping" && wish === "up");
+  });
+});
+
+Deno.test("transition() is running only when ready, and runs no hook that is not configured", () => {
+  holdsAtEveryStep((before, event, rules) => {
+    const [after, effects] = transition(before, event, rules);
+    if (after.state === "running") assert(after.ready);
+    for (const effect of effects) {
+      if (effect.type === "hook") assert(rules.hooks[effect.hook] !== undefined, effect.hook);
     }
   });
 });
@@ -116,7 +163,8 @@ Deno.test("transition() holds no run, no pid and no readiness at rest", () => {
 Deno.test("transition() changes the wish only when a user asks", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [after] = transition(before, event, rules);
-    if (!event.type.endsWith("_requested")) assertEquals(after.wish, before.wish);
+    const byUser = ["start_requested", "stop_requested", "restart_requested"];
+    if (!byUser.includes(event.type)) assertEquals(after.wish, before.wish);
   });
 });
 

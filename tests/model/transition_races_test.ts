@@ -2,7 +2,10 @@
 
 import { assertEquals } from "@std/assert";
 import {
+  becameReady,
   delayOver,
+  dependenciesMet,
+  dependencyFailed,
   exited,
   exitOf,
   gone,
@@ -10,6 +13,8 @@ import {
   launched,
   play,
   policy,
+  readyTimedOut,
+  recycle,
   RESTART,
   runOf,
   START,
@@ -102,6 +107,11 @@ Deno.test("transition() ignores everything of an earlier attempt", () => {
     exited(1, 1),
     gone(1),
     delayOver(1),
+    becameReady(1),
+    readyTimedOut(1),
+    recycle(1),
+    dependenciesMet(1),
+    dependencyFailed(1),
   ] as const;
   for (const state of STATES) {
     const second = { ...inState(state), attempt: 2 };

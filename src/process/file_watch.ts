@@ -1,0 +1,189 @@
+/**
+ * Restart on change (spec 2.3, WatchConfig): tells when files below the watched paths change, once a
+ * burst. The folders are walked with the ignores, so that nothing ignored is watched, and a link is
+ * never followed. A change after the first that was told is told no more: the run is over by then.
+ */
+
+import { messageOf } from "../model/errors.ts";
+import type { WatchConfig } from "../model/process_config.ts";
+import { type Cancel, type Clock, systemClock } from "../platform/clock.ts";
+import { Burst } from "./file_watch_burst.ts";
+import { FolderWatch, type OpenWatch } from "./file_watch_folders.ts";
+import { LOOP_RESTARTS, LoopGuard } from "./file_watch_guard.ts";
+import { changeTime, FilePoll } from "./file_watch_poll.ts";
+import { resolveRoots } from "./file_watch_roots.ts";
+import { WatchTree } from "./file_watch_tree.ts";
+
+/** What is watched. */
+export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" | "debounceMs"> {
+  /** Absolute; paths are against it, and it is watched itself when there are none. */
+  readonly cwd: string;
+  /** Absolute paths that never count: the supervisor's own home. */
+  readonly own?: readonly string[];
+  /** Outlives the run: tells an app that changes its own sources. */
+  readonly guard?: LoopGuard;
+  /** How long the app has been up; default: since the watch began. */
+  readonly upForMs?: () => number;
+  readonly clock?: Clock;
+  /** Replaced in tests. */
+  readonly open?: OpenWatch;
+}
+
+/** What is told. */
+export interface FileWatchListener {
+  /** Files changed, that one first; its path is against the working directory. */
+  changed(path: string): void;
+  /** Something cannot be watched, or not as it should be. The app is not affected. */
+  problem(message: string): void;
+}
+
+/** How long folders may go on appearing before the tree is walked again. */
+const SETTLE_MS = 50;
+
+/** How often a watched path that went is looked for. */
+const RETURN_MS = 1000;
+
+/** Watches until it is stopped, or has told of a change. */
+export function watchFiles(options: FileWatchOptions, on: FileWatchListener): { stop(): void } {
+  return new FileWatch(options, on);
+}
+
+class FileWatch {
+  readonly #options: FileWatchOptions;
+  readonly #on: FileWatchListener;
+  readonly #clock: Clock;
+  readonly #burst: Burst;
+  readonly #folders: FolderWatch;
+  readonly #begunAt = Date.now();
+  readonly #upForMs: () => number;
+  #tree: WatchTree | undefined;
+  #poll: FilePoll | undefined;
+  #cancelWalk: Cancel | undefined;
+  #walking = false;
+  #stopped = false;
+
+  constructor(options: FileWatchOptions, on: FileWatchListener) {
+    this.#options = options;
+    this.#on = on;
+    this.#clock = options.clock ?? systemClock;
+    const begun = this.#clock.steady();
+    this.#upForMs = options.upForMs ?? (() => this.#clock.steady() - begun);
+    this.#burst = new Burst(this.#clock, options.debounceMs, (first) => this.#told(first));
+    this.#folders = new FolderWatch({
+      event: (event) => this.#happened(event),
+      folderGone: () => this.#walkSoon(SETTLE_MS),
+      missed: () => void this.#findMissed(),
+      failed: (error) => this.#pollInstead(error),
+    }, options.open);
+    void this.#begin();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelWalk?.();
+    this.#burst.stop();
+    this.#folders.stop();
+    this.#poll?.stop();
+  }
+
+  async #begin(): Promise<void> {
+    const { cwd, paths, ignore, own = [] } = this.#options;
+    const { roots, problems, base } = await resolveRoots(cwd, paths);
+    for (const problem of problems) this.#on.problem(problem);
+    this.#tree = new WatchTree(base, roots, ignore, own);
+    await this.#walk(true);
+  }
+
+  /** Watches folders that are not watched yet. What is in those that appeared later is a change. */
+  async #walk(first: boolean): Promise<void> {
+    this.#walking = true;
+    const appeared = new Set<string>();
+    try {
+      for (let fresh = [""]; fresh.length > 0 && !this.#stopped;) {
+        fresh = (await this.#tree!.folders()).filter((folder) => !this.#folders.has(folder));
+        await this.#folders.add(fresh);
+        for (const folder of fresh) appeared.add(folder);
+      }
+      if (!first && appeared.size > 0) await this.#tellFilesIn(appeared);
+      if (!await this.#tree!.allThere()) this.#walkSoon(RETURN_MS);
+    } catch (error) {
+      this.#pollInstead(error);
+    } finally {
+      this.#walking = false;
+    }
+  }
+
+  async #tellFilesIn(folders: ReadonlySet<string>): Promise<void> {
+    for await (const { path, isFolder } of this.#tree!.entries()) {
+      if (!isFolder && folders.has(path.slice(0, path.lastIndexOf("/")))) {
+        return this.#changed(path);
+      }
+    }
+  }
+
+  #walkSoon(ms: number): void {
+    if (this.#stopped || this.#poll !== undefined || this.#cancelWalk !== undefined) return;
+    this.#cancelWalk = this.#clock.after(ms, () => {
+      this.#cancelWalk = undefined;
+      if (this.#walking) this.#walkSoon(ms);
+      else void this.#walk(false);
+    });
+  }
+
+  #happened(event: Deno.FsEvent): void {
+    if (event.kind === "access") return;
+    for (const path of event.paths) {
+      if (!this.#tree!.counts(path)) continue;
+      // A folder is no change by itself: its files are, and are told for themselves.
+      if (!isFolder(path)) this.#changed(path);
+      else if (event.kind !== "modify") this.#walkSoon(SETTLE_MS);
+    }
+  }
+
+  /** Events were lost: whatever was changed since the watch began counts. */
+  async #findMissed(): Promise<void> {
+    this.#walkSoon(SETTLE_MS);
+    for await (const { path } of this.#tree!.entries()) {
+      if (this.#stopped) return;
+      const info = await Deno.lstat(path).catch(() => undefined);
+      if (info !== undefined && changeTime(info) >= this.#begunAt) return this.#changed(path);
+    }
+  }
+
+  #changed(path: string): void {
+    if (!this.#stopped) this.#burst.add(this.#tree!.shown(path));
+  }
+
+  #told(path: string): void {
+    const { guard } = this.#options;
+    this.stop();
+    const restart = { at: this.#clock.steady(), upForMs: this.#upForMs() };
+    if (!guard?.trips(restart)) return this.#on.changed(path);
+    this.#on.problem(
+      `watching is paused until the next restart: ${LOOP_RESTARTS} restarts in a row came right ` +
+        `after a start, "${path}" changed last. If the app writes it, add it to watch.ignore`,
+    );
+  }
+
+  #pollInstead(error: unknown): void {
+    if (this.#stopped || this.#poll !== undefined) return;
+    this.#folders.stop();
+    this.#on.problem(limitProblem(messageOf(error)));
+    this.#poll = new FilePoll(this.#tree!, this.#clock, (path) => this.#changed(path));
+  }
+}
+
+function limitProblem(message: string): string {
+  const way = /limit|space|too many/i.test(message)
+    ? ". The limit is raised with: sysctl fs.inotify.max_user_watches=524288"
+    : "";
+  return `cannot watch files (${message}), they are looked at every second or less often${way}`;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}

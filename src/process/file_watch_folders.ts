@@ -1,0 +1,154 @@
+/**
+ * Changes of the entries of many folders, each watched for itself: a recursive watch would also be
+ * placed on everything that is ignored.
+ *
+ * All watches of the runtime share one table of paths. A folder that was removed and made again stays
+ * dead in it for as long as anybody holds its path; then all let go of theirs at once, and take them
+ * up again.
+ */
+
+/** Opens a watch on the entries of folders; replaced in tests. */
+export type OpenWatch = (folders: string[]) => Deno.FsWatcher;
+
+/** What is told of the folders. */
+export interface FolderListener {
+  /** Something happened to an entry. */
+  event(event: Deno.FsEvent): void;
+  /** A watched folder is not there any more. */
+  folderGone(): void;
+  /** Changes may have been missed. */
+  missed(): void;
+  /** The folders cannot be watched any longer. */
+  failed(error: unknown): void;
+}
+
+const openWatch: OpenWatch = (folders) => Deno.watchFs(folders, { recursive: false });
+
+const everyone = new Set<FolderWatch>();
+/** Paths that were removed while they were watched. */
+const stale = new Set<string>();
+let turn: Promise<unknown> = Promise.resolve();
+
+/** Opening and closing take turns: a watch that is being closed still holds its paths. */
+function inTurn(act: () => Promise<void>): Promise<void> {
+  const mine = turn.then(act);
+  turn = mine.catch(() => {});
+  return mine;
+}
+
+/** Watches a growing set of folders. */
+export class FolderWatch {
+  readonly #on: FolderListener;
+  readonly #open: OpenWatch;
+  readonly #folders = new Set<string>();
+  readonly #watchers = new Map<Deno.FsWatcher, Promise<void>>();
+  #stopped = false;
+
+  constructor(on: FolderListener, open: OpenWatch = openWatch) {
+    this.#on = on;
+    this.#open = open;
+    everyone.add(this);
+  }
+
+  /** Whether a folder is watched. */
+  has(folder: string): boolean {
+    return this.#folders.has(folder);
+  }
+
+  /** Watches more folders; those that are gone by now are left out. Throws at the system's limit. */
+  add(folders: readonly string[]): Promise<void> {
+    return inTurn(async () => {
+      const fresh = folders.filter((folder) => !this.#folders.has(folder));
+      if (this.#stopped || fresh.length === 0) return;
+      for (const folder of fresh) this.#folders.add(folder);
+      if (fresh.some((folder) => stale.has(folder))) await takeUpAgain();
+      else this.#watch(fresh);
+    });
+  }
+
+  /** Ends all watches. */
+  stop(): void {
+    this.#stopped = true;
+    everyone.delete(this);
+    void inTurn(() => this.close());
+  }
+
+  /** Lets go of everything; part of `takeUpAgain()`. */
+  async close(): Promise<void> {
+    const open = [...this.#watchers];
+    this.#watchers.clear();
+    for (const [watcher] of open) watcher.close();
+    await Promise.all(open.map(([, ended]) => ended));
+  }
+
+  /** Takes up what was let go of; part of `takeUpAgain()`. */
+  reopen(): void {
+    try {
+      this.#watch([...this.#folders]);
+      this.#on.missed();
+    } catch (error) {
+      this.#on.failed(error);
+    }
+  }
+
+  #watch(folders: readonly string[]): void {
+    let there = folders;
+    for (;;) {
+      there = there.filter((folder) => this.#isThere(folder));
+      if (there.length === 0) return;
+      try {
+        const watcher = this.#open([...there]);
+        this.#watchers.set(watcher, this.#read(watcher));
+        return;
+      } catch (error) {
+        // One of them went in this very moment: the others are tried again.
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+      }
+    }
+  }
+
+  #isThere(folder: string): boolean {
+    try {
+      if (Deno.lstatSync(folder).isDirectory) return true;
+    } catch {
+      // Not there, or closed to us.
+    }
+    this.#folders.delete(folder);
+    return false;
+  }
+
+  async #read(watcher: Deno.FsWatcher): Promise<void> {
+    try {
+      for await (const event of watcher) {
+        if (!this.#watchers.has(watcher)) continue;
+        if (event.kind === "remove" || event.kind === "rename") this.#forget(event.paths);
+        if (event.flag === "rescan") this.#on.missed();
+        else this.#on.event(event);
+      }
+    } catch (error) {
+      if (this.#watchers.has(watcher)) this.#on.failed(error);
+    }
+  }
+
+  /** A watch follows the folder, not its path: whatever is there next is another folder. */
+  #forget(paths: readonly string[]): void {
+    let gone = false;
+    for (const path of paths) {
+      if (!this.#folders.has(path)) continue;
+      gone = true;
+      for (const folder of this.#folders) {
+        if (folder !== path && !folder.startsWith(`${path}/`)) continue;
+        this.#folders.delete(folder);
+        stale.add(folder);
+      }
+    }
+    if (gone) this.#on.folderGone();
+  }
+}
+
+async function takeUpAgain(): Promise<void> {
+  const all = [...everyone];
+  await Promise.all(all.map((watch) => watch.close()));
+  stale.clear();
+  for (const watch of all) watch.reopen();
+}

@@ -1,0 +1,63 @@
+/** Looks at all files again and again: the way out where the system grants no more watches. */
+
+import type { Cancel, Clock } from "../platform/clock.ts";
+import type { WatchTree } from "./file_watch_tree.ts";
+
+/** The shortest pause between two looks; after a long look it is ten times as long as that took. */
+export const POLL_MS = 1000;
+
+/** Calls `changed` with the first path that differs from the look before. */
+export class FilePoll {
+  readonly #tree: WatchTree;
+  readonly #clock: Clock;
+  readonly #changed: (path: string) => void;
+  #cancel: Cancel = () => {};
+  #stopped = false;
+
+  constructor(tree: WatchTree, clock: Clock, changed: (path: string) => void) {
+    this.#tree = tree;
+    this.#clock = clock;
+    this.#changed = changed;
+    void this.#look(undefined);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel();
+  }
+
+  async #look(before: ReadonlyMap<string, string> | undefined): Promise<void> {
+    const begun = this.#clock.steady();
+    const now = await marks(this.#tree);
+    if (this.#stopped) return;
+    const path = before === undefined ? undefined : difference(before, now);
+    if (path !== undefined) this.#changed(path);
+    const pause = Math.max(POLL_MS, 10 * (this.#clock.steady() - begun));
+    this.#cancel = this.#clock.after(pause, () => void this.#look(now));
+  }
+}
+
+/** Files and what tells each from a changed one. */
+async function marks(tree: WatchTree): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for await (const { path, isFolder } of tree.entries()) {
+    if (isFolder) continue;
+    const info = await Deno.lstat(path).catch(() => undefined);
+    if (info !== undefined) found.set(path, `${changeTime(info)} ${info.size} ${info.ino}`);
+  }
+  return found;
+}
+
+/** When a file, or what is known of it, was last changed, in milliseconds since the epoch. */
+export function changeTime(info: Deno.FileInfo): number {
+  return Math.max(info.ctime?.getTime() ?? 0, info.mtime?.getTime() ?? 0);
+}
+
+function difference(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): string | undefined {
+  for (const [path, mark] of now) if (before.get(path) !== mark) return path;
+  for (const path of before.keys()) if (!now.has(path)) return path;
+  return undefined;
+}

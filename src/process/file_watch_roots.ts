@@ -1,0 +1,53 @@
+/** From the paths of a configuration to what is there. */
+
+import { ProcsupError } from "../model/errors.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { WatchRoot } from "./file_watch_tree.ts";
+
+/** What was found, and what was not. */
+interface Roots {
+  /** The working directory as the system calls it. */
+  readonly base: string;
+  readonly roots: readonly WatchRoot[];
+  readonly problems: readonly string[];
+}
+
+/** The watched paths, links resolved: in this form the system reports changes. */
+export async function resolveRoots(cwd: string, paths: readonly string[]): Promise<Roots> {
+  const roots: WatchRoot[] = [];
+  const problems: string[] = [];
+  for (const path of paths.length === 0 ? [cwd] : paths) {
+    try {
+      const real = await Deno.realPath(against(cwd, path));
+      roots.push({ path: real, isFile: !(await Deno.stat(real)).isDirectory });
+    } catch (error) {
+      problems.push(`cannot watch "${path}": ${reason(error)}`);
+    }
+  }
+  const base = await Deno.realPath(cwd).catch(() => cwd);
+  return { base, roots, problems };
+}
+
+/**
+ * Checks that the watched paths are there, as far as they can be checked before a start.
+ * Throws `invalid_config` naming the path.
+ */
+export function checkWatch({ watch, cwd }: Pick<ProcessConfig, "watch" | "cwd">): void {
+  if (!watch?.enabled) return;
+  for (const path of watch.paths) {
+    try {
+      Deno.statSync(against(cwd, path));
+    } catch (error) {
+      throw new ProcsupError("invalid_config", `Invalid "watch.paths" "${path}": ${reason(error)}`);
+    }
+  }
+}
+
+function against(cwd: string, path: string): string {
+  return path.startsWith("/") ? path : `${cwd}/${path}`;
+}
+
+function reason(error: unknown): string {
+  if (error instanceof Deno.errors.NotFound) return "no such file or directory";
+  return (error as Error).message;
+}

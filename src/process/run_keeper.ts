@@ -1,0 +1,228 @@
+/** The run of a process: watched, attended, replaced, ended. */
+
+import { ProcsupError } from "../model/errors.ts";
+import type { Health } from "../model/health.ts";
+import type { HookName } from "../model/process_config.ts";
+import type { ProcessEvent, Run } from "../model/process_state.ts";
+import type { SignalName } from "../model/signal.ts";
+import { logFiles } from "../logs/log_files.ts";
+import type { Child } from "../platform/launcher.ts";
+import { Attendance } from "./attendance.ts";
+import type { Attended } from "./attended.ts";
+import type { Performer } from "./performer.ts";
+import { LoopGuard } from "./file_watch_guard.ts";
+import type { HookOwner } from "./hooks.ts";
+import { sharedSockets } from "./launch_setup.ts";
+import { overlapReload } from "./overlap.ts";
+import { type Ended, RunEnd } from "./run_end.ts";
+import type { Spawned } from "./spawn.ts";
+import type { World } from "./world.ts";
+
+/** Runs the hooks of the process. */
+export interface HookRunner {
+  hook(hook: HookName, signal?: AbortSignal): Promise<boolean>;
+  hookOwner(): HookOwner;
+}
+
+/** Looks after the run that is up. */
+export class RunKeeper {
+  readonly #process: Performer;
+  readonly #world: World;
+  readonly #hooks: HookRunner;
+  readonly #watchGuard = new LoopGuard();
+  #child: Child | undefined;
+  /** Steady milliseconds of the launch. */
+  #launchedAt = 0;
+  #attendance: Attendance | undefined;
+  /** Aborted when the run that is up is left. */
+  #leaving = new AbortController();
+  #swept: Promise<unknown> = Promise.resolve();
+  #end: RunEnd | undefined;
+
+  constructor(process: Performer, world: World, hooks: HookRunner) {
+    this.#process = process;
+    this.#world = world;
+    this.#hooks = hooks;
+  }
+
+  /** Milliseconds since the launch; 0 while nothing runs. */
+  get uptimeMs(): number {
+    return this.#child === undefined ? 0 : this.#world.clock.steady() - this.#launchedAt;
+  }
+
+  /** What the health checks say. */
+  get health(): Health {
+    return this.#attendance?.health ?? "unknown";
+  }
+
+  /** The end of the previous run's leftovers: no launch passes it. */
+  get swept(): Promise<unknown> {
+    return this.#swept;
+  }
+
+  /** A run was launched. */
+  begin({ child, run, launchedAt }: Spawned, attempt: number): void {
+    this.#watch(child, attempt, launchedAt);
+    this.#process.post({ type: "launched", attempt, at: this.#world.clock.now(), run });
+    this.#attend(run, attempt);
+  }
+
+  /** Looks after the run in the snapshot, which an earlier daemon launched. */
+  adopt(attempt: number): void {
+    const { run, startedAt } = this.#process.snapshot;
+    const { clock } = this.#world;
+    const upFor = startedAt === null ? 0 : Math.max(0, clock.now() - startedAt);
+    const child = this.#world.adopt(
+      run!,
+      sharedSockets(this.#process.config),
+      (message) => this.#process.note(message),
+    );
+    this.#watch(child, attempt, clock.steady() - upFor);
+    if (this.#process.snapshot.state !== "stopping") this.#attend(run!, attempt);
+  }
+
+  /** Sends a signal to the app; false when it does not run. */
+  signal(signal: SignalName): boolean {
+    const { pid } = this.#process.snapshot;
+    return this.#child !== undefined && pid > 0 &&
+      this.#world.signal(this.#child.run, pid, signal);
+  }
+
+  /** Starts a new run, and ends the one that is up when the new one is ready. Throws `start_failed`. */
+  async overlap(): Promise<void> {
+    const { snapshot, name, instanceIndex, config } = this.#process;
+    if (!await this.#hooks.hook("preStart")) {
+      throw new ProcsupError("start_failed", `Cannot reload "${name}": pre_start hook failed`);
+    }
+    await overlapReload({
+      ...{ name, instanceIndex, config, snapshot, world: this.#world },
+      leaving: this.#leaving.signal,
+      post: (event) => this.#process.post(event),
+      attended: ({ run, launchedAt }, post) =>
+        this.#attended(run, 0, () => this.#world.clock.steady() - launchedAt, post),
+      swap: (spawned, pid) => this.#swap(spawned, pid),
+      preStop: () => this.#hooks.hook("preStop"),
+    });
+    void this.#hooks.hook("postStop");
+  }
+
+  #swap({ child, run, launchedAt }: Spawned, pid: number): Child {
+    const old = this.#child!;
+    const { attempt } = this.#process.snapshot;
+    this.#attendance?.stop();
+    const at = this.#world.clock.now();
+    this.#process.post({ type: "replaced", attempt, at, run, pid });
+    this.#watch(child, attempt + 1, launchedAt);
+    this.#attend(run, attempt + 1);
+    void this.#hooks.hook("postStart");
+    return old;
+  }
+
+  /** Ends a second run that an earlier daemon left. */
+  async dispose(run: Run): Promise<void> {
+    const { stopSignal, stopTimeoutMs } = this.#process.config;
+    await this.#world.sweep(run, stopSignal, stopTimeoutMs);
+    this.#process.post({ type: "disposed", run });
+    this.#world.forget(run.runId);
+  }
+
+  /** Ends the run, or hurries its end; `giveUpLaunch` ends one that is only being made. */
+  endOrHurry(attempt: number, timeoutMs: number, giveUpLaunch: () => Promise<void>): void {
+    if (this.#end !== undefined) return this.#end.hurry(timeoutMs);
+    this.#end = new RunEnd(this.#world, timeoutMs);
+    this.#leave();
+    const end = this.#end;
+    void giveUpLaunch().then(() => this.#endAll(attempt, end));
+  }
+
+  async #endAll(attempt: number, end: RunEnd): Promise<void> {
+    await this.#swept;
+    const child = this.#child;
+    const ranForMs = this.uptimeMs;
+    let ended: Ended = { exit: null, left: [] };
+    if (child !== undefined) {
+      if (!end.impatient.aborted) await this.#hooks.hook("preStop", end.impatient);
+      ended = await end.end(child, this.#process.config.stopSignal);
+    }
+    this.#child = undefined;
+    this.#end = undefined;
+    const { clock } = this.#world;
+    const random = this.#world.random();
+    this.#process.post({ type: "gone", attempt, at: clock.now(), ranForMs, random, ...ended });
+    // What its files said is on record now.
+    if (child !== undefined) this.#world.forget(child.run.runId);
+  }
+
+  /** The run is over: nothing goes along with it any longer. */
+  #leave(): void {
+    this.#attendance?.stop();
+    this.#leaving.abort();
+    this.#leaving = new AbortController();
+  }
+
+  /** Ends what the app left behind when it ended by itself. */
+  sweep(run: Run): void {
+    this.#leave();
+    this.#child = undefined;
+    const { stopSignal, stopTimeoutMs } = this.#process.config;
+    this.#swept = this.#world.sweep(run, stopSignal, stopTimeoutMs).then((count) => {
+      if (count > 0) this.#process.note(`ended ${count} processes that it left behind`);
+    });
+    this.#world.forget(run.runId);
+  }
+
+  /** Lets go of it; it is left running. */
+  close(): void {
+    this.#leave();
+  }
+
+  #watch(child: Child, attempt: number, launchedAt: number): void {
+    this.#child = child;
+    this.#launchedAt = launchedAt;
+    void child.pid.then((pid) => this.#process.post({ type: "pid_known", attempt, pid }));
+    void child.exited.then((exit) =>
+      this.#process.post({
+        type: "exited",
+        attempt,
+        exit,
+        ranForMs: this.#world.clock.steady() - launchedAt,
+        random: this.#world.random(),
+      })
+    );
+  }
+
+  #attend(run: Run, attempt: number): void {
+    const uptime = () => this.uptimeMs;
+    const post = (event: ProcessEvent) => this.#process.post(event);
+    this.#attendance = new Attendance(this.#attended(run, attempt, uptime, post));
+  }
+
+  #attended(
+    run: Run,
+    attempt: number,
+    uptime: () => number,
+    post: (event: ProcessEvent) => void,
+  ): Attended {
+    const process = this.#process;
+    return {
+      config: process.config,
+      world: this.#world,
+      run,
+      attempt,
+      logs: logFiles(this.#world.apps, process.name),
+      get snapshot() {
+        return process.snapshot;
+      },
+      get uptimeMs() {
+        return uptime();
+      },
+      watchGuard: this.#watchGuard,
+      hookOwner: () => this.#hooks.hookOwner(),
+      post,
+      note: (message) => process.note(message),
+      healthChanged: (health, reason) => process.healthChanged(health, reason),
+      restart: (reason) => void process.restart({ reason }).catch(() => {}),
+      signal: (signal) => this.signal(signal),
+    };
+  }
+}

@@ -1,0 +1,169 @@
+/** What a configuration sets up in the app's process, as the app itself sees it. */
+
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
+const rootOnly = { ignore: !isRoot };
+
+/** What a script prints, run as a process with a configuration. */
+async function output(
+  daemon: TestDaemon,
+  script: string,
+  config: Record<string, unknown>,
+): Promise<string[]> {
+  await daemon.client.call("start", {
+    name: "app",
+    entrypoint: "/bin/sh",
+    args: ["-c", `${script}; echo done`],
+    cwd: "/",
+    restart_policy: "never",
+    ...config,
+  });
+  const log = `${daemon.home}/apps/app/stdout.log`;
+  const errors = `${daemon.home}/apps/app/stderr.log`;
+  await waitFor(() => {
+    if (Deno.readTextFileSync(log).endsWith("done\n")) return true;
+    throw new Error(Deno.readTextFileSync(errors));
+  }, { what: "the app's output" });
+  return Deno.readTextFileSync(log).trimEnd().split("\n").slice(0, -1);
+}
+
+async function refusal(daemon: TestDaemon, config: Record<string, unknown>): Promise<string> {
+  const error = await assertRejects(() => daemon.startScript("app", "sleep 1000", config));
+  assertEquals((await daemon.client.call("list")).length, 0, "it was registered");
+  return (error as Error).message;
+}
+
+Deno.test("umask, nice and limits are what the app starts with", async () => {
+  await using daemon = await TestDaemon.start();
+  const lines = await output(
+    daemon,
+    "umask; nice; cat /proc/self/limits",
+    {
+      umask: "027",
+      nice: 7,
+      limits: { nofile: 123, nproc: 4567, core: 0, address_space: "1GB", file_size: "1MB" },
+    },
+  );
+  assertEquals(lines.slice(0, 2), ["0027", "7"]);
+  const limit = (name: string) =>
+    lines.find((line) => line.startsWith(name))!.slice(name.length).trim().split(/\s+/).slice(0, 2);
+  assertEquals(limit("Max open files"), ["123", "123"]);
+  assertEquals(limit("Max processes"), ["4567", "4567"]);
+  assertEquals(limit("Max core file size"), ["0", "0"]);
+  assertEquals(limit("Max address space"), [`${2 ** 30}`, `${2 ** 30}`]);
+  assertEquals(limit("Max file size"), [`${2 ** 20}`, `${2 ** 20}`]);
+});
+
+Deno.test("an app without setup sees none of it", async () => {
+  await using daemon = await TestDaemon.start();
+  const script = "umask; nice; ulimit -f; env | grep -c LISTEN_; ls /proc/self/fd";
+  const [umask, nice, fileSize, listen] = await output(daemon, script, { umask: undefined });
+  assertEquals([nice, fileSize, listen], ["0", "unlimited", "0"]);
+  assertEquals(Number.parseInt(umask!, 8), Deno.umask());
+});
+
+Deno.test("uid and gid are the app's, with the user's groups and home", rootOnly, async () => {
+  await using daemon = await TestDaemon.start();
+  const script = "id -u; id -g; id -G; echo $HOME $USER $LOGNAME; echo $PROCSUP_NAME; pwd";
+  assertEquals(await output(daemon, script, { uid: "nobody", gid: "daemon" }), [
+    "65534",
+    "1",
+    await groups("nobody", "1"),
+    "/nonexistent nobody nobody",
+    "app",
+    "/",
+  ]);
+  const { pid, state } = await daemon.startScript("by_id", "exec sleep 1000", {
+    uid: 65534,
+    env: { HOME: "/tmp" },
+  });
+  assertEquals(state, "running");
+  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
+  assertStringIncludes(status, "Uid:\t65534\t65534\t65534\t65534");
+  assertStringIncludes(status, "Gid:\t65534\t65534\t65534\t65534");
+  assertStringIncludes(status, "CapEff:\t0000000000000000");
+  assertStringIncludes(Deno.readTextFileSync(`/proc/${pid}/environ`), "\0HOME=/tmp\0");
+  await daemon.client.call("stop", { target: "by_id" });
+  assert(!isAlive(pid));
+});
+
+/** The groups that `id -G` shows for a user with another primary group. */
+async function groups(user: string, gid: string): Promise<string> {
+  const { stdout } = await new Deno.Command("id", { args: ["-G", user] }).output();
+  const all = new TextDecoder().decode(stdout).trim().split(" ");
+  return [...new Set([gid, ...all])].join(" ");
+}
+
+Deno.test("a dropped user is adopted", rootOnly, async () => {
+  await using daemon = await TestDaemon.start();
+  const { pid } = await daemon.startScript("app", "exec sleep 1000", { uid: "nobody" });
+  await daemon.kill();
+  await daemon.run();
+  assertEquals((await daemon.status("app")).pid, pid);
+  await daemon.client.call("stop", { target: "app" });
+  assert(!isAlive(pid));
+});
+
+Deno.test("start refuses users, groups and limits that cannot be", rootOnly, async () => {
+  await using daemon = await TestDaemon.start();
+  const most = Deno.readTextFileSync("/proc/sys/fs/nr_open").trim();
+  for (
+    const [config, message] of [
+      [{ uid: "nosuchuser" }, 'Cannot start "app": uid "nosuchuser" is no user of this machine'],
+      [{ gid: "nosuchgroup" }, 'gid "nosuchgroup" is no group of this machine'],
+      [{ uid: 54321 }, "uid 54321 is no user of this machine, so gid must be set too"],
+      [{ limits: { nofile: Number(most) + 1 } }, `is above ${most}, the most that can be set here`],
+    ] as const
+  ) {
+    assertStringIncludes(await refusal(daemon, config), message);
+  }
+});
+
+Deno.test(
+  "start without root refuses another user, a lower nice and a higher limit",
+  rootOnly,
+  async () => {
+    const home = Deno.makeTempDirSync({ dir: "/tmp", prefix: "ps-" });
+    Deno.chownSync(home, 65534, 65534);
+    const hard = hardLimit();
+    const script = `
+    import { launchSetup } from ${
+      JSON.stringify(new URL("../../src/process/launch_setup.ts", import.meta.url).href)
+    };
+    const around = { env: {}, inherited: {}, runtime: "" };
+    for (const config of [{ uid: "root" }, { gid: 0 }, { uid: "nobody" }, { nice: -5 }, { limits: { nofile: ${
+      hard + 1
+    } } }]) {
+      try {
+        launchSetup({ name: "app", sockets: [], limits: {}, ...config }, around);
+        console.log("fine");
+      } catch (error) {
+        console.log(error.code, error.message);
+      }
+    }`;
+    await Deno.writeTextFile(`${home}/script.ts`, script);
+    const { stdout } = await new Deno.Command("setpriv", {
+      args: ["--reuid=65534", "--regid=65534", "--clear-groups", Deno.execPath()]
+        .concat(["run", "-A", "--no-check", "--no-config", `${home}/script.ts`]),
+      env: { HOME: home, DENO_DIR: `${home}/deno` },
+      stderr: "inherit",
+    }).output();
+    await Deno.remove(home, { recursive: true });
+    assertEquals(new TextDecoder().decode(stdout).trim().split("\n"), [
+      'invalid_config Cannot start "app": uid "root" needs a supervisor that runs as root',
+      'invalid_config Cannot start "app": gid 0 needs a supervisor that runs as root',
+      "fine",
+      'invalid_config Cannot start "app": nice -5 is below the supervisor\'s own 0, which needs root',
+      `invalid_config Cannot start "app": limits.nofile ${hard + 1} is above ${hard}, ` +
+      "the most that can be set here",
+    ]);
+  },
+);
+
+function hardLimit(): number {
+  const line = /^Max open files\s+\S+\s+(\d+)/m.exec(Deno.readTextFileSync("/proc/self/limits"));
+  return Number(line![1]);
+}

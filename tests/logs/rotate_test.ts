@@ -1,0 +1,211 @@
+/** Rotation: no line lost, none doubled, whoever writes, reads or dies meanwhile. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { lastTextLines } from "../../src/logs/last_lines.ts";
+import { logStream } from "../../src/logs/follow_log.ts";
+import { readPosition, writePosition } from "../../src/logs/log_position.ts";
+import { flushLog, recoverLog } from "../../src/logs/rotate.ts";
+import { collapseHead, punchHead } from "../../src/platform/collapse.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { CAN_COLLAPSE, Follower, LogScene, numbers } from "./rotation_scene.ts";
+
+const WRITERS = 10;
+const LINES = 1_000_000;
+const COLLAPSE_ONLY = { ignore: !CAN_COLLAPSE };
+
+Deno.test(
+  "rotateLog() loses and doubles no line of 10 writers, nor do their followers",
+  COLLAPSE_ONLY,
+  async () => {
+    await using scene = new LogScene();
+    const expected = numbers(LINES);
+    const logs = Array.from({ length: WRITERS }, (_, i) => scene.path(`app${i}`));
+    for (const log of logs) await Deno.writeTextFile(log, "");
+    await using stack = new AsyncDisposableStack();
+    const followers = logs.map((log) => stack.use(new Follower(log)));
+    let writing = true;
+    const writers = Promise.all(logs.map((log) => scene.writer(log, LINES)));
+    writers.finally(() => writing = false);
+    for (let round = 0; writing || round < 20; round++) {
+      for (const log of logs) await scene.rotate(log, 64 * 1024);
+    }
+    for (const log of logs) {
+      assert(scene.archives(log).length >= 20, `${scene.archives(log).length}`);
+    }
+    for (const log of logs) assert(await scene.whole(log) === expected, `${log} is not whole`);
+    for (const follower of followers) {
+      assert(await follower.text(expected.length) === expected, "a follower missed something");
+    }
+  },
+);
+
+Deno.test(
+  "rotateLog() cuts whole blocks and leaves the rest where it is",
+  COLLAPSE_ONLY,
+  async () => {
+    await using scene = new LogScene();
+    const text = numbers(3000);
+    await scene.append(text);
+    const archive = await scene.rotate();
+    assertEquals(Deno.statSync(archive!.path).size, 4096);
+    assertEquals(Deno.statSync(scene.log).size, text.length - 4096);
+    assertEquals(readPosition(scene.log).base, 4096);
+    assertEquals(await scene.whole(), text);
+    assertEquals(await scene.rotate(scene.path("app"), 0).catch(() => "none"), "none");
+  },
+);
+
+Deno.test("rotateLog() copies and truncates where nothing can be cut", async () => {
+  await using scene = new LogScene();
+  await scene.append(numbers(3000));
+  await using follower = new Follower(scene.log);
+  await follower.text(numbers(3000).length);
+  await scene.rotate(scene.log, 4096, false);
+  await scene.append("after\n");
+  assertEquals(Deno.readTextFileSync(scene.log), "after\n");
+  assertEquals(await scene.whole(), numbers(3000) + "after\n");
+  const text = numbers(3000) + "after\n";
+  assertEquals(await follower.text(text.length), text);
+});
+
+Deno.test("rotateLog() keeps NULs and invalid UTF-8 as they are", async () => {
+  await using scene = new LogScene();
+  const bytes = new Uint8Array(100_001).map((_, index) => index * 31 % 256);
+  await Deno.writeFile(scene.log, bytes);
+  await scene.rotate(scene.log, 50_000);
+  const chunks = [await Deno.readFile(scene.archives()[0]!.path), await Deno.readFile(scene.log)];
+  assertEquals(await new Blob(chunks).bytes(), bytes);
+});
+
+Deno.test("rotateLog() refuses what is no file and leaves a link's target alone", async () => {
+  await using scene = new LogScene();
+  const target = scene.path("target");
+  await Deno.writeTextFile(target, numbers(3000));
+  await Deno.symlink(target, scene.log);
+  assertEquals(await scene.rotate(), undefined);
+  await assertRejects(() => flushLog(scene.log), ProcsupError, "Refusing to flush");
+  assertEquals(await Deno.readTextFile(target), numbers(3000));
+});
+
+/** Every moment at which a supervisor can be killed, and what the next one makes of it. */
+const MOMENTS: Readonly<Record<string, (scene: LogScene) => Promise<void>>> = {
+  "while it copies": (scene) => Deno.writeTextFile(`${scene.archivePath(0)}.tmp`, numbers(10)),
+  "before the cut is on record": (scene) => copyHead(scene),
+  "after that": async (scene) => {
+    await copyHead(scene);
+    await intend(scene, "archived");
+  },
+  "after the hole": async (scene) => {
+    await copyHead(scene);
+    await intend(scene, "archived");
+    await punchHead(scene.log, 4096);
+  },
+  "when the hole is on record": async (scene) => {
+    await copyHead(scene);
+    await punchHead(scene.log, 4096);
+    await intend(scene, "cutting");
+  },
+  "after the cut": async (scene) => {
+    await copyHead(scene);
+    await intend(scene, "cutting");
+    await collapseHead(scene.log, 8192);
+  },
+};
+
+async function copyHead(scene: LogScene): Promise<void> {
+  await Deno.writeFile(scene.archivePath(0), (await Deno.readFile(scene.log)).subarray(0, 8192));
+}
+
+async function intend(scene: LogScene, phase: "archived" | "cutting"): Promise<void> {
+  await writePosition(scene.log, readPosition(scene.log), {
+    phase,
+    cut: 8192,
+    method: "collapse",
+    archive: scene.archivePath(0).replace(/.*\//, ""),
+    inode: Deno.statSync(scene.log).ino!,
+  });
+}
+
+for (const [moment, upTo] of Object.entries(MOMENTS)) {
+  Deno.test(
+    `recoverLog() makes a rotation whole that was killed ${moment}`,
+    COLLAPSE_ONLY,
+    async () => {
+      await using scene = new LogScene();
+      // Lines that are all the same: only the file system can tell whether they were cut.
+      const text = "same\n".repeat(4096 * 5);
+      await scene.append(text);
+      await upTo(scene);
+      await scene.append(text);
+      await recoverLog(scene.log);
+      assertEquals(await scene.whole() === text + text, true);
+      assertEquals(readPosition(scene.log).phase, "idle");
+      await scene.rotate();
+      assertEquals(await scene.whole() === text + text, true);
+      assertEquals(await new Response(logStream(scene.log, { tail: 9999999 })).text(), text + text);
+    },
+  );
+}
+
+Deno.test("recoverLog() does not take a truncation for done that was not, nor the other way", async () => {
+  for (const truncated of [false, true]) {
+    await using scene = new LogScene();
+    await scene.append(numbers(3000));
+    await Deno.copyFile(scene.log, scene.archivePath(0));
+    await writePosition(scene.log, readPosition(scene.log), {
+      phase: "cutting",
+      method: "truncate",
+      cut: numbers(3000).length,
+      archive: scene.archivePath(0).replace(/.*\//, ""),
+      inode: Deno.statSync(scene.log).ino!,
+    });
+    if (truncated) await Deno.truncate(scene.log);
+    await scene.append("after\n");
+    await recoverLog(scene.log);
+    assertEquals(await scene.whole(), numbers(3000) + "after\n");
+  }
+});
+
+Deno.test("lastTextLines() reaches into the archives after a rotation", async () => {
+  await using scene = new LogScene();
+  await scene.append(numbers(3000));
+  for (let round = 0; round < 3; round++) await scene.rotate();
+  const all = numbers(3000).trimEnd().split("\n");
+  for (const count of [1, 50, 200, 1500, 2999]) {
+    assertEquals(await lastTextLines(scene.log, count), all.slice(-count));
+  }
+  await scene.rotate(scene.log, 4096, false);
+  assertEquals(Deno.statSync(scene.log).size, 0);
+  assertEquals(await lastTextLines(scene.log, 3), ["2998", "2999", "3000"]);
+});
+
+Deno.test("flushLog() empties log and archives, and followers go on with what is new", async () => {
+  await using scene = new LogScene();
+  await scene.append(numbers(3000));
+  await using follower = new Follower(scene.log);
+  await waitFor(() => follower.length === numbers(3000).length);
+  await scene.rotate();
+  await flushLog(scene.log);
+  assertEquals([scene.archives(), Deno.statSync(scene.log).size], [[], 0]);
+  await scene.append("new\n");
+  assertEquals(await follower.text(numbers(3000).length + 4), numbers(3000) + "new\n");
+  assertEquals(await lastTextLines(scene.log, 5), ["new"]);
+});
+
+Deno.test(
+  "a follower that was left behind reads what was rotated away from under it",
+  COLLAPSE_ONLY,
+  async () => {
+    await using scene = new LogScene();
+    await scene.append(numbers(20_000));
+    const reader = logStream(scene.log, { follow: true }).getReader();
+    let text = new TextDecoder().decode((await reader.read()).value);
+    for (let round = 0; round < 5; round++) await scene.rotate(scene.log, 20_000);
+    while (text.length < numbers(20_000).length) {
+      text += new TextDecoder().decode((await reader.read()).value);
+    }
+    await reader.cancel();
+    assertEquals(text === numbers(20_000), true);
+  },
+);

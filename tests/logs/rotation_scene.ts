@@ -1,0 +1,109 @@
+/** Logs with writers of their own, for the tests of rotation. */
+
+import { archiveName, listArchives, openArchive } from "../../src/logs/archives.ts";
+import { logStream } from "../../src/logs/follow_log.ts";
+import { readPosition } from "../../src/logs/log_position.ts";
+import { rotateLog } from "../../src/logs/rotate.ts";
+import { canCollapse } from "../../src/platform/collapse.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+/** Whether the folder of temporary files is on a file system that can cut files at their head. */
+export const CAN_COLLAPSE: boolean = await canCollapse("/tmp");
+
+/** The lines of `seq 1 count`. */
+export function numbers(count: number): string {
+  return Array.from({ length: count }, (_, i) => `${i + 1}\n`).join("");
+}
+
+/** A folder with logs. */
+export class LogScene implements AsyncDisposable {
+  readonly #home;
+  readonly #writers: Deno.ChildProcess[] = [];
+  /** The first of its logs. */
+  readonly log: string;
+
+  constructor(home = tempHome()) {
+    this.#home = home;
+    this.log = this.path("stdout");
+  }
+
+  path(name: string): string {
+    return `${this.#home.path}/${name}.log`;
+  }
+
+  append(text: string): Promise<void> {
+    return Deno.writeTextFile(this.log, text, { append: true });
+  }
+
+  /** A child that writes the numbers from 1 to `count`, in blocks that end anywhere in a line. */
+  writer(log: string, count: number): Promise<unknown> {
+    const script = `exec seq 1 ${count} >>"$0"`;
+    const child = new Deno.Command("/bin/sh", { args: ["-c", script, log] }).spawn();
+    this.#writers.push(child);
+    return child.status;
+  }
+
+  /** Everything there is of a log, by archives and file, without the reader that is tested. */
+  async whole(log = this.log): Promise<string> {
+    const parts: Blob[] = [];
+    for (const archive of listArchives(log, readPosition(log).base)) {
+      parts.push(await new Response(await openArchive(archive)).blob());
+    }
+    parts.push(new Blob([await Deno.readFile(log)]));
+    return await new Blob(parts).text();
+  }
+
+  rotate(log = this.log, maxSizeBytes = 4096, collapse = CAN_COLLAPSE) {
+    return rotateLog(log, { maxSizeBytes, collapse, now: Date.now() });
+  }
+
+  archives(log = this.log) {
+    return listArchives(log);
+  }
+
+  /** Path that an archive of a log which begins at `start` would have. */
+  archivePath(start: number, log = this.log): string {
+    return `${this.#home.path}/${archiveName(log, Date.now(), start)}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#writers.map(({ status }) => status));
+    await this.#home[Symbol.asyncDispose]();
+  }
+}
+
+/** A follower that keeps what it is given. */
+export class Follower implements AsyncDisposable {
+  readonly #abort = new AbortController();
+  readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
+  readonly #done: Promise<void>;
+  length = 0;
+
+  constructor(log: string) {
+    this.#done = this.#read(
+      logStream(log, { follow: true, pollMs: 5, signal: this.#abort.signal }),
+    );
+  }
+
+  async #read(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
+    for await (const chunk of stream) {
+      this.#chunks.push(chunk);
+      this.length += chunk.length;
+    }
+  }
+
+  /** What it was given, once that is as long as it should be. */
+  async text(length: number): Promise<string> {
+    await waitFor(() => this.length >= length, {
+      what: `the follower to have ${length} bytes`,
+      timeoutMs: 15_000,
+    });
+    return await new Blob(this.#chunks).text();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#abort.abort();
+    await this.#done;
+  }
+}

@@ -1,0 +1,306 @@
+/** Rows of the state table around a start: dependencies, readiness, replacement, hooks. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import type { Policy } from "../../src/model/outcomes.ts";
+import { NEW, type ProcessEvent, type Snapshot } from "../../src/model/process_state.ts";
+import {
+  becameReady,
+  delayOver,
+  dependenciesMet,
+  dependencyFailed,
+  exited,
+  exitOf,
+  gone,
+  inState,
+  launched,
+  NOON,
+  play,
+  policy,
+  readyTimedOut,
+  recovered,
+  recycle,
+  RESTART,
+  runOf,
+  START,
+  stop,
+} from "./life.ts";
+
+const HOOK = { command: "true", timeoutMs: 1000, ignoreFailure: false };
+const DEPENDING = policy({ dependsOn: { db: "ready", cache: "started" } });
+
+/** What asks for readiness, one way each. */
+const READINESS: readonly Partial<Policy>[] = [
+  { waitReady: true },
+  { readyLog: "listening" },
+  { readyDelayMs: 100 },
+];
+
+/** Launched, and asked to become ready. */
+function unready(before: readonly ProcessEvent[] = [START], rules = WAITING): Snapshot {
+  const { now } = play(NEW, before, rules);
+  return play(now, [launched(now.attempt)], rules).now;
+}
+
+const WAITING = policy({ waitReady: true });
+
+Deno.test("transition() stays starting until it is ready where readiness is asked for", () => {
+  for (const asked of READINESS) {
+    const rules = policy(asked);
+    const started = play(NEW, [START, launched(1)], rules);
+    assertEquals([started.now.state, started.now.ready], ["starting", false]);
+    assertEquals([started.now.run, started.now.startedAt], [runOf(1), NOON]);
+    const ready = play(started.now, [becameReady(1)], rules);
+    assertEquals([ready.now.state, ready.now.ready, ready.effects], ["running", true, []]);
+  }
+});
+
+Deno.test("transition() ends the run, then rests errored, when a first start is not ready in time", () => {
+  const late = play(unready(), [readyTimedOut(1)], WAITING);
+  assertEquals([late.now.state, late.now.wish, late.now.ending], ["stopping", "up", "unready"]);
+  assertEquals(late.effects, [{ type: "end", timeoutMs: 5000 }]);
+  const { now, effects } = play(late.now, [gone(1)], WAITING);
+  assertEquals([now.state, now.lastReason, now.run], [
+    "errored",
+    "not ready within 30000 ms",
+    null,
+  ]);
+  assertEquals([now.restarts, now.nextRestartAt, effects], [0, null, []]);
+});
+
+Deno.test("transition() waits for another restart when an automatic one is not ready in time", () => {
+  const again = unready([START, launched(1), exited(1, 1), delayOver(1)]);
+  assertEquals([again.state, again.attempt, again.restarts], ["starting", 2, 1]);
+  const { now, effects } = play(again, [readyTimedOut(2), gone(2)], WAITING);
+  assertEquals([now.state, now.awaiting, now.lastReason], [
+    "waiting",
+    "delay",
+    "not ready within 30000 ms",
+  ]);
+  assertEquals([now.streak, now.restartsAt.length], [2, 2]);
+  assertEquals(effects.at(-1), { type: "arm_delay", ms: 200 });
+});
+
+Deno.test("transition() gives up when no automatic restart becomes ready", () => {
+  const rules = policy({ waitReady: true, maxRestarts: 2 });
+  let { now } = play(NEW, [START, launched(1), becameReady(1), exited(1, 1)], rules);
+  for (let attempt = 1; now.state === "waiting"; attempt++) {
+    const next = attempt + 1;
+    now =
+      play(now, [delayOver(attempt), launched(next), readyTimedOut(next), gone(next)], rules).now;
+  }
+  assertEquals([now.state, now.attempt, now.restarts], ["errored", 3, 2]);
+  assertMatch(now.lastReason, /^not ready within .*, 2 restarts used up$/);
+});
+
+Deno.test("transition() takes a user's restart that is not ready in time as a first start", () => {
+  const running = play(unready(), [becameReady(1)], WAITING).now;
+  const again = play(running, [RESTART, gone(1), launched(2)], WAITING).now;
+  assertEquals(play(again, [readyTimedOut(2), gone(2)], WAITING).now.state, "errored");
+});
+
+Deno.test("transition() takes an exit before it is ready as any other exit", () => {
+  const { now } = play(unready(), [exited(1, 3)], WAITING);
+  assertEquals([now.state, now.lastExit], ["waiting", exitOf(3)]);
+  const never = policy({ waitReady: true, restartPolicy: "never" });
+  assertEquals(play(unready([START], never), [exited(1, 3)], never).now.state, "crashed");
+});
+
+Deno.test("transition() ignores readiness and its timeout once the state is another", () => {
+  for (const state of ["running", "stopping", "stopped", "crashed", "errored"] as const) {
+    for (const event of [becameReady(1), readyTimedOut(1)]) {
+      assertEquals(play(inState(state), [event], WAITING), { now: inState(state), effects: [] });
+    }
+  }
+});
+
+Deno.test("transition() lets a stop win over a readiness timeout", () => {
+  for (const order of [[readyTimedOut(1), stop()], [stop(), readyTimedOut(1)]]) {
+    const { now } = play(unready(), [...order, gone(1)], WAITING);
+    assertEquals([now.state, now.wish, now.lastReason], ["stopped", "down", "stopped by user"]);
+  }
+});
+
+Deno.test("transition() starts anew when a user asks while the late start is being ended", () => {
+  for (const request of [START, RESTART]) {
+    const { now } = play(unready(), [readyTimedOut(1), request, gone(1)], WAITING);
+    assertEquals([now.state, now.attempt, now.restartsAt], ["starting", 2, []]);
+  }
+});
+
+Deno.test("transition() waits for dependencies before it launches", () => {
+  for (const state of ["stopped", "crashed", "errored"] as const) {
+    for (const request of [START, RESTART]) {
+      const { now, effects } = play(inState(state), [request], DEPENDING);
+      assertEquals([now.state, now.wish, now.awaiting], ["waiting", "up", "dependencies"]);
+      assertEquals([now.nextRestartAt, now.attempt], [null, 1]);
+      assertEquals(now.lastReason, "waiting for db, cache");
+      assertEquals(effects, [{ type: "await_dependencies" }]);
+    }
+  }
+});
+
+Deno.test("transition() waits for dependencies again when a user restarts it", () => {
+  const { now, effects } = play(inState("running"), [RESTART, gone(1)], DEPENDING);
+  assertEquals([now.state, now.awaiting], ["waiting", "dependencies"]);
+  assertEquals(effects.map(({ type }) => type), ["end", "await_dependencies"]);
+});
+
+Deno.test("transition() does not wait for dependencies at an automatic restart", () => {
+  const crashed = play(inState("running"), [exited(1, 1), delayOver(1)], DEPENDING);
+  assertEquals([crashed.now.state, crashed.effects.at(-1)], ["starting", { type: "launch" }]);
+  const replaced = play(inState("running"), [recycle(1), gone(1)], DEPENDING);
+  assertEquals([replaced.now.state, replaced.effects.at(-1)], ["starting", { type: "launch" }]);
+});
+
+Deno.test("transition() launches when the dependencies are there, which is no restart", () => {
+  const { now, effects } = play(NEW, [START, dependenciesMet(0)], DEPENDING);
+  assertEquals([now.state, now.awaiting, now.attempt, now.restarts], ["starting", null, 1, 0]);
+  assertEquals(effects.at(-1), { type: "launch" });
+});
+
+Deno.test("transition() rests errored with the reason when a dependency failed", () => {
+  const { now, effects } = play(NEW, [START, dependencyFailed(0)], DEPENDING);
+  assertEquals([now.state, now.awaiting], ["errored", null]);
+  assertEquals(now.lastReason, 'depends on "db", which is errored');
+  assertEquals(effects, [{ type: "await_dependencies" }]);
+});
+
+Deno.test("transition() waits no longer for dependencies when it is stopped", () => {
+  const { now, effects } = play(NEW, [START, stop(), dependenciesMet(0)], DEPENDING);
+  assertEquals([now.state, now.wish, now.awaiting], ["stopped", "down", null]);
+  assertEquals(effects.at(-1), { type: "disarm" });
+  const failed = play(NEW, [START, stop(), dependencyFailed(0)], DEPENDING).now;
+  assertEquals([failed.state, failed.lastReason], ["stopped", "stopped by user"]);
+});
+
+Deno.test("transition() waits for dependencies anew when it is started while it waits for them", () => {
+  for (const request of [START, RESTART]) {
+    const waiting = play(NEW, [START], DEPENDING).now;
+    const { now, effects } = play(waiting, [request], DEPENDING);
+    assertEquals([now.state, now.awaiting], ["waiting", "dependencies"]);
+    assertEquals(effects, [{ type: "disarm" }, { type: "await_dependencies" }]);
+  }
+});
+
+Deno.test("transition() waits for dependencies anew under a new daemon", () => {
+  const waiting = play(NEW, [START], DEPENDING).now;
+  const { now, effects } = play(waiting, [recovered({ kind: "no_run" })], DEPENDING);
+  assertEquals([now, effects], [waiting, [{ type: "await_dependencies" }]]);
+});
+
+Deno.test("transition() replaces a run that is to be recycled, and counts a restart", () => {
+  const reason = "memory 20 bytes, more than its max_memory of 10";
+  const ending = play(inState("running"), [recycle(1, reason)]);
+  assertEquals([ending.now.state, ending.now.wish, ending.now.ending], [
+    "stopping",
+    "up",
+    "recycled",
+  ]);
+  assertEquals(ending.effects, [{ type: "end", timeoutMs: 5000 }]);
+  const { now, effects } = play(ending.now, [gone(1)]);
+  assertEquals([now.state, now.attempt, now.restarts], ["starting", 2, 1]);
+  assertEquals([now.lastReason, now.ending], [reason, null]);
+  assertEquals([now.restartsAt, effects], [[10], [{ type: "launch" }]]);
+});
+
+Deno.test("transition() replaces a run that is to be recycled whatever the restart policy", () => {
+  for (const restartPolicy of ["always", "on-failure", "never"] as const) {
+    const rules = policy({ restartPolicy });
+    assertEquals(play(inState("running"), [recycle(1), gone(1)], rules).now.state, "starting");
+  }
+});
+
+Deno.test("transition() rests errored when the budget does not allow another replacement", () => {
+  const rules = policy({ maxRestarts: 2 });
+  let { now } = play(NEW, [START, launched(1)], rules);
+  for (let attempt = 1; now.state === "running"; attempt++) {
+    now = play(now, [recycle(attempt), gone(attempt), launched(attempt + 1)], rules).now;
+  }
+  assertEquals([now.state, now.restarts, now.run], ["errored", 2, null]);
+  assertEquals(now.lastReason, "unhealthy: no answer, 2 restarts used up");
+});
+
+Deno.test("transition() has budget for replacements that lie a window apart", () => {
+  const rules = policy({ maxRestarts: 1, restartWindowMs: 1000 });
+  let { now } = play(NEW, [START, launched(1)], rules);
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    const ranForMs = 2000;
+    const steps = [recycle(attempt), gone(attempt, { ranForMs }), launched(attempt + 1)];
+    now = play(now, steps, rules).now;
+  }
+  assertEquals([now.state, now.restarts], ["running", 5]);
+});
+
+Deno.test("transition() lets a stop win over a replacement, before and after", () => {
+  for (const order of [[recycle(1), stop()], [stop(), recycle(1)]]) {
+    const { now, effects } = play(inState("running"), [...order, gone(1)]);
+    assertEquals([now.state, now.wish, now.restarts], ["stopped", "down", 0]);
+    assertEquals(effects.filter(({ type }) => type === "launch"), []);
+  }
+});
+
+Deno.test("transition() takes a restart by a user during a replacement as the user's", () => {
+  const { now } = play(inState("running"), [recycle(1), RESTART, gone(1)]);
+  assertEquals([now.state, now.restarts, now.lastReason], ["starting", 0, "restarted by user"]);
+});
+
+Deno.test("transition() replaces a run once when it is both too old and unhealthy", () => {
+  const { now, effects } = play(inState("running"), [recycle(1), recycle(1, "too old"), gone(1)]);
+  assertEquals([now.restarts, now.lastReason], [1, "unhealthy: no answer"]);
+  assertEquals(effects.map(({ type }) => type), ["end", "launch"]);
+});
+
+Deno.test("transition() rests errored when a run that is to be replaced could not be ended", () => {
+  const { now, effects } = play(inState("running"), [recycle(1), gone(1, { left: [12] })]);
+  assertEquals([now.state, now.lastReason, effects.length], ["errored", "could not end pid 12", 1]);
+});
+
+Deno.test("transition() runs post_start when it runs, and only when that is configured", () => {
+  const hooks = { postStart: HOOK };
+  const effects = play(NEW, [START, launched(1)], policy({ hooks })).effects;
+  assertEquals(effects, [{ type: "launch" }, { type: "hook", hook: "postStart" }]);
+  const waiting = policy({ hooks, waitReady: true });
+  const late = play(NEW, [START, launched(1)], waiting);
+  assertEquals(late.effects, [{ type: "launch" }]);
+  const hook = { type: "hook", hook: "postStart" } as const;
+  assertEquals(play(late.now, [becameReady(1)], waiting).effects, [hook]);
+});
+
+Deno.test("transition() runs post_stop when all is gone, before what follows", () => {
+  const rules = policy({ hooks: { postStop: HOOK } });
+  const hook = { type: "hook", hook: "postStop" } as const;
+  assertEquals(play(inState("stopping"), [gone(1)], rules).effects, [hook]);
+  const again = play(inState("running"), [RESTART, gone(1)], rules).effects;
+  assertEquals(again.slice(1), [hook, { type: "launch" }]);
+  const replaced = play(inState("running"), [recycle(1), gone(1)], rules).effects;
+  assertEquals(replaced.slice(1), [hook, { type: "launch" }]);
+});
+
+Deno.test("transition() runs no hook of a stop when the app ends by itself", () => {
+  const rules = policy({ hooks: { postStop: HOOK, preStop: HOOK } });
+  const { effects } = play(inState("running"), [exited(1, 0)], rules);
+  assertEquals(effects.map(({ type }) => type), ["sweep"]);
+});
+
+Deno.test("transition() does not run post_start again for a run that it adopts", () => {
+  const rules = policy({ hooks: { postStart: HOOK } });
+  const alive = recovered({ kind: "alive", run: runOf(1), pid: 2001 });
+  assertEquals(play(inState("running"), [alive], rules).effects, [{ type: "adopt" }]);
+});
+
+Deno.test("transition() awaits the readiness of a run that was starting when it was adopted", () => {
+  const alive = recovered({ kind: "alive", run: runOf(1), pid: 2001 });
+  const { now, effects } = play(unready(), [alive], WAITING);
+  assertEquals([now.state, now.ready, now.pid], ["starting", false, 2001]);
+  assertEquals(effects, [{ type: "adopt" }]);
+  assertEquals(play(now, [becameReady(1)], WAITING).now.state, "running");
+  assertEquals(play(now, [readyTimedOut(1), gone(1)], WAITING).now.state, "errored");
+  const ready = play(unready(), [becameReady(1)], WAITING).now;
+  assertEquals(play(ready, [alive], WAITING).now.state, "running");
+});
+
+Deno.test("transition() goes on with a replacement that a daemon did not finish", () => {
+  const ending = play(inState("running"), [recycle(1)]).now;
+  const { now } = play(ending, [recovered({ kind: "no_run" })]);
+  assertEquals([now.state, now.restarts, now.lastReason], ["starting", 1, "unhealthy: no answer"]);
+});
