@@ -41,3 +41,35 @@ declare module "@std/path/glob-to-regexp" {
     options?: { extended?: boolean; globstar?: boolean; caseInsensitive?: boolean },
   ): RegExp;
 }
+
+// The package comes without types as well. What we use of it:
+declare module "ws" {
+  import type { IncomingMessage } from "node:http";
+  import type { Duplex } from "node:stream";
+
+  export interface WebSocket {
+    readonly readyState: number;
+    readonly OPEN: number;
+    readonly bufferedAmount: number;
+    send(data: string | Uint8Array, options?: { binary?: boolean }): void;
+    ping(): void;
+    close(code?: number, reason?: string): void;
+    terminate(): void;
+    on(event: "message", listener: (data: unknown, isBinary: boolean) => void): this;
+    on(event: "pong" | "close" | "error", listener: () => void): this;
+  }
+  export class WebSocketServer {
+    constructor(options: {
+      noServer: true;
+      maxPayload?: number;
+      perMessageDeflate?: boolean;
+      clientTracking?: boolean;
+    });
+    handleUpgrade(
+      request: IncomingMessage,
+      socket: Duplex,
+      head: Uint8Array,
+      done: (socket: WebSocket) => void,
+    ): void;
+  }
+}

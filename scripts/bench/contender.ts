@@ -1,9 +1,6 @@
 /** What is measured: a supervisor behind its command line. */
 
-import { readTextFile } from "./system.ts";
-
-/** Argument of the idle apps, by which they are counted. */
-export const IDLE_SECONDS = "3141592";
+import { pause, readTextFile } from "./system.ts";
 
 /** An app to start. */
 export interface App {
@@ -18,6 +15,8 @@ export interface App {
 /** A supervisor in a temporary home of its own, with a daemon that runs. */
 export interface Contender {
   readonly name: "procsup" | "PM2";
+  /** Argument of its idle apps, which are `sleep`: by it they are counted. */
+  readonly idleSeconds: string;
   /** Milliseconds of `--version`. */
   version(): Promise<number>;
   /** Milliseconds of listing the apps. */
@@ -30,19 +29,13 @@ export interface Contender {
   start(app: App): Promise<void>;
   /** Stops and forgets all apps. */
   deleteAll(): Promise<void>;
+  /** Removes the logs of an app that is deleted. */
+  removeLogs(name: string): void;
   daemonPid(): number;
   /** Processes beside the daemon that the supervisor needs for its apps. */
   helperPids(): number[];
   /** Ends apps and daemon, and removes the home. */
   close(): Promise<void>;
-}
-
-/** The idle apps that run now. */
-export function idleApps(): number {
-  return pids().filter((pid) => {
-    const [program, seconds] = (readTextFile(`/proc/${pid}/cmdline`) ?? "").split("\0");
-    return program?.endsWith("sleep") && seconds === IDLE_SECONDS;
-  }).length;
 }
 
 /** Every pid of the machine. */
@@ -51,9 +44,16 @@ export function pids(): number[] {
 }
 
 /** Throws unless that many idle apps run within a second: a start that is fast and wrong is none. */
-export async function expectIdleApps(count: number): Promise<void> {
-  for (let round = 0; idleApps() !== count; round++) {
-    if (round === 50) throw new Error(`${idleApps()} apps run, not ${count}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+export async function expectIdleApps(contender: Contender, count: number): Promise<void> {
+  for (let round = 0; idleApps(contender) !== count; round++) {
+    if (round === 50) throw new Error(`${idleApps(contender)} apps run, not ${count}`);
+    await pause(20);
   }
+}
+
+function idleApps({ idleSeconds }: Contender): number {
+  return pids().filter((pid) => {
+    const [program, seconds] = (readTextFile(`/proc/${pid}/cmdline`) ?? "").split("\0");
+    return program?.endsWith("sleep") && seconds === idleSeconds;
+  }).length;
 }

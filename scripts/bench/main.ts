@@ -2,7 +2,7 @@
 /**
  * `deno task bench`: procsup side by side with PM2 on this machine (Linux).
  *
- * `--only cli,start,list,recovery,output` chooses; `--write` puts the table into README.md, between
+ * `--only cli,list,start,memory,recovery,output` chooses; `--write` puts the table into README.md, between
  * `<!-- bench -->` and `<!-- /bench -->`.
  */
 
@@ -10,6 +10,7 @@ import { parseArgs } from "@std/cli/parse-args";
 import type { Contender } from "./contender.ts";
 import { cli } from "./figures/cli.ts";
 import { list } from "./figures/list.ts";
+import { memory } from "./figures/memory.ts";
 import { output } from "./figures/output.ts";
 import { recovery } from "./figures/recovery.ts";
 import { start } from "./figures/start.ts";
@@ -18,7 +19,7 @@ import { Procsup } from "./procsup.ts";
 import { readTextFile, run } from "./system.ts";
 import { markdownTable, reached, type Row } from "./table.ts";
 
-const FIGURES = { cli, start, list, recovery, output } as const;
+const FIGURES = { cli, list, start, memory, recovery, output } as const;
 
 type Figure = keyof typeof FIGURES;
 

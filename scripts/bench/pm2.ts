@@ -1,11 +1,12 @@
 /** PM2 as a contender. */
 
-import { type App, type Contender, IDLE_SECONDS } from "./contender.ts";
+import { type App, type Contender } from "./contender.ts";
 import { readTextFile, run, temporaryFolder } from "./system.ts";
 
 /** PM2 as it is installed, else version 7 from npm. */
 export class Pm2 implements Contender {
   readonly name = "PM2";
+  readonly idleSeconds = "2718281";
   readonly #home = temporaryFolder();
   readonly #program: string;
 
@@ -37,7 +38,7 @@ export class Pm2 implements Contender {
     const apps = Array.from({ length: count }, (_, index) => ({
       name: `idle-${index}`,
       script: "/bin/sleep",
-      args: [IDLE_SECONDS],
+      args: [this.idleSeconds],
       interpreter: "none",
       exec_mode: "fork",
     }));
@@ -46,7 +47,7 @@ export class Pm2 implements Contender {
 
   startOne(index: number): Promise<number> {
     const flags = ["--name", `idle-${index}`, "--interpreter", "none"];
-    return this.#cli("start", "/bin/sleep", ...flags, "--", IDLE_SECONDS);
+    return this.#cli("start", "/bin/sleep", ...flags, "--", this.idleSeconds);
   }
 
   async start({ name, command: [script, ...args], env, restart }: App): Promise<void> {
@@ -57,6 +58,12 @@ export class Pm2 implements Contender {
 
   async deleteAll(): Promise<void> {
     await this.#cli("delete", "all");
+  }
+
+  removeLogs(name: string): void {
+    for (const stream of ["out", "error"]) {
+      Deno.removeSync(`${this.#home}/logs/${name}-${stream}.log`);
+    }
   }
 
   daemonPid(): number {

@@ -1,6 +1,6 @@
 /** procsup as a contender. */
 
-import { type App, type Contender, IDLE_SECONDS, pids } from "./contender.ts";
+import { type App, type Contender, pids } from "./contender.ts";
 import { processRow } from "../../src/platform/process_table.ts";
 import { readTextFile, run, temporaryFolder } from "./system.ts";
 
@@ -9,6 +9,7 @@ const MAIN = import.meta.dirname!.replace(/scripts\/bench$/, "main.ts");
 /** procsup from this source, or the executable that `PROCSUP_TEST_EXECUTABLE` names. */
 export class Procsup implements Contender {
   readonly name = "procsup";
+  readonly idleSeconds = "3141592";
   readonly #home = temporaryFolder();
 
   /** With its daemon running. */
@@ -27,12 +28,12 @@ export class Procsup implements Contender {
   }
 
   startMany(count: number): Promise<number> {
-    const idle = ["--", "/bin/sleep", IDLE_SECONDS];
+    const idle = ["--", "/bin/sleep", this.idleSeconds];
     return this.#cli("start", "--name", "idle", "-i", String(count), "--no-wait", ...idle);
   }
 
   startOne(index: number): Promise<number> {
-    const idle = ["--", "/bin/sleep", IDLE_SECONDS];
+    const idle = ["--", "/bin/sleep", this.idleSeconds];
     return this.#cli("start", "--name", `idle-${index}`, "--no-wait", ...idle);
   }
 
@@ -46,6 +47,13 @@ export class Procsup implements Contender {
 
   async deleteAll(): Promise<void> {
     await this.#cli("delete", "all", "--yes");
+  }
+
+  removeLogs(name: string): void {
+    // The folder itself may still be worked in: the rotation of a log is not over with its app.
+    for (const stream of ["stdout", "stderr"]) {
+      Deno.removeSync(`${this.#home}/apps/${name}/${stream}.log`);
+    }
   }
 
   daemonPid(): number {

@@ -12,6 +12,9 @@ const PATIENCE_MS = 10_000;
 /** How often it is asked. Its start takes some 100 ms. */
 const PING_EVERY_MS = 20;
 
+/** A supervisor makes little garbage and lives long: a small nursery saves 15 MB of memory. */
+const SMALL_HEAP = "--v8-flags=--max-semi-space-size=1";
+
 /** Lines of the daemon's log that explain a failure. */
 const LOG_LINES = 10;
 
@@ -65,7 +68,7 @@ export function daemonCommand(
   const path = mainModule.startsWith("file://")
     ? decodeURIComponent(new URL(mainModule).pathname)
     : mainModule;
-  return ["run", "-A", path, ...own];
+  return ["run", "-A", SMALL_HEAP, path, ...own];
 }
 
 function spawnDaemon(home: string): Deno.ChildProcess {

@@ -44,6 +44,9 @@ const CONFIG_FLAGS: readonly string[] = [
   "tag",
   "label",
   "success-exit-codes",
+  "cron",
+  "cron-restart",
+  "timezone",
 ];
 
 /** One payload for each thing to start. Throws `bad_request` where the words do not fit together. */
@@ -114,11 +117,25 @@ function config({ flags, cwd, cpus }: StartRequest, entrypoint: string): Record<
       use_bundle: flags.on("use-bundle") || undefined,
       autostart: flags.on("no-autostart") ? false : undefined,
       success_exit_codes: codes === undefined ? undefined : exitCodes(codes),
+      ...schedules(flags),
       ...some("env", pairs("env", flags.list("env"))),
       ...some("labels", pairs("label", flags.list("label"))),
       ...some("tags", flags.list("tag")),
     }).filter(([, value]) => value !== undefined),
   );
+}
+
+function schedules(flags: Flags): Record<string, unknown> {
+  const timezone = flags.text("timezone");
+  const given = (flag: string) => {
+    const schedule = flags.text(flag);
+    return schedule === undefined || timezone === undefined ? schedule : { schedule, timezone };
+  };
+  const [cron, cron_restart] = [given("cron"), given("cron-restart")];
+  if (timezone !== undefined && cron === undefined && cron_restart === undefined) {
+    throw bad("Cannot use --timezone alone: it goes with --cron or --cron-restart");
+  }
+  return { cron, cron_restart };
 }
 
 function some(key: string, value: object): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { messageOf } from "../model/errors.ts";
 import { Manager } from "../manager/manager.ts";
 import { pathsIn } from "../platform/paths.ts";
 import { VERSION } from "../protocol/actions.ts";
-import { type DaemonLog, openDaemonLog } from "./daemon_log.ts";
+import { DaemonLog } from "./daemon_log.ts";
 import { ipcApp } from "./ipc_server.ts";
 import { serveSocket } from "./socket.ts";
 import { Token } from "./token.ts";
@@ -28,7 +28,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const warn = (message: string) => log.current ? log.current.warn(message) : early.push(message);
   // The lock comes first: a second daemon must not touch the first one's log.
   const manager = await Manager.open({ logDir: options.home, warn });
-  await using opened = await openDaemonLog(paths.daemonLog);
+  using opened = new DaemonLog(paths.daemonLog);
   log.current = opened;
   for (const message of early) opened.warn(message);
 

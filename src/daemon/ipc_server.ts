@@ -7,9 +7,8 @@ import type { ProcessChange } from "../model/process_change.ts";
 import { failure, success } from "../protocol/envelope.ts";
 import { exitJson } from "../protocol/process_json.ts";
 import type { ActionContext } from "./actions/context.ts";
-import { lineCount, MAX_LINES } from "./actions/logs.ts";
+import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
-import { logFeed } from "./log_feed.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -43,7 +42,7 @@ export function ipcApp(context: ActionContext): Hono {
   });
   app.get("/logs", (c) => {
     authorize(c, context, "logs");
-    return ndjson(logs(c, context));
+    return ndjson(streamLogs(context, new URL(c.req.url).searchParams));
   });
   app.get("/events", (c) => {
     authorize(c, context, "events");
@@ -90,26 +89,6 @@ function payloadOf(body: unknown): unknown {
   const enveloped = keys.includes("payload") &&
     keys.every((k) => k === "payload" || k === "action");
   return enveloped ? (body as { payload: unknown }).payload : body;
-}
-
-function logs(c: Context, { manager }: ActionContext): ReadableStream<unknown> {
-  const query = c.req.query();
-  const lines = lineCount.safeParse(query.lines === undefined ? undefined : Number(query.lines));
-  if (!lines.success) {
-    throw new ProcsupError(
-      "bad_request",
-      `Invalid "lines" "${query.lines}": expected a number from 0 to ${MAX_LINES}`,
-    );
-  }
-  const sources = manager.fleet.select(query.target ?? "all").map((info) => ({
-    name: info.name,
-    files: manager.fleet.logFiles(info.id),
-  }));
-  return logFeed(sources, {
-    lines: lines.data,
-    follow: query.follow === "true",
-    streams: query.stderr === "true" ? ["stderr"] : ["stdout", "stderr"],
-  });
 }
 
 function events(c: Context, { manager }: ActionContext): ReadableStream<unknown> {

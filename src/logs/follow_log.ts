@@ -1,6 +1,6 @@
 /** A log as a stream of bytes, from its start or its last lines, to its end or on and on. */
 
-import { LogCursor } from "./log_cursor.ts";
+import { type Begin, LogFollower } from "./log_follower.ts";
 import { startOfTail } from "./log_tail.ts";
 
 /** Which part of a log is streamed. */
@@ -40,37 +40,29 @@ export function logStream(
   }, { highWaterMark: 0 });
 }
 
+/** Between two looks at a file that does not grow (spec 4.5). */
+export const POLL_MS = 200;
+
 type Controller = ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
 
 class LogReader {
-  readonly #path: string;
-  readonly #follow: boolean;
-  readonly #pollMs: number;
+  readonly #follower: LogFollower;
   readonly #signal: AbortSignal | undefined;
-  readonly #cursor: LogCursor;
-  /** Where to begin, or how many lines to begin with, until the file has been looked for once. */
-  #from: "base" | "end" | number;
-  #start: number | undefined;
-  /** Another file has the path by now: this one is read to its end and given up. */
-  #replaced = false;
-  #stopped = false;
   #pulling: Promise<void> | undefined;
-  #wake: (() => void) | undefined;
   #onAbort: (() => void) | undefined;
 
   constructor(path: string, options: LogStreamOptions) {
-    this.#path = path;
-    this.#follow = options.follow ?? false;
-    this.#pollMs = options.pollMs ?? 200;
     this.#signal = options.signal;
-    this.#cursor = new LogCursor(path);
-    this.#start = options.start;
-    this.#from = options.newOnly ? "end" : options.tail || "base";
+    this.#follower = new LogFollower(path, {
+      follow: options.follow ?? false,
+      pollMs: options.pollMs ?? POLL_MS,
+      begin: beginOf(path, options),
+    });
   }
 
   start(controller: Controller): void {
     this.#onAbort = () => {
-      if (this.#stopped) return;
+      if (this.#follower.isStopped) return;
       // A pull under way closes the stream itself.
       if (this.#pulling === undefined) controller.close();
       this.stop();
@@ -86,8 +78,7 @@ class LogReader {
 
   /** Ends all; when it resolves nothing is left open. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wake?.();
+    this.#follower.stop();
     // A file is not closed under a read.
     await this.#pulling?.catch(() => {});
     this.#release();
@@ -96,71 +87,28 @@ class LogReader {
   async #deliver(controller: Controller): Promise<void> {
     let chunk: Uint8Array<ArrayBuffer> | undefined;
     try {
-      chunk = await this.#next();
+      chunk = await this.#follower.next();
     } catch (error) {
       this.#release();
-      if (!this.#stopped) throw error;
+      if (!this.#follower.isStopped) throw error;
     }
     // A stream that its reader has cancelled takes no chunk.
-    if (chunk !== undefined && !this.#stopped) return controller.enqueue(chunk);
+    if (chunk !== undefined && !this.#follower.isStopped) return controller.enqueue(chunk);
     this.#release();
     closeIfOpen(controller);
   }
 
   #release(): void {
     if (this.#onAbort) this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#cursor.close();
+    this.#follower.close();
   }
+}
 
-  /** The next bytes; undefined when there will be none. */
-  async #next(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    while (!this.#stopped) {
-      if (this.#cursor.isOpen || await this.#open()) {
-        const chunk = await this.#cursor.read();
-        if (chunk !== undefined) return chunk;
-      }
-      if (!this.#follow) return undefined;
-      if (!this.#stopped && !(await this.#hasMore())) await this.#wait();
-    }
-    return undefined;
-  }
-
-  async #open(): Promise<boolean> {
-    const from = this.#from;
-    this.#from = "base";
-    const opened = await this.#cursor.open();
-    if (opened === undefined) return false;
-    if (!this.#follow) this.#cursor.end = opened.end;
-    if (this.#start !== undefined) this.#cursor.position = this.#start;
-    else if (typeof from !== "number") this.#cursor.position = opened[from];
-    else this.#cursor.position = await startOfTail(this.#path, this.#cursor, opened, from);
-    this.#start = undefined;
-    return true;
-  }
-
-  /** At the end of the file: whether a look at the path shows a reason to read on at once. */
-  async #hasMore(): Promise<boolean> {
-    const found = await this.#cursor.look();
-    // Missing: deleted, but whoever has it open may still write to it.
-    if (found !== "replaced") {
-      if (found !== "missing") this.#replaced = false;
-      return found === "grown";
-    }
-    if (this.#replaced) this.#cursor.close();
-    // Once more to the old one's end, which may have grown before it was replaced.
-    this.#replaced = this.#cursor.isOpen && !this.#replaced;
-    return true;
-  }
-
-  #wait(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#pollMs);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
+function beginOf(path: string, { start, newOnly, tail = 0 }: LogStreamOptions): Begin {
+  if (start !== undefined) return () => start;
+  if (newOnly) return ({ end }) => end;
+  if (tail === 0) return ({ base }) => base;
+  return (span, cursor) => startOfTail(path, cursor, span, tail);
 }
 
 function closeIfOpen(controller: Controller): void {

@@ -1,7 +1,8 @@
 /** One verb on several processes. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { startWaves } from "../model/start_order.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import { type Ordered, startWaves } from "../model/start_order.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
 /** How a verb went for one process. */
@@ -31,13 +32,25 @@ export async function runBulk(
   return outcomes;
 }
 
+/** Whether the clock starts it, and not who starts the others. */
+export function isJob({ config }: ManagedProcess): boolean {
+  return config.cron !== undefined;
+}
+
+/** What a target means where it starts something: a job is run only when it is named. */
+export function withoutJobs(target: string, found: ManagedProcess[]): ManagedProcess[] {
+  const isGroup = target === "all" || /^(ns|tag|label):/.test(target);
+  return isGroup ? found.filter((process) => !isJob(process)) : found;
+}
+
+/** What the order of starts is made from. */
+export function ordered({ name, dependsOn, priority }: ProcessConfig): Ordered {
+  return { name, dependsOn: Object.keys(dependsOn), priority };
+}
+
 /** The processes in the order of their starts; see `startWaves()`. */
 export function inWaves(processes: readonly ManagedProcess[]): ManagedProcess[][] {
-  return startWaves(processes, ({ config }) => ({
-    name: config.name,
-    dependsOn: Object.keys(config.dependsOn),
-    priority: config.priority,
-  }));
+  return startWaves(processes, ({ config }) => ordered(config));
 }
 
 /** The opposite order, for stops. */

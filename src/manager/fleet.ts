@@ -13,16 +13,23 @@ import { type LogFiles, logFiles } from "../logs/log_files.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { ManagedProcess, StopRequest, UpOptions } from "../process/managed_process.ts";
 import type { World } from "../process/world.ts";
+import { checkWatch } from "../process/file_watch_roots.ts";
 import { launchPlan } from "../process/launch_plan.ts";
 import { refuseTakenSockets } from "../process/launch_setup.ts";
-import { inWaves, type Outcome, reversed, runBulk, runWaves } from "./bulk.ts";
+import { inWaves, isJob, type Outcome, reversed, runBulk, runWaves, withoutJobs } from "./bulk.ts";
 import { EventHub } from "./event_hub.ts";
 import { LogKeeper } from "./log_keeper.ts";
 import { Records } from "./records.ts";
 import { Registry, type Warn } from "./registry.ts";
 import { MemoryGuard } from "./memory_guard.ts";
-import { type RollingOptions, rollingReload, type RollingResult } from "./rolling_reload.ts";
+import {
+  oneConfig,
+  type RollingOptions,
+  rollingReload,
+  type RollingResult,
+} from "./rolling_reload.ts";
 import { scale } from "./scale.ts";
+import { Scheduler } from "./scheduler.ts";
 import { UsageSampler } from "./usage_sampler.ts";
 
 /** How processes are stopped (spec 2.6). */
@@ -42,6 +49,8 @@ export class Fleet {
   readonly registry: Registry;
   /** Rotates, notes times, flushes. */
   readonly logs: LogKeeper;
+  /** Runs jobs, and restarts by the clock. */
+  readonly scheduler: Scheduler;
   readonly #world: World;
   readonly #paths: HomePaths;
   readonly #defaults: ProcessDefaults;
@@ -66,6 +75,13 @@ export class Fleet {
       files: (process) => this.logFilesOf(process),
       warn,
     });
+    this.scheduler = new Scheduler({
+      clock: world.clock,
+      folder: paths.cron,
+      list: () => this.registry.list(),
+      warn,
+    });
+    this.registry.onChanged = (process, before) => this.scheduler.changed(process, before);
     this.registry.onRunning = (process) => {
       this.#memory.wake(process);
       this.logs.wake(process);
@@ -114,13 +130,21 @@ export class Fleet {
   async add(wire: Record<string, unknown>, options: UpOptions = {}): Promise<Outcome[]> {
     this.#refuseClosed();
     const config = this.check(wire);
-    return await runBulk(this.registry.add(config), (process) => process.start(options));
+    await this.scheduler.check(config);
+    const added = this.registry.add(config);
+    // A job is only registered: the clock starts it.
+    const up = runBulk(added, async (process) => {
+      if (!isJob(process)) await process.start(options);
+    });
+    await this.scheduler.sync();
+    return await up;
   }
 
   /** A configuration in wire form, checked as far as it can be before anything is done. */
   check(wire: Record<string, unknown>): ProcessConfig {
-    const config = parseConfig({ ...this.#wireDefaults(), ...wire });
+    const config = parseConfig({ ...this.#wireDefaults(wire), ...wire });
     launchPlan({ name: config.name, instanceIndex: 0, config }, this.#world.inherited);
+    checkWatch(config);
     refuseTakenSockets(config, this.registry.list().map((process) => process.config));
     return config;
   }
@@ -128,7 +152,7 @@ export class Fleet {
   /** Starts existing processes. */
   async start(target: string, options: UpOptions = {}): Promise<Outcome[]> {
     this.#refuseClosed();
-    const waves = inWaves(this.registry.resolve(target));
+    const waves = inWaves(withoutJobs(target, this.registry.resolve(target)));
     return await runWaves(waves, (process) => process.start(options));
   }
 
@@ -141,12 +165,12 @@ export class Fleet {
 
   /** Restarts processes. */
   restart(target: string, options: UpOptions = {}): Promise<Outcome[]> {
-    return this.#onEach(target, (process) => process.restart(options));
+    return this.#onEach(target, (process) => process.restart(options), withoutJobs);
   }
 
   /** Reloads processes. */
   reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
-    return this.#onEach(target, (process) => process.reload(options));
+    return this.#onEach(target, (process) => process.reload(options), withoutJobs);
   }
 
   /** Reloads the instances of a process batch by batch; `patch` changes their configuration. */
@@ -160,22 +184,31 @@ export class Fleet {
     if (patch === undefined || processes.length === 0) {
       return await rollingReload(processes, rolling);
     }
-    const config = this.check({ ...wireKeys(processes[0]!.config), ...patch });
-    return await rollingReload(processes, { ...rolling, config });
+    const before = oneConfig(processes, patch);
+    const config = this.check({ ...wireKeys(before), ...patch });
+    this.registry.checkDependencies(config);
+    await this.scheduler.check(config);
+    const result = await rollingReload(processes, { ...rolling, config });
+    await this.scheduler.sync();
+    return result;
   }
 
   /** Changes how many instances of a process there are. */
   async scale(name: string, change: string | number): Promise<Outcome[]> {
     this.#refuseClosed();
-    return await scale(this.registry, name, change);
+    const outcomes = await scale(this.registry, name, change);
+    await this.scheduler.sync();
+    return outcomes;
   }
 
   /** Stops and forgets processes. */
-  remove(target: string): Promise<Outcome[]> {
-    return this.#onEach(target, async (process) => {
+  async remove(target: string): Promise<Outcome[]> {
+    const outcomes = await this.#onEach(target, async (process) => {
       await process.stop();
       this.registry.remove(process);
     });
+    await this.scheduler.sync();
+    return outcomes;
   }
 
   /** Empties the logs of processes, archives included. */
@@ -204,23 +237,27 @@ export class Fleet {
   async #onEach(
     target: string,
     act: (process: ManagedProcess) => Promise<void>,
+    meant = (_: string, found: ManagedProcess[]) => found,
   ): Promise<Outcome[]> {
     this.#refuseClosed();
-    return await runBulk(this.registry.resolve(target), act);
+    return await runBulk(meant(target, this.registry.resolve(target)), act);
   }
 
   /** Stops all, the last one first, and forgets them. No verb is taken from now on. */
   async close(): Promise<Outcome[]> {
     this.#closing = true;
+    this.scheduler.close();
     const waves = reversed(inWaves(this.registry.list()));
     const outcomes = await runWaves(waves, (process) => process.stop());
     for (const process of this.registry.list()) this.registry.remove(process);
+    await this.scheduler.sync();
     return outcomes;
   }
 
   /** Stops all, the last one first; they stay registered. No verb is taken from now on. */
   async shutDown(): Promise<Outcome[]> {
     this.#closing = true;
+    this.scheduler.close();
     const waves = reversed(inWaves(this.registry.list()));
     return await runWaves(waves, (process) => process.stop({ reason: "shutdown" }));
   }
@@ -229,6 +266,7 @@ export class Fleet {
   release(): void {
     this.#closing = true;
     this.#memory.close();
+    this.scheduler.close();
     void this.logs.close();
     for (const process of this.registry.list()) process.release();
     this.#hub.close();
@@ -243,9 +281,11 @@ export class Fleet {
     if (this.#closing) throw new ProcsupError("closed", "The supervisor is shutting down");
   }
 
-  #wireDefaults(): Record<string, unknown> {
-    const { restWindow, ...others } = this.#defaults;
-    return inputKeys({ restartWindow: restWindow, ...others });
+  #wireDefaults({ cron }: Record<string, unknown>): Record<string, unknown> {
+    const { restWindow, restartPolicy, ...others } = this.#defaults;
+    // The default is meant for what is kept up; a job has its own.
+    const policy = cron === undefined ? { restartPolicy } : {};
+    return inputKeys({ restartWindow: restWindow, ...policy, ...others });
   }
 }
 

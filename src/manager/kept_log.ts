@@ -15,6 +15,9 @@ const SILENT_MS = 10_000;
 /** Time between the last write and a look from which the log counts as silent in between. */
 const PAUSE_MS = 100;
 
+/** About an hour of a log that is never silent. */
+const MARKS_BETWEEN_TRIMS = 4096;
+
 /** A log, as it was at the last look. */
 export class KeptLog {
   readonly path: string;
@@ -40,6 +43,7 @@ export class KeptLog {
   #lookedAt = 0;
   #markedAt = 0;
   #grownBy = 0;
+  #marked = 0;
 
   constructor(path: string, process: ManagedProcess) {
     this.path = path;
@@ -113,6 +117,7 @@ export class KeptLog {
     }
     marks.push({ at, end });
     addMarks(this.path, marks);
+    if (++this.#marked % MARKS_BETWEEN_TRIMS === 0) trimMarks(this.path, 0, end);
     this.#markedAt = at;
     this.#end = end;
   }

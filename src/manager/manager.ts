@@ -6,9 +6,12 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessConfigInput, ProcessDefaults } from "../model/process_config.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
+import { filteredStream } from "../logs/filtered_stream.ts";
 import { logStream } from "../logs/follow_log.ts";
+import { parseLogFilter } from "../logs/log_filter.ts";
 import { takeLock } from "../platform/lock.ts";
 import { type HomePaths, libraryHome, prepareHome } from "../platform/paths.ts";
+import { unlessAborted } from "./abandon.ts";
 import { throwFirst } from "./bulk.ts";
 import { Fleet } from "./fleet.ts";
 import { recoverHome } from "./recovery.ts";
@@ -35,6 +38,22 @@ export interface LogOptions {
   readonly stderr?: boolean;
   /** Ends the stream. */
   readonly signal?: AbortSignal;
+  /** Nothing of what is there, only what is written from now on. */
+  readonly newOnly?: boolean;
+  /** Only lines from then on, archives included: a time, or how long ago (`"10m"`). */
+  readonly since?: string | Date;
+  /** Only lines up to then. */
+  readonly until?: string | Date;
+  /** Only lines that match. */
+  readonly grep?: string | RegExp;
+  /** With `grep`: only lines that do not. */
+  readonly invert?: boolean;
+}
+
+/** Where Go takes a context: ends the waiting, not what has begun. */
+export interface CallOptions {
+  /** Aborted, the promise is rejected with its reason; aborted before, nothing is done. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -43,7 +62,11 @@ export interface LogOptions {
  * `ambiguous_target`.
  */
 export class Manager implements AsyncDisposable {
-  /** Every verb by target, on one or many processes. */
+  /**
+   * Every verb by target, on one or many processes. Not part of the library's API.
+   *
+   * @internal
+   */
   readonly fleet: Fleet;
   readonly #paths: HomePaths;
   readonly #lock: Disposable;
@@ -62,89 +85,106 @@ export class Manager implements AsyncDisposable {
    * Throws `home_unusable`, or `home_in_use` when another manager or a daemon has it.
    */
   static async open(config: ManagerConfig = {}): Promise<Manager> {
-    const paths = prepareHome(config.logDir ?? libraryHome());
-    const lock = takeLock(paths.lock);
-    if (lock === undefined) {
-      throw new ProcsupError("home_in_use", `Home "${paths.home}" is in use by another supervisor`);
+    try {
+      return await Manager.#open(config);
+    } catch (error) {
+      throw missingPermission(error) ?? error;
     }
-    const manager = new Manager(paths, lock, config);
-    await recoverHome(manager.fleet.registry, paths, manager.#system, config.warn);
-    manager.fleet.logs.start();
-    return manager;
   }
 
-  /** Starts a process, or its instances, and returns the (first) id, a UUID. */
-  async addProcess(config: ProcessConfigInput): Promise<string> {
-    const outcomes = await this.fleet.add({ cwd: Deno.cwd(), ...inputKeys(config) });
+  /**
+   * Starts a process, or its instances, and returns the (first) id, a UUID. Relative paths and a
+   * missing `cwd` are against the current directory. Throws `invalid_config`, `name_taken`,
+   * `start_failed`.
+   */
+  async addProcess(config: ProcessConfigInput, { signal }: CallOptions = {}): Promise<string> {
+    const wire = { cwd: Deno.cwd(), ...inputKeys(config) };
+    const outcomes = await unlessAborted(signal, () => this.#live.add(wire));
     throwFirst(outcomes);
     return outcomes[0]!.process.identity.id;
   }
 
-  /** Ends a process and all it started: its stop signal, and SIGKILL after the timeout. */
-  async stop(id: string, timeout?: DurationInput): Promise<void> {
-    throwFirst(await this.fleet.stop(id, timeout === undefined ? {} : { timeout }));
+  /**
+   * Ends a process and all it started: its stop signal, and SIGKILL after the timeout, a Go duration
+   * (`"5s"`) or nanoseconds; default: its `stopTimeout`. Throws `stop_failed`.
+   */
+  async stop(id: string, timeout?: DurationInput, { signal }: CallOptions = {}): Promise<void> {
+    const options = timeout === undefined ? {} : { timeout };
+    throwFirst(await unlessAborted(signal, () => this.#live.stop(id, options)));
   }
 
   /** SIGKILL at once. */
-  async forceStop(id: string): Promise<void> {
-    throwFirst(await this.fleet.stop(id, { force: true }));
+  async forceStop(id: string, { signal }: CallOptions = {}): Promise<void> {
+    throwFirst(await unlessAborted(signal, () => this.#live.stop(id, { force: true })));
   }
 
-  /** Stops and starts. Throws `start_failed`. */
-  async restart(id: string): Promise<void> {
-    throwFirst(await this.fleet.restart(id));
+  /** Stops and starts, between the restart hooks. Throws `start_failed`. */
+  async restart(id: string, { signal }: CallOptions = {}): Promise<void> {
+    throwFirst(await unlessAborted(signal, () => this.#live.restart(id)));
   }
 
-  /** Sends the reload signal; without one it is stopped and started. */
-  async reload(id: string): Promise<void> {
-    throwFirst(await this.fleet.reload(id));
+  /** Sends the reload signal, or stops and starts, between the reload hooks. */
+  async reload(id: string, { signal }: CallOptions = {}): Promise<void> {
+    throwFirst(await unlessAborted(signal, () => this.#live.reload(id)));
   }
 
   /** Stops a process and forgets it; its logs stay. */
-  async remove(id: string): Promise<void> {
-    throwFirst(await this.fleet.remove(id));
+  async remove(id: string, { signal }: CallOptions = {}): Promise<void> {
+    throwFirst(await unlessAborted(signal, () => this.#live.remove(id)));
   }
 
   /** All processes, by numeric id. */
   list(): ProcessInfo[] {
-    return this.fleet.list();
+    return this.#live.list();
   }
 
   /** One process. */
   inspect(id: string): ProcessInfo {
-    return this.fleet.one(id);
+    return this.#live.one(id);
   }
 
-  /** A process's log as it stands on the disk, byte for byte. */
+  /**
+   * A process's log as it stands on the disk, byte for byte; with one of `since`, `until` and `grep`
+   * the lines of it that are wanted. Last lines that were rotated away come from the archives.
+   */
   logs(id: string, options: LogOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
-    return logStream(options.stderr ? this.logPathStderr(id) : this.logPath(id), options);
+    const path = options.stderr ? this.logPathStderr(id) : this.logPath(id);
+    const filter = parseLogFilter(options, Date.now());
+    return filter ? filteredStream(path, { ...options, filter }) : logStream(path, options);
   }
 
   /** Path of the standard output log. */
   logPath(id: string): string {
-    return this.fleet.logFiles(id).stdout;
+    return this.#live.logFiles(id).stdout;
   }
 
   /** Path of the standard error log. */
   logPathStderr(id: string): string {
-    return this.fleet.logFiles(id).stderr;
+    return this.#live.logFiles(id).stderr;
+  }
+
+  /** Empties the logs of a process and removes their archives; it goes on writing. */
+  async flush(id: string): Promise<void> {
+    throwFirst(await this.#live.flush(id));
   }
 
   /** News of all processes from now on. */
   events(options: { signal?: AbortSignal } = {}): ReadableStream<ProcessChange> {
-    return this.fleet.events(options.signal);
+    return this.#live.events(options.signal);
   }
 
   /** Saves the list of processes to the disk; returns how many. */
   async save(options: { allowEmpty?: boolean } = {}): Promise<number> {
-    const processes = this.fleet.registry.list();
+    const processes = this.#live.registry.list();
     await saveState(this.#paths.saved, processes, options.allowEmpty ?? false);
     return processes.length;
   }
 
   /** Brings back the saved processes that are not here, and starts those that were up. */
-  resurrect(): Promise<Resurrected> {
-    return resurrect(this.fleet.registry, this.#paths.saved);
+  async resurrect(): Promise<Resurrected> {
+    const resurrected = await resurrect(this.#live.registry, this.#paths.saved);
+    await this.fleet.scheduler.sync();
+    return resurrected;
   }
 
   /** Stops all processes and cleans up. Safe to call several times. */
@@ -159,16 +199,53 @@ export class Manager implements AsyncDisposable {
 
   /** Lets go of all processes and leaves them running, for the next manager to take up. */
   release(): void {
+    this.#closing ??= Promise.resolve();
     this.fleet.release();
     this.#system.launcher.close();
     this.#system.files.close();
     this.#lock[Symbol.dispose]();
   }
 
+  /** The fleet of a manager that is not closed. */
+  get #live(): Fleet {
+    if (this.#closing === undefined) return this.fleet;
+    throw new ProcsupError("closed", "The manager is closed");
+  }
+
+  static async #open(config: ManagerConfig): Promise<Manager> {
+    const paths = prepareHome(config.logDir ?? libraryHome());
+    const lock = takeLock(paths.lock);
+    if (lock === undefined) {
+      throw new ProcsupError("home_in_use", `Home "${paths.home}" is in use by another supervisor`);
+    }
+    let manager: Manager | undefined;
+    try {
+      manager = new Manager(paths, lock, config);
+      await recoverHome(manager.fleet.registry, paths, manager.#system, config.warn);
+      manager.fleet.logs.start();
+      await manager.fleet.scheduler.sync();
+      return manager;
+    } catch (error) {
+      if (manager === undefined) lock[Symbol.dispose]();
+      else manager.release();
+      throw error;
+    }
+  }
+
   async #close(): Promise<void> {
     const outcomes = await this.fleet.close();
     await this.fleet.logs.close();
+    await this.#system.launcher.close();
     this.release();
     throwFirst(outcomes);
   }
+}
+
+/** The error for a permission that Deno was not given, undefined for any other. */
+function missingPermission(error: unknown): ProcsupError | undefined {
+  if (!(error instanceof Deno.errors.NotCapable)) return undefined;
+  return new ProcsupError("forbidden", `Cannot supervise processes: ${error.message}`, {
+    hint: "Run with --allow-all: on Linux nothing less lets a program read /proc",
+    cause: error,
+  });
 }

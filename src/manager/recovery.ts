@@ -8,6 +8,7 @@ import { processesByRunId, processRow } from "../platform/process_table.ts";
 import type { RunFiles } from "../platform/run_files.ts";
 import type { Recovered, Run } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
+import { isJob } from "./bulk.ts";
 import { Records } from "./records.ts";
 import type { Registry, Warn } from "./registry.ts";
 import type { SystemWorld } from "./system_world.ts";
@@ -70,7 +71,7 @@ function find(
   const { run, pid } = process.snapshot;
   // A run of this boot may stand beside older ones: a recovery can be killed half-way.
   if (run === null ? rebooted : run.bootId !== launcher.bootId) {
-    return { kind: "rebooted", autostart: process.config.autostart };
+    return { kind: "rebooted", autostart: process.config.autostart && !isJob(process) };
   }
   if (run === null) return { kind: "no_run" };
   const appPid = pid || (files.read(run.runId, "pid") ?? 0);

@@ -11,6 +11,7 @@ import { type Addressable, resolveTarget } from "../model/target.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
 import type { World } from "../process/world.ts";
 import { awaitDependencies } from "./dependencies.ts";
+import { ordered } from "./bulk.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { ProcessRecord, Records } from "./records.ts";
 
@@ -27,6 +28,8 @@ export class Registry implements Observer {
   #nextNumericId = 0;
   /** Called when a process has come to run. */
   onRunning: (process: ManagedProcess) => void = () => {};
+  /** Called when the snapshot of a process has changed. */
+  onChanged: (process: ManagedProcess, before: Snapshot) => void = () => {};
 
   constructor(world: World, records: Records, hub: EventHub, warn: Warn) {
     this.#world = world;
@@ -49,7 +52,7 @@ export class Registry implements Observer {
   add(config: ProcessConfig): ManagedProcess[] {
     const names = instanceNames(config.name, config.instances);
     for (const name of [config.name, ...names]) this.#refuseTaken(name);
-    this.#checkDependencies(config);
+    this.checkDependencies(config);
     return names.map((name, index) => this.#create(config, name, index));
   }
 
@@ -93,6 +96,7 @@ export class Registry implements Observer {
   changed(process: ManagedProcess, before: Snapshot, event: ProcessEvent): void {
     const now = process.snapshot;
     if (now.state === "running" && entered(before, now)) this.onRunning(process);
+    this.onChanged(process, before);
     if (this.#hub.idle) return;
     // A crash that is followed by another start passes through without resting there.
     if (event.type === "exited" && now.state === "waiting") this.#tell(process, "crashed");
@@ -141,11 +145,17 @@ export class Registry implements Observer {
     return process;
   }
 
-  /** Dependencies must be there first; a cycle can only be a process that names itself. */
-  #checkDependencies({ name, dependsOn }: ProcessConfig): void {
-    const known = new Set(this.list().map(({ config }) => config.name));
-    for (const dependency of Object.keys(dependsOn)) {
-      if (dependency === name) startWaves([name], () => ({ name, dependsOn: [name], priority: 0 }));
+  /**
+   * Dependencies must be there first, so that only a change of what is here can make a cycle.
+   * Throws `invalid_config` naming the one that is not there, or the cycle.
+   */
+  checkDependencies(config: ProcessConfig): void {
+    const dependencies = Object.keys(config.dependsOn);
+    if (dependencies.length === 0) return;
+    const { name } = config;
+    const others = this.list().map((process) => process.config).filter((it) => it.name !== name);
+    const known = new Set([name, ...others.map((other) => other.name)]);
+    for (const dependency of dependencies) {
       if (known.has(dependency)) continue;
       const near = didYouMean(dependency, known);
       throw new ProcsupError(
@@ -154,6 +164,9 @@ export class Registry implements Observer {
           (near ? `, did you mean "${near}"?` : ""),
       );
     }
+    // Nobody can depend yet on one that is new.
+    const isNew = others.length === this.#processes.size;
+    startWaves(isNew ? [config] : [config, ...others], ordered);
   }
 
   #refuseTaken(name: string): void {

@@ -78,6 +78,27 @@ async function putBack(
   await process.restart({ wait, reason: "rolled back" });
 }
 
+/**
+ * The configuration that all of them have, to be changed by `patch`. Throws `bad_request` when they
+ * are not instances of one process, or when the patch would make them another one.
+ */
+export function oneConfig(
+  processes: readonly ManagedProcess[],
+  patch: Readonly<Record<string, unknown>>,
+): ProcessConfig {
+  const { config } = processes[0]!;
+  const names = new Set(processes.map((process) => process.config.name));
+  if (names.size > 1) {
+    const quoted = [...names].map((name) => `"${name}"`).join(", ");
+    throw new ProcsupError("bad_request", `Cannot give one configuration to ${quoted}`);
+  }
+  for (const key of ["name", "instances"] as const) {
+    if (patch[key] === undefined || patch[key] === config[key]) continue;
+    throw new ProcsupError("bad_request", `Cannot change "${key}" by a reload`);
+  }
+  return config;
+}
+
 /** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` naming the value. */
 export function batchCount(batchSize: number | string, instances: number): number {
   const percent = /^(\d+)%$/.exec(String(batchSize))?.[1];

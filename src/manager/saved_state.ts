@@ -4,7 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { readFileIfAny, removeFile, replaceFileDurably } from "../platform/atomic_file.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
-import { runBulk } from "./bulk.ts";
+import { isJob, runBulk } from "./bulk.ts";
 import type { Registry } from "./registry.ts";
 import { parseRecord, type ProcessRecord, recordText } from "./records.ts";
 
@@ -67,6 +67,7 @@ export async function loadState(
 export interface Resurrected {
   /** Processes that were brought back. */
   readonly count: number;
+  /** What went wrong: unreadable files, starts that failed. */
   readonly errors: readonly string[];
 }
 
@@ -78,8 +79,8 @@ export async function resurrect(registry: Registry, path: string): Promise<Resur
     .filter((record) => !names.has(record.identity.name))
     .map((record) => registry.restore({ ...record, snapshot: atRest(record.snapshot) }));
   for (const process of restored) registry.record(process);
-  const wanted = restored.filter(({ snapshot, config }) =>
-    snapshot.wish === "up" && config.autostart
+  const wanted = restored.filter((process) =>
+    process.snapshot.wish === "up" && process.config.autostart && !isJob(process)
   );
   const outcomes = await runBulk(wanted, (process) => process.start());
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);

@@ -4,7 +4,7 @@ import { MAX_INSTANCES } from "../model/config_schema.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { notFound } from "../model/target.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { type Outcome, runBulk } from "./bulk.ts";
+import { isJob, type Outcome, runBulk } from "./bulk.ts";
 import type { Registry } from "./registry.ts";
 
 /**
@@ -31,7 +31,10 @@ export async function scale(
   });
   for (const process of byIndex.slice(0, count)) process.reconfigure(config);
   const added = registry.addInstances(config, freeIndexes(byIndex, count));
-  return [...outcomes, ...await runBulk(added, (process) => process.start())];
+  return [
+    ...outcomes,
+    ...await runBulk(added.filter((process) => !isJob(process)), (process) => process.start()),
+  ];
 }
 
 /** The lowest indexes that are not taken, for as many instances as are missing. */

@@ -1,6 +1,6 @@
 /** The kinds of value that configuration keys take, and the objects nested in a configuration. */
 
-import { z } from "zod";
+import * as z from "zod";
 import { parseDuration } from "./duration.ts";
 import { messageOf } from "./errors.ts";
 import { nameProblem } from "./name.ts";
@@ -19,9 +19,34 @@ function read<I extends z.ZodType, O>(input: I, parse: (value: z.output<I>) => O
   });
 }
 
+/** Objects that may also be given in a shorter form: schema of the whole → schema of the short form. */
+export const SHORT_FORMS = new WeakMap<z.core.$ZodType, z.ZodType>();
+
+/** An object with a shorter form, which `expand` turns into the full one. */
+function orShort<T extends z.ZodType>(
+  short: z.ZodType,
+  expand: (value: unknown) => unknown,
+  full: T,
+) {
+  const schema = z.preprocess(expand, full);
+  SHORT_FORMS.set(schema, short);
+  return schema;
+}
+
+const DURATION_PATTERN = "^(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|ms|s|m|h))+)$";
+const SIZE_PATTERN = "^[0-9]+(\\.[0-9]+)? ?([kKmMgG]i?)?[bB]?$";
+const NAME_PATTERN = "^(?!(?:[Aa][Ll][Ll]|[0-9]+)$)[A-Za-z0-9][A-Za-z0-9._-]{0,127}$";
+const VARIABLE_PATTERN = "^[A-Za-z_][A-Za-z0-9_]*$";
+
 /** A duration, in milliseconds. */
 export const duration = () =>
-  read(z.union([z.string(), z.number()], 'expected a duration such as "5s"'), parseDuration);
+  read(
+    z.union(
+      [z.string().meta({ pattern: DURATION_PATTERN }), z.number().meta({ minimum: 0 })],
+      'expected a duration such as "5s"',
+    ),
+    parseDuration,
+  );
 /** A signal by its name. */
 export const signal = () =>
   read(z.union([z.string(), z.int()], 'expected a signal such as "SIGTERM"'), parseSignal);
@@ -32,7 +57,7 @@ export const name = z.string().check((context) => {
   if (problem !== undefined) {
     context.issues.push({ code: "custom", input: context.value, message: problem });
   }
-});
+}).meta({ pattern: NAME_PATTERN });
 
 /** Text that a command line can hold. */
 export const text = () =>
@@ -42,21 +67,45 @@ export const text = () =>
     }
   });
 
-/** Variables of an environment. */
-export const env = z.record(z.string(), text()).check((context) => {
+/** Refuses keys that cannot name a variable. */
+function variableNames(context: z.core.ParsePayload<object>): void {
   for (const key of Object.keys(context.value)) {
-    if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) continue;
+    if (new RegExp(VARIABLE_PATTERN).test(key)) continue;
     context.issues.push({
       code: "custom",
       input: key,
       message: `${JSON.stringify(key)} is no variable name: letters, digits and '_' are`,
     });
   }
-});
+}
+
+const propertyNames = { pattern: VARIABLE_PATTERN };
+
+/** Variables of an environment. */
+export const env = z.record(z.string(), text()).check(variableNames).meta({ propertyNames });
+
+const secret = z.strictObject({
+  env: z.string().check(z.minLength(1)).optional(),
+  file: z.string().check(z.minLength(1)).optional(),
+  command: text().check(z.minLength(1)).optional(),
+}).check((context) => {
+  if (Object.values(context.value).filter((value) => value !== undefined).length === 1) return;
+  const message = 'expected exactly one of "env", "file" and "command"';
+  context.issues.push({ code: "custom", input: context.value, message });
+}).meta({ minProperties: 1, maxProperties: 1 });
+
+/** Variables whose values stand elsewhere. */
+export const secrets = z.record(z.string(), secret).check(variableNames).meta({ propertyNames });
 
 /** A size, in bytes. */
 export const size = () =>
-  read(z.union([z.string(), z.number()], 'expected a size such as "512MB"'), parseSize);
+  read(
+    z.union(
+      [z.string().meta({ pattern: SIZE_PATTERN }), z.number().meta({ minimum: 0 })],
+      'expected a size such as "512MB"',
+    ),
+    parseSize,
+  );
 
 /** One or several of something, as a list. */
 export function oneOrMore<T extends z.ZodType>(item: T) {
@@ -113,8 +162,8 @@ export const healthCheck = z.preprocess(
     url: z.url({ protocol: /^https?$/, error: "expected an http:// or https:// URL" }).optional(),
     tcp_endpoint: z.string().check(z.regex(/^.+:\d{1,5}$/, 'expected "host:port"')).optional(),
     command: text().check(z.minLength(1)).optional(),
-    interval: duration().default(10_000),
-    timeout: duration().default(5000),
+    interval: duration().refine((ms) => ms >= 10, "10ms is the least").default(10_000),
+    timeout: duration().refine((ms) => ms >= 1, "1ms is the least").default(5000),
     retries: z.int().min(1).default(3),
     success_threshold: z.int().min(1).default(1),
     grace_period: duration().default(0),
@@ -131,7 +180,8 @@ export const healthCheck = z.preprocess(
   }),
 );
 
-const hook = z.preprocess(
+const hook = orShort(
+  z.string(),
   (value) => typeof value === "string" ? { command: value } : value,
   z.strictObject({
     command: text(),
@@ -155,7 +205,8 @@ export const hooks = z.strictObject({
 });
 
 /** Spec 2.3, WatchConfig; `true` or a list of paths is enough. */
-export const watch = z.preprocess(
+export const watch = orShort(
+  z.union([z.boolean(), z.array(z.string())]),
   (value) =>
     typeof value === "boolean"
       ? { enabled: value }
@@ -171,7 +222,8 @@ export const watch = z.preprocess(
 );
 
 /** A list of names (each must be ready), or a map of names to conditions. */
-export const dependsOn = z.preprocess(
+export const dependsOn = orShort(
+  z.array(z.string()),
   (value) =>
     Array.isArray(value) && value.every((item) => typeof item === "string")
       ? Object.fromEntries(value.map((item) => [item, "ready"]))
@@ -183,10 +235,11 @@ const schedule = { schedule: z.string().check(z.minLength(1)), timezone: z.strin
 const bareSchedule = (value: unknown) => typeof value === "string" ? { schedule: value } : value;
 
 /** A schedule of restarts. */
-export const cronRestart = z.preprocess(bareSchedule, z.strictObject(schedule));
+export const cronRestart = orShort(z.string(), bareSchedule, z.strictObject(schedule));
 
 /** A schedule of runs. */
-export const cron = z.preprocess(
+export const cron = orShort(
+  z.string(),
   bareSchedule,
   z.strictObject({
     ...schedule,

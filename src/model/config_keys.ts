@@ -7,7 +7,7 @@ import { formatDuration } from "./duration.ts";
 import { formatSize } from "./size.ts";
 
 /** Keys whose value is a map of the user's own keys: nothing inside them is renamed. */
-const MAPS = new Set(["env", "labels", "depends_on", "dependsOn"]);
+const MAPS = new Set(["env", "labels", "depends_on", "dependsOn", "secrets"]);
 
 /** Wire keys that hold a duration; the schema turns their values into milliseconds. */
 const DURATION_KEYS: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** The one schema of a process's configuration: files, REST, IPC, MCP and the library go through it. */
 
-import { z } from "zod";
+import * as z from "zod";
 import {
   cron,
   cronRestart,
@@ -14,6 +14,7 @@ import {
   name,
   oneOrMore,
   regex,
+  secrets,
   signal,
   size,
   text,
@@ -39,6 +40,7 @@ export const configSchema = z.strictObject({
   cwd: text().check(z.startsWith("/")),
   env: env.default({}),
   env_file: oneOrMore(text()).default([]),
+  secrets: secrets.default({}),
   inherit_env: z.union([z.boolean(), z.array(z.string())]).default(true),
   increment_env: oneOrMore(z.string()).default([]),
   autostart: z.boolean().default(true),
@@ -87,6 +89,20 @@ export const CONFIG_KEYS: readonly string[] = [
   "binary",
 ];
 
+/** A configuration that is refused, and the part of it that is wrong. */
+export class ConfigFieldError extends ProcsupError {
+  /** Keys and indexes down to the part. */
+  readonly path: readonly PropertyKey[];
+  /** Whether the key itself is wrong, and not its value. */
+  readonly onKey: boolean;
+
+  constructor(message: string, path: readonly PropertyKey[], onKey = false) {
+    super("invalid_config", message);
+    this.path = path;
+    this.onKey = onKey;
+  }
+}
+
 /**
  * Checks a configuration in wire form and fills in the defaults.
  * Throws `ProcsupError` `invalid_config` naming the first field that is wrong.
@@ -108,7 +124,7 @@ function firstIssue(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue {
 function jobRules(config: Record<string, unknown>): Record<string, unknown> {
   if (config.cron === undefined) return config;
   const refuse = (key: string, why: string) =>
-    new ProcsupError("invalid_config", `Invalid "${key}" ${quote(config[key])}: ${why}`);
+    new ConfigFieldError(`Invalid "${key}" ${quote(config[key])}: ${why}`, [key]);
   if (config.restart_policy === "always") {
     throw refuse("restart_policy", 'a process with "cron" ends between its runs');
   }
@@ -120,12 +136,13 @@ function jobRules(config: Record<string, unknown>): Record<string, unknown> {
 
 /** The schema library skips this key in a map without a word; JSON has it as any other. */
 function refuseProto(config: Record<string, unknown>): void {
-  for (const map of ["env", "labels", "depends_on"]) {
+  for (const map of ["env", "labels", "depends_on", "secrets"]) {
     const value = config[map];
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, "__proto__")) continue;
-    throw new ProcsupError(
-      "invalid_config",
+    throw new ConfigFieldError(
       `Invalid "${map}.__proto__": this name is not possible`,
+      [map, "__proto__"],
+      true,
     );
   }
 }
@@ -133,42 +150,44 @@ function refuseProto(config: Record<string, unknown>): void {
 /** `script` and `binary` are other names of `entrypoint` (spec 2.2, rule 1). */
 function oneEntrypoint(input: unknown): Record<string, unknown> {
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw new ProcsupError("invalid_config", "Invalid configuration: expected an object");
+    throw new ConfigFieldError("Invalid configuration: expected an object", []);
   }
   const { script, binary, entrypoint, ...rest } = input as Record<string, unknown>;
   const given = Object.entries({ entrypoint, script, binary }).filter(([, v]) => v !== undefined);
   if (given.length > 1) {
     const keys = given.map(([key]) => `"${key}"`).join(" and ");
-    throw new ProcsupError(
-      "invalid_config",
+    throw new ConfigFieldError(
       `Invalid configuration: ${keys} mean the same, give one`,
+      [given[1]![0]],
+      true,
     );
   }
   for (const [key, value] of given) {
     if (key === "entrypoint" || (typeof value === "string" && value !== "")) continue;
-    throw new ProcsupError("invalid_config", `Invalid "${key}" ${quote(value)}: expected a path`);
+    throw new ConfigFieldError(`Invalid "${key}" ${quote(value)}: expected a path`, [key]);
   }
   return given.length === 0 ? rest : { ...rest, entrypoint: given[0]![1] };
 }
 
-function configError(issue: z.core.$ZodIssue, input: unknown): ProcsupError {
+function configError(issue: z.core.$ZodIssue, input: unknown): ConfigFieldError {
   const field = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0]!;
     const known = field === "" ? CONFIG_KEYS : keysAt(configSchema, issue.path);
     const near = didYouMean(key, known);
-    return new ProcsupError(
-      "invalid_config",
+    return new ConfigFieldError(
       `Unknown key "${field ? `${field}.` : ""}${key}"` + (near ? `: did you mean "${near}"?` : ""),
+      [...issue.path, key],
+      true,
     );
   }
   const value = issue.path.reduce<unknown>((at, key) => (at as never)?.[key], input);
   if (value === undefined && issue.path.length === 1) {
-    return new ProcsupError("invalid_config", `Missing "${field}": every process needs it`);
+    return new ConfigFieldError(`Missing "${field}": every process needs it`, issue.path);
   }
   // A value of the environment may be a secret: it is never quoted.
   const quoted = issue.path[0] === "env" ? "" : ` ${quote(value)}`;
-  return new ProcsupError("invalid_config", `Invalid "${field}"${quoted}: ${sentence(issue)}`);
+  return new ConfigFieldError(`Invalid "${field}"${quoted}: ${sentence(issue)}`, issue.path);
 }
 
 function quote(value: unknown): string {

@@ -6,7 +6,34 @@ export interface ErrorMeaning {
   readonly exit: number;
 }
 
-const MEANINGS = {
+/** The machine-readable name of a failure; stable across versions. */
+export type ErrorCode =
+  | "bad_request"
+  | "unknown_action"
+  | "unauthorized"
+  | "forbidden"
+  | "process_not_found"
+  | "not_found"
+  | "method_not_allowed"
+  | "ambiguous_target"
+  | "name_taken"
+  | "address_in_use"
+  | "wrong_state"
+  | "body_too_large"
+  | "not_json"
+  | "invalid_config"
+  | "rate_limited"
+  | "start_failed"
+  | "stop_failed"
+  | "internal"
+  | "closed"
+  | "daemon_unreachable"
+  | "too_many_clients"
+  | "home_unusable"
+  | "home_in_use"
+  | "timeout";
+
+const MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   bad_request: { http: 400, exit: 2 },
   unknown_action: { http: 400, exit: 2 },
   unauthorized: { http: 401, exit: 7 },
@@ -16,22 +43,22 @@ const MEANINGS = {
   method_not_allowed: { http: 405, exit: 2 },
   ambiguous_target: { http: 409, exit: 6 },
   name_taken: { http: 409, exit: 6 },
+  address_in_use: { http: 409, exit: 6 },
   wrong_state: { http: 409, exit: 6 },
   body_too_large: { http: 413, exit: 2 },
   not_json: { http: 415, exit: 2 },
   invalid_config: { http: 422, exit: 2 },
+  rate_limited: { http: 429, exit: 7 },
   start_failed: { http: 500, exit: 1 },
   stop_failed: { http: 500, exit: 1 },
   internal: { http: 500, exit: 1 },
   closed: { http: 503, exit: 5 },
   daemon_unreachable: { http: 503, exit: 5 },
+  too_many_clients: { http: 503, exit: 5 },
   home_unusable: { http: 500, exit: 2 },
   home_in_use: { http: 409, exit: 6 },
   timeout: { http: 504, exit: 124 },
-} as const satisfies Record<string, ErrorMeaning>;
-
-/** The machine-readable name of a failure; stable across versions. */
-export type ErrorCode = keyof typeof MEANINGS;
+};
 
 /** Code → HTTP status and exit code. */
 export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorMeaning>> = MEANINGS;
@@ -48,6 +75,7 @@ export class ProcsupError extends Error {
   /** The next thing to do, as one line, where there is an obvious one. */
   readonly hint: string | undefined;
 
+  /** An error; `hint` is the next thing to do. */
   constructor(code: ErrorCode, message: string, options?: { hint?: string; cause?: unknown }) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.name = "ProcsupError";

@@ -14,13 +14,19 @@ export type ChangeType =
 
 /** One piece of news. */
 export interface ProcessChange {
+  /** What happened. */
   readonly type: ChangeType;
+  /** When. */
   readonly at: Date;
   /** UUID. */
   readonly id: string;
+  /** Whom it is about. */
   readonly name: string;
+  /** The state it is in now. */
   readonly state: ProcessState;
+  /** Process id, 0 while nothing runs. */
   readonly pid: number;
+  /** Automatic restarts so far. */
   readonly restarts: number;
   /** Why, in words. */
   readonly reason: string;

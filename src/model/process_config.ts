@@ -14,11 +14,13 @@ export interface ProcessConfig {
   readonly name: string;
   /** Path of a script or program, or a command found on PATH. */
   readonly entrypoint: string;
+  /** How its command line is made; `auto` looks at the files. */
   readonly runtime: RuntimeName;
   /** Program that runs the entrypoint; wins over `runtime`. */
   readonly interpreter?: string;
   /** Ruby: run under `bundle exec`. */
   readonly useBundle: boolean;
+  /** Arguments of the entrypoint. */
   readonly args: readonly string[];
   /** Absolute working directory. */
   readonly cwd: string;
@@ -26,23 +28,29 @@ export interface ProcessConfig {
   readonly env: Readonly<Record<string, string>>;
   /** Files of `NAME=value` lines, laid under `env`, the later over the earlier. */
   readonly envFile: readonly string[];
+  /** Variables whose values are fetched at each start, and kept nowhere; laid over `env`. */
+  readonly secrets: Readonly<Record<string, SecretSource>>;
   /** Whether the supervisor's environment is inherited: all, none, or the variables named. */
   readonly inheritEnv: boolean | readonly string[];
   /** Variables of `env` that hold a number to which each instance adds its index. */
   readonly incrementEnv: readonly string[];
   /** Start again on resurrect and after a reboot. */
   readonly autostart: boolean;
+  /** When it is started again after it ended by itself. */
   readonly restartPolicy: RestartPolicy;
   /** Automatic restarts allowed within `restartWindowMs`; 0 allows none. */
   readonly maxRestarts: number;
+  /** The time in which `maxRestarts` are counted. */
   readonly restartWindowMs: number;
   /** Delay before the first automatic restart; doubles with every failure in a row. */
   readonly restartDelayMs: number;
+  /** The longest delay before a restart. */
   readonly backoffMaxMs: number;
   /** Time a process must live to count as started; ten times that resets the backoff. */
   readonly minUptimeMs: number;
   /** Exit codes that are no failure. */
   readonly successExitCodes: readonly number[];
+  /** What asks it to end. */
   readonly stopSignal: SignalName;
   /** Grace between the stop signal and SIGKILL; 0 kills at once. */
   readonly stopTimeoutMs: number;
@@ -58,12 +66,19 @@ export interface ProcessConfig {
   readonly readyLog?: string;
   /** Ready when it has been up for that long. */
   readonly readyDelayMs?: number;
+  /** How it is checked while it runs. */
   readonly healthCheck?: HealthCheckConfig;
+  /** Commands run at points of its life. */
   readonly hooks: HooksConfig;
+  /** Restart when files change. */
   readonly watch?: WatchConfig;
+  /** How many copies run. */
   readonly instances: number;
+  /** Group, addressed as `ns:<name>`. */
   readonly namespace: string;
+  /** Key-value pairs, addressed as `label:<key>=<value>`. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Words, addressed as `tag:<word>`. */
   readonly tags: readonly string[];
   /** Names of processes that must have come to a point before this one starts. */
   readonly dependsOn: Readonly<Record<string, DependencyCondition>>;
@@ -87,12 +102,25 @@ export interface ProcessConfig {
   readonly umask?: string;
   /** -20 (first) to 19 (last). */
   readonly nice?: number;
+  /** What it may use. */
   readonly limits: LimitsConfig;
+  /** How its logs are rotated. */
   readonly log: LogConfig;
+}
+
+/** Where the value of a secret is: exactly one of these. */
+export interface SecretSource {
+  /** A variable of the supervisor's environment. */
+  readonly env?: string;
+  /** A file, without the newline at its end. */
+  readonly file?: string;
+  /** A shell command that prints it, without the newline at its end. */
+  readonly command?: string;
 }
 
 /** How a process is checked while it runs (spec 2.3). */
 export interface HealthCheckConfig {
+  /** What kind of check. */
   readonly type: "http" | "tcp" | "command";
   /** For `http`: healthy is a status from 200 to 399. */
   readonly url?: string;
@@ -100,7 +128,9 @@ export interface HealthCheckConfig {
   readonly tcpEndpoint?: string;
   /** For `command`: run with `sh -c`; healthy is exit code 0. */
   readonly command?: string;
+  /** Time from one check to the next. */
   readonly intervalMs: number;
+  /** Time one check may take. */
   readonly timeoutMs: number;
   /** Failures in a row that make it unhealthy. */
   readonly retries: number;
@@ -116,7 +146,9 @@ export interface HealthCheckConfig {
 export interface HookConfig {
   /** Run with `sh -c`; nothing is run when it is empty. */
   readonly command: string;
+  /** Time it may take. */
   readonly timeoutMs: number;
+  /** Whether what it guards goes on when it fails. */
   readonly ignoreFailure: boolean;
 }
 
@@ -138,11 +170,13 @@ export type HooksConfig = { readonly [H in HookName]?: HookConfig };
 
 /** Restart when files change (spec 2.3). */
 export interface WatchConfig {
+  /** Whether it is on. */
   readonly enabled: boolean;
   /** Against the working directory; default: that directory itself. */
   readonly paths: readonly string[];
   /** Globs, against the watched path. */
   readonly ignore: readonly string[];
+  /** Quiet time after a change before the restart. */
   readonly debounceMs: number;
 }
 
@@ -200,7 +234,9 @@ export interface LogConfig {
 
 /** Values for all processes that do not set them themselves (spec 2.4). */
 export interface ProcessDefaults {
+  /** When a process that ended by itself is started again. */
   readonly restartPolicy?: RestartPolicy;
+  /** Automatic restarts allowed within the window. */
   readonly maxRestarts?: number;
   /** Window for counting restarts: `"1m"`, or an integer of nanoseconds. */
   readonly restWindow?: string | number;
@@ -209,27 +245,33 @@ export interface ProcessDefaults {
 }
 
 /** A configuration key as a user writes it: without the unit, which stands in the value. */
-type InputKey<K> = K extends `${infer Base}Ms` ? Base : K extends `${infer Base}Bytes` ? Base : K;
+export type ConfigInputKey<K> = K extends `${infer Base}Ms` ? Base
+  : K extends `${infer Base}Bytes` ? Base
+  : K;
 
 /** What a key takes: durations and sizes as strings, everything optional. */
-type InputValue<K, T> = K extends `${string}Ms` | `${string}Bytes` | "stopSignal" | "reloadSignal"
-  ? string | number
+export type ConfigInputValue<K, T> = K extends
+  `${string}Ms` | `${string}Bytes` | "stopSignal" | "reloadSignal" ? string | number
   : T extends readonly unknown[] | string | number | boolean ? T
   : T extends Readonly<Record<string, string>> ? T
-  : T extends object ? Input<T>
+  : T extends object ? ConfigInput<T>
   : T;
 
-type Input<T> = { readonly [K in keyof T as InputKey<K>]?: InputValue<K, NonNullable<T[K]>> };
+/** A configuration as a user writes it. */
+export type ConfigInput<T> = {
+  readonly [K in keyof T as ConfigInputKey<K>]?: ConfigInputValue<K, NonNullable<T[K]>>;
+};
 
 /** Keys that also take a shorter form. */
-interface Shorthand {
+export interface ConfigShorthand {
   readonly dependsOn?: readonly string[] | Readonly<Record<string, DependencyCondition>>;
   readonly envFile?: string | readonly string[];
+  readonly secrets?: Readonly<Record<string, SecretSource>>;
   readonly incrementEnv?: string | readonly string[];
-  readonly watch?: boolean | readonly string[] | Input<WatchConfig>;
-  readonly cronRestart?: string | Input<CronRestartConfig>;
-  readonly cron?: string | Input<CronConfig>;
-  readonly hooks?: { readonly [H in HookName]?: string | Input<HookConfig> };
+  readonly watch?: boolean | readonly string[] | ConfigInput<WatchConfig>;
+  readonly cronRestart?: string | ConfigInput<CronRestartConfig>;
+  readonly cron?: string | ConfigInput<CronConfig>;
+  readonly hooks?: { readonly [H in HookName]?: string | ConfigInput<HookConfig> };
 }
 
 /**
@@ -237,10 +279,13 @@ interface Shorthand {
  * and `binary`; all else has a default. Durations are Go strings (`"5s"`) or nanoseconds, sizes
  * strings (`"512MB"`) or bytes.
  */
-export type ProcessConfigInput = Omit<Input<ProcessConfig>, keyof Shorthand> & Shorthand & {
-  readonly name: string;
-  /** Same as `entrypoint`. */
-  readonly script?: string;
-  /** Same as `entrypoint`. */
-  readonly binary?: string;
-};
+export type ProcessConfigInput =
+  & Omit<ConfigInput<ProcessConfig>, keyof ConfigShorthand>
+  & ConfigShorthand
+  & {
+    readonly name: string;
+    /** Same as `entrypoint`. */
+    readonly script?: string;
+    /** Same as `entrypoint`. */
+    readonly binary?: string;
+  };

@@ -17,7 +17,9 @@ export type ProcessState =
 export interface Exit {
   /** Exit code; 128 + the signal's number when a signal ended it. */
   readonly code: number | null;
+  /** The signal that ended it. */
   readonly signal: string | null;
+  /** When it ended. */
   readonly at: Date;
 }
 
@@ -29,6 +31,7 @@ export interface Usage {
   readonly memBytes: number;
   /** The same in percent of the machine's memory. */
   readonly memPercent: number;
+  /** Threads of the whole tree. */
   readonly threads: number;
   /** Open file descriptors. */
   readonly fds: number;
@@ -41,12 +44,17 @@ export const NO_USAGE: Usage = { cpuPercent: 0, memBytes: 0, memPercent: 0, thre
 export interface ProcessInfo extends Usage {
   /** UUID; the wire shows its first 8 characters. */
   readonly id: string;
+  /** Sequential number. */
   readonly numericId: number;
+  /** Unique name; with the instance's index where there are several. */
   readonly name: string;
+  /** Group. */
   readonly namespace: string;
+  /** 0 for the first. */
   readonly instanceIndex: number;
   /** The runtime that runs it, `auto` resolved; `""` for a plain program. */
   readonly runtime: string;
+  /** Where it is in its life. */
   readonly state: ProcessState;
   /** Whether it runs and answered its readiness check, where it has one. */
   readonly ready: boolean;
@@ -60,8 +68,11 @@ export interface ProcessInfo extends Usage {
   readonly lastExit: Exit | null;
   /** Automatic restarts. */
   readonly restarts: number;
+  /** When it was added. */
   readonly createdAt: Date;
+  /** When its last run began; null when there was none. */
   readonly startedAt: Date | null;
+  /** When its last run ended; null when none did. */
   readonly finishedAt: Date | null;
   /** When the next automatic restart is due. */
   readonly nextRestartAt: Date | null;
@@ -69,6 +80,8 @@ export interface ProcessInfo extends Usage {
   readonly lastReason: string;
   /** Milliseconds since the start; 0 while nothing runs. */
   readonly uptimeMs: number;
+  /** Words of its configuration. */
   readonly tags: readonly string[];
+  /** Its configuration, defaults filled in. */
   readonly config: ProcessConfig;
 }

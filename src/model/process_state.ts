@@ -84,7 +84,7 @@ export const NEW: Snapshot = {
 
 /** What can happen to a process. `at` is in milliseconds since the epoch. */
 export type ProcessEvent =
-  | { readonly type: "start_requested" }
+  | { readonly type: "start_requested"; readonly reason?: string }
   | { readonly type: "stop_requested"; readonly timeoutMs: number; readonly reason?: string }
   | { readonly type: "restart_requested"; readonly reason: string }
   /** The intent, on record before the spawn. */

@@ -4,7 +4,7 @@ import { didYouMean } from "./did_you_mean.ts";
 import { ProcsupError } from "./errors.ts";
 
 /** Signals that may be sent to a process, with their numbers on Linux (the low ones are the same everywhere). */
-const SIGNALS = [
+const SIGNALS: readonly SignalName[] = [
   "SIGHUP",
   "SIGINT",
   "SIGQUIT",
@@ -36,10 +36,41 @@ const SIGNALS = [
   "SIGIO",
   "SIGPWR",
   "SIGSYS",
-] as const;
+];
 
 /** The name of a signal, with its SIG prefix. */
-export type SignalName = (typeof SIGNALS)[number];
+export type SignalName =
+  | "SIGHUP"
+  | "SIGINT"
+  | "SIGQUIT"
+  | "SIGILL"
+  | "SIGTRAP"
+  | "SIGABRT"
+  | "SIGBUS"
+  | "SIGFPE"
+  | "SIGKILL"
+  | "SIGUSR1"
+  | "SIGSEGV"
+  | "SIGUSR2"
+  | "SIGPIPE"
+  | "SIGALRM"
+  | "SIGTERM"
+  | "SIGSTKFLT"
+  | "SIGCHLD"
+  | "SIGCONT"
+  | "SIGSTOP"
+  | "SIGTSTP"
+  | "SIGTTIN"
+  | "SIGTTOU"
+  | "SIGURG"
+  | "SIGXCPU"
+  | "SIGXFSZ"
+  | "SIGVTALRM"
+  | "SIGPROF"
+  | "SIGWINCH"
+  | "SIGIO"
+  | "SIGPWR"
+  | "SIGSYS";
 
 /** Every signal name, for completion and for messages. */
 export const SIGNAL_NAMES: readonly SignalName[] = SIGNALS;

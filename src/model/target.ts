@@ -19,7 +19,8 @@ export class AmbiguousTargetError extends ProcsupError {
   /** Names of the processes that matched. */
   readonly matches: readonly string[];
 
-  constructor(target: string, found: readonly Pick<Addressable, "id" | "name">[]) {
+  /** An error that lists what was found. */
+  constructor(target: string, found: readonly { readonly id: string; readonly name: string }[]) {
     const matches = found.map((process) => process.name);
     const shown = found.map((process) => `${process.name} (${process.id.slice(0, 8)})`).join(", ");
     super("ambiguous_target", `Target "${target}" is ambiguous: it matches ${shown}`);

@@ -19,7 +19,6 @@
 import {
   adopted,
   afterReboot,
-  AT_REST,
   disarmed,
   endFor,
   exited,
@@ -47,7 +46,7 @@ type Row = { readonly [T in ProcessEvent["type"]]?: Cell<EventOf<T>> };
 const RESTING: Row = {
   recovered: (now, event, policy) =>
     event.found.kind === "rebooted" ? afterReboot(now, event.found.autostart, policy) : [now, []],
-  start_requested: (now, _, policy) => freshStart(now, "started by user", policy),
+  start_requested: (now, event, policy) => freshStart(now, startReason(event), policy),
   restart_requested: (now, event, policy) => freshStart(now, event.reason, policy),
   stop_requested: (now, event) => [{ ...stopWish(now, event), state: "stopped" }, []],
 };
@@ -87,7 +86,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       const ms = Math.max(0, (now.nextRestartAt ?? event.at) - event.at);
       return [now, [{ type: "arm_delay", ms }]];
     },
-    start_requested: (now, _, policy) => disarmed(freshStart(now, "started by user", policy)),
+    start_requested: (now, event, policy) => disarmed(freshStart(now, startReason(event), policy)),
     restart_requested: (now, event, policy) => disarmed(freshStart(now, event.reason, policy)),
     stop_requested: (now, event) => [
       { ...stopWish(now, event), state: "stopped", nextRestartAt: null, awaiting: null },
@@ -133,7 +132,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
   },
   stopping: {
     pid_known: ALIVE.pid_known!,
-    start_requested: (now) => [upAgain(now, "started by user"), []],
+    start_requested: (now, event) => [upAgain(now, startReason(event)), []],
     restart_requested: (now, event) => [upAgain(now, event.reason), []],
     stop_requested: (now, event) => [
       stopWish(now, event),
@@ -154,6 +153,10 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     },
   },
 };
+
+function startReason({ reason = "started by user" }: EventOf<"start_requested">): string {
+  return reason;
+}
 
 /** What an event makes of a process: the next snapshot, and what must be done. Pure. */
 export function transition(now: Snapshot, event: ProcessEvent, policy: Policy): Step {

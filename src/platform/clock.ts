@@ -13,12 +13,20 @@ export interface Clock {
   after(ms: number, act: () => void): Cancel;
 }
 
+/** 24.8 days: a timer of the runtime that is given more fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   steady: () => performance.now(),
   after(ms, act) {
-    const timer = setTimeout(act, ms);
+    let timer: ReturnType<typeof setTimeout>;
+    const wait = (left: number) => {
+      const over = () => left > MAX_TIMER_MS ? wait(left - MAX_TIMER_MS) : act();
+      timer = setTimeout(over, Math.min(left, MAX_TIMER_MS));
+    };
+    wait(ms);
     return () => clearTimeout(timer);
   },
 };

@@ -6,6 +6,7 @@ import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
 import { SIGNAL_NAMES } from "../model/signal.ts";
 import { cgroups } from "./cgroup.ts";
+import { Gatherer } from "./cgroup_gather.ts";
 import { bootId, localSignal } from "./os.ts";
 import { dirname } from "./paths.ts";
 import { survivors, wrapperAlive } from "./process_group.ts";
@@ -62,6 +63,7 @@ export class Launcher {
   readonly #files: RunFiles;
   readonly #bootId = bootId();
   readonly #sockets = new SocketPool();
+  readonly #gatherer = new Gatherer(cgroups());
   readonly #adopted = new Map<Run, () => void>();
   #net: ReturnType<typeof setInterval> | undefined;
 
@@ -86,6 +88,7 @@ export class Launcher {
       bootId: this.#bootId,
     };
     const pid = this.#whenPid(runId);
+    if (spec.setup?.limits === undefined) void pid.then((pid) => this.#gatherer.gather(run, pid));
     return { run, pid, exited: this.#ownExit(process, run, pid) };
   }
 
@@ -95,7 +98,6 @@ export class Launcher {
    */
   adopt(run: Run, sockets?: SharedSockets, note: (message: string) => void = () => {}): Child {
     if (sockets !== undefined) this.#recover(run, sockets, note);
-    cgroups().locate(run.runId, this.#files.read(run.runId, "pid") ?? run.wrapperPid);
     const exited = new Promise<Exit>((resolve) => {
       const over = () => {
         cancel();
@@ -107,7 +109,9 @@ export class Launcher {
       this.#adopted.set(run, over);
       this.#net ??= setInterval(() => this.#cast(), NET_MS);
     });
-    return { run, pid: this.#whenPid(run.runId), exited };
+    const pid = this.#whenPid(run.runId);
+    void pid.then((pid) => this.#gatherer.gather(run, pid));
+    return { run, pid, exited };
   }
 
   /** How a run that is over ended, as its wrapper wrote it; code and signal null when it could not. */
@@ -133,11 +137,12 @@ export class Launcher {
     this.#sockets.drop(owner);
   }
 
-  /** Stops looking after adopted apps; they run on. */
-  close(): void {
+  /** Stops looking after adopted apps; they run on. Resolves when nothing is under way. */
+  async close(): Promise<void> {
     this.#adopted.clear();
     this.#sockets.close();
     this.#stopNet();
+    await this.#gatherer.close();
   }
 
   #recover(run: Run, sockets: SharedSockets, note: (message: string) => void): void {
@@ -207,15 +212,12 @@ export class Launcher {
   }
 }
 
-/** Makes the run's control group. Lines of shell that move the app into it. */
+/** Makes the control group that holds the limits. Lines of shell that move the app into it. */
 function groupLines(runId: string, limits: LimitsConfig | undefined): string[] {
+  if (limits === undefined) return [];
   const group = cgroups().create(runId, limits);
-  if (group === undefined) {
-    if (limits === undefined) return [];
-    throw new Error("its control group cannot be made");
-  }
-  const otherwise = limits === undefined ? ":" : "exit 126";
-  return [`{ echo $$ >'${group}/cgroup.procs'; } 2>/dev/null || ${otherwise}`];
+  if (group === undefined) throw new Error("its control group cannot be made");
+  return [`echo $$ >'${group}/cgroup.procs' || exit 126`];
 }
 
 /** As `spawnInheriting()`, of a program that inherits nothing. */

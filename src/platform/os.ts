@@ -3,6 +3,12 @@
 /** Whether there is a /proc to read. */
 export const isLinux: boolean = Deno.build.os === "linux";
 
+/** Where a user's applications keep their settings. */
+export function configFolder(home: string): string {
+  if (Deno.build.os === "darwin") return `${home}/Library/Application Support`;
+  return Deno.env.get("XDG_CONFIG_HOME") || `${home}/.config`;
+}
+
 /** Identity of the current boot: pids of another boot mean nothing. */
 export function bootId(): string {
   if (isLinux) return Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();

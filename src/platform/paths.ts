@@ -18,6 +18,8 @@ export interface HomePaths {
   readonly records: string;
   /** Identity of the boot that the records are of. */
   readonly boot: string;
+  /** Memories of the schedules, one file each. */
+  readonly cron: string;
   /** What `save` writes. */
   readonly saved: string;
   /** What the launch wrappers write: pids and exit statuses. */
@@ -35,6 +37,7 @@ export function pathsIn(home: string): HomePaths {
     daemonLog: `${home}/daemon.log`,
     records: `${home}/state/processes`,
     boot: `${home}/state/boot`,
+    cron: `${home}/state/cron`,
     saved: `${home}/state/saved.json`,
     run: `${home}/run`,
     apps: `${home}/apps`,

@@ -1,10 +1,18 @@
 /** Asks once whether something answers: the effects behind health checks. */
 
-/** GETs a URL. Resolves with what is wrong, or undefined for a status from 200 to 399. */
-export async function probeHttp(url: string, timeoutMs: number): Promise<string | undefined> {
+/**
+ * GETs a URL. Resolves with what is wrong, or undefined for a status from 200 to 399; at once when
+ * `signal` is aborted.
+ */
+export async function probeHttp(
+  url: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const timeout = AbortSignal.timeout(timeoutMs);
+  const either = AbortSignal.any([timeout, signal]);
   try {
-    const response = await fetch(url, { redirect: "manual", signal: timeout });
+    const response = await fetch(url, { redirect: "manual", signal: either });
     // Its status is all that counts: the body may be large, or never end.
     await response.body?.cancel();
     if (response.status >= 200 && response.status < 400) return undefined;
@@ -15,14 +23,19 @@ export async function probeHttp(url: string, timeoutMs: number): Promise<string 
   }
 }
 
-/** Connects to `host:port`. Resolves with what is wrong, or undefined. */
-export async function probeTcp(endpoint: string, timeoutMs: number): Promise<string | undefined> {
+/** Connects to `host:port`. Resolves with what is wrong, or undefined; at once when aborted. */
+export async function probeTcp(
+  endpoint: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const at = endpoint.lastIndexOf(":");
   const hostname = endpoint.slice(0, at).replace(/^\[(.*)\]$/, "$1");
   const timeout = AbortSignal.timeout(timeoutMs);
+  const either = AbortSignal.any([timeout, signal]);
   try {
     const port = Number(endpoint.slice(at + 1));
-    const connection = await Deno.connect({ hostname, port, signal: timeout });
+    const connection = await Deno.connect({ hostname, port, signal: either });
     connection.close();
     return undefined;
   } catch (error) {

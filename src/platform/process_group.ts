@@ -42,6 +42,8 @@ function inGroup(pid: number, run: Run): boolean {
 
 /** Whether the group has a member. Cheap; a member that ended and was not collected counts. */
 export function groupExists(run: Run): boolean {
+  // A run of which only the intent is known: group 0 would be our own.
+  if (run.wrapperPid <= 0) return false;
   try {
     Deno.kill(-run.wrapperPid, 0 as unknown as Deno.Signal);
     return true;

@@ -23,7 +23,7 @@ const buffer = new Uint8Array(4096);
 const decoder = new TextDecoder();
 
 /** A small file of /proc as text, or undefined when the process is gone or not ours to read. */
-function readProc(path: string): string | undefined {
+export function readProc(path: string): string | undefined {
   try {
     using file = Deno.openSync(path);
     const length = file.readSync(buffer) ?? 0;

@@ -1,5 +1,6 @@
 /** Runs a short shell command beside an app: hooks and `command` checks. */
 
+import { systemClock } from "./clock.ts";
 import { sendSignal } from "./process_group.ts";
 
 /** What to run. */
@@ -48,13 +49,13 @@ export async function runShell(shell: ShellCommand): Promise<ShellResult> {
     ended ??= why;
     sendSignal(-child.pid, "SIGKILL");
   };
-  const timer = setTimeout(() => end("timeout"), shell.timeoutMs);
+  const cancelTimeout = systemClock.after(shell.timeoutMs, () => end("timeout"));
   const onAbort = () => end("aborted");
   shell.signal?.addEventListener("abort", onAbort);
   if (shell.signal?.aborted) onAbort();
   const tail = shell.capture ? new OutputTail([child.stdout, child.stderr]) : undefined;
   const { code } = await child.status;
-  clearTimeout(timer);
+  cancelTimeout();
   shell.signal?.removeEventListener("abort", onAbort);
   return { code: ended === null ? code : null, ended, output: await tail?.text() ?? "" };
 }
@@ -79,7 +80,8 @@ class OutputTail {
     );
     await this.#done;
     clearTimeout(patience);
-    return new TextDecoder().decode(await new Blob(this.#chunks as BlobPart[]).bytes());
+    const bytes = await new Blob(this.#chunks as BlobPart[]).bytes();
+    return new TextDecoder().decode(bytes.subarray(-OUTPUT_BYTES));
   }
 
   async #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {

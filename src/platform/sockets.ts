@@ -64,7 +64,7 @@ export class SocketPool {
   recover({ owner, addresses }: SharedSockets, pids: readonly number[]): string[] {
     for (const pid of pids) {
       const missing = addresses.filter(({ text }) => !this.#held.has(text));
-      for (const [address, fd] of this.#calls.take(pid, missing)) {
+      for (const [address, fd] of this.#take(pid, missing)) {
         this.#held.set(address.text, { owner, fd });
         this.#elsewhere.delete(address.text);
       }
@@ -91,6 +91,15 @@ export class SocketPool {
   close(): void {
     for (const { fd } of this.#held.values()) this.#calls.close(fd);
     this.#held.clear();
+  }
+
+  /** Nothing, too, where the C library may not be used: the instances serve on. */
+  #take(pid: number, missing: readonly SocketAddress[]): Map<SocketAddress, number> {
+    try {
+      return this.#calls.take(pid, missing);
+    } catch {
+      return new Map();
+    }
   }
 
   #open(owner: string, address: SocketAddress): number {

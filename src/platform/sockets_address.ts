@@ -95,10 +95,10 @@ export function toSockaddr(address: SocketAddress, family: number): Uint8Array<A
 export function isSockaddr(address: SocketAddress, sockaddr: Uint8Array): boolean {
   const family = hasLengthByte ? sockaddr[1] : sockaddr[0];
   if (family !== C.AF_INET && family !== C.AF_INET6) return false;
-  const expected = toSockaddr(address, family);
   if (address.bytes !== undefined && address.bytes.length !== (family === C.AF_INET ? 4 : 16)) {
     return false;
   }
+  const expected = toSockaddr(address, family);
   // Flow and scope may be anything.
   const from = family === C.AF_INET ? 4 : 8;
   const to = family === C.AF_INET ? 8 : 24;

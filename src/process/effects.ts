@@ -65,7 +65,7 @@ export class Effects {
       case "dispose":
         return void this.#run.dispose(effect.run);
       case "hook":
-        return void this.hook(effect.hook);
+        return void this.#hookAside(effect.hook);
     }
   }
 
@@ -92,6 +92,12 @@ export class Effects {
   close(): void {
     this.#disarm?.();
     this.#run.close();
+  }
+
+  /** After the start the app's pid is known a moment later: the hook is told it. */
+  async #hookAside(hook: HookName): Promise<void> {
+    if (hook === "postStart") await this.#run.pidKnown;
+    await this.hook(hook);
   }
 
   #awaitDependencies(attempt: number): void {
@@ -148,7 +154,7 @@ export class Effects {
       name,
       snapshot,
       cwd: config.cwd,
-      env: appEnvironment(this.#world.inherited, this.#process),
+      env: () => appEnvironment(this.#world.inherited, this.#process),
     };
   }
 

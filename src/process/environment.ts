@@ -4,6 +4,7 @@ import { parseDotenv } from "../model/dotenv.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
+import { secretVariables } from "./secrets.ts";
 
 /** What one process's environment is made of. */
 export interface EnvironmentSource {
@@ -11,7 +12,7 @@ export interface EnvironmentSource {
   readonly instanceIndex: number;
   readonly config: Pick<
     ProcessConfig,
-    "name" | "cwd" | "env" | "envFile" | "inheritEnv" | "incrementEnv" | "namespace"
+    "name" | "cwd" | "env" | "envFile" | "secrets" | "inheritEnv" | "incrementEnv" | "namespace"
   >;
 }
 
@@ -32,6 +33,7 @@ export function appEnvironment(
     ...inheritedPart(inherited, config.inheritEnv),
     ...fileVariables(config),
     ...config.env,
+    ...secretVariables(config, inherited),
   };
   for (const name of config.incrementEnv) {
     env[name] = String(numberOf(env[name], name, config.name) + instanceIndex);
@@ -82,8 +84,7 @@ function fileVariables(
 }
 
 function numberOf(value: string | undefined, variable: string, name: string): number {
-  const number = Number(value);
-  if (value !== undefined && value !== "" && Number.isInteger(number)) return number;
+  if (value !== undefined && /^-?\d+$/.test(value)) return Number(value);
   throw new ProcsupError(
     "invalid_config",
     `Cannot start "${name}": increment_env names "${variable}", which is not set to a whole number`,

@@ -12,7 +12,7 @@ import { FolderWatch, type OpenWatch } from "./file_watch_folders.ts";
 import { LOOP_RESTARTS, LoopGuard } from "./file_watch_guard.ts";
 import { changeTime, FilePoll } from "./file_watch_poll.ts";
 import { resolveRoots } from "./file_watch_roots.ts";
-import { WatchTree } from "./file_watch_tree.ts";
+import { parentOf, WatchTree } from "./file_watch_tree.ts";
 
 /** What is watched. */
 export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" | "debounceMs"> {
@@ -56,10 +56,14 @@ class FileWatch {
   readonly #folders: FolderWatch;
   readonly #begunAt = Date.now();
   readonly #upForMs: () => number;
+  /** What was there when the watch began: a file that came and went since changed nothing. */
+  #known: ReadonlySet<string> = new Set();
   #tree: WatchTree | undefined;
   #poll: FilePoll | undefined;
   #cancelWalk: Cancel | undefined;
   #walking = false;
+  /** Events were lost. */
+  #missed = false;
   #stopped = false;
 
   constructor(options: FileWatchOptions, on: FileWatchListener) {
@@ -68,11 +72,19 @@ class FileWatch {
     this.#clock = options.clock ?? systemClock;
     const begun = this.#clock.steady();
     this.#upForMs = options.upForMs ?? (() => this.#clock.steady() - begun);
-    this.#burst = new Burst(this.#clock, options.debounceMs, (first) => this.#told(first));
+    this.#burst = new Burst(
+      this.#clock,
+      options.debounceMs,
+      (path) => kindOf(path) === "file" || (kindOf(path) === "none" && this.#known.has(path)),
+      (first) => this.#told(first),
+    );
     this.#folders = new FolderWatch({
       event: (event) => this.#happened(event),
       folderGone: () => this.#walkSoon(SETTLE_MS),
-      missed: () => void this.#findMissed(),
+      missed: () => {
+        this.#missed = true;
+        this.#walkSoon(SETTLE_MS);
+      },
       failed: (error) => this.#pollInstead(error),
     }, options.open);
     void this.#begin();
@@ -100,11 +112,14 @@ class FileWatch {
     const appeared = new Set<string>();
     try {
       for (let fresh = [""]; fresh.length > 0 && !this.#stopped;) {
-        fresh = (await this.#tree!.folders()).filter((folder) => !this.#folders.has(folder));
+        const { folders, all } = await this.#tree!.walk();
+        if (first && appeared.size === 0) this.#known = all;
+        fresh = folders.filter((folder) => !this.#folders.has(folder));
         await this.#folders.add(fresh);
         for (const folder of fresh) appeared.add(folder);
       }
       if (!first && appeared.size > 0) await this.#tellFilesIn(appeared);
+      if (this.#missed) await this.#findMissed();
       if (!await this.#tree!.allThere()) this.#walkSoon(RETURN_MS);
     } catch (error) {
       this.#pollInstead(error);
@@ -115,7 +130,7 @@ class FileWatch {
 
   async #tellFilesIn(folders: ReadonlySet<string>): Promise<void> {
     for await (const { path, isFolder } of this.#tree!.entries()) {
-      if (!isFolder && folders.has(path.slice(0, path.lastIndexOf("/")))) {
+      if (!isFolder && folders.has(parentOf(path))) {
         return this.#changed(path);
       }
     }
@@ -135,27 +150,29 @@ class FileWatch {
     for (const path of event.paths) {
       if (!this.#tree!.counts(path)) continue;
       // A folder is no change by itself: its files are, and are told for themselves.
-      if (!isFolder(path)) this.#changed(path);
+      if (kindOf(path) !== "folder") this.#changed(path);
       else if (event.kind !== "modify") this.#walkSoon(SETTLE_MS);
     }
   }
 
-  /** Events were lost: whatever was changed since the watch began counts. */
+  /** Every file that was changed since the watch began counts; those that went are not to be seen. */
   async #findMissed(): Promise<void> {
-    this.#walkSoon(SETTLE_MS);
-    for await (const { path } of this.#tree!.entries()) {
+    this.#missed = false;
+    for await (const { path, isFolder } of this.#tree!.entries()) {
       if (this.#stopped) return;
+      if (isFolder) continue;
       const info = await Deno.lstat(path).catch(() => undefined);
       if (info !== undefined && changeTime(info) >= this.#begunAt) return this.#changed(path);
     }
   }
 
   #changed(path: string): void {
-    if (!this.#stopped) this.#burst.add(this.#tree!.shown(path));
+    if (!this.#stopped) this.#burst.add(path);
   }
 
-  #told(path: string): void {
+  #told(changed: string): void {
     const { guard } = this.#options;
+    const path = this.#tree!.shown(changed);
     this.stop();
     const restart = { at: this.#clock.steady(), upForMs: this.#upForMs() };
     if (!guard?.trips(restart)) return this.#on.changed(path);
@@ -180,10 +197,10 @@ function limitProblem(message: string): string {
   return `cannot watch files (${message}), they are looked at every second or less often${way}`;
 }
 
-function isFolder(path: string): boolean {
+function kindOf(path: string): "folder" | "file" | "none" {
   try {
-    return Deno.lstatSync(path).isDirectory;
+    return Deno.lstatSync(path).isDirectory ? "folder" : "file";
   } catch {
-    return false;
+    return "none";
   }
 }

@@ -1,4 +1,4 @@
-/** One call for a burst of changes. */
+/** One call for a burst of changes, with the first path that is worth it. */
 
 import type { Cancel, Clock } from "../platform/clock.ts";
 
@@ -8,39 +8,52 @@ const CAP_DEBOUNCES = 10;
 /** A checkout of many files goes on longer than ten short debounces. */
 const MIN_CAP_MS = 5000;
 
+/** Paths of one burst that are remembered; a larger burst has something worth telling among them. */
+const MAX_PATHS = 5000;
+
 /** Collects changes until it has been quiet for the debounce time. */
 export class Burst {
   readonly #clock: Clock;
   readonly #debounceMs: number;
+  readonly #isChange: (path: string) => boolean;
   readonly #over: (first: string) => void;
-  #first: string | undefined;
+  readonly #paths = new Set<string>();
   #since = 0;
   #cancel: Cancel = () => {};
 
-  constructor(clock: Clock, debounceMs: number, over: (first: string) => void) {
+  constructor(
+    clock: Clock,
+    debounceMs: number,
+    isChange: (path: string) => boolean,
+    over: (first: string) => void,
+  ) {
     this.#clock = clock;
     this.#debounceMs = debounceMs;
+    this.#isChange = isChange;
     this.#over = over;
   }
 
-  /** One more change. */
+  /** One more change; whether it was one is asked at the end of the burst. */
   add(path: string): void {
     const now = this.#clock.steady();
-    if (this.#first === undefined) [this.#first, this.#since] = [path, now];
+    if (this.#paths.size === 0) this.#since = now;
+    if (this.#paths.size < MAX_PATHS) this.#paths.add(path);
     const left = this.#since + Math.max(this.#debounceMs * CAP_DEBOUNCES, MIN_CAP_MS) - now;
     // It is due already: put off again and again it would never fire.
     if (left <= 0) return;
     this.#cancel();
-    this.#cancel = this.#clock.after(Math.min(this.#debounceMs, left), () => {
-      const first = this.#first!;
-      this.#first = undefined;
-      this.#over(first);
-    });
+    this.#cancel = this.#clock.after(Math.min(this.#debounceMs, left), () => this.#end());
   }
 
   /** Forgets what it has collected. */
   stop(): void {
     this.#cancel();
-    this.#first = undefined;
+    this.#paths.clear();
+  }
+
+  #end(): void {
+    const first = [...this.#paths].find(this.#isChange);
+    this.#paths.clear();
+    if (first !== undefined) this.#over(first);
   }
 }

@@ -27,6 +27,9 @@ const openWatch: OpenWatch = (folders) => Deno.watchFs(folders, { recursive: fal
 const everyone = new Set<FolderWatch>();
 /** Paths that were removed while they were watched. */
 const stale = new Set<string>();
+/** With more dead paths, or more watches of one holder, all is taken up again. */
+const MAX_STALE = 10_000;
+const MAX_WATCHERS = 32;
 let turn: Promise<unknown> = Promise.resolve();
 
 /** Opening and closing take turns: a watch that is being closed still holds its paths. */
@@ -61,7 +64,8 @@ export class FolderWatch {
       const fresh = folders.filter((folder) => !this.#folders.has(folder));
       if (this.#stopped || fresh.length === 0) return;
       for (const folder of fresh) this.#folders.add(folder);
-      if (fresh.some((folder) => stale.has(folder))) await takeUpAgain();
+      const dead = stale.size > MAX_STALE || fresh.some((folder) => stale.has(folder));
+      if (dead || this.#watchers.size >= MAX_WATCHERS) await takeUpAgain();
       else this.#watch(fresh);
     });
   }
@@ -69,8 +73,11 @@ export class FolderWatch {
   /** Ends all watches. */
   stop(): void {
     this.#stopped = true;
-    everyone.delete(this);
-    void inTurn(() => this.close());
+    void inTurn(async () => {
+      await this.close();
+      everyone.delete(this);
+      if (everyone.size === 0) stale.clear();
+    });
   }
 
   /** Lets go of everything; part of `takeUpAgain()`. */
@@ -83,6 +90,7 @@ export class FolderWatch {
 
   /** Takes up what was let go of; part of `takeUpAgain()`. */
   reopen(): void {
+    if (this.#stopped) return;
     try {
       this.#watch([...this.#folders]);
       this.#on.missed();

@@ -48,50 +48,62 @@ export class WatchTree {
 
   /** Whether every watched path is there. */
   async allThere(): Promise<boolean> {
-    const found = await Promise.all(
-      this.#roots.map(({ path }) => Deno.lstat(path).then(() => true, () => false)),
-    );
+    const found = await Promise.all(this.#roots.map(({ path }) => isThere(path)));
     return found.every((there) => there);
   }
 
-  /** Every folder whose entries count, the folder of a single file included. */
-  async folders(): Promise<string[]> {
-    const found = new Set<string>();
-    for await (const { path, isFolder } of this.entries()) if (isFolder) found.add(path);
-    for (const { path, isFile } of this.#roots) {
-      if (isFile) found.add(path.slice(0, path.lastIndexOf("/")) || "/");
+  /** Every folder whose entries count, that of a single file included; every file, and what holds it. */
+  async walk(): Promise<{ folders: string[]; all: Set<string> }> {
+    const folders = new Set<string>();
+    const all = new Set<string>();
+    for await (const { path, isFolder } of this.entries()) {
+      if (isFolder) folders.add(path);
+      else for (let at = path; at !== "" && !all.has(at); at = parentOf(at)) all.add(at);
     }
-    return [...found];
+    for (const { path, isFile } of this.#roots) if (isFile) folders.add(parentOf(path) || "/");
+    return { folders: [...folders], all };
   }
 
-  /** Every folder and file that counts. */
+  /** Every folder and file that is there and counts, a folder before what is in it. */
   async *entries(): AsyncGenerator<{ path: string; isFolder: boolean }> {
     for (const { path, isFile } of this.#roots) {
-      yield { path, isFolder: !isFile };
       if (!isFile) yield* this.#below(path);
+      else if (await isThere(path)) yield { path, isFolder: false };
     }
   }
 
   async *#below(folder: string): AsyncGenerator<{ path: string; isFolder: boolean }> {
     const open = [folder];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      for (const entry of await entriesOf(next)) {
+      const entries = await entriesOf(next);
+      if (entries === undefined) continue;
+      yield { path: next, isFolder: true };
+      for (const entry of entries) {
         const path = `${next === "/" ? "" : next}/${entry.name}`;
         if (!this.counts(path)) continue;
-        yield { path, isFolder: entry.isDirectory };
         if (entry.isDirectory) open.push(path);
+        else yield { path, isFolder: false };
       }
     }
   }
 }
 
-/** A folder may go while it is walked, or be closed to us: it then has nothing to watch. */
-async function entriesOf(folder: string): Promise<Deno.DirEntry[]> {
+/** A folder may go while it is walked, or be closed to us: nothing of it can be watched then. */
+async function entriesOf(folder: string): Promise<Deno.DirEntry[] | undefined> {
   try {
     return await Array.fromAsync(Deno.readDir(folder));
   } catch {
-    return [];
+    return undefined;
   }
+}
+
+/** The folder that holds a path; `""` for one in the root. */
+export function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
+}
+
+function isThere(path: string): Promise<boolean> {
+  return Deno.lstat(path).then(() => true, () => false);
 }
 
 function isWithin(path: string, folder: string): boolean {

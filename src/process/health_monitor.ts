@@ -1,5 +1,6 @@
 /** Checks a run's health, one check after the other: a target that hangs piles up nothing. */
 
+import { messageOf } from "../model/errors.ts";
 import { type HealthRecord, judge, UNKNOWN_HEALTH } from "../model/health.ts";
 import type { HealthCheckConfig } from "../model/process_config.ts";
 import { parseSignal } from "../model/signal.ts";
@@ -20,6 +21,8 @@ export class HealthMonitor implements Attendant {
   readonly #abort = new AbortController();
   #record: HealthRecord = UNKNOWN_HEALTH;
   #cancel: Cancel = () => {};
+  /** The post_healthcheck hook that still runs. */
+  #posting: Promise<void> | undefined;
 
   constructor(process: Attended, config: HealthCheckConfig) {
     this.#process = process;
@@ -38,11 +41,12 @@ export class HealthMonitor implements Attendant {
   }
 
   async #check(): Promise<void> {
-    const { hooks } = this.#process.config;
     await this.#hook("preHealthcheck");
-    const problem = await probe(this.#config, this.#process, this.#abort.signal);
+    const problem = await probe(this.#config, this.#process, this.#abort.signal)
+      .catch((error) => `check cannot run: ${messageOf(error)}`);
     if (this.#abort.signal.aborted) return;
-    if (hooks.postHealthcheck !== undefined) void this.#hook("postHealthcheck");
+    // One that hangs must not pile up either.
+    this.#posting ??= this.#hook("postHealthcheck").finally(() => this.#posting = undefined);
     this.#answered(problem);
     const interval = this.#process.snapshot.ready
       ? this.#config.intervalMs
@@ -93,13 +97,15 @@ async function probe(
   const { timeoutMs } = config;
   switch (config.type) {
     case "http":
-      return await probeHttp(config.url!, timeoutMs) ?? strangersPort(portOf(config.url!), process);
+      return await probeHttp(config.url!, timeoutMs, signal) ??
+        strangersPort(portOf(config.url!), process);
     case "tcp":
-      return await probeTcp(config.tcpEndpoint!, timeoutMs) ??
+      return await probeTcp(config.tcpEndpoint!, timeoutMs, signal) ??
         strangersPort(Number(config.tcpEndpoint!.split(":").at(-1)), process);
     case "command": {
       const { cwd, env } = process.hookOwner();
-      const result = await runShell({ command: config.command!, cwd, env, timeoutMs, signal });
+      const command = config.command!;
+      const result = await runShell({ command, cwd, env: env(), timeoutMs, signal });
       if (result.code === 0) return undefined;
       return result.ended === "timeout"
         ? `check did not end within ${timeoutMs} ms`

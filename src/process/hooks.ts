@@ -12,8 +12,8 @@ export interface HookOwner {
   readonly id: string;
   readonly name: string;
   readonly cwd: string;
-  /** The app's environment. */
-  readonly env: Readonly<Record<string, string>>;
+  /** The app's environment. Throws when a file of it cannot be read any more. */
+  readonly env: () => Readonly<Record<string, string>>;
   readonly snapshot: Snapshot;
 }
 
@@ -44,7 +44,7 @@ export async function runHook(
 export function hookEnvironment(hook: HookName, owner: HookOwner): Record<string, string> {
   const { pid, restarts, lastExit } = owner.snapshot;
   return {
-    ...owner.env,
+    ...owner.env(),
     PROCSUP_EVENT: snakeCase(hook),
     PROCSUP_NAME: owner.name,
     PROCSUP_BASE_NAME: baseName(owner.name),

@@ -53,7 +53,7 @@ export interface UpOptions {
   readonly wait?: boolean;
 }
 
-/** How a restart is meant. */
+/** How a start or restart is meant. */
 export interface RestartOptions extends UpOptions {
   /** Why, in words. */
   readonly reason?: string;
@@ -69,6 +69,8 @@ export class ManagedProcess {
   readonly #mailbox = new Mailbox<ProcessEvent>((event) => this.#handle(event));
   readonly #waiters = new Waiters();
   #snapshot: Snapshot;
+  /** How often it was asked to stop. */
+  #stops = 0;
 
   constructor(
     identity: Identity,
@@ -143,14 +145,15 @@ export class ManagedProcess {
   }
 
   /** Starts it unless it runs. */
-  async start(options: UpOptions = {}): Promise<void> {
+  async start(options: RestartOptions = {}): Promise<void> {
     if (this.#snapshot.state === "running") return;
-    await this.#up({ type: "start_requested" }, options);
+    const { reason } = options;
+    await this.#up({ type: "start_requested", ...(reason && { reason }) }, options);
   }
 
   /** Stops it and starts it again. */
   async restart(options: RestartOptions = {}): Promise<void> {
-    await this.#effects.hook("preRestart");
+    await this.#before("preRestart");
     const { reason = "restarted by user" } = options;
     await this.#up({ type: "restart_requested", reason }, options);
     void this.#effects.hook("postRestart");
@@ -175,7 +178,7 @@ export class ManagedProcess {
 
   /** Sends its reload signal; without one it is replaced with overlap, or stopped and started. */
   async reload(options: UpOptions = {}): Promise<void> {
-    await this.#effects.hook("preReload");
+    await this.#before("preReload");
     const { reloadSignal, overlap } = this.config;
     if (reloadSignal !== undefined) this.signal(reloadSignal);
     else if (overlap && this.#snapshot.state === "running") await this.#effects.run.overlap();
@@ -193,6 +196,7 @@ export class ManagedProcess {
   async stop(request: StopRequest = {}): Promise<void> {
     const { timeoutMs = this.config.stopTimeoutMs, reason } = request;
     const ran = this.#snapshot.run !== null;
+    this.#stops++;
     this.post({ type: "stop_requested", timeoutMs, ...(reason === undefined ? {} : { reason }) });
     const over = await this.until((now) => now.state !== "stopping");
     if (ran && over.lastReason.startsWith("could not end")) {
@@ -238,6 +242,17 @@ export class ManagedProcess {
   /** Part of the effects' view of a process. */
   dependencies(signal: AbortSignal): Promise<void> {
     return this.#observer.dependencies(this, signal);
+  }
+
+  /** Runs a hook. Throws `wrong_state` when a stop came meanwhile, which is the later wish. */
+  async #before(hook: "preRestart" | "preReload"): Promise<void> {
+    const stops = this.#stops;
+    await this.#effects.hook(hook);
+    if (this.#stops === stops) return;
+    throw new ProcsupError(
+      "wrong_state",
+      `Cannot restart "${this.name}": it was stopped meanwhile`,
+    );
   }
 
   /** Throws `start_failed` when it could not be launched or, if asked to wait, did not stay up. */

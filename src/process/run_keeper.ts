@@ -50,6 +50,11 @@ export class RunKeeper {
     return this.#child === undefined ? 0 : this.#world.clock.steady() - this.#launchedAt;
   }
 
+  /** Resolves when the pid of the app is known, or the app has ended before that. */
+  get pidKnown(): Promise<unknown> {
+    return Promise.race([this.#child?.pid, this.#child?.exited]);
+  }
+
   /** What the health checks say. */
   get health(): Health {
     return this.#attendance?.health ?? "unknown";

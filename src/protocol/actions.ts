@@ -40,6 +40,16 @@ export interface LogsPayload {
   readonly lines?: number;
   /** The standard error log instead of standard output. */
   readonly stderr?: boolean;
+  /** Lines from then on: a time, or how long ago (`10m`). */
+  readonly since?: string;
+  /** Lines up to then. */
+  readonly until?: string;
+  /** Lines that match a regular expression. */
+  readonly grep?: string;
+  /** Lines that do not match it, instead. */
+  readonly invert?: boolean;
+  /** Each line begins with its time. */
+  readonly timestamps?: boolean;
 }
 
 /** Payload of `signal`. */
@@ -77,6 +87,50 @@ export interface ScalePayload {
   readonly instances: number | string;
 }
 
+/** Payload of the cron actions (spec 2.6). */
+export interface CronPayload {
+  /** A target: name, id, `all`, … */
+  readonly name: string;
+}
+
+/** One run of a job, or one restart by the clock. */
+export interface CronRunJson {
+  readonly at: string;
+  /** Nanoseconds. */
+  readonly duration: number;
+  readonly status: "ok" | "failed" | "timeout" | "skipped" | "killed";
+  readonly exit_code: number | null;
+  /** How many in a row, where runs were skipped. */
+  readonly times?: number;
+}
+
+/** A schedule as it stands. */
+export interface CronJson {
+  readonly name: string;
+  /** `job` is run by the clock, `restart` is kept up and restarted by it. */
+  readonly type: "job" | "restart";
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly enabled: boolean;
+  readonly running: boolean;
+  /** Of the last run that was not skipped. */
+  readonly last_run: string | null;
+  readonly last_status: CronRunJson["status"] | null;
+  readonly last_exit_code: number | null;
+  /** Null while it is not enabled. */
+  readonly next_run: string | null;
+  /** With a name only: the next moments, enabled or not. */
+  readonly next_runs?: readonly string[];
+  /** With a name only: the last runs, the newest last. */
+  readonly history?: readonly CronRunJson[];
+}
+
+/** Answer of `cron_start`, `cron_stop` and `cron_run`. */
+export interface CronResult {
+  readonly status: "started" | "stopped" | "running" | "queued";
+  readonly name: string;
+}
+
 /** How a verb went for one of its processes. */
 export interface ActionResult {
   readonly name: string;
@@ -85,6 +139,8 @@ export interface ActionResult {
   readonly state: ProcessState;
   readonly pid: number;
   readonly error?: string;
+  /** Name of the error. */
+  readonly code?: string;
   /** What its standard error held last, when it failed. */
   readonly last_stderr?: readonly string[];
 }
@@ -148,11 +204,16 @@ export interface ActionMap {
   scale: { payload: ScalePayload; data: BulkResult };
   delete: { payload: TargetPayload | string; data: BulkResult };
   signal: { payload: SignalPayload; data: BulkResult };
+  flush: { payload: TargetPayload | string; data: BulkResult };
   list: { payload: undefined; data: readonly ProcessJson[] };
   status: { payload: TargetPayload | string; data: ProcessJson };
   why: { payload: TargetPayload | string; data: WhyJson };
   wait: { payload: WaitPayload; data: readonly ProcessJson[] };
   logs: { payload: LogsPayload; data: LogsJson };
+  cron_list: { payload: CronPayload | string | undefined; data: readonly CronJson[] };
+  cron_start: { payload: CronPayload | string; data: CronResult };
+  cron_stop: { payload: CronPayload | string; data: CronResult };
+  cron_run: { payload: CronPayload | string; data: CronResult };
   save: { payload: undefined; data: { readonly status: "saved"; readonly count: number } };
   resurrect: { payload: undefined; data: ResurrectJson };
   ping: { payload: undefined; data: PingJson };

@@ -47,7 +47,7 @@ export class DaemonClient {
 
   async #request(request: Omit<UnixRequest, "token">): Promise<UnixResponse> {
     try {
-      return await unixRequest(this.#paths.socket, { ...request, token: this.#token() });
+      return await unixRequest(this.#paths.socket, { ...request, token: () => this.#token() });
     } catch (error) {
       throw request.signal?.aborted ? request.signal.reason : this.#unreachable(error);
     }

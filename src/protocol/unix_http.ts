@@ -8,7 +8,8 @@
 export interface UnixRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
-  readonly token: string | undefined;
+  /** Asked once the connection stands: a daemon that is just coming up has written it by then. */
+  readonly token: () => string | undefined;
   /** JSON text. */
   readonly body?: string;
   /** Ends the request, and the body of its answer. */
@@ -46,13 +47,14 @@ export async function unixRequest(socket: string, request: UnixRequest): Promise
 }
 
 function requestText({ method, path, token, body = "" }: UnixRequest): string {
+  const secret = token();
   const headers = [
     `${method} ${path} HTTP/1.1`,
     "host: procsup",
     "connection: close",
     `content-length: ${encoder.encode(body).length}`,
     ...(body === "" ? [] : ["content-type: application/json"]),
-    ...(token === undefined ? [] : [`authorization: Bearer ${token}`]),
+    ...(secret === undefined ? [] : [`authorization: Bearer ${secret}`]),
   ];
   return `${headers.join("\r\n")}\r\n\r\n${body}`;
 }

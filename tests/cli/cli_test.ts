@@ -179,10 +179,10 @@ Deno.test("procsup logs puts the name before lines of several processes only", a
   assertEquals(exact.stdout, "one\x1b[2J\ntwo\n");
   assertEquals(json.stdout, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   assertEquals(daemon.streams.toSorted(), [
-    "/logs?target=0&lines=50&follow=false&stderr=false",
-    "/logs?target=all&lines=5&follow=false&stderr=false",
-    "/logs?target=api%3A0&lines=50&follow=false&stderr=false",
-    "/logs?target=api&lines=50&follow=false&stderr=true",
+    "/logs?lines=5",
+    "/logs?target=0",
+    "/logs?target=api%3A0",
+    "/logs?target=api&stderr=true",
   ]);
 });
 

@@ -93,6 +93,18 @@ Deno.test("startPayloads() maps every flag to its configuration key", () => {
   assertEquals(payloads("api.ts", "-i", "max")[0]?.instances, 8);
 });
 
+Deno.test("startPayloads() gives a timezone to the schedule it goes with", () => {
+  const daily = { schedule: "@daily", timezone: "UTC" };
+  assertEquals(payloads("api.ts", "--cron", "0 4 * * *")[0]?.cron, "0 4 * * *");
+  assertEquals(payloads("api.ts", "--cron", "@daily", "--timezone", "UTC")[0]?.cron, daily);
+  const [restart] = payloads("api.ts", "--cron-restart", "@daily", "--timezone", "UTC");
+  assertEquals(restart?.cron_restart, daily);
+  assertEquals(
+    refused("api.ts", "--timezone", "UTC").message,
+    "Cannot use --timezone alone: it goes with --cron or --cron-restart",
+  );
+});
+
 Deno.test("startPayloads() uses only keys of the configuration", async () => {
   const { CONFIG_KEYS } = await import("../../src/model/config_schema.ts");
   const [payload] = payloads("api.ts", "--ns", "n", "-l", "k=v", "--restart", "never", "-i", "2");

@@ -81,6 +81,8 @@ Deno.test("uid and gid are the app's, with the user's groups and home", rootOnly
     env: { HOME: "/tmp" },
   });
   assertEquals(state, "running");
+  const comm = () => Deno.readTextFileSync(`/proc/${pid}/comm`);
+  await waitFor(() => comm() === "sleep\n", { what: "the app to have taken over" });
   const status = Deno.readTextFileSync(`/proc/${pid}/status`);
   assertStringIncludes(status, "Uid:\t65534\t65534\t65534\t65534");
   assertStringIncludes(status, "Gid:\t65534\t65534\t65534\t65534");
@@ -88,6 +90,112 @@ Deno.test("uid and gid are the app's, with the user's groups and home", rootOnly
   assertStringIncludes(Deno.readTextFileSync(`/proc/${pid}/environ`), "\0HOME=/tmp\0");
   await daemon.client.call("stop", { target: "by_id" });
   assert(!isAlive(pid));
+});
+
+/** Whether processes can be kept in control groups here. */
+function hasGroups(): boolean {
+  const path = `/sys/fs/cgroup${Deno.build.os === "linux" && isV1() ? "/unified" : ""}`;
+  try {
+    Deno.mkdirSync(`${path}/procsup-test`);
+    Deno.removeSync(`${path}/procsup-test`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isV1(): boolean {
+  try {
+    return Deno.statSync("/sys/fs/cgroup/unified/cgroup.controllers").isFile;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Once in its control group: leaves the session, clears its environment, forks twice, ignores what
+ * it can. `early` does so in a child that is forked before the group is joined.
+ */
+const hiding = (pidFile: string, early: boolean) =>
+  `hide() {
+     until grep -q /procsup/ /proc/self/cgroup; do sleep 0.01; done
+     setsid env -i /bin/sh -c '
+       (env -i /bin/sh -c "trap : TERM HUP INT; echo \\$\\$ >${pidFile}; while :; do sleep 1; done") &
+     ' >/dev/null 2>&1 </dev/null &
+   }
+   ${early ? "(hide) &" : "hide"}
+   while [ ! -e "$GATE" ]; do sleep 0.02; done`;
+
+/** Starts a script that hides a process; the pid of that. */
+async function startHiding(daemon: TestDaemon, name: string, early = false): Promise<number> {
+  const pidFile = `${daemon.home}/${name}.hidden`;
+  await daemon.startScript(name, hiding(pidFile, early), {
+    stop_timeout: "300ms",
+    restart_policy: "never",
+    env: { GATE: `${daemon.home}/gate` },
+  });
+  await waitFor(() => Deno.readTextFileSync(pidFile).endsWith("\n"), { what: "the hidden one" });
+  const pid = Number(Deno.readTextFileSync(pidFile));
+  assert(isAlive(pid));
+  return pid;
+}
+
+Deno.test("stop ends what has left its session and cleared its environment", {
+  ignore: !hasGroups(),
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const own = await startHiding(daemon, "own");
+  await daemon.client.call("stop", { target: "own" });
+  assert(!isAlive(own));
+
+  const early = await startHiding(daemon, "early", true);
+  await daemon.client.call("stop", { target: "early" });
+  assert(!isAlive(early));
+
+  const adopted = await startHiding(daemon, "adopted");
+  await daemon.kill();
+  await daemon.run();
+  await daemon.client.call("stop", { target: "adopted" });
+  assert(!isAlive(adopted));
+});
+
+Deno.test("an app that ends takes what it hid with it, and its control group is removed", {
+  ignore: !hasGroups(),
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const hidden = await startHiding(daemon, "app");
+  const group = Deno.readTextFileSync(`/proc/${hidden}/cgroup`).match(/^0::(.*)$/m)![1]!;
+  assertStringIncludes(group, "/procsup/");
+  await Deno.writeTextFile(`${daemon.home}/gate`, "");
+  await waitFor(() => !isAlive(hidden), { what: "the hidden one to end" });
+  await daemon.startScript("next", "exec sleep 1000");
+  const path = `/sys/fs/cgroup${isV1() ? "/unified" : ""}${group}`;
+  await waitFor(() => !exists(path), { what: "the group to be removed" });
+});
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("limits of the control group are kept, or refused plainly", async () => {
+  await using daemon = await TestDaemon.start();
+  const config = { name: "app", entrypoint: "/bin/sh", args: ["-c", "exec sleep 1000"], cwd: "/" };
+  const limits = { memory: "100MB", cpu_percent: 50, pids: 10 };
+  try {
+    await daemon.client.call("start", { ...config, limits });
+  } catch (error) {
+    const needs = "needs a writable cgroup v2 with the memory controller";
+    assertEquals((error as Error).message, `Cannot start "app": limits.memory ${needs}`);
+    assertEquals((await daemon.client.call("list")).length, 0);
+    return;
+  }
+  const { pid } = await daemon.status("app");
+  const group = Deno.readTextFileSync(`/proc/${pid}/cgroup`).match(/^0::(.*)$/m)![1]!;
+  assertEquals(Deno.readTextFileSync(`/sys/fs/cgroup${group}/pids.max`), "10\n");
 });
 
 /** The groups that `id -G` shows for a user with another primary group. */

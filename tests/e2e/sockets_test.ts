@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { freePort, type Load, request, startLoad } from "../support/http_load.ts";
-import { TestDaemon } from "../support/procsup.ts";
+import { programWords, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const NODE_SERVER = new URL("../fixtures/sockets/server.js", import.meta.url).pathname;
@@ -96,7 +96,7 @@ Deno.test("sockets queue connections while the only instance is restarted or cra
   const { failures } = await load.stop();
   assertEquals(failures, []);
 
-  await daemon.client.call("stop", "web");
+  await daemon.client.call("stop", { target: "web" });
   const waiting = request(port);
   const { pid: last } = await daemon.client.call("restart", "web")
     .then(() => daemon.status("web"));
@@ -165,4 +165,91 @@ Deno.test("sockets are in no hook, and in no other process", async () => {
     Deno.readLinkSync(`/proc/${pid}/fd/${name}`)
   );
   assert(!links.some((link) => link.startsWith("socket:")), String(links));
+});
+
+const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
+
+Deno.test("sockets of a dropped user's Node servers are served and taken up again", {
+  ignore: !isRoot,
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const port = freePort();
+  // Others may not enter this folder either: the file is outside of it.
+  const folder = await Deno.makeTempDir({ dir: "/tmp" });
+  await Deno.chmod(folder, 0o755);
+  await Deno.copyFile(NODE_SERVER, `${folder}/server.js`);
+  const config = { ...nodeServer(port, 2), entrypoint: `${folder}/server.js`, uid: "nobody" };
+  await daemon.client.call("start", config);
+  const load = startLoad(port, 4);
+  await servedBy(load, await pids(daemon));
+  await daemon.kill();
+  await daemon.run();
+  await restartEach(daemon, load);
+  const { failures } = await load.stop();
+  assertEquals(failures, []);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test(
+  "sockets that may not be taken up are opened beside, and served by old and new instances",
+  {
+    ignore: !isRoot,
+  },
+  async () => {
+    await using daemon = await TestDaemon.start();
+    const port = freePort();
+    await daemon.client.call("start", nodeServer(port, 3));
+    const load = startLoad(port);
+    await servedBy(load, await pids(daemon));
+    await daemon.kill();
+    // Without the right to trace it may read no descriptor of what the first one started.
+    await using _weak = await weakDaemon(daemon);
+    await servedBy(load, await pids(daemon));
+    assertStringIncludes(
+      await Deno.readTextFile(`${daemon.home}/daemon.log`),
+      `socket 127.0.0.1:${port} cannot be taken up`,
+    );
+    for (const { name } of await daemon.client.call("list")) {
+      await daemon.client.call("restart", name);
+      await servedBy(load, await pids(daemon));
+    }
+    const { requests, failures } = await load.stop();
+    assert(failures.length < requests / 100, `${failures.length} of ${requests}: ${failures[0]}`);
+    await daemon.client.call("shutdown");
+  },
+);
+
+/** A daemon without CAP_SYS_PTRACE in the home of one that was killed. */
+async function weakDaemon(daemon: TestDaemon): Promise<AsyncDisposable> {
+  const process = new Deno.Command("setpriv", {
+    args: ["--bounding-set=-sys_ptrace", "--", ...programWords(), "daemon"],
+    env: { PROCSUP_HOME: daemon.home },
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  await waitFor(() => daemon.answers(), { what: "the daemon to answer" });
+  return {
+    async [Symbol.asyncDispose]() {
+      await process.status;
+    },
+  };
+}
+
+Deno.test("sockets serve an app of a Node cluster and one that names no host", async () => {
+  await using daemon = await TestDaemon.start();
+  const port = freePort();
+  await Deno.writeTextFile(
+    `${daemon.home}/cluster.js`,
+    `const cluster = require("cluster");
+     if (cluster.isPrimary) { cluster.fork(); cluster.fork(); }
+     else require("http").createServer((_, r) => r.end("worker")).listen({ port: ${port} });`,
+  );
+  await daemon.client.call("start", {
+    ...nodeServer(port, 1),
+    entrypoint: `${daemon.home}/cluster.js`,
+    sockets: [`:${port}`],
+  });
+  assertEquals(await request(port), "worker");
+  assertEquals(await request(port, "::1"), "worker");
 });

@@ -1,11 +1,11 @@
 /** Logs with writers of their own, for the tests of rotation. */
 
-import { archiveName, listArchives, openArchive } from "../../src/logs/archives.ts";
+import { archiveName, listArchives } from "../../src/logs/archives.ts";
 import { logStream } from "../../src/logs/follow_log.ts";
-import { readPosition } from "../../src/logs/log_position.ts";
 import { rotateLog } from "../../src/logs/rotate.ts";
 import { canCollapse } from "../../src/platform/collapse.ts";
 import { tempHome } from "../support/temp_home.ts";
+import { wholeLog } from "../support/whole_log.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 /** Whether the folder of temporary files is on a file system that can cut files at their head. */
@@ -23,8 +23,8 @@ export class LogScene implements AsyncDisposable {
   /** The first of its logs. */
   readonly log: string;
 
-  constructor(home = tempHome()) {
-    this.#home = home;
+  constructor(folder?: string) {
+    this.#home = tempHome(folder);
     this.log = this.path("stdout");
   }
 
@@ -44,14 +44,9 @@ export class LogScene implements AsyncDisposable {
     return child.status;
   }
 
-  /** Everything there is of a log, by archives and file, without the reader that is tested. */
-  async whole(log = this.log): Promise<string> {
-    const parts: Blob[] = [];
-    for (const archive of listArchives(log, readPosition(log).base)) {
-      parts.push(await new Response(await openArchive(archive)).blob());
-    }
-    parts.push(new Blob([await Deno.readFile(log)]));
-    return await new Blob(parts).text();
+  /** Everything there is of a log. */
+  whole(log = this.log): Promise<string> {
+    return wholeLog(log);
   }
 
   rotate(log = this.log, maxSizeBytes = 4096, collapse = CAN_COLLAPSE) {

@@ -9,8 +9,8 @@ export interface TempHome extends AsyncDisposable {
  * A new empty directory of mode 0700, removed with all in it at the end of `await using`. Its path
  * is short, since a Unix socket's may not pass about 100 bytes.
  */
-export function tempHome(): TempHome {
-  const path = Deno.makeTempDirSync({ dir: "/tmp", prefix: "ps-" });
+export function tempHome(folder = "/tmp"): TempHome {
+  const path = Deno.makeTempDirSync({ dir: folder, prefix: "ps-" });
   Deno.chmodSync(path, 0o700);
   return {
     path,

@@ -20,7 +20,7 @@ export async function start(contenders: readonly Contender[]): Promise<Row[]> {
 
 async function atOnce(contender: Contender): Promise<number> {
   const ms = await contender.startMany(APPS);
-  await expectIdleApps(APPS);
+  await expectIdleApps(contender, APPS);
   await contender.deleteAll();
   return ms;
 }
@@ -28,7 +28,7 @@ async function atOnce(contender: Contender): Promise<number> {
 async function oneByOne(contender: Contender): Promise<number> {
   let ms = 0;
   for (let index = 0; index < APPS; index++) ms += await contender.startOne(index);
-  await expectIdleApps(APPS);
+  await expectIdleApps(contender, APPS);
   await contender.deleteAll();
   return ms;
 }

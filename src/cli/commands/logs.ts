@@ -7,49 +7,50 @@ import { ndjson } from "../ndjson.ts";
 import { paintName } from "../paint.ts";
 import { colorText, plainText } from "../terminal_text.ts";
 
-const DEFAULT_LINES = 50;
-
 interface LogLine {
   readonly name: string;
   readonly stream: "stdout" | "stderr";
   readonly line: string;
+  /** ISO 8601. */
+  readonly at: string;
 }
 
-/** Prints the lines of the targets, each process's name before them where there are several. */
+/** Prints the lines of the targets by time, each process's name before them where there are several. */
 export async function run(context: CommandContext): Promise<void> {
-  const { flags, positionals } = context;
-  const client = connect(context);
-  const targets = positionals.length === 0 ? ["all"] : positionals;
-  const show = async (target: string) => {
-    const stream = await client.stream(`/logs?${query(context, target)}`);
-    for await (const { value, line } of ndjson<LogLine>(stream, flags.on("follow"))) {
-      printLine(context, target, value, line);
-    }
-  };
-  if (flags.on("follow")) await Promise.all(targets.map(show));
-  else for (const target of targets) await show(target);
+  const stream = await connect(context).stream(`/logs?${query(context)}`);
+  for await (const { value, line } of ndjson<LogLine>(stream, context.flags.on("follow"))) {
+    printLine(context, value, line);
+  }
 }
 
-function query({ flags }: CommandContext, target: string): URLSearchParams {
-  return new URLSearchParams({
-    target,
-    lines: String(flags.int("lines") ?? DEFAULT_LINES),
-    follow: String(flags.on("follow")),
-    stderr: String(flags.on("err")),
-  });
+function query({ flags, positionals }: CommandContext): URLSearchParams {
+  const query = new URLSearchParams(positionals.map((target) => ["target", target]));
+  const lines = flags.int("lines");
+  if (lines === 0 && flags.on("follow")) query.set("new", "true");
+  else if (lines !== undefined) query.set("lines", String(lines));
+  for (const name of ["follow", "invert"]) if (flags.on(name)) query.set(name, "true");
+  if (flags.on("err")) query.set("stderr", "true");
+  if (flags.on("out")) query.set("stdout", "true");
+  for (const name of ["since", "until", "grep"]) {
+    const value = flags.text(name);
+    if (value !== undefined) query.set(name, value);
+  }
+  return query;
 }
 
-function printLine(context: CommandContext, target: string, value: LogLine, json: string): void {
-  const { output } = context;
+function printLine(context: CommandContext, value: LogLine, json: string): void {
+  const { output, flags } = context;
   if (output.format === "json" || output.format === "jsonl") return output.data(json);
-  const safe = !output.terminal || context.flags.on("raw")
+  const safe = !output.terminal || flags.on("raw")
     ? value.line
     : (output.color ? colorText : plainText)(value.line);
-  output.data(prefix(context, target, value.name) + safe);
+  const time = flags.on("timestamps") ? `${value.at} ` : "";
+  output.data(time + prefix(context, value.name) + safe);
 }
 
-/** Whether lines of several processes may mix is seen from the target alone, before they come. */
-function prefix({ positionals, output }: CommandContext, target: string, name: string): string {
+/** Whether lines of several processes may mix is seen from the targets alone, before they come. */
+function prefix({ positionals, output }: CommandContext, name: string): string {
+  const [target = "all"] = positionals;
   const mixed = positionals.length !== 1 || target === "all" || /^(ns|tag|label):/.test(target) ||
     (target !== name && target === baseName(name));
   return mixed ? `${paintName(name, name, output.color)} | ` : "";

@@ -32,7 +32,8 @@ export async function run(context: CommandContext): Promise<number> {
     }
   }
   if (results.length === 0 && worst !== 0) return worst;
-  return Math.max(worst, await printResults(context.output, { status: "started", results }));
+  const status = context.flags.text("cron") === undefined ? "started" : "scheduled";
+  return Math.max(worst, await printResults(context.output, { status, results }));
 }
 
 /** The failure with a hint that only the command line can give. */

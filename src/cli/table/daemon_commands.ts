@@ -38,6 +38,20 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     load: () => import("../commands/ping.ts"),
   },
   {
+    name: "mcp",
+    group: "Daemon",
+    summary: "Serve agents by MCP on stdin and stdout, or tell a client how",
+    usage: "[install <claude|cursor|vscode>]",
+    words: [0, 2],
+    flags: [
+      { name: "read-only", type: "bool", help: "only the tools that change nothing" },
+      { name: "allow", type: "text", value: "TOOL,…", help: "only these tools" },
+      { name: "print", type: "bool", help: "install: print the entry, change no file" },
+    ],
+    examples: ["procsup mcp install claude", "procsup mcp --read-only"],
+    load: () => import("../commands/mcp.ts"),
+  },
+  {
     name: "token",
     group: "Daemon",
     summary: "Print the token that the API wants",

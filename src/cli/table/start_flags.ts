@@ -44,6 +44,9 @@ export const START_FLAGS: readonly Flag[] = [
   text("stop-signal", "SIGNAL", "signal that stops it (default: SIGTERM)"),
   text("stop-timeout", "DURATION", "grace before SIGKILL (default: 5s)"),
   text("reload-signal", "SIGNAL", "signal that makes it reload by itself"),
+  text("cron", "EXPR", "run it by the clock, 5 or 6 fields, instead of keeping it up"),
+  text("cron-restart", "EXPR", "restart it by the clock"),
+  text("timezone", "ZONE", "timezone of --cron and --cron-restart (default: the machine's)"),
   { name: "no-autostart", type: "bool", help: "do not start it on resurrect" },
   NO_WAIT,
 ];

@@ -35,7 +35,7 @@ export async function results(
     const stderr = error.code === "start_failed"
       ? await lastTextLines(manager.fleet.logFilesOf(process).stderr, STDERR_LINES)
       : [];
-    return { ...who, ok: false, error: error.message, last_stderr: stderr };
+    return { ...who, ok: false, error: error.message, code: error.code, last_stderr: stderr };
   }));
 }
 

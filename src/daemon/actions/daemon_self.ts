@@ -1,6 +1,6 @@
 /** `ping`, `token` and `shutdown`: the daemon itself. */
 
-import { z } from "zod";
+import * as z from "zod";
 import { type BulkResult, type PingJson, PROTOCOL, VERSION } from "../../protocol/actions.ts";
 import { type ActionContext, bulkResult } from "./context.ts";
 import { readPayload } from "./payload.ts";

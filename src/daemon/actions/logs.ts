@@ -1,8 +1,13 @@
-/** `logs`: the last lines of a process's log. */
+/** `logs`: what processes wrote, as text of one log or as a stream of lines of several. */
 
-import { z } from "zod";
+import * as z from "zod";
+import { ProcsupError } from "../../model/errors.ts";
 import { lastLines } from "../../logs/last_lines.ts";
+import { LogEntries } from "../../logs/log_entries.ts";
+import type { LogFiles } from "../../logs/log_files.ts";
+import { type LogFilterInput, parseLogFilter } from "../../logs/log_filter.ts";
 import type { LogsJson } from "../../protocol/actions.ts";
+import { type FeedOptions, logFeed, type LogLine, type LogSource } from "../log_feed.ts";
 import type { ActionContext } from "./context.ts";
 import { readPayload, target } from "./payload.ts";
 
@@ -16,13 +21,107 @@ const logsPayload = z.strictObject({
   target,
   lines: lineCount,
   stderr: z.boolean().default(false),
+  since: z.string().optional(),
+  until: z.string().optional(),
+  grep: z.string().optional(),
+  invert: z.boolean().optional(),
+  timestamps: z.boolean().default(false),
 });
 
-/** The last lines, 1 MiB of them at most. */
+/** Most characters of an answer. */
+const MAX_ANSWER = 1024 * 1024;
+
+/** The last lines, 1 MiB of them at most; with a filter the last of those that pass it. */
 export async function logs({ manager }: ActionContext, payload: unknown): Promise<LogsJson> {
   const given = typeof payload === "string" ? { target: payload } : payload;
-  const { target, lines, stderr } = readPayload(logsPayload, given);
+  const { target, lines, stderr, timestamps, ...rest } = readPayload(logsPayload, given);
   const path = stderr ? manager.logPathStderr(target) : manager.logPath(target);
-  const text = new TextDecoder().decode(await lastLines(path, lines));
+  const filter = parseLogFilter(onlyGiven(rest), Date.now());
+  const text = filter === undefined && !timestamps
+    ? new TextDecoder().decode(await lastLines(path, lines))
+    : await entriesText(new LogEntries(path, { tail: lines, ...(filter && { filter }) }), {
+      lines,
+      timestamps,
+    });
   return { logs: text, path, lines: String(lines) };
+}
+
+async function entriesText(
+  entries: LogEntries,
+  { lines, timestamps }: { lines: number; timestamps: boolean },
+): Promise<string> {
+  try {
+    const last = await entries.last(lines || MAX_LINES, true);
+    const texts = last.map(({ line, at }) =>
+      timestamps ? `${new Date(at).toISOString()} ${line}\n` : `${line}\n`
+    );
+    let length = 0;
+    const first = texts.findLastIndex((text) => (length += text.length) > MAX_ANSWER);
+    return texts.slice(first + 1).join("");
+  } finally {
+    entries.close();
+  }
+}
+
+/**
+ * The stream behind `GET /logs`. Its query: `target` (any number), `lines`, `follow`, `new`,
+ * `stdout` or `stderr` for one of both, `since`, `until`, `grep`, `invert`.
+ */
+export function streamLogs(
+  { manager }: ActionContext,
+  query: URLSearchParams,
+): ReadableStream<LogLine> {
+  const targets = query.getAll("target");
+  const found = (targets.length === 0 ? ["all"] : targets).flatMap((target) =>
+    manager.fleet.select(target)
+  );
+  const sources = new Map<string, LogSource>();
+  for (const { id, name } of found) sources.set(id, { name, files: manager.fleet.logFiles(id) });
+  return logFeed([...sources.values()], feedOptions(query));
+}
+
+function feedOptions(query: URLSearchParams): FeedOptions {
+  const filter = parseLogFilter(
+    onlyGiven({
+      since: query.get("since") ?? undefined,
+      until: query.get("until") ?? undefined,
+      grep: query.get("grep") ?? undefined,
+      ...(query.get("invert") === "true" ? { invert: true } : {}),
+    }),
+    Date.now(),
+  );
+  const follow = query.get("follow") === "true";
+  if (follow && filter?.until !== undefined) {
+    throw new ProcsupError("bad_request", 'Invalid "until": what is followed has no end');
+  }
+  return {
+    // Whoever asks for a time, or for certain lines, wants them all.
+    lines: query.has("lines") ? readLines(query.get("lines")!) : filter ? 0 : 50,
+    follow,
+    newOnly: query.get("new") === "true",
+    streams: streamsOf(query),
+    filter,
+  };
+}
+
+function readLines(text: string): number {
+  const lines = lineCount.safeParse(text === "" ? NaN : Number(text));
+  if (lines.success) return lines.data;
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid "lines" "${text}": expected a number from 0 to ${MAX_LINES}`,
+  );
+}
+
+function streamsOf(query: URLSearchParams): (keyof LogFiles)[] {
+  const [stdout, stderr] = [query.get("stdout") === "true", query.get("stderr") === "true"];
+  if (stdout === stderr) return ["stdout", "stderr"];
+  return stdout ? ["stdout"] : ["stderr"];
+}
+
+/** The fields that were given. */
+function onlyGiven(
+  input: { readonly [K in keyof LogFilterInput]?: LogFilterInput[K] | undefined },
+): LogFilterInput {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 }

@@ -4,8 +4,10 @@ import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import type { Action } from "../../protocol/actions.ts";
 import type { ActionContext, ActionHandler } from "./context.ts";
+import { cronList, cronRun, cronStart, cronStop } from "./cron.ts";
 import { ping, shutdown, token } from "./daemon_self.ts";
 import { remove } from "./delete.ts";
+import { flush } from "./flush.ts";
 import { list, status } from "./list.ts";
 import { logs } from "./logs.ts";
 import { reload } from "./reload.ts";
@@ -28,11 +30,16 @@ const ACTIONS: Readonly<Record<Action, ActionHandler>> = {
   scale,
   delete: remove,
   signal,
+  flush,
   list,
   status,
   why,
   wait,
   logs,
+  cron_list: cronList,
+  cron_start: cronStart,
+  cron_stop: cronStop,
+  cron_run: cronRun,
   save,
   resurrect,
   ping,

@@ -1,6 +1,6 @@
 /** Reads what a client sent for an action. */
 
-import { z } from "zod";
+import * as z from "zod";
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 

@@ -1,6 +1,6 @@
 /** `rolling_reload`: the instances of a process, a batch at a time. */
 
-import { z } from "zod";
+import * as z from "zod";
 import type { RollingResultJson } from "../../protocol/actions.ts";
 import { type ActionContext, results } from "./context.ts";
 import { readPayload, target } from "./payload.ts";

@@ -1,6 +1,6 @@
 /** `start`: a new process from its configuration, or existing ones by target. */
 
-import { z } from "zod";
+import * as z from "zod";
 import { ProcsupError } from "../../model/errors.ts";
 import type { StartResult } from "../../protocol/actions.ts";
 import { processJson } from "../../protocol/process_json.ts";

@@ -1,6 +1,6 @@
 /** `save` and `resurrect`: the list of processes on the disk. */
 
-import { z } from "zod";
+import * as z from "zod";
 import type { ActionMap, ResurrectJson } from "../../protocol/actions.ts";
 import type { ActionContext } from "./context.ts";
 import { readPayload } from "./payload.ts";

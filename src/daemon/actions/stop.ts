@@ -1,6 +1,6 @@
 /** `stop`: ends processes and all they started. */
 
-import { z } from "zod";
+import * as z from "zod";
 import type { BulkResult } from "../../protocol/actions.ts";
 import { type ActionContext, bulkResult } from "./context.ts";
 import { duration, readPayload, target } from "./payload.ts";

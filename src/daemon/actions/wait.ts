@@ -1,6 +1,6 @@
 /** `wait`: answers when processes have come to a point in their life. */
 
-import { z } from "zod";
+import * as z from "zod";
 import { parseDuration } from "../../model/duration.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import type { ProcessInfo } from "../../model/process_info.ts";

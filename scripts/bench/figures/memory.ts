@@ -1,0 +1,53 @@
+/** The memory that supervising 50 idle apps takes. */
+
+import { type Contender, expectIdleApps } from "../contender.ts";
+import { Pm2 } from "../pm2.ts";
+import { Procsup } from "../procsup.ts";
+import { memoryKb, pause } from "../system.ts";
+import type { Row } from "../table.ts";
+
+const APPS = 50;
+const SETTLE_MS = 10_000;
+
+interface Megabytes {
+  readonly rss: number;
+  readonly anonymous: number;
+  readonly whole: number;
+}
+
+/** Of daemons that have done nothing else, once all is quiet. */
+export async function memory(): Promise<Row[]> {
+  const [procsup, pm2] = await Promise.all([settled(Procsup.open()), settled(Pm2.open())]);
+  const row = (figure: string, key: keyof Megabytes): Row => ({
+    figure,
+    unit: "MB",
+    procsup: [procsup[key]],
+    pm2: [pm2[key]],
+  });
+  return [
+    {
+      ...row(`daemon with ${APPS} idle apps, RSS`, "rss"),
+      goal: { factor: 0.75, of: "pm2" },
+    },
+    row("the same, RssAnon", "anonymous"),
+    row("the same with launch wrappers, PSS", "whole"),
+  ];
+}
+
+async function settled(opening: Promise<Contender>): Promise<Megabytes> {
+  const contender = await opening;
+  try {
+    await contender.startMany(APPS);
+    await expectIdleApps(contender, APPS);
+    await pause(SETTLE_MS);
+    const daemon = contender.daemonPid();
+    const whole = [daemon, ...contender.helperPids()].map((pid) => memoryKb(pid, "Pss"));
+    return {
+      rss: memoryKb(daemon, "VmRSS") / 1024,
+      anonymous: memoryKb(daemon, "RssAnon") / 1024,
+      whole: whole.reduce((sum, kb) => sum + kb, 0) / 1024,
+    };
+  } finally {
+    await contender.close();
+  }
+}

@@ -1,0 +1,76 @@
+// deno-lint-ignore-file no-console
+/**
+ * Unchanged servers on a shared socket under a load that opens a connection per request: every
+ * instance is restarted again and again, one after the other, while the daemon is SIGKILLed at any
+ * moment. Expected: 0 failed requests.
+ *
+ * `deno run -A scripts/faults/sockets_rolling.ts [node|python] [rounds]`
+ */
+
+import { freePort, type Load, startLoad } from "../../tests/support/http_load.ts";
+import { TestDaemon } from "../../tests/support/procsup.ts";
+import { waitFor } from "../../tests/support/wait_for.ts";
+
+const fixture = (name: string) =>
+  new URL(`../../tests/fixtures/sockets/${name}`, import.meta.url).pathname;
+
+const APPS = {
+  node: { entrypoint: fixture("server.js"), runtime: "node", instances: 4 },
+  python: { entrypoint: fixture("server.py"), runtime: "python", instances: 2 },
+};
+
+async function answers(load: Load, pid: number): Promise<void> {
+  load.recent();
+  await waitFor(() => load.recent().has(String(pid)), { what: `${pid} to answer` });
+}
+
+/** Restarts each instance once it is served by the one before. Returns how many restarts that were. */
+async function round(daemon: TestDaemon, load: Load): Promise<number> {
+  const names = (await daemon.client.call("list")).map(({ name }) => name);
+  for (const name of names) {
+    await daemon.client.call("restart", name);
+    await answers(load, (await daemon.status(name)).pid);
+  }
+  return names.length;
+}
+
+/** Kills the daemon while it restarts an instance, and starts the next one. */
+async function interrupt(daemon: TestDaemon): Promise<void> {
+  const cut = daemon.client.call("restart", "web:0").catch(() => {});
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
+  await daemon.kill();
+  await cut;
+  await daemon.run();
+  const up = async () =>
+    (await daemon.client.call("list")).every(({ state, pid }) => state === "running" && pid > 0);
+  await waitFor(async () => {
+    if (await up()) return true;
+    // Killed between the stop and the start: what was wanted is carried out by the next daemon, or
+    // by whoever asked for it.
+    await daemon.client.call("start", { target: "web" }).catch(() => {});
+    return false;
+  }, { what: "all instances to run" });
+}
+
+async function main([which = "node", rounds = "8"]: readonly string[]): Promise<number> {
+  const app = APPS[which as keyof typeof APPS];
+  const port = freePort();
+  await using daemon = await TestDaemon.start();
+  const config = { ...app, name: "web", cwd: "/", env: { PORT: String(port) } };
+  await daemon.client.call("start", { ...config, sockets: [`127.0.0.1:${port}`] });
+  const load = startLoad(port);
+  let restarts = 0;
+  for (let i = 0; i < Number(rounds); i++) {
+    restarts += await round(daemon, load);
+    if (i % 2 === 1) await interrupt(daemon);
+  }
+  const { requests, failures } = await load.stop();
+  console.log(
+    `${which}: ${requests} requests, ${failures.length} failed; ${restarts} restarts, ` +
+      `${Math.floor(Number(rounds) / 2)} SIGKILLs of the daemon`,
+  );
+  for (const failure of new Set(failures)) console.log(`  ${failure}`);
+  return failures.length === 0 ? 0 : 1;
+}
+
+Deno.exit(await main(Deno.args));

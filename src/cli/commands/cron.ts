@@ -1,0 +1,138 @@
+/** `procsup cron`: jobs and restarts by the clock. */
+
+import { didYouMean } from "../../model/did_you_mean.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import type { CronJson, CronRunJson } from "../../protocol/actions.ts";
+import type { DaemonClient } from "../../protocol/daemon_client.ts";
+import { type Column, tableLines } from "../columns.ts";
+import type { CommandContext } from "../command.ts";
+import { connect } from "../connect.ts";
+import { clockTime } from "../describe.ts";
+import { humanDuration } from "../human.ts";
+import type { Output } from "../output.ts";
+import { printData } from "../print_data.ts";
+import { plainText } from "../terminal_text.ts";
+
+type Verb = (client: DaemonClient, output: Output, name: string) => Promise<void>;
+
+const VERBS: Readonly<Record<string, Verb>> = {
+  start: switched("cron_start", "on"),
+  stop: switched("cron_stop", "off"),
+  run: switched("cron_run"),
+  next: nextRuns,
+  history,
+};
+
+/** Lists the schedules, or acts on those of a target. */
+export async function run(context: CommandContext): Promise<void> {
+  const [verb = "list", name] = context.positionals;
+  const client = connect(context);
+  if (verb === "list") return await list(client, context.output, name);
+  const act = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
+  if (act === undefined) {
+    const near = didYouMean(verb, ["list", ...Object.keys(VERBS)]);
+    throw usage(`Unknown word "${verb}" after "cron"`, near && `Did you mean "cron ${near}"?`);
+  }
+  if (name === undefined) throw usage(`Too few words for "cron ${verb}": a target is expected`);
+  await act(client, context.output, name);
+}
+
+async function list(client: DaemonClient, output: Output, name?: string): Promise<void> {
+  const schedules = await client.call("cron_list", name === undefined ? undefined : { name });
+  if (await printData(output, schedules, schedules.map((schedule) => schedule.name))) return;
+  if (schedules.length === 0) {
+    return output.note("no schedules\n  hint: procsup start <script> --cron '0 4 * * *'");
+  }
+  const width = output.format === "wide" ? undefined : output.width;
+  output.data(tableLines(SCHEDULE_COLUMNS, schedules, width).join("\n"));
+}
+
+function switched(action: "cron_start" | "cron_stop" | "cron_run", word?: string): Verb {
+  return async (client, output, name) => {
+    const result = await client.call(action, { name });
+    if (await printData(output, result, [name])) return;
+    output.done(`✔ ${name}  ${word === undefined ? result.status : `schedule ${word}`}`);
+  };
+}
+
+async function nextRuns(client: DaemonClient, output: Output, name: string): Promise<void> {
+  const schedules = await scheduled(client, name);
+  const next = schedules.map(({ name, timezone, enabled, next_runs }) => ({
+    name,
+    timezone,
+    enabled,
+    next_runs,
+  }));
+  if (await printData(output, next, next.map(({ name }) => name))) return;
+  for (const { name, enabled, next_runs } of next) {
+    if (!enabled) output.note(`the schedule of ${plainText(name)} is off`);
+    for (const moment of next_runs ?? []) output.data(`${plainText(name)}  ${clockTime(moment)}`);
+  }
+}
+
+async function history(client: DaemonClient, output: Output, name: string): Promise<void> {
+  const runs = (await scheduled(client, name))
+    .flatMap(({ name, history }) => (history ?? []).map((run) => ({ name, ...run })));
+  if (await printData(output, runs, [...new Set(runs.map(({ name }) => name))])) return;
+  if (runs.length === 0) return output.note(`${name} has not run yet`);
+  output.data(tableLines(RUN_COLUMNS, runs, output.width).join("\n"));
+}
+
+async function scheduled(client: DaemonClient, name: string): Promise<readonly CronJson[]> {
+  const schedules = await client.call("cron_list", { name });
+  if (schedules.length > 0) return schedules;
+  throw new ProcsupError("wrong_state", `No schedule: "${name}"`, { hint: "procsup cron list" });
+}
+
+const orDash = (iso: string | null) => iso === null ? "-" : clockTime(iso);
+
+const SCHEDULE_COLUMNS: readonly Column<CronJson>[] = [
+  { header: "NAME", priority: 0, value: ({ name }) => plainText(name) },
+  { header: "TYPE", priority: 4, value: ({ type }) => type },
+  { header: "SCHEDULE", priority: 0, value: ({ schedule }) => plainText(schedule) },
+  { header: "TIMEZONE", priority: 5, value: ({ timezone }) => plainText(timezone) },
+  { header: "ENABLED", priority: 2, value: ({ enabled }) => enabled ? "yes" : "no" },
+  { header: "NEXT", priority: 1, value: ({ next_run }) => orDash(next_run) },
+  { header: "LAST", priority: 3, value: ({ last_run }) => orDash(last_run) },
+  {
+    header: "STATUS",
+    priority: 1,
+    value: ({ running, last_status }) => running ? "running" : last_status ?? "-",
+  },
+  {
+    header: "EXIT",
+    align: "right",
+    priority: 3,
+    value: ({ last_exit_code }) => String(last_exit_code ?? "-"),
+  },
+];
+
+const RUN_COLUMNS: readonly Column<CronRunJson & { readonly name: string }>[] = [
+  { header: "NAME", priority: 1, value: ({ name }) => plainText(name) },
+  { header: "AT", priority: 0, value: ({ at }) => clockTime(at) },
+  {
+    header: "DURATION",
+    align: "right",
+    priority: 2,
+    value: ({ duration, status }) => status === "skipped" ? "-" : took(duration / 1e6),
+  },
+  {
+    header: "STATUS",
+    priority: 0,
+    value: ({ status, times }) => times === undefined ? status : `${status} ×${times}`,
+  },
+  {
+    header: "EXIT",
+    align: "right",
+    priority: 0,
+    value: ({ exit_code }) => String(exit_code ?? "-"),
+  },
+];
+
+function took(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)}ms` : humanDuration(ms);
+}
+
+function usage(message: string, hint: string | undefined = "procsup help cron"): ProcsupError {
+  return new ProcsupError("bad_request", message, { hint });
+}

@@ -1,0 +1,156 @@
+/** The parts of a configuration file: defaults, processes, cron jobs, profiles. */
+
+import { didYouMean } from "../model/did_you_mean.ts";
+import type { ProcsupError } from "../model/errors.ts";
+import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
+import type { Layer } from "./layer.ts";
+import { ConfigProblem } from "./problem.ts";
+
+/** What a file says, part by part. */
+export interface FileParts {
+  /** For every process. */
+  readonly defaults: readonly Layer[];
+  readonly processes: ReadonlyMap<string, Layer>;
+}
+
+/** The keys of a file. */
+export const FILE_KEYS: readonly string[] = [
+  "$schema",
+  "version",
+  "extends",
+  "defaults",
+  "secrets",
+  "processes",
+  "cron",
+  "profiles",
+];
+
+const PROFILE_KEYS: readonly string[] = ["defaults", "secrets", "processes", "cron"];
+
+/** Takes a file apart. What is wrong goes to `problems`. */
+export class FileShape {
+  readonly #document: ConfigDocument;
+  readonly #problems: ProcsupError[];
+
+  constructor(document: ConfigDocument, problems: ProcsupError[]) {
+    this.#document = document;
+    this.#problems = problems;
+  }
+
+  /** The parts outside of profiles. */
+  parts(): FileParts {
+    const { value } = this.#document;
+    if (!isMap(value)) {
+      this.#problem([], 'expected a map with "processes"');
+      return { defaults: [], processes: new Map() };
+    }
+    this.#checkKeys(value, [], FILE_KEYS);
+    if (value.version !== undefined && value.version !== 1) {
+      this.#problem(["version"], `version ${JSON.stringify(value.version)} is not known`, "1 is");
+    }
+    return this.#partsAt(value, []);
+  }
+
+  /** Names of the profiles. */
+  profiles(): string[] {
+    const profiles = isMap(this.#document.value) ? this.#document.value.profiles : undefined;
+    if (profiles === undefined || isMap(profiles)) return Object.keys(profiles ?? {});
+    this.#problem(["profiles"], "profiles: expected a map of names");
+    return [];
+  }
+
+  /** The parts of one profile. */
+  profile(name: string): FileParts {
+    const path = ["profiles", name];
+    const value = (this.#document.value as { profiles: Record<string, unknown> }).profiles[name];
+    if (!isMap(value)) {
+      this.#problem(path, `profile "${name}": expected a map`);
+      return { defaults: [], processes: new Map() };
+    }
+    this.#checkKeys(value, path, PROFILE_KEYS);
+    return this.#partsAt(value, path);
+  }
+
+  #partsAt(value: Record<string, unknown>, path: Path): FileParts {
+    const processes = new Map<string, Layer>();
+    this.#collect(value.processes, [...path, "processes"], processes, (layer) => layer);
+    this.#collect(value.cron, [...path, "cron"], processes, cronLayer);
+    return { defaults: this.#defaults(value, path), processes };
+  }
+
+  #defaults({ defaults, secrets }: Record<string, unknown>, path: Path): Layer[] {
+    const layers: Layer[] = [];
+    if (isMap(secrets)) layers.push(this.#layer(path, { secrets }));
+    else if (secrets !== undefined) this.#problem([...path, "secrets"], "secrets: expected a map");
+    if (isMap(defaults)) layers.push(this.#layer([...path, "defaults"], defaults));
+    else if (defaults !== undefined && defaults !== null) {
+      this.#problem([...path, "defaults"], "defaults: expected a map");
+    }
+    return layers;
+  }
+
+  #collect(
+    value: unknown,
+    path: Path,
+    into: Map<string, Layer>,
+    change: (layer: Layer) => Layer,
+  ): void {
+    if (value === undefined || value === null) return;
+    const isList = Array.isArray(value);
+    if (!isList && !isMap(value)) {
+      return this.#problem(path, `${path.at(-1)}: expected a list, or a map of names`);
+    }
+    for (const [key, keys] of Object.entries(value)) {
+      const at = [...path, isList ? Number(key) : key];
+      if (!isMap(keys)) {
+        this.#problem(at, `${isList ? `${path.at(-1)}[${key}]` : `"${key}"`}: expected a map`);
+        continue;
+      }
+      const name = isList ? keys.name : keys.name ?? key;
+      if (typeof name !== "string") this.#problem(at, `${path.at(-1)}[${key}]: "name" is missing`);
+      else if (into.has(name)) this.#problem([...at, "name"], `the name "${name}" stands twice`);
+      else into.set(name, change(this.#layer(at, keys)));
+    }
+  }
+
+  #checkKeys(value: Record<string, unknown>, path: Path, known: readonly string[]): void {
+    for (const key of Object.keys(value)) {
+      if (known.includes(key)) continue;
+      const near = didYouMean(key, known);
+      this.#problem(
+        [...path, key],
+        `unknown key "${[...path, key].join(".")}"`,
+        near === undefined ? `one of ${known.join(", ")} is expected` : `did you mean "${near}"?`,
+        "key",
+      );
+    }
+  }
+
+  #layer(path: Path, value: Record<string, unknown>): Layer {
+    return { document: this.#document, path, value };
+  }
+
+  #problem(path: Path, what: string, advice?: string, on: "key" | "value" = "value"): void {
+    const place = placeIn(this.#document, path, on);
+    this.#problems.push(
+      new ConfigProblem(this.#document.file, what, {
+        ...(place === undefined ? {} : { place }),
+        ...(advice === undefined ? {} : { advice }),
+      }),
+    );
+  }
+}
+
+const CRON_KEYS: readonly string[] = ["schedule", "timezone", "overlap", "timeout", "enabled"];
+
+/** A job: its schedule goes under `cron`, and `command` is a shell line. */
+function cronLayer(layer: Layer): Layer {
+  const { command, ...keys } = layer.value;
+  const entries = Object.entries(keys);
+  const cron = Object.fromEntries(entries.filter(([key]) => CRON_KEYS.includes(key)));
+  const rest = Object.fromEntries(entries.filter(([key]) => !CRON_KEYS.includes(key)));
+  const shell = command === undefined
+    ? {}
+    : { entrypoint: "/bin/sh", args: ["-c", ...(Array.isArray(command) ? command : [command])] };
+  return { ...layer, value: { ...rest, ...shell, cron } };
+}

@@ -1,0 +1,182 @@
+/** process-compose.yaml. */
+
+import { type ConfigDocument, isMap } from "../document.ts";
+import { ConfigProblem } from "../problem.ts";
+import {
+  type Imported,
+  type Importer,
+  ImportResult,
+  type Keys,
+  seconds,
+  texts,
+} from "./imported.ts";
+import { probe } from "./compose_probe.ts";
+import { shellCommand } from "./shell_line.ts";
+
+/** Configurations of process-compose. */
+export const compose: Importer = {
+  name: "compose",
+  matches: ({ kind, value }) =>
+    isMap(value) && (kind === "compose" || looksLike(value) || "services" in value),
+  convert,
+};
+
+/** A procsup file has entrypoints where this one has commands. */
+function looksLike({ processes }: Record<string, unknown>): boolean {
+  const all = isMap(processes) ? Object.values(processes).filter(isMap) : [];
+  return all.some((process) => "command" in process) &&
+    !all.some((process) => "entrypoint" in process && typeof process.entrypoint === "string");
+}
+
+const CONDITIONS: Readonly<Record<string, string>> = {
+  process_started: "started",
+  process_healthy: "healthy",
+  process_completed: "completed",
+  process_completed_successfully: "completed_ok",
+  process_log_ready: "ready",
+};
+
+const RESTART: Readonly<Record<string, string>> = {
+  always: "always",
+  on_failure: "on-failure",
+  no: "never",
+  never: "never",
+  false: "never",
+  exit_on_failure: "never",
+};
+
+/** Keys that are converted, those of the file itself and of a process. */
+const FILE_KEYS = new Set(["version", "processes", "environment", "$schema"]);
+
+type Convert = (value: unknown, all: Record<string, unknown>) => Keys;
+
+const KEYS: Readonly<Record<string, Convert>> = {
+  command: (value) => shellCommand(dollars(String(value))),
+  entrypoint: (value) => {
+    const [entrypoint, ...args] = Array.isArray(value) ? value.map(String) : [String(value)];
+    return { entrypoint, args };
+  },
+  working_dir: (value) => ({ cwd: value }),
+  environment: (value) => ({ env: environment(value) }),
+  env_file: (value) => ({ env_file: value }),
+  namespace: (value) => ({ namespace: value }),
+  replicas: (value) => ({ instances: value }),
+  disabled: (value) => value === true ? { autostart: false } : {},
+  ready_log_line: (value) => ({ ready_log: literalRegex(String(value)), wait_ready: true }),
+  depends_on: (value, all) => ({ depends_on: dependsOn(value, all) }),
+  availability: (value) => isMap(value) ? availability(value) : {},
+  shutdown: (value) => isMap(value) ? shutdown(value) : {},
+  readiness_probe: (value) => ({
+    wait_ready: true,
+    health_check: { ...probe(value), on_failure: "none" },
+  }),
+  liveness_probe: (value) => ({ health_check: probe(value) }),
+};
+
+function convert({ file, value }: ConfigDocument): Imported {
+  if (!isMap(value) || !isMap(value.processes)) {
+    const docker = isMap(value) && "services" in value;
+    throw new ConfigProblem(file, 'it has no "processes"', {
+      advice: docker ? "services of Docker are containers, not processes" : "is it process-compose?",
+    });
+  }
+  const result = new ImportResult();
+  for (const key of Object.keys(value)) {
+    if (!FILE_KEYS.has(key)) result.note(undefined, `${key}: procsup has nothing for it`);
+  }
+  const common = environment(value.environment);
+  for (const [name, process] of Object.entries(value.processes)) {
+    if (isMap(process)) addProcess(name, process, common, value.processes, result);
+  }
+  return result;
+}
+
+function addProcess(
+  name: string,
+  process: Record<string, unknown>,
+  common: Record<string, string>,
+  all: Record<string, unknown>,
+  result: ImportResult,
+): void {
+  const keys: Keys = { restart_policy: "never", env: common };
+  const unmapped: string[] = [];
+  // A liveness probe restarts: it is the one that is kept where there are both.
+  const order = Object.keys(KEYS).filter((key) => key in process);
+  for (const key of order) {
+    for (const [to, made] of Object.entries(KEYS[key]!(process[key], all))) {
+      keys[to] = to === "env" ? { ...common, ...made as object } : made;
+    }
+  }
+  for (const [key, value] of Object.entries(process)) {
+    if (!Object.hasOwn(KEYS, key)) unmapped.push(key);
+    if (isMap(value)) unmapped.push(...leftOver(key, value));
+  }
+  const taken = result.add(name, keys);
+  if ("readiness_probe" in process && "liveness_probe" in process) {
+    unmapped.push("readiness_probe (the liveness probe is used for both)");
+  }
+  for (const key of unmapped) result.note(taken, `${key}: procsup has nothing for it`);
+}
+
+const INNER: Readonly<Record<string, ReadonlySet<string>>> = {
+  availability: new Set(["restart", "backoff_seconds", "max_restarts"]),
+  shutdown: new Set(["signal", "timeout_seconds", "command"]),
+};
+
+function leftOver(key: string, value: Record<string, unknown>): string[] {
+  const known = INNER[key];
+  if (known === undefined) return [];
+  return Object.keys(value).filter((inner) => !known.has(inner)).map((inner) => `${key}.${inner}`);
+}
+
+function availability(value: Record<string, unknown>): Keys {
+  const { restart = "no", backoff_seconds, max_restarts } = value;
+  const delay = seconds(backoff_seconds);
+  return {
+    restart_policy: RESTART[String(restart)] ?? String(restart),
+    ...(backoff_seconds === undefined ? {} : { restart_delay: delay, backoff_max: delay }),
+    // 0 is without end there.
+    ...(max_restarts ? { max_restarts } : {}),
+  };
+}
+
+function shutdown({ signal, timeout_seconds, command }: Record<string, unknown>): Keys {
+  return {
+    ...(signal === undefined ? {} : { stop_signal: signal }),
+    ...(timeout_seconds === undefined ? {} : { stop_timeout: seconds(timeout_seconds) }),
+    ...(command === undefined ? {} : { hooks: { pre_stop: dollars(String(command)) } }),
+  };
+}
+
+function dependsOn(value: unknown, all: Record<string, unknown>): Keys {
+  if (!isMap(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).map(([name, how]) => {
+      const condition = isMap(how) ? String(how.condition ?? "process_completed") : "";
+      const target = all[name];
+      const probed = isMap(target) && ("readiness_probe" in target || "liveness_probe" in target);
+      const wanted = CONDITIONS[condition] ?? condition;
+      return [name, wanted === "healthy" && !probed ? "ready" : wanted];
+    }),
+  );
+}
+
+function environment(value: unknown): Record<string, string> {
+  if (isMap(value)) return texts(value);
+  if (!Array.isArray(value)) return {};
+  return Object.fromEntries(
+    value.map((pair) => {
+      const [key, text = ""] = String(pair).split(/=(.*)/s);
+      return [key!, dollars(text)];
+    }),
+  );
+}
+
+/** A `$` is doubled there. */
+function dollars(text: string): string {
+  return text.replaceAll("$$", "$");
+}
+
+function literalRegex(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}

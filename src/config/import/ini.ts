@@ -1,0 +1,47 @@
+/** The ini format of supervisord. */
+
+/** A section: its name, and its keys with their text. */
+export interface Section {
+  readonly name: string;
+  readonly keys: Map<string, string>;
+}
+
+/** A line that is nothing of an ini file; 1 is the first line. */
+export class IniError extends Error {
+  readonly line: number;
+
+  constructor(line: number, message: string) {
+    super(message);
+    this.line = line;
+  }
+}
+
+/** The sections in their order. Indented lines go on with the value before. Throws `IniError`. */
+export function parseIni(text: string): Section[] {
+  const sections: Section[] = [];
+  let last: string | undefined;
+  for (const [index, raw] of text.split(/\r?\n/).entries()) {
+    const line = withoutComment(raw);
+    const keys = sections.at(-1)?.keys;
+    const header = /^\[([^\]]+)\]\s*$/.exec(line);
+    const pair = /^([^\s=:][^=:]*?)\s*[=:]\s*(.*)$/.exec(line);
+    if (line.trim() === "") continue;
+    if (header !== null) {
+      sections.push({ name: header[1]!.trim(), keys: new Map() });
+      last = undefined;
+    } else if (/^\s/.test(line) && last !== undefined && keys !== undefined) {
+      keys.set(last, `${keys.get(last)}\n${line.trim()}`.trim());
+    } else if (pair !== null && keys !== undefined) {
+      last = pair[1]!;
+      keys.set(last, pair[2]!.trim());
+    } else {
+      throw new IniError(index + 1, "expected [section] or key=value");
+    }
+  }
+  return sections;
+}
+
+/** A comment begins a line, or stands after a space and a semicolon. */
+function withoutComment(line: string): string {
+  return /^\s*[;#]/.test(line) ? "" : line.replace(/\s;.*$/, "");
+}

@@ -1,0 +1,48 @@
+/** Procfile: a name and a shell line each. */
+
+import { parseDotenv } from "../../model/dotenv.ts";
+import { lookAt } from "../../runtimes/executable.ts";
+import { type ConfigDocument, placeAt } from "../document.ts";
+import { folderOf } from "../layer.ts";
+import { ConfigProblem } from "../problem.ts";
+import { type Imported, type Importer, ImportResult } from "./imported.ts";
+import { shellCommand } from "./shell_line.ts";
+
+const LINE = /^([A-Za-z0-9_.-]+)\s*:\s*(.+)$/;
+
+/** Ports as foreman gives them: the first process the base, each next one a step more. */
+const BASE_PORT = 5000;
+const PORT_STEP = 100;
+
+/** Procfiles. */
+export const procfile: Importer = {
+  name: "procfile",
+  matches: ({ kind }) => kind === "procfile",
+  convert,
+};
+
+function convert({ file, text }: ConfigDocument): Imported {
+  const result = new ImportResult();
+  const dotenv = `${folderOf(file)}/.env`;
+  const hasEnv = lookAt(dotenv)?.isFile === true;
+  const base = hasEnv ? Number(parseDotenv(Deno.readTextFileSync(dotenv), dotenv).PORT) : NaN;
+  let offset = 0;
+  for (const raw of text.split("\n")) {
+    const line = raw.trim();
+    const [, name, command] = LINE.exec(line) ?? [];
+    if (name !== undefined) {
+      const count = Object.keys(result.processes).length;
+      result.add(name, {
+        ...shellCommand(command!),
+        env: { PORT: String((base || BASE_PORT) + PORT_STEP * count) },
+        ...(hasEnv ? { env_file: ".env" } : {}),
+      });
+    } else if (line !== "" && !line.startsWith("#")) {
+      throw new ConfigProblem(file, 'expected "name: command"', {
+        place: placeAt(file, text, { offset, length: raw.length }),
+      });
+    }
+    offset += raw.length + 1;
+  }
+  return result;
+}

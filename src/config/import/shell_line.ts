@@ -1,0 +1,33 @@
+/** Command lines as other tools' files hold them. */
+
+/** Words that are the shell's own: `exec` cannot run them. */
+const BUILTIN =
+  /^(if|for|while|until|case|cd|export|\.|source|exit|ulimit|umask|set|eval|exec|trap|wait|test|\[|!|\{|\()(\s|$)/;
+
+/** A shell line as entrypoint and arguments; the shell gives way to the program where it can. */
+export function shellCommand(line: string): { entrypoint: string; args: string[] } {
+  return { entrypoint: "/bin/sh", args: ["-c", withExec(line.trim())] };
+}
+
+function withExec(line: string): string {
+  const bare = line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./g, "x");
+  if (/[;&|\n(){}`]/.test(bare.replace(/\$\{[^}]*\}|\d?>&\d/g, "x")) || BUILTIN.test(line)) {
+    return line;
+  }
+  return /^[A-Za-z_]\w*=/.test(line) ? `exec env ${line}` : `exec ${line}`;
+}
+
+/** The words of a line that no shell reads: quotes and backslashes hold words together. */
+export function splitWords(line: string): string[] {
+  const words: string[] = [];
+  for (const [word] of line.matchAll(/(?:[^\s"'\\]|\\[^]|"(?:[^"\\]|\\[^])*"|'[^']*')+/g)) {
+    words.push(
+      word.replace(
+        /'([^']*)'|"((?:[^"\\]|\\[^])*)"|\\([^])/g,
+        (_, single?: string, double?: string, escaped?: string) =>
+          single ?? double?.replace(/\\(["\\$`])/g, "$1") ?? escaped ?? "",
+      ),
+    );
+  }
+  return words;
+}

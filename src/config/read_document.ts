@@ -1,0 +1,89 @@
+/** Reads one configuration file of any format, and refuses what no configuration needs. */
+
+import { messageOf } from "../model/errors.ts";
+import { type ConfigDocument, isMap, type Path, placeIn, Places } from "./document.ts";
+import { type FileKind, kindOf } from "./file_kind.ts";
+import { ConfigProblem } from "./problem.ts";
+import { readJson } from "./read_json.ts";
+import { readModule } from "./read_module.ts";
+import { readToml } from "./read_toml.ts";
+import { readYaml } from "./read_yaml.ts";
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_NODES = 500_000;
+
+/** Reads a file by its kind; text of other tools' formats comes back as text. Throws `ConfigProblem`. */
+export async function readDocument(
+  file: string,
+  env: Readonly<Record<string, string>>,
+): Promise<ConfigDocument & { readonly kind: FileKind }> {
+  const kind = kindOf(file);
+  if (kind === undefined) {
+    throw new ConfigProblem(file, "no configuration by its name", {
+      advice: "expected .yaml, .yml, .toml, .json, .jsonc or .config.ts",
+    });
+  }
+  const document = await parse(kind, file, readText(file), env);
+  checkValue(document);
+  return { ...document, kind };
+}
+
+function readText(file: string): string {
+  try {
+    if (Deno.statSync(file).size > MAX_BYTES) {
+      throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+    }
+    return Deno.readTextFileSync(file);
+  } catch (error) {
+    const missing = error instanceof Deno.errors.NotFound;
+    const why = missing ? "no such file" : `cannot be read: ${messageOf(error)}`;
+    throw new ConfigProblem(file, why);
+  }
+}
+
+async function parse(
+  kind: FileKind,
+  file: string,
+  text: string,
+  env: Readonly<Record<string, string>>,
+): Promise<ConfigDocument> {
+  switch (kind) {
+    case "yaml":
+    case "compose":
+      return await readYaml(file, text);
+    case "toml":
+      return await readToml(file, text);
+    case "json":
+    case "jsonc":
+      return readJson(file, text, kind === "jsonc");
+    case "module":
+      return { file, text: "", value: await readModule(file, env), places: new Places() };
+    case "procfile":
+    case "supervisord":
+      return { file, text, value: text, places: new Places() };
+  }
+}
+
+/** Aliases make a small file a large value, and `__proto__` is no name for anything. */
+function checkValue(document: ConfigDocument): void {
+  let nodes = 0;
+  const look = (value: unknown, path: Path): void => {
+    if (++nodes > MAX_NODES) {
+      throw new ConfigProblem(document.file, `it holds more than ${MAX_NODES} values`);
+    }
+    if (Array.isArray(value)) return value.forEach((item, index) => look(item, [...path, index]));
+    if (!isMap(value)) return;
+    for (const [key, inner] of Object.entries(value)) {
+      if (key === "__proto__") {
+        const place = placeIn(document, [...path, key], "key");
+        throw new ConfigProblem(
+          document.file,
+          'the key "__proto__" is not possible',
+          place === undefined ? {} : { place },
+        );
+      }
+      look(inner, [...path, key]);
+    }
+  };
+  look(document.value, []);
+}

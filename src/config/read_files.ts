@@ -1,0 +1,60 @@
+/** The files of a configuration in the order in which they are merged, those they extend first. */
+
+import { type ConfigDocument, isMap, placeIn, Places } from "./document.ts";
+import { foreignFormat } from "./import/foreign.ts";
+import type { Note } from "./import/imported.ts";
+import { folderOf, normal } from "./layer.ts";
+import { ConfigProblem } from "./problem.ts";
+import { readDocument } from "./read_document.ts";
+
+export type { Note };
+
+/** What is to be read. */
+export interface ReadRequest {
+  readonly files: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly profile?: string;
+}
+
+/** What was read. */
+export interface ReadFiles {
+  readonly documents: readonly ConfigDocument[];
+  readonly notes: readonly Note[];
+}
+
+/** Reads the files and all that they extend. Throws `ConfigProblem`. */
+export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
+  const documents = new Map<string, ConfigDocument>();
+  const notes: Note[] = [];
+  const read = async (file: string, trail: readonly string[]): Promise<void> => {
+    if (trail.includes(file)) {
+      throw new ConfigProblem(file, `files extend each other: ${[...trail, file].join(" → ")}`);
+    }
+    if (documents.has(file)) return;
+    const document = await readDocument(file, request.env);
+    const foreign = foreignFormat(document);
+    if (foreign !== undefined) {
+      const { processes, profiles = {}, notes: more } = foreign.convert(document, request);
+      notes.push(...more);
+      const value = { processes, profiles };
+      documents.set(file, { file, text: "", value, places: new Places(), literal: true });
+      return;
+    }
+    for (const base of bases(document)) {
+      await read(normal(folderOf(file), base), [...trail, file]);
+    }
+    documents.set(file, document);
+  };
+  for (const file of request.files) await read(file, []);
+  return { documents: [...documents.values()], notes };
+}
+
+function bases(document: ConfigDocument): string[] {
+  const given = isMap(document.value) ? document.value.extends : undefined;
+  const list = given === undefined || given === null ? [] : Array.isArray(given) ? given : [given];
+  if (list.every((item) => typeof item === "string" && item !== "")) return list as string[];
+  const place = placeIn(document, ["extends"]);
+  throw new ConfigProblem(document.file, "extends: expected a path, or a list of paths", {
+    ...(place === undefined ? {} : { place }),
+  });
+}

@@ -1,0 +1,96 @@
+/** A configuration that is a program: evaluated in a child that may read and nothing else. */
+
+import { findExecutable } from "../runtimes/executable.ts";
+import { ConfigProblem } from "./problem.ts";
+
+const TIMEOUT_MS = 10_000;
+const MARK = "\n#procsup-config#";
+
+/** Told apart from the module's own output by the mark. A function is called; CommonJS is wrapped. */
+const RUNNER = `
+const [file] = Deno.args;
+const url = "file://" + file.split("/").map(encodeURIComponent).join("/");
+const source = Deno.readTextFileSync(file);
+const isCommon = /\\.cjs$/.test(file) ||
+  (/\\.js$/.test(file) && /\\bmodule\\.exports\\b|\\bexports\\.\\w+\\s*=/.test(source) &&
+    !/^\\s*export\\s/m.test(source));
+let value;
+if (isCommon) {
+  const { createRequire } = await import("node:module");
+  globalThis.process ??= (await import("node:process")).default;
+  const module = { exports: {} };
+  const folder = file.slice(0, file.lastIndexOf("/"));
+  new Function("module", "exports", "require", "__filename", "__dirname", source)(
+    module, module.exports, createRequire(url), file, folder);
+  value = module.exports;
+} else {
+  const module = await import(url);
+  value = "default" in module ? module.default : { ...module };
+}
+if (typeof value === "function") value = value();
+value = await value;
+console.log(${JSON.stringify(MARK)} + (JSON.stringify(value) ?? "null"));
+`;
+
+/** The value that a module exports. Throws `ConfigProblem`, also when it does not come to an end. */
+export async function readModule(
+  file: string,
+  env: Readonly<Record<string, string>>,
+  timeoutMs = TIMEOUT_MS,
+): Promise<unknown> {
+  const child = new Deno.Command(denoProgram(file, env), {
+    // Reading is all: no network, no writing, no programs, no code from elsewhere.
+    args: [
+      ...["run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-lock", "--no-check"],
+      ...["--allow-read", "--allow-env", "--allow-sys"],
+      ...["--ext=js", "-", file],
+    ],
+    cwd: file.slice(0, file.lastIndexOf("/")) || "/",
+    clearEnv: true,
+    env: { ...env, NO_COLOR: "1" },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    child.kill("SIGKILL");
+  }, timeoutMs);
+  const written = writeAll(child.stdin, RUNNER);
+  const { code, stdout, stderr } = await child.output();
+  clearTimeout(timer);
+  await written;
+  if (late) {
+    throw new ConfigProblem(file, `it does not come to an end: killed after ${timeoutMs} ms`);
+  }
+  const text = new TextDecoder();
+  const [, json] = text.decode(stdout).split(MARK);
+  if (code !== 0 || json === undefined) {
+    throw new ConfigProblem(file, `it failed: ${firstLine(text.decode(stderr))}`);
+  }
+  return JSON.parse(json);
+}
+
+async function writeAll(stdin: WritableStream<Uint8Array>, source: string): Promise<void> {
+  const writer = stdin.getWriter();
+  await writer.write(new TextEncoder().encode(source)).catch(() => {});
+  await writer.close().catch(() => {});
+}
+
+function firstLine(stderr: string): string {
+  const lines = stderr.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const error = lines.find((line) => /error|denied|not found/i.test(line)) ?? lines[0];
+  return error?.replace(/^error: (Uncaught )?(\(in promise\) )?/, "") ?? "it exported nothing";
+}
+
+/** The deno that runs us, unless we are compiled, else the one on PATH. */
+function denoProgram(file: string, env: Readonly<Record<string, string>>): string {
+  const own = Deno.execPath();
+  if (/\/deno$/.test(own)) return own;
+  const found = findExecutable("deno", "/", env.PATH ?? "");
+  if (found !== undefined) return found;
+  throw new ConfigProblem(file, "reading it needs deno on PATH", {
+    advice: "install deno, or write the configuration as YAML",
+  });
+}

@@ -1,0 +1,74 @@
+/** From bytes to lines that know where they end. */
+
+const NEWLINE = 10;
+const CARRIAGE_RETURN = 13;
+
+/** The longest piece of a line, in bytes. */
+const MAX_PIECE = 64 * 1024;
+
+/** Takes a line without its end, and the position after it. */
+export type EmitLine = (line: string, end: number) => void;
+
+/**
+ * Cuts bytes into lines without their `\n` or `\r\n`, whatever the chunks. Bytes that are no UTF-8
+ * become U+FFFD. A line over 64 KiB comes in pieces of about that size.
+ */
+export class LineCutter {
+  readonly #decoder = new TextDecoder();
+  #rest: Uint8Array = new Uint8Array();
+  /** A piece of the line that `#rest` belongs to has been given. */
+  #begun = false;
+
+  /** Adds a chunk that ends at position `end`. */
+  add(chunk: Uint8Array, end: number, emit: EmitLine): void {
+    const all = joined(this.#rest, chunk);
+    const start = end - all.length;
+    let from = 0;
+    // The part kept from before holds no newline.
+    let newline = all.indexOf(NEWLINE, this.#rest.length);
+    while (newline >= 0) {
+      from = this.#pieces(all, from, newline, start, emit);
+      this.#last(all.subarray(from, newline), start + newline + 1, emit);
+      from = newline + 1;
+      newline = all.indexOf(NEWLINE, from);
+    }
+    from = this.#pieces(all, from, all.length, start, emit);
+    this.#rest = all.slice(from);
+  }
+
+  /** What stands after the last newline is a line, too, unless it is empty. */
+  end(end: number, emit: EmitLine): void {
+    if (this.#rest.length > 0) this.#last(this.#rest, end, emit);
+    this.#rest = new Uint8Array();
+  }
+
+  #pieces(all: Uint8Array, from: number, to: number, start: number, emit: EmitLine): number {
+    while (to - from > MAX_PIECE) {
+      const cut = characterStart(all, from + MAX_PIECE);
+      emit(this.#decoder.decode(all.subarray(from, cut)), start + cut);
+      this.#begun = true;
+      from = cut;
+    }
+    return from;
+  }
+
+  #last(bytes: Uint8Array, end: number, emit: EmitLine): void {
+    const text = bytes.at(-1) === CARRIAGE_RETURN ? bytes.subarray(0, -1) : bytes;
+    if (text.length > 0 || !this.#begun) emit(this.#decoder.decode(text), end);
+    this.#begun = false;
+  }
+}
+
+function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
+  if (one.length === 0) return other;
+  const all = new Uint8Array(one.length + other.length);
+  all.set(one);
+  all.set(other, one.length);
+  return all;
+}
+
+/** The cut must not go through a character, which is 4 bytes long at most. */
+function characterStart(bytes: Uint8Array, at: number): number {
+  for (let back = 0; back < 4; back++) if ((bytes[at - back]! & 0xc0) !== 0x80) return at - back;
+  return at;
+}

@@ -1,0 +1,73 @@
+/** Which lines of a log are wanted. */
+
+import { parseDuration } from "../model/duration.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
+
+/** As a client says it. */
+export interface LogFilterInput {
+  /** A time (ISO 8601), or how long ago (`10m`): lines from then on. */
+  readonly since?: string | Date;
+  /** The same: lines up to then. */
+  readonly until?: string | Date;
+  /** A regular expression that the line must match. */
+  readonly grep?: string | RegExp;
+  /** Lines that do not match, instead. */
+  readonly invert?: boolean;
+}
+
+/** As it is worked with. Times in milliseconds since the epoch. */
+export interface LogFilter {
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+  /** Undefined when every line will do. */
+  readonly matches: ((line: string) => boolean) | undefined;
+}
+
+/** Reads a filter; undefined when it lets everything through. Throws `bad_request`. */
+export function parseLogFilter(input: LogFilterInput, now: number): LogFilter | undefined {
+  const { since, until, grep, invert = false } = input;
+  if (since === undefined && until === undefined && grep === undefined) {
+    if (!invert) return undefined;
+    throw new ProcsupError("bad_request", 'Invalid "invert": there is no "grep" to invert');
+  }
+  const pattern = grep === undefined ? undefined : parsePattern(grep);
+  return {
+    since: since === undefined ? undefined : parseMoment("since", since, now),
+    until: until === undefined ? undefined : parseMoment("until", until, now),
+    matches: pattern && ((line) => pattern.test(line) !== invert),
+  };
+}
+
+function parsePattern(grep: string | RegExp): RegExp {
+  try {
+    // Without the flags g and y, which remember where the last match was.
+    return typeof grep === "string"
+      ? new RegExp(grep)
+      : new RegExp(grep.source, grep.flags.replace(/[gy]/g, ""));
+  } catch (error) {
+    throw new ProcsupError("bad_request", `Invalid "grep" "${grep}": ${messageOf(error)}`);
+  }
+}
+
+function parseMoment(field: string, value: string | Date, now: number): number {
+  const time = value instanceof Date ? value.getTime() : momentOf(value, now);
+  if (Number.isFinite(time)) return time;
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid "${field}" ${
+      JSON.stringify(value)
+    }: expected how long ago, such as "10m", or a time, ` +
+      'such as "2026-11-21T08:30:00"',
+  );
+}
+
+function momentOf(text: string, now: number): number {
+  const days = /^(\d+)d$/.exec(text);
+  if (days !== null) return now - Number(days[1]) * 86_400_000;
+  try {
+    return now - parseDuration(text);
+  } catch {
+    // A number alone would be taken for a year.
+    return /^\d{4}-/.test(text) ? Date.parse(text) : NaN;
+  }
+}

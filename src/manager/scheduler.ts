@@ -1,0 +1,141 @@
+/**
+ * Acts by the clock: runs jobs (`cron`) and restarts processes (`cron_restart`). One timer serves all
+ * schedules, and without one there is neither a timer nor the parser of schedules in memory.
+ */
+
+import { messageOf, ProcsupError } from "../model/errors.ts";
+import type { Schedule } from "../model/cron.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { Snapshot } from "../model/process_state.ts";
+import type { Cancel, Clock } from "../platform/clock.ts";
+import { type CronInfo, ScheduleEntry, scheduleOf } from "./scheduler_entry.ts";
+import type { Schedulable } from "./scheduler_runner.ts";
+import { CronStore } from "./scheduler_store.ts";
+
+/** The longest time between two looks at the clock, which may be set at any moment. */
+const LOOK_MS = 10_000;
+
+/** Moments that are foretold. */
+const FORETOLD = 5;
+
+/** What a scheduler works on. */
+export interface SchedulerOptions {
+  readonly clock: Clock;
+  /** Where its memory is kept. */
+  readonly folder: string;
+  readonly list: () => readonly Schedulable[];
+  readonly warn: (message: string) => void;
+}
+
+/** The schedules of one home. */
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #store: CronStore;
+  readonly #entries = new Map<string, ScheduleEntry>();
+  #cancel: Cancel = () => {};
+  #closed = false;
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+    this.#store = new CronStore(options.folder, options.warn);
+  }
+
+  /** Throws `invalid_config` when a configuration has a schedule that cannot be. */
+  async check(config: ProcessConfig): Promise<void> {
+    if (scheduleOf(config) !== undefined) parsed(await import("../model/cron.ts"), config);
+  }
+
+  /** Takes up the schedules of processes that came or changed, and forgets those that went. */
+  async sync(): Promise<void> {
+    const hasAny = this.#options.list().some(({ config }) => scheduleOf(config) !== undefined);
+    if (!hasAny && this.#entries.size === 0) return;
+    const cron = await import("../model/cron.ts");
+    const listed = new Map(this.#options.list().map((process) => [process.id, process]));
+    for (const [id, entry] of this.#entries) {
+      const now = listed.get(id);
+      if (now !== undefined && isSame(scheduleOf(now.config), entry.config)) continue;
+      entry.close();
+      this.#entries.delete(id);
+      if (now === undefined) entry.forget();
+    }
+    for (const process of listed.values()) this.#take(cron, process);
+    this.#arm();
+  }
+
+  /** A process went from `before` to what it is now. */
+  changed(process: Schedulable, before: Snapshot): void {
+    this.#entries.get(process.id)?.changed(before);
+  }
+
+  /** The schedules of processes; those without one are left out. */
+  list(processes: readonly Schedulable[] = this.#options.list()): CronInfo[] {
+    return this.#of(processes).map((entry) => entry.info);
+  }
+
+  /** The next moments of a process's schedule. */
+  moments(process: Schedulable): Date[] {
+    return this.#entries.get(process.id)?.moments(FORETOLD) ?? [];
+  }
+
+  /** Switches schedules on or off. Throws `wrong_state` naming a process that has none. */
+  enable(processes: readonly Schedulable[], enabled: boolean): void {
+    for (const entry of this.#need(processes)) entry.enable(enabled);
+    this.#arm();
+  }
+
+  /** Runs jobs, or restarts, now. Throws `wrong_state` when one runs that must not overlap. */
+  run(processes: readonly Schedulable[]): "running" | "queued" {
+    return this.#need(processes).map((entry) => entry.run()).at(-1)!;
+  }
+
+  /** Does nothing by the clock any more. */
+  close(): void {
+    this.#closed = true;
+    this.#cancel();
+    for (const entry of this.#entries.values()) entry.close();
+  }
+
+  #take(cron: typeof import("../model/cron.ts"), process: Schedulable): void {
+    if (this.#entries.has(process.id) || scheduleOf(process.config) === undefined) return;
+    try {
+      const schedule = parsed(cron, process.config);
+      const { clock } = this.#options;
+      this.#entries.set(process.id, new ScheduleEntry(process, schedule, clock, this.#store));
+    } catch (error) {
+      this.#options.warn(`"${process.name}" has no schedule: ${messageOf(error)}`);
+    }
+  }
+
+  #of(processes: readonly Schedulable[]): ScheduleEntry[] {
+    return processes.flatMap(({ id }) => this.#entries.get(id) ?? []);
+  }
+
+  #need(processes: readonly Schedulable[]): ScheduleEntry[] {
+    const entries = this.#of(processes);
+    if (entries.length > 0) return entries;
+    const names = processes.map(({ name }) => `"${name}"`).join(", ");
+    throw new ProcsupError("wrong_state", `No schedule: ${names || "there is no process"}`, {
+      hint: "A schedule is given by cron or cron_restart: procsup start … --cron '@daily'",
+    });
+  }
+
+  #arm(): void {
+    this.#cancel();
+    const next = Math.min(...[...this.#entries.values()].map(({ nextAt }) => nextAt ?? Infinity));
+    if (this.#closed || next === Infinity) return;
+    const { clock } = this.#options;
+    const ms = Math.min(LOOK_MS, Math.max(0, next - clock.now()));
+    this.#cancel = clock.after(ms, () => {
+      for (const entry of this.#entries.values()) entry.look();
+      this.#arm();
+    });
+  }
+}
+
+function parsed(cron: typeof import("../model/cron.ts"), config: ProcessConfig): Schedule {
+  return cron.parseSchedule(config.cron ? "cron" : "cron_restart", scheduleOf(config)!);
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

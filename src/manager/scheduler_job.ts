@@ -1,0 +1,139 @@
+/**
+ * `cron`: runs a process by the clock. A run is from the start to the rest: restarts by its policy
+ * belong to it. It is followed by the changes of the process, so that runs which a user or an earlier
+ * daemon started count like those of the clock.
+ */
+
+import { ProcsupError } from "../model/errors.ts";
+import { formatDuration } from "../model/duration.ts";
+import { AT_REST } from "../model/outcomes.ts";
+import type { CronConfig } from "../model/process_config.ts";
+import type { Snapshot } from "../model/process_state.ts";
+import type { Cancel } from "../platform/clock.ts";
+import type { RunLog, Runner, Schedulable } from "./scheduler_runner.ts";
+import type { RunStatus } from "./scheduler_store.ts";
+
+/** Runs one job. */
+export class Job implements Runner {
+  readonly #process: Schedulable;
+  readonly #config: CronConfig;
+  readonly #log: RunLog;
+  /** When the run under way began, on the wall and on the steady clock. */
+  #run: { readonly at: number; readonly steady: number } | undefined;
+  /** Why it is being ended by us. */
+  #ending: "timeout" | "killed" | undefined;
+  #again = false;
+  #closed = false;
+  #cancelTimeout: Cancel = () => {};
+
+  /** `since`: when the run began that an earlier daemon left. */
+  constructor(process: Schedulable, config: CronConfig, log: RunLog, since: number | null) {
+    this.#process = process;
+    this.#config = config;
+    this.#log = log;
+    const { snapshot } = process;
+    if (isActive(snapshot)) this.#begin(since ?? snapshot.startedAt ?? log.clock.now());
+    else if (since !== null) {
+      const tookMs = Math.max(0, (snapshot.finishedAt ?? since) - since);
+      this.#record({ at: since, steady: log.clock.steady() - tookMs });
+    }
+  }
+
+  get busy(): boolean {
+    return this.#run !== undefined;
+  }
+
+  due(): void {
+    if (!this.busy) return this.#start("by schedule");
+    const { overlap } = this.#config;
+    if (overlap === "kill") this.#replace();
+    else if (overlap === "queue") this.#again = true;
+    else this.#log.ended({ at: this.#log.clock.now(), durationMs: 0, ...SKIPPED });
+  }
+
+  run(): "running" | "queued" {
+    if (!this.busy) this.#start("by cron run");
+    else if (this.#config.overlap === "kill") this.#replace();
+    else if (this.#config.overlap === "queue") this.#again = true;
+    else throw new ProcsupError("wrong_state", `"${this.#process.name}" is running already`);
+    return this.#again && this.#config.overlap === "queue" ? "queued" : "running";
+  }
+
+  changed(before: Snapshot): void {
+    const now = this.#process.snapshot;
+    if (!isActive(before) && isActive(now)) this.#begin(this.#log.clock.now());
+    if (isActive(before) && !isActive(now)) this.#end();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancelTimeout();
+  }
+
+  /** A start that fails is a run that failed: it is recorded when the process comes to rest. */
+  #start(how: string): void {
+    void this.#process.start({ reason: `started ${how}` }).catch(() => {});
+  }
+
+  #replace(): void {
+    this.#again = true;
+    this.#stop("killed", "replaced by its next run");
+  }
+
+  #stop(why: "timeout" | "killed", reason: string): void {
+    this.#ending ??= why;
+    void this.#process.stop({ reason }).catch(() => {});
+  }
+
+  #begin(at: number): void {
+    const { clock } = this.#log;
+    const already = Math.max(0, clock.now() - at);
+    this.#run = { at, steady: clock.steady() - already };
+    this.#log.running(at);
+    const { timeoutMs } = this.#config;
+    if (timeoutMs === undefined) return;
+    this.#cancelTimeout = clock.after(
+      Math.max(0, timeoutMs - already),
+      () => this.#stop("timeout", `timed out after ${formatDuration(timeoutMs)}`),
+    );
+  }
+
+  #end(): void {
+    this.#cancelTimeout();
+    const run = this.#run;
+    if (run !== undefined) this.#record(run);
+    this.#run = undefined;
+    this.#ending = undefined;
+    if (!this.#again) return;
+    this.#again = false;
+    // The change that ended the run is still being told.
+    queueMicrotask(() => {
+      if (!this.#closed && !this.busy) this.#start("by schedule");
+    });
+  }
+
+  #record(run: { at: number; steady: number }): void {
+    const { snapshot } = this.#process;
+    const exit = snapshot.lastExit;
+    const isOfThisRun = exit !== null && exit.at.getTime() >= run.at;
+    this.#log.running(null);
+    this.#log.ended({
+      at: run.at,
+      durationMs: this.#log.clock.steady() - run.steady,
+      status: this.#ending ?? statusOf(snapshot),
+      exitCode: isOfThisRun ? exit.code : null,
+    });
+  }
+}
+
+const SKIPPED = { status: "skipped", exitCode: null } as const;
+
+/** With success it is stopped although wanted up. */
+function statusOf({ state, wish }: Snapshot): RunStatus {
+  if (state !== "stopped") return "failed";
+  return wish === "up" ? "ok" : "killed";
+}
+
+function isActive(snapshot: Snapshot): boolean {
+  return !AT_REST.has(snapshot.state);
+}

@@ -1,0 +1,24 @@
+/** What the MCP server works on: the actions of a supervisor, in this process or behind a socket. */
+
+import type { Action, ActionMap } from "../protocol/actions.ts";
+
+/** Carries out one action. Throws `ProcsupError`. `DaemonClient.call` is one of these. */
+export type Call = <A extends Action>(
+  action: A,
+  payload?: ActionMap[A]["payload"],
+  options?: { readonly signal?: AbortSignal },
+) => Promise<ActionMap[A]["data"]>;
+
+/** A piece of news, as far as it matters here. */
+export interface Change {
+  readonly type: string;
+  readonly name: string;
+}
+
+/**
+ * News from now on, until the signal. Resolves once it listens; may throw, then and later, when its
+ * source is not there.
+ */
+export type Changes = (
+  signal: AbortSignal,
+) => AsyncIterable<Change> | Promise<AsyncIterable<Change>>;

@@ -1,0 +1,95 @@
+/** Tells clients what has changed, not more often than they can use. */
+
+import type { Changes } from "./call.ts";
+import { APP_SCHEMES, LIST_URI } from "./resources.ts";
+
+/** Whoever passes the news on. */
+export interface Notifier {
+  /** There are other resources than before. */
+  resourcesChanged(): void;
+  /** A resource holds something else than before. */
+  resourceUpdated(uri: string): void;
+}
+
+/** News of that time are told together. */
+const COALESCE_MS = 100;
+
+/** Pause before a source that has gone away is asked again, and its growth. */
+const RETRY_MS = 500;
+const MAX_RETRY_MS = 10_000;
+
+/**
+ * Reads news until the signal and passes them on. A source that ends, such as a daemon that is
+ * upgraded, is opened again, and everything counts as changed then.
+ */
+export async function watchChanges(
+  changes: Changes,
+  notifier: Notifier,
+  signal: AbortSignal,
+): Promise<void> {
+  const batch = new Batch(notifier);
+  let pause = RETRY_MS;
+  for (let again = false; !signal.aborted; again = true) {
+    try {
+      const source = await changes(signal);
+      pause = RETRY_MS;
+      if (again) batch.add(true);
+      for await (const { type, name } of source) {
+        batch.add(type === "added" || type === "deleted", name);
+      }
+    } catch {
+      // Gone: it is asked again below.
+    }
+    await resting(pause, signal);
+    pause = Math.min(pause * 2, MAX_RETRY_MS);
+  }
+  batch.drop();
+}
+
+/** Changes that wait to be told. */
+class Batch {
+  readonly #notifier: Notifier;
+  readonly #uris = new Set<string>();
+  #list = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(notifier: Notifier) {
+    this.#notifier = notifier;
+  }
+
+  add(list: boolean, name?: string): void {
+    this.#list ||= list;
+    this.#uris.add(LIST_URI);
+    if (name !== undefined) {
+      for (const scheme of APP_SCHEMES) this.#uris.add(`${scheme}://${name}`);
+    }
+    this.#timer ??= setTimeout(() => this.#tell(), COALESCE_MS);
+  }
+
+  drop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #tell(): void {
+    const uris = [...this.#uris];
+    const list = this.#list;
+    this.#uris.clear();
+    this.#list = false;
+    this.#timer = undefined;
+    if (list) this.#notifier.resourcesChanged();
+    for (const uri of uris) this.#notifier.resourceUpdated(uri);
+  }
+}
+
+function resting(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+    resolve();
+  };
+  const timer = setTimeout(end, ms);
+  signal.addEventListener("abort", end);
+  return promise;
+}

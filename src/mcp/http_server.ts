@@ -1,0 +1,79 @@
+/** The part of `/mcp` that needs the SDK. */
+
+import {
+  createMcpHandler,
+  InMemoryServerEventBus,
+  type ServerEvent,
+  type ServerEventBus,
+} from "@modelcontextprotocol/server";
+import type { Call, Changes } from "./call.ts";
+import { watchChanges } from "./change_watch.ts";
+import type { McpHandler, McpHttpOptions } from "./http.ts";
+import { createServer } from "./server.ts";
+import { type Grant, grantedTools } from "./tool_names.ts";
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Streams of news that may be open at once. */
+const MAX_STREAMS = 256;
+
+/** Answers requests, each with a server of its own. */
+export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
+  const { changes, onError } = options;
+  const granted = grantedTools(options);
+  const grants = new WeakMap<Request, Grant>();
+  const handler = createMcpHandler(({ era, requestInfo }) => {
+    const own = grantedTools((requestInfo && grants.get(requestInfo)) ?? {});
+    return createServer(call, {
+      granted: granted.intersection(own),
+      tells: era === "modern" && changes !== undefined,
+    });
+  }, {
+    maxRequestBodySize: MAX_BODY_BYTES,
+    maxSubscriptions: MAX_STREAMS,
+    ...(changes === undefined ? {} : { bus: new WatchedBus(changes) }),
+    ...(onError === undefined ? {} : { onerror: onError }),
+  });
+  return async (request, grant) => {
+    // Without the server's signal, which `Deno.serve` aborts on success too: a verb whose client goes
+    // away is carried out to its end, and a stream notices it by itself.
+    const { url, method, headers, body } = request;
+    const own = new Request(url, { method, headers, body });
+    if (grant !== undefined) grants.set(own, grant);
+    return await handler.fetch(own);
+  };
+}
+
+/** Carries news to the open streams; while there is none it listens to nothing. */
+class WatchedBus implements ServerEventBus {
+  readonly #changes: Changes;
+  readonly #bus = new InMemoryServerEventBus();
+  #stop: AbortController | undefined;
+
+  constructor(changes: Changes) {
+    this.#changes = changes;
+  }
+
+  publish(event: ServerEvent): void {
+    this.#bus.publish(event);
+  }
+
+  subscribe(listener: (event: ServerEvent) => void): () => void {
+    const unsubscribe = this.#bus.subscribe(listener);
+    if (this.#stop === undefined) this.#watch();
+    return () => {
+      unsubscribe();
+      if (this.#bus.listenerCount > 0) return;
+      this.#stop?.abort();
+      this.#stop = undefined;
+    };
+  }
+
+  #watch(): void {
+    this.#stop = new AbortController();
+    void watchChanges(this.#changes, {
+      resourcesChanged: () => this.publish({ kind: "resources_list_changed" }),
+      resourceUpdated: (uri) => this.publish({ kind: "resource_updated", uri }),
+    }, this.#stop.signal);
+  }
+}

@@ -1,0 +1,85 @@
+/** MCP on standard input and output: one client, for as long as it keeps the input open. */
+
+import type { McpServer } from "@modelcontextprotocol/server";
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import type { Call, Changes } from "./call.ts";
+import { type Notifier, watchChanges } from "./change_watch.ts";
+import { createServer } from "./server.ts";
+import { type Grant, grantedTools } from "./tool_names.ts";
+
+/** How the bridge serves. */
+export interface StdioOptions extends Grant {
+  /** Where relative paths of `start_app` are looked for. */
+  readonly cwd?: string;
+  readonly changes: Changes;
+  /** Gets what goes wrong beside the protocol. */
+  readonly onError?: (error: Error) => void;
+}
+
+/** Serves until the client closes the input. */
+export async function serveOnStdio(call: Call, options: StdioOptions): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  const stop = new AbortController();
+  const told = new Told();
+  const granted = grantedTools(options);
+  const transport = new StdioServerTransport();
+  const handle = serveStdio(({ era }) => {
+    const server = createServer(call, { granted, cwd: options.cwd, tells: true });
+    told.follow(server, era === "modern");
+    return server;
+  }, { transport, ...(options.onError === undefined ? {} : { onerror: options.onError }) });
+  const onclose = transport.onclose;
+  transport.onclose = () => {
+    onclose?.();
+    ended.resolve();
+  };
+  const watching = watchChanges(options.changes, told, stop.signal);
+  await ended.promise;
+  stop.abort();
+  await watching;
+  await handle.close();
+}
+
+/** Passes news on to the server that the client talks to, as the protocol of its time wants it. */
+class Told implements Notifier {
+  #server: McpServer | undefined;
+  /** Undefined with clients of 2026 and later: their subscriptions are kept by the transport. */
+  #subscribed: Set<string> | undefined;
+  #open = false;
+
+  /** Turns to a new server; a client that probes the protocol makes two in a row. */
+  follow(server: McpServer, modern: boolean): void {
+    this.#server = server;
+    this.#open = modern;
+    this.#subscribed = modern ? undefined : keptSubscriptions(server);
+    // No news before a client of 2025 has finished its handshake.
+    if (!modern) server.server.oninitialized = () => this.#open = true;
+  }
+
+  resourcesChanged(): void {
+    if (this.#open && this.#server?.isConnected()) this.#server.sendResourceListChanged();
+  }
+
+  resourceUpdated(uri: string): void {
+    if (!this.#open || !this.#server?.isConnected()) return;
+    if (this.#subscribed?.has(uri) === false) return;
+    // A client that goes away meanwhile wants no news.
+    this.#server.server.sendResourceUpdated({ uri }).catch(() => {});
+  }
+}
+
+/** Takes a 2025 client's subscriptions; at most as many as it could have resources. */
+function keptSubscriptions({ server }: McpServer): Set<string> {
+  const uris = new Set<string>();
+  server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+    if (uris.size < MAX_SUBSCRIPTIONS) uris.add(uri);
+    return {};
+  });
+  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+    uris.delete(uri);
+    return {};
+  });
+  return uris;
+}
+
+const MAX_SUBSCRIPTIONS = 30_000;

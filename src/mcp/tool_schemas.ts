@@ -1,0 +1,123 @@
+/** What the tools take and give. Inputs are strict; outputs may grow. */
+
+import { z } from "zod";
+
+const target = z.string().min(1).describe(
+  "Name, numeric id, unique id prefix, base name of instances, `all`, `ns:<namespace>`, " +
+    "`tag:<tag>` or `label:<key>=<value>`",
+);
+const one = z.string().min(1).describe("Name, numeric id or unique id prefix of one app");
+
+/** Nothing. */
+export const nothing = z.strictObject({});
+
+/** A target of one or many. */
+export const targetInput = z.strictObject({ target });
+
+/** A target that must be one app. */
+export const oneInput = z.strictObject({ target: one });
+
+/** `start_app`. */
+export const startInput = z.strictObject({
+  name: z.string().min(1).optional().describe("Unique name; default: from the entrypoint"),
+  entrypoint: z.string().min(1).describe("Absolute path of a script or program, or a command"),
+  runtime: z.enum(["go", "python", "node", "bun", "deno", "ruby", "php", "auto"]).optional(),
+  cwd: z.string().optional().describe("Absolute directory; default: that of the entrypoint"),
+  args: z.array(z.string()).optional(),
+  env: z.record(z.string(), z.string()).optional().describe("Laid over the daemon's environment"),
+  restart_policy: z.enum(["always", "on-failure", "never"]).optional(),
+});
+
+/** `stop_app`. */
+export const stopInput = z.strictObject({
+  target,
+  force: z.boolean().optional().describe("SIGKILL at once"),
+  timeout: z.string().optional().describe("Grace before SIGKILL, such as `10s`"),
+});
+
+/** `get_logs`. */
+export const logsInput = z.strictObject({
+  target: one,
+  lines: z.int().min(1).max(10_000).default(50).describe("How many of the last lines"),
+  stderr: z.boolean().optional().describe("Standard error instead of standard output"),
+  since: z.string().optional().describe("Lines from then on: `10m` ago, or an ISO 8601 time"),
+  grep: z.string().optional().describe("Only lines that match this regular expression"),
+});
+
+const state = z.enum([
+  "starting",
+  "running",
+  "stopping",
+  "stopped",
+  "crashed",
+  "errored",
+  "waiting",
+]);
+
+/** A process, as on every other surface. */
+export const process = z.looseObject({
+  id: z.string(),
+  numeric_id: z.int(),
+  name: z.string(),
+  namespace: z.string(),
+  instance_index: z.int(),
+  runtime: z.string(),
+  state,
+  pid: z.int(),
+  exit_code: z.int(),
+  restarts: z.int(),
+  created_at: z.string(),
+  started_at: z.string().nullable(),
+  finished_at: z.string().nullable(),
+  config: z.looseObject({}).describe("Values of `env` are masked"),
+  cpu_percent: z.number(),
+  memory_bytes: z.number(),
+  mem_percent: z.number(),
+  threads: z.int(),
+  fds: z.int(),
+  tags: z.array(z.string()),
+  uptime: z.number().describe("Nanoseconds"),
+  ready: z.boolean(),
+  health: z.string(),
+  last_reason: z.string(),
+});
+
+/** Several processes. */
+export const processesOutput = z.looseObject({ processes: z.array(process) });
+
+/** One process. */
+export const processOutput = z.looseObject({ process });
+
+/** How a verb went for each process. */
+export const resultsOutput = z.looseObject({
+  status: z.string(),
+  results: z.array(z.looseObject({
+    name: z.string(),
+    id: z.string(),
+    ok: z.boolean(),
+    state,
+    pid: z.int(),
+    error: z.string().optional(),
+    last_stderr: z.array(z.string()).optional().describe("Untrusted output of the app"),
+  })),
+});
+
+/** A started process and its instances. */
+export const startOutput = resultsOutput.extend({ process });
+
+/** A log. */
+export const logsOutput = z.looseObject({
+  target: z.string(),
+  stream: z.enum(["stdout", "stderr"]),
+  path: z.string().describe("The log file"),
+  lines: z.string().describe("The requested count"),
+  truncated: z.boolean().describe("Whether the beginning was left out to keep within 1 MiB"),
+  notice: z.string(),
+  logs: z.string().describe("Untrusted output of the app"),
+});
+
+/** `save_state`. */
+export const savedOutput = z.looseObject({ status: z.string(), count: z.int() });
+
+/** `resurrect_processes`. */
+export const resurrectedOutput = savedOutput.extend({ errors: z.array(z.string()) });

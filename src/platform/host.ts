@@ -1,0 +1,84 @@
+/** What there is to know about the machine. */
+
+import { isLinux } from "./os.ts";
+
+/** The machine at a moment. Memory in bytes. */
+export interface HostMetrics {
+  readonly total_memory: number;
+  /** What is not available. */
+  readonly used_memory: number;
+  readonly free_memory: number;
+  readonly available_memory: number;
+  readonly swap_total: number;
+  readonly swap_used: number;
+  readonly cpu_count: number;
+  /** Percent of all cores together, since the reading before this one. */
+  readonly cpu_percent: number;
+  readonly cpu_load_1: number;
+  readonly cpu_load_5: number;
+  readonly cpu_load_15: number;
+  readonly uptime_seconds: number;
+  readonly hostname: string;
+  readonly platform: string;
+  readonly arch: string;
+}
+
+interface CpuTimes {
+  readonly busy: number;
+  readonly total: number;
+}
+
+/** Reads the machine; remembers the CPU times for the next reading. */
+export class HostMeter {
+  #before: CpuTimes = { busy: 0, total: 0 };
+  #percent = 0;
+
+  /** The machine now. */
+  read(): HostMetrics {
+    const memory = Deno.systemMemoryInfo();
+    const [load1, load5, load15] = Deno.loadavg() as [number, number, number];
+    return {
+      total_memory: memory.total,
+      used_memory: memory.total - memory.available,
+      free_memory: memory.free,
+      available_memory: memory.available,
+      swap_total: memory.swapTotal,
+      swap_used: memory.swapTotal - memory.swapFree,
+      cpu_count: navigator.hardwareConcurrency,
+      cpu_percent: this.#cpuPercent(),
+      cpu_load_1: round(load1, 2),
+      cpu_load_5: round(load5, 2),
+      cpu_load_15: round(load15, 2),
+      uptime_seconds: Math.floor(Deno.osUptime()),
+      hostname: Deno.hostname(),
+      platform: Deno.build.os,
+      arch: Deno.build.arch,
+    };
+  }
+
+  #cpuPercent(): number {
+    const now = cpuTimes();
+    const elapsed = now.total - this.#before.total;
+    // Two readings within the same tick of the kernel say nothing new.
+    if (elapsed > 0) this.#percent = round((now.busy - this.#before.busy) / elapsed * 100, 1);
+    this.#before = now;
+    return this.#percent;
+  }
+}
+
+/** CPU times since the boot; without a /proc the load stands in for them. */
+function cpuTimes(): CpuTimes {
+  if (!isLinux) {
+    const total = Deno.osUptime();
+    return { busy: total * Math.min(1, Deno.loadavg()[0]! / navigator.hardwareConcurrency), total };
+  }
+  const line = Deno.readTextFileSync("/proc/stat").split("\n", 1)[0]!;
+  const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, soft = 0, steal = 0] = line
+    .trim().split(/\s+/).slice(1).map(Number);
+  const busy = user + nice + system + irq + soft + steal;
+  return { busy, total: busy + idle + iowait };
+}
+
+function round(value: number, digits: number): number {
+  return Math.round(value * 10 ** digits) / 10 ** digits;
+}

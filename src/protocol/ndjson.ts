@@ -1,0 +1,48 @@
+/** Streams of the daemon: one JSON object a line. */
+
+import { ProcsupError } from "../model/errors.ts";
+
+/**
+ * Every object of a stream, with the line it came as. Throws `closed` when the daemon is gone: the
+ * stream broke off, or ended although it was to go on for ever.
+ */
+export async function* ndjson<T>(
+  stream: ReadableStream<Uint8Array>,
+  forEver: boolean,
+): AsyncGenerator<{ readonly value: T; readonly line: string }> {
+  const decoder = new TextDecoder();
+  let held = "";
+  for await (const bytes of untilGone(stream)) {
+    const lines = (held + decoder.decode(bytes, { stream: true })).split("\n");
+    held = lines.pop()!;
+    for (const line of lines) {
+      // An empty line keeps an idle stream alive.
+      if (line !== "") yield { value: JSON.parse(line) as T, line };
+    }
+  }
+  if (forEver) throw gone();
+}
+
+async function* untilGone(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  try {
+    for (let next = await read(reader); next !== undefined; next = await read(reader)) yield next;
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+/** Only a failed read means that the daemon is gone: what the reader of the lines throws is its own. */
+async function read(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<Uint8Array | undefined> {
+  try {
+    return (await reader.read()).value;
+  } catch (cause) {
+    throw gone(cause);
+  }
+}
+
+function gone(cause?: unknown): ProcsupError {
+  return new ProcsupError("closed", "The daemon has gone", { cause, hint: "procsup ping" });
+}

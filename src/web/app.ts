@@ -1,0 +1,50 @@
+/** The web surface as one function from requests to responses; no socket is opened here. */
+
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { ProcsupError } from "../model/errors.ts";
+import type { WebApp, WebParts } from "./context.ts";
+import { addDashboard } from "./dashboard_routes.ts";
+import { addExtras } from "./extra_routes.ts";
+import { replyError } from "./reply.ts";
+import { addRoutes } from "./rest.ts";
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Every path there is. */
+export function webApp(parts: WebParts): WebApp {
+  const app: WebApp = new Hono();
+  app.onError((error) => {
+    if (!(error instanceof ProcsupError)) parts.warn(`Web: ${error.stack ?? error}`);
+    return replyError(error);
+  });
+  app.use(async (c, next) => {
+    parts.names?.check(provenance(c), isPage(c));
+    await next();
+  });
+  const limit = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: () => replyError(tooLarge()) });
+  app.on(["POST", "PUT", "PATCH", "DELETE"], "*", limit);
+  addDashboard(app, parts);
+  addExtras(app, parts);
+  addRoutes(app, parts);
+  app.notFound(() => replyError(new ProcsupError("not_found", "No such path")));
+  return app;
+}
+
+function provenance(c: Context) {
+  return {
+    host: c.req.header("host"),
+    origin: c.req.header("origin"),
+    fetchSite: c.req.header("sec-fetch-site"),
+  };
+}
+
+/** Whether it is something a link may lead to: not data. */
+function isPage(c: Context): boolean {
+  return c.req.method === "GET" &&
+    !/^\/(?:api\/|ws$|mcp$|metrics$|openapi\.json$)/.test(c.req.path);
+}
+
+function tooLarge(): ProcsupError {
+  return new ProcsupError("body_too_large", "The body is larger than 1 MiB");
+}

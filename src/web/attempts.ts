@@ -1,0 +1,37 @@
+/** Counts failed sign-ins by address. */
+
+const WINDOW_MS = 60_000;
+const MAX_FAILURES = 10;
+const MAX_ADDRESSES = 10_000;
+
+/** Failures of the last minute. */
+export class Attempts {
+  readonly #now: () => number;
+  readonly #failures = new Map<string, number[]>();
+
+  /** `now` gives milliseconds. */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** Notes a failure. Returns the seconds to wait when it is one too many, else 0. */
+  fail(address: string): number {
+    const now = this.#now();
+    const recent = (this.#failures.get(address) ?? []).filter((at) => at > now - WINDOW_MS);
+    // Told again and again does not make it longer: the newest are not added on top.
+    if (recent.length < MAX_FAILURES) {
+      this.#remember(address, [...recent, now]);
+      return 0;
+    }
+    return Math.ceil((recent[0]! + WINDOW_MS - now) / 1000);
+  }
+
+  #remember(address: string, times: number[]): void {
+    // To the end of the order: the address that was quiet longest is forgotten first.
+    this.#failures.delete(address);
+    this.#failures.set(address, times);
+    if (this.#failures.size > MAX_ADDRESSES) {
+      this.#failures.delete(this.#failures.keys().next().value!);
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/** What the web surface stands on: the daemon's verbs and streams, handed in by whoever serves it. */
+
+import type { ProcessChange } from "../model/process_change.ts";
+
+/** The daemon as the web sees it. */
+export interface Backend {
+  /** The verbs that there are. */
+  readonly actions: ReadonlySet<string>;
+  /** Carries one out. Throws `ProcsupError`. */
+  dispatch(action: string, payload: unknown): Promise<unknown>;
+  /** News of all processes from now on. */
+  events(signal?: AbortSignal): ReadableStream<ProcessChange>;
+  /** Names of the processes that a target addresses. Throws as `dispatch` does. */
+  namesOf(target: string): ReadonlySet<string>;
+  /** The lines of logs; its query is that of `GET /logs` on the daemon's socket. */
+  streamLogs(query: URLSearchParams): ReadableStream<unknown>;
+}

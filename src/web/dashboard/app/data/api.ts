@@ -1,0 +1,76 @@
+/** Asks the daemon over REST. */
+
+/** Base of the routes. */
+export const API = "/api/v1";
+
+/** A request that the daemon refused, or that did not reach it. */
+export class ApiError extends Error {
+  /** HTTP status; 0 when nobody answered. */
+  readonly status: number;
+  /** The daemon's name of the failure. */
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** How a request is made. */
+export interface Ask {
+  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** The response to a request. Throws `ApiError`, and whatever `signal` was aborted with. */
+export async function send(path: string, ask: Ask = {}): Promise<Response> {
+  const { method = "GET", query, body, signal } = ask;
+  const response = await fetch(`${API}${path}${queryText(query)}`, {
+    method,
+    credentials: "same-origin",
+    cache: "no-store",
+    ...(signal === undefined ? {} : { signal }),
+    ...(body === undefined ? {} : {
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, "daemon_unreachable", "The daemon cannot be reached");
+  });
+  if (response.ok) return response;
+  throw await refusal(response);
+}
+
+/** The JSON that a request is answered with. Throws as `send()`. */
+export async function ask<T>(path: string, how: Ask = {}): Promise<T> {
+  return await (await send(path, how)).json() as T;
+}
+
+/** The path of one process, by its name. */
+export function processPath(name: string, verb = ""): string {
+  return `/processes/${encodeURIComponent(name)}${verb === "" ? "" : `/${verb}`}`;
+}
+
+async function refusal(response: Response): Promise<ApiError> {
+  const { status } = response;
+  const { error, code } = await response.json().catch(() => ({})) as Record<string, unknown>;
+  return new ApiError(
+    status,
+    typeof code === "string" ? code : "",
+    typeof error === "string" ? error : `The daemon answered with status ${status}`,
+  );
+}
+
+function queryText(query: Ask["query"]): string {
+  const entries = Object.entries(query ?? {}).map(([key, value]) => [key, String(value)]);
+  return entries.length === 0 ? "" : `?${new URLSearchParams(entries)}`;
+}
+
+/** What went wrong, for people. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,102 @@
+/** What a log view shows, as the query of its address. Pure. */
+
+/** Which of an app's outputs. */
+export type LogStream = "stdout" | "stderr";
+
+/** How grave a line is. */
+export type Level = "error" | "warn" | "info" | "debug";
+
+/** What is looked at, and how. */
+export interface LogQuery {
+  /** Names; none for all. */
+  readonly targets: readonly string[];
+  readonly stream: LogStream | "";
+  readonly level: Level | "";
+  readonly search: string;
+  readonly isRegex: boolean;
+  readonly matchCase: boolean;
+  /** Lines that do not match, instead. */
+  readonly invert: boolean;
+  /** Show only what matches. */
+  readonly onlyMatches: boolean;
+  /** Milliseconds since the epoch of the line that a permalink points at; 0 for none. */
+  readonly at: number;
+  /** Fingerprint of that line. */
+  readonly mark: string;
+}
+
+/** Nothing asked for. */
+export const NO_QUERY: LogQuery = {
+  targets: [],
+  stream: "",
+  level: "",
+  search: "",
+  isRegex: false,
+  matchCase: false,
+  invert: false,
+  onlyMatches: false,
+  at: 0,
+  mark: "",
+};
+
+const FLAGS = { re: "isRegex", case: "matchCase", not: "invert", only: "onlyMatches" } as const;
+
+/** Reads a query from an address. What makes no sense is left out. */
+export function readLogQuery(params: URLSearchParams): LogQuery {
+  const stream = params.get("stream");
+  const level = params.get("level");
+  const at = Number(params.get("at") ?? 0);
+  return {
+    ...NO_QUERY,
+    targets: params.getAll("t"),
+    stream: stream === "stdout" || stream === "stderr" ? stream : "",
+    level: isLevel(level) ? level : "",
+    search: params.get("s") ?? "",
+    at: Number.isFinite(at) ? at : 0,
+    mark: params.get("mark") ?? "",
+    ...Object.fromEntries(
+      Object.entries(FLAGS).map(([word, key]) => [key, params.get(word) === "1"]),
+    ),
+  };
+}
+
+/** The address's query. */
+export function writeLogQuery(query: LogQuery): URLSearchParams {
+  const params = new URLSearchParams();
+  for (const target of query.targets) params.append("t", target);
+  if (query.stream) params.set("stream", query.stream);
+  if (query.level) params.set("level", query.level);
+  if (query.search) params.set("s", query.search);
+  for (const [word, key] of Object.entries(FLAGS)) if (query[key]) params.set(word, "1");
+  if (query.at > 0) {
+    params.set("at", String(query.at));
+    params.set("mark", query.mark);
+  }
+  return params;
+}
+
+function isLevel(text: string | null): text is Level {
+  return text === "error" || text === "warn" || text === "info" || text === "debug";
+}
+
+/** The pattern that is searched for; undefined for none, null when it is no regular expression. */
+export function patternOf(
+  { search, isRegex, matchCase }: Pick<LogQuery, "search" | "isRegex" | "matchCase">,
+): RegExp | undefined | null {
+  if (search === "") return undefined;
+  const source = isRegex ? search : search.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+  try {
+    return new RegExp(source, matchCase ? "gv" : "giv");
+  } catch {
+    return null;
+  }
+}
+
+/** A short fingerprint of a line (FNV-1a). */
+export function fingerprint(name: string, stream: LogStream, text: string): string {
+  let hash = 0x811c9dc5;
+  for (const char of `${name}\n${stream}\n${text}`) {
+    hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193);
+  }
+  return (hash >>> 0).toString(36);
+}

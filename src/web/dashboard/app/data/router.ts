@@ -1,0 +1,69 @@
+/** Where in the dashboard one is: the part of the address after `#`. */
+
+import { computed, signal } from "@preact/signals";
+
+/** A place. */
+export interface Place {
+  /** Segments, decoded: `["processes", "api"]`. Empty for the overview. */
+  readonly path: readonly string[];
+  readonly params: URLSearchParams;
+}
+
+const hash = signal(location.hash);
+
+addEventListener("hashchange", () => hash.value = location.hash);
+
+/** The current place. */
+export const place = computed(() => parsePlace(hash.value));
+
+/** Name of the current screen: `overview`, `processes`, `process`, `logs`, … */
+export const screen = computed(() => {
+  const [first = "overview", second] = place.value.path;
+  return first === "processes" && second !== undefined ? "process" : first;
+});
+
+/** Reads `#/a/b?c=d`. */
+export function parsePlace(text: string): Place {
+  const [path = "", query = ""] = text.replace(/^#\/?/, "").split(/\?(.*)/s);
+  return {
+    path: path.split("/").filter((part) => part !== "").map(decoded),
+    params: new URLSearchParams(query),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The address of a place. */
+export function linkTo(path: readonly string[], params?: URLSearchParams | string): string {
+  const query = params === undefined ? "" : String(params);
+  return `#/${path.map(encodeURIComponent).join("/")}${query === "" ? "" : `?${query}`}`;
+}
+
+/** Goes there, as a link would. */
+export function go(path: readonly string[], params?: URLSearchParams | string): void {
+  location.hash = linkTo(path, params);
+}
+
+/** Changes the query of the current place without a step in the history. */
+export function setParams(change: Readonly<Record<string, string>>): void {
+  const params = new URLSearchParams(place.value.params);
+  for (const [key, value] of Object.entries(change)) {
+    if (value === "") params.delete(key);
+    else params.set(key, value);
+  }
+  replaceParams(params);
+}
+
+/** Puts another query in the place of the current one. */
+export function replaceParams(params: URLSearchParams): void {
+  const link = linkTo(place.value.path, params);
+  if (link === hash.value) return;
+  history.replaceState(null, "", link);
+  hash.value = link;
+}

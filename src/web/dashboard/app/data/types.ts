@@ -1,0 +1,77 @@
+/** What the daemon tells the dashboard, and what is kept of it. */
+
+import type { LogStream } from "./log_query.ts";
+export type { CronJson, WhyJson } from "../../../../protocol/actions.ts";
+export type { ProcessJson } from "../../../../protocol/process_json.ts";
+
+/** Where a process is in its life. */
+export type State =
+  | "starting"
+  | "running"
+  | "stopping"
+  | "stopped"
+  | "crashed"
+  | "errored"
+  | "waiting";
+
+/** All of them, those that need somebody first. */
+export const STATES: readonly State[] = [
+  "errored",
+  "crashed",
+  "waiting",
+  "starting",
+  "stopping",
+  "running",
+  "stopped",
+];
+
+/** A piece of news. */
+export interface EventRow {
+  /** Unique in this page. */
+  readonly key: string;
+  /** A state, or what else befell the process. */
+  readonly type: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** A line of a log as it comes over the wire. */
+export interface LogLineJson {
+  readonly name: string;
+  readonly stream: LogStream;
+  readonly line: string;
+  readonly at: string;
+}
+
+/** `GET /system/metrics`. A collector that lacks a figure leaves it out. */
+export interface SystemMetrics {
+  readonly total_memory?: number;
+  readonly used_memory?: number;
+  readonly available_memory?: number;
+  readonly swap_total?: number;
+  readonly swap_used?: number;
+  readonly cpu_count?: number;
+  readonly cpu_percent?: number;
+  readonly cpu_load_1?: number;
+  readonly cpu_load_5?: number;
+  readonly cpu_load_15?: number;
+  readonly uptime_seconds?: number;
+  readonly process_count?: number;
+  readonly hostname?: string;
+  readonly platform?: string;
+  readonly arch?: string;
+  readonly daemon?: {
+    readonly pid?: number;
+    readonly version?: string;
+    readonly memory_bytes?: number;
+    readonly uptime_seconds?: number;
+  };
+}
+
+/** Who is signed in. */
+export interface Session {
+  readonly name: string;
+  readonly role: "read" | "operate" | "admin";
+}

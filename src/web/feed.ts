@@ -1,0 +1,137 @@
+/**
+ * The WebSocket feed (spec 6.1): the list of processes every two seconds, and at once when something
+ * changed. Each message is built and serialized once for all clients; nothing runs without any.
+ */
+
+import { messageOf } from "../model/errors.ts";
+import type { ProcessChange } from "../model/process_change.ts";
+import { changeJson } from "../protocol/change_json.ts";
+import type { Backend } from "./backend.ts";
+import { FeedClient, type FeedSocket } from "./feed_client.ts";
+import type { Snapshots } from "./snapshots.ts";
+
+const TICK_MS = 2000;
+const COALESCE_MS = 100;
+const TICKS_A_PING = 15;
+
+/** What a feed is made of. */
+export interface FeedParts {
+  readonly backend: Backend;
+  readonly snapshots: Snapshots;
+  readonly warn: (message: string) => void;
+}
+
+/** All clients of the feed. */
+export class Feed {
+  readonly #parts: FeedParts;
+  readonly #clients = new Set<FeedClient>();
+  readonly #encoder = new TextEncoder();
+  #ticker: ReturnType<typeof setInterval> | undefined;
+  #ticks = 0;
+  #pushTimer: ReturnType<typeof setTimeout> | undefined;
+  #pushedAt = -Infinity;
+  #latest: Promise<Uint8Array<ArrayBuffer>> | undefined;
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts;
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  /** Takes up a client, and sends it the list. */
+  join(socket: FeedSocket): { receive(text: string): void; left(): void } {
+    const client = new FeedClient(socket, this.#parts.backend);
+    this.#clients.add(client);
+    this.#ticker ??= setInterval(() => this.#tick(), TICK_MS);
+    this.#quietly(async () => client.send(await this.#message()));
+    return {
+      receive: (text) => {
+        if (client.receive(text).includes("system_metrics")) {
+          this.#quietly(async () => client.send(await this.#metrics()));
+        }
+      },
+      left: () => this.#remove(client),
+    };
+  }
+
+  /** Something happened to a process. */
+  changed(change: ProcessChange): void {
+    if (this.#clients.size === 0) return;
+    this.#latest = undefined;
+    this.#tellEvent(change);
+    if (this.#pushTimer !== undefined) return;
+    const wait = Math.max(0, this.#pushedAt + COALESCE_MS - performance.now());
+    this.#pushTimer = setTimeout(() => {
+      this.#pushTimer = undefined;
+      this.#quietly(() => this.#push());
+    }, wait);
+  }
+
+  /** Sends all clients away. */
+  close(): void {
+    for (const client of this.#clients) {
+      client.leave();
+      this.#remove(client);
+    }
+  }
+
+  #remove(client: FeedClient): void {
+    client.close();
+    this.#clients.delete(client);
+    if (this.#clients.size > 0) return;
+    clearInterval(this.#ticker);
+    clearTimeout(this.#pushTimer);
+    this.#ticker = this.#pushTimer = this.#latest = undefined;
+  }
+
+  #tick(): void {
+    this.#latest = undefined;
+    this.#quietly(() => this.#push());
+    if (++this.#ticks % TICKS_A_PING === 0) { for (const client of this.#clients) client.ping(); }
+    const curious = [...this.#clients].filter((client) => client.wants("system_metrics"));
+    if (curious.length === 0) return;
+    this.#quietly(async () => {
+      const text = await this.#metrics();
+      for (const client of curious) client.send(text);
+    });
+  }
+
+  async #push(): Promise<void> {
+    this.#pushedAt = performance.now();
+    const bytes = await this.#message();
+    for (const client of this.#clients) client.send(bytes);
+  }
+
+  /** The list, the same for all until the next change or tick. */
+  #message(): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#latest ??= this.#parts.snapshots.message()
+      .then((text) => this.#encoder.encode(text));
+  }
+
+  async #metrics(): Promise<Uint8Array<ArrayBuffer>> {
+    const metrics = await this.#parts.backend.dispatch("system_metrics", undefined);
+    const timestamp = Math.floor(Date.now() / 1000);
+    return this.#encoder.encode(JSON.stringify({ type: "system_metrics", metrics, timestamp }));
+  }
+
+  #tellEvent(change: ProcessChange): void {
+    const event = changeJson(change);
+    let bytes: Uint8Array<ArrayBuffer> | undefined;
+    for (const client of this.#clients) {
+      if (!client.wantsChange(event)) continue;
+      bytes ??= this.#encoder.encode(JSON.stringify({ type: "event", event }));
+      client.send(bytes);
+    }
+  }
+
+  /** A message that cannot be built is told in the daemon's log; the next one is another try. */
+  #quietly(act: () => Promise<void>): void {
+    act().catch((error) => {
+      this.#latest = undefined;
+      this.#parts.warn(`Feed: ${messageOf(error)}`);
+    });
+  }
+}

@@ -1,0 +1,150 @@
+/** One reader of the feed: what it wants, and how much it has not taken yet. */
+
+import { messageOf, ProcsupError } from "../model/errors.ts";
+import type { ChangeJson } from "../protocol/change_json.ts";
+import { parseJson } from "../protocol/json_text.ts";
+import type { Backend } from "./backend.ts";
+import { FeedLogs } from "./feed_logs.ts";
+
+/** The connection behind a client. */
+export interface FeedSocket {
+  send(text: string | Uint8Array<ArrayBuffer>): void;
+  /** Bytes that were sent and are not on their way yet. */
+  unsent(): number;
+  /** Asks whether the other side is there. False when it did not answer the last time. */
+  ping(): boolean;
+  /** Closes it, or drops it at once when `code` is 1006. */
+  close(code: number, reason: string): void;
+}
+
+/** What a client may ask for beyond `process_list`. */
+export const TOPICS = ["events", "logs", "system_metrics"] as const;
+
+/** One of them. */
+export type Topic = (typeof TOPICS)[number];
+
+/** A client with more unsent bytes than this is dropped. */
+const MAX_UNSENT = 1024 * 1024;
+const MAX_MESSAGES_A_SECOND = 50;
+/** Close codes of RFC 6455. */
+const [POLICY, GONE] = [1008, 1006];
+
+/** A client of the feed. */
+export class FeedClient {
+  readonly #socket: FeedSocket;
+  readonly #backend: Backend;
+  readonly #topics = new Set<Topic>();
+  #names: ReadonlySet<string> | undefined;
+  #logs: FeedLogs | undefined;
+  #second = 0;
+  #messages = 0;
+
+  constructor(socket: FeedSocket, backend: Backend) {
+    this.#socket = socket;
+    this.#backend = backend;
+  }
+
+  /** Whether it asked for a topic. */
+  wants(topic: Topic): boolean {
+    return this.#topics.has(topic);
+  }
+
+  /** Whether it asked for this piece of news. */
+  wantsChange({ name }: ChangeJson): boolean {
+    return this.wants("events") && (this.#names === undefined || this.#names.has(name));
+  }
+
+  /** Sends what is serialized already; drops a client that does not read. */
+  send(text: string | Uint8Array<ArrayBuffer>): void {
+    if (this.#socket.unsent() > MAX_UNSENT) this.#socket.close(GONE, "too slow");
+    else this.#socket.send(text);
+  }
+
+  /** Drops it when it did not answer the last ping, else sends the next one. */
+  ping(): void {
+    if (!this.#socket.ping()) this.#socket.close(GONE, "no answer");
+  }
+
+  /** Ends what goes on for it. */
+  close(): void {
+    this.#logs?.stop();
+    this.#topics.clear();
+  }
+
+  /** Says goodbye: the server ends. */
+  leave(): void {
+    this.close();
+    this.#socket.close(1001, "the server ends");
+  }
+
+  /** Takes a message of its. Returns the topics it newly asked for. */
+  receive(text: string): readonly Topic[] {
+    if (this.#isFlood()) {
+      this.#socket.close(POLICY, "too many messages");
+      return [];
+    }
+    try {
+      const message = parseJson(text) as Record<string, unknown> | null;
+      if (message?.type === "ping") this.#tell({ type: "pong" });
+      if (message?.type === "subscribe") return this.#subscribe(message);
+      if (message?.type === "unsubscribe") this.#unsubscribe(topicsOf(message));
+    } catch (error) {
+      const code = error instanceof ProcsupError ? error.code : "internal";
+      this.#tell({ type: "error", error: messageOf(error), code });
+    }
+    return [];
+  }
+
+  #subscribe(message: Record<string, unknown>): readonly Topic[] {
+    const topics = topicsOf(message);
+    const target = message.target ?? "all";
+    if (typeof target !== "string") throw badRequest('Invalid "target": expected text');
+    const names = target === "all" ? undefined : this.#backend.namesOf(target);
+    if (topics.includes("logs")) this.#follow(target, message);
+    if (topics.includes("events")) this.#names = names;
+    for (const topic of topics) this.#topics.add(topic);
+    this.#tell({ type: "subscribed", topics: [...this.#topics], target });
+    return topics;
+  }
+
+  #unsubscribe(topics: readonly Topic[]): void {
+    for (const topic of topics) this.#topics.delete(topic);
+    if (topics.includes("logs")) this.#logs?.stop();
+    this.#tell({ type: "subscribed", topics: [...this.#topics] });
+  }
+
+  #follow(target: string, { lines, grep, stderr }: Record<string, unknown>): void {
+    const query = new URLSearchParams({ target, follow: "true" });
+    if (lines === undefined || lines === 0) query.set("new", "true");
+    else query.set("lines", String(lines));
+    if (typeof grep === "string") query.set("grep", grep);
+    if (typeof stderr === "boolean") query.set(stderr ? "stderr" : "stdout", "true");
+    const stream = this.#backend.streamLogs(query);
+    this.#logs?.stop();
+    this.#logs = new FeedLogs(stream, {
+      unsent: () => this.#socket.unsent(),
+      send: (message) => this.#tell(message),
+    });
+  }
+
+  #tell(message: unknown): void {
+    this.send(JSON.stringify(message));
+  }
+
+  #isFlood(): boolean {
+    const second = Math.floor(performance.now() / 1000);
+    if (second !== this.#second) this.#messages = 0;
+    this.#second = second;
+    return ++this.#messages > MAX_MESSAGES_A_SECOND;
+  }
+}
+
+function topicsOf({ topics }: Record<string, unknown>): Topic[] {
+  const known: readonly unknown[] = TOPICS;
+  if (Array.isArray(topics) && topics.every((topic) => known.includes(topic))) return topics;
+  throw badRequest(`Invalid "topics": expected some of ${TOPICS.join(", ")}`);
+}
+
+function badRequest(message: string): ProcsupError {
+  return new ProcsupError("bad_request", message);
+}

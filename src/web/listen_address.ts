@@ -1,0 +1,38 @@
+/** Where the web surface listens: `127.0.0.1:9615`, `:9615`, `[::1]:9615`. Pure. */
+
+import { ProcsupError } from "../model/errors.ts";
+
+/** An address to listen on. */
+export interface ListenAddress {
+  readonly hostname: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+}
+
+/** Where it listens unless told otherwise. */
+export const DEFAULT_LISTEN = "127.0.0.1:9615";
+
+/** Reads an address. Throws `bad_request`. */
+export function parseListen(text: string): ListenAddress {
+  const match = /^(?:(\[[0-9a-f:.]+\]|[^:[\]\s/]*):)?(\d{1,5})$/i.exec(text.trim());
+  const port = Number(match?.[2]);
+  if (match === null || port > 65_535) {
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid address ${JSON.stringify(text)}: expected "host:port", such as "${DEFAULT_LISTEN}"`,
+    );
+  }
+  const name = (match[1] ?? "").replace(/^\[|\]$/g, "").toLowerCase();
+  // One family of addresses, so that it is clear which socket is meant.
+  return { hostname: name === "" || name === "localhost" ? "127.0.0.1" : name, port };
+}
+
+/** `host:port`, with the brackets that IPv6 needs. */
+export function addressText({ hostname, port }: ListenAddress): string {
+  return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+}
+
+/** Whether only this machine can reach it. */
+export function isLoopback({ hostname }: ListenAddress): boolean {
+  return hostname === "::1" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}

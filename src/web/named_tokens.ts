@@ -1,0 +1,120 @@
+/** Tokens with a name and a role, kept as hashes in a file that only its user can read. */
+
+import { ProcsupError } from "../model/errors.ts";
+import { readFileIfAny, replaceFileDurably } from "../platform/atomic_file.ts";
+import { type Role, ROLES } from "./roles.ts";
+
+/** A token as it is listed: what it is good for, never what it is. */
+export interface NamedToken {
+  readonly name: string;
+  readonly role: Role;
+  /** ISO 8601. */
+  readonly created_at: string;
+}
+
+interface Entry extends NamedToken {
+  /** SHA-256 of the token, in hex. */
+  readonly sha256: string;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const MAX_TOKENS = 1000;
+
+/** The named tokens of a home. */
+export class NamedTokens {
+  readonly #path: string;
+  #entries: Map<string, Entry> | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Makes a token and returns it; it cannot be shown again. Throws `name_taken` or `bad_request`. */
+  async create(name: string, role: string): Promise<{ token: string } & NamedToken> {
+    if (!NAME.test(name)) {
+      throw new ProcsupError(
+        "bad_request",
+        `Invalid name ${JSON.stringify(name)}: expected up to 64 letters, digits, ".", "_" or "-"`,
+      );
+    }
+    const known = ROLES.find((one) => one === role);
+    if (known === undefined) {
+      throw new ProcsupError(
+        "bad_request",
+        `Invalid role ${JSON.stringify(role)}: one of ${ROLES.join(", ")}`,
+      );
+    }
+    this.#refuseTaken(name);
+    const token = `ps_${crypto.getRandomValues(new Uint8Array(32)).toHex()}`;
+    const sha256 = await hashOf(token);
+    this.#refuseTaken(name);
+    const shown: NamedToken = { name, role: known, created_at: new Date().toISOString() };
+    this.#all().set(name, { ...shown, sha256 });
+    this.#write();
+    return { token, ...shown };
+  }
+
+  /** All of them, by name. */
+  list(): NamedToken[] {
+    return [...this.#all().values()]
+      .map(({ name, role, created_at }) => ({ name, role, created_at }))
+      .sort((a, b) => a.name < b.name ? -1 : 1);
+  }
+
+  /** Makes a token worthless at once. Throws `not_found`. */
+  revoke(name: string): void {
+    if (!this.#all().delete(name)) {
+      throw new ProcsupError("not_found", `There is no token ${JSON.stringify(name)}`, {
+        hint: "procsup token list",
+      });
+    }
+    this.#write();
+  }
+
+  /** The entry that a secret belongs to. Only hashes are compared: their order says nothing about it. */
+  async find(secret: string): Promise<NamedToken | undefined> {
+    if (this.#all().size === 0) return undefined;
+    const hash = await hashOf(secret);
+    return [...this.#all().values()].find(({ sha256 }) => sha256 === hash);
+  }
+
+  #refuseTaken(name: string): void {
+    if (this.#all().has(name)) {
+      throw new ProcsupError("name_taken", `There is a token "${name}" already`, {
+        hint: `procsup token revoke ${name}`,
+      });
+    }
+    if (this.#all().size >= MAX_TOKENS) {
+      throw new ProcsupError("bad_request", `There are ${MAX_TOKENS} tokens already`);
+    }
+  }
+
+  #all(): Map<string, Entry> {
+    return this.#entries ??= new Map(readEntries(this.#path).map((entry) => [entry.name, entry]));
+  }
+
+  #write(): void {
+    const tokens = [...this.#all().values()];
+    replaceFileDurably(this.#path, `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`);
+  }
+}
+
+/** An unreadable file lets nobody in, and is not overwritten unnoticed. */
+function readEntries(path: string): Entry[] {
+  const text = readFileIfAny(path);
+  if (text === undefined) return [];
+  try {
+    const { tokens } = JSON.parse(text) as { tokens: Entry[] };
+    return tokens.filter(({ name, role, sha256 }) =>
+      typeof name === "string" && ROLES.includes(role) && /^[0-9a-f]{64}$/.test(sha256)
+    );
+  } catch {
+    Deno.renameSync(path, `${path}.unreadable`);
+    return [];
+  }
+}
+
+async function hashOf(secret: string): Promise<string> {
+  const bytes = new TextEncoder().encode(secret);
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}

@@ -1,0 +1,140 @@
+/** The schemas of the OpenAPI document: what the routes take and answer. */
+
+import * as z from "zod";
+import { configSchema } from "../model/config_schema.ts";
+
+const STATES = ["starting", "running", "stopping", "stopped", "crashed", "errored", "waiting"] as const;
+
+const time = z.iso.datetime();
+
+const exit = z.object({ code: z.int().nullable(), signal: z.string().nullable(), at: time });
+
+const processInfo = z.object({
+  id: z.string(),
+  numeric_id: z.int(),
+  name: z.string(),
+  namespace: z.string(),
+  instance_index: z.int(),
+  runtime: z.string(),
+  state: z.enum(STATES),
+  pid: z.int(),
+  exit_code: z.int(),
+  restarts: z.int(),
+  created_at: time,
+  started_at: time.nullable(),
+  finished_at: time.nullable(),
+  config: z.record(z.string(), z.unknown()),
+  cpu_percent: z.number(),
+  memory_bytes: z.int(),
+  mem_percent: z.number(),
+  threads: z.int(),
+  fds: z.int(),
+  tags: z.array(z.string()),
+  uptime: z.int().meta({ description: "Nanoseconds" }),
+  ready: z.boolean(),
+  health: z.enum(["unknown", "healthy", "unhealthy"]),
+  next_restart_at: time.nullable(),
+  last_reason: z.string(),
+  last_exit: exit.nullable(),
+});
+
+const result = z.object({
+  name: z.string(),
+  id: z.string(),
+  ok: z.boolean(),
+  state: z.enum(STATES),
+  pid: z.int(),
+  error: z.string().optional(),
+  code: z.string().optional(),
+  last_stderr: z.array(z.string()).optional(),
+});
+
+const bulkResult = z.object({ status: z.string(), results: z.array(result) });
+
+function status(word: string) {
+  return z.object({ status: z.literal(word) });
+}
+
+const number = z.number();
+
+/** Of answers. */
+const ANSWERS: Readonly<Record<string, z.ZodType>> = {
+  ProcessInfo: processInfo,
+  ProcessList: z.array(processInfo),
+  Stopped: status("stopped"),
+  Restarted: status("restarted"),
+  Reloaded: status("reloaded"),
+  Deleted: status("deleted"),
+  Started: status("started"),
+  Status: z.object({ status: z.string() }),
+  BulkResult: bulkResult,
+  RollingResult: bulkResult.extend({ rolled_back: z.boolean() }),
+  Logs: z.object({ logs: z.string(), path: z.string(), lines: z.string() }),
+  Why: z.object({
+    process: processInfo,
+    reasons: z.array(z.string()),
+    last_stderr: z.array(z.string()),
+    hints: z.array(z.string()),
+  }),
+  CronList: z.array(z.record(z.string(), z.unknown())),
+  Saved: z.object({ status: z.literal("saved"), count: z.int() }),
+  Resurrected: z.object({
+    status: z.literal("resurrected"),
+    count: z.int(),
+    errors: z.array(z.string()),
+  }),
+  SystemMetrics: z.object({
+    ...Object.fromEntries(
+      [
+        ...["total_memory", "used_memory", "free_memory", "available_memory"],
+        ...["swap_total", "swap_used", "cpu_count", "cpu_percent"],
+        ...["cpu_load_1", "cpu_load_5", "cpu_load_15", "uptime_seconds", "process_count"],
+      ].map((name) => [name, number]),
+    ),
+    hostname: z.string(),
+    platform: z.string(),
+    arch: z.string(),
+    daemon: z.object({
+      pid: z.int(),
+      version: z.string(),
+      memory_bytes: z.int(),
+      uptime_seconds: z.int(),
+    }),
+  }),
+  Any: z.unknown(),
+  Error: z.object({ error: z.string(), code: z.string() }),
+};
+
+/** Of bodies. */
+const BODIES: Readonly<Record<string, z.ZodType>> = {
+  ProcessConfig: configSchema,
+  ProcessConfigPatch: configSchema.partial(),
+  RollingReload: z.object({
+    batch_size: z.union([z.int(), z.string()]).optional(),
+    wait_ready: z.boolean().optional(),
+    rollback_on_failure: z.boolean().optional(),
+  }),
+  Scale: z.object({ instances: z.union([z.int(), z.string()]) }),
+  Signal: z.object({ signal: z.union([z.string(), z.int()]) }),
+  ConfigReload: z.object({
+    config_path: z.string().optional(),
+    dry_run: z.boolean().optional(),
+  }),
+};
+
+/** Every schema by its name. */
+export function documentSchemas(): Record<string, unknown> {
+  return { ...schemasOf(ANSWERS, "output"), ...schemasOf(BODIES, "input") };
+}
+
+function schemasOf(
+  schemas: Readonly<Record<string, z.ZodType>>,
+  io: "input" | "output",
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => {
+      const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+      return [name, json];
+    }),
+  );
+}

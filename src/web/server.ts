@@ -1,0 +1,138 @@
+/**
+ * The TCP side of the web surface. It stands on node:http, which closes slow and silent connections;
+ * Deno.serve has no such deadlines.
+ */
+
+import { getRequestListener } from "@hono/node-server";
+import http from "node:http";
+import type { Socket } from "node:net";
+import { messageOf, ProcsupError } from "../model/errors.ts";
+import { webApp } from "./app.ts";
+import { onChanges } from "./changes.ts";
+import type { WebParts } from "./context.ts";
+import { Feed } from "./feed.ts";
+import { addressText, type ListenAddress } from "./listen_address.ts";
+import { replyError } from "./reply.ts";
+import type { SiteNames } from "./same_site.ts";
+import { Snapshots } from "./snapshots.ts";
+import { SocketServer } from "./socket_server.ts";
+
+/** A server that listens. */
+export interface WebServer {
+  /** Where. */
+  readonly address: ListenAddress;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+/** What a server is made of. */
+export interface WebServerParts extends Omit<WebParts, "snapshots"> {
+  readonly names: SiteNames;
+}
+
+/** How long a connection may take, in milliseconds. */
+const DEADLINES = {
+  /** Until the headers of a request are there. */
+  headersTimeout: 8000,
+  /** Until all of it is there. */
+  requestTimeout: 9000,
+  /** Between two requests. */
+  keepAliveTimeout: 5000,
+  connectionsCheckingInterval: 1000,
+};
+
+const MAX_CONNECTIONS = 2048;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** How old a list may be when nothing is known to have changed; usage is read no more often. */
+const LIST_AGE_MS = 250;
+
+/** Listens. Throws `address_in_use`, or `bad_request` for an address that is not this machine's. */
+export async function openServer(address: ListenAddress, parts: WebServerParts): Promise<WebServer> {
+  const { backend, warn } = parts;
+  const snapshots = new Snapshots({
+    list: () => backend.dispatch("list", undefined),
+    maxAgeMs: LIST_AGE_MS,
+  });
+  const feed = new Feed({ backend, snapshots, warn });
+  const sockets = new SocketServer({ ...parts, feed });
+  const app = webApp({ ...parts, snapshots });
+  const server = httpServer(getRequestListener(app.fetch, {
+    // The globals are the daemon's, and its other server needs them as they are.
+    overrideGlobalObjects: false,
+    errorHandler: () => replyError(new ProcsupError("bad_request", "The request is malformed")),
+  }));
+  server.on("upgrade", (request, socket, head) => void sockets.upgrade(request, socket, head));
+  const connections = track(server);
+  await listen(server, address);
+  const stop = onChanges(backend, (change) => {
+    snapshots.invalidate();
+    feed.changed(change);
+  });
+  const { port } = server.address() as { port: number };
+  return {
+    address: { ...address, port },
+    async close() {
+      stop();
+      feed.close();
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const connection of connections) connection.destroySoon();
+      await closed;
+    },
+  };
+}
+
+function httpServer(listener: http.RequestListener): http.Server {
+  const options = { ...DEADLINES, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false };
+  const server = http.createServer(options, (request, response) => {
+    if (request.headers.host) return listener(request, response);
+    // Before anything is made of it: a request without a Host has no URL.
+    response.writeHead(403, { "content-type": "application/json", connection: "close" });
+    response.end('{"error":"This Host is not served here","code":"forbidden"}');
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+    const timeout = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+    const status = timeout ? "408 Request Timeout" : "400 Bad Request";
+    const body = JSON.stringify({
+      error: timeout ? "The request took too long" : "The request is malformed",
+      code: "bad_request",
+    });
+    socket.end(
+      `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  });
+  return server;
+}
+
+function track(server: http.Server): Set<Socket> {
+  const connections = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    connections.add(socket);
+    socket.on("close", () => connections.delete(socket));
+  });
+  return connections;
+}
+
+function listen(server: http.Server, address: ListenAddress): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", (error) => reject(listenError(address, error)));
+  server.listen({ port: address.port, host: address.hostname }, () => {
+    server.removeAllListeners("error");
+    server.on("error", () => {});
+    resolve();
+  });
+  return promise;
+}
+
+function listenError(address: ListenAddress, error: NodeJS.ErrnoException): ProcsupError {
+  const cannot = `Cannot listen on "${addressText(address)}"`;
+  if (error.code === "EADDRINUSE") {
+    return new ProcsupError("address_in_use", `${cannot}: another program listens there`, {
+      hint: "procsup web start --listen 127.0.0.1:0 takes a free port",
+    });
+  }
+  if (error.code === "EACCES") return new ProcsupError("forbidden", `${cannot}: not permitted`);
+  return new ProcsupError("bad_request", `${cannot}: ${messageOf(error)}`);
+}

@@ -1,0 +1,109 @@
+/** `/ws`: lets WebSockets in, and joins them to the feed. */
+
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
+import type { Feed } from "./feed.ts";
+import type { FeedSocket } from "./feed_client.ts";
+import { allow, type Gatekeeper } from "./gatekeeper.ts";
+import type { SiteNames } from "./same_site.ts";
+
+const MAX_CLIENTS = 256;
+const MAX_MESSAGE_BYTES = 64 * 1024;
+
+/** What it takes to let one in. */
+export interface SocketParts {
+  readonly feed: Feed;
+  readonly gatekeeper: Gatekeeper;
+  readonly names: SiteNames;
+}
+
+/** Takes upgrade requests. */
+export class SocketServer {
+  readonly #parts: SocketParts;
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    clientTracking: false,
+  });
+
+  constructor(parts: SocketParts) {
+    this.#parts = parts;
+  }
+
+  /** Upgrades a request, or refuses it in plain HTTP. */
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Uint8Array): Promise<void> {
+    socket.on("error", () => socket.destroy());
+    try {
+      await this.#check(request);
+    } catch (error) {
+      refuse(socket, error);
+      return;
+    }
+    if (socket.destroyed) return;
+    this.#server.handleUpgrade(request, socket, head, (ws) => this.#join(ws));
+  }
+
+  async #check({ headers, method, url, socket }: IncomingMessage): Promise<void> {
+    const { names, gatekeeper, feed } = this.#parts;
+    const { host, origin } = headers;
+    names.check({ host, origin, fetchSite: text(headers["sec-fetch-site"]) }, false);
+    if (url?.split("?")[0] !== "/ws" || method !== "GET") {
+      throw new ProcsupError("not_found", "No such path");
+    }
+    const principal = await gatekeeper.identify({
+      authorization: headers.authorization,
+      cookie: headers.cookie,
+      address: socket.remoteAddress ?? "local",
+    });
+    allow(principal, "list");
+    if (feed.size >= MAX_CLIENTS) {
+      throw new ProcsupError("too_many_clients", `There are ${MAX_CLIENTS} WebSockets already`);
+    }
+  }
+
+  #join(ws: WebSocket): void {
+    const { receive, left } = this.#parts.feed.join(feedSocket(ws));
+    ws.on("message", (data, isBinary) => {
+      if (isBinary) ws.close(1003, "text is expected");
+      else receive(String(data));
+    });
+    // What went wrong was told to the other side by its close code.
+    ws.on("error", () => {});
+    ws.on("close", left);
+  }
+}
+
+function feedSocket(ws: WebSocket): FeedSocket {
+  let answered = true;
+  ws.on("pong", () => answered = true);
+  return {
+    send: (message) => ws.readyState === ws.OPEN ? ws.send(message, { binary: false }) : undefined,
+    unsent: () => ws.bufferedAmount,
+    ping() {
+      const alive = answered;
+      answered = false;
+      if (alive && ws.readyState === ws.OPEN) ws.ping();
+      return alive;
+    },
+    close: (code, reason) => code === 1006 ? ws.terminate() : ws.close(code, reason),
+  };
+}
+
+function refuse(socket: Duplex, error: unknown): void {
+  const code = error instanceof ProcsupError ? error.code : "internal";
+  const body = JSON.stringify({ error: messageOf(error), code });
+  const head = [
+    `HTTP/1.1 ${ERROR_TABLE[code].http} ${code}`,
+    "Content-Type: application/json",
+    `Content-Length: ${new TextEncoder().encode(body).length}`,
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+function text(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" ? header : header?.[0];
+}

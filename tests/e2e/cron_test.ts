@@ -1,0 +1,225 @@
+/** Jobs and restarts by the clock, with real children and a daemon that is killed. */
+
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import type { CronJson } from "../../src/protocol/actions.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const EVERY_SECOND = "* * * * * *";
+/** A schedule that is not due while a test runs. */
+const RARELY = "0 0 29 2 *";
+
+async function schedule(daemon: TestDaemon, name: string): Promise<CronJson> {
+  return (await daemon.client.call("cron_list", { name }))[0]!;
+}
+
+async function statuses(daemon: TestDaemon, name: string): Promise<string[]> {
+  return (await schedule(daemon, name)).history!.map(({ status }) => status);
+}
+
+function lines(path: string): number {
+  return Deno.readTextFileSync(path).split("\n").length - 1;
+}
+
+Deno.test("a job is not started, but run by the clock, and its history tells how it went", async () => {
+  await using daemon = await TestDaemon.start();
+  const { state, pid } = await daemon.startScript("job", "echo ran; exit 3", {
+    cron: EVERY_SECOND,
+  });
+  assertEquals([state, pid], ["stopped", 0]);
+  await waitFor(async () => (await schedule(daemon, "job")).history!.length >= 2, {
+    what: "two runs",
+  });
+  const job = await schedule(daemon, "job");
+  assertEquals([job.type, job.enabled, job.last_status, job.last_exit_code], [
+    "job",
+    true,
+    "failed",
+    3,
+  ]);
+  const [first, second] = job.history!;
+  assertEquals(Date.parse(second!.at) - Date.parse(first!.at) >= 900, true);
+  assert(lines(`${daemon.home}/apps/job/stdout.log`) >= 2);
+  // A run that failed waits for the next tick.
+  assertEquals((await daemon.status("job")).restarts, 0);
+});
+
+Deno.test("a job's history and switch outlive a daemon that is killed", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("job", "exit 0", { cron: RARELY });
+  await daemon.client.call("cron_run", { name: "job" });
+  await waitFor(async () => (await statuses(daemon, "job")).length === 1);
+  await daemon.client.call("cron_stop", { name: "job" });
+  const before = await schedule(daemon, "job");
+  await daemon.kill();
+  await daemon.run();
+  assertEquals(await schedule(daemon, "job"), before);
+  assertEquals([before.enabled, before.next_run, before.last_status], [false, null, "ok"]);
+  assertEquals((await daemon.status("job")).state, "stopped");
+  const started = await daemon.client.call("cron_start", "job");
+  assertEquals(started, { status: "started", name: "job" });
+  assert((await schedule(daemon, "job")).next_run !== null);
+});
+
+Deno.test("a run goes on and is recorded although the daemon is killed meanwhile", async () => {
+  await using daemon = await TestDaemon.start();
+  const gate = `${daemon.home}/gate`;
+  const script = `while [ ! -e ${gate} ]; do sleep 0.05; done; exit 5`;
+  for (const name of ["adopted", "ended"]) {
+    await daemon.startScript(name, script, { cron: RARELY });
+    await daemon.client.call("cron_run", name);
+    await waitFor(async () => (await daemon.status(name)).pid > 0);
+  }
+  const { pid } = await daemon.status("adopted");
+  await daemon.kill();
+  await daemon.run();
+  assert((await schedule(daemon, "adopted")).running);
+  assertEquals((await daemon.status("adopted")).pid, pid);
+  await daemon.kill();
+  Deno.writeTextFileSync(gate, "");
+  await waitFor(() => !isAlive(pid));
+  await daemon.run();
+  for (const name of ["adopted", "ended"]) {
+    await waitFor(async () => (await statuses(daemon, name)).length === 1);
+    const job = await schedule(daemon, name);
+    assertEquals([job.last_status, job.last_exit_code, job.running], ["failed", 5, false]);
+  }
+});
+
+Deno.test("a job that is due while it runs is skipped, replaced or queued, as configured", async () => {
+  await using daemon = await TestDaemon.start();
+  const job = (overlap: string) => ({ cron: { schedule: EVERY_SECOND, overlap } });
+  await daemon.startScript("skips", "sleep 1000", job("skip"));
+  await daemon.startScript("replaces", "sleep 1000", job("kill"));
+  await daemon.startScript("queues", "sleep 1.5", job("queue"));
+  await waitFor(async () => (await statuses(daemon, "skips")).includes("skipped"));
+  await waitFor(async () => (await statuses(daemon, "replaces")).length >= 2);
+  await waitFor(async () => (await statuses(daemon, "queues")).length >= 2);
+  assertEquals([...new Set(await statuses(daemon, "skips"))], ["skipped"]);
+  assertEquals([...new Set(await statuses(daemon, "replaces"))], ["killed"]);
+  const queued = (await schedule(daemon, "queues")).history!;
+  assertEquals([...new Set(queued.map(({ status }) => status))], ["ok"]);
+  const gap = Date.parse(queued[1]!.at) - Date.parse(queued[0]!.at) - queued[0]!.duration / 1e6;
+  assert(gap < 500, `the queued run began ${gap} ms after the one before it`);
+});
+
+Deno.test("a run that takes too long is ended with all it started", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("slow", "sleep 1000 & sleep 1000", {
+    cron: { schedule: RARELY, timeout: "300ms" },
+  });
+  await daemon.client.call("cron_run", "slow");
+  await waitFor(async () => (await statuses(daemon, "slow")).includes("timeout"));
+  const slow = await daemon.status("slow");
+  assertEquals([slow.state, slow.last_reason], ["stopped", "timed out after 300ms"]);
+});
+
+Deno.test("cron_restart restarts what is up, hooks included, and leaves alone what was stopped", async () => {
+  await using daemon = await TestDaemon.start();
+  const hooked = `${daemon.home}/hooked`;
+  const { pid } = await daemon.startScript("app", "exec sleep 1000", {
+    cron_restart: EVERY_SECOND,
+    hooks: { pre_restart: `echo pre >>${hooked}`, post_restart: `echo post >>${hooked}` },
+  });
+  await waitFor(async () => {
+    const now = await daemon.status("app");
+    return now.state === "running" && now.pid > 0 && now.pid !== pid;
+  }, { what: "a new pid" });
+  assertEquals((await daemon.status("app")).last_reason, "restarted by schedule");
+  await daemon.client.call("stop", { target: "app" });
+  assert(Deno.readTextFileSync(hooked).startsWith("pre\npost\n"));
+  assertEquals((await schedule(daemon, "app")).type, "restart");
+  const runs = (await statuses(daemon, "app")).length;
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  assertEquals((await daemon.status("app")).state, "stopped");
+  assert((await statuses(daemon, "app")).length <= runs + 1);
+});
+
+Deno.test("a job is run when it is named, not when everything is started", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("job", "exit 0", { cron: RARELY });
+  await daemon.client.call("restart", "all");
+  await daemon.client.call("start", { target: "all" }).catch(() => {});
+  assertEquals(await statuses(daemon, "job"), []);
+  await daemon.client.call("start", { target: "job" });
+  await waitFor(async () => (await statuses(daemon, "job")).length === 1);
+});
+
+Deno.test("resurrect registers a job and does not run it", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("job", "exit 0", { cron: RARELY });
+  await daemon.client.call("start", { target: "job" });
+  await daemon.client.call("save");
+  await daemon.client.call("delete", "job");
+  await daemon.client.call("resurrect");
+  const job = await schedule(daemon, "job");
+  assertEquals([job.running, job.history], [false, []]);
+  assertEquals((await daemon.status("job")).pid, 0);
+});
+
+Deno.test("a schedule that cannot be is refused by name, and nothing is registered", async () => {
+  await using daemon = await TestDaemon.start();
+  const refused: readonly [object, string][] = [
+    [{ cron: "0 0 31 2 *" }, 'Invalid "cron.schedule" "0 0 31 2 *": this date never comes'],
+    [{ cron_restart: "* * *" }, 'Invalid "cron_restart.schedule" "* * *": expected 5 or 6 fields'],
+    [
+      { cron: { schedule: "@daily", timezone: "Mars/Olympus" } },
+      'Invalid "cron.timezone" "Mars/Olympus": unknown timezone',
+    ],
+  ];
+  for (const [config, message] of refused) {
+    const start = daemon.startScript("job", "exit 0", config as Record<string, unknown>);
+    const error = await assertRejects(() => start, ProcsupError, message);
+    assertEquals(error.code, "invalid_config");
+  }
+  assertEquals(await daemon.client.call("list"), []);
+});
+
+Deno.test("a cron action names what has no schedule, and what is not there", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "exec sleep 1000");
+  for (const action of ["cron_run", "cron_start", "cron_stop"] as const) {
+    const error = await assertRejects(() => daemon.client.call(action, "app"), ProcsupError);
+    assertEquals([error.code, error.message], ["wrong_state", 'No schedule: "app"']);
+    const gone = await assertRejects(() => daemon.client.call(action, "nope"), ProcsupError);
+    assertEquals(gone.code, "process_not_found");
+  }
+  assertEquals(await daemon.client.call("cron_list"), []);
+});
+
+Deno.test("procsup cron lists, runs, switches and foretells", async () => {
+  await using daemon = await TestDaemon.start();
+  const script = `${daemon.home}/job.sh`;
+  Deno.writeTextFileSync(script, "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+  const schedule = ["--cron", "0 4 * * *", "--timezone", "UTC"];
+  const started = await daemon.cli("start", script, "--name", "job", ...schedule);
+  assertEquals([started.code, started.stdout], [0, "✔ job  scheduled\n"]);
+  assertEquals((await daemon.cli("cron", "run", "job")).stdout, "✔ job  running\n");
+  await waitFor(async () => (await statuses(daemon, "job")).includes("ok"));
+  const list = await daemon.cli("cron");
+  assertMatch(list.stdout, /^NAME +TYPE +SCHEDULE +TIMEZONE +ENABLED +NEXT +LAST +STATUS +EXIT\n/);
+  assertMatch(list.stdout, /job +job +0 4 \* \* \* +UTC +yes .* ok +0\n$/);
+  const next = JSON.parse((await daemon.cli("cron", "next", "job", "--json")).stdout);
+  assertEquals(next[0].next_runs.length, 5);
+  assertMatch(next[0].next_runs[0], /T04:00:00.000Z$/);
+  assertMatch((await daemon.cli("cron", "history", "job")).stdout, /NAME +AT .*\njob .* ok +0\n$/s);
+  assertEquals((await daemon.cli("cron", "stop", "job")).stdout, "✔ job  schedule off\n");
+  assertMatch((await daemon.cli("cron", "list", "job")).stdout, / no +- /);
+});
+
+Deno.test("procsup cron tells what it does not know", async () => {
+  await using daemon = await TestDaemon.start();
+  const cases: readonly [string[], number, RegExp][] = [
+    [["cron", "strat", "x"], 2, /Unknown word "strat" after "cron"\n.*Did you mean "cron start"/],
+    [["cron", "run"], 2, /Too few words for "cron run"/],
+    [["cron", "run", "nope"], 4, /Process not found/],
+    [["start", "/bin/true", "--timezone", "UTC"], 2, /Cannot use --timezone alone/],
+    [["start", "/bin/true", "--cron", "99 * * * *"], 2, /Invalid "cron.schedule" "99 \* \* \* \*"/],
+  ];
+  for (const [args, code, message] of cases) {
+    const result = await daemon.cli(...args);
+    assertEquals(result.code, code, result.stderr);
+    assertMatch(result.stderr, message);
+  }
+});

@@ -1,0 +1,151 @@
+/** Health checks of real servers; the details of a check are in tests/process/. */
+
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { ProcsupError } from "../../src/mod.ts";
+import { freePort } from "../support/http_load.ts";
+import { TestDaemon } from "../support/procsup.ts";
+import { TestManager } from "../support/test_manager.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const SERVER = new URL("../fixtures/http_app.ts", import.meta.url).pathname;
+
+/** The configuration of a server that is checked several times a second. */
+function server(check: Record<string, unknown> = {}, env: Record<string, string> = {}) {
+  const port = freePort();
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    config: {
+      name: "api",
+      entrypoint: Deno.execPath(),
+      args: ["run", "-A", SERVER],
+      env: { PORT: String(port), ...env },
+      health_check: {
+        type: "http",
+        url: `${url}/health`,
+        interval: "50ms",
+        retries: 2,
+        grace_period: "10s",
+        ...check,
+      },
+    },
+  };
+}
+
+Deno.test("a server that falls ill is restarted with the reason, and is well again", async () => {
+  await using test = await TestManager.open();
+  const { url, config } = server({ grace_period: "0s", on_failure: "restart" });
+  await test.manager.fleet.add(
+    { cwd: test.home, wait_ready: true, ...config },
+    { wait: true },
+  );
+  await waitFor(() => test.info("api").health === "healthy", { what: "healthy" });
+  const { pid } = test.info("api");
+  await fetch(`${url}/fail`).then((response) => response.body?.cancel());
+  await waitFor(() => test.info("api").restarts === 1, { what: "a restart" });
+  await waitFor(() => test.info("api").health === "healthy", { what: "healthy again" });
+  const now = test.info("api");
+  assert(now.pid !== pid && now.state === "running");
+  assertMatch(now.lastReason, /^unhealthy: .*\/health answered 503$/);
+  const kinds = test.changes.map(({ type }) => type).filter((type) => /healthy/.test(type));
+  assertEquals(kinds, ["healthy", "unhealthy", "healthy"]);
+  assertMatch(test.told("api", "unhealthy")[0]!.reason, /answered 503$/);
+});
+
+Deno.test("a server that does nothing about its illness goes on with on_failure none", async () => {
+  await using test = await TestManager.open();
+  const { url, config } = server({ grace_period: "0s", on_failure: "none" });
+  await test.manager.fleet.add(
+    { cwd: test.home, wait_ready: true, ...config },
+    { wait: true },
+  );
+  await fetch(`${url}/fail`).then((response) => response.body?.cancel());
+  await waitFor(() => test.info("api").health === "unhealthy", { what: "unhealthy" });
+  assertEquals([test.info("api").state, test.info("api").restarts], ["running", 0]);
+});
+
+Deno.test("on_failure signal reaches the app", async () => {
+  await using test = await TestManager.open();
+  const app = "trap 'echo got >>order' USR1; while :; do sleep 0.02; done";
+  await test.script("app", app, {
+    health_check: {
+      type: "command",
+      command: "exit 1",
+      interval: "20ms",
+      retries: 3,
+      on_failure: "signal:SIGUSR1",
+    },
+  });
+  await waitFor(() => test.lines("order").length === 1, { what: "the signal" });
+  assertEquals(test.info("app").restarts, 0);
+});
+
+Deno.test("an app that never gets well is given up after max_restarts", async () => {
+  await using test = await TestManager.open();
+  await test.script("app", "exec sleep 1000", {
+    max_restarts: 2,
+    health_check: { type: "command", command: "exit 1", interval: "20ms", retries: 1 },
+  });
+  await test.until("app", "errored");
+  const { restarts, lastReason, pid } = test.info("app");
+  assertEquals([restarts, pid], [2, 0]);
+  assertEquals(lastReason, "unhealthy: check ended with code 1, 2 restarts used up");
+});
+
+Deno.test("a check that hangs is made one at a time, and costs a stop no time", async () => {
+  await using test = await TestManager.open();
+  await test.script("app", "exec sleep 1000", {
+    health_check: {
+      type: "command",
+      command: "echo begun >>order; sleep 1000",
+      interval: "10ms",
+      timeout: "300ms",
+      retries: 1,
+      on_failure: "none",
+    },
+  });
+  await waitFor(() => test.info("app").health === "unhealthy", { what: "unhealthy" });
+  assert(test.lines("order").length <= 2, `${test.lines("order").length} checks`);
+  await waitFor(() => test.lines("order").length >= 2, { what: "the next check" });
+  const startedAt = performance.now();
+  await test.manager.stop("app");
+  assert(performance.now() - startedAt < 250);
+});
+
+Deno.test("health is checked again under a new daemon, and shown", async () => {
+  await using daemon = await TestDaemon.start();
+  const { config } = server({ on_failure: "none" });
+  await daemon.client.call("start", { cwd: "/", ...config });
+  const healthy = async () => (await daemon.status("api")).health === "healthy";
+  await waitFor(healthy, { what: "healthy" });
+  const { pid } = await daemon.status("api");
+  await daemon.kill();
+  await daemon.run();
+  await waitFor(healthy, { what: "healthy under the new daemon" });
+  assertEquals((await daemon.status("api")).pid, pid);
+  assertEquals(JSON.parse((await daemon.cli("status", "api", "--json")).stdout).health, "healthy");
+});
+
+Deno.test("bad health checks are refused before anything starts, with the field", async () => {
+  await using test = await TestManager.open();
+  const bad: readonly [Record<string, unknown>, string][] = [
+    [{ type: "http" }, 'needs "url"'],
+    [{ type: "tcp" }, 'needs "tcp_endpoint"'],
+    [{ type: "command" }, 'needs "command"'],
+    [{ type: "icmp", url: "x" }, "health_check.type"],
+    [{ type: "http", url: "ftp://x" }, "health_check.url"],
+    [{ type: "tcp", address: "localhost" }, "health_check.tcp_endpoint"],
+    [{ type: "command", command: "true", retries: 0 }, "health_check.retries"],
+    [{ type: "command", command: "true", on_failure: "signal:SIGFOO" }, "SIGFOO"],
+    [{ type: "command", command: "true", on_failure: "panic" }, "health_check.on_failure"],
+    [{ type: "command", command: "true", interval: "0s" }, "health_check.interval"],
+    [{ type: "command", command: "true", timeout: "0s" }, "health_check.timeout"],
+  ];
+  for (const [health_check, message] of bad) {
+    const start = () => test.script("app", "sleep 1000", { health_check });
+    const error = await assertRejects(start, ProcsupError);
+    assertEquals(error.code, "invalid_config", JSON.stringify(health_check));
+    assert(error.message.includes(message), error.message);
+  }
+  assertEquals(test.manager.list(), []);
+});

@@ -1,0 +1,248 @@
+/** The ten hooks of spec 6.2, around real children. */
+
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { ProcsupError } from "../../src/mod.ts";
+import { livingWith } from "../fixtures/run_members.ts";
+import { programWords, TestDaemon } from "../support/procsup.ts";
+import { TestManager } from "../support/test_manager.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const HOOKS = [
+  "pre_start",
+  "post_start",
+  "pre_stop",
+  "post_stop",
+  "pre_restart",
+  "post_restart",
+  "pre_reload",
+  "post_reload",
+] as const;
+
+/** Hooks that write their name, each, into `order`. */
+const WRITE_NAMES = Object.fromEntries(
+  HOOKS.map((hook) => [hook, 'echo "$PROCSUP_EVENT" >>order']),
+);
+
+/** Writes when it begins and when it is asked to end. */
+const APP = "echo app >>order; trap 'echo end >>order; exit 0' TERM; sleep 1000 & wait";
+
+async function timed(act: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await act();
+  return performance.now() - startedAt;
+}
+
+/** Waits for that many lines, and takes the file away. */
+async function takeOrder(test: TestManager, count: number): Promise<string[]> {
+  await waitFor(() => test.lines("order").length >= count, { what: `${count} lines` });
+  const lines = test.lines("order");
+  await Deno.remove(`${test.home}/order`);
+  return lines;
+}
+
+/** What must come in this order; others may come between. */
+function assertOrder(lines: readonly string[], ...expected: string[]): void {
+  assertEquals(lines.filter((line) => expected.includes(line)), expected);
+}
+
+Deno.test("hooks run around start, stop, restart and reload in the order of the specification", async () => {
+  await using test = await TestManager.open();
+  await test.script("app", APP, { hooks: WRITE_NAMES });
+  const start = await takeOrder(test, 3);
+  assertOrder(start, "pre_start", "app");
+  assertOrder(start, "pre_start", "post_start");
+
+  await test.manager.restart("app");
+  const restart = await takeOrder(test, 8);
+  assertOrder(restart, "pre_restart", "pre_stop", "end", "pre_start", "app", "post_restart");
+  assertOrder(restart, "pre_restart", "pre_stop", "end", "post_stop");
+  assertOrder(restart, "pre_start", "post_start");
+  assertEquals(restart.length, 8);
+
+  await test.manager.reload("app");
+  const reload = await takeOrder(test, 8);
+  assertOrder(reload, "pre_reload", "pre_stop", "end", "pre_start", "app", "post_reload");
+  assertEquals(reload.filter((line) => line.endsWith("_restart")), [], "a reload is no restart");
+
+  await test.manager.stop("app");
+  assertEquals(await takeOrder(test, 3), ["pre_stop", "end", "post_stop"]);
+});
+
+Deno.test("a reload by signal fires the hooks of a reload and none of a stop", async () => {
+  await using test = await TestManager.open();
+  const app = "trap 'echo hup >>order' HUP; echo app >>order; while :; do sleep 0.02; done";
+  await test.script("app", app, { hooks: WRITE_NAMES, reload_signal: "SIGHUP" });
+  const { pid } = test.info("app");
+  await takeOrder(test, 3);
+  await test.manager.reload("app");
+  assertOrder(await takeOrder(test, 3), "pre_reload", "hup");
+  assertEquals(test.info("app").pid, pid);
+});
+
+Deno.test("pre_start that fails ends errored with its output, spawns nothing and is not retried", async () => {
+  await using test = await TestManager.open();
+  const hooks = {
+    pre_start: "echo migrating; echo no database >&2; exit 3",
+    post_start: "touch x",
+  };
+  const start = () => test.script("app", "echo app >>order; sleep 1000", { hooks });
+  const error = await assertRejects(start, ProcsupError);
+  assertEquals(error.message, 'Cannot start "app": pre_start hook failed');
+  const { state, restarts, pid, nextRestartAt } = test.info("app");
+  assertEquals([state, restarts, pid, nextRestartAt], ["errored", 0, 0, null]);
+  await waitFor(() => test.told("app", "note").length === 1, { what: "the note" });
+  const note = test.told("app", "note")[0]!.reason;
+  assertMatch(note, /^pre_start hook failed with exit code 3: /);
+  assert(note.includes("migrating") && note.includes("no database"), note);
+  assertEquals(test.warnings, [`"app": ${note}`], "the supervisor's log has it too");
+  assertEquals(test.lines("order"), []);
+});
+
+Deno.test("pre_start that does not end in time is killed with all it forked, and ends errored", async () => {
+  await using test = await TestManager.open();
+  const env = { MARK: crypto.randomUUID() };
+  const command = "echo waiting for the lock; trap '' TERM; (sleep 1000; true) & sleep 1000; true";
+  const hooks = { pre_start: { command, timeout: "300ms" } };
+  const took = await timed(() =>
+    assertRejects(() => test.script("app", "sleep 1000", { hooks, env }), ProcsupError)
+  );
+  assert(took >= 300 && took < 3000, `${took} ms`);
+  assertEquals(test.info("app").state, "errored");
+  await waitFor(() => livingWith(`MARK=${env.MARK}`).length === 0, { what: "all to be gone" });
+  await waitFor(() => test.warnings.length === 1, { what: "the warning" });
+  assertEquals(
+    test.warnings[0],
+    '"app": pre_start hook timed out after 300 ms and was killed: waiting for the lock',
+  );
+});
+
+Deno.test("pre_start that may fail, fails and lets the app start", async () => {
+  await using test = await TestManager.open();
+  const hooks = { pre_start: { command: "exit 3", ignore_failure: true } };
+  assertEquals((await test.script("app", "exec sleep 1000", { hooks })).state, "running");
+  assertEquals(test.warnings.length, 1);
+});
+
+Deno.test("pre_start is run again for every automatic restart", async () => {
+  await using test = await TestManager.open();
+  const hooks = { pre_start: 'echo "$PROCSUP_RESTARTS" >>order' };
+  const config = { hooks, max_restarts: 2, restart_delay: "10ms" };
+  await test.script("app", "exit 1", config);
+  await test.until("app", "errored");
+  assertEquals(test.lines("order"), ["0", "1", "2"]);
+});
+
+Deno.test("no hook but pre_start stops anything by failing or by hanging", async () => {
+  await using test = await TestManager.open();
+  const others = HOOKS.filter((hook) => hook !== "pre_start");
+  for (const [name, command] of [["fails", "exit 1"], ["hangs", "sleep 1000"]] as const) {
+    const hooks = Object.fromEntries(
+      others.map((hook) => [hook, { command, timeout: "200ms" }]),
+    );
+    const took = await timed(async () => {
+      await test.script(name, "exec sleep 1000", { hooks });
+      await test.manager.restart(name);
+      await test.manager.reload(name);
+      await test.manager.stop(name);
+    });
+    assert(took < 6000, `${took} ms`);
+    assertEquals([test.info(name).state, test.info(name).restarts], ["stopped", 0]);
+    const noted = () => test.told(name, "note").map(({ reason }) => reason.split(" ")[0]);
+    await waitFor(() => new Set(noted()).size === others.length, { what: "a note of each" });
+    assertEquals([...new Set(noted())].toSorted(), others.toSorted());
+  }
+});
+
+Deno.test("hooks that nobody waits for delay nothing", async () => {
+  await using test = await TestManager.open();
+  const slow = { command: "sleep 1000", timeout: "2s" };
+  const hooks = { post_start: slow, post_stop: slow, post_restart: slow, post_reload: slow };
+  const took = await timed(async () => {
+    await test.script("app", "exec sleep 1000", { hooks });
+    await test.manager.restart("app");
+    await test.manager.reload("app");
+    await test.manager.stop("app");
+  });
+  assert(took < 1900, `${took} ms`);
+  await waitFor(() => test.warnings.length >= 8, { what: "the hooks to be over" });
+});
+
+Deno.test("hooks are told of their process, and inherit the app's environment", async () => {
+  await using test = await TestManager.open();
+  const tell = 'echo "$PROCSUP_NAME $PROCSUP_ID $PROCSUP_PID $PROCSUP_EVENT $PROCSUP_RESTARTS ' +
+    '[$PROCSUP_EXIT_CODE] [$PROCSUP_SIGNAL] $MINE $PWD" >>order';
+  const hooks = { pre_start: tell, post_start: tell, pre_stop: tell, post_stop: tell };
+  const config = { hooks, env: { MINE: "yes" }, restart_delay: "10ms" };
+  const { id, pid } = await test.script("app", "exec sleep 1000", config);
+  await takeOrder(test, 2);
+  Deno.kill(pid, "SIGKILL");
+  await waitFor(() => test.info("app").restarts === 1, { what: "a restart" });
+  const second = (await test.until("app", "running")).pid;
+  const restart = await takeOrder(test, 2);
+  const rest = `yes ${test.home}`;
+  assertEquals(restart[0], `app ${id} 0 pre_start 1 [137] [SIGKILL] ${rest}`);
+  assertEquals(restart[1], `app ${id} ${second} post_start 1 [137] [SIGKILL] ${rest}`);
+  await test.manager.stop("app");
+  assertEquals(await takeOrder(test, 2), [
+    `app ${id} ${second} pre_stop 1 [137] [SIGKILL] ${rest}`,
+    `app ${id} 0 post_stop 1 [143] [SIGTERM] ${rest}`,
+  ]);
+});
+
+Deno.test("a forced stop does not wait for pre_stop", async () => {
+  await using test = await TestManager.open();
+  const hooks = { pre_stop: "touch begun; sleep 1000" };
+  await test.script("app", "exec sleep 1000", { hooks });
+  assert(await timed(() => test.manager.forceStop("app")) < 2000);
+  assertEquals(test.warnings, []);
+});
+
+Deno.test("a hook that prints a lot is kept to its last 64 KiB", async () => {
+  await using test = await TestManager.open();
+  const flood = "head -c 100000000 /dev/zero | tr '\\0' x; printf END; exit 1";
+  await test.script("app", "exec sleep 1000", { hooks: { post_start: flood } });
+  await waitFor(() => test.warnings.length === 1, { what: "the warning" });
+  assert(test.warnings[0]!.endsWith("xEND"));
+  assert(test.warnings[0]!.length < 66_000, `${test.warnings[0]!.length} characters`);
+});
+
+Deno.test("restart and reload fire their hooks through the socket and from the command line", async () => {
+  await using daemon = await TestDaemon.start();
+  const order = `${daemon.home}/order`;
+  const write = `echo "$PROCSUP_EVENT" >>${order}`;
+  const names = ["pre_restart", "post_restart", "pre_reload", "post_reload"];
+  const hooks = Object.fromEntries(names.map((name) => [name, write]));
+  await daemon.startScript("app", "exec sleep 1000", { hooks });
+  const lines = () => Deno.readTextFileSync(order).trimEnd().split("\n");
+  await daemon.client.call("restart", "app");
+  await waitFor(() => lines().length === 2, { what: "the hooks of the restart" });
+  await daemon.client.call("reload", "app");
+  await waitFor(() => lines().length === 4, { what: "the hooks of the reload" });
+  assertEquals((await daemon.cli("restart", "app", "--no-wait")).code, 0);
+  await waitFor(() => lines().length === 6, { what: "the hooks of another restart" });
+  assertEquals((await daemon.cli("reload", "app", "--no-wait")).code, 0);
+  await waitFor(() => lines().length === 8, { what: "the hooks of another reload" });
+  assertEquals(lines(), [...names, ...names]);
+});
+
+Deno.test("a hook that calls the program on its own app brings nothing to a standstill", async () => {
+  await using daemon = await TestDaemon.start();
+  const program = `PROCSUP_HOME=${daemon.home} ${programWords().join(" ")}`;
+  const once = (name: string, verb: string) =>
+    `mkdir ${daemon.home}/${name} 2>/dev/null || exit 0; ${program} ${verb} app --no-wait`;
+  await daemon.startScript("app", "exec sleep 1000", {
+    hooks: {
+      post_start: once("a", "restart"),
+      post_stop: once("b", "restart"),
+      pre_stop: { command: `${program} stop app`, timeout: "2s" },
+    },
+  });
+  const settled = async () => (await daemon.status("app")).state === "running";
+  await waitFor(() => Deno.statSync(`${daemon.home}/b`).isDirectory && settled(), {
+    what: "the restarts of the hooks",
+    timeoutMs: 20_000,
+  });
+  const took = await timed(() => daemon.client.call("stop", { target: "app" }));
+  assert(took < 9000, `${took} ms`);
+  assertEquals((await daemon.status("app")).state, "stopped");
+});

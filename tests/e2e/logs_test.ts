@@ -1,0 +1,179 @@
+/** Logs through the real daemon: rotated, searched, followed, flushed, killed in the middle of it. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { listArchives } from "../../src/logs/archives.ts";
+import { readPosition } from "../../src/logs/log_position.ts";
+import { CAN_COLLAPSE, numbers } from "../logs/rotation_scene.ts";
+import { TestDaemon } from "../support/procsup.ts";
+import { wholeLog } from "../support/whole_log.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const LOG = { max_size: "64KB", max_files: 1000, compress: false };
+
+function logOf(daemon: TestDaemon, name: string): string {
+  return `${daemon.home}/apps/${name}/stdout.log`;
+}
+
+/** A shell script that writes the numbers up to `blocks` × 2000, in steps. */
+function counting(blocks: number, pause: string): string {
+  return `i=0; while [ $i -lt ${blocks} ]; do seq $((i*2000+1)) $((i*2000+2000)); ` +
+    `i=$((i+1)); sleep ${pause}; done; exec sleep 1000`;
+}
+
+Deno.test("daemon killed again and again while it rotates loses and doubles no line", {
+  ignore: !CAN_COLLAPSE,
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const names = ["one", "two", "three"];
+  for (const name of names) await daemon.startScript(name, counting(100, "0.03"), { log: LOG });
+  for (let kill = 0; kill < 10; kill++) {
+    // Any moment is as good as another: rotations begin 200 ms after the start.
+    await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 200));
+    await daemon.kill();
+    await daemon.run();
+  }
+  const expected = numbers(200_000);
+  for (const name of names) {
+    const log = logOf(daemon, name);
+    await waitFor(() => readPosition(log).base + Deno.statSync(log).size === expected.length, {
+      what: "every line to be written",
+      timeoutMs: 30_000,
+    });
+    await waitFor(() => Deno.statSync(log).size <= 65_536 && readPosition(log).phase === "idle");
+    assert(listArchives(log).length > 10, `${listArchives(log).length} archives`);
+    assert(await wholeLog(log) === expected, `${name} is not whole`);
+  }
+});
+
+Deno.test("daemon rotates, compresses and prunes, and logs still finds the last lines", async () => {
+  await using daemon = await TestDaemon.start();
+  const log = { max_size: "64KB", max_files: 3 };
+  await daemon.startScript("app", counting(40, "0.02"), { log });
+  const path = logOf(daemon, "app");
+  await waitFor(async () =>
+    (await daemon.client.call("logs", { target: "app", lines: 1 })).logs === "80000\n"
+  );
+  await waitFor(() => {
+    const archives = listArchives(path);
+    return archives.length === 3 && archives.every(({ compressed }) => compressed);
+  }, { what: "three compressed archives" });
+  const { logs } = await daemon.client.call("logs", { target: "app", lines: 9000 });
+  assertEquals(logs, numbers(80_000).split("\n").slice(-9001).join("\n"));
+  assertEquals(Deno.statSync(`${daemon.home}/apps/app/${"stdout.pos"}`).mode! & 0o777, 0o600);
+  for (const { path } of listArchives(logOf(daemon, "app"))) {
+    assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
+  }
+});
+
+Deno.test("logs shows both streams by time, filtered by time and words", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript(
+    "app",
+    "echo out 1; sleep 1.5; echo err 2 >&2; sleep 1.5; echo out 3; sleep 1000",
+  );
+  await waitFor(async () => (await daemon.cli("logs", "app")).stdout.split("\n").length === 4);
+  const text = async (...args: string[]) => (await daemon.cli("logs", "app", ...args)).stdout;
+  assertEquals(await text(), "out 1\nerr 2\nout 3\n");
+  assertEquals(await text("--err"), "err 2\n");
+  assertEquals(await text("--out", "-n", "1"), "out 3\n");
+  assertEquals(await text("--grep", "^out"), "out 1\nout 3\n");
+  assertEquals(await text("--grep", "^out", "--invert"), "err 2\n");
+  const lines = (await text("--json")).trim().split("\n").map((line) => JSON.parse(line));
+  assertEquals(lines.map(({ name, stream, line }) => [name, stream, line]), [
+    ["app", "stdout", "out 1"],
+    ["app", "stderr", "err 2"],
+    ["app", "stdout", "out 3"],
+  ]);
+  const [first, second, third] = lines.map(({ at }) => Date.parse(at));
+  assert(second! > first! && third! > second!);
+  assertEquals(await text("--since", lines[1].at), "err 2\nout 3\n");
+  assertEquals(await text("--until", lines[1].at), "out 1\nerr 2\n");
+  assertEquals(await text("--since", "1h", "-n", "1"), "out 3\n");
+  assertEquals(await text("-t", "-n", "1"), `${lines[2].at} out 3\n`);
+  const bad = await daemon.cli("logs", "app", "--grep", "(");
+  assertEquals(bad.code, 2);
+  assertStringIncludes(bad.stderr, 'Invalid "grep" "("');
+  assertStringIncludes(
+    (await daemon.cli("logs", "app", "--since", "soon")).stderr,
+    'Invalid "since"',
+  );
+});
+
+Deno.test("logs -f -n 0 shows only new lines, each once, over rotation, flush and restart", async () => {
+  await using daemon = await TestDaemon.start();
+  const gate = `${daemon.home}/gate`;
+  const script = `read n <${gate}; seq $n; exec sleep 1000`;
+  await new Deno.Command("mkfifo", { args: [gate] }).output();
+  await daemon.startScript("app", script, { log: LOG });
+  const go = (n: number) => Deno.writeTextFile(gate, `${n}\n`);
+  await go(1);
+  await waitFor(async () => (await daemon.cli("logs", "app")).stdout === "1\n");
+  const abort = new AbortController();
+  const stream = await daemon.client.stream(
+    "/logs?target=app&follow=true&new=true&stdout=true",
+    abort.signal,
+  );
+  let seen = "";
+  const reading = (async () => {
+    for await (const chunk of stream.pipeThrough(new TextDecoderStream())) seen += chunk;
+  })().catch(() => {});
+  const lines = () => seen.trim().split("\n").map((line) => JSON.parse(line).line).join("\n");
+  await daemon.client.call("restart", "app");
+  await go(60_000);
+  await waitFor(() => listArchives(logOf(daemon, "app")).length > 3, { what: "rotations" });
+  await waitFor(() => seen.includes('"60000"'));
+  await daemon.client.call("flush", "app");
+  assertEquals((await daemon.cli("logs", "app")).stdout, "");
+  assertEquals(listArchives(logOf(daemon, "app")), []);
+  await daemon.client.call("restart", "app");
+  await go(3);
+  await waitFor(() =>
+    seen.includes('"3","at"') && seen.trim().endsWith("}") && lines().endsWith("2\n3")
+  );
+  abort.abort();
+  await reading;
+  assertEquals(`${lines()}\n` === numbers(60_000) + numbers(3), true);
+});
+
+Deno.test("daemon makes a deleted log anew at the restart and refuses a link", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "echo hello; exec sleep 1000");
+  const log = logOf(daemon, "app");
+  await waitFor(() => Deno.readTextFileSync(log) === "hello\n");
+  await Deno.remove(log);
+  await daemon.client.call("restart", "app");
+  await waitFor(() => Deno.readTextFileSync(log) === "hello\n");
+  await Deno.remove(log);
+  await Deno.symlink("/etc/passwd", log);
+  const { results: [result] } = await daemon.client.call("restart", "app");
+  assertEquals(result!.ok, false);
+  assertStringIncludes(result!.error!, "it is a symbolic link");
+});
+
+Deno.test("daemon stays small and answers over a line of 300 MB", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const before = residentBytes(daemon.pid);
+  const bytes = 300_000_000;
+  await daemon.startScript("app", `head -c ${bytes} /dev/zero | tr '\\0' x; exec sleep 1000`, {
+    log: { max_size: "32MB", max_files: 3, compress: false },
+  });
+  const log = logOf(daemon, "app");
+  let most = 0;
+  await waitFor(() => {
+    most = Math.max(most, residentBytes(daemon.pid));
+    return readPosition(log).base + Deno.statSync(log).size === bytes &&
+      Deno.statSync(log).size <= 33_554_432;
+  }, { timeoutMs: 30_000, what: "the line to be written and rotated" });
+  const { logs } = await daemon.client.call("logs", { target: "app", lines: 5 });
+  assertEquals(logs.length, 1024 * 1024);
+  assertEquals((await daemon.cli("logs", "app", "-n", "2")).stdout.length > 60_000, true);
+  most = Math.max(most, residentBytes(daemon.pid));
+  assert(most - before < 80_000_000, `grew by ${most - before}`);
+  assertEquals(listArchives(log).length, 3);
+});
+
+function residentBytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(Deno.readTextFileSync(`/proc/${pid}/status`))![1]) * 1024;
+}

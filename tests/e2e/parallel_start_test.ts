@@ -1,0 +1,39 @@
+/** Many commands at once on a home that does not exist yet. */
+
+import { assertEquals } from "@std/assert";
+import { DaemonClient } from "../../src/protocol/daemon_client.ts";
+import { commandOf, livingWith } from "../fixtures/run_members.ts";
+import { cli, programWords } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const STARTS = 20;
+
+Deno.test("20 starts at once on an empty home bring up one daemon and 20 apps", async () => {
+  await using temp = tempHome();
+  const home = `${temp.path}/home`;
+  const names = Array.from({ length: STARTS }, (_, index) => `app-${index}`);
+  try {
+    const starts = names.map((name) =>
+      cli(home, "start", "--name", name, "--min-uptime", "100ms", "--", "sleep", "1000")
+    );
+    const results = await Promise.all(starts);
+    assertEquals(results.filter(({ code }) => code !== 0), []);
+    const processes = await new DaemonClient(home).call("list");
+    assertEquals(processes.map(({ name }) => name).toSorted(), names.toSorted());
+    assertEquals(new Set(processes.map(({ state }) => state)), new Set(["running"]));
+    await waitFor(() => daemonsOf(home).length === 1, { what: "one daemon" });
+  } finally {
+    await cli(home, "shutdown", "--yes");
+  }
+  await waitFor(() => daemonsOf(home).length === 0, { what: "no daemon" });
+});
+
+/** Pids of the daemons of a home: by their environment and their command line. */
+function daemonsOf(home: string): number[] {
+  const program = programWords().at(-1)!;
+  return livingWith(`PROCSUP_HOME=${home}`).filter((pid) => {
+    const command = commandOf(pid);
+    return command.includes(program) && / daemon( |$)/.test(command);
+  });
+}

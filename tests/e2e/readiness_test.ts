@@ -1,0 +1,193 @@
+/** Readiness of real children: it is waited for, a timeout is a failure, and it survives the daemon. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ProcsupError } from "../../src/mod.ts";
+import { freePort } from "../support/http_load.ts";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { TestManager } from "../support/test_manager.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const SERVER = new URL("../fixtures/http_app.ts", import.meta.url).pathname;
+const WAIT = { wait: true };
+
+/** A server that listens on a port after a delay, and is ready when it answers. */
+function server(port: number, changes: Record<string, unknown> = {}) {
+  const url = `http://127.0.0.1:${port}/health`;
+  return {
+    name: "api",
+    entrypoint: Deno.execPath(),
+    args: ["run", "-A", SERVER],
+    cwd: "/",
+    env: { PORT: String(port), DELAY: "200" },
+    wait_ready: true,
+    health_check: { type: "http", url, on_failure: "none" },
+    ...changes,
+  };
+}
+
+Deno.test("ready by health check: start returns when the server answers", async () => {
+  await using test = await TestManager.open();
+  const port = freePort();
+  const adding = test.manager.fleet.add(server(port), WAIT);
+  await waitFor(() => test.info("api").pid > 0, { what: "a pid" });
+  assertEquals([test.info("api").state, test.info("api").ready], ["starting", false]);
+  await adding;
+  const { state, ready } = test.info("api");
+  assertEquals([state, ready], ["running", true]);
+  await fetch(`http://127.0.0.1:${port}`).then((response) => response.body?.cancel());
+});
+
+Deno.test("ready by health check: a port that another process answers on is not enough", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using test = await TestManager.open();
+  const onListen = () => {};
+  const stranger = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, () => new Response());
+  const config = server(stranger.addr.port, { listen_timeout: "700ms" });
+  await test.manager.fleet.add({ ...config, entrypoint: "/bin/sleep", args: ["1000"] }, WAIT);
+  assertEquals(test.info("api").state, "errored");
+  await stranger.shutdown();
+});
+
+Deno.test("ready by ready file: the app says so, and only READY=1 counts", async () => {
+  await using test = await TestManager.open();
+  const app = 'echo READY=0 >"$PROCSUP_READY_FILE"; while [ ! -e gate ]; do sleep 0.02; done; ' +
+    'printf "STATUS=up\\nREADY=1\\n" >"$PROCSUP_READY_FILE"; exec sleep 1000';
+  const started = test.script("app", app, { wait_ready: true }, WAIT);
+  await waitFor(() => test.info("app").pid > 0, { what: "a pid" });
+  assertEquals(test.info("app").state, "starting");
+  await Deno.writeTextFile(`${test.home}/gate`, "");
+  assertEquals((await started).ready, true);
+});
+
+Deno.test("ready by log: of stderr too, and only what this run writes counts", async () => {
+  await using test = await TestManager.open();
+  // The first run says it and fails; the second one never says it.
+  const app = "[ -e second ] && exec sleep 1000; touch second; echo listening on 80 >&2; " +
+    "sleep 0.3; exit 1";
+  const config = { ready_log: "listening on \\d+", restart_delay: "10ms", listen_timeout: "500ms" };
+  await test.script("app", app, config, { wait: false });
+  await waitFor(() => test.told("app", "running").length === 1, { what: "the first readiness" });
+  await waitFor(() => /^not ready/.test(test.info("app").lastReason), { what: "the timeout" });
+  assertEquals(test.told("app", "running").length, 1);
+  await waitFor(() => test.info("app").restarts >= 2, { what: "another automatic restart" });
+});
+
+Deno.test("ready by delay: ready when it has been up for that long", async () => {
+  await using test = await TestManager.open();
+  const startedAt = performance.now();
+  const { state } = await test.script("app", "exec sleep 1000", { ready_delay: "300ms" }, WAIT);
+  assert(performance.now() - startedAt >= 300);
+  assertEquals(state, "running");
+});
+
+Deno.test("a first start that is not ready in time fails, and nothing of it runs on", async () => {
+  await using test = await TestManager.open();
+  const config = { wait_ready: true, listen_timeout: "300ms" };
+  const start = () => test.script("app", "echo $$ >pid; exec sleep 1000", config, WAIT);
+  const error = await assertRejects(start, ProcsupError);
+  assertEquals([error.code, error.message], [
+    "start_failed",
+    'Cannot start "app": not ready within 300 ms',
+  ]);
+  const { state, ready, restarts } = test.info("app");
+  assertEquals([state, ready, restarts], ["errored", false, 0]);
+  assertEquals(isAlive(Number(test.lines("pid")[0])), false);
+});
+
+Deno.test("start does not wait for readiness unless it is asked to", async () => {
+  await using test = await TestManager.open();
+  const { state, pid } = await test.script("app", "exec sleep 1000", { wait_ready: true });
+  assertEquals(state, "starting");
+  assert(isAlive(pid));
+});
+
+Deno.test("an exit before it is ready fails the start with the exit", async () => {
+  await using test = await TestManager.open();
+  const config = { wait_ready: true, restart_policy: "never" };
+  const start = () => test.script("app", "exit 7", config, WAIT);
+  const error = await assertRejects(start, ProcsupError);
+  assertEquals(error.message, 'Cannot start "app": exited with code 7');
+});
+
+Deno.test("removing an app that is not ready yet ends it", async () => {
+  await using test = await TestManager.open();
+  const starting = assertRejects(
+    () => test.script("app", "exec sleep 1000", { wait_ready: true }, WAIT),
+    ProcsupError,
+  );
+  await waitFor(() => test.info("app").pid > 0, { what: "a pid" });
+  const { pid } = test.info("app");
+  await test.manager.remove("app");
+  await starting;
+  assertEquals([test.manager.list(), isAlive(pid)], [[], false]);
+});
+
+for (
+  const [how, says, config] of [
+    ["ready file", 'echo READY=1 >"$PROCSUP_READY_FILE"', { wait_ready: true }],
+    ["log", "echo ready", { ready_log: "ready" }],
+  ] as const
+) {
+  Deno.test(`a daemon killed while an app is not ready yet waits on for its ${how}`, async () => {
+    await using daemon = await TestDaemon.start();
+    const gate = `${daemon.home}/gate`;
+    const app = `while [ ! -e ${gate} ]; do sleep 0.02; done; ${says}; exec sleep 1000`;
+    const { pid } = await daemon.startScript("app", app, config);
+    assertEquals((await daemon.status("app")).state, "starting");
+    await daemon.kill();
+    await daemon.run();
+    const adopted = await daemon.status("app");
+    assertEquals([adopted.state, adopted.ready, adopted.pid], ["starting", false, pid]);
+    await Deno.writeTextFile(gate, "");
+    await waitFor(async () => (await daemon.status("app")).state === "running", {
+      what: "running",
+    });
+    const { pid: now, restarts, ready } = await daemon.status("app");
+    assertEquals([now, restarts, ready], [pid, 0, true]);
+  });
+}
+
+Deno.test("an app that became ready while no daemon ran is running under the next one", async () => {
+  await using daemon = await TestDaemon.start();
+  const app = 'sleep 0.5; echo READY=1 >"$PROCSUP_READY_FILE"; touch "$SAID"; exec sleep 1000';
+  const said = `${daemon.home}/said`;
+  const { pid } = await daemon.startScript("app", app, { wait_ready: true, env: { SAID: said } });
+  await daemon.kill();
+  await waitFor(() => Deno.statSync(said).isFile, { what: "the app to say it" });
+  await daemon.run();
+  await waitFor(async () => (await daemon.status("app")).state === "running", { what: "running" });
+  assertEquals((await daemon.status("app")).pid, pid);
+});
+
+Deno.test("a daemon killed while it stops an app finishes the stop", async () => {
+  await using daemon = await TestDaemon.start();
+  const app = "trap '' TERM; while :; do sleep 0.05; done";
+  const { pid } = await daemon.startScript("app", app, { stop_timeout: "1s" });
+  const stopping = daemon.client.call("stop", { target: "app", timeout: "60s" }).catch(() => {});
+  await waitFor(async () => (await daemon.status("app")).state === "stopping", {
+    what: "stopping",
+  });
+  await daemon.kill();
+  await stopping;
+  await daemon.run();
+  await waitFor(async () => (await daemon.status("app")).state === "stopped", { what: "stopped" });
+  assertEquals(isAlive(pid), false);
+});
+
+Deno.test("a daemon killed in the midst of a restart finishes the restart", async () => {
+  await using daemon = await TestDaemon.start();
+  const app = "trap '' TERM; while :; do sleep 0.05; done";
+  const { pid } = await daemon.startScript("app", app, { stop_timeout: "1s" });
+  const restarting = daemon.client.call("restart", "app").catch(() => {});
+  await waitFor(async () => (await daemon.status("app")).state === "stopping", {
+    what: "stopping",
+  });
+  await daemon.kill();
+  await restarting;
+  await daemon.run();
+  await waitFor(async () => (await daemon.status("app")).state === "running", { what: "running" });
+  const now = await daemon.status("app");
+  assert(now.pid !== pid && !isAlive(pid));
+  assertEquals(now.restarts, 0);
+});

@@ -1,0 +1,126 @@
+/** Restart on change, with a real daemon and real children. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+/** Nothing more happens within that time: nothing does. */
+const QUIET_MS = 700;
+
+/** A daemon with an app that watches a folder of sources, and counts its starts. */
+class Scene implements AsyncDisposable {
+  readonly sources = tempHome();
+  readonly daemon: TestDaemon;
+
+  private constructor(daemon: TestDaemon) {
+    this.daemon = daemon;
+    Deno.mkdirSync(`${this.sources.path}/src`);
+    Deno.writeTextFileSync(`${this.sources.path}/src/a.ts`, "1");
+  }
+
+  static async start(watch: unknown, script = "exec sleep 1000"): Promise<Scene> {
+    const scene = new Scene(await TestDaemon.start());
+    await scene.daemon.startScript("app", `echo start; ${script}`, {
+      cwd: scene.sources.path,
+      watch,
+    });
+    await settle();
+    return scene;
+  }
+
+  get starts(): number {
+    const log = Deno.readTextFileSync(`${this.daemon.home}/apps/app/stdout.log`);
+    return log.split("start\n").length - 1;
+  }
+
+  /** That many starts, and no more. */
+  async started(times: number): Promise<void> {
+    await waitFor(() => this.starts >= times, { what: `${times} starts` });
+    await settle();
+    assertEquals(this.starts, times);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.daemon[Symbol.asyncDispose]();
+    await this.sources[Symbol.asyncDispose]();
+  }
+}
+
+function settle(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+}
+
+Deno.test("a touched file restarts the app once, and says which it was", async () => {
+  await using scene = await Scene.start(true);
+  Deno.utimeSync(`${scene.sources.path}/src/a.ts`, new Date(), new Date());
+  await scene.started(2);
+  const app = await scene.daemon.status("app");
+  assertEquals([app.state, app.last_reason], ["running", "file changed: src/a.ts"]);
+  Deno.writeTextFileSync(`${scene.sources.path}/src/a.ts`, "2");
+  await scene.started(3);
+});
+
+Deno.test("2,000 files restart the app once", async () => {
+  await using scene = await Scene.start(["src"]);
+  for (let i = 0; i < 2000; i++) {
+    Deno.writeTextFileSync(`${scene.sources.path}/src/${i}.ts`, "1");
+  }
+  await scene.started(2);
+});
+
+Deno.test("an ignored file restarts nothing", async () => {
+  await using scene = await Scene.start({ ignore: ["*.log", "tmp"] });
+  Deno.writeTextFileSync(`${scene.sources.path}/src/app.log`, "1");
+  Deno.mkdirSync(`${scene.sources.path}/tmp`);
+  Deno.writeTextFileSync(`${scene.sources.path}/tmp/x.ts`, "1");
+  await scene.started(1);
+});
+
+Deno.test("an app that writes what it watches is not restarted for ever", async () => {
+  await using scene = await Scene.start({ debounce: "20ms" }, "sleep 0.1; date >>out; sleep 1000");
+  await waitFor(async () => {
+    const [event] = await notes(scene.daemon);
+    return event?.includes("watching is paused") && event.includes("out");
+  }, { what: "the watch to pause", timeoutMs: 30_000 });
+  const { starts } = scene;
+  assert(starts > 3, `${starts} starts`);
+  await scene.started(starts);
+  assertEquals((await scene.daemon.status("app")).state, "running");
+});
+
+/** What the daemon's log holds of the watch. */
+async function notes(daemon: TestDaemon): Promise<string[]> {
+  const log = await Deno.readTextFile(`${daemon.home}/daemon.log`);
+  return log.split("\n").filter((line) => line.includes("watch"));
+}
+
+Deno.test("an adopted app is still watched", async () => {
+  await using scene = await Scene.start(true);
+  await scene.daemon.kill();
+  await scene.daemon.run();
+  await settle();
+  assertEquals(scene.starts, 1);
+  Deno.writeTextFileSync(`${scene.sources.path}/src/a.ts`, "2");
+  await scene.started(2);
+});
+
+Deno.test("a stopped app is not started by a change", async () => {
+  await using scene = await Scene.start(true);
+  await scene.daemon.client.call("stop", { target: "app" });
+  Deno.writeTextFileSync(`${scene.sources.path}/src/a.ts`, "2");
+  await settle();
+  assertEquals([scene.starts, (await scene.daemon.status("app")).state], [1, "stopped"]);
+});
+
+Deno.test("a watched path that is not there is refused by name", async () => {
+  await using daemon = await TestDaemon.start();
+  const start = () => daemon.startScript("app", "sleep 1", { watch: ["/nowhere/src"] });
+  const error = await assertRejects(start, ProcsupError);
+  assertEquals(
+    [error.code, error.message],
+    ["invalid_config", 'Invalid "watch.paths" "/nowhere/src": no such file or directory'],
+  );
+  assertEquals(await daemon.client.call("list"), []);
+});

@@ -1,0 +1,32 @@
+/** The library's stream of wanted lines. */
+
+import { assertEquals } from "@std/assert";
+import { filteredStream } from "../../src/logs/filtered_stream.ts";
+import { parseLogFilter } from "../../src/logs/log_filter.ts";
+import { LogScene, numbers } from "./rotation_scene.ts";
+
+const EVEN = parseLogFilter({ grep: "[02468]$" }, Date.now())!;
+
+Deno.test("filteredStream() gives the lines that pass, or the last of them", async () => {
+  await using scene = new LogScene();
+  await scene.append(numbers(9));
+  const text = (tail?: number) =>
+    new Response(filteredStream(scene.log, { filter: EVEN, ...(tail ? { tail } : {}) })).text();
+  assertEquals(await text(), "2\n4\n6\n8\n");
+  assertEquals(await text(2), "6\n8\n");
+});
+
+Deno.test("filteredStream() follows, and joins a line that came in two parts", async () => {
+  await using scene = new LogScene();
+  await scene.append("1\n2\n3");
+  const abort = new AbortController();
+  const { signal } = abort;
+  const reader = filteredStream(scene.log, { filter: EVEN, follow: true, signal }).getReader();
+  const next = async () => new TextDecoder().decode((await reader.read()).value);
+  assertEquals(await next(), "2\n");
+  await scene.append("8\n10\n");
+  assertEquals([await next(), await next()], ["38\n", "10\n"]);
+  const pending = reader.read();
+  abort.abort();
+  assertEquals((await pending).done, true);
+});

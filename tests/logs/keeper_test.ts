@@ -1,0 +1,103 @@
+/** The keeper: who is looked at, what is rotated, and what is said when it cannot be. */
+
+import { assert, assertEquals } from "@std/assert";
+import { lastMark, readTimeIndex } from "../../src/logs/time_index.ts";
+import { LogKeeper } from "../../src/manager/log_keeper.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import type { ManagedProcess } from "../../src/process/managed_process.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { LogScene, numbers } from "./rotation_scene.ts";
+
+/** A keeper of one process, and what it said. */
+class KeeperScene implements AsyncDisposable {
+  readonly scene: LogScene;
+  readonly said: string[] = [];
+  readonly keeper: LogKeeper;
+  readonly process: ManagedProcess;
+  /** Timers that are set. */
+  timers = 0;
+
+  constructor(folder?: string, log: Record<string, unknown> = {}) {
+    this.scene = new LogScene(folder);
+    Deno.writeTextFileSync(this.scene.log, "");
+    Deno.writeTextFileSync(this.scene.path("stderr"), "");
+    const config = { maxSizeBytes: 4096, maxFiles: 3, maxAgeMs: 1e9, compress: false, ...log };
+    this.process = { config: { log: config }, snapshot: { run: {} } } as unknown as ManagedProcess;
+    this.keeper = new LogKeeper({
+      clock: { ...systemClock, after: (ms, act) => this.#after(ms, act) },
+      list: () => [this.process],
+      files: () => ({ stdout: this.scene.log, stderr: this.scene.path("stderr") }),
+      warn: (message) => this.said.push(message),
+    });
+  }
+
+  #after(ms: number, act: () => void): () => void {
+    this.timers++;
+    const cancel = systemClock.after(ms, () => {
+      this.timers--;
+      act();
+    });
+    let cancelled = false;
+    return () => {
+      if (!cancelled) this.timers--;
+      cancelled = true;
+      cancel();
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.keeper.close();
+    await this.scene[Symbol.asyncDispose]();
+  }
+}
+
+Deno.test("LogKeeper notes when a log grew", async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper } = kept;
+  keeper.start();
+  await scene.append("one\n");
+  await waitFor(() => lastMark(scene.log)?.end === 4);
+  await scene.append("two\n");
+  await waitFor(() => lastMark(scene.log)?.end === 8);
+  const index = await readTimeIndex(scene.log, 0);
+  const written = Deno.statSync(scene.log).mtime!.getTime();
+  assert(Math.abs(index.timeAt(8) - written) < 50);
+  assert(index.timeAt(4) < index.timeAt(8));
+});
+
+Deno.test("LogKeeper lets go of a process at rest and sets no timer then", async () => {
+  await using kept = new KeeperScene();
+  kept.keeper.start();
+  await kept.scene.append("last words\n");
+  Object.assign(kept.process, { snapshot: { run: null } });
+  await waitFor(() => lastMark(kept.scene.log)?.end === 11);
+  await waitFor(() => kept.timers === 0, { what: "no more timers" });
+});
+
+Deno.test("LogKeeper truncates where nothing can be cut, and says so once", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using kept = new KeeperScene("/dev/shm");
+  const { scene, keeper, said } = kept;
+  keeper.start();
+  for (let round = 1; round <= 2; round++) {
+    await scene.append(numbers(3000));
+    await waitFor(() => scene.archives().length === round && Deno.statSync(scene.log).size === 0);
+  }
+  assertEquals(await scene.whole(), numbers(3000).repeat(2));
+  assertEquals(said.length, 1);
+  assert(said[0]!.includes("copied and truncated"));
+});
+
+Deno.test("LogKeeper leaves a log alone that cannot be archived, and says so once", async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper, said } = kept;
+  // Where the position is written there is a folder: as good as a full disk.
+  await Deno.mkdir(scene.log.replace(".log", ".pos"));
+  await scene.append(numbers(3000));
+  keeper.start();
+  await waitFor(() => said.length > 0);
+  assertEquals(scene.archives(), []);
+  assertEquals(await Deno.readTextFile(scene.log), numbers(3000));
+  assert(said[0]!.includes("will try again"), said[0]);
+});

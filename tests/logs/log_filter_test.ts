@@ -1,0 +1,61 @@
+/** What clients say about the lines they want. */
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { parseLogFilter } from "../../src/logs/log_filter.ts";
+import { LineCutter } from "../../src/logs/line_cutter.ts";
+
+const NOW = Date.UTC(2026, 10, 21);
+
+Deno.test("parseLogFilter() reads times, absolute and back from now", () => {
+  const sinceOf = (since: string | Date) => parseLogFilter({ since }, NOW)!.since;
+  assertEquals(sinceOf("10m"), NOW - 600_000);
+  assertEquals(sinceOf("2d"), NOW - 2 * 86_400_000);
+  assertEquals(sinceOf("2026-11-20T00:00:00Z"), NOW - 86_400_000);
+  assertEquals(sinceOf(new Date(NOW)), NOW);
+  assertEquals(parseLogFilter({}, NOW), undefined);
+});
+
+Deno.test("parseLogFilter() refuses what it cannot read, naming the field", () => {
+  assertThrows(
+    () => parseLogFilter({ since: "soon" }, NOW),
+    ProcsupError,
+    'Invalid "since" "soon"',
+  );
+  assertThrows(() => parseLogFilter({ until: "2026-99-99" }, NOW), ProcsupError, 'Invalid "until"');
+  assertThrows(() => parseLogFilter({ since: "7" }, NOW), ProcsupError, 'Invalid "since" "7"');
+  assertThrows(() => parseLogFilter({ grep: "[" }, NOW), ProcsupError, 'Invalid "grep" "["');
+  assertThrows(() => parseLogFilter({ invert: true }, NOW), ProcsupError, 'no "grep"');
+});
+
+function cut(chunks: readonly Uint8Array[]): [string, number][] {
+  const cutter = new LineCutter();
+  const lines: [string, number][] = [];
+  let end = 0;
+  for (const chunk of chunks) {
+    cutter.add(chunk, end += chunk.length, (line, at) => lines.push([line, at]));
+  }
+  cutter.end(end, (line, at) => lines.push([line, at]));
+  return lines;
+}
+
+Deno.test("LineCutter cuts lines wherever the chunks end, and says where the lines end", () => {
+  const bytes = new TextEncoder().encode("a\r\n\nü€😀\nlast");
+  const expected = [["a", 3], ["", 4], ["ü€😀", 14], ["last", 18]];
+  for (let at = 0; at <= bytes.length; at++) {
+    assertEquals(cut([bytes.subarray(0, at), bytes.subarray(at)]), expected);
+  }
+  assertEquals(cut([new Uint8Array([0, 255, 10])]), [["\0\ufffd", 3]]);
+});
+
+Deno.test("LineCutter gives a long line in pieces that are whole characters", () => {
+  const text = "€".repeat(100_000);
+  const bytes = new TextEncoder().encode(`${text}\nnext\n`);
+  const chunks = Array.from({ length: Math.ceil(bytes.length / 50_000) }, (_, i) => {
+    return bytes.subarray(i * 50_000, (i + 1) * 50_000);
+  });
+  const lines = cut(chunks).map(([line]) => line);
+  assertEquals(lines.at(-1), "next");
+  assertEquals(lines.slice(0, -1).join("") === text, true);
+  assertEquals(lines.length > 4, true);
+});

@@ -1,0 +1,97 @@
+/** Times of lines that nobody saw being written. */
+
+import { assert, assertEquals } from "@std/assert";
+import { LogEntries } from "../../src/logs/log_entries.ts";
+import { parseLogFilter } from "../../src/logs/log_filter.ts";
+import {
+  addMarks,
+  lastMark,
+  readTimeIndex,
+  TimeIndex,
+  trimMarks,
+} from "../../src/logs/time_index.ts";
+import { CAN_COLLAPSE, LogScene, numbers } from "./rotation_scene.ts";
+
+Deno.test("TimeIndex interpolates between marks and is right at them", () => {
+  const index = new TimeIndex([{ at: 1000, end: 0 }, { at: 2000, end: 100 }, {
+    at: 9000,
+    end: 200,
+  }]);
+  assertEquals([0, 50, 100, 150, 200, 999].map((end) => index.timeAt(end)), [
+    1000,
+    1500,
+    2000,
+    5500,
+    9000,
+    9000,
+  ]);
+  assertEquals(index.positionAt(500), 0);
+  assertEquals(index.positionAt(9500), 100);
+});
+
+Deno.test("TimeIndex never runs backwards, whatever the clock did", () => {
+  const index = new TimeIndex([{ at: 5000, end: 10 }, { at: 1000, end: 20 }, {
+    at: 6000,
+    end: 30,
+  }]);
+  assertEquals([10, 20, 30].map((end) => index.timeAt(end)), [5000, 5000, 6000]);
+});
+
+Deno.test("trimMarks() keeps what concerns the bytes that are left", async () => {
+  await using scene = new LogScene();
+  const marks = [10, 20, 30, 40].map((end) => ({ at: end * 100, end }));
+  addMarks(scene.log, marks);
+  assertEquals(lastMark(scene.log), marks[3]);
+  trimMarks(scene.log, 25, 35);
+  assertEquals(lastMark(scene.log), marks[2]);
+  const index = await readTimeIndex(scene.log, 0);
+  assertEquals([index.timeAt(20), index.timeAt(30)], [2000, 3000]);
+  trimMarks(scene.path("none"), 0, 0);
+});
+
+Deno.test("readTimeIndex() is bounded in size", async () => {
+  await using scene = new LogScene();
+  const many = 140_000;
+  addMarks(scene.log, Array.from({ length: many }, (_, i) => ({ at: i * 1000, end: i })));
+  trimMarks(scene.log, 0, Infinity);
+  assert(Deno.statSync(scene.log.replace(".log", ".idx")).size < 128 * 1024 * 16);
+  assertEquals((await readTimeIndex(scene.log, 0)).timeAt(50_001), 50_001_000);
+  assertEquals(lastMark(scene.log)!.end, many - 1);
+});
+
+async function linesOf(scene: LogScene, filter: Parameters<typeof parseLogFilter>[0]) {
+  const entries = new LogEntries(scene.log, { filter: parseLogFilter(filter, 1_000_000)! });
+  const lines = await Array.fromAsync(entries.stored(true), ({ line }) => line);
+  entries.close();
+  return lines;
+}
+
+Deno.test("LogEntries finds lines by time and words through archives, compressed or not", async () => {
+  await using scene = new LogScene();
+  const all = numbers(3000);
+  await scene.append(all);
+  // One line a second: the n-th ends at second n.
+  let end = 0;
+  addMarks(
+    scene.log,
+    all.trimEnd().split("\n").map((line, i) => {
+      return { at: (i + 1) * 1000, end: end += line.length + 1 };
+    }),
+  );
+  for (let round = 0; round < 2; round++) await scene.rotate(scene.log, 4096, CAN_COLLAPSE);
+  const check = async () => {
+    assertEquals(await linesOf(scene, { since: new Date(2_999_000) }), ["2999", "3000"]);
+    assertEquals(await linesOf(scene, { until: new Date(2_400) }), ["1", "2"]);
+    const range = { since: new Date(500_000), until: new Date(503_000) };
+    assertEquals(await linesOf(scene, range), ["500", "501", "502", "503"]);
+    assertEquals(await linesOf(scene, { ...range, grep: "0[12]$" }), ["501", "502"]);
+    assertEquals(await linesOf(scene, { ...range, grep: /0[12]$/g, invert: true }), ["500", "503"]);
+    // A line that a rotation has split is one line.
+    assertEquals((await linesOf(scene, { grep: "." })).join("\n") + "\n" === all, true);
+  };
+  await check();
+  const { compressArchive } = await import("../../src/logs/compress.ts");
+  for (const archive of scene.archives()) await compressArchive(archive, () => Promise.resolve());
+  assert(scene.archives().every(({ compressed }) => compressed));
+  await check();
+});

@@ -1,0 +1,278 @@
+/** What a process waits for before it starts, and what it makes of a dependency that failed. */
+
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { ProcsupError } from "../../src/model/errors.ts";
+import type { DependencyCondition } from "../../src/model/process_config.ts";
+import type { ManagedProcess } from "../../src/process/managed_process.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { FakeRegistry } from "./fake_registry.ts";
+
+function state({ snapshot }: ManagedProcess): string {
+  return snapshot.state;
+}
+
+/** `db` and an `api` that depends on it. */
+function pair(condition: DependencyCondition, config: Record<string, unknown> = {}) {
+  const fake = new FakeRegistry();
+  const db = fake.add("db", { restart_policy: "never", ...config });
+  const api = fake.add("api", { depends_on: { db: condition } });
+  return { fake, db, api };
+}
+
+Deno.test("started: met when the dependency has a pid, ready or not", async () => {
+  const { fake, db, api } = pair("started", { wait_ready: true });
+  await using _ = fake;
+  await api.start({ wait: false });
+  await waitFor(() => state(api) === "running", { what: "api to run" });
+  assertEquals(state(db), "starting", "started along, and not ready");
+});
+
+Deno.test("ready: met when the dependency is ready, and not before", async () => {
+  const { fake, db, api } = pair("ready", { wait_ready: true });
+  await using _ = fake;
+  await api.start();
+  await waitFor(() => fake.child("db") !== undefined && fake.world.awaitsReady);
+  assertEquals([state(db), state(api)], ["starting", "waiting"]);
+  assertEquals(api.snapshot.lastReason, "waiting for db");
+  fake.world.sayReady();
+  await waitFor(() => state(api) === "running", { what: "api to run" });
+});
+
+Deno.test("a list of names means ready", async () => {
+  await using fake = new FakeRegistry();
+  fake.add("db", { wait_ready: true });
+  const api = fake.add("api", { depends_on: ["db"] });
+  await api.start();
+  await waitFor(() => fake.child("db") !== undefined && fake.world.awaitsReady);
+  assertEquals(state(api), "waiting");
+});
+
+Deno.test("healthy: met when the checks of the dependency say so", async () => {
+  const { fake, api } = pair("healthy", {
+    health_check: { type: "command", command: "true", interval: "1s", success_threshold: 2 },
+  });
+  await using _ = fake;
+  await api.start();
+  await waitFor(() => fake.world.clock.pending === 1, { what: "the first check" });
+  assertEquals(state(api), "waiting");
+  fake.world.clock.advance(1000);
+  await waitFor(() => state(api) === "running", { what: "api to run" });
+});
+
+Deno.test("healthy: a dependency without checks can never be", async () => {
+  const { fake, api } = pair("healthy");
+  await using _ = fake;
+  await assertRejects(() => api.start({ wait: true }), ProcsupError, 'depends on "db"');
+  assertEquals(state(api), "errored");
+});
+
+Deno.test("completed: met when the dependency has ended, however", async () => {
+  for (const code of [0, 1]) {
+    const { fake, db, api } = pair("completed");
+    await using _ = fake;
+    await api.start();
+    await waitFor(() => state(db) === "running", { what: "db to run" });
+    assertEquals(state(api), "waiting");
+    fake.child("db")!.exit(code);
+    await waitFor(() => state(api) === "running", { what: "api to run" });
+  }
+});
+
+Deno.test("completed_ok: met when the dependency ended with success, failed when it did not", async () => {
+  for (const [code, expected] of [[0, "running"], [1, "errored"]] as const) {
+    const { fake, db, api } = pair("completed_ok");
+    await using _ = fake;
+    api.start().catch(() => {});
+    await waitFor(() => state(db) === "running", { what: "db to run" });
+    fake.child("db")!.exit(code);
+    await waitFor(() => state(api) === expected, { what: `api to be ${expected}` });
+  }
+});
+
+Deno.test("completed_ok: a job that was done before counts", async () => {
+  const { fake, db, api } = pair("completed_ok");
+  await using _ = fake;
+  await db.start();
+  fake.child("db")!.exit(0);
+  await waitFor(() => state(db) === "stopped");
+  await api.start({ wait: false });
+  await waitFor(() => state(api) === "running", { what: "api to run" });
+  assertEquals(state(db), "stopped", "it is not run again");
+});
+
+Deno.test("a dependency that fails makes its dependents errored, with the reason along the chain", async () => {
+  await using fake = new FakeRegistry();
+  fake.world.beforeLaunch = ({ stdout }) => {
+    if (stdout.includes("/db/")) throw new ProcsupError("start_failed", "no such library");
+  };
+  fake.add("db");
+  const api = fake.add("api", { depends_on: ["db"] });
+  const web = fake.add("web", { depends_on: { api: "started" } });
+  const error = await assertRejects(() => web.start({ wait: true }), ProcsupError);
+  assertEquals([state(api), state(web)], ["errored", "errored"]);
+  assertEquals(
+    error.message,
+    'Cannot start "web": depends on "api", which is errored: ' +
+      'depends on "db", which is errored: no such library',
+  );
+});
+
+Deno.test("a dependency that crashes is waited for as long as it is restarted, and no longer", async () => {
+  const { fake, db, api } = pair("ready", {
+    restart_policy: "on-failure",
+    max_restarts: 1,
+    wait_ready: true,
+  });
+  await using _ = fake;
+  void api.start().catch(() => {});
+  await waitFor(() => state(db) === "starting" && db.snapshot.pid > 0);
+  fake.child("db")!.exit(1);
+  await waitFor(() => state(db) === "waiting");
+  assertEquals(state(api), "waiting");
+  fake.world.clock.advance(100);
+  await waitFor(() => state(db) === "starting" && db.snapshot.pid > 0);
+  fake.child("db")!.exit(1);
+  await waitFor(() => state(api) === "errored", { what: "api to be errored" });
+  assertEquals(
+    api.snapshot.lastReason,
+    'depends on "db", which is errored: exited with code 1, 1 restarts used up',
+  );
+});
+
+Deno.test("a dependency that is stopped by a user makes its dependents errored", async () => {
+  const { fake, db, api } = pair("ready", { wait_ready: true });
+  await using _ = fake;
+  void api.start().catch(() => {});
+  await waitFor(() => state(db) === "starting");
+  await db.stop();
+  await waitFor(() => state(api) === "errored", { what: "api to be errored" });
+  assertEquals(
+    api.snapshot.lastReason,
+    'depends on "db", which is stopped: stopped by user',
+  );
+});
+
+Deno.test("every instance of a dependency is waited for", async () => {
+  await using fake = new FakeRegistry();
+  fake.add("db", { instances: 2, wait_ready: true });
+  const api = fake.add("api", { depends_on: ["db"] });
+  await api.start();
+  await waitFor(() => fake.world.children.length === 2 && fake.world.awaitsReady);
+  fake.world.sayReady();
+  await waitFor(() => fake.registry.list().some((process) => state(process) === "running"));
+  assertEquals(state(api), "waiting");
+});
+
+Deno.test("a dependency that was removed makes its dependents errored", async () => {
+  const { fake, db, api } = pair("ready");
+  await using _ = fake;
+  fake.registry.remove(db);
+  await assertRejects(
+    () => api.start({ wait: true }),
+    ProcsupError,
+    'Cannot start "api": depends on "db", which does not exist',
+  );
+});
+
+Deno.test("stop() of a dependent leaves the dependency alone, and a later start waits again", async () => {
+  const { fake, db, api } = pair("ready", { wait_ready: true });
+  await using _ = fake;
+  await api.start();
+  await waitFor(() => state(db) === "starting" && fake.world.awaitsReady);
+  await api.stop();
+  assertEquals([state(api), state(db)], ["stopped", "starting"]);
+  fake.world.sayReady();
+  assertEquals([state(api), state(db)], ["stopped", "running"]);
+  await api.start();
+  await waitFor(() => state(api) === "running", { what: "api to run" });
+});
+
+Deno.test("once it runs, a reason for waiting is no longer given", async () => {
+  const { fake, api } = pair("ready");
+  await using _ = fake;
+  await api.start({ wait: false });
+  await waitFor(() => state(api) === "running", { what: "api to run" });
+  assert(!api.snapshot.lastReason.startsWith("waiting"), api.snapshot.lastReason);
+});
+
+Deno.test("add() refuses an unknown dependency with a suggestion, and a process that names itself", async () => {
+  await using fake = new FakeRegistry();
+  fake.add("database");
+  const error = assertThrows(() => fake.add("api", { depends_on: ["databse"] }), ProcsupError);
+  assertEquals([error.code, error.message], [
+    "invalid_config",
+    'Invalid "depends_on": there is no process "databse", did you mean "database"?',
+  ]);
+  assertThrows(
+    () => fake.add("api", { depends_on: { api: "started" } }),
+    ProcsupError,
+    "Dependencies form a cycle: api → api",
+  );
+  assertEquals(fake.registry.list().length, 1);
+});
+
+/** What a process of the property below does once it is launched. */
+const BEHAVIOURS = ["runs", "cannot start", "succeeds", "fails", "crashes"] as const;
+const CONDITIONS = ["started", "ready", "healthy", "completed", "completed_ok"] as const;
+
+const graphs = fc.array(
+  fc.record({
+    behaviour: fc.constantFrom(...BEHAVIOURS),
+    dependsOn: fc.dictionary(fc.nat(6).map(String), fc.constantFrom(...CONDITIONS), { maxKeys: 3 }),
+  }),
+  { minLength: 1, maxLength: 7 },
+);
+
+Deno.test("every process of a random graph with failing ones settles, and errored ones say why", async () => {
+  await fc.assert(
+    fc.asyncProperty(graphs, async (graph) => {
+      await using fake = new FakeRegistry();
+      fake.world.beforeLaunch = ({ stdout }) => {
+        if (behaviourOf(stdout) === "cannot start") throw new Error("not found");
+      };
+      const behaviourOf = (path: string) => graph[Number(/\/p(\d+)\//.exec(path)![1])]!.behaviour;
+      const processes = graph.map(({ behaviour, dependsOn }, index) =>
+        fake.add(`p${index}`, {
+          restart_policy: behaviour === "crashes" ? "on-failure" : "never",
+          max_restarts: 1,
+          labels: { behaviour },
+          // Only on those before it: no cycles.
+          depends_on: Object.fromEntries(
+            Object.entries(dependsOn).filter(([on]) => Number(on) < index)
+              .map(([on, condition]) => [`p${on}`, condition]),
+          ),
+        })
+      );
+      for (const process of processes.toReversed()) process.start().catch(() => {});
+      await waitFor(() => {
+        for (const child of fake.world.children) {
+          const behaviour = behaviourOf(child.spec!.stdout);
+          if (child.alive && behaviour !== "runs") child.exit(behaviour === "succeeds" ? 0 : 1);
+        }
+        fake.world.clock.advance(1000);
+        return processes.every((process) => isSettled(process, processes));
+      }, { what: "the graph to settle", timeoutMs: 3000 });
+      for (const [index, { snapshot }] of processes.entries()) {
+        if (snapshot.state !== "errored") continue;
+        const own = { "cannot start": /^not found/, "crashes": /restarts used up$/ };
+        const expected = own[graph[index]!.behaviour as keyof typeof own] ?? /^depends on "p\d+"/;
+        assert(expected.test(snapshot.lastReason) || /^depends/.test(snapshot.lastReason));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+/** At rest, or running for good; or waiting for something that is still to come. */
+function isSettled(process: ManagedProcess, all: readonly ManagedProcess[]): boolean {
+  const { snapshot, config } = process;
+  if (snapshot.state === "running") return config.labels.behaviour === "runs";
+  if (snapshot.state !== "waiting") return !["starting", "stopping"].includes(snapshot.state);
+  return Object.entries(config.dependsOn).some(([name, condition]) => {
+    const on = all.find((process) => process.name === name)!;
+    return isSettled(on, all) &&
+      (on.snapshot.awaiting === "dependencies" ||
+        (on.snapshot.state === "running" && condition.startsWith("completed")));
+  });
+}

@@ -1,0 +1,42 @@
+/** A registry of processes in a fake world, each of which behaves as its configuration says. */
+
+import { parseConfig } from "../../src/model/config_schema.ts";
+import { EventHub } from "../../src/manager/event_hub.ts";
+import { Records } from "../../src/manager/records.ts";
+import { Registry } from "../../src/manager/registry.ts";
+import type { ManagedProcess } from "../../src/process/managed_process.ts";
+import { type FakeChild, FakeWorld } from "../support/fake_world.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+/** Processes of one fake world. */
+export class FakeRegistry implements AsyncDisposable {
+  readonly world: FakeWorld;
+  readonly registry: Registry;
+  readonly #temp: AsyncDisposable;
+
+  constructor() {
+    const temp = tempHome();
+    this.#temp = temp;
+    this.world = new FakeWorld(`${temp.path}/apps`);
+    Deno.mkdirSync(`${temp.path}/records`);
+    const records = new Records(`${temp.path}/records`);
+    this.registry = new Registry(this.world, records, new EventHub(), () => {});
+  }
+
+  /** Registers a process; the first of its instances. */
+  add(name: string, config: Record<string, unknown> = {}): ManagedProcess {
+    return this.registry.add(
+      parseConfig({ name, entrypoint: "/bin/sleep", cwd: "/", ...config }),
+    )[0]!;
+  }
+
+  /** The newest launch of a process. */
+  child(name: string): FakeChild | undefined {
+    return this.world.children.findLast(({ spec }) => spec!.stdout.includes(`/${name}/`));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const process of this.registry.list()) process.release();
+    await this.#temp[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,159 @@
+/** Reload of the instances of a process, a batch at a time, in a fake world. */
+
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import type { ProcessConfig } from "../../src/model/process_config.ts";
+import { batchCount, oneConfig, rollingReload } from "../../src/manager/rolling_reload.ts";
+import type { ManagedProcess } from "../../src/process/managed_process.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { FakeRegistry } from "./fake_registry.ts";
+
+/** A world of running instances of `api`. */
+async function running(instances: number): Promise<FakeRegistry> {
+  const fake = new FakeRegistry();
+  fake.add("api", { instances, min_uptime: "0s" });
+  await Promise.all(fake.registry.list().map((process) => process.start()));
+  return fake;
+}
+
+/** The new configuration; `badPath` names an instance's log that cannot be launched with it. */
+function release(fake: FakeRegistry): ProcessConfig {
+  return { ...fake.registry.list()[0]!.config, args: ["2"] };
+}
+
+function failWith(fake: FakeRegistry, instance: string, argument: string): void {
+  fake.world.beforeLaunch = ({ stdout, argv }) => {
+    if (stdout.includes(`/${instance}/`) && argv.includes(argument)) throw new Error("no");
+  };
+}
+
+/** The arguments that each instance runs with. */
+function versions(fake: FakeRegistry): (string | undefined)[] {
+  return fake.registry.list().map(({ name }) => {
+    const child = fake.child(name)!;
+    return child.alive ? child.spec!.argv[1] ?? "old" : undefined;
+  });
+}
+
+/** Lets the time pass that nobody has to wait for in a fake world. */
+async function settle<T>(fake: FakeRegistry, act: Promise<T>): Promise<T> {
+  let over = false;
+  const acting = act.finally(() => over = true);
+  acting.catch(() => {});
+  await waitFor(() => {
+    fake.world.clock.advance(1);
+    return over;
+  });
+  return await acting;
+}
+
+Deno.test("batchCount() takes a number, or a part rounded up, from one to all", () => {
+  for (
+    const [batchSize, instances, expected] of [
+      [1, 4, 1],
+      [4, 4, 4],
+      ["2", 4, 2],
+      ["25%", 4, 1],
+      ["50%", 4, 2],
+      ["50%", 5, 3],
+      ["100%", 5, 5],
+      ["1%", 3, 1],
+      ["0%", 3, 1],
+      [1, 0, 1],
+    ] as const
+  ) assertEquals(batchCount(batchSize, instances), expected, `${batchSize} of ${instances}`);
+});
+
+Deno.test("batchCount() refuses what is no number of instances, and names it", () => {
+  for (
+    const batchSize of [0, -1, 5, 99, 1.5, NaN, Infinity, "", "x", "-50%", "101%", "5", "1e0%"]
+  ) {
+    const error = assertThrows(() => batchCount(batchSize, 4), ProcsupError);
+    assertEquals(error.code, "bad_request", String(batchSize));
+    assert(error.message.startsWith(`Invalid batch_size ${JSON.stringify(batchSize)}`));
+  }
+});
+
+Deno.test("rollingReload() goes on to the next batch when the one before it is up", async () => {
+  for (const [batchSize, expected] of [[1, [1, 2, 3, 4]], [3, [3, 4]], ["50%", [2, 4]]] as const) {
+    await using fake = await running(4);
+    const progress: number[] = [];
+    const rolling = rollingReload(fake.registry.list(), {
+      batchSize,
+      config: release(fake),
+      onProgress: (done, of) => {
+        assertEquals(of, 4);
+        progress.push(done);
+        assertEquals(versions(fake).filter((version) => version === "2").length, done);
+      },
+    });
+    const { outcomes, rolledBack } = await settle(fake, rolling);
+    assertEquals([progress, rolledBack], [[...expected], false]);
+    assertEquals(outcomes.map(({ process }) => process.name), ["api:0", "api:1", "api:2", "api:3"]);
+  }
+});
+
+Deno.test("rollingReload() stops at the first batch that fails, and leaves the rest as it was", async () => {
+  await using fake = await running(4);
+  failWith(fake, "api:1", "2");
+  const { outcomes, rolledBack } = await settle(
+    fake,
+    rollingReload(fake.registry.list(), { config: release(fake) }),
+  );
+  assertEquals(outcomes.map(({ error }) => error?.code), [undefined, "start_failed"]);
+  assertEquals([rolledBack, versions(fake)], [false, ["2", undefined, "old", "old"]]);
+});
+
+Deno.test("rollingReload() puts the old configuration back on all that were touched", async () => {
+  for (const batchSize of [1, 2, 4]) {
+    await using fake = await running(4);
+    failWith(fake, "api:1", "2");
+    const { rolledBack } = await settle(
+      fake,
+      rollingReload(fake.registry.list(), {
+        batchSize,
+        config: release(fake),
+        rollbackOnFailure: true,
+      }),
+    );
+    assertEquals([rolledBack, versions(fake)], [true, ["old", "old", "old", "old"]]);
+    for (const { config, snapshot } of fake.registry.list()) {
+      assertEquals([config.args, snapshot.state], [[], "running"]);
+    }
+  }
+});
+
+Deno.test("rollingReload() touches nothing beyond the batch that failed when it rolls back", async () => {
+  await using fake = await running(4);
+  failWith(fake, "api:0", "2");
+  const pids = fake.registry.list().map(({ snapshot }) => snapshot.pid);
+  await settle(
+    fake,
+    rollingReload(fake.registry.list(), { config: release(fake), rollbackOnFailure: true }),
+  );
+  const now = fake.registry.list().map(({ snapshot }) => snapshot.pid);
+  assertEquals(now.map((pid, index) => pid === pids[index]), [false, true, true, true]);
+});
+
+Deno.test("rollingReload() refuses a wrong batch size before anything is done", async () => {
+  await using fake = await running(2);
+  const config = release(fake);
+  for (const batchSize of [0, 99]) {
+    await assertRejects(
+      () => rollingReload(fake.registry.list(), { batchSize, config }),
+      ProcsupError,
+      "expected a number from 1 to 2",
+    );
+  }
+  assertEquals([fake.world.children.length, versions(fake)], [2, ["old", "old"]]);
+});
+
+Deno.test("oneConfig() refuses several processes, another name, and another number of instances", async () => {
+  await using fake = await running(2);
+  const other = fake.add("web");
+  const api: ManagedProcess[] = fake.registry.list().slice(0, 2);
+  assertEquals(oneConfig(api, { args: [], instances: 2, name: "api" }), api[0]!.config);
+  assertThrows(() => oneConfig([...api, other], {}), ProcsupError, 'to "api", "web"');
+  assertThrows(() => oneConfig(api, { name: "x" }), ProcsupError, 'Cannot change "name"');
+  assertThrows(() => oneConfig(api, { instances: 3 }), ProcsupError, 'Cannot change "instances"');
+});

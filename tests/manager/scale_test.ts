@@ -1,0 +1,104 @@
+/** How many instances of a process there are. */
+
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { scale, scaledCount } from "../../src/manager/scale.ts";
+import { FakeRegistry } from "./fake_registry.ts";
+
+/** A world of one running process, `api`. */
+async function single(config: Record<string, unknown> = {}): Promise<FakeRegistry> {
+  const fake = new FakeRegistry();
+  fake.add("api", config);
+  await Promise.all(fake.registry.list().map((process) => process.start()));
+  return fake;
+}
+
+function names(fake: FakeRegistry): string[] {
+  return fake.registry.list().map(({ name }) => name);
+}
+
+Deno.test("scaledCount() takes a number, or a change of the present one", () => {
+  for (
+    const [change, now, expected] of [
+      ["4", 1, 4],
+      [4, 9, 4],
+      ["+2", 1, 3],
+      ["-1", 3, 2],
+      ["+0", 3, 3],
+      [" 2 ", 1, 2],
+      ["1024", 1, 1024],
+    ] as const
+  ) assertEquals(scaledCount(change, now), expected);
+});
+
+Deno.test("scaledCount() refuses what is no possible number, and names it", () => {
+  for (const change of ["0", "-1", "-5", "1025", "x", "", "1.5", "++1", "1e3", "٣", NaN, -1, 2.5]) {
+    const error = assertThrows(() => scaledCount(change, 1), ProcsupError);
+    assertEquals(error.code, "bad_request", String(change));
+    const quoted = JSON.stringify(change);
+    assertEquals(error.message.startsWith(`Cannot scale to ${quoted}: from 1 to 1024`), true);
+  }
+});
+
+Deno.test("scale() gives the only instance an index, and starts those that are missing", async () => {
+  await using fake = await single();
+  const { pid } = fake.registry.list()[0]!.snapshot;
+  const outcomes = await scale(fake.registry, "api", 3);
+  assertEquals(names(fake), ["api:0", "api:1", "api:2"]);
+  assertEquals(outcomes.map(({ process }) => process.name), ["api:1", "api:2"]);
+  assertEquals(fake.registry.list()[0]!.snapshot.pid, pid, "what ran runs on");
+  assertEquals(fake.registry.list().map(({ config }) => config.instances), [3, 3, 3]);
+  assertEquals(fake.child("api:2")!.spec!.env.PROCSUP_INSTANCE, "2");
+});
+
+Deno.test("scale() ends the highest indexes first, and fills gaps before it counts on", async () => {
+  await using fake = await single({ instances: 4 });
+  await scale(fake.registry, "api", "-1");
+  assertEquals(names(fake), ["api:0", "api:1", "api:2"]);
+  fake.registry.remove(fake.registry.list()[1]!);
+  await scale(fake.registry, "api", "+2");
+  assertEquals(names(fake).toSorted(), ["api:0", "api:1", "api:2", "api:3"]);
+});
+
+Deno.test("scale() changes nothing when the number is the present one", async () => {
+  await using fake = await single({ instances: 2 });
+  assertEquals(await scale(fake.registry, "api", 2), []);
+  assertEquals(fake.world.children.length, 2);
+});
+
+Deno.test("scale() keeps an index although only one is left", async () => {
+  await using fake = await single({ instances: 3 });
+  await scale(fake.registry, "api", 1);
+  assertEquals([names(fake), fake.registry.list()[0]!.config.instances], [["api:0"], 1]);
+});
+
+Deno.test("scale() refuses an unknown process with a suggestion", async () => {
+  await using fake = await single();
+  const error = await assertRejects(() => scale(fake.registry, "apo", 3), ProcsupError);
+  assertEquals(error.code, "process_not_found");
+});
+
+Deno.test("scale() refuses a wrong number before anything is renamed", async () => {
+  await using fake = await single();
+  for (const change of ["0", "-1", "x", "2000"]) {
+    await assertRejects(() => scale(fake.registry, "api", change), ProcsupError);
+  }
+  assertEquals(names(fake), ["api"]);
+});
+
+Deno.test("scale() comes to the wished number from any other, each index once", async () => {
+  const wishes = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(wishes, async (counts) => {
+      await using fake = await single();
+      for (const count of counts) {
+        await scale(fake.registry, "api", count);
+        const indexes = fake.registry.list().map(({ instanceIndex }) => instanceIndex);
+        assertEquals(indexes.toSorted(), Array.from({ length: count }, (_, index) => index));
+        assertEquals(fake.world.children.filter(({ alive }) => alive).length, count);
+      }
+    }),
+    { numRuns: 20 },
+  );
+});

@@ -1,0 +1,389 @@
+/** Jobs and restarts by the clock, with a clock that a test moves and sets. */
+
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { parseConfig } from "../../src/model/config_schema.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+import type { ProcessConfig } from "../../src/model/process_config.ts";
+import { NEW, type Snapshot } from "../../src/model/process_state.ts";
+import { Scheduler } from "../../src/manager/scheduler.ts";
+import type { Schedulable } from "../../src/manager/scheduler_runner.ts";
+import { FakeClock } from "../support/fake_clock.ts";
+import { type TempHome, tempHome } from "../support/temp_home.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** A process that runs until a test ends it. */
+class FakeProcess implements Schedulable {
+  readonly id: string;
+  readonly name: string;
+  readonly config: ProcessConfig;
+  snapshot: Snapshot = NEW;
+  /** What was asked of it. */
+  readonly acts: string[] = [];
+  changed: (before: Snapshot) => void = () => {};
+  readonly #clock: FakeClock;
+
+  constructor(clock: FakeClock, config: Record<string, unknown>, name = "job") {
+    this.#clock = clock;
+    this.config = parseConfig({ name, entrypoint: "x", cwd: "/", ...config });
+    this.id = `id-of-${name}`;
+    this.name = name;
+  }
+
+  start({ reason = "" } = {}): Promise<void> {
+    this.acts.push(reason);
+    this.#become({ state: "running", wish: "up", startedAt: this.#clock.now() });
+    return Promise.resolve();
+  }
+
+  restart({ reason = "" } = {}): Promise<void> {
+    this.acts.push(reason);
+    return Promise.resolve();
+  }
+
+  stop({ reason = "" } = {}): Promise<void> {
+    this.acts.push(reason);
+    this.#become({ state: "stopped", wish: "down" });
+    return Promise.resolve();
+  }
+
+  /** It ends by itself. */
+  exit(code: number): void {
+    const lastExit = { code, signal: null, at: new Date(this.#clock.now()) };
+    const state = code === 0 ? "stopped" : "crashed";
+    this.#become({ state, lastExit, finishedAt: this.#clock.now() });
+  }
+
+  /** It runs under its user's wish. */
+  up(): this {
+    this.#become({ state: "running", wish: "up" });
+    return this;
+  }
+
+  #become(news: Partial<Snapshot>): void {
+    const before = this.snapshot;
+    this.snapshot = { ...before, ...news };
+    this.changed(before);
+  }
+}
+
+/** A scheduler over some processes, its clock and its folder. */
+class Scene implements AsyncDisposable {
+  readonly clock = new FakeClock();
+  readonly processes: FakeProcess[] = [];
+  readonly warnings: string[] = [];
+  readonly home: TempHome = tempHome();
+  scheduler!: Scheduler;
+
+  /** A scene with one process. */
+  static async with(config: Record<string, unknown>): Promise<Scene> {
+    const scene = new Scene();
+    scene.processes.push(new FakeProcess(scene.clock, config));
+    await scene.restart();
+    return scene;
+  }
+
+  get job(): FakeProcess {
+    return this.processes[0]!;
+  }
+
+  /** What came of the runs, the oldest first. */
+  get statuses(): string[] {
+    return this.scheduler.list()[0]!.history.map(({ status }) => status);
+  }
+
+  /** Another daemon takes over. */
+  async restart(): Promise<void> {
+    this.scheduler?.close();
+    const scheduler = new Scheduler({
+      clock: this.clock,
+      folder: `${this.home.path}/cron`,
+      list: () => this.processes,
+      warn: (message) => this.warnings.push(message),
+    });
+    for (const process of this.processes) {
+      process.changed = (before) => scheduler.changed(process, before);
+    }
+    this.scheduler = scheduler;
+    await scheduler.sync();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.scheduler.close();
+    assertEquals(this.clock.pending, 0);
+    await this.home[Symbol.asyncDispose]();
+  }
+}
+
+/** Lets what was put off to the next turn happen. */
+function turn(): Promise<void> {
+  return Promise.resolve();
+}
+
+const UTC = { timezone: "UTC" };
+const EVERY_MINUTE = { cron: { schedule: "* * * * *", ...UTC } };
+
+Deno.test("Scheduler runs a job at every tick, and not before", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.clock.advance(MINUTE - 1);
+  assertEquals(scene.job.acts, []);
+  for (let runs = 1; runs <= 3; runs++) {
+    scene.clock.advance(runs === 1 ? 1 : MINUTE);
+    assertEquals(scene.job.acts, Array(runs).fill("started by schedule"));
+    scene.job.exit(0);
+  }
+});
+
+Deno.test("Scheduler remembers how runs went", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.clock.advance(MINUTE);
+  scene.clock.advance(1500);
+  scene.job.exit(0);
+  scene.clock.advance(MINUTE);
+  scene.job.exit(3);
+  scene.clock.advance(MINUTE);
+  await scene.job.stop();
+  const start = Date.UTC(2026, 0, 1, 12);
+  assertEquals(scene.scheduler.list()[0]!.history, [
+    { at: start + MINUTE, durationMs: 1500, status: "ok", exitCode: 0 },
+    { at: start + 2 * MINUTE, durationMs: 1500, status: "failed", exitCode: 3 },
+    { at: start + 3 * MINUTE, durationMs: 1500, status: "killed", exitCode: null },
+  ]);
+});
+
+Deno.test("Scheduler remembers the last 20 runs", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  for (let run = 0; run < 25; run++) {
+    scene.clock.advance(MINUTE);
+    scene.job.exit(run);
+  }
+  const codes = scene.scheduler.list()[0]!.history.map(({ exitCode }) => exitCode);
+  assertEquals(codes, Array.from({ length: 20 }, (_, i) => i + 5));
+});
+
+Deno.test("Scheduler skips a run while the last one runs", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.clock.advance(3 * MINUTE);
+  assertEquals(scene.job.acts.length, 1);
+  scene.job.exit(0);
+  assertEquals(scene.statuses, ["skipped", "ok"]);
+  assertEquals(scene.scheduler.list()[0]!.history[0]!.times, 2);
+});
+
+Deno.test("Scheduler ends the last run for the next one when overlap is kill", async () => {
+  await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap: "kill" } });
+  scene.clock.advance(2 * MINUTE);
+  await turn();
+  assertEquals(scene.job.acts, [
+    "started by schedule",
+    "replaced by its next run",
+    "started by schedule",
+  ]);
+  assertEquals(scene.statuses, ["killed"]);
+  assertEquals(scene.job.snapshot.state, "running");
+});
+
+Deno.test("Scheduler runs once more when runs queue up", async () => {
+  await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap: "queue" } });
+  scene.clock.advance(5 * MINUTE);
+  assertEquals(scene.job.acts.length, 1);
+  scene.job.exit(0);
+  await turn();
+  assertEquals(scene.job.acts.length, 2);
+  scene.job.exit(0);
+  await turn();
+  assertEquals(scene.job.acts.length, 2);
+  assertEquals(scene.statuses, ["ok", "ok"]);
+});
+
+Deno.test("Scheduler ends a run at its timeout", async () => {
+  await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, timeout: "10s" } });
+  scene.clock.advance(MINUTE + 9999);
+  assertEquals(scene.job.snapshot.state, "running");
+  scene.clock.advance(1);
+  assertEquals(scene.job.acts.at(-1), "timed out after 10s");
+  assertEquals(scene.statuses, ["timeout"]);
+});
+
+Deno.test("Scheduler runs nothing while a job is switched off, and makes nothing up", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.scheduler.enable(scene.processes, false);
+  scene.clock.advance(HOUR + 1);
+  assertEquals(scene.job.acts, []);
+  assertEquals(scene.scheduler.list()[0]!.nextRun, null);
+  scene.scheduler.enable(scene.processes, true);
+  scene.clock.advance(MINUTE - 2);
+  assertEquals(scene.job.acts, []);
+  scene.clock.advance(1);
+  assertEquals(scene.job.acts.length, 1);
+});
+
+Deno.test("Scheduler takes a job that is configured off for off", async () => {
+  await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, enabled: false } });
+  scene.clock.advance(HOUR);
+  assertEquals(scene.job.acts, []);
+});
+
+Deno.test("Scheduler fires nothing twice when the clock is set back by an hour", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  for (let run = 0; run < 3; run++) {
+    scene.clock.advance(MINUTE);
+    scene.job.exit(0);
+  }
+  scene.clock.jump(-HOUR);
+  scene.clock.advance(HOUR);
+  assertEquals(scene.job.acts.length, 3);
+  scene.clock.advance(MINUTE);
+  assertEquals(scene.job.acts.length, 4);
+});
+
+Deno.test("Scheduler takes the new time when the clock was a year ahead", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.clock.advance(MINUTE);
+  scene.job.exit(0);
+  scene.clock.jump(-365 * 24 * HOUR);
+  scene.clock.advance(2 * MINUTE);
+  assertEquals(scene.job.acts.length, 2);
+});
+
+Deno.test("Scheduler fires once at most when the clock is set ahead", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.clock.advance(MINUTE / 2);
+  scene.clock.jump(HOUR);
+  scene.clock.advance(15_000);
+  assert(scene.job.acts.length <= 1, `${scene.job.acts.length} runs`);
+  if (scene.job.acts.length > 0) scene.job.exit(0);
+  const before = scene.job.acts.length;
+  scene.clock.advance(15_000);
+  assertEquals(scene.job.acts.length, before + 1);
+});
+
+Deno.test("Scheduler makes up no moment that the clock was set over", async () => {
+  await using scene = await Scene.with({ cron: { schedule: "30 12 * * *", ...UTC } });
+  scene.clock.jump(HOUR);
+  scene.clock.advance(HOUR);
+  assertEquals(scene.job.acts, []);
+});
+
+Deno.test("Scheduler keeps history and switch when another daemon takes over", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.clock.advance(MINUTE);
+  scene.job.exit(1);
+  scene.scheduler.enable(scene.processes, false);
+  await scene.restart();
+  const [info] = scene.scheduler.list();
+  assertEquals([info!.enabled, info!.history.length], [false, 1]);
+});
+
+Deno.test("Scheduler does not repeat a moment that the daemon before it fired", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.clock.advance(MINUTE);
+  scene.job.exit(0);
+  scene.clock.jump(-10_000);
+  await scene.restart();
+  scene.clock.advance(10_000);
+  assertEquals(scene.job.acts.length, 1);
+  scene.clock.advance(MINUTE);
+  assertEquals(scene.job.acts.length, 2);
+});
+
+Deno.test("Scheduler makes up no run for the time without a daemon", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.scheduler.close();
+  scene.clock.advance(10 * MINUTE);
+  await scene.restart();
+  assertEquals(scene.job.acts, []);
+});
+
+Deno.test("Scheduler takes up the run that the daemon before it left", async () => {
+  await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, timeout: "1m" } });
+  scene.clock.advance(MINUTE);
+  scene.clock.advance(20_000);
+  await scene.restart();
+  assert(scene.scheduler.list()[0]!.running);
+  scene.clock.advance(39_999);
+  assertEquals(scene.statuses, []);
+  scene.clock.advance(1);
+  // The next moment is this very one: it finds the run still there, or just over.
+  assert(scene.statuses.includes("timeout"));
+});
+
+Deno.test("Scheduler records the run that ended while no daemon was there", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.clock.advance(MINUTE);
+  scene.scheduler.close();
+  scene.job.changed = () => {};
+  scene.clock.advance(5000);
+  scene.job.exit(7);
+  await scene.restart();
+  const [run] = scene.scheduler.list()[0]!.history;
+  assertEquals([run!.status, run!.exitCode, run!.durationMs], ["failed", 7, 5000]);
+});
+
+Deno.test("Scheduler sets an unreadable memory aside and goes on", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  Deno.mkdirSync(`${scene.home.path}/cron`, { recursive: true });
+  Deno.writeTextFileSync(`${scene.home.path}/cron/${scene.job.id}.json`, "{half");
+  await scene.restart();
+  assertEquals(scene.warnings.length, 1);
+  scene.clock.advance(MINUTE);
+  assertEquals(scene.job.acts.length, 1);
+});
+
+Deno.test("Scheduler restarts a process that is kept up, and leaves a stopped one alone", async () => {
+  await using scene = await Scene.with({ cron_restart: { schedule: "0 * * * *", ...UTC } });
+  scene.clock.advance(HOUR);
+  assertEquals(scene.job.acts, []);
+  scene.job.up();
+  scene.clock.advance(HOUR);
+  assertEquals(scene.job.acts, ["restarted by schedule"]);
+  while (scene.scheduler.list()[0]!.running) await turn();
+  assertEquals(scene.statuses, ["ok"]);
+});
+
+Deno.test("Scheduler runs a job on request, and refuses a second one at a time", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  assertEquals(scene.scheduler.run(scene.processes), "running");
+  assertEquals(scene.job.acts, ["started by cron run"]);
+  const error = assertThrows(() => scene.scheduler.run(scene.processes), ProcsupError);
+  assertEquals([error.code, error.message], ["wrong_state", '"job" is running already']);
+});
+
+Deno.test("Scheduler queues a run on request when runs queue up", async () => {
+  await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap: "queue" } });
+  assertEquals(scene.scheduler.run(scene.processes), "running");
+  assertEquals(scene.scheduler.run(scene.processes), "queued");
+});
+
+Deno.test("Scheduler names a process that has no schedule", async () => {
+  await using scene = await Scene.with({});
+  for (const act of [() => scene.scheduler.run(scene.processes)]) {
+    assertEquals(assertThrows(act, ProcsupError).message, 'No schedule: "job"');
+  }
+  assertEquals(scene.clock.pending, 0);
+});
+
+Deno.test("Scheduler.check() refuses a schedule that cannot be", async () => {
+  await using scene = await Scene.with({});
+  const config = (cron: unknown) => parseConfig({ name: "x", entrypoint: "x", cwd: "/", ...cron! });
+  const bad = [{ cron: "0 0 31 2 *" }, { cron_restart: { schedule: "@daily", timezone: "X/Y" } }];
+  for (const cron of bad) {
+    const error = await assertRejects(() => scene.scheduler.check(config(cron)), ProcsupError);
+    assertEquals(error.code, "invalid_config");
+  }
+});
+
+Deno.test("Scheduler.sync() forgets a process that went, and takes up a changed schedule", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.clock.advance(MINUTE);
+  scene.job.exit(0);
+  scene.processes[0] = new FakeProcess(scene.clock, { cron: { schedule: "0 * * * *", ...UTC } });
+  await scene.scheduler.sync();
+  assertEquals(scene.scheduler.list()[0]!.history.length, 1);
+  scene.clock.advance(30 * MINUTE);
+  assertEquals(scene.job.acts, []);
+  scene.processes.pop();
+  await scene.scheduler.sync();
+  assertEquals([...Deno.readDirSync(`${scene.home.path}/cron`)], []);
+});

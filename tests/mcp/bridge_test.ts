@@ -1,0 +1,127 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { isAlive, programWords, TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { onStdio, refusal, serveMcp, use } from "./clients.ts";
+
+Deno.test("procsup mcp finds the daemon by HOME alone", async () => {
+  await using daemon = await TestDaemon.start();
+  await using user = tempHome();
+  await Deno.symlink(daemon.home, `${user.path}/.procsup`);
+  const [command, ...args] = programWords();
+  const transport = new StdioClientTransport({
+    command: command!,
+    args: [...args, "mcp"],
+    // What the source needs to run without a download; the built program needs nothing.
+    env: { HOME: user.path, DENO_DIR: denoDir() },
+    cwd: "/",
+  });
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(transport);
+  assertEquals(await use(client, "list_apps"), { processes: [] });
+  await client.close();
+});
+
+function denoDir(): string {
+  return Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
+}
+
+Deno.test("procsup mcp tells that no daemon answers, and works once one does", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.terminate();
+  await using connected = await onStdio(daemon.home);
+  const { client } = connected;
+  assertStringIncludes(await refusal(client, "list_apps"), "daemon_unreachable");
+  assertStringIncludes(
+    await client.readResource({ uri: "apps://list" }).then(() => "worked", String),
+    "No daemon answers",
+  );
+  await daemon.run();
+  assertEquals(await use(client, "list_apps"), { processes: [] });
+  await daemon.kill();
+  assertStringIncludes(await refusal(client, "get_status", { target: "x" }), "daemon_unreachable");
+});
+
+Deno.test("procsup mcp ends when its input ends, and says nothing but protocol", async () => {
+  await using daemon = await TestDaemon.start();
+  const [command, ...args] = programWords();
+  const bridge = new Deno.Command(command!, {
+    args: [...args, "mcp", "--home", daemon.home],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = bridge.stdin.getWriter();
+  const initialize = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    },
+  };
+  await writer.write(new TextEncoder().encode(`not json\n${JSON.stringify(initialize)}\n`));
+  const { value } = await bridge.stdout.pipeThrough(new TextDecoderStream()).getReader().read();
+  const answer = JSON.parse(value!);
+  assertEquals([answer.id, answer.result.protocolVersion], [1, "2025-06-18"]);
+  await writer.close();
+  assertEquals((await bridge.status).code, 0);
+  await bridge.stderr.cancel();
+});
+
+Deno.test("a verb is carried out to its end when its client goes away in the middle", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("slow", "trap 'sleep 1; exit 0' TERM; while :; do sleep 0.1; done");
+  const { pid } = await daemon.status("slow");
+  const connected = await onStdio(daemon.home);
+  const lost = connected.client.callTool({ name: "stop_app", arguments: { target: "slow" } })
+    .then(() => "answered", () => "lost");
+  await waitFor(async () => (await daemon.status("slow")).state === "stopping");
+  await connected[Symbol.asyncDispose]();
+  assertEquals(await lost, "lost");
+  await waitFor(async () => (await daemon.status("slow")).state === "stopped");
+  assert(!isAlive(pid));
+});
+
+Deno.test("/mcp refuses what is no request of the protocol", async () => {
+  await using daemon = await TestDaemon.start();
+  await using server = serveMcp(daemon);
+  const post = async (body: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(server.url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...headers,
+      },
+      body,
+    });
+    await response.body?.cancel();
+    return response.status;
+  };
+  assertEquals(await post("{"), 400);
+  assertEquals(await post("{}", { "content-type": "text/plain" }), 415);
+  assertEquals(await post(`"${"x".repeat(1_100_000)}"`), 413);
+  const get = await fetch(server.url);
+  await get.body?.cancel();
+  assertEquals(get.status, 405);
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+  assertEquals(await post(JSON.stringify(call)), 200);
+  assertEquals(await post(JSON.stringify(call), { "mcp-protocol-version": "1999-01-01" }), 400);
+});
+
+Deno.test("/mcp loads the SDK only when the first request comes", async () => {
+  const info = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", new URL("../../src/mcp/http.ts", import.meta.url).pathname],
+  }).output();
+  const { modules } = JSON.parse(new TextDecoder().decode(info.stdout));
+  // deno-lint-ignore no-explicit-any
+  const entry = modules.find(({ specifier }: any) => specifier.endsWith("/src/mcp/http.ts"));
+  // deno-lint-ignore no-explicit-any
+  const eager = entry.dependencies.filter((found: any) => found.code && !found.isDynamic);
+  assertEquals(eager, []);
+});

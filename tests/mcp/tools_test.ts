@@ -1,0 +1,186 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { TOOL_NAMES } from "../../src/mcp/tool_names.ts";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { onHttp, onStdio, refusal, use, WAYS } from "./clients.ts";
+
+const SERVER = new URL("../fixtures/waits_for_term.sh", import.meta.url).pathname;
+
+for (const { name, connect } of WAYS) {
+  Deno.test(`every tool acts on the live daemon when called over ${name}`, async () => {
+    await using daemon = await TestDaemon.start();
+    await using connected = await connect(daemon);
+    const { client } = connected;
+
+    assertEquals(await use(client, "list_apps"), { processes: [] });
+    const started = await use(client, "start_app", { entrypoint: SERVER, env: { SECRET: "x" } });
+    assertEquals([started.status, started.results[0].ok], ["started", true]);
+    const { process } = started;
+    assertEquals([process.name, process.state], ["waits_for_term", "running"]);
+    assertEquals(process.config.env, { SECRET: "***" });
+    assert(isAlive(process.pid));
+
+    const status = await use(client, "get_status", { target: "waits_for_term" });
+    assertEquals(status.process.pid, process.pid);
+    const restarted = await use(client, "restart_app", { target: "waits_for_term" });
+    assertEquals([restarted.status, restarted.results[0].state], ["restarted", "running"]);
+    assert(!isAlive(process.pid));
+    const reloaded = await use(client, "reload_app", { target: process.id });
+    assertEquals(reloaded.status, "reloaded");
+
+    assertEquals(await use(client, "save_state"), { status: "saved", count: 1 });
+    const stopped = await use(client, "stop_app", { target: "all", timeout: "2s" });
+    assertEquals([stopped.status, stopped.results[0].state], ["stopped", "stopped"]);
+    assertEquals((await use(client, "delete_app", { target: "0" })).status, "deleted");
+    assertEquals(await use(client, "resurrect_processes"), {
+      status: "resurrected",
+      count: 1,
+      errors: [],
+    });
+    assertEquals((await use(client, "list_apps")).processes[0].state, "running");
+  });
+}
+
+Deno.test("get_logs gives the lines that were asked for when they are counted, searched or of stderr", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("talker", "seq 1 200; echo oops >&2; exec sleep 1000");
+  await using connected = await onStdio(daemon.home);
+  const { client } = connected;
+  await daemon.client.call("wait", { target: "talker", for: "ready" });
+  const last = await use(client, "get_logs", { target: "talker", lines: 2 });
+  assertEquals([last.logs, last.lines, last.stream], ["199\n200\n", "2", "stdout"]);
+  assertStringIncludes(last.notice, "untrusted");
+  const fifty = await use(client, "get_logs", { target: "talker" });
+  assertEquals(fifty.logs.split("\n").length, 51);
+  const stderr = await use(client, "get_logs", { target: "talker", stderr: true });
+  assertEquals([stderr.logs, stderr.stream], ["oops\n", "stderr"]);
+  assertEquals(
+    (await use(client, "get_logs", { target: "talker", grep: "^19.$" })).logs.length,
+    40,
+  );
+  assertEquals(
+    (await use(client, "get_logs", { target: "talker", since: "1h", lines: 1 })).logs,
+    "200\n",
+  );
+  assertStringIncludes(await refusal(client, "get_logs", { target: "talker", grep: "(" }), "grep");
+});
+
+Deno.test("tools tell their schemas and effects when they are listed", async () => {
+  await using daemon = await TestDaemon.start();
+  await using connected = await onHttp(daemon);
+  const { tools } = await connected.client.listTools();
+  assertEquals(tools.map(({ name }) => name), [...TOOL_NAMES]);
+  for (const { name, annotations, inputSchema, outputSchema, description } of tools) {
+    assert(description && outputSchema?.properties, name);
+    assertEquals(inputSchema.additionalProperties, false, name);
+    for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"]) {
+      assertEquals(typeof annotations?.[hint as "readOnlyHint"], "boolean", `${name} ${hint}`);
+    }
+  }
+  const hints = new Map(tools.map(({ name, annotations }) => [name, annotations]));
+  assert(hints.get("get_logs")!.readOnlyHint);
+  assert(hints.get("delete_app")!.destructiveHint);
+  assert(hints.get("stop_app")!.idempotentHint);
+});
+
+Deno.test("tools refuse bad input as results that name it", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.client.call("start", {
+    name: "pair",
+    entrypoint: "/bin/sleep",
+    args: ["1000"],
+    cwd: "/",
+    instances: 2,
+  });
+  await using connected = await onStdio(daemon.home);
+  const { client } = connected;
+  assertStringIncludes(await refusal(client, "list_apps", { colour: 1 }), "colour");
+  assertStringIncludes(await refusal(client, "get_status"), "target");
+  assertStringIncludes(await refusal(client, "get_status", { target: 5 }), "target");
+  assertStringIncludes(await refusal(client, "get_logs", { target: "pair:0", lines: 0 }), "lines");
+  assertStringIncludes(
+    await refusal(client, "stop_app", { target: "pair", timeout: "soon" }),
+    "soon",
+  );
+  assertStringIncludes(await refusal(client, "get_status", { target: "par" }), "pair");
+  assertMatch(await refusal(client, "get_status", { target: "pair" }), /ambiguous.*pair:0.*pair:1/);
+  assertMatch(await refusal(client, "get_logs", { target: "pair" }), /ambiguous/);
+  assertStringIncludes(
+    await refusal(client, "start_app", { entrypoint: "/no/such/thing" }),
+    "/no/such",
+  );
+  assertStringIncludes(
+    await refusal(client, "start_app", { entrypoint: "/bin/sleep", name: "pair" }),
+    "name_taken",
+  );
+  const unknown = await client.callTool({ name: "no_such_tool", arguments: {} })
+    .then(() => "worked", String);
+  assertStringIncludes(unknown, "no_such_tool");
+  assertEquals((await use(client, "list_apps")).processes.length, 2);
+});
+
+Deno.test("start_app fails with the last words when the app does not stay up", async () => {
+  await using daemon = await TestDaemon.start();
+  await using connected = await onHttp(daemon);
+  const failed = await connected.client.callTool({
+    name: "start_app",
+    arguments: {
+      name: "dies",
+      entrypoint: "/bin/sh",
+      args: ["-c", "echo 'no config' >&2; exit 3"],
+      restart_policy: "never",
+    },
+  });
+  assert(failed.isError);
+  // deno-lint-ignore no-explicit-any
+  const { results } = failed.structuredContent as any;
+  assertEquals([results[0].ok, results[0].last_stderr], [false, ["no config"]]);
+});
+
+Deno.test("get_logs gives plain text within its limit when the log is hostile and large", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("hostile", "exec sleep 1000");
+  const log = `${daemon.home}/apps/hostile/stdout.log`;
+  // Fills more than the limit with what grows most when it is quoted twice.
+  await Deno.writeTextFile(log, `${'"\\'.repeat(50)}\n`.repeat(20_000));
+  const evil = [
+    "\x1b]0;title\x07a\x1b[31mred\x1b[0m",
+    "\x1b]never ended, this line is lost",
+    "\u202eforgery\u2066 \u{e0041}\u{e0042}hidden",
+    "\x9b2J\x00\x7fend 漢字 😀",
+  ];
+  await Deno.writeTextFile(log, `${evil.join("\n")}\n`, { append: true });
+  for (const connect of [() => onStdio(daemon.home), () => onHttp(daemon)]) {
+    await using connected = await connect();
+    const { client } = connected;
+    const { logs } = await use(client, "get_logs", { target: "hostile", lines: 4 });
+    assertEquals(logs, "ared\n\nforgery hidden\nend 漢字 😀\n");
+    const all = await client.readResource({ uri: "logs://hostile" });
+    const [content] = all.contents;
+    const text = content && "text" in content ? content.text : "";
+    assert(text.endsWith(logs));
+    assert(new TextEncoder().encode(text).length <= 1024 * 1024);
+    const most = await use(client, "get_logs", { target: "hostile", lines: 10_000 });
+    assert(most.logs.length <= 1024 * 1024);
+  }
+});
+
+Deno.test("--read-only and --allow leave only the tools that they name", async () => {
+  await using daemon = await TestDaemon.start();
+  const names = async (args: string[]) => {
+    await using connected = await onStdio(daemon.home, { args });
+    return (await connected.client.listTools()).tools.map(({ name }) => name);
+  };
+  assertEquals(await names(["--read-only"]), ["list_apps", "get_status", "get_logs"]);
+  assertEquals(await names(["--allow", "get_status,stop_app"]), ["get_status", "stop_app"]);
+  assertEquals(await names(["--read-only", "--allow", "get_status,stop_app"]), ["get_status"]);
+  const wrong = await daemon.cli("mcp", "--allow", "get_stats");
+  assertEquals([wrong.code, wrong.stdout], [2, ""]);
+  assertStringIncludes(wrong.stderr, "get_status");
+
+  await using reading = await onHttp(daemon, { serving: { readOnly: true } });
+  assertStringIncludes(
+    await reading.client.callTool({ name: "stop_app", arguments: { target: "all" } })
+      .then(() => "worked", String),
+    "stop_app",
+  );
+});

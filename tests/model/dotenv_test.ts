@@ -1,0 +1,60 @@
+/** Files of `NAME=value` lines. */
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { parseDotenv } from "../../src/model/dotenv.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+
+function parse(...lines: string[]): Record<string, string> {
+  return parseDotenv(lines.join("\n"), ".env");
+}
+
+Deno.test("parseDotenv() reads names and values, whatever the space around them", () => {
+  assertEquals(parse("A=1", "  B = two words  ", "_c9=x=y", "EMPTY="), {
+    A: "1",
+    B: "two words",
+    _c9: "x=y",
+    EMPTY: "",
+  });
+});
+
+Deno.test("parseDotenv() passes over blank lines, comments and export", () => {
+  assertEquals(parse("", "# A=0", "export A=1", "  # more", "B=2 # two", "C=a#b"), {
+    A: "1",
+    B: "2",
+    C: "a#b",
+  });
+});
+
+Deno.test("parseDotenv() keeps quoted values as they are, escapes in double quotes apart", () => {
+  assertEquals(parse(`A=' x # \\n "y" '`, `B="a # b\\n\\t\\"q\\"\\\\" # why`, `C=''`, `D=""`), {
+    A: ` x # \\n "y" `,
+    B: `a # b\n\t"q"\\`,
+    C: "",
+    D: "",
+  });
+});
+
+Deno.test("parseDotenv() expands nothing", () => {
+  assertEquals(parse("A=$HOME", "B=`id`", 'C="${A}"'), { A: "$HOME", B: "`id`", C: "${A}" });
+});
+
+Deno.test("parseDotenv() takes lines that end with CR LF, and the last one of a name", () => {
+  assertEquals(parseDotenv("A=1\r\nB='2'\r\nA=3\r\n", ".env"), { A: "3", B: "2" });
+});
+
+Deno.test("parseDotenv() takes a file that begins with a byte order mark", () => {
+  assertEquals(parseDotenv("\uFEFFA=1\n", ".env"), { A: "1" });
+});
+
+Deno.test("parseDotenv() names the line that is wrong, and never its value", () => {
+  for (const line of ["secret", "1A=secret", "A B=secret", "=secret", `A="secret`, `A='sec'ret`]) {
+    const error = assertThrows(() => parse("OK=1", line), ProcsupError);
+    assertEquals(error.message, 'Invalid line 2 in env_file ".env": expected NAME=value');
+  }
+});
+
+Deno.test("parseDotenv() takes __proto__ as any other name", () => {
+  const variables = parse("__proto__=x", "A=1");
+  assertEquals(Object.getPrototypeOf(variables), Object.prototype);
+  assertEquals(Object.entries(variables), [["__proto__", "x"], ["A", "1"]]);
+});

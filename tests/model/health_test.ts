@@ -1,0 +1,59 @@
+/** Whether a process is healthy, by the answers of its checks. */
+
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { type Health, type HealthRecord, judge, UNKNOWN_HEALTH } from "../../src/model/health.ts";
+
+const CONFIG = { retries: 3, successThreshold: 2, gracePeriodMs: 1000 };
+
+/** What the answers make of a process that has been up long enough, one after the other. */
+function health(answers: string, upForMs = 5000, config = CONFIG): Health[] {
+  let record: HealthRecord = UNKNOWN_HEALTH;
+  return [...answers].map((answer) => {
+    record = judge(record, answer === "+", upForMs, config);
+    return record.health;
+  });
+}
+
+Deno.test("judge() needs successThreshold successes in a row to call it healthy", () => {
+  assertEquals(health("+"), ["unknown"]);
+  assertEquals(health("++").at(-1), "healthy");
+  assertEquals(health("+-+").at(-1), "unknown");
+});
+
+Deno.test("judge() needs retries failures in a row to call it unhealthy", () => {
+  assertEquals(health("--").at(-1), "unknown");
+  assertEquals(health("---").at(-1), "unhealthy");
+  assertEquals(health("--+--").at(-1), "unknown");
+  assertEquals(health("++--+--").at(-1), "healthy");
+});
+
+Deno.test("judge() keeps what it said until the other side has its number in a row", () => {
+  assertEquals(health("++---+").at(-1), "unhealthy");
+  assertEquals(health("++---++").at(-1), "healthy");
+  assertEquals(health("++-+-+-+-+").at(-1), "healthy", "a target that flaps");
+});
+
+Deno.test("judge() counts no failure within the grace period, but every success", () => {
+  assertEquals(health("-----", 999).at(-1), "unknown");
+  assertEquals(health("-----", 1000).at(-1), "unhealthy");
+  assertEquals(health("++", 10).at(-1), "healthy");
+  assertEquals(health("+-+", 10).at(-1), "unknown", "in a row all the same");
+});
+
+Deno.test("judge() says healthy only after a success and unhealthy only after a failure", () => {
+  const thresholds = fc.record({
+    retries: fc.integer({ min: 1, max: 5 }),
+    successThreshold: fc.integer({ min: 1, max: 5 }),
+    gracePeriodMs: fc.nat(3),
+  });
+  fc.assert(fc.property(thresholds, fc.array(fc.boolean()), (config, answers) => {
+    let record = UNKNOWN_HEALTH;
+    for (const [upForMs, ok] of answers.entries()) {
+      const before = record.health;
+      record = judge(record, ok, upForMs, config);
+      if (record.health !== before) assertEquals(record.health, ok ? "healthy" : "unhealthy");
+      assert(record.failures === 0 || record.successes === 0);
+    }
+  }));
+});

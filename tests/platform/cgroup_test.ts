@@ -1,0 +1,85 @@
+import { assert, assertEquals } from "@std/assert";
+import { Cgroups } from "../../src/platform/cgroup.ts";
+import { ulimitLines, ulimitProblem } from "../../src/platform/ulimits.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+/** A folder that looks like a control group to those that write into it. */
+function fakeGroup(base: string, controllers: string): void {
+  Deno.writeTextFileSync(`${base}/cgroup.procs`, "");
+  Deno.writeTextFileSync(`${base}/cgroup.subtree_control`, `${controllers}\n`);
+  Deno.mkdirSync(`${base}/procsup`);
+  Deno.writeTextFileSync(`${base}/procsup/cgroup.subtree_control`, `${controllers}\n`);
+}
+
+Deno.test("Cgroups writes the limits of a run into its group", async () => {
+  await using home = tempHome();
+  fakeGroup(home.path, "cpu memory pids");
+  const groups = new Cgroups(home.path);
+  const limits = { memoryBytes: 2 ** 20, cpuPercent: 150, pids: 20, nofile: 5 };
+  assertEquals(groups.problem(limits), undefined);
+  const path = groups.create("run", limits)!;
+  assertEquals(path, `${home.path}/procsup/run`);
+  const content = (file: string) => Deno.readTextFileSync(`${path}/${file}`);
+  assertEquals(content("memory.max"), String(2 ** 20));
+  assertEquals(content("cpu.max"), "150000 100000");
+  assertEquals(content("pids.max"), "20");
+});
+
+Deno.test("Cgroups refuses limits without their controller, or without groups", async () => {
+  await using home = tempHome();
+  const needs = (name: string) => `needs a writable cgroup v2 with the ${name} controller`;
+  const none = new Cgroups(undefined);
+  assertEquals(none.problem({ memoryBytes: 1 }), `limits.memory ${needs("memory")}`);
+  assertEquals(none.create("run"), undefined);
+  assertEquals(none.members("run"), []);
+  none.kill("run");
+  none.remove("run");
+  const missing = new Cgroups(`${home.path}/missing/deep`);
+  assertEquals(missing.problem({ cpuPercent: 5 }), `limits.cpu_percent ${needs("cpu")}`);
+});
+
+Deno.test("Cgroups lists the members of a group and of those below it, and removes it when empty", async () => {
+  await using home = tempHome();
+  fakeGroup(home.path, "");
+  const groups = new Cgroups(home.path);
+  const path = groups.create("run")!;
+  assertEquals(groups.members("run"), []);
+  Deno.writeTextFileSync(`${path}/cgroup.procs`, "12\n34\n");
+  Deno.mkdirSync(`${path}/below`);
+  Deno.writeTextFileSync(`${path}/below/cgroup.procs`, "56\n");
+  assertEquals(groups.members("run"), [12, 34, 56]);
+
+  groups.remove("run");
+  assert(exists(path), "somebody is in it");
+  Deno.removeSync(path, { recursive: true });
+  Deno.mkdirSync(path);
+  groups.create("next");
+  assert(!exists(path), "left behind");
+});
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("ulimitLines() rounds up to what the shell counts in", () => {
+  assertEquals(ulimitLines({ fileSizeBytes: 513, addressSpaceBytes: 1025, pids: 3 }), [
+    "ulimit -v 2 || exit 126",
+    "ulimit -f 2 || exit 126",
+  ]);
+  assertEquals(ulimitLines({}), []);
+});
+
+Deno.test("ulimitProblem() names a limit above what may be set", () => {
+  const hard =
+    /^Max open files\s+\S+\s+(\d+)/m.exec(Deno.readTextFileSync("/proc/self/limits"))![1];
+  const problem = ulimitProblem({ nofile: Number(hard) + 1 }, false);
+  assertEquals(
+    problem,
+    `limits.nofile ${Number(hard) + 1} is above ${hard}, the most that can be set here`,
+  );
+  assertEquals(ulimitProblem({ nofile: Number(hard), nproc: 1 }, false), undefined);
+});

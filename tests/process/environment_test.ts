@@ -1,0 +1,99 @@
+/** The environment an app starts with. */
+
+import { assertEquals, assertThrows } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { appEnvironment, type EnvironmentSource } from "../../src/process/environment.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+const INHERITED = { PATH: "/bin", HOME: "/root", TZ: "UTC", SECRET: "1", EDITOR: "vi" };
+
+/** The environment of `api`, without what tells the app who it is. */
+function environment(
+  changes: Partial<EnvironmentSource["config"]> = {},
+  instanceIndex = 0,
+): Record<string, string> {
+  const config = {
+    name: "api",
+    namespace: "default",
+    cwd: "/",
+    env: {},
+    envFile: [],
+    secrets: {},
+    inheritEnv: true,
+    incrementEnv: [],
+    ...changes,
+  };
+  const env = appEnvironment(INHERITED, { name: "api", instanceIndex, config });
+  return Object.fromEntries(Object.entries(env).filter(([key]) => !key.startsWith("PROCSUP_")));
+}
+
+Deno.test("appEnvironment() tells the app who it is, over everything else", () => {
+  const config = {
+    name: "api",
+    namespace: "shop",
+    cwd: "/",
+    env: { PROCSUP_NAME: "other" },
+    envFile: [],
+    secrets: {},
+    inheritEnv: true,
+    incrementEnv: [],
+  };
+  const env = appEnvironment({}, { name: "api:2", instanceIndex: 2, config });
+  assertEquals(env, {
+    PROCSUP_NAME: "api:2",
+    PROCSUP_BASE_NAME: "api",
+    PROCSUP_INSTANCE: "2",
+    PROCSUP_NAMESPACE: "shop",
+  });
+});
+
+Deno.test("appEnvironment() inherits all, the basics, or the basics and those named", () => {
+  const basics = { PATH: "/bin", HOME: "/root", TZ: "UTC" };
+  assertEquals(environment({ inheritEnv: true }), INHERITED);
+  assertEquals(environment({ inheritEnv: false }), basics);
+  assertEquals(environment({ inheritEnv: ["EDITOR", "ABSENT"] }), { ...basics, EDITOR: "vi" });
+});
+
+Deno.test("appEnvironment() lays files over the inherited and env over the files, later over earlier", async () => {
+  await using home = tempHome();
+  await Deno.writeTextFile(`${home.path}/.env`, "A=file\nB=file\nC=file\nEDITOR=ed\n");
+  await Deno.writeTextFile(`${home.path}/local.env`, "B=local\n");
+  const { A, B, C, EDITOR } = environment({
+    cwd: home.path,
+    envFile: [".env", `${home.path}/local.env`],
+    env: { C: "env" },
+  });
+  assertEquals([A, B, C, EDITOR], ["file", "local", "env", "ed"]);
+});
+
+Deno.test("appEnvironment() names the file that cannot be read", () => {
+  const error = assertThrows(() => environment({ envFile: ["absent.env"], cwd: "/tmp" }));
+  assertEquals((error as ProcsupError).code, "invalid_config");
+  assertThrows(
+    () => environment({ envFile: ["absent.env"], cwd: "/tmp" }),
+    ProcsupError,
+    'Cannot start "api": env_file "/tmp/absent.env" cannot be read',
+  );
+});
+
+Deno.test("appEnvironment() adds the index of the instance to the variables that count", () => {
+  const changes = { env: { PORT: "3000", ADMIN: "-1" }, incrementEnv: ["PORT", "ADMIN"] };
+  for (const index of [0, 1, 7]) {
+    const { PORT, ADMIN } = environment(changes, index);
+    assertEquals([PORT, ADMIN], [String(3000 + index), String(index - 1)]);
+  }
+});
+
+Deno.test("appEnvironment() names a variable that counts and is no whole number, and never its value", () => {
+  for (const PORT of ["", "3000a", "1.5", " ", "0x", "secret"]) {
+    const error = assertThrows(
+      () => environment({ env: { PORT }, incrementEnv: ["PORT"] }),
+      ProcsupError,
+    );
+    assertEquals(
+      error.message,
+      'Cannot start "api": increment_env names "PORT", which is not set to a whole number',
+    );
+  }
+  assertThrows(() => environment({ incrementEnv: ["ABSENT"] }), ProcsupError, '"ABSENT"');
+});

@@ -1,0 +1,57 @@
+/** Globs of what is not watched, bursts, and the guard against loops. */
+
+import { assertEquals } from "@std/assert";
+import { ignoreTest } from "../../src/process/file_watch_filter.ts";
+import { LOOP_RESTARTS, LoopGuard, withRestart } from "../../src/process/file_watch_guard.ts";
+
+const GLOBS: readonly [string, readonly string[], readonly string[]][] = [
+  ["*.log", ["app.log", "a/b/app.log", "x.log/y"], ["app.logs", "log"]],
+  ["tmp", ["tmp", "tmp/x", "a/tmp/x"], ["tmpx", "xtmp"]],
+  ["tmp/", ["tmp", "tmp/x"], ["tmpx"]],
+  ["tmp/**", ["tmp/x", "a/tmp/x"], ["tmpx"]],
+  ["/tmp", ["tmp", "tmp/x"], ["a/tmp"]],
+  ["./tmp", ["tmp/x"], ["a/tmp"]],
+  ["src/gen/*.ts", ["src/gen/a.ts"], ["src/gen/x/a.ts", "a/src/gen/a.ts", "src/gen/a.js"]],
+  ["src/**/*.css", ["src/a.css", "src/x/y/a.css"], ["a.css"]],
+  ["**/*.map", ["a.map", "x/y/a.map"], ["a.mapx"]],
+  ["*.{js,css}", ["a.js", "x/a.css"], ["a.ts"]],
+  ["[ab].ts", ["a.ts", "x/b.ts"], ["c.ts"]],
+];
+
+for (const [glob, ignored, watched] of GLOBS) {
+  Deno.test(`ignoreTest() takes "${glob}" for what it says`, () => {
+    const test = ignoreTest([glob]);
+    assertEquals(ignored.filter(test), [...ignored]);
+    assertEquals(watched.filter(test), []);
+  });
+}
+
+Deno.test("ignoreTest() ignores nothing without globs", () => {
+  assertEquals(["", "a", "a/b"].some(ignoreTest([])), false);
+});
+
+Deno.test("withRestart() keeps the restarts that came soon after a start, and no old ones", () => {
+  const soon = { at: 1000, upForMs: 100 };
+  assertEquals(withRestart([], soon), [soon]);
+  assertEquals(withRestart([soon], { at: 2000, upForMs: 3001 }), []);
+  const much = { at: 121_001, upForMs: 0 };
+  assertEquals(withRestart([soon], much), [much]);
+});
+
+Deno.test("LoopGuard trips after restarts in a row, and then counts anew", () => {
+  const guard = new LoopGuard();
+  const trips = Array.from(
+    { length: 2 * LOOP_RESTARTS + 2 },
+    (_, i) => guard.trips({ at: i * 1000, upForMs: 500 }),
+  );
+  const one = [...Array(LOOP_RESTARTS).fill(false), true];
+  assertEquals(trips, [...one, ...one]);
+});
+
+Deno.test("LoopGuard never trips over somebody who works", () => {
+  const guard = new LoopGuard();
+  for (let i = 0; i < 100; i++) {
+    const upForMs = i % 10 === 9 ? 5000 : 500;
+    assertEquals(guard.trips({ at: i * 1000, upForMs }), false);
+  }
+});

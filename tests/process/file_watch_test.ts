@@ -1,0 +1,278 @@
+/** What counts as a change of files, against the real file system. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { type FileWatchOptions, watchFiles } from "../../src/process/file_watch.ts";
+import { checkWatch } from "../../src/process/file_watch_roots.ts";
+import { LoopGuard } from "../../src/process/file_watch_guard.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const DEBOUNCE_MS = 60;
+/** No change within that time: there is none. */
+const QUIET_MS = 400;
+
+/** A folder with some sources, and a watch on it. */
+class Watched implements AsyncDisposable {
+  readonly #temp = tempHome();
+  readonly path = Deno.realPathSync(this.#temp.path);
+  readonly changes: string[] = [];
+  readonly problems: string[] = [];
+  #watch: { stop(): void } | undefined;
+
+  constructor() {
+    this.write("src/a.ts");
+    this.write("src/deep/er/b.ts");
+    this.write("node_modules/x/index.js");
+    this.write(".git/index");
+  }
+
+  /** Begins to watch, and returns when a change would be seen. */
+  async watch(options: Partial<FileWatchOptions> = {}): Promise<void> {
+    this.#watch = watchFiles(
+      { cwd: this.path, paths: [], ignore: [], debounceMs: DEBOUNCE_MS, ...options },
+      {
+        changed: (path) => this.changes.push(path),
+        problem: (message) => this.problems.push(message),
+      },
+    );
+    await settle();
+  }
+
+  write(name: string, text = String(Math.random())): void {
+    const path = `${this.path}/${name}`;
+    Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    Deno.writeTextFileSync(path, text);
+  }
+
+  /** Exactly one call, and it names that path. */
+  async told(path: string): Promise<void> {
+    await waitFor(() => this.changes.length > 0, { what: "a change" });
+    await settle();
+    assertEquals(this.changes, [path]);
+  }
+
+  async quiet(): Promise<void> {
+    await settle();
+    assertEquals(this.changes, []);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#watch?.stop();
+    await this.#temp[Symbol.asyncDispose]();
+  }
+}
+
+/** The only way to see that nothing happens is to wait for it. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+}
+
+const CHANGES: readonly [string, string, (w: Watched) => void][] = [
+  ["a file is written", "src/a.ts", (w) => w.write("src/a.ts")],
+  ["a file deep below is written", "src/deep/er/b.ts", (w) => w.write("src/deep/er/b.ts")],
+  ["a file is touched", "src/a.ts", (w) => {
+    Deno.utimeSync(`${w.path}/src/a.ts`, new Date(), new Date());
+  }],
+  ["a file is removed", "src/a.ts", (w) => Deno.removeSync(`${w.path}/src/a.ts`)],
+  ["a file is made", "src/new.ts", (w) => w.write("src/new.ts")],
+  ["a file is replaced by a rename, as editors do", "src/a.ts", (w) => {
+    w.write("src/.a.ts.tmp");
+    Deno.renameSync(`${w.path}/src/.a.ts.tmp`, `${w.path}/src/a.ts`);
+  }],
+  ["a folder with files is made", "lib/x/y.ts", (w) => w.write("lib/x/y.ts")],
+  ["a folder is moved away", "src/deep", (w) => {
+    Deno.renameSync(`${w.path}/src/deep`, `${w.path}/node_modules/deep`);
+  }],
+  ["a folder is moved in", "lib/one.ts", (w) => {
+    const beside = Deno.makeTempDirSync({ dir: "/tmp", prefix: "ps-" });
+    Deno.writeTextFileSync(`${beside}/one.ts`, "1");
+    Deno.renameSync(beside, `${w.path}/lib`);
+  }],
+];
+
+for (const [when, path, act] of CHANGES) {
+  Deno.test(`watchFiles() tells once when ${when}`, async () => {
+    await using watched = new Watched();
+    await watched.watch();
+    act(watched);
+    await watched.told(path);
+  });
+}
+
+const QUIETS: readonly [string, Partial<FileWatchOptions>, (w: Watched) => void][] = [
+  ["an ignored folder changes", {}, (w) => w.write("node_modules/x/index.js")],
+  ["git works", {}, (w) => w.write(".git/index")],
+  ["an editor opens a file", {}, (w) => w.write("src/.a.ts.swp")],
+  ["a file matches a glob of a name", { ignore: ["*.log"] }, (w) => w.write("src/deep/app.log")],
+  ["a file matches a glob of a path", { ignore: ["src/deep/**"] }, (w) => w.write("src/deep/x")],
+  ["a file is beside the watched paths", { paths: ["src/deep"] }, (w) => w.write("src/a.ts")],
+  ["a file is beside the watched file", { paths: ["src/a.ts"] }, (w) => w.write("src/c.ts")],
+  ["a file is read", {}, (w) => void Deno.readTextFileSync(`${w.path}/src/a.ts`)],
+  ["a file comes and goes", {}, (w) => {
+    w.write("src/tmp");
+    Deno.removeSync(`${w.path}/src/tmp`);
+  }],
+  ["an empty folder comes and goes", {}, (w) => {
+    Deno.mkdirSync(`${w.path}/empty`);
+    Deno.removeSync(`${w.path}/empty`);
+  }],
+];
+
+for (const [when, options, act] of QUIETS) {
+  Deno.test(`watchFiles() keeps quiet when ${when}`, async () => {
+    await using watched = new Watched();
+    await watched.watch(options);
+    act(watched);
+    await watched.quiet();
+    assertEquals(watched.problems, []);
+  });
+}
+
+Deno.test("watchFiles() does not take the supervisor's own files for changes", async () => {
+  await using watched = new Watched();
+  await watched.watch({ own: [`${watched.path}/home`] });
+  watched.write("home/apps/x/stdout.log");
+  await watched.quiet();
+});
+
+Deno.test("watchFiles() sees a watched file that is replaced by a rename", async () => {
+  await using watched = new Watched();
+  await watched.watch({ paths: ["src/a.ts"] });
+  watched.write("src/tmp");
+  Deno.renameSync(`${watched.path}/src/tmp`, `${watched.path}/src/a.ts`);
+  await watched.told("src/a.ts");
+});
+
+Deno.test("watchFiles() tells once of 2,000 files in 200 folders", async () => {
+  await using watched = new Watched();
+  for (let i = 0; i < 200; i++) watched.write(`many/${i}/0.ts`);
+  await watched.watch();
+  for (let i = 0; i < 2000; i++) watched.write(`many/${i % 200}/${i}.ts`);
+  await waitFor(() => watched.changes.length > 0);
+  await settle();
+  assertEquals(watched.changes.length, 1);
+  assert(watched.changes[0]!.startsWith("many/"));
+});
+
+Deno.test("watchFiles() tells of changes that do not end", async () => {
+  await using watched = new Watched();
+  await watched.watch({ debounceMs: 500 });
+  const writing = setInterval(() => watched.write("src/a.ts"), 50);
+  try {
+    await waitFor(() => watched.changes.length > 0, { timeoutMs: 8000 });
+  } finally {
+    clearInterval(writing);
+  }
+});
+
+Deno.test("watchFiles() sees what is in a folder that was removed and made again", async () => {
+  await using first = new Watched();
+  await first.watch();
+  // Another watch holds the same folders.
+  const other: string[] = [];
+  const held = watchFiles(
+    { cwd: first.path, paths: [], ignore: ["*.ts"], debounceMs: DEBOUNCE_MS },
+    { changed: (path) => other.push(path), problem: () => {} },
+  );
+  await settle();
+  Deno.removeSync(`${first.path}/src/deep`, { recursive: true });
+  Deno.mkdirSync(`${first.path}/src/deep`);
+  await settle();
+  first.write("src/deep/note.txt");
+  await waitFor(() => other.length > 0, { what: "the other watch to see the new folder" });
+  assertEquals(other, ["src/deep/note.txt"]);
+  held.stop();
+});
+
+Deno.test("watchFiles() sees a watched folder that was moved away and comes back", async () => {
+  await using watched = new Watched();
+  await watched.watch({ paths: ["src"], ignore: ["*.ts"] });
+  Deno.removeSync(`${watched.path}/src`, { recursive: true });
+  await waitFor(() => watched.changes.length === 0);
+  watched.write("src/note.txt");
+  await watched.told("src/note.txt");
+});
+
+Deno.test("watchFiles() does not follow a loop of links", async () => {
+  await using watched = new Watched();
+  Deno.symlinkSync(watched.path, `${watched.path}/src/loop`);
+  await watched.watch();
+  watched.write("src/a.ts");
+  await watched.told("src/a.ts");
+});
+
+Deno.test("watchFiles() watches through a link that is the watched path itself", async () => {
+  await using watched = new Watched();
+  await using link = new Watched();
+  Deno.symlinkSync(`${watched.path}/src`, `${link.path}/linked`);
+  await link.watch({ paths: ["linked"] });
+  watched.write("src/a.ts");
+  await link.told(`${watched.path}/src/a.ts`);
+});
+
+Deno.test("watchFiles() names a path that is not there and watches the others", async () => {
+  await using watched = new Watched();
+  await watched.watch({ paths: ["nowhere", "src"] });
+  assertEquals(watched.problems, ['cannot watch "nowhere": no such file or directory']);
+  watched.write("src/a.ts");
+  await watched.told("src/a.ts");
+});
+
+Deno.test("watchFiles() looks at the files itself when the system grants no more watches", async () => {
+  await using watched = new Watched();
+  await watched.watch({
+    open: () => {
+      throw new Error("OS file watch limit reached. about []");
+    },
+  });
+  assertEquals(watched.problems.length, 1);
+  assert(watched.problems[0]!.includes("sysctl fs.inotify.max_user_watches"), watched.problems[0]);
+  watched.write("src/a.ts");
+  await watched.told("src/a.ts");
+});
+
+Deno.test("watchFiles() finds what was changed when events were lost", async () => {
+  await using watched = new Watched();
+  let lose: (() => void) | undefined;
+  const silent = async function* () {
+    await new Promise<void>((resolve) => lose = resolve);
+    yield { kind: "other", paths: [], flag: "rescan" } as Deno.FsEvent;
+  };
+  const open = () => Object.assign(silent(), { close: () => {} }) as unknown as Deno.FsWatcher;
+  await watched.watch({ open });
+  watched.write("src/a.ts");
+  await watched.quiet();
+  lose!();
+  await watched.told("src/a.ts");
+});
+
+Deno.test("watchFiles() pauses when restarts in a row come right after the start", async () => {
+  await using watched = new Watched();
+  const guard = new LoopGuard();
+  const before = Array.from({ length: 10 }, () => guard.trips({ at: 0, upForMs: 100 }));
+  assertEquals(before, Array(10).fill(false));
+  let now = 0;
+  const clock = { now: Date.now, steady: () => now++, after: later };
+  await watched.watch({ guard, clock });
+  watched.write("src/a.ts");
+  await waitFor(() => watched.problems.length > 0);
+  assertEquals(watched.changes, []);
+  assert(watched.problems[0]!.includes('"src/a.ts"'), watched.problems[0]);
+});
+
+function later(ms: number, act: () => void): () => void {
+  const timer = setTimeout(act, ms);
+  return () => clearTimeout(timer);
+}
+
+Deno.test("checkWatch() refuses a path that is not there", async () => {
+  await using watched = new Watched();
+  const watch = { enabled: true, paths: ["src", "nope"], ignore: [], debounceMs: 1 };
+  const error = assertThrows(() => checkWatch({ cwd: watched.path, watch }), ProcsupError);
+  assertEquals(
+    [error.code, error.message],
+    ["invalid_config", 'Invalid "watch.paths" "nope": no such file or directory'],
+  );
+  checkWatch({ cwd: watched.path, watch: { ...watch, enabled: false } });
+});

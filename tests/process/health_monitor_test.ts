@@ -1,0 +1,338 @@
+/** Checks of a process that runs, against servers of our own; the intervals are a fake clock's. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { livingWith } from "../fixtures/run_members.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { LoneProcess } from "./lone_process.ts";
+
+/** A server whose answer is up to the test. */
+class Target implements AsyncDisposable {
+  answer: (request: Request) => Response | Promise<Response>;
+  /** Paths that were asked for. */
+  readonly asked: string[] = [];
+  /** Requests that have no answer yet. */
+  open = 0;
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+
+  constructor(answer: (request: Request) => Response | Promise<Response>) {
+    this.answer = answer;
+    const options = { port: 0, hostname: "127.0.0.1", onListen() {} };
+    this.#server = Deno.serve(options, async (request) => {
+      this.asked.push(new URL(request.url).pathname);
+      this.open++;
+      try {
+        return await this.answer(request);
+      } finally {
+        this.open--;
+      }
+    });
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.#server.addr.port}`;
+  }
+
+  get url(): string {
+    return `http://${this.address}/health`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.shutdown();
+  }
+}
+
+/** A process that runs and is checked like that, after its first check. */
+async function checked(
+  check: Record<string, unknown>,
+  config: Record<string, unknown> = {},
+): Promise<LoneProcess> {
+  const health_check = { type: "http", interval: "1s", on_failure: "none", ...check };
+  const lone = new LoneProcess({ health_check, ...config });
+  await lone.process.start();
+  await checkIsOver(lone);
+  return lone;
+}
+
+/** The next check is due once the one before it is over. */
+async function checkIsOver(lone: LoneProcess): Promise<void> {
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the end of a check" });
+}
+
+async function checkAgain(lone: LoneProcess, times = 1): Promise<void> {
+  for (let n = 0; n < times; n++) {
+    lone.world.clock.advance(1000);
+    await checkIsOver(lone);
+  }
+}
+
+Deno.test("http: a status from 200 to 399 is healthy, any other is not", async () => {
+  await using target = new Target(() => new Response());
+  await using lone = await checked({ url: target.url, retries: 1 });
+  assertEquals([lone.process.info().health, lone.health], ["healthy", ["healthy"]]);
+  for (const status of [204, 301, 304, 399, 400, 404, 500, 503]) {
+    target.answer = () => new Response(null, { status });
+    await checkAgain(lone);
+    const expected = status < 400 ? "healthy" : "unhealthy";
+    assertEquals([status, lone.process.info().health], [status, expected]);
+  }
+});
+
+Deno.test("http: a check is made each interval, and one at a time", async () => {
+  await using target = new Target(() => new Response());
+  await using lone = await checked({ url: target.url });
+  assertEquals(target.asked.length, 1);
+  lone.world.clock.advance(999);
+  assertEquals(lone.world.clock.pending, 1);
+  lone.world.clock.advance(1);
+  await checkIsOver(lone);
+  assertEquals(target.asked.length, 2);
+});
+
+Deno.test("http: a redirect is an answer, and is not followed", async () => {
+  await using target: Target = new Target(() => Response.redirect(target.url, 302));
+  await using lone = await checked({ url: target.url });
+  assertEquals([target.asked.length, lone.process.info().health], [1, "healthy"]);
+});
+
+Deno.test("http: a target that hangs is a failure at the timeout, and piles up no checks", async () => {
+  const answers = Promise.withResolvers<Response>();
+  await using target = new Target(() => answers.promise);
+  const lone = new LoneProcess({
+    health_check: {
+      type: "http",
+      url: target.url,
+      interval: "1s",
+      timeout: "150ms",
+      retries: 1,
+      on_failure: "none",
+    },
+  });
+  await using _ = lone;
+  await lone.process.start();
+  await waitFor(() => target.open === 1, { what: "the check to hang" });
+  lone.world.clock.advance(60_000);
+  assertEquals([target.asked.length, lone.world.clock.pending], [1, 0]);
+  await checkIsOver(lone);
+  assertEquals([lone.health, target.asked.length], [["unhealthy"], 1]);
+  answers.resolve(new Response());
+});
+
+Deno.test("http: a body that does not end is not read", async () => {
+  const chunk = new Uint8Array(64 * 1024);
+  let sent = 0;
+  let cancelled = false;
+  const endless = () =>
+    new ReadableStream({
+      pull(controller) {
+        sent += chunk.length;
+        controller.enqueue(chunk);
+      },
+      cancel() {
+        cancelled = true;
+      },
+    });
+  await using target = new Target(() => new Response(endless()));
+  await using lone = await checked({ url: target.url });
+  await waitFor(() => cancelled, { what: "the body to be cancelled" });
+  assertEquals(lone.health, ["healthy"]);
+  assert(sent < 10_000_000, `${sent} bytes were sent`);
+});
+
+Deno.test("a failure counts after the grace period, and only so many in a row", async () => {
+  await using target = new Target(() => new Response(null, { status: 500 }));
+  await using lone = await checked({ url: target.url, retries: 2, grace_period: "3s" });
+  await checkAgain(lone, 3);
+  assertEquals(lone.process.info().health, "unknown");
+  await checkAgain(lone);
+  assertEquals([lone.process.uptimeMs, lone.health], [4000, ["unhealthy"]]);
+});
+
+Deno.test("success_threshold: so many successes in a row make it healthy", async () => {
+  await using target = new Target(() => new Response());
+  await using lone = await checked({ url: target.url, success_threshold: 3 });
+  await checkAgain(lone);
+  assertEquals(lone.process.info().health, "unknown");
+  await checkAgain(lone);
+  assertEquals(lone.process.info().health, "healthy");
+});
+
+Deno.test("on_failure none tells that it is unhealthy, and that it is well again", async () => {
+  await using target = new Target(() => new Response(null, { status: 500 }));
+  await using lone = await checked({ url: target.url, retries: 1 });
+  await checkAgain(lone, 3);
+  target.answer = () => new Response();
+  await checkAgain(lone, 2);
+  assertEquals(lone.health, ["unhealthy", "healthy"], "each change is told once");
+  assertEquals([lone.world.children.length, lone.world.child.signals], [1, []]);
+});
+
+Deno.test("on_failure restart replaces it, keeps the reason and counts a restart", async () => {
+  await using target = new Target(() => new Response(null, { status: 503 }));
+  await using lone = await checked({ url: target.url, retries: 2, on_failure: "restart" });
+  lone.world.clock.advance(1000);
+  await waitFor(() => lone.world.children.length === 2, { what: "another app" });
+  const { restarts, lastReason } = lone.process.snapshot;
+  assertEquals([restarts, lastReason], [1, `unhealthy: ${target.url} answered 503`]);
+  assertEquals(lone.process.info().health, "unknown", "what was said of the old one is forgotten");
+  await lone.process.stop();
+});
+
+Deno.test("on_failure restart gives up when the budget is used up", async () => {
+  await using target = new Target(() => new Response(null, { status: 503 }));
+  await using lone = await checked(
+    { url: target.url, retries: 1, on_failure: "none" },
+    { max_restarts: 2 },
+  );
+  lone.process.reconfigure({
+    ...lone.process.config,
+    healthCheck: { ...lone.process.config.healthCheck!, onFailure: "restart" },
+  });
+  await lone.process.restart();
+  await waitFor(() => lone.state === "errored", { what: "it to be given up" });
+  assertEquals([lone.process.snapshot.restarts, lone.world.child.alive], [2, false]);
+  assertMatch(lone.process.snapshot.lastReason, /^unhealthy: .* answered 503, 2 restarts used up$/);
+});
+
+Deno.test("on_failure signal sends the signal once for each time it falls ill", async () => {
+  await using target = new Target(() => new Response(null, { status: 503 }));
+  await using lone = await checked({ url: target.url, retries: 2, on_failure: "signal:SIGUSR1" });
+  await checkAgain(lone, 4);
+  assertEquals(lone.world.child.signals, ["SIGUSR1"]);
+  target.answer = () => new Response();
+  await checkAgain(lone);
+  target.answer = () => new Response(null, { status: 503 });
+  await checkAgain(lone, 2);
+  assertEquals(lone.world.child.signals, ["SIGUSR1", "SIGUSR1"]);
+});
+
+Deno.test("http: what does not listen is a failure that says so", async () => {
+  const target = new Target(() => new Response());
+  const { url } = target;
+  await target[Symbol.asyncDispose]();
+  await using lone = await checked({ url, retries: 2, on_failure: "restart" });
+  lone.world.clock.advance(1000);
+  await waitFor(() => lone.process.snapshot.restarts > 0, { what: "a restart" });
+  assertMatch(lone.process.snapshot.lastReason, /does not answer: .*[Cc]onnection refused/);
+  await lone.process.stop();
+});
+
+Deno.test("tcp: what accepts is healthy, what does not is not", async () => {
+  const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
+  const tcp_endpoint = `127.0.0.1:${listener.addr.port}`;
+  await using lone = await checked({ type: "tcp", tcp_endpoint, retries: 1 });
+  assertEquals(lone.process.info().health, "healthy");
+  listener.close();
+  await checkAgain(lone);
+  assertEquals(lone.process.info().health, "unhealthy");
+});
+
+Deno.test("tcp: an IPv6 address stands in brackets", async () => {
+  using listener = Deno.listen({ port: 0, hostname: "::1" });
+  const tcp_endpoint = `[::1]:${listener.addr.port}`;
+  await using lone = await checked({ type: "tcp", tcp_endpoint });
+  assertEquals(lone.process.info().health, "healthy");
+});
+
+Deno.test("command: it runs in the app's folder with its environment, and 0 is healthy", async () => {
+  const command = 'test "$MINE" = yes && test -e well';
+  const env = { MINE: "yes" };
+  await using lone = await checked({ type: "command", command, retries: 1 }, { env });
+  assertEquals(lone.process.info().health, "unhealthy");
+  await Deno.writeTextFile(`${lone.home}/well`, "");
+  await checkAgain(lone);
+  assertEquals(lone.process.info().health, "healthy");
+});
+
+Deno.test("command: one that hangs is killed with all it forked", async () => {
+  const MARK = crypto.randomUUID();
+  const command = "sleep 1000 & sleep 1000";
+  await using lone = await checked(
+    { type: "command", command, timeout: "200ms", retries: 1, on_failure: "restart" },
+    { env: { MARK } },
+  );
+  await waitFor(() => lone.world.children.length === 2, { what: "another app" });
+  assertEquals(lone.process.snapshot.lastReason, "unhealthy: check did not end within 200 ms");
+  await lone.process.stop();
+  await waitFor(() => livingWith(`MARK=${MARK}`).length === 0, { what: "the checks to be gone" });
+});
+
+Deno.test("pre_healthcheck runs before a check, post_healthcheck after it", async () => {
+  await using lone = await checked({ type: "command", command: "echo check >>order" }, {
+    hooks: { pre_healthcheck: "echo pre >>order", post_healthcheck: "echo post >>order" },
+  });
+  const order = () => Deno.readTextFileSync(`${lone.home}/order`);
+  await waitFor(() => order() === "pre\ncheck\npost\n", { what: "the first round" });
+  await checkAgain(lone);
+  await waitFor(() => order() === "pre\ncheck\npost\n".repeat(2), { what: "the second round" });
+});
+
+Deno.test("hooks of a check that fail are noted, and the check counts all the same", async () => {
+  await using lone = await checked({ type: "command", command: "true" }, {
+    hooks: { pre_healthcheck: "exit 3", post_healthcheck: "exit 4" },
+  });
+  await waitFor(() => lone.notes.length === 2, { what: "the notes" });
+  assertEquals(lone.notes, [
+    "pre_healthcheck hook failed with exit code 3",
+    "post_healthcheck hook failed with exit code 4",
+  ]);
+  assertEquals(lone.process.info().health, "healthy");
+});
+
+Deno.test("a post_healthcheck hook that hangs piles up nothing", async () => {
+  await using lone = await checked({ type: "command", command: "true" }, {
+    hooks: { post_healthcheck: "echo begun >>hooks; sleep 1000" },
+  });
+  await checkAgain(lone, 4);
+  const begun = () => Deno.readTextFileSync(`${lone.home}/hooks`);
+  await waitFor(() => begun() !== "", { what: "the hook to run" });
+  assertEquals(begun(), "begun\n");
+});
+
+Deno.test("no check is made once the app is stopped, and one under way is given up", async () => {
+  const answers = Promise.withResolvers<Response>();
+  await using target = new Target(() => answers.promise);
+  await using lone = new LoneProcess({
+    health_check: { type: "http", url: target.url, timeout: "60s", interval: "1s" },
+  });
+  await lone.process.start();
+  await waitFor(() => target.open === 1, { what: "a check" });
+  await lone.process.stop();
+  answers.resolve(new Response());
+  lone.world.clock.advance(60_000);
+  assertEquals([lone.health, lone.world.clock.pending, target.asked.length], [[], 0, 1]);
+  assertEquals(lone.process.info().health, "unknown");
+});
+
+Deno.test("a port that another process holds is not taken for readiness", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using target = new Target(() => new Response());
+  for (
+    const check of [{ type: "http", url: target.url }, {
+      type: "tcp",
+      tcp_endpoint: target.address,
+    }]
+  ) {
+    await using lone = new LoneProcess({
+      wait_ready: true,
+      listen_timeout: "3s",
+      health_check: { interval: "10s", ...check },
+    });
+    void lone.process.start().catch(() => {});
+    // The timeout of readiness, and the next check, soon.
+    for (let n = 0; n < 3; n++) {
+      await waitFor(() => lone.world.clock.pending === 2, { what: "the end of a check" });
+      lone.world.clock.advance(200);
+    }
+    assertEquals([lone.state, lone.health], ["starting", []]);
+    await lone.process.stop();
+  }
+});
+
+Deno.test("command: a check that cannot run, since the app's folder is gone, is a failure", async () => {
+  await using lone = await checked({ type: "command", command: "true", retries: 1 });
+  assertEquals(lone.health, ["healthy"]);
+  await Deno.remove(lone.home, { recursive: true });
+  await checkAgain(lone, 2);
+  assertEquals(lone.health, ["healthy", "unhealthy"]);
+});

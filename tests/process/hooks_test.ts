@@ -1,0 +1,134 @@
+/** One hook: what it is told, how it ends, and what is said about it. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import type { HookConfig } from "../../src/model/process_config.ts";
+import { hookEnvironment, type HookOwner, runHook } from "../../src/process/hooks.ts";
+import { livingWith } from "../fixtures/run_members.ts";
+import { exitOf, inState } from "../model/life.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+function owner(changes: Partial<HookOwner> = {}): HookOwner {
+  return {
+    id: "0f0e0d0c-0000-4000-8000-000000000000",
+    name: "api:1",
+    cwd: "/",
+    env: () => ({ PATH: "/usr/bin:/bin", MINE: "yes", PROCSUP_NAME: "other" }),
+    snapshot: inState("running"),
+    ...changes,
+  };
+}
+
+function hook(command: string, changes: Partial<HookConfig> = {}): HookConfig {
+  return { command, timeoutMs: 10_000, ignoreFailure: false, ...changes };
+}
+
+async function timed<T>(act: () => Promise<T>): Promise<[T, number]> {
+  const startedAt = performance.now();
+  return [await act(), performance.now() - startedAt];
+}
+
+Deno.test("hookEnvironment() tells the hook about its process, over the app's environment", () => {
+  const { MINE, ...told } = hookEnvironment("postStop", owner());
+  assertEquals([MINE, told.PATH], ["yes", "/usr/bin:/bin"]);
+  assertEquals({ ...told, PATH: undefined }, {
+    PATH: undefined,
+    PROCSUP_EVENT: "post_stop",
+    PROCSUP_NAME: "api:1",
+    PROCSUP_BASE_NAME: "api",
+    PROCSUP_ID: "0f0e0d0c-0000-4000-8000-000000000000",
+    PROCSUP_PID: "2001",
+    PROCSUP_RESTARTS: "0",
+    PROCSUP_EXIT_CODE: "",
+    PROCSUP_SIGNAL: "",
+  });
+});
+
+Deno.test("hookEnvironment() tells the last exit", () => {
+  const told = (how: number | string) => {
+    const snapshot = { ...inState("running"), lastExit: exitOf(how) };
+    const env = hookEnvironment("postStop", owner({ snapshot }));
+    return [env.PROCSUP_EXIT_CODE, env.PROCSUP_SIGNAL];
+  };
+  assertEquals(told(3), ["3", ""]);
+  assertEquals(told("SIGTERM"), ["143", "SIGTERM"]);
+});
+
+Deno.test("runHook() runs the command in the working directory with that environment", async () => {
+  await using home = tempHome();
+  const command = 'echo "$MINE $PROCSUP_NAME $PROCSUP_EVENT $PWD" >told';
+  assertEquals(
+    await runHook("preStart", hook(command), owner({ cwd: home.path })),
+    undefined,
+  );
+  const told = await Deno.readTextFile(`${home.path}/told`);
+  assertEquals(told, `yes api:1 pre_start ${home.path}\n`);
+});
+
+Deno.test("runHook() runs nothing without a command", async () => {
+  assertEquals(await runHook("preStart", undefined, owner({ cwd: "/absent" })), undefined);
+  assertEquals(await runHook("preStart", hook(""), owner({ cwd: "/absent" })), undefined);
+});
+
+Deno.test("runHook() tells the exit code and both outputs of a hook that failed", async () => {
+  const problem = await runHook("preStop", hook("echo out; echo err >&2; exit 3"), owner());
+  assertMatch(problem!, /^pre_stop hook failed with exit code 3: (out\nerr|err\nout)$/);
+  assertEquals(
+    await runHook("preStop", hook("exit 1"), owner()),
+    "pre_stop hook failed with exit code 1",
+  );
+});
+
+Deno.test("runHook() tells a hook that is no command, or that a signal ended", async () => {
+  const absent = await runHook("preStop", hook("procsup-absent"), owner());
+  assertMatch(absent!, /^pre_stop hook failed with exit code 127: .*procsup-absent/);
+  const killed = await runHook("preStop", hook("kill -9 $$"), owner());
+  assertEquals(killed, "pre_stop hook failed with exit code 137");
+});
+
+Deno.test("runHook() tells that the working directory is gone", async () => {
+  const problem = await runHook("postStop", hook("true"), owner({ cwd: "/absent/folder" }));
+  assertMatch(problem!, /^post_stop hook cannot run: /);
+});
+
+Deno.test("runHook() kills the hook and all it forked at its timeout, and tells what it printed", async () => {
+  const mark = `MARK=${crypto.randomUUID()}`;
+  const env = () => ({ PATH: "/usr/bin:/bin", MARK: mark.slice(5) });
+  const command = "echo begun; trap '' TERM; sleep 1000 & (sleep 1000; true) & sleep 1000; true";
+  const [problem, took] = await timed(() =>
+    runHook("preStart", hook(command, { timeoutMs: 300 }), owner({ env }))
+  );
+  assertEquals(problem, "pre_start hook timed out after 300 ms and was killed: begun");
+  assert(took >= 300 && took < 2500, `${took} ms`);
+  await waitFor(() => livingWith(mark).length === 0, { what: "all of the hook to be gone" });
+});
+
+Deno.test("runHook() does not wait for what a hook leaves in the background", async () => {
+  const mark = `MARK=${crypto.randomUUID()}`;
+  const env = () => ({ PATH: "/usr/bin:/bin", MARK: mark.slice(5) });
+  const [problem, took] = await timed(() =>
+    runHook("postStart", hook("sleep 1000 & echo $!"), owner({ env }))
+  );
+  assertEquals(problem, undefined);
+  assert(took < 5000, `${took} ms`);
+  for (const pid of livingWith(mark)) Deno.kill(pid, "SIGKILL");
+});
+
+Deno.test("runHook() keeps the last 64 KiB of a hook that prints a lot", async () => {
+  const command = "head -c 50000000 /dev/zero | tr '\\0' x; printf END; exit 1";
+  const problem = await runHook("preStart", hook(command), owner());
+  assert(problem!.endsWith("xEND"), problem!.slice(-20));
+  assertEquals(problem!.length, "pre_start hook failed with exit code 1: ".length + 64 * 1024);
+});
+
+Deno.test("runHook() says nothing of a hook that was ended because it is not wanted any more", async () => {
+  const [problem, took] = await timed(() =>
+    runHook("preStart", hook("sleep 1000"), owner(), AbortSignal.timeout(100))
+  );
+  assertEquals(problem, undefined);
+  assert(took < 2500, `${took} ms`);
+  assertEquals(
+    await runHook("preStart", hook("sleep 1000"), owner(), AbortSignal.abort()),
+    undefined,
+  );
+});

@@ -1,0 +1,56 @@
+/** One supervised process in a fake world. */
+
+import { parseConfig } from "../../src/model/config_schema.ts";
+import { NEW, type Snapshot } from "../../src/model/process_state.ts";
+import { ManagedProcess, type Observer } from "../../src/process/managed_process.ts";
+import { FakeWorld } from "../support/fake_world.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+/** A process, its world, and what it reported. */
+export class LoneProcess implements AsyncDisposable {
+  readonly world: FakeWorld;
+  readonly process: ManagedProcess;
+  readonly home: string;
+  /** The states it went through, neighbours that are alike told once. */
+  readonly states: string[] = [];
+  readonly notes: string[] = [];
+  /** What the health checks said, each change once. */
+  readonly health: string[] = [];
+  /** Called before each record; may throw. */
+  onRecord: (now: Snapshot) => void = () => {};
+  /** What it depends on. */
+  onDependencies: (signal: AbortSignal) => Promise<void> = () => Promise.resolve();
+  readonly #temp: AsyncDisposable;
+
+  constructor(config: Record<string, unknown> = {}, snapshot: Snapshot = NEW) {
+    const temp = tempHome();
+    this.#temp = temp;
+    this.home = temp.path;
+    this.world = new FakeWorld(`${temp.path}/apps`);
+    const observer: Observer = {
+      record: ({ snapshot }) => this.onRecord(snapshot),
+      changed: ({ snapshot: { state } }) => {
+        if (this.states.at(-1) !== state) this.states.push(state);
+      },
+      note: (_, message) => this.notes.push(message),
+      healthChanged: (_, health) => this.health.push(health),
+      dependencies: (_, signal) => this.onDependencies(signal),
+    };
+    this.process = new ManagedProcess(
+      { id: "id", numericId: 0, name: "app", instanceIndex: 0, createdAt: new Date() },
+      parseConfig({ name: "app", entrypoint: "/bin/sleep", cwd: temp.path, ...config }),
+      snapshot,
+      this.world,
+      observer,
+    );
+  }
+
+  get state(): string {
+    return this.process.snapshot.state;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.process.release();
+    await this.#temp[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,436 @@
+/** The actor in a fake world: starts, ends, and requests that cross on their way. */
+
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { NEW } from "../../src/model/process_state.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { LoneProcess } from "./lone_process.ts";
+
+function code(error: Error): string {
+  return (error as ProcsupError).code;
+}
+
+Deno.test("start() resolves when the pid is known, and not before", async () => {
+  await using lone = new LoneProcess();
+  lone.world.prompt = false;
+  let started = false;
+  const start = lone.process.start().then(() => started = true);
+  await waitFor(() => lone.world.children.length === 1);
+  assertEquals([lone.state, started], ["running", false]);
+  lone.world.child.begin();
+  await start;
+  assertEquals(lone.process.info().pid, 1001);
+});
+
+Deno.test("start() launches once for two that ask, and does nothing while it runs", async () => {
+  await using lone = new LoneProcess();
+  await Promise.all([lone.process.start(), lone.process.start()]);
+  await lone.process.start();
+  assertEquals(lone.world.children.length, 1);
+  assertEquals(lone.states, ["starting", "running"]);
+});
+
+Deno.test("start() waits for min_uptime when it is asked to wait", async () => {
+  await using lone = new LoneProcess({ min_uptime: "2s" });
+  const start = lone.process.start({ wait: true });
+  await waitFor(() => lone.state === "running");
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the timer of min_uptime" });
+  lone.world.clock.advance(2000);
+  await start;
+  assertEquals(lone.world.clock.pending, 0);
+});
+
+Deno.test("start() fails when it is asked to wait and the app does not stay up", async () => {
+  await using lone = new LoneProcess();
+  const start = assertRejects(() => lone.process.start({ wait: true }), ProcsupError);
+  await waitFor(() => lone.state === "running");
+  lone.world.child.exit(3);
+  const error = await start;
+  assertEquals([code(error), error.message], [
+    "start_failed",
+    'Cannot start "app": exited with code 3',
+  ]);
+});
+
+Deno.test("start() fails when the system refuses the launch", async () => {
+  await using lone = new LoneProcess();
+  lone.world.beforeLaunch = () => {
+    throw new ProcsupError("start_failed", "The system refused: no more processes");
+  };
+  const error = await assertRejects(() => lone.process.start(), ProcsupError);
+  assertEquals(error.message, 'Cannot start "app": The system refused: no more processes');
+  assertEquals([lone.state, lone.process.snapshot.run], ["errored", null]);
+});
+
+Deno.test("start() refuses to launch what cannot be recorded", async () => {
+  await using lone = new LoneProcess();
+  lone.onRecord = ({ run }) => {
+    if (run !== null) throw new Error("no space left on device");
+  };
+  const error = await assertRejects(() => lone.process.start(), ProcsupError);
+  assertEquals(
+    error.message,
+    'Cannot start "app": cannot be recorded: no space left on device',
+  );
+  assertEquals([lone.state, lone.world.children.length], ["errored", 0]);
+});
+
+Deno.test("an app runs on, and that is noted, when only a later state cannot be recorded", async () => {
+  await using lone = new LoneProcess();
+  lone.onRecord = ({ state }) => {
+    if (state === "running") throw new Error("no space left on device");
+  };
+  await lone.process.start();
+  assertEquals(lone.state, "running");
+  assertEquals(lone.notes[0], "running cannot be recorded: no space left on device");
+});
+
+Deno.test("the intent is on record before the launch", async () => {
+  await using lone = new LoneProcess();
+  const recorded: (string | undefined)[] = [];
+  lone.onRecord = ({ run }) => recorded.push(run?.runId);
+  lone.world.beforeLaunch = ({ runId }) => assertEquals(recorded.at(-1), runId);
+  await lone.process.start();
+});
+
+Deno.test("restart() while a restart is due launches at once, and the delay launches nothing", async () => {
+  await using lone = new LoneProcess({ restart_delay: "10s" });
+  await lone.process.start();
+  lone.world.child.exit(1);
+  await waitFor(() => lone.state === "waiting");
+  await lone.process.restart();
+  assertEquals([lone.state, lone.world.children.length], ["running", 2]);
+  lone.world.clock.advance(60_000);
+  assertEquals([lone.world.children.length, lone.process.snapshot.restarts], [2, 0]);
+});
+
+Deno.test("stop() during a restart is the last word", async () => {
+  await using lone = new LoneProcess();
+  await lone.process.start();
+  lone.world.prompt = false;
+  const restart = lone.process.restart();
+  await waitFor(() => lone.world.ends.length === 1);
+  const stop = lone.process.stop();
+  lone.world.child.exit("SIGTERM");
+  await Promise.all([restart, stop]);
+  assertEquals([lone.state, lone.world.children.length], ["stopped", 1]);
+});
+
+Deno.test("restart() during a stop is the last word, and the stop has resolved by then", async () => {
+  await using lone = new LoneProcess();
+  await lone.process.start();
+  lone.world.prompt = false;
+  const stop = lone.process.stop();
+  const restart = lone.process.restart();
+  await waitFor(() => lone.world.ends.length === 1);
+  lone.world.prompt = true;
+  lone.world.child.exit("SIGTERM");
+  await Promise.all([stop, restart]);
+  assertEquals([lone.state, lone.world.children.length], ["running", 2]);
+});
+
+Deno.test("start() during a stop launches after the old app is gone", async () => {
+  await using lone = new LoneProcess();
+  await lone.process.start();
+  lone.world.prompt = false;
+  const stop = lone.process.stop();
+  const start = lone.process.start();
+  await waitFor(() => lone.world.ends.length === 1);
+  assertEquals([lone.state, lone.world.children.length], ["stopping", 1]);
+  lone.world.prompt = true;
+  lone.world.child.exit("SIGTERM");
+  await Promise.all([stop, start]);
+  assertEquals([lone.state, lone.world.children.length], ["running", 2]);
+});
+
+Deno.test("stop() during pre_start ends the hook and launches nothing", async () => {
+  await using lone = new LoneProcess({ hooks: { pre_start: "echo $$ >hook; exec sleep 1000" } });
+  const start = lone.process.start();
+  const pid = () => Number(Deno.readTextFileSync(`${lone.home}/hook`));
+  await waitFor(() => pid() > 0, { what: "the hook to run" });
+  await lone.process.stop();
+  await start;
+  assertEquals([lone.state, lone.world.children.length], ["stopped", 0]);
+  assertThrows(() => Deno.kill(pid(), "SIGCONT"), Deno.errors.NotFound);
+  assertEquals(lone.notes, []);
+});
+
+Deno.test("two stops at once both resolve when all is gone", async () => {
+  await using lone = new LoneProcess();
+  await lone.process.start();
+  lone.world.prompt = false;
+  const stops = [lone.process.stop(), lone.process.stop()];
+  await waitFor(() => lone.world.ends.length > 0);
+  lone.world.child.exit("SIGTERM");
+  await Promise.all(stops);
+  assertEquals([lone.state, lone.world.ends], ["stopped", ["SIGTERM"]]);
+});
+
+Deno.test("a forced stop hurries a graceful one, and a patient one delays no earlier one", async () => {
+  for (const [first, second, left] of [[60_000, 0, 0], [1000, 60_000, 1000]] as const) {
+    await using lone = new LoneProcess();
+    await lone.process.start();
+    lone.world.prompt = false;
+    const stop = lone.process.stop({ timeoutMs: first });
+    await waitFor(() => lone.world.ends.length === 1);
+    const other = lone.process.stop({ timeoutMs: second });
+    lone.world.clock.advance(left);
+    await Promise.all([stop, other]);
+    assertEquals([lone.state, lone.process.snapshot.lastExit?.signal], ["stopped", "SIGKILL"]);
+    assertEquals(lone.world.ends.length, 1);
+  }
+});
+
+Deno.test("a forced stop passes a pre_stop hook that is still running", async () => {
+  await using lone = new LoneProcess({ hooks: { pre_stop: "touch hook; sleep 1000" } });
+  await lone.process.start();
+  const stop = lone.process.stop();
+  await waitFor(() => Deno.statSync(`${lone.home}/hook`).isFile, { what: "the hook to run" });
+  assertEquals(lone.world.ends, []);
+  await lone.process.stop({ timeoutMs: 0 });
+  await stop;
+  assertEquals(lone.state, "stopped");
+});
+
+Deno.test("stop() in the same tick as an exit leaves it stopped and cancels the restart", async () => {
+  for (const exitFirst of [true, false]) {
+    await using lone = new LoneProcess();
+    await lone.process.start();
+    if (exitFirst) lone.world.child.exit(1);
+    const stop = lone.process.stop();
+    if (!exitFirst) lone.world.child.exit(1);
+    await stop;
+    lone.world.clock.advance(120_000);
+    assertEquals([lone.state, lone.world.children.length], ["stopped", 1]);
+    assertEquals(lone.process.snapshot.restarts, 0);
+  }
+});
+
+Deno.test("stop() while it is not ready yet ends the app and the waiting for readiness", async () => {
+  await using lone = new LoneProcess({ wait_ready: true });
+  const start = lone.process.start({ wait: true });
+  const failure = assertRejects(() => start, ProcsupError);
+  await waitFor(() => lone.world.children.length === 1 && lone.world.awaitsReady);
+  await lone.process.stop();
+  assertEquals((await failure).message, 'Cannot start "app": stopped by user');
+  assertEquals([lone.state, lone.world.awaitsReady], ["stopped", false]);
+  assertEquals(lone.world.clock.pending, 0);
+});
+
+Deno.test("stop() waits patiently for the pid, without which the signal would reach nobody", async () => {
+  await using lone = new LoneProcess();
+  lone.world.prompt = false;
+  void lone.process.start();
+  await waitFor(() => lone.state === "running");
+  const stop = lone.process.stop();
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the patience" });
+  assertEquals(lone.world.ends, []);
+  lone.world.clock.advance(1000);
+  await waitFor(() => lone.world.ends.length === 1, { what: "the signal" });
+  lone.world.child.exit("SIGTERM");
+  await stop;
+});
+
+Deno.test("start() waits for readiness and fails with the reason when that is late", async () => {
+  await using lone = new LoneProcess({ wait_ready: true, listen_timeout: "3s" });
+  const start = lone.process.start({ wait: true });
+  await waitFor(() => lone.world.children.length === 1 && lone.world.awaitsReady);
+  lone.world.clock.advance(2999);
+  lone.world.sayReady();
+  await start;
+  assertEquals([lone.state, lone.world.clock.pending], ["running", 0]);
+  const failure = assertRejects(() => lone.process.restart({ wait: true }), ProcsupError);
+  await waitFor(() => lone.world.children.length === 2 && lone.world.awaitsReady);
+  lone.world.clock.advance(3000);
+  assertEquals((await failure).message, 'Cannot start "app": not ready within 3000 ms');
+  assertEquals([lone.state, lone.world.child.alive], ["errored", false]);
+});
+
+Deno.test("a crash launches nothing before what it left behind has ended", async () => {
+  await using lone = new LoneProcess({ restart_delay: "100ms" });
+  await lone.process.start();
+  const swept = Promise.withResolvers<number>();
+  lone.world.sweeping = swept.promise;
+  lone.world.child.exit(1);
+  await waitFor(() => lone.state === "waiting");
+  lone.world.clock.advance(100);
+  assertEquals([lone.state, lone.world.children.length], ["starting", 1]);
+  swept.resolve(2);
+  await waitFor(() => lone.world.children.length === 2);
+  assertEquals(lone.notes, ["ended 2 processes that it left behind"]);
+});
+
+Deno.test("stop() waits for what a crash left behind", async () => {
+  await using lone = new LoneProcess({ restart_delay: "100ms" });
+  await lone.process.start();
+  const swept = Promise.withResolvers<number>();
+  lone.world.sweeping = swept.promise;
+  lone.world.child.exit(1);
+  await waitFor(() => lone.state === "waiting");
+  lone.world.clock.advance(100);
+  let stopped = false;
+  const stop = lone.process.stop().then(() => stopped = true);
+  swept.resolve(0);
+  assertEquals([lone.state, stopped], ["stopping", false]);
+  await stop;
+  assertEquals([lone.state, lone.world.children.length], ["stopped", 1]);
+});
+
+Deno.test("max_age replaces the app, and counts as a restart", async () => {
+  await using lone = new LoneProcess({ max_age: "1h" });
+  await lone.process.start();
+  lone.world.clock.advance(3_599_999);
+  assertEquals(lone.state, "running");
+  lone.world.clock.advance(1);
+  await waitFor(() => lone.world.children.length === 2 && lone.state === "running");
+  const { restarts, lastReason } = lone.process.snapshot;
+  assertEquals([restarts, lastReason], [1, "reached its max_age"]);
+  assertEquals(lone.world.ends, ["SIGTERM"]);
+});
+
+Deno.test("max_age counts from the start when the app is adopted", async () => {
+  const run = { runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" };
+  const startedAt = Date.UTC(2026, 0, 1, 12) - 3_000_000;
+  const running = { ...NEW, state: "running", wish: "up", attempt: 1, ready: true } as const;
+  await using lone = new LoneProcess({ max_age: "1h" }, { ...running, run, pid: 1001, startedAt });
+  const found = { kind: "alive", run, pid: 1001 } as const;
+  lone.process.recover({ type: "recovered", at: lone.world.clock.now(), found });
+  lone.world.clock.advance(599_999);
+  assertEquals([lone.state, lone.process.uptimeMs], ["running", 3_599_999]);
+  lone.world.clock.advance(1);
+  await waitFor(() => lone.world.children.length === 2, { what: "another app" });
+});
+
+Deno.test("an adopted app that was not ready has the rest of its listen_timeout", async () => {
+  const run = { runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" };
+  const startedAt = Date.UTC(2026, 0, 1, 12) - 2000;
+  const starting = { ...NEW, state: "starting", wish: "up", attempt: 1 } as const;
+  const config = { wait_ready: true, listen_timeout: "3s" };
+  await using lone = new LoneProcess(config, { ...starting, run, pid: 1001, startedAt });
+  const found = { kind: "alive", run, pid: 1001 } as const;
+  lone.process.recover({ type: "recovered", at: lone.world.clock.now(), found });
+  assertEquals([lone.state, lone.world.awaitsReady], ["starting", true]);
+  lone.world.clock.advance(1000);
+  await waitFor(() => lone.state === "errored");
+  assertEquals(lone.process.snapshot.lastReason, "not ready within 3000 ms");
+});
+
+Deno.test("dependencies are awaited before the launch, and a stop ends the waiting", async () => {
+  await using lone = new LoneProcess({ depends_on: ["db"] });
+  const aborted = Promise.withResolvers<void>();
+  lone.onDependencies = (signal) => {
+    signal.addEventListener("abort", () => aborted.resolve());
+    return new Promise((_, reject) =>
+      signal.addEventListener("abort", () => reject(signal.reason))
+    );
+  };
+  await lone.process.start();
+  assertEquals([lone.state, lone.process.snapshot.lastReason], ["waiting", "waiting for db"]);
+  await lone.process.stop();
+  await aborted.promise;
+  assertEquals([lone.state, lone.world.children.length], ["stopped", 0]);
+});
+
+Deno.test("start() fails with the reason when a dependency failed", async () => {
+  await using lone = new LoneProcess({ depends_on: ["db"] });
+  lone.onDependencies = () => Promise.reject(new Error('depends on "db", which is errored'));
+  const error = await assertRejects(() => lone.process.start({ wait: true }), ProcsupError);
+  assertEquals(error.message, 'Cannot start "app": depends on "db", which is errored');
+  assertEquals([lone.state, lone.world.children.length], ["errored", 0]);
+});
+
+Deno.test("start() waits through dependencies to the pid of its own launch", async () => {
+  await using lone = new LoneProcess({ depends_on: ["db"] });
+  const met = Promise.withResolvers<void>();
+  lone.onDependencies = () => met.promise;
+  const start = lone.process.start({ wait: true });
+  met.resolve();
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the timer of min_uptime" });
+  lone.world.clock.advance(1000);
+  await start;
+  assertEquals([lone.state, lone.process.snapshot.restarts], ["running", 0]);
+});
+
+Deno.test("reload() sends the reload signal, and nothing ends", async () => {
+  await using lone = new LoneProcess({ reload_signal: "SIGHUP" });
+  await lone.process.start();
+  await lone.process.reload();
+  assertEquals([lone.world.child.signals, lone.world.ends], [["SIGHUP"], []]);
+  await lone.process.stop();
+  const error = await assertRejects(() => lone.process.reload(), ProcsupError);
+  assertEquals(code(error), "wrong_state");
+});
+
+Deno.test("reload() without a signal stops and starts, which is no automatic restart", async () => {
+  await using lone = new LoneProcess();
+  await lone.process.start();
+  await lone.process.reload();
+  assertEquals([lone.state, lone.world.children.length], ["running", 2]);
+  const { restarts, lastReason } = lone.process.snapshot;
+  assertEquals([restarts, lastReason], [0, "reloaded by user"]);
+});
+
+Deno.test("signal() reaches the app alone, and fails when nothing runs", async () => {
+  await using lone = new LoneProcess();
+  assertThrows(() => lone.process.signal("SIGUSR1"), ProcsupError, "it is not running");
+  await lone.process.start();
+  lone.process.signal("SIGUSR1");
+  assertEquals(lone.world.child.signals, ["SIGUSR1"]);
+});
+
+Deno.test("reconfigure() takes effect with the next start", async () => {
+  await using lone = new LoneProcess();
+  await lone.process.start();
+  lone.process.reconfigure({ ...lone.process.config, args: ["7"] });
+  assertEquals(lone.world.child.spec?.argv, ["/bin/sleep"]);
+  await lone.process.restart();
+  assertEquals(lone.world.child.spec?.argv, ["/bin/sleep", "7"]);
+});
+
+Deno.test("release() leaves no timer behind, and the app running", async () => {
+  await using lone = new LoneProcess({ max_age: "1h", wait_ready: true });
+  void lone.process.start();
+  await waitFor(() => lone.world.children.length === 1 && lone.world.awaitsReady);
+  lone.process.release();
+  assertEquals([lone.world.clock.pending, lone.world.child.alive], [0, true]);
+  lone.world.clock.advance(10_000_000);
+  assert(lone.world.child.alive);
+});
+
+Deno.test("until() gives up when its signal is aborted", async () => {
+  await using lone = new LoneProcess();
+  const abort = new AbortController();
+  const waiting = lone.process.until(({ state }) => state === "running", abort.signal);
+  abort.abort(new Error("enough"));
+  await assertRejects(() => waiting, Error, "enough");
+});
+
+for (const [verb, hook] of [["restart", "pre_restart"], ["reload", "pre_reload"]] as const) {
+  Deno.test(`stop() during ${hook} is the last word: the ${verb} does not come after it`, async () => {
+    for (const runs of [true, false]) {
+      await using lone = new LoneProcess({ hooks: { [hook]: "touch begun; cat gate" } });
+      if (runs) await lone.process.start();
+      await new Deno.Command("mkfifo", { args: [`${lone.home}/gate`] }).output();
+      const refused = assertRejects(() => lone.process[verb](), ProcsupError, "it was stopped");
+      await waitFor(() => Deno.statSync(`${lone.home}/begun`).isFile, { what: "the hook" });
+      await lone.process.stop();
+      await Deno.writeTextFile(`${lone.home}/gate`, "");
+      await refused;
+      assertEquals([lone.state, lone.world.children.length], ["stopped", runs ? 1 : 0]);
+    }
+  });
+}
+
+Deno.test("hooks that cannot run, since their env_file is gone, are noted and stop nothing", async () => {
+  const hooks = { post_start: "true", pre_stop: "true", post_stop: "true", pre_restart: "true" };
+  await using lone = new LoneProcess({ env_file: ".env", hooks });
+  await Deno.writeTextFile(`${lone.home}/.env`, "A=1\n");
+  await lone.process.start();
+  await Deno.remove(`${lone.home}/.env`);
+  await lone.process.stop();
+  await waitFor(() => lone.notes.length >= 2, { what: "the notes" });
+  assertMatch(lone.notes[0]!, /^pre_stop hook cannot run: .*env_file .* cannot be read/);
+  assertEquals(lone.state, "stopped");
+  await assertRejects(() => lone.process.restart(), ProcsupError, "cannot be read");
+  assertEquals(lone.state, "errored");
+});

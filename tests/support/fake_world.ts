@@ -1,0 +1,156 @@
+/** A world of children that live and die as a test says. */
+
+import type { Exit } from "../../src/model/process_info.ts";
+import type { Run } from "../../src/model/process_state.ts";
+import type { SignalName } from "../../src/model/signal.ts";
+import type { Child, LaunchSpec } from "../../src/platform/launcher.ts";
+import type { Deadline, Ending } from "../../src/platform/process_group.ts";
+import type { World } from "../../src/process/world.ts";
+import { FakeClock } from "./fake_clock.ts";
+import { waitFor } from "./wait_for.ts";
+
+/** One launched or adopted app. */
+export class FakeChild implements Child {
+  readonly run: Run;
+  readonly spec: LaunchSpec | undefined;
+  /** Signals that were sent to it alone. */
+  readonly signals: SignalName[] = [];
+  readonly pid: Promise<number>;
+  readonly exited: Promise<Exit>;
+  readonly #pid = Promise.withResolvers<number>();
+  readonly #exited = Promise.withResolvers<Exit>();
+  #over = false;
+
+  constructor(run: Run, spec?: LaunchSpec) {
+    this.run = run;
+    this.spec = spec;
+    this.pid = this.#pid.promise;
+    this.exited = this.#exited.promise;
+  }
+
+  /** Whether it runs. */
+  get alive(): boolean {
+    return !this.#over;
+  }
+
+  /** Lets the app's pid become known. */
+  begin(): void {
+    this.#pid.resolve(this.run.wrapperPid + 1);
+  }
+
+  /** Lets it end by itself, or by a signal. */
+  exit(how: number | SignalName): void {
+    this.#over = true;
+    const at = new Date(Date.UTC(2026, 0, 1, 12));
+    this.#exited.resolve(
+      typeof how === "number" ? { code: how, signal: null, at } : { code: 143, signal: how, at },
+    );
+  }
+}
+
+/** A world in which nothing happens by itself. */
+export class FakeWorld implements World {
+  readonly clock = new FakeClock();
+  readonly bootId = "boot";
+  readonly inherited = { PATH: "/usr/bin:/bin" };
+  readonly apps: string;
+  /** Every launch and adoption, in their order. */
+  readonly children: FakeChild[] = [];
+  /** Signals by which runs were ended. */
+  readonly ends: SignalName[] = [];
+  /** Whether apps learn their pid at once, and end at once when they are asked to. */
+  prompt = true;
+  /** Called before each launch; may throw. */
+  beforeLaunch: (spec: LaunchSpec) => void = () => {};
+  /** Resolves when what an app left behind has ended. */
+  sweeping: Promise<number> = Promise.resolve(0);
+  readonly #ready = new Map<string, () => void>();
+
+  constructor(apps: string) {
+    this.apps = apps;
+  }
+
+  /** The newest child. */
+  get child(): FakeChild {
+    return this.children.at(-1)!;
+  }
+
+  random(): number {
+    return 0;
+  }
+
+  launch(spec: LaunchSpec): FakeChild {
+    this.beforeLaunch(spec);
+    const twin = this.children.some((child) => child.alive && child.spec?.stdout === spec.stdout);
+    if (twin) throw new Error(`two at once: ${spec.stdout}`);
+    const wrapperPid = 1000 + 10 * this.children.length;
+    const { runId } = spec;
+    return this.#add(
+      new FakeChild({ runId, wrapperPid, wrapperStart: "1", bootId: "boot" }, spec),
+    );
+  }
+
+  adopt(run: Run): FakeChild {
+    return this.#add(new FakeChild(run));
+  }
+
+  #add(child: FakeChild): FakeChild {
+    this.children.push(child);
+    if (this.prompt) child.begin();
+    return child;
+  }
+
+  dropSockets(): void {}
+
+  exitOf(): Exit {
+    return { code: null, signal: null, at: new Date(this.clock.now()) };
+  }
+
+  readyFile(runId: string): string {
+    return `${this.apps}/${runId}.ready`;
+  }
+
+  whenReady(runId: string, act: () => void): () => void {
+    this.#ready.set(runId, act);
+    return () => this.#ready.delete(runId);
+  }
+
+  /** Whether somebody waits for the newest child to say that it is ready. */
+  get awaitsReady(): boolean {
+    return this.#ready.has(this.child.run.runId);
+  }
+
+  /** The newest child writes `READY=1`. */
+  sayReady(): void {
+    this.#ready.get(this.child.run.runId)?.();
+  }
+
+  forget(): void {}
+
+  signal(run: Run, _pid: number, signal: SignalName): boolean {
+    const child = this.#childOf(run);
+    child.signals.push(signal);
+    return child.alive;
+  }
+
+  /** At once where children are prompt, else when they have ended or the deadline is over. */
+  async end(run: Run, signal: SignalName, deadline: Deadline): Promise<Ending> {
+    const child = this.#childOf(run);
+    this.ends.push(signal);
+    if (this.prompt && child.alive) child.exit(signal);
+    await waitFor(() => !child.alive || this.clock.steady() >= deadline(), {
+      what: "the end of a run",
+    });
+    const killed = child.alive;
+    if (killed) child.exit("SIGKILL");
+    return { killed, left: [] };
+  }
+
+  sweep(): Promise<number> {
+    return this.sweeping;
+  }
+
+  #childOf(run: Run): FakeChild {
+    return this.children.findLast((child) => child.run.runId === run.runId)!;
+  }
+}

@@ -1,0 +1,102 @@
+/** The library with real children, in a directory of its own. */
+
+import { Manager, type ProcessChange, type ProcessInfo } from "../../src/mod.ts";
+import type { UpOptions } from "../../src/process/managed_process.ts";
+import { throwFirst } from "../../src/manager/bulk.ts";
+import { tempHome } from "./temp_home.ts";
+import { waitFor } from "./wait_for.ts";
+
+/** A manager, and all that it told. */
+export class TestManager implements AsyncDisposable {
+  readonly home: string;
+  /** The news of all processes, in their order. */
+  readonly changes: ProcessChange[] = [];
+  /** What the supervisor itself had to say. */
+  readonly warnings: string[] = [];
+  readonly #temp: AsyncDisposable;
+  #manager: Manager | undefined;
+
+  private constructor(temp: AsyncDisposable & { path: string }) {
+    this.#temp = temp;
+    this.home = temp.path;
+  }
+
+  /** Opens a manager in a new directory. */
+  static async open(): Promise<TestManager> {
+    const test = new TestManager(tempHome());
+    await test.reopen();
+    return test;
+  }
+
+  get manager(): Manager {
+    return this.#manager!;
+  }
+
+  /** Opens another manager where the one before it let go. */
+  async reopen(): Promise<void> {
+    const warn = (message: string) => this.warnings.push(message);
+    this.#manager = await Manager.open({ logDir: this.home, warn });
+    void this.#listen(this.#manager.events());
+  }
+
+  /** Lets go of all processes, as a daemon that was killed. */
+  release(): void {
+    this.manager.release();
+  }
+
+  /** Starts a shell script, in the manager's directory unless `config` says otherwise. */
+  async script(
+    name: string,
+    script: string,
+    config: Record<string, unknown> = {},
+    options: UpOptions = {},
+  ): Promise<ProcessInfo> {
+    const words = { name, entrypoint: "/bin/sh", args: ["-c", script], cwd: this.home };
+    const quick = { min_uptime: "50ms" };
+    const outcomes = await this.manager.fleet.add({ ...words, ...quick, ...config }, options);
+    throwFirst(outcomes);
+    return this.manager.fleet.info(outcomes[0]!.process);
+  }
+
+  /** One process. */
+  info(name: string): ProcessInfo {
+    return this.manager.inspect(name);
+  }
+
+  /** Pids of all instances, by index. */
+  pids(name: string): number[] {
+    return this.manager.fleet.select(name).map(({ pid }) => pid);
+  }
+
+  /** Waits until a process is in a state; running, its pid is known. */
+  async until(name: string, state: ProcessInfo["state"]): Promise<ProcessInfo> {
+    const there = ({ state: now, pid }: ProcessInfo) =>
+      now === state && (now !== "running" || pid > 0);
+    await waitFor(() => there(this.info(name)), { what: `"${name}" to be ${state}` });
+    return this.info(name);
+  }
+
+  /** The lines of a file in the directory; none while it is not there. */
+  lines(file: string): string[] {
+    try {
+      return Deno.readTextFileSync(`${this.home}/${file}`).split("\n").slice(0, -1);
+    } catch {
+      return [];
+    }
+  }
+
+  /** The news of a process of one kind. */
+  told(name: string, type: ProcessChange["type"]): ProcessChange[] {
+    return this.changes.filter((change) => change.name === name && change.type === type);
+  }
+
+  /** Ends every process and removes the directory. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#manager?.close();
+    await this.#temp[Symbol.asyncDispose]();
+  }
+
+  async #listen(events: ReadableStream<ProcessChange>): Promise<void> {
+    for await (const change of events) this.changes.push(change);
+  }
+}
