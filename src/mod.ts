@@ -1,21 +1,61 @@
 /**
- * procsup as a library: the supervisor of the `procsup` program, in this process. No daemon, no token.
+ * procsup as a library: the supervisor of the `procsup` program, in this process. No daemon, no
+ * token, no network. Its processes end with `close()`; those of a manager that was killed are taken
+ * up by the next one on the same directory.
+ *
+ * ```ts
+ * import { Manager } from "@procsup/procsup";
+ *
+ * const logDir = await Deno.makeTempDir();
+ * await using manager = await Manager.open({ logDir });
+ * const id = await manager.addProcess({
+ *   name: "greeter",
+ *   binary: "/bin/sh",
+ *   args: ["-c", "echo hello; exec sleep 1000"],
+ * });
+ * for await (const text of manager.logs(id, { follow: true }).pipeThrough(new TextDecoderStream())) {
+ *   if (text.includes("hello")) break;
+ * }
+ * if (manager.inspect("greeter").state !== "running") throw new Error("it does not run");
+ * ```
+ *
+ * Permissions: `--allow-all` on Linux, where Deno lets nothing less read `/proc`; elsewhere
+ * `--allow-read --allow-write --allow-run --allow-env --allow-sys --allow-net`. Without them
+ * `Manager.open()` throws a `ProcsupError` with the code `forbidden` that names the missing one.
  *
  * @module
  */
 
 export { Manager } from "./manager/manager.ts";
-export type { LogOptions, ManagerConfig } from "./manager/manager.ts";
+export type { CallOptions, LogOptions, ManagerConfig } from "./manager/manager.ts";
 export type { Resurrected } from "./manager/saved_state.ts";
+export type { DurationInput } from "./model/duration.ts";
 export { ProcsupError } from "./model/errors.ts";
 export type { ErrorCode } from "./model/errors.ts";
-export { AmbiguousTargetError } from "./model/target.ts";
+export type { Health } from "./model/health.ts";
 export type { ChangeType, ProcessChange } from "./model/process_change.ts";
 export type {
+  ConfigInput,
+  ConfigInputKey,
+  ConfigInputValue,
+  ConfigShorthand,
+  CronConfig,
+  CronRestartConfig,
+  DependencyCondition,
+  HealthCheckConfig,
+  HookConfig,
+  HookName,
+  HooksConfig,
+  LimitsConfig,
+  LogConfig,
   ProcessConfig,
   ProcessConfigInput,
   ProcessDefaults,
   RestartPolicy,
   RuntimeName,
+  SecretSource,
+  WatchConfig,
 } from "./model/process_config.ts";
 export type { Exit, ProcessInfo, ProcessState, Usage } from "./model/process_info.ts";
+export type { SignalName } from "./model/signal.ts";
+export { AmbiguousTargetError } from "./model/target.ts";

@@ -1,20 +1,6 @@
 // Types of exactly what we use from the standard library while its names are bound to the npm
 // repack, which ships JavaScript only. Bound to `jsr:@std/…`, this file is not needed.
 
-declare module "@std/cli/parse-args" {
-  export interface ParseOptions {
-    boolean?: readonly string[];
-    string?: readonly string[];
-    collect?: readonly string[];
-    alias?: Readonly<Record<string, string | readonly string[]>>;
-    stopEarly?: boolean;
-    "--"?: boolean;
-    unknown?: (arg: string, key?: string, value?: unknown) => unknown;
-  }
-  // deno-lint-ignore no-explicit-any
-  export function parseArgs(args: readonly string[], options?: ParseOptions): any;
-}
-
 declare module "@std/assert" {
   export function assert(value: unknown, message?: string): asserts value;
   export function assertEquals<T>(actual: T, expected: T, message?: string): void;

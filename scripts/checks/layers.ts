@@ -18,7 +18,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   mcp: ["protocol", "model", "manager"],
   daemon: [...BELOW_MANAGER, "manager", "config", "protocol", "web", "mcp"],
   cli: ["protocol", "model", "config", "platform"],
+  client: ["protocol", "model", "platform"],
   "mod.ts": ["manager", "model"],
+  "client.ts": ["client", "protocol", "model"],
+  "config_entry.ts": ["model"],
   "main.ts": ["cli"],
 };
 

@@ -2,6 +2,7 @@
 
 import type { Command } from "./command.ts";
 import { APP_COMMANDS } from "./table/app_commands.ts";
+import { CONFIG_COMMANDS } from "./table/config_commands.ts";
 import { DAEMON_COMMANDS } from "./table/daemon_commands.ts";
 import { LOOK_COMMANDS } from "./table/look_commands.ts";
 
@@ -9,5 +10,6 @@ import { LOOK_COMMANDS } from "./table/look_commands.ts";
 export const COMMANDS: readonly Command[] = [
   ...APP_COMMANDS,
   ...LOOK_COMMANDS,
+  ...CONFIG_COMMANDS,
   ...DAEMON_COMMANDS,
 ];

@@ -1,6 +1,7 @@
 /** Brings a daemon up in the background: this same program, on its own, until it answers. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { ownWords } from "../platform/own_program.ts";
 import { prepareHome } from "../platform/paths.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { writeMessage } from "./output.ts";
@@ -11,9 +12,6 @@ const PATIENCE_MS = 10_000;
 
 /** How often it is asked. Its start takes some 100 ms. */
 const PING_EVERY_MS = 20;
-
-/** A supervisor makes little garbage and lives long: a small nursery saves 15 MB of memory. */
-const SMALL_HEAP = "--v8-flags=--max-semi-space-size=1";
 
 /** Lines of the daemon's log that explain a failure. */
 const LOG_LINES = 10;
@@ -57,23 +55,10 @@ export async function answers(home: string): Promise<boolean> {
   }
 }
 
-/** The command line of this very program running `daemon` in the foreground. */
-export function daemonCommand(
-  home: string,
-  standalone: boolean,
-  mainModule: string,
-): readonly string[] {
-  const own = ["daemon", "--home", home];
-  if (standalone) return own;
-  const path = mainModule.startsWith("file://")
-    ? decodeURIComponent(new URL(mainModule).pathname)
-    : mainModule;
-  return ["run", "-A", SMALL_HEAP, path, ...own];
-}
-
 function spawnDaemon(home: string): Deno.ChildProcess {
-  const command = new Deno.Command(Deno.execPath(), {
-    args: [...daemonCommand(home, Deno.build.standalone, Deno.mainModule)],
+  const [program, ...words] = ownWords();
+  const command = new Deno.Command(program, {
+    args: [...words, "daemon", "--home", home],
     // Not the caller's folder: the daemon would keep its file system busy.
     cwd: home,
     clearEnv: true,

@@ -14,6 +14,8 @@ import { type Note, readFiles } from "./read_files.ts";
 
 /** What is loaded. */
 export interface LoadRequest {
+  /** What a file would hold, instead of files. Its relative paths are against `/`. */
+  readonly inline?: object;
   /** Absolute paths; the later ones are laid over the earlier ones. */
   readonly files: readonly string[];
   /** Where `${…}` is looked up. */
@@ -48,7 +50,9 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
     const { profile } = request;
     const having = shapes.filter((shape) => shape.profiles().includes(profile));
     const foreign = documents.some(({ literal }) => literal);
-    if (having.length === 0 && !foreign) problems.push(unknownProfile(profile, shapes, request));
+    if (having.length === 0 && !foreign) {
+      problems.push(unknownProfile(profile, shapes, documents.at(-1)!.file));
+    }
     parts.push(...having.map((shape) => shape.profile(profile)));
   }
   const variables: Record<string, string> = {};
@@ -63,7 +67,7 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
     const own = parts.flatMap((part) => part.processes.get(name) ?? []);
     return loadProcess(name, defaults, own, context) ?? [];
   });
-  checkDependencies(processes, names, problems, request.files[0]!);
+  checkDependencies(processes, names, problems, documents[0]!.file);
   throwProblems(distinct(problems));
   return { processes: processes.map(({ loaded }) => loaded), variables, notes };
 }
@@ -152,11 +156,11 @@ function checkDependencies(
 function unknownProfile(
   profile: string,
   shapes: readonly FileShape[],
-  { files }: LoadRequest,
+  file: string,
 ): ProcsupError {
   const names = shapes.flatMap((shape) => shape.profiles());
   const known = names.length === 0 ? "the file has none" : `there are ${names.join(", ")}`;
-  return new ConfigProblem(files.at(-1)!, `there is no profile "${profile}"`, { advice: known });
+  return new ConfigProblem(file, `there is no profile "${profile}"`, { advice: known });
 }
 
 /** A mistake in the defaults is one mistake, however many processes have it. */

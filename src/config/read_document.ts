@@ -24,8 +24,7 @@ export async function readDocument(
     });
   }
   const document = await parse(kind, file, readText(file), env);
-  checkValue(document);
-  return { ...document, kind };
+  return { ...checkedDocument(document), kind };
 }
 
 function readText(file: string): string {
@@ -64,8 +63,8 @@ async function parse(
   }
 }
 
-/** Aliases make a small file a large value, and `__proto__` is no name for anything. */
-function checkValue(document: ConfigDocument): void {
+/** Aliases make a small file a large value, and `__proto__` is no name for anything: both are refused. */
+export function checkedDocument(document: ConfigDocument): ConfigDocument {
   let nodes = 0;
   const look = (value: unknown, path: Path): void => {
     if (++nodes > MAX_NODES) {
@@ -86,4 +85,5 @@ function checkValue(document: ConfigDocument): void {
     }
   };
   look(document.value, []);
+  return document;
 }

@@ -5,13 +5,14 @@ import { foreignFormat } from "./import/foreign.ts";
 import type { Note } from "./import/imported.ts";
 import { folderOf, normal } from "./layer.ts";
 import { ConfigProblem } from "./problem.ts";
-import { readDocument } from "./read_document.ts";
+import { checkedDocument, readDocument } from "./read_document.ts";
 
 export type { Note };
 
 /** What is to be read. */
 export interface ReadRequest {
   readonly files: readonly string[];
+  readonly inline?: object;
   readonly env: Readonly<Record<string, string>>;
   readonly profile?: string;
 }
@@ -46,7 +47,17 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
     documents.set(file, document);
   };
   for (const file of request.files) await read(file, []);
+  if (request.inline !== undefined) {
+    const document = inlineDocument(request.inline);
+    for (const base of bases(document)) await read(normal("/", base), [document.file]);
+    documents.set(document.file, document);
+  }
   return { documents: [...documents.values()], notes };
+}
+
+/** What was sent instead of a file. */
+function inlineDocument(value: object): ConfigDocument {
+  return checkedDocument({ file: "/config", text: "", value, places: new Places() });
 }
 
 function bases(document: ConfigDocument): string[] {

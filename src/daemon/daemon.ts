@@ -2,12 +2,16 @@
 
 import { messageOf } from "../model/errors.ts";
 import { Manager } from "../manager/manager.ts";
-import { pathsIn } from "../platform/paths.ts";
+import { type HomePaths, pathsIn } from "../platform/paths.ts";
 import { VERSION } from "../protocol/actions.ts";
+import type { ActionContext } from "./actions/context.ts";
 import { DaemonLog } from "./daemon_log.ts";
+import { ConfigFiles } from "./config_files.ts";
 import { ipcApp } from "./ipc_server.ts";
 import { serveSocket } from "./socket.ts";
 import { Token } from "./token.ts";
+import { webBackend, webMounts } from "./web_backend.ts";
+import { WebListener } from "./web_listener.ts";
 
 /** How a daemon is run. */
 export interface DaemonOptions {
@@ -36,27 +40,45 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   using _signals = onSignals(["SIGTERM", "SIGINT"], () => ended.resolve());
   using _errors = keepRunning((message) => warn(message));
   const endDaemon = () => queueMicrotask(() => ended.resolve());
-  const app = ipcApp({ manager, token: new Token(paths.token), endDaemon });
-  const server = serveSocket(paths, (request) => app.fetch(request));
+  const context = daemonContext(manager, paths, { endDaemon, warn });
+  // A daemon outlives its terminal: what would end others makes it read its files again.
+  using _hangup = onSignals(["SIGHUP"], () => void context.configs.reloadLast(opened));
+  const app = ipcApp(context);
+  const server = serveSocket(paths, (request) => {
+    const web = /^[^/]*\/\/[^/]*\/(?:api\/v\d|livez$|metrics$|openapi\.json$)/.test(request.url);
+    return web ? context.web.fetch(request) : app.fetch(request);
+  });
+  void context.web.resume();
   opened.info(`Daemon ${VERSION} runs as pid ${Deno.pid}, ${manager.list().length} processes`);
   options.onReady?.();
 
   await ended.promise;
   opened.info("Daemon ends; apps that are up stay up");
-  await server.close();
+  await Promise.all([server.close(), context.web.close()]);
   manager.release();
   return 0;
 }
 
+/** What the actions work on. The web surface calls them as every other client does. */
+function daemonContext(
+  manager: Manager,
+  paths: HomePaths,
+  { endDaemon, warn }: { endDaemon: () => void; warn: (message: string) => void },
+): ActionContext {
+  const token = new Token(paths.token);
+  const backend = webBackend(manager, () => context);
+  const mounts = webMounts(backend, warn);
+  const web = new WebListener({ paths, token, backend, warn, mounts });
+  const configs = new ConfigFiles(manager.fleet, paths.configs);
+  const context: ActionContext = { manager, token, configs, web, endDaemon };
+  return context;
+}
+
 function onSignals(signals: readonly Deno.Signal[], act: () => void): Disposable {
   for (const signal of signals) Deno.addSignalListener(signal, act);
-  // A daemon outlives its terminal.
-  const ignore = () => {};
-  Deno.addSignalListener("SIGHUP", ignore);
   return {
     [Symbol.dispose]() {
       for (const signal of signals) Deno.removeSignalListener(signal, act);
-      Deno.removeSignalListener("SIGHUP", ignore);
     },
   };
 }

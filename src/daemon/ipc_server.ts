@@ -2,10 +2,11 @@
 
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import { failure, success } from "../protocol/envelope.ts";
-import { exitJson } from "../protocol/process_json.ts";
+import { changeJson } from "../protocol/change_json.ts";
+import { parseJson } from "../protocol/json_text.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
@@ -75,12 +76,7 @@ function refusal(error: unknown): Response {
 
 async function readJson(c: Context): Promise<unknown> {
   const text = await c.req.text();
-  if (text === "") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ProcsupError("bad_request", `The body is not JSON: ${messageOf(error)}`);
-  }
+  return text === "" ? undefined : parseJson(text);
 }
 
 /** `POST /api/{action}` takes the bare payload, or the whole envelope. */
@@ -106,17 +102,6 @@ function events(c: Context, { manager }: ActionContext): ReadableStream<unknown>
 
 function nameOf({ name }: { name: string }): string {
   return name;
-}
-
-function changeJson(change: ProcessChange): unknown {
-  const { type, at, id, exit, ...rest } = change;
-  return {
-    type,
-    at: at.toISOString(),
-    id: id.slice(0, 8),
-    ...rest,
-    exit: exit === null ? null : exitJson(exit),
-  };
 }
 
 /** One JSON value a line. The headers go out at once, so that a client knows it is connected. */

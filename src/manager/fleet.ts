@@ -13,7 +13,7 @@ import { type LogFiles, logFiles } from "../logs/log_files.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { ManagedProcess, StopRequest, UpOptions } from "../process/managed_process.ts";
 import type { World } from "../process/world.ts";
-import { checkWatch } from "../process/file_watch_roots.ts";
+import { checkWatch } from "../process/watch/roots.ts";
 import { launchPlan } from "../process/launch_plan.ts";
 import { refuseTakenSockets } from "../process/launch_setup.ts";
 import { inWaves, isJob, type Outcome, reversed, runBulk, runWaves, withoutJobs } from "./bulk.ts";
@@ -88,6 +88,11 @@ export class Fleet {
     };
   }
 
+  /** Whether no verb is taken any more. */
+  get closing(): boolean {
+    return this.#closing;
+  }
+
   /** All processes, by numeric id. */
   list(): ProcessInfo[] {
     return this.#infos(this.registry.list());
@@ -131,11 +136,13 @@ export class Fleet {
     this.#refuseClosed();
     const config = this.check(wire);
     await this.scheduler.check(config);
+    this.#refuseClosed();
     const added = this.registry.add(config);
     // A job is only registered: the clock starts it.
     const up = runBulk(added, async (process) => {
       if (!isJob(process)) await process.start(options);
     });
+    this.registry.recordRest();
     await this.scheduler.sync();
     return await up;
   }
@@ -268,6 +275,7 @@ export class Fleet {
     this.#memory.close();
     this.scheduler.close();
     void this.logs.close();
+    this.registry.recordRest();
     for (const process of this.registry.list()) process.release();
     this.#hub.close();
   }

@@ -182,7 +182,11 @@ export class Manager implements AsyncDisposable {
 
   /** Brings back the saved processes that are not here, and starts those that were up. */
   async resurrect(): Promise<Resurrected> {
-    const resurrected = await resurrect(this.#live.registry, this.#paths.saved);
+    const resurrected = await resurrect(
+      this.#live.registry,
+      this.#paths.saved,
+      () => void this.#live,
+    );
     await this.fleet.scheduler.sync();
     return resurrected;
   }

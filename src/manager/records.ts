@@ -45,8 +45,10 @@ export class Records {
     const records: ProcessRecord[] = [];
     const problems: string[] = [];
     for (const entry of [...Deno.readDirSync(this.#folder)]) {
-      if (!entry.name.endsWith(".json")) continue;
       const path = `${this.#folder}/${entry.name}`;
+      // Left by a daemon that was killed while it wrote: the file beside it is whole.
+      if (entry.name.endsWith(".tmp")) removeFile(path);
+      if (!entry.name.endsWith(".json")) continue;
       try {
         records.push(parseRecord(Deno.readTextFileSync(path)));
       } catch (error) {

@@ -9,6 +9,7 @@ import { NEW, type ProcessEvent, type Snapshot } from "../model/process_state.ts
 import { startWaves } from "../model/start_order.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
+import type { Cancel } from "../platform/clock.ts";
 import type { World } from "../process/world.ts";
 import { awaitDependencies } from "./dependencies.ts";
 import { ordered } from "./bulk.ts";
@@ -18,6 +19,9 @@ import type { ProcessRecord, Records } from "./records.ts";
 /** Where the registry's own troubles go. */
 export type Warn = (message: string) => void;
 
+/** How long a record may be put off: a start makes several changes in one breath. */
+const SOON_MS = 5;
+
 /** All processes of a manager. */
 export class Registry implements Observer {
   readonly #processes = new Map<string, ManagedProcess>();
@@ -25,6 +29,9 @@ export class Registry implements Observer {
   readonly #records: Records;
   readonly #hub: EventHub;
   readonly #warn: Warn;
+  /** Changes that are to be recorded soon, and the timer for them. */
+  readonly #unrecorded = new Set<ManagedProcess>();
+  #flush: Cancel | undefined;
   #nextNumericId = 0;
   /** Called when a process has come to run. */
   onRunning: (process: ManagedProcess) => void = () => {};
@@ -79,6 +86,7 @@ export class Registry implements Observer {
 
   /** Forgets a process that is at rest. */
   remove(process: ManagedProcess): void {
+    this.#unrecorded.delete(process);
     process.release();
     this.#processes.delete(process.identity.id);
     const { name } = process.config;
@@ -89,7 +97,27 @@ export class Registry implements Observer {
 
   /** Part of `Observer`. */
   record(process: ManagedProcess): void {
+    this.#unrecorded.delete(process);
     if (this.#processes.has(process.identity.id)) this.#records.write(process);
+  }
+
+  /** Part of `Observer`. */
+  recordSoon(process: ManagedProcess): void {
+    this.#unrecorded.add(process);
+    this.#flush ??= this.#world.clock.after(SOON_MS, () => this.recordRest());
+  }
+
+  /** Puts on record what was put off. */
+  recordRest(): void {
+    this.#flush?.();
+    this.#flush = undefined;
+    for (const process of [...this.#unrecorded]) {
+      try {
+        this.record(process);
+      } catch (error) {
+        this.note(process, `cannot be recorded: ${messageOf(error)}`);
+      }
+    }
   }
 
   /** Part of `Observer`. */
@@ -133,7 +161,7 @@ export class Registry implements Observer {
       config,
       snapshot: NEW,
     });
-    this.record(process);
+    this.recordSoon(process);
     this.#tell(process, "added", "");
     return process;
   }

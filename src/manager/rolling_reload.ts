@@ -60,7 +60,11 @@ async function reloadTo(
   const old = process.config;
   if (config !== undefined) process.reconfigure(config);
   try {
-    await process.reload({ wait });
+    // An app that reloads itself upon a signal cannot take a new environment or command line.
+    const stays = config !== undefined && config.reloadSignal !== undefined;
+    await (stays
+      ? process.restart({ wait, reason: "reloaded by user" })
+      : process.reload({ wait }));
   } catch (error) {
     // With overlap the old one still runs: it must not be described by what failed.
     if (process.snapshot.state === "running") process.reconfigure(old);

@@ -71,9 +71,17 @@ export interface Resurrected {
   readonly errors: readonly string[];
 }
 
-/** Brings back the saved processes that are not here, and starts those that were wanted up. */
-export async function resurrect(registry: Registry, path: string): Promise<Resurrected> {
+/**
+ * Brings back the saved processes that are not here, and starts those that were wanted up.
+ * `refuseClosed` throws when the registry takes none any more.
+ */
+export async function resurrect(
+  registry: Registry,
+  path: string,
+  refuseClosed: () => void,
+): Promise<Resurrected> {
   const { records, problems } = await loadState(path);
+  refuseClosed();
   const names = new Set(registry.list().map((process) => process.name));
   const restored = records
     .filter((record) => !names.has(record.identity.name))

@@ -197,6 +197,7 @@ export interface CronConfig extends CronRestartConfig {
   readonly overlap: "skip" | "kill" | "queue";
   /** A run is ended after this time. */
   readonly timeoutMs?: number;
+  /** Whether the clock starts it. */
   readonly enabled: boolean;
 }
 
@@ -264,13 +265,21 @@ export type ConfigInput<T> = {
 
 /** Keys that also take a shorter form. */
 export interface ConfigShorthand {
+  /** Names, each of which must be ready; or names and what they must have come to. */
   readonly dependsOn?: readonly string[] | Readonly<Record<string, DependencyCondition>>;
+  /** One file or several. */
   readonly envFile?: string | readonly string[];
+  /** Variables whose values come from elsewhere. */
   readonly secrets?: Readonly<Record<string, SecretSource>>;
+  /** One variable or several. */
   readonly incrementEnv?: string | readonly string[];
+  /** Whether, or which paths, or in full. */
   readonly watch?: boolean | readonly string[] | ConfigInput<WatchConfig>;
+  /** The schedule alone, or in full. */
   readonly cronRestart?: string | ConfigInput<CronRestartConfig>;
+  /** The schedule alone, or in full. */
   readonly cron?: string | ConfigInput<CronConfig>;
+  /** Commands alone, or in full. */
   readonly hooks?: { readonly [H in HookName]?: string | ConfigInput<HookConfig> };
 }
 
@@ -283,6 +292,7 @@ export type ProcessConfigInput =
   & Omit<ConfigInput<ProcessConfig>, keyof ConfigShorthand>
   & ConfigShorthand
   & {
+    /** Unique name. */
     readonly name: string;
     /** Same as `entrypoint`. */
     readonly script?: string;

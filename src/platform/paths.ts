@@ -12,6 +12,8 @@ export interface HomePaths {
   readonly home: string;
   readonly socket: string;
   readonly token: string;
+  /** Named tokens, as hashes. */
+  readonly tokens: string;
   readonly lock: string;
   readonly daemonLog: string;
   /** Records of the processes, one file each. */
@@ -20,6 +22,10 @@ export interface HomePaths {
   readonly boot: string;
   /** Memories of the schedules, one file each. */
   readonly cron: string;
+  /** Where the web surface listens. */
+  readonly web: string;
+  /** Which configuration files were applied last, and what came of them. */
+  readonly configs: string;
   /** What `save` writes. */
   readonly saved: string;
   /** What the launch wrappers write: pids and exit statuses. */
@@ -33,11 +39,14 @@ export function pathsIn(home: string): HomePaths {
     home,
     socket: `${home}/procsup.sock`,
     token: `${home}/token`,
+    tokens: `${home}/tokens.json`,
     lock: `${home}/daemon.lock`,
     daemonLog: `${home}/daemon.log`,
     records: `${home}/state/processes`,
     boot: `${home}/state/boot`,
     cron: `${home}/state/cron`,
+    web: `${home}/state/web.json`,
+    configs: `${home}/state/configs.json`,
     saved: `${home}/state/saved.json`,
     run: `${home}/run`,
     apps: `${home}/apps`,
@@ -78,6 +87,7 @@ export function prepareHome(home: string): HomePaths {
   try {
     Deno.mkdirSync(home, { mode: 0o700, recursive: true });
   } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
     throw new ProcsupError(
       "home_unusable",
       `Cannot create home "${home}": ${(error as Error).message}`,

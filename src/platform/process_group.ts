@@ -4,7 +4,7 @@ import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { cgroups } from "./cgroup.ts";
 import { sleep } from "./clock.ts";
-import { processesByRunId, processRow, processTable } from "./process_table.ts";
+import { processesByRunId, processRow, recentProcessTable } from "./process_table.ts";
 
 /** Sends a signal to one process or, negative, to a group; false when there is none. */
 export function sendSignal(pid: number, signal: SignalName): boolean {
@@ -56,8 +56,8 @@ let scan: Promise<Map<string, number[]>> | undefined;
 
 /**
  * Living processes of a run: those in its group, those in its control group, and those that carry
- * its id wherever they are. A server that writes a title over its environment is known by its groups. One pass over the
- * machine for the ids serves all who ask at once.
+ * its id wherever they are. A server that writes a title over its environment is known by its
+ * groups. One pass over the machine for the ids serves all who ask at once.
  */
 export async function survivors(run: Run): Promise<readonly number[]> {
   scan ??= Promise.resolve().then(() => {
@@ -76,7 +76,7 @@ export async function survivors(run: Run): Promise<readonly number[]> {
  */
 function groupMembers(run: Run): readonly number[] {
   if (!groupExists(run)) return [];
-  const members = processTable().filter((row) => row.pgid === run.wrapperPid && !row.zombie);
+  const members = recentProcessTable().filter((row) => row.pgid === run.wrapperPid && !row.zombie);
   const leader = members.find((row) => row.pid === run.wrapperPid);
   const stranger = leader !== undefined && leader.start !== run.wrapperStart;
   return stranger ? [] : members.map((row) => row.pid);
@@ -156,7 +156,7 @@ export async function killRun(run: Run): Promise<readonly number[]> {
 function groupGone(run: Run): boolean {
   if (!groupExists(run)) return true;
   if (wrapperAlive(run)) return false;
-  return !processTable().some((row) => row.pgid === run.wrapperPid && !row.zombie);
+  return !recentProcessTable().some((row) => row.pgid === run.wrapperPid && !row.zombie);
 }
 
 /** Ends the descendants that left the group; whether they were gone in time. */

@@ -65,7 +65,7 @@ export class RunFiles {
     this.#waiting.delete(`${runId}.pid`);
     this.#waiting.delete(`${runId}.exit`);
     this.#waiting.delete(`${runId}.ready`);
-    for (const kind of ["pid", "exit", "tmp", "ready"]) removeFile(`${this.stem(runId)}.${kind}`);
+    for (const kind of ["pid", "exit", "ready"]) removeFile(`${this.stem(runId)}.${kind}`);
   }
 
   /** Run ids that have files here. */

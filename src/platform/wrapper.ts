@@ -17,11 +17,14 @@
  *   set on it, may allow neither.
  * - Shared sockets stay open in the wrapper as in the app: the next daemon takes them up from here,
  *   whatever the app has done with its own descriptors or its user.
- * - `mv` makes the exit status appear whole or not at all.
+ * - The logs are opened by the inner shell: what the outer one says of an app that was killed
+ *   ("Killed") is none of the app's output.
+ * - The exit status counts only with the newline behind it, so that half a write is none: it needs no
+ *   temporary file, and no program to rename one.
  */
 export const WRAPPER: string = `
 trap : HUP INT QUIT ABRT USR1 USR2 PIPE ALRM TERM TSTP TTIN TTOU XCPU VTALRM PROF
-/bin/sh -c 'echo $$ >"$0.pid"; eval "$3"; shift 3; exec "$@"' "$@" >>"$2" 2>>"$3"
+/bin/sh -c 'exec >>"$1" 2>>"$2"; echo $$ >"$0.pid"; eval "$3"; shift 3; exec "$@"' "$@"
 s=$?
-echo $s >"$1.tmp" && /bin/mv "$1.tmp" "$1.exit"
+echo $s >"$1.exit"
 exit $s`;

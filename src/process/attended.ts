@@ -4,7 +4,7 @@ import type { SignalName } from "../model/signal.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessEvent, Run, Snapshot } from "../model/process_state.ts";
 import type { LogFiles } from "../logs/log_files.ts";
-import type { LoopGuard } from "./file_watch_guard.ts";
+import type { LoopGuard } from "./watch/guard.ts";
 import type { HookOwner } from "./hooks.ts";
 import type { World } from "./world.ts";
 

@@ -31,6 +31,8 @@ export interface Identity {
 export interface Observer {
   /** Puts the process on record before anything is done about it. May throw: a launch is then refused. */
   record(process: ManagedProcess): void;
+  /** The same, within moments: a new daemon could find out by itself. */
+  recordSoon(process: ManagedProcess): void;
   /** The snapshot changed, or a note was made. */
   changed(process: ManagedProcess, before: Snapshot, event: ProcessEvent): void;
   /** Something that the log of the supervisor should hold. */
@@ -299,6 +301,10 @@ export class ManagedProcess {
   }
 
   #record(event: ProcessEvent, now: Snapshot): void {
+    // The intent is on record: from there recovery finds the run and its pid.
+    if (event.type === "launched" || event.type === "pid_known") {
+      return this.#observer.recordSoon(this);
+    }
     try {
       this.#observer.record(this);
     } catch (error) {

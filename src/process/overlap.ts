@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { wantsReadiness } from "../model/outcomes.ts";
-import { NEW, type ProcessEvent } from "../model/process_state.ts";
+import { NEW, type ProcessEvent, type Run } from "../model/process_state.ts";
 import type { Child } from "../platform/launcher.ts";
 import type { Attended } from "./attended.ts";
 import { HealthMonitor } from "./health_monitor.ts";
@@ -29,10 +29,7 @@ export interface OverlapHost {
 
 /** Replaces the run. Throws `start_failed`, the old run untouched, when the new one does not come up. */
 export async function overlapReload(host: OverlapHost): Promise<void> {
-  const { attempt } = host.snapshot;
-  const spawned = spawnRun(host, host.world, (run) => {
-    host.post({ type: "successor_launching", attempt, run });
-  });
+  const spawned = spawnSuccessor(host);
   try {
     const [pid] = await Promise.all([spawned.child.pid, up(host, spawned)]);
     const old = host.swap(spawned, pid);
@@ -40,6 +37,21 @@ export async function overlapReload(host: OverlapHost): Promise<void> {
     await dispose(host, old);
   } catch (error) {
     if (host.snapshot.run?.runId !== spawned.run.runId) await dispose(host, spawned.child);
+    throw error;
+  }
+}
+
+/** Launches the new run; its intent is taken back when that fails. */
+function spawnSuccessor(host: OverlapHost): Spawned {
+  const { attempt } = host.snapshot;
+  let intent: Run | undefined;
+  try {
+    return spawnRun(host, host.world, (run) => {
+      intent = run;
+      host.post({ type: "successor_launching", attempt, run });
+    });
+  } catch (error) {
+    if (intent !== undefined) host.post({ type: "disposed", run: intent });
     throw error;
   }
 }

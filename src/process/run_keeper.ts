@@ -10,7 +10,7 @@ import type { Child } from "../platform/launcher.ts";
 import { Attendance } from "./attendance.ts";
 import type { Attended } from "./attended.ts";
 import type { Performer } from "./performer.ts";
-import { LoopGuard } from "./file_watch_guard.ts";
+import { LoopGuard } from "./watch/guard.ts";
 import type { HookOwner } from "./hooks.ts";
 import { sharedSockets } from "./launch_setup.ts";
 import { overlapReload } from "./overlap.ts";
@@ -95,13 +95,19 @@ export class RunKeeper {
 
   /** Starts a new run, and ends the one that is up when the new one is ready. Throws `start_failed`. */
   async overlap(): Promise<void> {
-    const { snapshot, name, instanceIndex, config } = this.#process;
-    if (!await this.#hooks.hook("preStart")) {
-      throw new ProcsupError("start_failed", `Cannot reload "${name}": pre_start hook failed`);
+    const process = this.#process;
+    const { name, instanceIndex, config } = process;
+    const leaving = this.#leaving.signal;
+    const ready = await this.#hooks.hook("preStart", leaving);
+    if (leaving.aborted || !ready) {
+      const why = leaving.aborted ? "it was stopped meanwhile" : "pre_start hook failed";
+      throw new ProcsupError("start_failed", `Cannot reload "${name}": ${why}`);
     }
     await overlapReload({
-      ...{ name, instanceIndex, config, snapshot, world: this.#world },
-      leaving: this.#leaving.signal,
+      ...{ name, instanceIndex, config, leaving, world: this.#world },
+      get snapshot() {
+        return process.snapshot;
+      },
       post: (event) => this.#process.post(event),
       attended: ({ run, launchedAt }, post) =>
         this.#attended(run, 0, () => this.#world.clock.steady() - launchedAt, post),

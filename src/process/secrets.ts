@@ -41,9 +41,12 @@ function secretValue(
   problem: (why: string) => never,
 ): string {
   if (env !== undefined) {
-    return inherited[env] ?? problem(`the variable "${env}" is not set in the daemon's environment`);
+    return inherited[env] ??
+      problem(`the variable "${env}" is not set in the daemon's environment`);
   }
-  if (file !== undefined) return fileSecret(file.startsWith("/") ? file : `${cwd}/${file}`, problem);
+  if (file !== undefined) {
+    return fileSecret(file.startsWith("/") ? file : `${cwd}/${file}`, problem);
+  }
   return commandSecret(command!, cwd, inherited, problem);
 }
 

@@ -2,6 +2,7 @@
 
 import type { ProcessState } from "../model/process_info.ts";
 import type { ProcessJson } from "./process_json.ts";
+import type { WebActionMap } from "./web_actions.ts";
 
 /** Payload of `start`: a new process's configuration in wire form, or the target to start again. */
 export interface StartPayload {
@@ -131,6 +132,70 @@ export interface CronResult {
   readonly name: string;
 }
 
+/** What the verbs on configuration files have in common. */
+interface ConfigSource {
+  /** Profile of the files. */
+  readonly profile?: string;
+  /** Values for `${…}`, before those of the daemon's own environment. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Only these processes and what they depend on: names, `ns:…`, `tag:…` or `label:…`. */
+  readonly only?: string | readonly string[];
+  /** Answer only when each has stayed up. Default false. */
+  readonly wait?: boolean;
+}
+
+/** Payload of `start_all`. */
+export interface StartAllPayload extends ConfigSource {
+  /** Path of a file, several of them, or what a file would hold; default: the last one applied. */
+  readonly config?: string | readonly string[] | object;
+}
+
+/** Payload of `config_reload`. */
+export interface ConfigReloadPayload extends ConfigSource {
+  /** Path of a file, or several; default: the last one applied. */
+  readonly config_path?: string | readonly string[];
+  /** Tell only what would be done. */
+  readonly dry_run?: boolean;
+  /** Remove processes that came from the same files and are not in them any more. */
+  readonly prune?: boolean;
+}
+
+/** Answer of `start_all`. */
+export interface StartAllResult {
+  /** Names of the processes that were started. */
+  readonly started: readonly string[];
+  readonly errors: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly results: readonly ActionResult[];
+}
+
+/** Answer of `config_reload`; the lists hold names of configurations. */
+export interface ConfigReloadResult {
+  readonly status: "reloaded" | "planned" | "failed";
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+  /** Not in the files any more, and left as they are since `prune` was not given. */
+  readonly kept: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly errors: readonly string[];
+  readonly changes: readonly ConfigChangeJson[];
+  readonly results: readonly ActionResult[];
+}
+
+/** How one process changes. Values of `env`, `secrets` and `args` are not told. */
+export interface ConfigChangeJson {
+  readonly name: string;
+  readonly restart: boolean;
+  /** More than one instance: they are replaced one by one. */
+  readonly rolling: boolean;
+  readonly fields: readonly {
+    readonly field: string;
+    readonly from?: unknown;
+    readonly to?: unknown;
+  }[];
+}
+
 /** How a verb went for one of its processes. */
 export interface ActionResult {
   readonly name: string;
@@ -163,7 +228,9 @@ export type StartResult = ProcessJson & {
 
 /** The last lines of a log (spec 2.7). */
 export interface LogsJson {
+  /** The lines, each with its end. */
   readonly logs: string;
+  /** The log file. */
   readonly path: string;
   /** The requested count as text. */
   readonly lines: string;
@@ -181,7 +248,9 @@ export interface WhyJson {
 
 /** Answer of `ping`. */
 export interface PingJson {
+  /** It answers. */
   readonly status: "ok";
+  /** Of procsup. */
   readonly version: string;
   /** Number of the IPC protocol. */
   readonly protocol: number;
@@ -189,14 +258,19 @@ export interface PingJson {
 
 /** Answer of `resurrect`. */
 export interface ResurrectJson {
+  /** It was tried for all. */
   readonly status: "resurrected";
+  /** Processes that were brought back. */
   readonly count: number;
+  /** What went wrong. */
   readonly errors: readonly string[];
 }
 
 /** Every action: its payload and its data. */
-export interface ActionMap {
+export interface ActionMap extends WebActionMap {
   start: { payload: StartPayload; data: StartResult };
+  start_all: { payload: StartAllPayload; data: StartAllResult };
+  config_reload: { payload: ConfigReloadPayload; data: ConfigReloadResult };
   stop: { payload: StopPayload; data: BulkResult };
   restart: { payload: TargetPayload | string; data: BulkResult };
   reload: { payload: TargetPayload | string; data: BulkResult };

@@ -1,15 +1,12 @@
 /** The web surface as one function from requests to responses; no socket is opened here. */
 
 import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { ProcsupError } from "../model/errors.ts";
 import type { WebApp, WebParts } from "./context.ts";
 import { addDashboard } from "./dashboard_routes.ts";
 import { addExtras } from "./extra_routes.ts";
 import { replyError } from "./reply.ts";
 import { addRoutes } from "./rest.ts";
-
-const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Every path there is. */
 export function webApp(parts: WebParts): WebApp {
@@ -22,8 +19,6 @@ export function webApp(parts: WebParts): WebApp {
     parts.names?.check(provenance(c), isPage(c));
     await next();
   });
-  const limit = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: () => replyError(tooLarge()) });
-  app.on(["POST", "PUT", "PATCH", "DELETE"], "*", limit);
   addDashboard(app, parts);
   addExtras(app, parts);
   addRoutes(app, parts);
@@ -43,8 +38,4 @@ function provenance(c: Context) {
 function isPage(c: Context): boolean {
   return c.req.method === "GET" &&
     !/^\/(?:api\/|ws$|mcp$|metrics$|openapi\.json$)/.test(c.req.path);
-}
-
-function tooLarge(): ProcsupError {
-  return new ProcsupError("body_too_large", "The body is larger than 1 MiB");
 }

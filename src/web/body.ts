@@ -4,6 +4,8 @@ import type { Context } from "hono";
 import { ProcsupError } from "../model/errors.ts";
 import { parseJson } from "../protocol/json_text.ts";
 
+const MAX_BODY_BYTES = 1024 * 1024;
+
 /**
  * The body, `{}` when there is none. Throws `not_json` for another content type, which a form on a
  * foreign page could send without being asked, and `bad_request` for a text that is no JSON object.
@@ -11,7 +13,7 @@ import { parseJson } from "../protocol/json_text.ts";
 export async function readBody(c: Context, wanted: boolean): Promise<Record<string, unknown>> {
   const type = c.req.header("content-type");
   if (type !== undefined && !isJson(type)) throw notJson();
-  const text = await c.req.text();
+  const text = await readText(c);
   if (text === "") {
     if (wanted) throw new ProcsupError("bad_request", "The body is missing: JSON is expected");
     return {};
@@ -24,10 +26,33 @@ export async function readBody(c: Context, wanted: boolean): Promise<Record<stri
   throw new ProcsupError("invalid_config", "Invalid configuration: expected an object");
 }
 
-function isJson(type: string): boolean {
+/** The body as text. Throws `body_too_large` as soon as that is known, whatever its length says. */
+export async function readText(c: Context): Promise<string> {
+  const length = c.req.header("content-length");
+  if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  // A stated length is all that the server lets through.
+  if (length !== undefined || c.req.raw.body === null) return await c.req.text();
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of c.req.raw.body) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) throw tooLarge();
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function tooLarge(): ProcsupError {
+  return new ProcsupError("body_too_large", "The body is larger than 1 MiB");
+}
+
+/** Whether a content type is JSON's. */
+export function isJson(type: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type.trim());
 }
 
-function notJson(): ProcsupError {
+/** The refusal of any other. */
+export function notJson(): ProcsupError {
   return new ProcsupError("not_json", "The body is not JSON: send Content-Type: application/json");
 }

@@ -2,6 +2,7 @@
 
 import type { Context, Hono } from "hono";
 import { ProcsupError } from "../model/errors.ts";
+import { isJson, notJson } from "./body.ts";
 import type { Backend } from "./backend.ts";
 import type { Gatekeeper } from "./gatekeeper.ts";
 import { replyError } from "./reply.ts";
@@ -39,7 +40,7 @@ export type WebApp = Hono<{ Bindings: Bindings }>;
 /** A request of ours. */
 export type WebContext = Context<{ Bindings: Bindings }>;
 
-/** Who sent a request. Throws `unauthorized`. A cookie is ambient: what it changes needs an Origin. */
+/** Who sent a request. Throws `unauthorized`. */
 export async function principalOf(c: WebContext, gatekeeper: Gatekeeper): Promise<Principal> {
   const principal = await gatekeeper.identify({
     authorization: c.req.header("authorization"),
@@ -47,10 +48,16 @@ export async function principalOf(c: WebContext, gatekeeper: Gatekeeper): Promis
     address: addressOf(c),
   });
   const changes = !["GET", "HEAD"].includes(c.req.method);
-  if (changes && principal.via === "cookie" && c.req.header("origin") === undefined) {
-    throw new ProcsupError("forbidden", "A request by cookie that changes something needs an Origin");
-  }
+  if (changes && principal.via === "cookie") checkDeliberate(c);
   return principal;
+}
+
+/** A browser sends a cookie by itself: what it changes must have been asked for by our own page. */
+function checkDeliberate(c: WebContext): void {
+  if (c.req.header("origin") === undefined) {
+    throw new ProcsupError("forbidden", "A change by cookie needs an Origin");
+  }
+  if (!isJson(c.req.header("content-type") ?? "")) throw notJson();
 }
 
 /** Where a request came from, for counting failures. */

@@ -4,6 +4,7 @@ import type { ProcessChange } from "../model/process_change.ts";
 import { changeJson } from "../protocol/change_json.ts";
 import type { PingJson } from "../protocol/actions.ts";
 import type { Backend } from "./backend.ts";
+import { readText } from "./body.ts";
 import { onlyFor, principalOf, type WebApp, type WebContext, type WebParts } from "./context.ts";
 import { allow } from "./gatekeeper.ts";
 import { reply, replyJson } from "./reply.ts";
@@ -49,7 +50,10 @@ function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
     app.all(path, async (c) => {
       const principal = await principalOf(c, gatekeeper);
       allow(principal, action);
-      return await handle(c.req.raw, principal);
+      const { url, method } = c.req;
+      const hasBody = method !== "GET" && method !== "HEAD";
+      const body = hasBody ? { body: await readText(c) } : {};
+      return await handle(new Request(url, { method, headers: c.req.header(), ...body }), principal);
     });
   }
 }

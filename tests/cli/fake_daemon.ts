@@ -96,6 +96,7 @@ export function fakeProcess(different: Partial<ProcessJson> = {}): ProcessJson {
     tags: [],
     uptime: 7_980_000_000_000,
     ready: true,
+    health: "unknown",
     next_restart_at: null,
     last_reason: "started by user",
     last_exit: null,

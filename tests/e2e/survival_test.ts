@@ -134,7 +134,7 @@ Deno.test("daemon does not start twice what it had only intended to start when i
 async function recordPath(home: string, id: string): Promise<string> {
   const folder = `${home}/state/processes`;
   for await (const { name } of Deno.readDir(folder)) {
-    if (name.startsWith(id)) return `${folder}/${name}`;
+    if (name.startsWith(id) && name.endsWith(".json")) return `${folder}/${name}`;
   }
   throw new Error(`No record of ${id}`);
 }
@@ -147,7 +147,12 @@ Deno.test("daemon never signals a stranger that got the pid of an app which ende
     restart_policy: "never",
   });
   const path = await recordPath(daemon.home, id);
-  const { wrapperPid } = JSON.parse(await Deno.readTextFile(path)).snapshot.run;
+  let wrapperPid = 0;
+  // The pids are put on record a moment after the launch.
+  await waitFor(async () => {
+    wrapperPid = JSON.parse(await Deno.readTextFile(path)).snapshot.run.wrapperPid;
+    return wrapperPid > 0;
+  }, { what: "the launch to be on record" });
   await daemon.kill();
   Deno.kill(-wrapperPid, "SIGKILL");
   await waitFor(() => !isAlive(pid) && !isAlive(wrapperPid), { what: "the app to end" });

@@ -49,15 +49,20 @@ Deno.test("a list of names means ready", async () => {
 });
 
 Deno.test("healthy: met when the checks of the dependency say so", async () => {
-  const { fake, api } = pair("healthy", {
-    health_check: { type: "command", command: "true", interval: "1s", success_threshold: 2 },
+  const check = { type: "command", interval: "1s", retries: 1, on_failure: "none" };
+  const gate = Deno.makeTempFileSync();
+  const { fake, db, api } = pair("healthy", {
+    health_check: { ...check, command: `[ ! -e ${gate} ]` },
   });
   await using _ = fake;
   await api.start();
-  await waitFor(() => fake.world.clock.pending === 1, { what: "the first check" });
+  await waitFor(() => db.info().health === "unhealthy", { what: "the first check" });
   assertEquals(state(api), "waiting");
-  fake.world.clock.advance(1000);
-  await waitFor(() => state(api) === "running", { what: "api to run" });
+  Deno.removeSync(gate);
+  await waitFor(() => {
+    fake.world.clock.advance(1000);
+    return state(api) === "running";
+  }, { what: "api to run" });
 });
 
 Deno.test("healthy: a dependency without checks can never be", async () => {

@@ -75,14 +75,18 @@ Deno.test("start() refuses to launch what cannot be recorded", async () => {
   assertEquals([lone.state, lone.world.children.length], ["errored", 0]);
 });
 
-Deno.test("an app runs on, and that is noted, when only a later state cannot be recorded", async () => {
+Deno.test("an app is stopped, and that is noted, when only a later state cannot be recorded", async () => {
   await using lone = new LoneProcess();
-  lone.onRecord = ({ state }) => {
-    if (state === "running") throw new Error("no space left on device");
-  };
   await lone.process.start();
-  assertEquals(lone.state, "running");
-  assertEquals(lone.notes[0], "running cannot be recorded: no space left on device");
+  lone.onRecord = () => {
+    throw new Error("no space left on device");
+  };
+  await lone.process.stop();
+  assertEquals([lone.state, lone.world.child.alive], ["stopped", false]);
+  assertEquals(lone.notes, [
+    "stopping cannot be recorded: no space left on device",
+    "stopped cannot be recorded: no space left on device",
+  ]);
 });
 
 Deno.test("the intent is on record before the launch", async () => {

@@ -10,6 +10,10 @@ import { startPayloads } from "../start_payload.ts";
 
 /** Starts everything that was named. The worst exit code wins. */
 export async function run(context: CommandContext): Promise<number> {
+  const { configFiles, startFiles } = await import("../start_file.ts");
+  const files = configFiles(context, isFile);
+  if (files !== undefined) return await startFiles(context, files);
+  refuseNothing(context);
   const payloads = startPayloads({
     positionals: context.positionals,
     rest: context.rest,
@@ -34,6 +38,13 @@ export async function run(context: CommandContext): Promise<number> {
   if (results.length === 0 && worst !== 0) return worst;
   const status = context.flags.text("cron") === undefined ? "started" : "scheduled";
   return Math.max(worst, await printResults(context.output, { status, results }));
+}
+
+function refuseNothing({ positionals, rest }: CommandContext): void {
+  if (positionals.length > 0 || (rest !== undefined && rest.length > 0)) return;
+  throw new ProcsupError("bad_request", "Nothing to start: no word, and no procsup.yaml here", {
+    hint: "procsup help start",
+  });
 }
 
 /** The failure with a hint that only the command line can give. */

@@ -1,6 +1,7 @@
 /** The commands that change apps. */
 
 import type { Command } from "../command.ts";
+import { FILE_FLAGS } from "./config_commands.ts";
 import { NO_WAIT, START_FLAGS } from "./start_flags.ts";
 
 const MANY = Infinity;
@@ -11,15 +12,16 @@ export const APP_COMMANDS: readonly Command[] = [
     name: "start",
     group: "Apps",
     summary: "Start an app, or one that was stopped",
-    usage: "<script|binary|target…> [-- args…]",
-    words: [1, MANY],
+    usage: "[script|binary|target|file…] [-- args…]",
+    words: [0, MANY],
     takesRest: true,
-    flags: START_FLAGS,
+    flags: [...START_FLAGS, ...FILE_FLAGS],
     examples: [
       "procsup start api.ts --name api -i 2",
       "procsup start server.py -e PORT=8080 -- --verbose",
       "procsup start -- caddy run",
       "procsup start api",
+      "procsup start procsup.yaml --only api,worker",
     ],
     load: () => import("../commands/start.ts"),
   },

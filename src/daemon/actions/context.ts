@@ -4,12 +4,17 @@ import { lastTextLines } from "../../logs/last_lines.ts";
 import type { Outcome } from "../../manager/bulk.ts";
 import type { Manager } from "../../manager/manager.ts";
 import type { ActionResult, BulkResult } from "../../protocol/actions.ts";
+import type { ConfigFiles } from "../config_files.ts";
 import type { Token } from "../token.ts";
+import type { WebListener } from "../web_listener.ts";
 
 /** The daemon, as its actions see it. */
 export interface ActionContext {
   readonly manager: Manager;
   readonly token: Token;
+  /** The configuration files that were applied. */
+  readonly configs: ConfigFiles;
+  readonly web: WebListener;
   /** Ends the daemon once the answer is out. */
   readonly endDaemon: () => void;
 }

@@ -13,8 +13,10 @@ export function ping(): PingJson {
 }
 
 /** The token; a new one on request. */
-export function token({ token }: ActionContext, payload: unknown): { token: string } {
+export function token({ token, web }: ActionContext, payload: unknown): { token: string } {
   const { rotate = false } = readPayload(tokenPayload, payload ?? undefined) ?? {};
+  // Whoever signed in did so in the name of the old one.
+  if (rotate) web.signOut();
   return { token: rotate ? token.rotate() : token.value };
 }
 

@@ -6,6 +6,7 @@ import type { Action } from "../../protocol/actions.ts";
 import type { ActionContext, ActionHandler } from "./context.ts";
 import { cronList, cronRun, cronStart, cronStop } from "./cron.ts";
 import { ping, shutdown, token } from "./daemon_self.ts";
+import { configReload } from "./config_reload.ts";
 import { remove } from "./delete.ts";
 import { flush } from "./flush.ts";
 import { list, status } from "./list.ts";
@@ -16,13 +17,26 @@ import { rollingReload } from "./rolling_reload.ts";
 import { scale } from "./scale.ts";
 import { signal } from "./signal.ts";
 import { start } from "./start.ts";
+import { startAll } from "./start_all.ts";
 import { resurrect, save } from "./state.ts";
 import { stop } from "./stop.ts";
 import { wait } from "./wait.ts";
+import {
+  systemMetrics,
+  tokenCreate,
+  tokenList,
+  tokenRevoke,
+  webLink,
+  webStart,
+  webStatus,
+  webStop,
+} from "./web.ts";
 import { why } from "./why.ts";
 
 const ACTIONS: Readonly<Record<Action, ActionHandler>> = {
   start,
+  start_all: startAll,
+  config_reload: configReload,
   stop,
   restart,
   reload,
@@ -42,10 +56,21 @@ const ACTIONS: Readonly<Record<Action, ActionHandler>> = {
   cron_run: cronRun,
   save,
   resurrect,
+  system_metrics: systemMetrics,
+  web_start: webStart,
+  web_stop: webStop,
+  web_status: webStatus,
+  web_link: webLink,
   ping,
   token,
+  token_create: tokenCreate,
+  token_list: tokenList,
+  token_revoke: tokenRevoke,
   shutdown,
 };
+
+/** The name of every action. */
+export const ACTION_NAMES: ReadonlySet<string> = new Set(Object.keys(ACTIONS));
 
 /** Carries out an action. Throws `ProcsupError`, `unknown_action` among others. */
 export async function dispatch(

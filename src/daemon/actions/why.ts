@@ -25,8 +25,7 @@ export async function why({ manager }: ActionContext, payload: unknown): Promise
 
 /** Whole sentences about a process, the most important first. Pure. */
 export function reasonsOf(info: ProcessInfo, now: number): string[] {
-  const reasons = [`${info.name} is ${info.state}${info.lastReason ? `: ${info.lastReason}` : ""}`];
-  if (info.state === "running") reasons.push(`up for ${rounded(info.uptimeMs)} as pid ${info.pid}`);
+  const reasons = [headline(info)];
   if (info.nextRestartAt !== null) {
     reasons.push(`starts again in ${rounded(Math.max(0, info.nextRestartAt.getTime() - now))}`);
   }
@@ -36,12 +35,18 @@ export function reasonsOf(info: ProcessInfo, now: number): string[] {
   if (info.restarts > 0) {
     const { maxRestarts, restartWindowMs } = info.config;
     reasons.push(
-      `restarted ${info.restarts} times; ${maxRestarts} within ${
-        formatDuration(restartWindowMs)
-      } are allowed`,
+      `restarted ${
+        info.restarts === 1 ? "once" : `${info.restarts} times`
+      }; ${maxRestarts} within ${formatDuration(restartWindowMs)} are allowed`,
     );
   }
   return reasons;
+}
+
+function headline({ name, state, pid, restarts, lastReason, uptimeMs }: ProcessInfo): string {
+  if (state !== "running") return `${name} is ${state}${lastReason ? `: ${lastReason}` : ""}`;
+  const again = restarts > 0 && lastReason !== "" ? `, started again: ${lastReason}` : "";
+  return `${name} is running, up for ${rounded(uptimeMs)} as pid ${pid}${again}`;
 }
 
 function hintsOf({ name, state }: ProcessInfo): string[] {

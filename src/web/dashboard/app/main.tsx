@@ -1,5 +1,7 @@
 import { render } from "preact";
 import { signal } from "@preact/signals";
 const n = signal(0);
-function App() { return <button type="button" onClick={() => n.value++}>{n}</button>; }
+function App() {
+  return <button type="button" onClick={() => n.value++}>{n}</button>;
+}
 render(<App />, document.body);

@@ -43,7 +43,9 @@ export function record(key: string, sample: Sample): void {
   if (last !== undefined && sample.at - last.at < MIN_STEP_MS) return;
   list.push(sample);
   const old = list.findIndex(({ at }) => at > sample.at - KEPT_MS);
-  if (old > 0 || list.length > MAX_SAMPLES) list.splice(0, Math.max(old, list.length - MAX_SAMPLES));
+  if (old > 0 || list.length > MAX_SAMPLES) {
+    list.splice(0, Math.max(old, list.length - MAX_SAMPLES));
+  }
   samples.set(key, list);
 }
 

@@ -84,9 +84,9 @@ export function patternOf(
   { search, isRegex, matchCase }: Pick<LogQuery, "search" | "isRegex" | "matchCase">,
 ): RegExp | undefined | null {
   if (search === "") return undefined;
-  const source = isRegex ? search : search.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+  const source = isRegex ? search : search.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   try {
-    return new RegExp(source, matchCase ? "gv" : "giv");
+    return new RegExp(source, matchCase ? "g" : "gi");
   } catch {
     return null;
   }

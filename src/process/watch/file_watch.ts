@@ -4,15 +4,15 @@
  * never followed. A change after the first that was told is told no more: the run is over by then.
  */
 
-import { messageOf } from "../model/errors.ts";
-import type { WatchConfig } from "../model/process_config.ts";
-import { type Cancel, type Clock, systemClock } from "../platform/clock.ts";
-import { Burst } from "./file_watch_burst.ts";
-import { FolderWatch, type OpenWatch } from "./file_watch_folders.ts";
-import { LOOP_RESTARTS, LoopGuard } from "./file_watch_guard.ts";
-import { changeTime, FilePoll } from "./file_watch_poll.ts";
-import { resolveRoots } from "./file_watch_roots.ts";
-import { parentOf, WatchTree } from "./file_watch_tree.ts";
+import { messageOf } from "../../model/errors.ts";
+import type { WatchConfig } from "../../model/process_config.ts";
+import { type Cancel, type Clock, systemClock } from "../../platform/clock.ts";
+import { Burst } from "./burst.ts";
+import { FolderWatch, type OpenWatch } from "./folders.ts";
+import { LOOP_RESTARTS, LoopGuard } from "./guard.ts";
+import { changeTime, FilePoll } from "./poll.ts";
+import { resolveRoots } from "./roots.ts";
+import { parentOf, WatchTree } from "./tree.ts";
 
 /** What is watched. */
 export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" | "debounceMs"> {

@@ -1,8 +1,8 @@
 /** Globs of what is not watched, bursts, and the guard against loops. */
 
 import { assertEquals } from "@std/assert";
-import { ignoreTest } from "../../src/process/file_watch_filter.ts";
-import { LOOP_RESTARTS, LoopGuard, withRestart } from "../../src/process/file_watch_guard.ts";
+import { ignoreTest } from "../../../src/process/watch/filter.ts";
+import { LOOP_RESTARTS, LoopGuard, withRestart } from "../../../src/process/watch/guard.ts";
 
 const GLOBS: readonly [string, readonly string[], readonly string[]][] = [
   ["*.log", ["app.log", "a/b/app.log", "x.log/y"], ["app.logs", "log"]],

@@ -1,7 +1,7 @@
 /** Looks at all files again and again: the way out where the system grants no more watches. */
 
-import type { Cancel, Clock } from "../platform/clock.ts";
-import type { WatchTree } from "./file_watch_tree.ts";
+import type { Cancel, Clock } from "../../platform/clock.ts";
+import type { WatchTree } from "./tree.ts";
 
 /** The shortest pause between two looks; after a long look it is ten times as long as that took. */
 export const POLL_MS = 1000;

@@ -1,6 +1,6 @@
 /** One call for a burst of changes, with the first path that is worth it. */
 
-import type { Cancel, Clock } from "../platform/clock.ts";
+import type { Cancel, Clock } from "../../platform/clock.ts";
 
 /** A burst that does not end is told after that many debounces, or `MIN_CAP_MS` if that is more. */
 const CAP_DEBOUNCES = 10;

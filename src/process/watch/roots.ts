@@ -1,8 +1,8 @@
 /** From the paths of a configuration to what is there. */
 
-import { ProcsupError } from "../model/errors.ts";
-import type { ProcessConfig } from "../model/process_config.ts";
-import type { WatchRoot } from "./file_watch_tree.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import type { ProcessConfig } from "../../model/process_config.ts";
+import type { WatchRoot } from "./tree.ts";
 
 /** What was found, and what was not. */
 interface Roots {

@@ -1,12 +1,12 @@
 /** What counts as a change of files, against the real file system. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { ProcsupError } from "../../src/model/errors.ts";
-import { type FileWatchOptions, watchFiles } from "../../src/process/file_watch.ts";
-import { checkWatch } from "../../src/process/file_watch_roots.ts";
-import { LoopGuard } from "../../src/process/file_watch_guard.ts";
-import { tempHome } from "../support/temp_home.ts";
-import { waitFor } from "../support/wait_for.ts";
+import { ProcsupError } from "../../../src/model/errors.ts";
+import { type FileWatchOptions, watchFiles } from "../../../src/process/watch/file_watch.ts";
+import { checkWatch } from "../../../src/process/watch/roots.ts";
+import { LoopGuard } from "../../../src/process/watch/guard.ts";
+import { tempHome } from "../../support/temp_home.ts";
+import { waitFor } from "../../support/wait_for.ts";
 
 const DEBOUNCE_MS = 60;
 /** No change within that time: there is none. */

@@ -1,6 +1,6 @@
 /** The folders and files that a watch is about, links not followed: a loop of links is no loop here. */
 
-import { DEFAULT_IGNORES, type IgnoreTest, ignoreTest } from "./file_watch_filter.ts";
+import { DEFAULT_IGNORES, type IgnoreTest, ignoreTest } from "./filter.ts";
 
 /** One watched path: a folder with all below it, or a file. */
 export interface WatchRoot {

@@ -1,0 +1,98 @@
+/**
+ * The portable form: a shell stub, then the running Deno and the bundled program, compressed. The
+ * stub is the one of stub.sh; the checksum in it is of all that follows.
+ */
+
+import { VERSION } from "../../src/protocol/actions.ts";
+
+/** How what follows the stub is compressed, and what undoes it. gzip is on every machine. */
+const COMPRESSIONS = {
+  gzip: { pack: ["gzip", "-6", "-c"], unpack: "gzip -dc <" },
+  xz: { pack: ["xz", "-6", "-T2", "-c"], unpack: "xz -dc <" },
+} as const;
+
+/** Builds it for this machine as `path`. */
+export async function buildPortable(
+  root: string,
+  path: string,
+  compression: keyof typeof COMPRESSIONS,
+): Promise<void> {
+  const folder = Deno.makeTempDirSync({ prefix: "procsup-portable-" });
+  try {
+    await bundle(root, `${folder}/files`);
+    Deno.copyFileSync(Deno.execPath(), `${folder}/files/deno`);
+    Deno.chmodSync(`${folder}/files/deno`, 0o755);
+    await archive(folder, COMPRESSIONS[compression].pack);
+    await join(`${folder}/payload`, path, COMPRESSIONS[compression].unpack);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+async function bundle(root: string, outdir: string): Promise<void> {
+  await run(Deno.execPath(), [
+    "bundle",
+    "--quiet",
+    "--minify",
+    "--code-splitting",
+    "--platform",
+    "deno",
+    "--outdir",
+    outdir,
+    `${root}/scripts/compile/portable_entry.ts`,
+  ], root);
+}
+
+/** The same input gives the same archive, whenever and by whomever it is built. */
+async function archive(folder: string, pack: readonly string[]): Promise<void> {
+  const names = [...Deno.readDirSync(`${folder}/files`)].map(({ name }) => name).sort();
+  const plain = ["--owner=0", "--group=0", "--numeric-owner", "--mtime=@0"];
+  const gnu = new TextDecoder().decode(await run("tar", ["--version"], folder)).includes("GNU");
+  await run("tar", ["-cf", "../archive", ...(gnu ? plain : []), ...names], `${folder}/files`);
+  const [program, ...args] = pack;
+  using output = Deno.openSync(`${folder}/payload`, { write: true, createNew: true });
+  const child = new Deno.Command(program!, {
+    args,
+    cwd: folder,
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  using input = Deno.openSync(`${folder}/archive`);
+  const written = input.readable.pipeTo(child.stdin);
+  await Promise.all([written, child.stdout.pipeTo(output.writable)]);
+  if (!(await child.status).success) throw new Error(`${program} failed`);
+}
+
+async function join(payload: string, path: string, unpack: string): Promise<void> {
+  const content = await Deno.readFile(payload);
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", content)).toHex();
+  const template = Deno.readTextFileSync(new URL("stub.sh", import.meta.url));
+  const filled = template.replace("@VERSION@", VERSION).replace("@HASH@", hash)
+    .replace("@UNPACK@", unpack);
+  const stub = new TextEncoder().encode(withOffset(filled));
+  const temporary = `${path}.new`;
+  using file = Deno.openSync(temporary, { write: true, create: true, truncate: true });
+  for (const part of [stub, content]) {
+    for (let done = 0; done < part.length;) done += file.writeSync(part.subarray(done));
+  }
+  Deno.chmodSync(temporary, 0o755);
+  // A running one goes on reading the file it was started from.
+  Deno.renameSync(temporary, path);
+}
+
+/** `tail -c +N` counts from 1; the number is padded, so that its length is known before it is. */
+function withOffset(stub: string): string {
+  const width = "@OFFSET@".length;
+  const offset = new TextEncoder().encode(stub).length + 1;
+  return stub.replace("@OFFSET@", String(offset).padEnd(width));
+}
+
+async function run(program: string, args: readonly string[], cwd: string): Promise<Uint8Array> {
+  const { success, stdout, stderr } = await new Deno.Command(program, {
+    args: [...args],
+    cwd,
+    env: { NO_COLOR: "1" },
+  }).output();
+  if (success) return stdout;
+  throw new Error(`${program} ${args[0]} failed: ${new TextDecoder().decode(stderr)}`);
+}

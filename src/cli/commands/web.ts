@@ -1,0 +1,79 @@
+/** `procsup web`: the dashboard and the REST API on TCP. */
+
+import { didYouMean } from "../../model/did_you_mean.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import type { WebJson, WebStartPayload } from "../../protocol/web_actions.ts";
+import type { CommandContext } from "../command.ts";
+import { connect, withDaemonStarted } from "../connect.ts";
+import { printData } from "../print_data.ts";
+
+/** Exit code of something that does not run. */
+const NOT_RUNNING = 3;
+
+const VERBS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
+  start,
+  stop,
+  status,
+  open,
+};
+
+/** Starts it where needed and prints the link; or one of the verbs alone. */
+export async function run(context: CommandContext): Promise<number> {
+  const [verb] = context.positionals;
+  if (verb === undefined) return await startAndOpen(context);
+  if (Object.hasOwn(VERBS, verb)) return await VERBS[verb]!(context);
+  const near = didYouMean(verb, Object.keys(VERBS));
+  throw new ProcsupError("bad_request", `Unknown word "${verb}" after "web"`, {
+    hint: near === undefined ? "procsup help web" : `Did you mean "procsup web ${near}"?`,
+  });
+}
+
+async function startAndOpen(context: CommandContext): Promise<number> {
+  const web = await withDaemonStarted(context, () => callStart(context));
+  if (web.status === "started") context.output.note(`web listens on ${web.addr}`);
+  return await open(context);
+}
+
+async function start(context: CommandContext): Promise<number> {
+  const web = await callStart(context);
+  if (await printData(context.output, web, [web.url])) return 0;
+  const how = web.status === "started" ? "listens" : "listens already";
+  context.output.done(`✔ web ${how} on ${web.addr}`);
+  context.output.note("  hint: procsup web open");
+  return 0;
+}
+
+function callStart(context: CommandContext): Promise<WebJson> {
+  const { flags } = context;
+  const listen = flags.text("listen");
+  const hosts = flags.list("host");
+  const payload: WebStartPayload = {
+    ...(listen === undefined ? {} : { listen }),
+    ...(flags.on("allow-remote") ? { allow_remote: true } : {}),
+    ...(hosts.length === 0 ? {} : { hosts }),
+  };
+  return connect(context).call("web_start", payload);
+}
+
+async function stop(context: CommandContext): Promise<number> {
+  const web = await connect(context).call("web_stop");
+  if (!await printData(context.output, web)) context.output.done("✔ web is stopped");
+  return 0;
+}
+
+async function status(context: CommandContext): Promise<number> {
+  const web = await connect(context).call("web_status");
+  const running = web.status === "running";
+  if (!await printData(context.output, web, running ? [web.url] : [])) {
+    context.output.data(running ? `web listens on ${web.addr}` : "web is stopped");
+  }
+  return running ? 0 : NOT_RUNNING;
+}
+
+async function open(context: CommandContext): Promise<number> {
+  const link = await connect(context).call("web_link");
+  if (await printData(context.output, link, [link.url])) return 0;
+  context.output.note(`sign in within ${link.expires_in_seconds} seconds, once:`);
+  context.output.data(link.url);
+  return 0;
+}

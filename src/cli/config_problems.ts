@@ -1,0 +1,36 @@
+/** Mistakes in configuration files as a person reads them: the place, the line, what would be right. */
+
+import { ERROR_TABLE, type ProcsupError } from "../model/errors.ts";
+import { ConfigProblem, ConfigProblems } from "../config/problem.ts";
+import { writeMessage } from "./output.ts";
+import { reportError } from "./report_error.ts";
+import { plainText } from "./terminal_text.ts";
+
+/** Prints every mistake to stderr and returns the exit code; any other failure as always. */
+export function reportProblems(error: unknown, cwd: string): number {
+  if (error instanceof ConfigProblems) return printProblems(error.problems, cwd);
+  if (error instanceof ConfigProblem) return printProblems([error], cwd);
+  return reportError(error);
+}
+
+/** Prints mistakes to stderr and returns the exit code for them. */
+export function printProblems(problems: readonly ProcsupError[], cwd: string): number {
+  for (const problem of problems) {
+    writeMessage(plainText(`error: ${problemText(problem, cwd)}\n`));
+  }
+  return ERROR_TABLE.invalid_config.exit;
+}
+
+/** One mistake, its line and a mark below it. */
+export function problemText(problem: ProcsupError, cwd: string): string {
+  if (!(problem instanceof ConfigProblem)) return problem.message;
+  const { place, what, advice } = problem;
+  if (place === undefined) return problem.message.replace(`${cwd}/`, "");
+  const number = String(place.line).padStart(5);
+  const mark = " ".repeat(place.column - 1) + "^".repeat(place.length);
+  return [
+    `${place.file.replace(`${cwd}/`, "")}:${place.line}:${place.column} ${what}`,
+    `${number} | ${place.text}`,
+    `${" ".repeat(number.length)} | ${mark}${advice === undefined ? "" : ` ${advice}`}`,
+  ].join("\n");
+}

@@ -1,0 +1,58 @@
+/** The configuration files of a command line: which, with what profile, and read once before the daemon is asked. */
+
+import { discovered } from "../config/file_kind.ts";
+import type { LoadedConfig } from "../config/load_config.ts";
+import { absolute } from "../platform/paths.ts";
+import type { CommandContext } from "./command.ts";
+import { plainText } from "./terminal_text.ts";
+
+/** Files that were read. */
+export interface ConfigSource {
+  /** Absolute. */
+  readonly files: readonly string[];
+  readonly loaded: LoadedConfig;
+  /** What the daemon is told about them. */
+  readonly payload: {
+    readonly profile?: string;
+    readonly variables: Readonly<Record<string, string>>;
+    readonly only?: string;
+  };
+}
+
+/**
+ * Reads the named files, else the one of the current directory. What they hold that procsup has
+ * nothing for is told. Throws `ConfigProblems`.
+ */
+export async function readSource(
+  context: CommandContext,
+  words: readonly string[],
+): Promise<ConfigSource> {
+  const { loadConfig } = await import("../config/load_config.ts");
+  const { flags, output } = context;
+  const files = words.length > 0 ? words.map(absolute) : [discovered(Deno.cwd())];
+  const profile = profileOf(context);
+  const loaded = await loadConfig({
+    files,
+    env: Deno.env.toObject(),
+    ...(profile === undefined ? {} : { profile }),
+  });
+  for (const { process, text } of loaded.notes) {
+    output.note(plainText(`not taken${process === undefined ? "" : ` (${process})`}: ${text}`));
+  }
+  const only = flags.text("only");
+  return {
+    files,
+    loaded,
+    payload: {
+      variables: loaded.variables,
+      ...(profile === undefined ? {} : { profile }),
+      ...(only === undefined ? {} : { only }),
+    },
+  };
+}
+
+/** `--profile`, PM2's `--env production`, or the environment. */
+function profileOf({ flags }: CommandContext): string | undefined {
+  const environment = flags.list("env").find((word) => !word.includes("="));
+  return flags.text("profile") ?? environment ?? (Deno.env.get("PROCSUP_PROFILE") || undefined);
+}

@@ -1,0 +1,36 @@
+/** What a configuration changes, a line a process. */
+
+import type { ConfigChangeJson, ConfigReloadResult } from "../protocol/actions.ts";
+import { plainText } from "./terminal_text.ts";
+
+/** The lines of a plan; what is unchanged is a count at the end. */
+export function planLines(result: ConfigReloadResult, removes: boolean): string[] {
+  const names = [...result.changed, ...result.added, ...result.removed, ...result.kept];
+  const width = Math.max(0, ...names.map((name) => name.length));
+  const line = (sign: string, name: string, text: string) =>
+    plainText(`${sign} ${name.padEnd(width)}  ${text}`);
+  return [
+    ...result.changes.map((change) => line("~", change.name, changeText(change))),
+    ...result.added.map((name) => line("+", name, "new")),
+    ...result.removed.map((name) => line("-", name, removes ? "removed" : "not in file")),
+    ...result.kept.map((name) => line("-", name, "not in file (kept; use --prune to remove)")),
+    ...(result.unchanged.length > 0 ? [`= ${result.unchanged.length} unchanged`] : []),
+  ];
+}
+
+function changeText({ fields, restart, rolling }: ConfigChangeJson): string {
+  const how = rolling ? "rolling reload" : restart ? "restart" : "no restart";
+  return `${fields.map(fieldText).join(", ")}   (${how})`;
+}
+
+function fieldText({ field, from, to }: ConfigChangeJson["fields"][number]): string {
+  if (from === undefined && to === undefined) return `${field} changed`;
+  if (from === undefined) return `${field} set to ${short(to)}`;
+  if (to === undefined) return `${field} no longer set`;
+  return `${field} ${short(from)} → ${short(to)}`;
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}

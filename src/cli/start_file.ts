@@ -1,0 +1,59 @@
+/** `procsup start <file>`: everything that a configuration file holds. */
+
+import { discover, isConfigName } from "../config/file_kind.ts";
+import { ProcsupError } from "../model/errors.ts";
+import type { CommandContext } from "./command.ts";
+import { reportProblems } from "./config_problems.ts";
+import { readSource } from "./config_source.ts";
+import { connect, withDaemonStarted } from "./connect.ts";
+import { printResults } from "./results.ts";
+
+/** The configuration files that the words mean: those named, or without a word the one that is here. */
+export function configFiles(
+  { positionals, rest }: CommandContext,
+  isFile: (path: string) => boolean,
+): readonly string[] | undefined {
+  if (rest !== undefined && rest.length > 0) return undefined;
+  if (positionals.length === 0) {
+    const found = discover(Deno.cwd());
+    return found === undefined ? undefined : [found];
+  }
+  return positionals.every((word) => isConfigName(word) && isFile(word)) ? positionals : undefined;
+}
+
+/** Flags that go with a file; all others configure one app. */
+const FILE_FLAGS = new Set(["only", "profile", "env", "no-wait", "home", "output", "json", "quiet"]);
+
+/** Starts what the files hold. */
+export async function startFiles(
+  context: CommandContext,
+  words: readonly string[],
+): Promise<number> {
+  refuseAppFlags(context);
+  try {
+    const { files, payload } = await readSource(context, words);
+    const wait = !context.flags.on("no-wait");
+    const data = await withDaemonStarted(
+      context,
+      () => connect(context).call("start_all", { ...payload, config: files, wait }),
+    );
+    if (data.results.length === 0) context.output.note("nothing to do: all is up and as it should be");
+    return data.results.length === 0
+      ? 0
+      : await printResults(context.output, { status: "started", results: data.results });
+  } catch (error) {
+    return reportProblems(error, Deno.cwd());
+  }
+}
+
+function refuseAppFlags({ flags, command }: CommandContext): void {
+  const own = new Set(command.flags.map(({ name }) => name));
+  const given = flags.names().find((name) =>
+    (own.has(name) && !FILE_FLAGS.has(name)) ||
+    (name === "env" && flags.list("env").some((word) => word.includes("=")))
+  );
+  if (given === undefined) return;
+  throw new ProcsupError("bad_request", `Cannot use --${given} with a configuration file`, {
+    hint: "Write it into the file",
+  });
+}

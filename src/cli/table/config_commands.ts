@@ -1,0 +1,60 @@
+/** The commands on configuration files. */
+
+import type { Command, Flag } from "../command.ts";
+import { NO_WAIT } from "./start_flags.ts";
+
+/** Flags that say what of a configuration file is meant; `start` takes them too. */
+export const FILE_FLAGS: readonly Flag[] = [
+  {
+    name: "only",
+    type: "text",
+    value: "A,B",
+    help: "only these of a configuration file, and what they depend on",
+  },
+  { name: "profile", type: "text", value: "NAME", help: "profile of a configuration file" },
+];
+
+/** Commands on configuration files. */
+export const CONFIG_COMMANDS: readonly Command[] = [
+  {
+    name: "config",
+    aliases: {
+      validate: ["validate"],
+      plan: ["plan"],
+      apply: ["apply"],
+      up: ["apply"],
+      schema: ["schema"],
+    },
+    group: "Config",
+    summary: "Configuration files: check, compare, apply",
+    usage: "<validate|plan|apply|reload|schema|show> [file…]",
+    words: [1, Infinity],
+    flags: [
+      ...FILE_FLAGS,
+      { name: "dry-run", type: "bool", help: "tell only what would be done" },
+      { name: "prune", type: "bool", help: "remove apps that are no longer in the file" },
+      NO_WAIT,
+    ],
+    examples: [
+      "procsup config validate",
+      "procsup config plan",
+      "procsup config apply procsup.yaml --prune",
+      "procsup config reload --dry-run",
+      "procsup config schema",
+    ],
+    load: () => import("../commands/config.ts"),
+  },
+  {
+    name: "import",
+    group: "Config",
+    summary: "Turn another tool's file into a procsup.yaml",
+    usage: "<pm2|supervisord|procfile|compose> <file>",
+    words: [2, 2],
+    flags: [{ name: "out", type: "text", value: "FILE", help: "write it there" }],
+    examples: [
+      "procsup import pm2 ecosystem.config.js --out procsup.yaml",
+      "procsup import supervisord /etc/supervisor/supervisord.conf",
+    ],
+    load: () => import("../commands/import.ts"),
+  },
+];

@@ -1,0 +1,37 @@
+/**
+ * A client of a running procsup daemon, over its Unix socket or its web listener.
+ *
+ * ```ts ignore
+ * import { Client } from "@procsup/procsup/client";
+ *
+ * const client = new Client(); // or: new Client({ url: "http://127.0.0.1:9615", token })
+ * await client.start({ name: "api", script: "/srv/api.ts" });
+ * for (const { name, state, pid } of await client.list()) console.log(name, state, pid);
+ * for await (const { type, name } of await client.events()) console.log(name, type);
+ * ```
+ *
+ * Data is as it stands on the wire: snake_case, times as ISO 8601, `uptime` in nanoseconds.
+ *
+ * Permissions: for the socket `--allow-read --allow-write --allow-env --allow-net`, for a URL
+ * `--allow-net`.
+ *
+ * @module
+ */
+
+export { Client } from "./client/client.ts";
+export type {
+  ClientOptions,
+  LogLine,
+  LogQuery,
+  SocketOptions,
+  StartOptions,
+  StopOptions,
+  StreamQuery,
+  UrlOptions,
+} from "./client/client.ts";
+export type { CallOptions } from "./client/transport.ts";
+export type { ChangeJson } from "./protocol/change_json.ts";
+export type { LogsJson, PingJson, ResurrectJson } from "./protocol/actions.ts";
+export type { ExitJson, ProcessJson } from "./protocol/process_json.ts";
+export { ProcsupError } from "./model/errors.ts";
+export type { ErrorCode } from "./model/errors.ts";

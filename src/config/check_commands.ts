@@ -1,0 +1,22 @@
+/** Whether what the processes run is there, as far as that can be told without the daemon. */
+
+import { messageOf, type ProcsupError } from "../model/errors.ts";
+import { commandLine } from "../runtimes/command_line.ts";
+import type { LoadedProcess } from "./load_config.ts";
+import { ConfigProblem } from "./problem.ts";
+
+/** One problem for each process whose program is not there. `path` is the PATH to look on. */
+export function commandProblems(
+  processes: readonly LoadedProcess[],
+  path: string,
+): ProcsupError[] {
+  return processes.flatMap(({ config, place }) => {
+    try {
+      commandLine(config, config.env.PATH ?? path);
+      return [];
+    } catch (error) {
+      const what = messageOf(error).replace(/^Cannot/, "cannot");
+      return [new ConfigProblem(place?.file ?? config.cwd, what, place && { place })];
+    }
+  });
+}

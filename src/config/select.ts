@@ -1,0 +1,38 @@
+/** Part of a configuration: what was asked for, and what that depends on. */
+
+import { baseName } from "../model/name.ts";
+import { type Addressable, resolveTarget } from "../model/target.ts";
+import type { LoadedProcess } from "./load_config.ts";
+
+/**
+ * The processes that the words name, and all they depend on. Without words: all.
+ * Throws `process_not_found` for a word that names none.
+ */
+export function selectProcesses(
+  processes: readonly LoadedProcess[],
+  only: readonly string[],
+): LoadedProcess[] {
+  if (only.length === 0) return [...processes];
+  const entries = processes.map(addressable);
+  const wanted = new Set(
+    only.flatMap((word) => resolveTarget(baseName(word), entries).map(({ name }) => name)),
+  );
+  const byName = new Map(processes.map((process) => [process.config.name, process]));
+  for (const name of wanted) {
+    for (const dependency of Object.keys(byName.get(name)?.config.dependsOn ?? {})) {
+      wanted.add(dependency);
+    }
+  }
+  return processes.filter(({ config }) => wanted.has(config.name));
+}
+
+/** `"a,b"` or a list of words, as a list. */
+export function onlyWords(only: string | readonly string[] | undefined): string[] {
+  const list = typeof only === "string" ? only.split(",") : only ?? [];
+  return list.map((word) => word.trim()).filter((word) => word !== "");
+}
+
+function addressable({ config }: LoadedProcess): Addressable {
+  const { name, namespace, tags, labels } = config;
+  return { id: name, numericId: -1, name, namespace, tags, labels };
+}

@@ -1,0 +1,50 @@
+/** `config_reload`: makes the processes what the configuration files say, or tells what that would take. */
+
+import * as z from "zod";
+import type { ConfigReloadResult } from "../../protocol/actions.ts";
+import { common, commonRequest, words } from "./config_payload.ts";
+import { type ActionContext, results } from "./context.ts";
+import { readPayload } from "./payload.ts";
+
+const reloadPayload = z.strictObject({
+  ...common,
+  config_path: words.optional(),
+  dry_run: z.boolean().optional(),
+  prune: z.boolean().optional(),
+});
+
+/** Reconciles. Nothing is touched when any entry is wrong. */
+export async function configReload(
+  context: ActionContext,
+  payload: unknown,
+): Promise<ConfigReloadResult> {
+  const given = typeof payload === "string" ? { config_path: payload } : payload ?? {};
+  const { config_path, dry_run = false, prune = false, ...rest } = readPayload(
+    reloadPayload,
+    given,
+  );
+  const files = typeof config_path === "string" ? [config_path] : config_path;
+  const { plan, outcomes } = await context.configs.apply({
+    ...commonRequest(rest),
+    ...(files === undefined ? {} : { files }),
+    dryRun: dry_run,
+    prune,
+  });
+  const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
+  return {
+    status: dry_run ? "planned" : errors.length > 0 ? "failed" : "reloaded",
+    added: plan.added.map(({ name }) => name as string),
+    changed: plan.changed.map(({ config }) => config.name),
+    removed: prune ? plan.gone : [],
+    kept: prune ? [] : plan.gone,
+    unchanged: plan.unchanged,
+    errors,
+    changes: plan.changed.map(({ config, fields, restarts }) => ({
+      name: config.name,
+      restart: restarts,
+      rolling: restarts && config.instances > 1,
+      fields,
+    })),
+    results: await results(context, outcomes),
+  };
+}

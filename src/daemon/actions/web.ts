@@ -1,0 +1,89 @@
+/** The verbs about the web surface: the listener, its tokens, and the machine's figures. */
+
+import * as z from "zod";
+import { HostMeter } from "../../platform/host.ts";
+import { VERSION } from "../../protocol/actions.ts";
+import type { SystemMetricsJson, WebActionMap } from "../../protocol/web_actions.ts";
+import type { ActionContext } from "./context.ts";
+import { readPayload } from "./payload.ts";
+
+type Data<A extends keyof WebActionMap> = WebActionMap[A]["data"];
+
+const startPayload = z.strictObject({
+  listen: z.string().optional(),
+  allow_remote: z.boolean().optional(),
+  hosts: z.array(z.string().min(1)).max(100).optional(),
+}).optional();
+
+/** Listens on TCP. */
+export async function webStart(
+  { web }: ActionContext,
+  payload: unknown,
+): Promise<Data<"web_start">> {
+  const given = readPayload(startPayload, payload ?? undefined) ?? {};
+  return await web.start({
+    ...(given.listen === undefined ? {} : { listen: given.listen }),
+    ...(given.allow_remote === undefined ? {} : { allow_remote: given.allow_remote }),
+    ...(given.hosts === undefined ? {} : { hosts: given.hosts }),
+  });
+}
+
+/** Stops listening. */
+export async function webStop({ web }: ActionContext): Promise<Data<"web_stop">> {
+  return await web.stop();
+}
+
+/** Whether it listens. */
+export function webStatus({ web }: ActionContext): Data<"web_status"> {
+  return web.status();
+}
+
+/** A link that signs in. */
+export function webLink({ web }: ActionContext): Data<"web_link"> {
+  return web.link();
+}
+
+const createPayload = z.strictObject({ name: z.string(), role: z.string().default("read") });
+
+/** Makes a named token. */
+export async function tokenCreate(
+  { web }: ActionContext,
+  payload: unknown,
+): Promise<Data<"token_create">> {
+  const { name, role } = readPayload(createPayload, payload);
+  return await web.tokens.create(name, role);
+}
+
+/** The named tokens. */
+export function tokenList({ web }: ActionContext): Data<"token_list"> {
+  return web.tokens.list();
+}
+
+const revokePayload = z.strictObject({ name: z.string() });
+
+/** Revokes a named token. */
+export function tokenRevoke({ web }: ActionContext, payload: unknown): Data<"token_revoke"> {
+  web.tokens.revoke(readPayload(revokePayload, payload).name);
+  return { status: "revoked" };
+}
+
+const meter = new HostMeter();
+const startedAt = performance.now();
+
+/** The machine and the daemon. */
+export function systemMetrics({ manager }: ActionContext): SystemMetricsJson {
+  const { hostname, platform, arch, ...figures } = meter.read();
+  return {
+    ...figures,
+    process_count: manager.fleet.registry.list().length,
+    hostname,
+    platform,
+    arch,
+    daemon: {
+      pid: Deno.pid,
+      version: VERSION,
+      memory_bytes: Deno.memoryUsage().rss,
+      uptime_seconds: Math.floor((performance.now() - startedAt) / 1000),
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/** What the web surface gets of the daemon: its verbs and streams, and MCP under `/mcp`. */
+
+import type { Manager } from "../manager/manager.ts";
+import type { Call } from "../mcp/call.ts";
+import { mcpHandler } from "../mcp/http.ts";
+import type { Grant } from "../mcp/tool_names.ts";
+import type { Backend } from "../web/backend.ts";
+import type { Mount } from "../web/context.ts";
+import type { Role } from "../web/roles.ts";
+import type { ActionContext } from "./actions/context.ts";
+import { streamLogs } from "./actions/logs.ts";
+import { ACTION_NAMES, dispatch } from "./actions/mod.ts";
+
+/** The verbs and streams. `context` is asked for when the first verb is carried out. */
+export function webBackend(manager: Manager, context: () => ActionContext): Backend {
+  return {
+    actions: ACTION_NAMES,
+    dispatch: (action, payload) => dispatch(context(), action, payload),
+    events: (signal) => manager.events(signal === undefined ? {} : { signal }),
+    namesOf: (target) => new Set(manager.fleet.select(target).map(({ name }) => name)),
+    streamLogs: (query) => streamLogs(context(), query),
+  };
+}
+
+/** What each role may use of MCP; an agent that may not make processes may not bring them back either. */
+const GRANTS: Readonly<Record<Role, Grant>> = {
+  read: { readOnly: true },
+  operate: {
+    allow: [
+      ...["list_apps", "get_status", "get_logs"] as const,
+      ...["stop_app", "restart_app", "reload_app", "save_state"] as const,
+    ],
+  },
+  admin: {},
+};
+
+/** Other surfaces on the web listener. */
+export function webMounts(
+  backend: Backend,
+  warn: (message: string) => void,
+): Readonly<Record<string, Mount>> {
+  const mcp = mcpHandler(((action, payload) => backend.dispatch(action, payload)) as Call, {
+    changes: (signal) => backend.events(signal),
+    onError: (error) => warn(`MCP: ${error.message}`),
+  });
+  return {
+    "/mcp": {
+      action: "list",
+      handle: (request, { role }) => mcp(request, GRANTS[role]),
+    },
+  };
+}

@@ -1,0 +1,201 @@
+/** Brings the processes to what configuration files say, with as few restarts as can be. */
+
+import { messageOf, ProcsupError } from "../model/errors.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import { startWaves } from "../model/start_order.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import { refuseTakenSockets } from "../process/launch_setup.ts";
+import { inWaves, isJob, ordered, type Outcome, reversed, runBulk, runWaves } from "./bulk.ts";
+import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
+import type { Fleet } from "./fleet.ts";
+import { rollingReload } from "./rolling_reload.ts";
+import { scale } from "./scale.ts";
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/** A process whose configuration changes. */
+export interface ConfigChange {
+  readonly config: ProcessConfig;
+  readonly fields: readonly FieldChange[];
+  /** Whether what runs is replaced. */
+  readonly restarts: boolean;
+}
+
+/** What is to be done. */
+export interface ApplyPlan {
+  readonly added: readonly Wire[];
+  readonly changed: readonly ConfigChange[];
+  /** Names of processes that are as they should be. */
+  readonly unchanged: readonly string[];
+  /** Names of processes that are not in the files any more. */
+  readonly gone: readonly string[];
+  /** Everything that the files say, checked. */
+  readonly configs: ReadonlyMap<string, ProcessConfig>;
+}
+
+/** How a plan is carried out. */
+export interface ApplyOptions {
+  /** Remove what is gone. */
+  readonly prune?: boolean;
+  /** Start what is down although it has not changed. */
+  readonly startDown?: boolean;
+  /** Answer only when each has stayed up. */
+  readonly wait?: boolean;
+}
+
+/**
+ * Compares what is wanted with what is there. `mine` are names of processes that came from the same
+ * files. Throws `invalid_config` when any of it could not be started; nothing has been done then.
+ */
+export async function planApply(
+  fleet: Fleet,
+  wires: readonly Wire[],
+  mine: Iterable<string> = [],
+): Promise<ApplyPlan> {
+  if (fleet.closing) throw new ProcsupError("closed", "The supervisor is shutting down");
+  const configs = await checkAll(fleet, wires);
+  const there = Map.groupBy(fleet.registry.list(), ({ config }) => config.name);
+  const added: Wire[] = [];
+  const changed: ConfigChange[] = [];
+  const unchanged: string[] = [];
+  for (const wire of wires) {
+    const config = configs.get(wire.name as string)!;
+    const instances = there.get(config.name);
+    if (instances === undefined) {
+      added.push(wire);
+      continue;
+    }
+    // After a rolling reload that failed the instances differ among each other.
+    const fields = instances.map((process) => configChanges(process.config, config))
+      .find((changes) => changes.length > 0);
+    if (fields === undefined) unchanged.push(config.name);
+    else changed.push({ config, fields, restarts: needsRestart(fields) });
+  }
+  const gone = [...mine].filter((name) => there.has(name) && !configs.has(name));
+  return { added, changed, unchanged, gone, configs };
+}
+
+async function checkAll(fleet: Fleet, wires: readonly Wire[]): Promise<Map<string, ProcessConfig>> {
+  const configs = new Map<string, ProcessConfig>();
+  const problems: string[] = [];
+  for (const wire of wires) {
+    try {
+      const config = fleet.check(wire);
+      refuseTakenSockets(config, configs.values());
+      await fleet.scheduler.check(config);
+      configs.set(config.name, config);
+    } catch (error) {
+      problems.push(messageOf(error));
+    }
+  }
+  const known = new Set(fleet.registry.list().map(({ config }) => config.name));
+  for (const { name, dependsOn } of configs.values()) {
+    for (const dependency of Object.keys(dependsOn)) {
+      if (configs.has(dependency) || known.has(dependency)) continue;
+      problems.push(`"${name}" depends on "${dependency}", which does not exist`);
+    }
+  }
+  if (problems.length > 0) throw refusal(problems);
+  const others = fleet.registry.list().map(({ config }) => config)
+    .filter(({ name }) => !configs.has(name));
+  startWaves([...configs.values(), ...others], ordered);
+  return configs;
+}
+
+function refusal(problems: readonly string[]): ProcsupError {
+  const [first, ...more] = problems;
+  return new ProcsupError(
+    "invalid_config",
+    first + (more.length > 0 ? ` (and ${more.length} more)` : ""),
+    more.length > 0 ? { hint: more.join("; ") } : undefined,
+  );
+}
+
+/** Carries a plan out: what is gone first, then wave by wave. */
+export async function apply(
+  fleet: Fleet,
+  plan: ApplyPlan,
+  options: ApplyOptions = {},
+): Promise<Outcome[]> {
+  const outcomes = options.prune ? await removeAll(fleet, plan.gone) : [];
+  const added = new Map(plan.added.map((wire) => [wire.name as string, wire]));
+  const changed = new Map(plan.changed.map((change) => [change.config.name, change]));
+  for (const wave of startWaves([...plan.configs.values()], ordered)) {
+    const done = await Promise.all(wave.map(async (config) => {
+      const wire = added.get(config.name);
+      if (wire !== undefined) return await add(fleet, wire, config, options);
+      const change = changed.get(config.name);
+      const outcomes = change === undefined ? [] : await applyChange(fleet, change, options);
+      const down = options.startDown && config.autostart ? startDown(fleet, config, options) : [];
+      return [...outcomes, ...await down];
+    }));
+    outcomes.push(...done.flat());
+  }
+  await fleet.scheduler.sync();
+  return outcomes;
+}
+
+async function removeAll(fleet: Fleet, names: readonly string[]): Promise<Outcome[]> {
+  const going = fleet.registry.list().filter(({ config }) => names.includes(config.name));
+  return await runWaves(reversed(inWaves(going)), async (process) => {
+    await process.stop({ reason: "no longer in the configuration" });
+    fleet.registry.remove(process);
+  });
+}
+
+async function add(
+  fleet: Fleet,
+  wire: Wire,
+  config: ProcessConfig,
+  { wait = false }: ApplyOptions,
+): Promise<Outcome[]> {
+  if (fleet.closing) return [];
+  if (config.autostart) return await fleet.add(wire, { wait });
+  return fleet.registry.add(config).map((process) => ({ process }));
+}
+
+async function startDown(
+  fleet: Fleet,
+  { name }: ProcessConfig,
+  { wait = false }: ApplyOptions,
+): Promise<Outcome[]> {
+  const down = instancesOf(fleet, name).filter((process) => isDown(process) && !isJob(process));
+  return await runBulk(down, (process) => process.start({ wait }));
+}
+
+async function applyChange(
+  fleet: Fleet,
+  { config, restarts }: ConfigChange,
+  { wait = false }: ApplyOptions,
+): Promise<Outcome[]> {
+  const { registry } = fleet;
+  const outcomes: Outcome[] = [];
+  const before = instancesOf(fleet, config.name);
+  if (before.length > config.instances) {
+    outcomes.push(...await scale(registry, config.name, config.instances));
+  }
+  const left = instancesOf(fleet, config.name);
+  const replaced = restarts ? left.filter(isKeptUp) : [];
+  for (const process of left) if (!replaced.includes(process)) process.reconfigure(config);
+  const waitReady = wait || replaced.length > 1;
+  outcomes.push(...(await rollingReload(replaced, { config, waitReady })).outcomes);
+  if (left.length < config.instances) {
+    outcomes.push(...await scale(registry, config.name, config.instances));
+  }
+  return outcomes;
+}
+
+function instancesOf(fleet: Fleet, name: string): ManagedProcess[] {
+  return fleet.registry.list().filter(({ config }) => config.name === name);
+}
+
+/** Nobody stopped it and it did not end well: a new configuration is for it to run with. */
+function isKeptUp(process: ManagedProcess): boolean {
+  const { state, wish } = process.snapshot;
+  return wish === "up" && state !== "stopped" && !isJob(process);
+}
+
+/** Somebody stopped it, or it has come to rest by itself. */
+function isDown({ snapshot: { state, wish } }: ManagedProcess): boolean {
+  return wish === "down" || ["stopped", "crashed", "errored"].includes(state);
+}

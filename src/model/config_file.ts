@@ -1,0 +1,67 @@
+/** What a configuration file may hold, as types: the keys of files are in snake_case. */
+
+import type { ProcessConfigInput, SecretSource } from "./process_config.ts";
+
+/** `restartPolicy` → `restart_policy`. */
+export type FileKey<K extends string> = K extends `${infer Head}${infer Tail}`
+  ? Head extends Lowercase<Head> ? `${Head}${FileKey<Tail>}` : `_${Lowercase<Head>}${FileKey<Tail>}`
+  : K;
+
+/** A map of the user's own keys stays as it is; so does what holds no keys. */
+export type FileValue<T> = T extends string | number | boolean | readonly unknown[] ? T
+  : string extends keyof T ? T
+  : T extends object ? FileInput<T>
+  : T;
+
+/** A configuration under the names that files use. */
+export type FileInput<T> = {
+  readonly [K in keyof T as K extends string ? FileKey<K> : never]: FileValue<T[K]>;
+};
+
+/** A process in a file. In a map its name is the key. */
+export type FileProcess = Partial<FileInput<ProcessConfigInput>>;
+
+/** A job in a file: its schedule beside the keys of a process, `command` a shell line. */
+export type CronFileEntry = Omit<FileProcess, "cron"> & {
+  /** 5 or 6 fields. */
+  readonly schedule: string;
+  /** IANA name; default: the machine's. */
+  readonly timezone?: string;
+  /** What happens when a run is due while the last one runs. */
+  readonly overlap?: "skip" | "kill" | "queue";
+  /** A run is ended after this time. */
+  readonly timeout?: string | number;
+  /** Whether it is on. */
+  readonly enabled?: boolean;
+  /** Run with `sh -c`. */
+  readonly command?: string;
+};
+
+/** What a profile may change. */
+export interface ProfileFile {
+  /** For every process. */
+  readonly defaults?: FileProcess;
+  /** Variables whose values come from elsewhere, for every process. */
+  readonly secrets?: Readonly<Record<string, SecretSource>>;
+  /** By name, or as a list of entries with a `name`. */
+  readonly processes?: Readonly<Record<string, FileProcess>> | readonly FileProcess[];
+  /** Jobs, the same way. */
+  readonly cron?: Readonly<Record<string, CronFileEntry>> | readonly CronFileEntry[];
+}
+
+/** A whole file. */
+export interface ConfigFile extends ProfileFile {
+  /** Where editors find the schema. */
+  readonly $schema?: string;
+  /** Of the format. */
+  readonly version?: 1;
+  /** Files that this one builds on. */
+  readonly extends?: string | readonly string[];
+  /** Chosen by `--profile`. */
+  readonly profiles?: Readonly<Record<string, ProfileFile>>;
+}
+
+/** The file as it is, checked by the compiler and completed by the editor. */
+export function defineConfig(config: ConfigFile): ConfigFile {
+  return config;
+}

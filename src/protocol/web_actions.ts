@@ -1,0 +1,74 @@
+/** The verbs about the web surface: what each takes and what it answers. */
+
+/** Payload of `web_start` (spec 2.6). */
+export interface WebStartPayload {
+  /** `host:port`; default: where it listened last, else `127.0.0.1:9615`. */
+  readonly listen?: string;
+  /** An address that other machines can reach is refused without it. */
+  readonly allow_remote?: boolean;
+  /** More names by which browsers may call it. */
+  readonly hosts?: readonly string[];
+}
+
+/** Where the web surface is. Address and URL are empty while it is stopped. */
+export interface WebJson {
+  readonly status: "started" | "already_running" | "running" | "stopped";
+  /** `host:port`. */
+  readonly addr: string;
+  readonly url: string;
+}
+
+/** A link that signs in, once. */
+export interface WebLinkJson {
+  readonly url: string;
+  readonly expires_in_seconds: number;
+}
+
+/** A named token, without its secret. */
+export interface TokenJson {
+  readonly name: string;
+  readonly role: "read" | "operate" | "admin";
+  readonly created_at: string;
+}
+
+/** The machine and the daemon; memory in bytes. */
+export interface SystemMetricsJson {
+  readonly total_memory: number;
+  readonly used_memory: number;
+  readonly free_memory: number;
+  readonly available_memory: number;
+  readonly swap_total: number;
+  readonly swap_used: number;
+  readonly cpu_count: number;
+  readonly cpu_percent: number;
+  readonly cpu_load_1: number;
+  readonly cpu_load_5: number;
+  readonly cpu_load_15: number;
+  readonly uptime_seconds: number;
+  /** Processes under supervision. */
+  readonly process_count: number;
+  readonly hostname: string;
+  readonly platform: string;
+  readonly arch: string;
+  readonly daemon: {
+    readonly pid: number;
+    readonly version: string;
+    readonly memory_bytes: number;
+    readonly uptime_seconds: number;
+  };
+}
+
+/** The rows of the action map. */
+export interface WebActionMap {
+  web_start: { payload: WebStartPayload | undefined; data: WebJson };
+  web_stop: { payload: undefined; data: WebJson };
+  web_status: { payload: undefined; data: WebJson };
+  web_link: { payload: undefined; data: WebLinkJson };
+  system_metrics: { payload: undefined; data: SystemMetricsJson };
+  token_create: {
+    payload: { readonly name: string; readonly role?: string };
+    data: TokenJson & { readonly token: string };
+  };
+  token_list: { payload: undefined; data: readonly TokenJson[] };
+  token_revoke: { payload: { readonly name: string }; data: { readonly status: "revoked" } };
+}

@@ -1,0 +1,152 @@
+/** What a user can do to processes: each shows its progress, and asks first where it destroys. */
+
+import { ask, messageOf, processPath } from "./api.ts";
+import { refreshSoon } from "./feed.ts";
+import { announce, confirmed, toast } from "./notices.ts";
+import type { Ask } from "./api.ts";
+
+/** The verbs of the buttons. */
+export type Verb = "start" | "stop" | "restart" | "reload" | "roll" | "kill" | "flush" | "delete";
+
+interface VerbWords {
+  readonly doing: string;
+  readonly done: string;
+  readonly path: string;
+  readonly ask: Ask;
+  /** Asked before it is done. */
+  readonly warning?: { readonly title: string; readonly text: string; readonly confirm: string };
+}
+
+const POST = { method: "POST" } as const;
+const POST_WAIT = { method: "POST", query: { wait: true } } as const;
+
+const VERBS: Readonly<Record<Verb, VerbWords>> = {
+  start: { doing: "Starting", done: "Started", path: "start", ask: POST_WAIT },
+  restart: { doing: "Restarting", done: "Restarted", path: "restart", ask: POST_WAIT },
+  reload: { doing: "Reloading", done: "Reloaded", path: "reload", ask: POST_WAIT },
+  roll: {
+    doing: "Rolling over",
+    done: "Rolled over",
+    path: "rolling_reload",
+    ask: { method: "POST", body: {} },
+  },
+  stop: {
+    doing: "Stopping",
+    done: "Stopped",
+    path: "stop",
+    ask: POST,
+    warning: {
+      title: "Stop",
+      text: "It gets its stop signal, and what has not ended after the timeout is killed.",
+      confirm: "Stop",
+    },
+  },
+  kill: {
+    doing: "Killing",
+    done: "Killed",
+    path: "stop",
+    ask: { method: "POST", query: { force: true } },
+    warning: {
+      title: "Kill",
+      text: "SIGKILL at once: it cannot finish what it is doing.",
+      confirm: "Kill",
+    },
+  },
+  flush: {
+    doing: "Emptying the logs of",
+    done: "Emptied the logs of",
+    path: "flush",
+    ask: POST,
+    warning: {
+      title: "Empty the logs of",
+      text: "All lines written so far are deleted. This cannot be undone.",
+      confirm: "Empty",
+    },
+  },
+  delete: {
+    doing: "Deleting",
+    done: "Deleted",
+    path: "",
+    ask: { method: "DELETE" },
+    warning: {
+      title: "Delete",
+      text: "It is stopped and its configuration forgotten. This cannot be undone.",
+      confirm: "Delete",
+    },
+  },
+};
+
+const AT_ONCE = 4;
+
+/** Does it to processes. Returns whether it worked for all of them. */
+export async function act(verb: Verb, names: readonly string[]): Promise<boolean> {
+  if (names.length === 0) return false;
+  const { doing, done, path, ask: how, warning } = VERBS[verb];
+  const whom = names.length === 1 ? names[0]! : `${names.length} processes`;
+  if (warning !== undefined) {
+    const list = names.length === 1
+      ? ""
+      : ` ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}.`;
+    const yes = await confirmed(`${warning.title} ${whom}?`, warning.text + list, warning.confirm);
+    if (!yes) return false;
+  }
+  const id = toast("busy", `${doing} ${whom}…`);
+  const failures = await forAll(names, (name) => ask(processPath(name, path), how), (count) => {
+    if (names.length > 1) toast("busy", `${doing} ${whom}… ${count}/${names.length}`, { id });
+  });
+  refreshSoon();
+  if (failures.length > 0) {
+    announce(`${doing} ${whom} failed`);
+    toast("failed", `${doing} ${whom} failed`, { id, detail: failures.join("\n") });
+    return false;
+  }
+  announce(`${done} ${whom}`);
+  const undo = verb === "stop"
+    ? { action: { label: "Start again", run: () => void act("start", names) } }
+    : {};
+  toast("done", `${done} ${whom}`, { id, ...undo });
+  return true;
+}
+
+/** Runs a few at a time. Returns what went wrong. */
+async function forAll(
+  names: readonly string[],
+  run: (name: string) => Promise<unknown>,
+  progress: (done: number) => void,
+): Promise<string[]> {
+  const failures: string[] = [];
+  const left = [...names];
+  let done = 0;
+  const worker = async () => {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) {
+      try {
+        await run(name);
+      } catch (error) {
+        failures.push(names.length === 1 ? messageOf(error) : `${name}: ${messageOf(error)}`);
+      }
+      progress(++done);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return failures;
+}
+
+/** Any other request that shows its progress. Returns its answer, undefined when it failed. */
+export async function run<T>(
+  words: { doing: string; done: string },
+  path: string,
+  how: Ask,
+): Promise<T | undefined> {
+  const id = toast("busy", `${words.doing}…`);
+  try {
+    const answer = await ask<T>(path, how);
+    toast("done", words.done, { id });
+    announce(words.done);
+    refreshSoon();
+    return answer;
+  } catch (error) {
+    toast("failed", `${words.doing} failed`, { id, detail: messageOf(error) });
+    announce(`${words.doing} failed`);
+    return undefined;
+  }
+}

@@ -1,0 +1,113 @@
+/** Keeps the dashboard up to date: the WebSocket, its recovery, and the full list when it is needed. */
+
+import { ApiError, ask } from "./api.ts";
+import {
+  connection,
+  lastMessageAt,
+  session,
+  takeEvent,
+  takeItems,
+  takeList,
+  takeMetrics,
+} from "./store.ts";
+import type { ProcessJson, Session, SystemMetrics } from "./types.ts";
+
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 10_000;
+/** Without a message for so long the connection counts as lost: one comes every two seconds. */
+const SILENCE_MS = 8000;
+const REFRESH_MS = 150;
+
+let socket: WebSocket | undefined;
+let wait = FIRST_WAIT_MS;
+let retry: ReturnType<typeof setTimeout> | undefined;
+let refreshing: ReturnType<typeof setTimeout> | undefined;
+
+/** Connects, and stays connected from now on. */
+export function startFeed(): void {
+  setInterval(() => {
+    if (connection.value === "live" && Date.now() - lastMessageAt.value > SILENCE_MS) lost();
+  }, 1000);
+  addEventListener("online", retryNow);
+  document.addEventListener("visibilitychange", () => document.hidden || retryNow());
+  void connect();
+}
+
+/** Tries again at once, when the connection is lost. */
+export function retryNow(): void {
+  if (connection.value !== "lost") return;
+  clearTimeout(retry);
+  wait = FIRST_WAIT_MS;
+  void connect();
+}
+
+/** Fetches the full list soon; calls within a moment are one. */
+export function refreshSoon(): void {
+  refreshing ??= setTimeout(() => {
+    refreshing = undefined;
+    refresh().catch(() => {});
+  }, REFRESH_MS);
+}
+
+async function refresh(): Promise<void> {
+  takeList(await ask<ProcessJson[]>("/processes"));
+}
+
+async function connect(): Promise<void> {
+  close();
+  try {
+    session.value = await ask<Session>("/session");
+    await refresh();
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+      connection.value = "signed_out";
+    } else lost();
+    return;
+  }
+  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  const opened = new WebSocket(`${scheme}//${location.host}/ws`);
+  socket = opened;
+  opened.addEventListener("open", () => {
+    wait = FIRST_WAIT_MS;
+    opened.send(JSON.stringify({ type: "subscribe", topics: ["events", "system_metrics"] }));
+  });
+  opened.addEventListener("message", ({ data }) => socket === opened && receive(String(data)));
+  opened.addEventListener("close", () => socket === opened && lost());
+}
+
+function lost(): void {
+  close();
+  connection.value = "lost";
+  clearTimeout(retry);
+  retry = setTimeout(() => void connect(), wait * (0.75 + Math.random() / 2));
+  wait = Math.min(wait * 2, MAX_WAIT_MS);
+}
+
+function close(): void {
+  const old = socket;
+  socket = undefined;
+  old?.close();
+}
+
+function receive(text: string): void {
+  const message = JSON.parse(text) as Record<string, unknown>;
+  lastMessageAt.value = Date.now();
+  connection.value = "live";
+  if (message.type === "process_list") {
+    if (takeItems(message.processes as Partial<ProcessJson>[])) refreshSoon();
+  } else if (message.type === "system_metrics") takeMetrics(message.metrics as SystemMetrics);
+  else if (message.type === "event") takeChange(message.event as ChangeMessage);
+}
+
+interface ChangeMessage {
+  readonly type: string;
+  readonly at: string;
+  readonly name: string;
+  readonly reason?: string;
+}
+
+function takeChange({ type, at, name, reason = "" }: ChangeMessage): void {
+  takeEvent({ type, at: Date.parse(at), name, reason });
+  // Health, reasons and configurations are not among the items of the feed.
+  refreshSoon();
+}

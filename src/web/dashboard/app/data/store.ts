@@ -1,0 +1,174 @@
+/** All that the dashboard knows: signals that the screens read. */
+
+import { computed, signal } from "@preact/signals";
+import { announce } from "./notices.ts";
+import { addMark, HOST, keepOnly, record, round } from "./history.ts";
+import type { EventRow, ProcessJson, Session, State, SystemMetrics } from "./types.ts";
+
+/** How the daemon is reached. */
+export type Connection = "connecting" | "live" | "lost" | "signed_out";
+
+/** How it is reached now. */
+export const connection = signal<Connection>("connecting");
+/** When the last message came, in milliseconds since the epoch. */
+export const lastMessageAt = signal(0);
+/** Who is signed in. */
+export const session = signal<Session | undefined>(undefined);
+/** Processes by id. Null before the first answer. */
+export const processes = signal<ReadonlyMap<string, ProcessJson> | null>(null);
+/** News, the newest first. */
+export const events = signal<readonly EventRow[]>([]);
+/** The machine. */
+export const metrics = signal<SystemMetrics | undefined>(undefined);
+/** Grows by one a second: what shows ages subscribes to it. */
+export const clock = signal(Date.now());
+
+setInterval(() => document.hidden || (clock.value = Date.now()), 1000);
+
+/** All of them, by number. */
+export const processList = computed<readonly ProcessJson[]>(() =>
+  [...processes.value?.values() ?? []].sort((a, b) => a.numeric_id - b.numeric_id)
+);
+
+/** How many there are in each state. */
+export const stateCounts = computed(() => {
+  const counts = new Map<State, number>();
+  for (const { state } of processList.value) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return counts;
+});
+
+/** Whether one may change anything. */
+export const mayOperate = computed(() =>
+  session.value !== undefined && session.value.role !== "read"
+);
+/** Whether one may add and remove processes. */
+export const mayAdminister = computed(() => session.value?.role === "admin");
+
+const MAX_EVENTS = 500;
+
+/** Fields that only tell how much time has passed. */
+const MOVING = new Set<string>(["uptime"]);
+
+/** Puts the full list of REST in place. */
+export function takeList(list: readonly ProcessJson[]): void {
+  const before = processes.value;
+  const next = new Map<string, ProcessJson>();
+  for (const process of list) {
+    next.set(process.id, merged(before?.get(process.id), process));
+    markRuns(process);
+  }
+  if (before === null) seedEvents(list);
+  else announceChanges(before, next);
+  processes.value = next;
+  keepOnly(new Set(next.keys()));
+}
+
+/**
+ * Merges the items of the feed, which lack some fields. Returns whether there is something that only
+ * the full list can tell.
+ */
+export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
+  const before = processes.value;
+  if (before === null) return true;
+  const now = Date.now();
+  const next = new Map<string, ProcessJson>();
+  let stale = items.length !== before.size;
+  for (const item of items) {
+    const old = before.get(item.id!);
+    if (old === undefined) {
+      stale = true;
+      continue;
+    }
+    stale ||= old.state !== item.state || old.pid !== item.pid || old.restarts !== item.restarts;
+    const process = merged(old, item);
+    next.set(process.id, process);
+    record(process.id, {
+      at: now,
+      cpu: process.cpu_percent,
+      memory: process.memory_bytes,
+      fds: process.fds,
+      threads: process.threads,
+      load: 0,
+    });
+  }
+  announceChanges(before, next);
+  processes.value = next;
+  round.value++;
+  return stale;
+}
+
+/** Notes what the machine uses. */
+export function takeMetrics(news: SystemMetrics): void {
+  metrics.value = news;
+  record(HOST, {
+    at: Date.now(),
+    cpu: news.cpu_percent ?? 0,
+    memory: news.used_memory ?? 0,
+    fds: 0,
+    threads: 0,
+    load: news.cpu_load_1 ?? 0,
+  });
+  round.value++;
+}
+
+/** Adds a piece of news. */
+export function takeEvent(event: Omit<EventRow, "key">): void {
+  const key = `${event.at} ${event.name} ${event.type} ${event.reason}`;
+  if (events.value.some((one) => one.key === key)) return;
+  events.value = [{ ...event, key }, ...events.value].slice(0, MAX_EVENTS);
+}
+
+/** The old object when nothing worth showing has changed: what shows it need not be drawn again. */
+function merged(old: ProcessJson | undefined, news: Partial<ProcessJson>): ProcessJson {
+  if (old === undefined) return news as ProcessJson;
+  const known = old as unknown as Record<string, unknown>;
+  const changed = Object.entries(news).some(([key, value]) =>
+    !MOVING.has(key) && known[key] !== value &&
+    (typeof value !== "object" || JSON.stringify(known[key]) !== JSON.stringify(value))
+  );
+  return changed ? { ...old, ...news } : old;
+}
+
+function announceChanges(
+  before: ReadonlyMap<string, ProcessJson>,
+  next: ReadonlyMap<string, ProcessJson>,
+): void {
+  for (const [id, { name, state }] of next) {
+    const old = before.get(id);
+    if (old !== undefined && old.state !== state) announce(`${name} is ${state}`);
+  }
+}
+
+/** The daemon tells only what happens from now on: what is known of before is put together. */
+function seedEvents(list: readonly ProcessJson[]): void {
+  const known: EventRow[] = [];
+  const add = (event: Omit<EventRow, "key">) =>
+    known.push({ ...event, key: `${event.at} ${event.name} ${event.type}` });
+  for (const { name, state, started_at, last_exit, last_reason } of list) {
+    const isUp = state === "running" || state === "starting";
+    if (started_at !== null) {
+      const reason = isUp ? last_reason : "";
+      add({ type: isUp ? state : "starting", at: Date.parse(started_at), name, reason });
+    }
+    if (last_exit === null) continue;
+    const type = isUp ? "exited" : state;
+    const reason = isUp ? exitText(last_exit) : last_reason || exitText(last_exit);
+    add({ type, at: Date.parse(last_exit.at), name, reason });
+  }
+  events.value = known.sort((a, b) => b.at - a.at).slice(0, MAX_EVENTS);
+}
+
+function markRuns({ id, started_at, last_exit }: ProcessJson): void {
+  if (started_at !== null) {
+    addMark(id, { at: Date.parse(started_at), kind: "start", text: "started" });
+  }
+  if (last_exit === null) return;
+  const kind = last_exit.code === 0 ? "end" : "failure";
+  addMark(id, { at: Date.parse(last_exit.at), kind, text: exitText(last_exit) });
+}
+
+/** How a run ended, in words. */
+export function exitText({ code, signal }: { code: number | null; signal: string | null }): string {
+  if (signal !== null) return `ended by ${signal}`;
+  return code === null ? "exit code not known" : `exit code ${code}`;
+}

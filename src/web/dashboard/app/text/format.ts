@@ -1,0 +1,65 @@
+/** Numbers and times for people. Pure. */
+
+const UNITS = ["B", "KB", "MB", "GB", "TB"];
+
+/** `1536` → `1.5 KB`. */
+export function bytes(count: number): string {
+  let value = count;
+  let unit = 0;
+  while (value >= 1000 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** `12.34` → `12.3 %`. */
+export function percent(value: number): string {
+  return `${value >= 99.95 ? Math.round(value) : value.toFixed(1)} %`;
+}
+
+/** `93_784_000` → `1d 2h`: the two largest units. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "m"],
+    [seconds % 60, "s"],
+  ];
+  const first = parts.findIndex(([count]) => count > 0);
+  if (first < 0) return "0s";
+  return parts.slice(first, first + 2).filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count}${unit}`).join(" ");
+}
+
+/** How long ago, or how long until: `2m 3s ago`, `in 5s`. */
+export function relative(at: number, now: number): string {
+  const ms = at - now;
+  if (Math.abs(ms) < 1000) return "now";
+  return ms < 0 ? `${span(-ms)} ago` : `in ${span(ms)}`;
+}
+
+const time = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", hourCycle: "h23" });
+const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
+
+/** `14:03:59`. */
+export function clockTime(at: number): string {
+  return Number.isFinite(at) ? time.format(at) : "–";
+}
+
+/** `14:03:59.120`. */
+export function exactTime(at: number): string {
+  if (!Number.isFinite(at)) return "–";
+  return `${time.format(at)}.${String(at % 1000).padStart(3, "0").slice(0, 3)}`;
+}
+
+/** `21 Nov 2026, 14:03:59`. */
+export function dateTime(at: number): string {
+  return Number.isFinite(at) ? `${date.format(at)}, ${time.format(at)}` : "–";
+}
+
+/** `1 process`, `3 processes`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,186 @@
+/** Reload and scale of real children: by signal, by stop and start, rolling, and back again. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ProcsupError } from "../../src/mod.ts";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { TestManager } from "../support/test_manager.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+/** Ready at once unless VERSION is `bad`; tells which version runs. */
+const APP = 'echo "$PROCSUP_NAME $VERSION" >>order; [ "$VERSION" = bad ] || ' +
+  'echo READY=1 >"$PROCSUP_READY_FILE"; exec sleep 1000';
+const READY = { wait_ready: true, listen_timeout: "500ms", env: { VERSION: "1" } };
+
+/** Four instances that are ready. */
+async function four(test: TestManager): Promise<number[]> {
+  await test.script("api", APP, { ...READY, instances: 4 }, { wait: true });
+  return test.pids("api");
+}
+
+function versions(test: TestManager): (string | undefined)[] {
+  return test.manager.fleet.select("api").map(({ config }) => config.env.VERSION);
+}
+
+Deno.test("reload by signal reaches the app itself, which goes on under its pid", async () => {
+  await using test = await TestManager.open();
+  const app = "trap 'echo hup >>order' HUP; echo up >>order; while :; do sleep 0.02; done";
+  const { pid } = await test.script("app", app, { reload_signal: "SIGHUP" });
+  await waitFor(() => test.lines("order").length === 1, { what: "the app to be up" });
+  await test.manager.reload("app");
+  await waitFor(() => test.lines("order")[1] === "hup", { what: "the signal" });
+  assertEquals([test.info("app").pid, test.info("app").restarts], [pid, 0]);
+});
+
+Deno.test("reload without a signal stops the app and starts it with what changed", async () => {
+  await using test = await TestManager.open();
+  const { pid } = await test.script("app", "exec sleep 1000");
+  await test.manager.reload("app");
+  const now = test.info("app");
+  assert(now.pid !== pid && !isAlive(pid) && isAlive(now.pid));
+  assertEquals([now.restarts, now.lastReason], [0, "reloaded by user"]);
+});
+
+Deno.test("reload of what does not run: a signal has nobody to go to, a restart starts it", async () => {
+  await using test = await TestManager.open();
+  await test.script("signal", "exec sleep 1000", { reload_signal: "SIGHUP" });
+  await test.script("plain", "exec sleep 1000");
+  await test.manager.fleet.stop("all");
+  const error = await assertRejects(() => test.manager.reload("signal"), ProcsupError);
+  assertEquals(error.code, "wrong_state");
+  await test.manager.reload("plain");
+  assertEquals([test.info("signal").state, test.info("plain").state], ["stopped", "running"]);
+});
+
+Deno.test("rolling reload never has more than a batch down, for each size of a batch", async () => {
+  for (const [batchSize, most] of [[1, 1], [2, 2], ["50%", 2]] as const) {
+    await using test = await TestManager.open();
+    const before = await four(test);
+    let over = false;
+    const rolling = test.manager.fleet.rollingReload("api", { batchSize }).finally(() =>
+      over = true
+    );
+    let mostDown = 0;
+    await waitFor(() => {
+      const down = test.manager.fleet.select("api").filter(({ ready }) => !ready).length;
+      mostDown = Math.max(mostDown, down);
+      return over;
+    });
+    const { outcomes, rolledBack } = await rolling;
+    assertEquals([outcomes.length, rolledBack], [4, false]);
+    assert(mostDown <= most, `${mostDown} were down`);
+    assert(test.pids("api").every((pid, index) => pid !== before[index]));
+  }
+});
+
+Deno.test("rolling reload refuses a wrong batch size and a wrong configuration, and nothing changes", async () => {
+  await using test = await TestManager.open();
+  const before = await four(test);
+  for (const batchSize of [0, 99, -1, "x", "0.5"]) {
+    const reload = () => test.manager.fleet.rollingReload("api", { batchSize });
+    const error = await assertRejects(reload, ProcsupError);
+    assertEquals(error.code, "bad_request");
+  }
+  for (const patch of [{ wait_raedy: true }, { cwd: "/absent" }, { entrypoint: "/absent" }]) {
+    const reload = () => test.manager.fleet.rollingReload("api", { patch });
+    const error = await assertRejects(reload, ProcsupError);
+    assertEquals(error.code, "invalid_config", JSON.stringify(patch));
+  }
+  assertEquals([test.pids("api"), versions(test)], [before, ["1", "1", "1", "1"]]);
+});
+
+Deno.test("rolling reload gives every instance the new configuration", async () => {
+  await using test = await TestManager.open();
+  await four(test);
+  await test.manager.fleet.rollingReload("api", { batchSize: 2, patch: { env: { VERSION: "2" } } });
+  assertEquals(versions(test), ["2", "2", "2", "2"]);
+  const told = test.lines("order").slice(4).toSorted();
+  assertEquals(told, ["api:0 2", "api:1 2", "api:2 2", "api:3 2"]);
+  assertEquals(test.manager.list().map(({ state }) => state), Array(4).fill("running"));
+});
+
+Deno.test("rolling reload puts the old configuration back when a release never becomes ready", async () => {
+  await using test = await TestManager.open();
+  const before = await four(test);
+  const { outcomes, rolledBack } = await test.manager.fleet.rollingReload("api", {
+    batchSize: 2,
+    rollbackOnFailure: true,
+    patch: { env: { VERSION: "bad" } },
+  });
+  assertEquals(rolledBack, true);
+  assertEquals(outcomes.map(({ error }) => error?.code), ["start_failed", "start_failed"]);
+  const now = test.manager.fleet.select("api");
+  assertEquals(now.map(({ state, ready }) => [state, ready]), Array(4).fill(["running", true]));
+  assertEquals(versions(test), ["1", "1", "1", "1"]);
+  assertEquals(test.pids("api").map((pid, i) => pid === before[i]), [false, false, true, true]);
+});
+
+Deno.test("rolling reload without rollback stops where it failed", async () => {
+  await using test = await TestManager.open();
+  await four(test);
+  const patch = { env: { VERSION: "bad" } };
+  const { rolledBack } = await test.manager.fleet.rollingReload("api", { patch });
+  assertEquals(rolledBack, false);
+  const states = test.manager.fleet.select("api").map(({ state }) => state);
+  assertEquals(states, ["errored", "running", "running", "running"]);
+  assertEquals(versions(test), ["bad", "1", "1", "1"]);
+});
+
+Deno.test("rolling_reload of the socket: results, rolled_back, and errors that say why", async () => {
+  await using daemon = await TestDaemon.start();
+  const words = { name: "api", entrypoint: "/bin/sh", args: ["-c", APP], cwd: daemon.home };
+  await daemon.client.call("start", { ...words, ...READY, instances: 2 });
+  const good = await daemon.client.call("rolling_reload", { target: "api", batch_size: "50%" });
+  assertEquals([good.status, good.rolled_back], ["reloaded", false]);
+  assertEquals(good.results.map(({ name, ok }) => [name, ok]), [["api:0", true], ["api:1", true]]);
+  const bad = await daemon.client.call("rolling_reload", {
+    target: "api",
+    rollback_on_failure: true,
+    config: { env: { VERSION: "bad" } },
+  });
+  assertEquals([bad.status, bad.rolled_back], ["rolled_back", true]);
+  assert(bad.results[0]!.error!.includes("not ready within 500 ms"), bad.results[0]!.error);
+  const refused = daemon.client.call("rolling_reload", { target: "api", batch_size: 3 });
+  await assertRejects(() => refused, Error, "Invalid batch_size 3");
+});
+
+Deno.test("scale 1 → 3 → 2 keeps what runs, moves its logs, and survives the daemon", async () => {
+  await using daemon = await TestDaemon.start();
+  const script = 'echo "begun as $PROCSUP_NAME"; exec sleep 1000';
+  const { pid } = await daemon.startScript("api", script);
+  const log = (name: string) => `${daemon.home}/apps/${name}/stdout.log`;
+  await waitFor(() => Deno.readTextFileSync(log("api")) !== "", { what: "output" });
+  await daemon.client.call("scale", { target: "api", instances: 3 });
+  const names = async () => (await daemon.client.call("list")).map(({ name }) => name);
+  assertEquals(await names(), ["api:0", "api:1", "api:2"]);
+  assertEquals((await daemon.status("api:0")).pid, pid);
+  assertEquals(Deno.readTextFileSync(log("api:0")), "begun as api\n", "the log moved along");
+  await waitFor(() => Deno.readTextFileSync(log("api:2")) !== "", { what: "output" });
+  assertEquals(Deno.readTextFileSync(log("api:2")), "begun as api:2\n");
+  const last = (await daemon.status("api:2")).pid;
+
+  await daemon.client.call("scale", { target: "api", instances: "-1" });
+  assertEquals(await names(), ["api:0", "api:1"]);
+  assertEquals(isAlive(last), false);
+
+  await daemon.kill();
+  await daemon.run();
+  assertEquals(await names(), ["api:0", "api:1"]);
+  assertEquals((await daemon.status("api:0")).pid, pid);
+  for (const instances of ["0", 0, "-9", "x", 2000]) {
+    const scaled = daemon.client.call("scale", { target: "api", instances });
+    await assertRejects(() => scaled, Error, "Cannot scale to");
+  }
+  assertEquals(await names(), ["api:0", "api:1"]);
+});
+
+Deno.test("scale moves the log of an app that goes on writing into it", async () => {
+  await using test = await TestManager.open();
+  const app = "n=0; while :; do n=$((n+1)); echo $n; sleep 0.01; done";
+  await test.script("api", app);
+  const lines = (name: string) => test.lines(`apps/${name}/stdout.log`);
+  await waitFor(() => lines("api").length > 5, { what: "some lines" });
+  await test.manager.fleet.scale("api", "+1");
+  const moved = lines("api:0").length;
+  await waitFor(() => lines("api:0").length > moved + 5, { what: "more lines" });
+  assertEquals(lines("api:0").map(Number), lines("api:0").map((_, index) => index + 1));
+});

@@ -1,0 +1,152 @@
+/** The end of a manager, and what it takes no more. */
+
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { Manager, type ProcessChange, ProcsupError } from "../../src/mod.ts";
+import { isAlive } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { codeOf, openManager, sleeper, thrownCode } from "./support.ts";
+
+Deno.test("Close stops all processes, however often and at once it is called", async () => {
+  await using opened = await openManager();
+  const { manager } = opened;
+  await manager.addProcess(sleeper("app", { instances: 3 }));
+  const pids = manager.list().map(({ pid }) => pid);
+  await Promise.all([manager.close(), manager.close()]);
+  await manager.close();
+  await manager[Symbol.asyncDispose]();
+  assertEquals(pids.filter(isAlive), []);
+});
+
+Deno.test("Close during AddProcess leaves nothing behind", async () => {
+  for (let turn = 0; turn < 10; turn++) {
+    await using home = tempHome();
+    const manager = await Manager.open({ logDir: home.path });
+    const added = codeOf(
+      manager.addProcess(sleeper("app", { instances: 4, env: { HOME_OF: home.path } })),
+    );
+    // At a point of its start that differs from turn to turn.
+    for (let step = 0; step < turn * 3; step++) await Promise.resolve();
+    await manager.close();
+    assert(["none", "closed", "start_failed"].includes(await added), await added);
+    assertEquals(strays(home.path), []);
+    const next = await Manager.open({ logDir: home.path });
+    assertEquals(next.list(), []);
+    await next.close();
+  }
+});
+
+/** Pids whose environment names a directory. */
+function strays(path: string): number[] {
+  return [...Deno.readDirSync("/proc")].map(({ name }) => Number(name)).filter((pid) => {
+    try {
+      return pid > 0 && Deno.readTextFileSync(`/proc/${pid}/environ`).includes(`HOME_OF=${path}`) &&
+        isAlive(pid);
+    } catch {
+      return false;
+    }
+  });
+}
+
+Deno.test("every operation throws closed after Close", async () => {
+  await using opened = await openManager();
+  const { manager } = opened;
+  const id = await manager.addProcess(sleeper("app"));
+  await manager.close();
+  for (
+    const act of [
+      () => manager.addProcess(sleeper("other")),
+      () => manager.stop(id),
+      () => manager.forceStop(id),
+      () => manager.restart(id),
+      () => manager.reload(id),
+      () => manager.remove(id),
+      () => manager.flush(id),
+      () => manager.save(),
+      () => manager.resurrect(),
+    ]
+  ) assertEquals(await codeOf(act()), "closed", String(act));
+  for (
+    const act of [
+      () => manager.list(),
+      () => manager.inspect(id),
+      () => manager.logs(id),
+      () => manager.logPath(id),
+      () => manager.logPathStderr(id),
+      () => manager.events(),
+    ]
+  ) assertEquals(thrownCode(act), "closed", String(act));
+});
+
+Deno.test("a second manager on the same directory is refused until the first is closed", async () => {
+  await using opened = await openManager();
+  const error = await assertRejects(
+    () => Manager.open({ logDir: opened.logDir }),
+    ProcsupError,
+    "in use",
+  ) as unknown as ProcsupError;
+  assertEquals(error.code, "home_in_use");
+  await opened.manager.close();
+  await (await Manager.open({ logDir: opened.logDir })).close();
+});
+
+Deno.test("an aborted wait rejects with its reason, and what has begun goes on", async () => {
+  await using opened = await openManager();
+  const { manager } = opened;
+  const before = AbortSignal.abort(new Error("not now"));
+  await assertRejects(
+    () => manager.addProcess(sleeper("never"), { signal: before }),
+    Error,
+    "not now",
+  );
+  assertEquals(manager.list(), []);
+  const id = await manager.addProcess({
+    ...sleeper("slow"),
+    args: ["-c", "trap 'sleep 0.5; exit 0' TERM; while :; do sleep 0.05; done"],
+  });
+  for (const act of ["restart", "reload"] as const) {
+    const stop = new AbortController();
+    const { pid } = manager.inspect(id);
+    const acted = codeOf(manager[act](id, { signal: stop.signal }));
+    await waitFor(() => manager.inspect(id).state === "stopping");
+    stop.abort(new Error("enough"));
+    assertStringIncludes(await acted, "enough");
+    await waitFor(() => manager.inspect(id).state === "running" && manager.inspect(id).pid !== pid);
+  }
+  for (const act of ["stop", "forceStop", "remove"] as const) {
+    const aborted = { signal: before };
+    const acted = act === "stop" ? manager.stop(id, "1s", aborted) : manager[act](id, aborted);
+    assertStringIncludes(await codeOf(acted), "not now");
+  }
+  assertEquals(manager.inspect(id).state, "running");
+});
+
+Deno.test("events tells what happens until it is aborted, cancelled or closed", async () => {
+  await using opened = await openManager();
+  const { manager } = opened;
+  const stop = new AbortController();
+  const told: ProcessChange[] = [];
+  const ended = (async () => {
+    for await (const change of manager.events({ signal: stop.signal })) told.push(change);
+  })();
+  const untilClose = Array.fromAsync(manager.events());
+  const id = await manager.addProcess(sleeper("app"));
+  await manager.stop(id);
+  await waitFor(() => told.at(-1)?.type === "stopped");
+  assertEquals(told.map(({ type }) => type), [
+    "added",
+    "starting",
+    "running",
+    "stopping",
+    "stopped",
+  ]);
+  assert(
+    told.every((change) => change.id === id && change.name === "app" && change.at instanceof Date),
+  );
+  stop.abort();
+  await ended;
+  for await (const _ of manager.events()) break;
+  await manager.remove(id);
+  await manager.close();
+  assertEquals((await untilClose).at(-1)?.type, "deleted");
+});

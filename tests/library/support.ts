@@ -1,0 +1,58 @@
+/** A manager in a directory of its own. */
+
+import { Manager, type ManagerConfig, type ProcessConfigInput } from "../../src/mod.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+/** A manager that is closed, and its directory removed, at the end of `await using`. */
+export interface TestManager extends AsyncDisposable {
+  readonly manager: Manager;
+  readonly logDir: string;
+}
+
+/** Opens one. */
+export async function openManager(config: ManagerConfig = {}): Promise<TestManager> {
+  const home = tempHome();
+  const manager = await Manager.open({ logDir: home.path, ...config });
+  return {
+    manager,
+    logDir: home.path,
+    async [Symbol.asyncDispose]() {
+      await manager.close();
+      await home[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A shell script as a process. */
+export function shell(
+  name: string,
+  script: string,
+  config: Partial<ProcessConfigInput> = {},
+): ProcessConfigInput {
+  return { name, binary: "/bin/sh", args: ["-c", script], cwd: "/", ...config };
+}
+
+/** A process that runs until it is told to end. */
+export function sleeper(name: string, config: Partial<ProcessConfigInput> = {}) {
+  return shell(name, "exec sleep 1000", config);
+}
+
+/** All that a stream of bytes gives, as text. */
+export async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  return await new Response(stream).text();
+}
+
+/** The code of what a promise is rejected with; `none` when it is not. */
+export async function codeOf(promise: Promise<unknown>): Promise<string> {
+  return await promise.then(() => "none", (error) => String(error?.code ?? error));
+}
+
+/** The code of what a call throws. */
+export function thrownCode(act: () => unknown): string {
+  try {
+    act();
+    return "none";
+  } catch (error) {
+    return String((error as { code?: string }).code ?? error);
+  }
+}

@@ -1,0 +1,71 @@
+/** Reload with overlap, in a fake world. */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { LoneProcess } from "./lone_process.ts";
+
+/** A process that runs, and may be up twice. */
+async function running(config: Record<string, unknown> = {}): Promise<LoneProcess> {
+  const lone = new LoneProcess({ overlap: true, min_uptime: "1s", ...config });
+  lone.world.overlaps = true;
+  await lone.process.start();
+  return lone;
+}
+
+function alive({ world }: LoneProcess): boolean[] {
+  return world.children.map(({ alive }) => alive);
+}
+
+Deno.test("reload() with overlap ends the old app when the new one has lived for min_uptime", async () => {
+  await using lone = await running();
+  const reload = lone.process.reload();
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the new app" });
+  assertEquals(alive(lone), [true, true]);
+  lone.world.clock.advance(1000);
+  await reload;
+  assertEquals([alive(lone), lone.state], [[false, true], "running"]);
+  const { pid, restarts } = lone.process.snapshot;
+  assertEquals([pid, restarts], [lone.world.child.run.wrapperPid + 1, 0]);
+});
+
+Deno.test("reload() with overlap leaves the old app alone when the new one is not ready", async () => {
+  await using lone = await running();
+  lone.process.reconfigure({ ...lone.process.config, waitReady: true });
+  const refused = assertRejects(() => lone.process.reload(), ProcsupError, "not ready within");
+  await waitFor(() => lone.world.children.length === 2 && lone.world.awaitsReady);
+  lone.world.clock.advance(30_000);
+  await refused;
+  assertEquals([alive(lone), lone.state], [[true, false], "running"]);
+  assertEquals(lone.process.snapshot.successor, null);
+});
+
+Deno.test("stop() during a reload with overlap ends both", async () => {
+  await using lone = await running();
+  const refused = assertRejects(() => lone.process.reload(), ProcsupError);
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the new app" });
+  await lone.process.stop();
+  await refused;
+  assertEquals([alive(lone), lone.state], [[false, false], "stopped"]);
+});
+
+Deno.test("stop() during the pre_start hook of a reload with overlap launches nothing", async () => {
+  await using lone = await running({
+    hooks: { pre_start: "[ -e first ] || exec touch first; touch begun; sleep 1000" },
+  });
+  const refused = assertRejects(() => lone.process.reload(), ProcsupError, "stopped meanwhile");
+  await waitFor(() => Deno.statSync(`${lone.home}/begun`).isFile, { what: "the hook" });
+  await lone.process.stop();
+  await refused;
+  assertEquals([alive(lone), lone.state], [[false], "stopped"]);
+});
+
+Deno.test("reload() with overlap leaves nothing on record when the system refuses the launch", async () => {
+  await using lone = await running();
+  lone.world.beforeLaunch = () => {
+    throw new ProcsupError("start_failed", "The system refused: no more processes");
+  };
+  await assertRejects(() => lone.process.reload(), ProcsupError, "no more processes");
+  const { state, successor, run } = lone.process.snapshot;
+  assertEquals([state, successor, run?.runId], ["running", null, lone.world.child.run.runId]);
+});

@@ -1,0 +1,157 @@
+/** Who is let in, and who may do what. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { NamedTokens } from "../../src/web/named_tokens.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { FakeWeb, TOKEN } from "./fake_backend.ts";
+
+const P = "/api/v1/processes";
+
+Deno.test("webApp() lets nobody in without a token but to what is open", async () => {
+  await using web = new FakeWeb();
+  for (const path of [P, `${P}/api/logs`, "/metrics", "/openapi.json", "/api/v1/events"]) {
+    const { status, body, headers } = await web.ask("GET", path, { token: "" });
+    assertEquals([status, body.code], [401, "unauthorized"], path);
+    assertEquals(headers.get("www-authenticate"), "Bearer");
+  }
+  for (const path of ["/", "/livez", "/api/v1/ping"]) {
+    assertEquals((await web.ask("GET", path, { token: "" })).status, 200, path);
+  }
+  assertEquals(web.calls.map(([action]) => action), ["ping"]);
+});
+
+Deno.test("webApp() gives named tokens what their role may do, and nothing once revoked", async () => {
+  await using web = new FakeWeb();
+  const { token: read } = await web.tokens.create("grafana", "read");
+  const { token: operate } = await web.tokens.create("ops", "operate");
+  const { token: admin } = await web.tokens.create("boss", "admin");
+  const rows: [string, string, unknown, number, number, number][] = [
+    ["GET", P, undefined, 200, 200, 200],
+    ["GET", `${P}/api/logs`, undefined, 200, 200, 200],
+    ["POST", `${P}/api/restart`, undefined, 403, 200, 200],
+    ["POST", `${P}/api/start`, undefined, 403, 200, 200],
+    ["POST", P, { name: "x" }, 403, 403, 201],
+    ["PATCH", `${P}/api`, { tags: ["x"] }, 403, 403, 200],
+    ["DELETE", `${P}/api`, undefined, 403, 403, 200],
+  ];
+  for (const [method, path, body, ...expected] of rows) {
+    const init = body === undefined ? {} : { body };
+    const statuses = await Promise.all(
+      [read, operate, admin].map(async (token) =>
+        (await web.ask(method, path, { ...init, token })).status
+      ),
+    );
+    assertEquals(statuses, expected, `${method} ${path}`);
+  }
+  web.tokens.revoke("ops");
+  assertEquals((await web.ask("GET", P, { token: operate })).status, 401);
+  assertEquals(web.tokens.list().map(({ name }) => name), ["boss", "grafana"]);
+});
+
+Deno.test("webApp() signs in by a code that works once, within a minute", async () => {
+  let now = 0;
+  await using web = new FakeWeb({}, () => now);
+  const late = web.sessions.code();
+  now += 60_001;
+  assertEquals((await web.ask("GET", `/login?code=${late}`, { token: "" })).status, 401);
+  const code = web.sessions.code();
+  const signedIn = await web.ask("GET", `/login?code=${code}`, { token: "" });
+  assertEquals([signedIn.status, signedIn.headers.get("location")], [303, "/"]);
+  const set = signedIn.headers.get("set-cookie")!;
+  assertMatch(set, /; HttpOnly; SameSite=Strict; Max-Age=86400$/);
+  assertEquals((await web.ask("GET", `/login?code=${code}`, { token: "" })).status, 401);
+
+  const cookie = set.split(";")[0]!;
+  const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
+    web.ask(method, path, { token: "", headers: { cookie, ...headers } });
+  const session = await ask("GET", "/api/v1/session");
+  assertEquals(session.body, { name: "dashboard", role: "admin", via: "cookie" });
+  assertEquals((await ask("POST", `${P}/api/stop`)).status, 403);
+  const origin = "http://127.0.0.1:9615";
+  assertEquals((await ask("POST", `${P}/api/stop`, { origin })).status, 415);
+  const deliberate = { origin, "content-type": "application/json" };
+  assertEquals((await ask("POST", `${P}/api/stop`, deliberate)).status, 200);
+  assertEquals((await ask("DELETE", "/api/v1/session", deliberate)).status, 200);
+  assertEquals((await ask("GET", P)).status, 401);
+});
+
+Deno.test("webApp() ends a session after a day", async () => {
+  let now = 0;
+  await using web = new FakeWeb({}, () => now);
+  const session = web.sessions.signIn(web.sessions.code())!;
+  const headers = { cookie: `a=b; procsup_session=${session}` };
+  assertEquals((await web.ask("GET", P, { token: "", headers })).status, 200);
+  now += 24 * 3_600_000 + 1;
+  assertEquals((await web.ask("GET", P, { token: "", headers })).status, 401);
+});
+
+Deno.test("webApp() answers 429 after ten wrong tokens a minute, and still lets the right one in", async () => {
+  let now = 0;
+  await using web = new FakeWeb({}, () => now);
+  const wrong = `${TOKEN.slice(0, -1)}0`;
+  const statuses: number[] = [];
+  for (let i = 0; i < 12; i++) statuses.push((await web.ask("GET", P, { token: wrong })).status);
+  assertEquals(statuses, [...Array(10).fill(401), 429, 429]);
+  assertEquals((await web.ask("GET", P)).status, 200);
+  now += 60_001;
+  assertEquals((await web.ask("GET", P, { token: wrong })).status, 401);
+});
+
+Deno.test("webApp() is called by its own names only", async () => {
+  await using web = new FakeWeb();
+  const status = async (host: string) => (await web.ask("GET", P, { headers: { host } })).status;
+  for (const host of ["127.0.0.1", "localhost:9615", "[::1]:9615", "LOCALHOST", "box.lan:80"]) {
+    assertEquals(await status(host), 200, host);
+  }
+  const bad = ["evil.com", "127.0.0.1.evil.com", "localhost.", "localhost:9615@evil", "", "127.1"];
+  for (const host of bad) assertEquals(await status(host), 403, host);
+});
+
+Deno.test("webApp() takes no request that another site may have caused", async () => {
+  await using web = new FakeWeb();
+  const status = async (method: string, path: string, headers: Record<string, string>) =>
+    (await web.ask(method, path, { headers })).status;
+  for (const origin of ["http://evil.com", "null", "http://127.0.0.1:3000", "file://"]) {
+    for (const [method, path] of [["GET", P], ["POST", `${P}/api/stop`], ["GET", "/"]] as const) {
+      assertEquals(await status(method, path, { origin }), 403, `${origin} ${method} ${path}`);
+    }
+  }
+  assertEquals(await status("GET", P, { origin: "http://127.0.0.1:9615" }), 200);
+  assertEquals(await status("GET", P, { "sec-fetch-site": "cross-site" }), 403);
+  assertEquals(await status("GET", P, { "sec-fetch-site": "same-site" }), 403);
+  assertEquals(await status("GET", "/", { "sec-fetch-site": "cross-site" }), 200);
+  assertEquals(web.calls.filter(([action]) => action === "stop"), []);
+});
+
+Deno.test("webApp() gives every answer the headers that keep browsers safe", async () => {
+  await using web = new FakeWeb();
+  for (const path of ["/", P, "/nothing"]) {
+    const { headers } = await web.ask("GET", path);
+    assertMatch(
+      headers.get("content-security-policy")!,
+      /default-src 'self'.*frame-ancestors 'none'/,
+    );
+    assertEquals(headers.get("x-content-type-options"), "nosniff", path);
+    assertEquals(headers.get("access-control-allow-origin"), null, path);
+  }
+  assertEquals((await web.ask("GET", P)).headers.get("cache-control"), "no-store");
+});
+
+Deno.test("webApp() serves the dashboard with an ETag", async () => {
+  await using web = new FakeWeb();
+  const first = await web.ask("GET", "/", { token: "" });
+  const etag = first.headers.get("etag")!;
+  assertMatch(first.body, /^<!DOCTYPE html>/i);
+  const again = await web.ask("GET", "/", { token: "", headers: { "if-none-match": etag } });
+  assertEquals([again.status, again.body], [304, ""]);
+});
+
+Deno.test("NamedTokens keeps hashes in a private file, and knows them again", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/tokens.json`;
+  const { token } = await new NamedTokens(path).create("ci", "operate");
+  assert(!Deno.readTextFileSync(path).includes(token));
+  assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
+  assertEquals((await new NamedTokens(path).find(token))?.role, "operate");
+  assertEquals(await new NamedTokens(path).find(`${token}0`), undefined);
+});

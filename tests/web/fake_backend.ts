@@ -1,0 +1,144 @@
+/** A daemon that only answers, and the web surface on top of it. */
+
+import { notFound } from "../../src/model/target.ts";
+import type { ProcessChange } from "../../src/model/process_change.ts";
+import { webApp } from "../../src/web/app.ts";
+import { Attempts } from "../../src/web/attempts.ts";
+import type { Backend } from "../../src/web/backend.ts";
+import type { WebApp } from "../../src/web/context.ts";
+import { Gatekeeper } from "../../src/web/gatekeeper.ts";
+import { NamedTokens } from "../../src/web/named_tokens.ts";
+import { SiteNames } from "../../src/web/same_site.ts";
+import { Sessions } from "../../src/web/sessions.ts";
+import { Snapshots } from "../../src/web/snapshots.ts";
+import { fakeProcess } from "../cli/fake_daemon.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+/** The daemon's own token in these tests. */
+export const TOKEN = "f".repeat(64);
+
+/** What a fake daemon answers, by action: data, or a throw. */
+export type Answers = Readonly<Record<string, (payload: never) => unknown>>;
+
+const ACTIONS = [
+  ...["start", "stop", "restart", "reload", "rolling_reload", "scale", "delete", "signal", "flush"],
+  ...["list", "status", "why", "logs", "save", "resurrect", "ping", "system_metrics"],
+];
+
+/** Done for one process called `api`. */
+export function done(status: string) {
+  return { status, results: [{ name: "api", id: "1f3a9c00", ok: true, state: "running", pid: 1 }] };
+}
+
+const USUAL: Answers = {
+  list: () => [fakeProcess()],
+  status: (payload: { target: string }) => {
+    if (payload.target !== "api") throw notFound(payload.target, []);
+    return fakeProcess();
+  },
+  start: () => ({ ...fakeProcess(), results: done("started").results }),
+  stop: () => done("stopped"),
+  restart: () => done("restarted"),
+  reload: () => done("reloaded"),
+  delete: () => done("deleted"),
+  signal: () => done("signalled"),
+  scale: () => done("scaled"),
+  flush: () => done("flushed"),
+  rolling_reload: () => ({ ...done("reloaded"), rolled_back: false }),
+  logs: (payload: { lines: number }) => ({ logs: "", path: "/x", lines: String(payload.lines) }),
+  ping: () => ({ status: "ok", version: "0", protocol: 1 }),
+  system_metrics: () => ({ daemon: { memory_bytes: 1, uptime_seconds: 2 } }),
+};
+
+/** The web surface over a fake daemon. */
+export class FakeWeb implements AsyncDisposable {
+  /** Every verb that was carried out, with its payload. */
+  readonly calls: [string, unknown][] = [];
+  readonly app: WebApp;
+  readonly backend: Backend;
+  readonly sessions: Sessions;
+  readonly tokens: NamedTokens;
+  readonly #home = tempHome();
+  #tell: (change: ProcessChange) => void = () => {};
+
+  constructor(answers: Answers = {}, now: () => number = Date.now) {
+    const all = { ...USUAL, ...answers };
+    this.backend = {
+      actions: new Set(ACTIONS),
+      dispatch: async (action, payload) => {
+        this.calls.push([action, payload]);
+        return await all[action]?.(payload as never);
+      },
+      events: () =>
+        new ReadableStream({ start: (out) => void (this.#tell = (c) => out.enqueue(c)) }),
+      namesOf: (target) => new Set([target]),
+      streamLogs: (query) => ReadableStream.from([{ name: query.get("target"), line: "<b>" }]),
+    };
+    this.sessions = new Sessions(now);
+    this.tokens = new NamedTokens(`${this.#home.path}/tokens.json`);
+    const gatekeeper = new Gatekeeper({
+      isOwner: (authorization) => authorization === `Bearer ${TOKEN}`,
+      tokens: this.tokens,
+      sessions: this.sessions,
+      attempts: new Attempts(now),
+    });
+    this.app = webApp({
+      backend: this.backend,
+      gatekeeper,
+      names: new SiteNames(["box.lan"]),
+      snapshots: new Snapshots({
+        list: () => this.backend.dispatch("list", undefined),
+        maxAgeMs: 0,
+      }),
+      warn: () => {},
+    });
+  }
+
+  /** Sends news. */
+  tell(change: ProcessChange): void {
+    this.#tell(change);
+  }
+
+  /** One request, with the owner's token unless told otherwise. */
+  async ask(method: string, path: string, init: AskInit = {}): Promise<Asked> {
+    const { body, token = TOKEN, headers = {} } = init;
+    const response = await this.app.request(`http://127.0.0.1:9615${path}`, {
+      method,
+      headers: {
+        host: "127.0.0.1:9615",
+        ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type") === "application/json";
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(text) : text,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#home[Symbol.asyncDispose]();
+  }
+}
+
+/** What may be different in a request. */
+export interface AskInit {
+  readonly body?: unknown;
+  readonly token?: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** What came back. */
+export interface Asked {
+  readonly status: number;
+  readonly headers: Headers;
+  // deno-lint-ignore no-explicit-any
+  readonly body: any;
+}

@@ -1,0 +1,157 @@
+/** The feed by itself: when it speaks, what it says, and to whom. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { ProcessChange } from "../../src/model/process_change.ts";
+import type { Backend } from "../../src/web/backend.ts";
+import { Feed } from "../../src/web/feed.ts";
+import { Snapshots } from "../../src/web/snapshots.ts";
+import { fakeProcess } from "../cli/fake_daemon.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const CHANGE: ProcessChange = {
+  ...{ type: "crashed", at: new Date(0), id: "1f3a9c00-0000", name: "api", state: "crashed" },
+  ...{ pid: 0, restarts: 0, reason: "exited with code 1", exit: null },
+};
+
+/** A feed over a daemon that only answers. */
+class Scene {
+  /** How often the list was built. */
+  built = 0;
+  lines: unknown[] = [];
+  readonly feed: Feed;
+
+  constructor() {
+    const list = () => {
+      this.built++;
+      return Promise.resolve([fakeProcess()]);
+    };
+    const backend: Backend = {
+      actions: new Set(),
+      dispatch: () => Promise.resolve({ total_memory: 1 }),
+      events: () => new ReadableStream(),
+      namesOf: (target) => new Set([target]),
+      streamLogs: () => ReadableStream.from(this.lines),
+    };
+    const snapshots = new Snapshots({ list, maxAgeMs: 0 });
+    this.feed = new Feed({ backend, snapshots, warn: (message) => assert(false, message) });
+  }
+
+  join(unsent = 0) {
+    // deno-lint-ignore no-explicit-any
+    const got: any[] = [];
+    const closed: number[] = [];
+    const { receive, left } = this.feed.join({
+      send: (text) => got.push(JSON.parse(typeof text === "string" ? text : decode(text))),
+      unsent: () => unsent,
+      ping: () => true,
+      close: (code) => closed.push(code),
+    });
+    const say = (message: unknown) => receive(JSON.stringify(message));
+    return { got, closed, say, receive, left, types: () => got.map(({ type }) => type) };
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+const FIELDS = [
+  ...["id", "numeric_id", "name", "runtime", "state", "pid", "exit_code", "restarts"],
+  ...["cpu_percent", "memory_bytes", "mem_percent", "threads", "fds", "uptime"],
+];
+
+Deno.test("Feed sends exactly the spec's list on connect", async () => {
+  const scene = new Scene();
+  const client = scene.join();
+  await waitFor(() => client.got.length === 1);
+  const [{ type, processes, timestamp, ...rest }] = client.got;
+  assertEquals([type, rest], ["process_list", {}]);
+  assertEquals(Object.keys(processes[0]), FIELDS);
+  assert(Math.abs(timestamp - Date.now() / 1000) < 2 && Number.isInteger(timestamp));
+  client.left();
+});
+
+Deno.test("Feed builds one list for all clients, and one for a burst of changes", async () => {
+  const scene = new Scene();
+  const clients = Array.from({ length: 50 }, () => scene.join());
+  await waitFor(() => clients.every(({ got }) => got.length === 1));
+  assertEquals(scene.built, 1);
+  for (let i = 0; i < 100; i++) scene.feed.changed(CHANGE);
+  await waitFor(() => clients.every(({ got }) => got.length === 2), { timeoutMs: 200 });
+  assertEquals(scene.built, 2);
+  for (const { left } of clients) left();
+});
+
+Deno.test("Feed sends nothing but the list unless it is asked to", async () => {
+  const scene = new Scene();
+  const quiet = scene.join();
+  const curious = scene.join();
+  const other = scene.join();
+  curious.say({ type: "subscribe", topics: ["events", "system_metrics"], target: "api" });
+  other.say({ type: "subscribe", topics: ["events"], target: "db" });
+  scene.feed.changed(CHANGE);
+  await waitFor(() => curious.types().includes("system_metrics"));
+  await waitFor(() => quiet.got.length === 2);
+  assertEquals(new Set(quiet.types()), new Set(["process_list"]));
+  assert(!other.types().includes("event"));
+  const { event } = curious.got.find(({ type }) => type === "event")!;
+  assertEquals([event.type, event.name, event.id], ["crashed", "api", "1f3a9c00"]);
+  curious.say({ type: "unsubscribe", topics: ["events"] });
+  assertEquals(curious.got.at(-1), { type: "subscribed", topics: ["system_metrics"] });
+  for (const { left } of [quiet, curious, other]) left();
+});
+
+Deno.test("Feed sends log lines in batches, as text, and caps them", async () => {
+  const scene = new Scene();
+  scene.lines = ["<img onerror=x>", "\x1b]52;c;x\x07", "x".repeat(100_000)].map((line) => ({
+    line,
+  }));
+  const client = scene.join();
+  client.say({ type: "subscribe", topics: ["logs"], target: "api", lines: 10 });
+  await waitFor(() => client.types().includes("log"));
+  const { lines } = client.got.find(({ type }) => type === "log")!;
+  assertEquals(lines.slice(0, 2), scene.lines.slice(0, 2));
+  assert(lines[2].line.length <= 64 * 1024 + 1);
+  client.left();
+});
+
+Deno.test("Feed drops who does not read, and who talks too much", async () => {
+  const scene = new Scene();
+  const slow = scene.join(1024 * 1024 + 1);
+  await waitFor(() => slow.closed.length > 0);
+  assertEquals([slow.closed, slow.got], [[1006], []]);
+  const loud = scene.join();
+  for (let i = 0; i < 200 && loud.closed.length === 0; i++) loud.say({ type: "ping" });
+  assertEquals(loud.closed[0], 1008);
+  for (const { left } of [slow, loud]) left();
+});
+
+Deno.test("Feed answers nonsense with an error, and what it does not know with nothing", async () => {
+  const scene = new Scene();
+  const client = scene.join();
+  await waitFor(() => client.got.length === 1);
+  for (const text of ["{", '{"type":"subscribe","topics":["all"]}', "[".repeat(1000)]) {
+    client.receive(text);
+    assertEquals([client.got.at(-1).type, client.got.at(-1).code], ["error", "bad_request"], text);
+  }
+  const before = client.got.length;
+  for (const text of ["null", "5", '{"type":"hello"}']) client.receive(text);
+  assertEquals(client.got.length, before);
+  client.left();
+});
+
+Deno.test("Snapshots gives out one list until something changes or it is old", async () => {
+  let now = 0;
+  let built = 0;
+  const snapshots = new Snapshots({
+    list: () => Promise.resolve(++built),
+    maxAgeMs: 250,
+    now: () => now,
+  });
+  const read = async () => decode(await snapshots.list());
+  assertEquals([await read(), await read()], ["1", "1"]);
+  snapshots.invalidate();
+  assertEquals(await read(), "2");
+  now += 251;
+  assertEquals(await read(), "3");
+});

@@ -1,0 +1,44 @@
+/** The OpenAPI document, judged by a validator that is not ours. */
+
+import { assert, assertEquals } from "@std/assert";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { routesFor } from "../../src/web/routes.ts";
+import { FakeWeb } from "./fake_backend.ts";
+
+Deno.test("openApi() makes a document that a validator accepts, with every route", async () => {
+  await using web = new FakeWeb();
+  const { status, body } = await web.ask("GET", "/openapi.json");
+  assertEquals(status, 200);
+  const { valid, errors } = await new Validator().validate(structuredClone(body));
+  assert(valid, JSON.stringify(errors, null, 2));
+  assertEquals(body.openapi, "3.1.0");
+  for (const { method, path } of routesFor(web.backend.actions)) {
+    assert(body.paths[`/api/v1${path}`]?.[method.toLowerCase()] !== undefined, `${method} ${path}`);
+  }
+});
+
+Deno.test("openApi() defines every schema that it names", async () => {
+  await using web = new FakeWeb();
+  const { body } = await web.ask("GET", "/openapi.json");
+  const names = [...JSON.stringify(body).matchAll(/"#\/components\/schemas\/(\w+)"/g)];
+  assert(names.length > 10);
+  for (const [, name] of names) assert(name! in body.components.schemas, name);
+});
+
+Deno.test("metricsText() speaks Prometheus, with base units and escaped labels", async () => {
+  await using web = new FakeWeb();
+  const { status, headers, body } = await web.ask("GET", "/metrics");
+  assertEquals(status, 200);
+  assertEquals(headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  const labels = 'name="api",namespace="default",id="1f3a9c00",instance="0"';
+  for (
+    const line of [
+      `procsup_process_up{${labels}} 1`,
+      `procsup_process_uptime_seconds{${labels}} 7980`,
+      `procsup_process_cpu_usage_ratio{${labels}} 0.0123`,
+      "# TYPE procsup_process_restarts_total counter",
+      'procsup_processes{state="errored"} 0',
+      "procsup_daemon_resident_memory_bytes 1",
+    ]
+  ) assert(body.split("\n").includes(line), `${line}\n${body}`);
+});

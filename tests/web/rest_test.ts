@@ -1,0 +1,145 @@
+/** REST by its route table: what each route asks of the daemon, and what it makes of mistakes. */
+
+import { assert, assertEquals } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { FakeWeb } from "./fake_backend.ts";
+
+const P = "/api/v1/processes";
+
+Deno.test("webApp() turns each route of the spec into the verb behind it", async () => {
+  await using web = new FakeWeb();
+  const config = { name: "api", entrypoint: "/srv/api.ts", runtime: "deno", cwd: "/srv" };
+  const rows: [string, string, unknown, number, unknown, string, unknown][] = [
+    ["GET", P, undefined, 200, undefined, "list", undefined],
+    ["GET", `${P}/api`, undefined, 200, undefined, "status", { target: "api" }],
+    ["POST", P, config, 201, undefined, "start", config],
+    [
+      ...["POST", `${P}/api/stop`, undefined, 200, { status: "stopped" }, "stop"] as const,
+      { target: "api", force: false, timeout: "5s" },
+    ],
+    [
+      ...["POST", `${P}/api/stop?force=true&timeout=1m`, undefined, 200] as const,
+      ...[{ status: "stopped" }, "stop", { target: "api", force: true, timeout: "1m" }] as const,
+    ],
+    ["POST", `${P}/api/restart`, undefined, 200, { status: "restarted" }, "restart", {
+      target: "api",
+    }],
+    ["POST", `${P}/api/reload`, undefined, 200, { status: "reloaded" }, "reload", {
+      target: "api",
+    }],
+    ["DELETE", `${P}/api`, undefined, 200, { status: "deleted" }, "delete", { target: "api" }],
+    ["GET", `${P}/api/logs`, undefined, 200, undefined, "logs", { target: "api", lines: 50 }],
+    ["GET", "/api/v1/system/metrics", undefined, 200, undefined, "system_metrics", undefined],
+  ];
+  for (const [method, path, body, status, expected, action, payload] of rows) {
+    const answer = await web.ask(method, path, body === undefined ? {} : { body });
+    assertEquals(answer.status, status, `${method} ${path}`);
+    if (expected !== undefined) assertEquals(answer.body, expected, `${method} ${path}`);
+    assertEquals(web.calls.at(-1), [action, payload], `${method} ${path}`);
+  }
+});
+
+Deno.test("webApp() answers a new process with 201, its place and nothing else", async () => {
+  await using web = new FakeWeb();
+  const { status, headers, body } = await web.ask("POST", P, { body: { name: "api" } });
+  assertEquals([status, headers.get("location")], [201, `${P}/1f3a9c00`]);
+  assert(!("results" in body));
+});
+
+Deno.test("webApp() says exactly what the spec says of an unknown process", async () => {
+  await using web = new FakeWeb();
+  const { status, body } = await web.ask("GET", `${P}/ghost`);
+  assertEquals([status, body], [404, { error: "process not found", code: "process_not_found" }]);
+});
+
+Deno.test("webApp() refuses what makes no sense, and does nothing", async () => {
+  await using web = new FakeWeb();
+  const rows: [string, string, Parameters<FakeWeb["ask"]>[2], number, string][] = [
+    ["POST", `${P}/api/stop?timeout=soon`, {}, 400, "bad_request"],
+    ["POST", `${P}/api/stop?timeout=`, {}, 400, "bad_request"],
+    ["POST", `${P}/api/stop?timeout=-5s`, {}, 400, "bad_request"],
+    ["POST", `${P}/api/stop?force=yes`, {}, 400, "bad_request"],
+    ["POST", `${P}/api/stop?forse=true`, {}, 400, "bad_request"],
+    ["GET", `${P}/api/logs?lines=abc`, {}, 400, "bad_request"],
+    ["GET", `${P}/api/logs?lines=-1`, {}, 400, "bad_request"],
+    ["GET", `${P}/api/logs?lines=10001`, {}, 400, "bad_request"],
+    ["GET", `${P}/%E0%A4%A`, {}, 400, "bad_request"],
+    ["POST", P, {}, 400, "bad_request"],
+    ["POST", P, { body: "{" }, 400, "bad_request"],
+    ["POST", P, { body: "[".repeat(200_000) + "]".repeat(200_000) }, 400, "bad_request"],
+    ["POST", P, { body: "[]" }, 422, "invalid_config"],
+    ["POST", P, { body: '"all"' }, 422, "invalid_config"],
+    ["POST", P, { body: { target: "api" } }, 422, "invalid_config"],
+    ["POST", P, { body: "{}", headers: { "content-type": "text/plain" } }, 415, "not_json"],
+    ["POST", `${P}/api/stop`, { headers: { "content-type": "text/plain" } }, 415, "not_json"],
+    ["PATCH", `${P}/api`, { body: { env: { KEY: "***" } } }, 422, "invalid_config"],
+    ["POST", P, { body: `{"name":"${"x".repeat(1024 * 1024)}"}` }, 413, "body_too_large"],
+    ["PUT", P, {}, 405, "method_not_allowed"],
+    ["OPTIONS", `${P}/api/stop`, {}, 405, "method_not_allowed"],
+    ["GET", "/api/v1/nothing", {}, 404, "not_found"],
+    ["GET", "/assets/../../etc/passwd", {}, 404, "not_found"],
+    ["GET", "/assets/%2e%2e/%2e%2e/etc/passwd", {}, 404, "not_found"],
+  ];
+  for (const [method, path, init, status, code] of rows) {
+    const answer = await web.ask(method, path, init);
+    assertEquals([answer.status, answer.body.code], [status, code], `${method} ${path}`);
+    assertEquals(Object.keys(answer.body), ["error", "code"]);
+  }
+  assertEquals(web.calls, []);
+});
+
+Deno.test("webApp() names the methods that a path has", async () => {
+  await using web = new FakeWeb();
+  const allow = async (path: string) => (await web.ask("TRY", path)).headers.get("allow");
+  assertEquals(await allow(P), "GET, HEAD, POST");
+  assertEquals(await allow(`${P}/api`), "GET, HEAD, DELETE, PATCH");
+  assertEquals(await allow(`${P}/api/stop`), "POST");
+});
+
+Deno.test("webApp() answers what went wrong for a process with the code of its error", async () => {
+  const failed = { ...{ name: "api", id: "1", state: "errored", pid: 0 }, ok: false };
+  await using web = new FakeWeb({
+    restart: () => ({
+      status: "restarted",
+      results: [{ ...failed, error: "No", code: "start_failed" }],
+    }),
+    stop: () => {
+      throw new ProcsupError("closed", "The supervisor is shutting down");
+    },
+    reload: () => {
+      throw new TypeError("secret path");
+    },
+  });
+  const restarted = await web.ask("POST", `${P}/api/restart`);
+  assertEquals([restarted.status, restarted.body], [500, { error: "No", code: "start_failed" }]);
+  assertEquals((await web.ask("POST", `${P}/api/stop`)).status, 503);
+  const internal = await web.ask("POST", `${P}/api/reload`);
+  assertEquals([internal.status, internal.body.code], [500, "internal"]);
+  assert(!internal.body.error.includes("secret"));
+});
+
+Deno.test("webApp() does not let a body change what is inherited", async () => {
+  await using web = new FakeWeb();
+  await web.ask("POST", P, { body: '{"__proto__":{"polluted":true},"name":"api"}' });
+  assertEquals(({} as Record<string, unknown>).polluted, undefined);
+});
+
+Deno.test("webApp() streams events as lines, and as server-sent events for browsers", async () => {
+  await using web = new FakeWeb();
+  const change = { type: "running", at: new Date(0), id: "1".repeat(36), name: "api" } as const;
+  for (const accept of ["*/*", "text/event-stream"]) {
+    const response = await web.app.request("http://localhost/api/v1/events?target=api", {
+      headers: { host: "localhost", accept, authorization: `Bearer ${"f".repeat(64)}` },
+    });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    const sse = accept !== "*/*";
+    if (sse) assertEquals((await reader.read()).value, ": connected\n\n");
+    const rest = { state: "running", pid: 5, restarts: 0, reason: "", exit: null } as const;
+    for (const name of ["other", "api"]) web.tell({ ...change, ...rest, name });
+    const text = (await reader.read()).value!;
+    const item = JSON.parse(text.replace(/^data: /, ""));
+    assertEquals([item.name, item.id, item.at], ["api", "11111111", "1970-01-01T00:00:00.000Z"]);
+    assertEquals(text.startsWith("data: "), sse);
+    await reader.cancel();
+  }
+});
