@@ -2,11 +2,18 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
+import { otherVersion, refuseOtherProtocol } from "../protocol/peer.ts";
 import type { CommandContext } from "./command.ts";
 
 /** A client of the daemon of the command's home. Nothing is sent yet. */
-export function connect({ home }: CommandContext): DaemonClient {
-  return new DaemonClient(home);
+export function connect({ home, output }: CommandContext): DaemonClient {
+  let told = false;
+  return new DaemonClient(home, (peer) => {
+    refuseOtherProtocol(peer);
+    const other = told ? undefined : otherVersion(peer);
+    told = true;
+    if (other !== undefined) output.note(other);
+  });
 }
 
 /** Runs `act`; when no daemon answers, brings one up, says so, and runs it once more. */

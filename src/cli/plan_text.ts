@@ -4,7 +4,7 @@ import type { ConfigChangeJson, ConfigReloadResult } from "../protocol/actions.t
 import { plainText } from "./terminal_text.ts";
 
 /** The lines of a plan; what is unchanged is a count at the end. */
-export function planLines(result: ConfigReloadResult, removes: boolean): string[] {
+export function planLines(result: ConfigReloadResult): string[] {
   const names = [...result.changed, ...result.added, ...result.removed, ...result.kept];
   const width = Math.max(0, ...names.map((name) => name.length));
   const line = (sign: string, name: string, text: string) =>
@@ -12,7 +12,7 @@ export function planLines(result: ConfigReloadResult, removes: boolean): string[
   return [
     ...result.changes.map((change) => line("~", change.name, changeText(change))),
     ...result.added.map((name) => line("+", name, "new")),
-    ...result.removed.map((name) => line("-", name, removes ? "removed" : "not in file")),
+    ...result.removed.map((name) => line("-", name, "removed")),
     ...result.kept.map((name) => line("-", name, "not in file (kept; use --prune to remove)")),
     ...(result.unchanged.length > 0 ? [`= ${result.unchanged.length} unchanged`] : []),
   ];

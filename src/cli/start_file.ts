@@ -22,7 +22,16 @@ export function configFiles(
 }
 
 /** Flags that go with a file; all others configure one app. */
-const FILE_FLAGS = new Set(["only", "profile", "env", "no-wait", "home", "output", "json", "quiet"]);
+const FILE_FLAGS = new Set([
+  "only",
+  "profile",
+  "env",
+  "no-wait",
+  "home",
+  "output",
+  "json",
+  "quiet",
+]);
 
 /** Starts what the files hold. */
 export async function startFiles(
@@ -37,7 +46,9 @@ export async function startFiles(
       context,
       () => connect(context).call("start_all", { ...payload, config: files, wait }),
     );
-    if (data.results.length === 0) context.output.note("nothing to do: all is up and as it should be");
+    if (data.results.length === 0) {
+      context.output.note("nothing to do: all is up and as it should be");
+    }
     return data.results.length === 0
       ? 0
       : await printResults(context.output, { status: "started", results: data.results });

@@ -48,7 +48,9 @@ class JsonReader {
     if (next === "[") return this.#array(path);
     if (next === '"') return this.#string();
     const [word] = this.#match(/[-+\w.]+/y) ?? [];
-    if (word === undefined) this.#fail(next === undefined ? "it ends too early" : "expected a value");
+    if (word === undefined) {
+      this.#fail(next === undefined ? "it ends too early" : "expected a value");
+    }
     try {
       return JSON.parse(word);
     } catch {
@@ -111,7 +113,9 @@ class JsonReader {
     const space = this.#comments ? /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y : /\s*/y;
     this.#match(space);
     if (this.#text.startsWith("//", this.#at) || this.#text.startsWith("/*", this.#at)) {
-      this.#fail(this.#comments ? "this comment has no end" : "a comment needs a file name in .jsonc");
+      this.#fail(
+        this.#comments ? "this comment has no end" : "a comment needs a file name in .jsonc",
+      );
     }
   }
 

@@ -6,6 +6,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import { failure, success } from "../protocol/envelope.ts";
 import { changeJson } from "../protocol/change_json.ts";
+import { OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
 import { parseJson } from "../protocol/json_text.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
@@ -18,6 +19,10 @@ export function ipcApp(context: ActionContext): Hono {
   const app = new Hono();
   app.onError((error) => refusal(error));
   app.notFound(() => refusal(new ProcsupError("not_found", "No such path; POST /ipc is the one")));
+  app.use(async (c, next) => {
+    await next();
+    c.header(PEER_HEADER, OWN_PEER);
+  });
   app.use(
     bodyLimit({
       maxSize: MAX_BODY_BYTES,

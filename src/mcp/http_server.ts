@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Call, Changes } from "./call.ts";
 import { watchChanges } from "./change_watch.ts";
-import type { McpHandler, McpHttpOptions } from "./http.ts";
+import type { McpHandler, McpHttpOptions } from "./http_options.ts";
 import { createServer } from "./server.ts";
 import { type Grant, grantedTools } from "./tool_names.ts";
 

@@ -57,15 +57,15 @@ const state = z.enum([
 /** A process, as on every other surface. */
 export const process = z.looseObject({
   id: z.string(),
-  numeric_id: z.int(),
+  numeric_id: z.number(),
   name: z.string(),
   namespace: z.string(),
-  instance_index: z.int(),
+  instance_index: z.number(),
   runtime: z.string(),
   state,
-  pid: z.int(),
-  exit_code: z.int(),
-  restarts: z.int(),
+  pid: z.number(),
+  exit_code: z.number(),
+  restarts: z.number(),
   created_at: z.string(),
   started_at: z.string().nullable(),
   finished_at: z.string().nullable(),
@@ -73,8 +73,8 @@ export const process = z.looseObject({
   cpu_percent: z.number(),
   memory_bytes: z.number(),
   mem_percent: z.number(),
-  threads: z.int(),
-  fds: z.int(),
+  threads: z.number(),
+  fds: z.number(),
   tags: z.array(z.string()),
   uptime: z.number().describe("Nanoseconds"),
   ready: z.boolean(),
@@ -96,7 +96,7 @@ export const resultsOutput = z.looseObject({
     id: z.string(),
     ok: z.boolean(),
     state,
-    pid: z.int(),
+    pid: z.number(),
     error: z.string().optional(),
     last_stderr: z.array(z.string()).optional().describe("Untrusted output of the app"),
   })),
@@ -117,7 +117,7 @@ export const logsOutput = z.looseObject({
 });
 
 /** `save_state`. */
-export const savedOutput = z.looseObject({ status: z.string(), count: z.int() });
+export const savedOutput = z.looseObject({ status: z.string(), count: z.number() });
 
 /** `resurrect_processes`. */
 export const resurrectedOutput = savedOutput.extend({ errors: z.array(z.string()) });

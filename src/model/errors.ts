@@ -29,6 +29,7 @@ export type ErrorCode =
   | "closed"
   | "daemon_unreachable"
   | "too_many_clients"
+  | "other_version"
   | "home_unusable"
   | "home_in_use"
   | "timeout";
@@ -54,6 +55,7 @@ const MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   internal: { http: 500, exit: 1 },
   closed: { http: 503, exit: 5 },
   daemon_unreachable: { http: 503, exit: 5 },
+  other_version: { http: 503, exit: 5 },
   too_many_clients: { http: 503, exit: 5 },
   home_unusable: { http: 500, exit: 2 },
   home_in_use: { http: 409, exit: 6 },

@@ -52,7 +52,22 @@ export function groupExists(run: Run): boolean {
   }
 }
 
-let scan: Promise<Map<string, number[]>> | undefined;
+let pass: Promise<unknown> = Promise.resolve();
+let nextPass: Promise<Map<string, number[]>> | undefined;
+
+/**
+ * The next pass over the machine. It begins when the one under way is over, and serves all who have
+ * asked until then: processes may have started since the last one began.
+ */
+function markedProcesses(): Promise<Map<string, number[]>> {
+  nextPass ??= pass.then(() => {
+    nextPass = undefined;
+    const begun = processesByRunId();
+    pass = begun.catch(() => {});
+    return begun;
+  });
+  return nextPass;
+}
 
 /**
  * Living processes of a run: those in its group, those in its control group, and those that carry
@@ -60,13 +75,7 @@ let scan: Promise<Map<string, number[]>> | undefined;
  * groups. One pass over the machine for the ids serves all who ask at once.
  */
 export async function survivors(run: Run): Promise<readonly number[]> {
-  scan ??= Promise.resolve().then(() => {
-    const pass = processesByRunId();
-    // Who asks from now on needs a later pass: processes may have started since.
-    scan = undefined;
-    return pass;
-  });
-  const marked = (await scan).get(run.runId) ?? [];
+  const marked = (await markedProcesses()).get(run.runId) ?? [];
   return [...new Set([...marked, ...groupMembers(run), ...cgroups().members(run.runId)])];
 }
 
@@ -84,12 +93,15 @@ function groupMembers(run: Run): readonly number[] {
 
 const POLL_MS = [2, 2, 4, 8, 16, 32];
 
+/** Polls after which a process that ended should have been collected, if anybody does. */
+const COLLECTED_ROUNDS = 5;
+
 /** A moment in steady milliseconds, asked for anew at each look: a second stop may bring it forward. */
 export type Deadline = () => number;
 
 /** Polls until the group is gone or the deadline has passed; whether it was in time. */
 async function waitForGroup(run: Run, deadline: Deadline): Promise<boolean> {
-  for (let round = 0; !groupGone(run); round++) {
+  for (let round = 0; !groupGone(run, round >= COLLECTED_ROUNDS); round++) {
     const left = deadline() - performance.now();
     if (left <= 0) return false;
     await sleep(Math.min(left, POLL_MS[Math.min(round, POLL_MS.length - 1)]!));
@@ -152,10 +164,13 @@ export async function killRun(run: Run): Promise<readonly number[]> {
   }
 }
 
-/** The group is empty, or holds only zombies that nobody collects, or has become a stranger's. */
-function groupGone(run: Run): boolean {
+/**
+ * The group is empty; or, if it is looked at closely, holds only zombies that nobody collects or has
+ * become a stranger's. That costs a look at every process of the machine.
+ */
+function groupGone(run: Run, closely: boolean): boolean {
   if (!groupExists(run)) return true;
-  if (wrapperAlive(run)) return false;
+  if (!closely || wrapperAlive(run)) return false;
   return !recentProcessTable().some((row) => row.pgid === run.wrapperPid && !row.zombie);
 }
 

@@ -51,15 +51,19 @@ export function processTable(): ProcessRow[] {
   return rows;
 }
 
-let recent: { readonly rows: ProcessRow[]; readonly at: number } | undefined;
+let recent: { readonly rows: ProcessRow[]; readonly until: number } | undefined;
 
-/** How old a table may be that several look at in one breath: the ends of many processes, say. */
-const SHARED_MS = 5;
-
-/** The process table as it was at most 5 ms ago. */
+/**
+ * The process table as it was a few milliseconds ago: several look at it in one breath when many
+ * processes end. On a full machine a table takes longer to read, and serves for longer.
+ */
 export function recentProcessTable(): readonly ProcessRow[] {
   const at = performance.now();
-  if (recent === undefined || at - recent.at > SHARED_MS) recent = { rows: processTable(), at };
+  if (recent === undefined || at > recent.until) {
+    const rows = processTable();
+    const took = performance.now() - at;
+    recent = { rows, until: performance.now() + Math.max(5, 2 * took) };
+  }
   return recent.rows;
 }
 

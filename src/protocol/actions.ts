@@ -256,6 +256,12 @@ export interface PingJson {
   readonly protocol: number;
 }
 
+/** Answer of `release`: the daemon ends and its processes run on, for the next one to take up. */
+export interface ReleaseJson {
+  readonly status: "released";
+  readonly pid: number;
+}
+
 /** Answer of `resurrect`. */
 export interface ResurrectJson {
   /** It was tried for all. */
@@ -292,6 +298,7 @@ export interface ActionMap extends WebActionMap {
   resurrect: { payload: undefined; data: ResurrectJson };
   ping: { payload: undefined; data: PingJson };
   token: { payload: { readonly rotate?: boolean } | undefined; data: { readonly token: string } };
+  release: { payload: undefined; data: ReleaseJson };
   shutdown: { payload: undefined; data: BulkResult };
 }
 

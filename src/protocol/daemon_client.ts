@@ -4,14 +4,18 @@ import { isErrorCode, ProcsupError } from "../model/errors.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
 import type { Action, ActionMap } from "./actions.ts";
 import type { ResponseEnvelope } from "./envelope.ts";
+import { type Peer, readPeer, refuseOtherProtocol } from "./peer.ts";
 import { type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
 
 /** A client of the daemon of one home. Holds nothing open between calls. */
 export class DaemonClient {
   readonly #paths: HomePaths;
+  readonly #meet: (peer: Peer) => void;
 
-  constructor(home: string) {
+  /** `meet` learns who answers, each time; it may throw. By default another protocol is refused. */
+  constructor(home: string, meet: (peer: Peer) => void = refuseOtherProtocol) {
     this.#paths = pathsIn(home);
+    this.#meet = meet;
   }
 
   /**
@@ -46,6 +50,18 @@ export class DaemonClient {
   }
 
   async #request(request: Omit<UnixRequest, "token">): Promise<UnixResponse> {
+    const response = await this.#sent(request);
+    const peer = readPeer(response.peer);
+    try {
+      if (peer !== undefined) this.#meet(peer);
+    } catch (error) {
+      await response.body.cancel();
+      throw error;
+    }
+    return response;
+  }
+
+  async #sent(request: Omit<UnixRequest, "token">): Promise<UnixResponse> {
     try {
       return await unixRequest(this.#paths.socket, { ...request, token: () => this.#token() });
     } catch (error) {

@@ -4,6 +4,8 @@
  * and was seen to hang for seconds on a connection to a daemon that had been killed.
  */
 
+import { PEER_HEADER } from "./peer.ts";
+
 /** What to ask. */
 export interface UnixRequest {
   readonly method: "GET" | "POST";
@@ -19,6 +21,8 @@ export interface UnixRequest {
 /** What came back. */
 export interface UnixResponse {
   readonly status: number;
+  /** What the daemon says about itself: see `protocol/peer.ts`. */
+  readonly peer: string | undefined;
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
@@ -68,13 +72,15 @@ async function readResponse(reader: ByteReader, close: () => void): Promise<Unix
   const status = Number((await reader.line()).split(" ")[1]);
   let length: number | undefined;
   let chunked = false;
+  let peer: string | undefined;
   for (let line = await reader.line(); line !== ""; line = await reader.line()) {
     const [name, value = ""] = line.toLowerCase().split(/:\s*/);
     if (name === "content-length") length = Number(value);
+    if (name === PEER_HEADER) peer = value;
     if (name === "transfer-encoding") chunked = value.includes("chunked");
   }
   const source = chunked ? chunks(reader) : reader.upTo(length);
-  return { status, body: streamOf(source, close) };
+  return { status, peer, body: streamOf(source, close) };
 }
 
 async function* chunks(reader: ByteReader): AsyncGenerator<Uint8Array<ArrayBuffer>> {

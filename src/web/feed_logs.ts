@@ -10,10 +10,15 @@ export interface LogSink {
 }
 
 const BATCH_MS = 50;
-const MAX_BATCH_CHARS = 128 * 1024;
+const MAX_BATCH_CHARS = 64 * 1024;
+/** Between full batches, for each log that is followed: together they must not keep others waiting. */
+const PAUSE_MS = 10;
 const MAX_LINE_CHARS = 64 * 1024;
 /** While more than this is unsent, nothing is read: the log itself is the buffer. */
 const ENOUGH_UNSENT = 256 * 1024;
+
+/** How many are being followed, by all clients. */
+let following = 0;
 
 /** A log that is being followed. */
 export class FeedLogs {
@@ -38,6 +43,7 @@ export class FeedLogs {
   }
 
   async #run(): Promise<void> {
+    following++;
     try {
       for (;;) {
         const { done, value } = await this.#reader.read();
@@ -48,6 +54,7 @@ export class FeedLogs {
     } catch (error) {
       if (!this.#over) this.#sink.send({ type: "error", error: messageOf(error), code: "internal" });
     }
+    following--;
     if (!this.#over) this.#flush();
   }
 
@@ -61,9 +68,9 @@ export class FeedLogs {
   /** Sends what is there, and waits until the client has taken enough of it. */
   async #room(): Promise<void> {
     this.#flush();
-    while (!this.#over && this.#sink.unsent() > ENOUGH_UNSENT) {
-      await new Promise((resolve) => setTimeout(resolve, BATCH_MS));
-    }
+    do {
+      await new Promise((resolve) => setTimeout(resolve, Math.max(BATCH_MS, PAUSE_MS * following)));
+    } while (!this.#over && this.#sink.unsent() > ENOUGH_UNSENT);
   }
 
   #flush(): void {

@@ -5,7 +5,7 @@ import { Manager, type ProcessChange, ProcsupError } from "../../src/mod.ts";
 import { isAlive } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { codeOf, openManager, sleeper, thrownCode } from "./support.ts";
+import { codeOf, openManager, sleeper, textOf, thrownCode } from "./support.ts";
 
 Deno.test("Close stops all processes, however often and at once it is called", async () => {
   await using opened = await openManager();
@@ -102,9 +102,11 @@ Deno.test("an aborted wait rejects with its reason, and what has begun goes on",
   assertEquals(manager.list(), []);
   const id = await manager.addProcess({
     ...sleeper("slow"),
-    args: ["-c", "trap 'sleep 0.5; exit 0' TERM; while :; do sleep 0.05; done"],
+    args: ["-c", "trap 'sleep 0.5; exit 0' TERM; echo up; while :; do sleep 0.05; done"],
   });
-  for (const act of ["restart", "reload"] as const) {
+  const ups = async () => (await textOf(manager.logs(id))).length / "up\n".length;
+  for (const [turn, act] of (["restart", "reload"] as const).entries()) {
+    await waitFor(async () => await ups() === turn + 1, { what: "its trap to be set" });
     const stop = new AbortController();
     const { pid } = manager.inspect(id);
     const acted = codeOf(manager[act](id, { signal: stop.signal }));
@@ -145,7 +147,7 @@ Deno.test("events tells what happens until it is aborted, cancelled or closed", 
   );
   stop.abort();
   await ended;
-  for await (const _ of manager.events()) break;
+  await manager.events().cancel();
   await manager.remove(id);
   await manager.close();
   assertEquals((await untilClose).at(-1)?.type, "deleted");

@@ -30,5 +30,5 @@ export async function printPlan(
   data: ConfigReloadResult,
 ): Promise<void> {
   if (await printData(output, data, [...data.added, ...data.changed, ...data.removed])) return;
-  for (const line of planLines(data, data.status !== "planned")) output.done(line);
+  for (const line of planLines(data)) output.done(line);
 }

@@ -27,7 +27,9 @@ export async function run(context: CommandContext): Promise<number> {
     const { yaml, notes } = await importFile(tool, file, Deno.env.toObject());
     // Lost keys are news even for who asked to be spared messages.
     for (const { process, text } of notes) {
-      writeMessage(plainText(`not taken${process === undefined ? "" : ` (${process})`}: ${text}\n`));
+      writeMessage(
+        plainText(`not taken${process === undefined ? "" : ` (${process})`}: ${text}\n`),
+      );
     }
     if (out === undefined) context.output.data(yaml.trimEnd());
     else write(out, yaml);

@@ -77,7 +77,9 @@ function convert({ file, value }: ConfigDocument): Imported {
   if (!isMap(value) || !isMap(value.processes)) {
     const docker = isMap(value) && "services" in value;
     throw new ConfigProblem(file, 'it has no "processes"', {
-      advice: docker ? "services of Docker are containers, not processes" : "is it process-compose?",
+      advice: docker
+        ? "services of Docker are containers, not processes"
+        : "is it process-compose?",
     });
   }
   const result = new ImportResult();

@@ -55,7 +55,9 @@ function interpreted(interpreter: string): Keys {
 
 function words(value: unknown): string[] {
   if (Array.isArray(value)) return value.map(String);
-  return typeof value === "string" ? splitWords(value) : value === undefined || value === null
+  return typeof value === "string"
+    ? splitWords(value)
+    : value === undefined || value === null
     ? []
     : [String(value)];
 }

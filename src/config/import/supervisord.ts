@@ -22,10 +22,17 @@ export const supervisord: Importer = {
 };
 
 /** Keys that mean what procsup does anyway. */
-const NATURAL = new Set(["stopasgroup", "killasgroup", "numprocs", "numprocs_start", "process_name"]);
+const NATURAL = new Set([
+  "stopasgroup",
+  "killasgroup",
+  "numprocs",
+  "numprocs_start",
+  "process_name",
+]);
 
 /** Sections about supervisord itself. */
-const OWN_SECTIONS = /^(supervisord|supervisorctl|unix_http_server|inet_http_server|rpcinterface:.*)$/;
+const OWN_SECTIONS =
+  /^(supervisord|supervisorctl|unix_http_server|inet_http_server|rpcinterface:.*)$/;
 
 type Expand = (text: string) => string;
 
@@ -63,7 +70,9 @@ function convert(document: ConfigDocument, { env }: ImportContext): Imported {
   for (const { name, keys } of sections) {
     const group = /^group:(.+)$/.exec(name)?.[1];
     if (group === undefined) continue;
-    for (const program of (keys.get("programs") ?? "").split(",")) groups.set(program.trim(), group);
+    for (const program of (keys.get("programs") ?? "").split(",")) {
+      groups.set(program.trim(), group);
+    }
     if (keys.has("priority")) result.note(undefined, `[${name}] priority: give it to each process`);
   }
   const common = sections.find(({ name }) => name === "supervisord")?.keys.get("environment");

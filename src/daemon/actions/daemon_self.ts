@@ -1,7 +1,7 @@
 /** `ping`, `token` and `shutdown`: the daemon itself. */
 
 import * as z from "zod";
-import { type BulkResult, type PingJson, PROTOCOL, VERSION } from "../../protocol/actions.ts";
+import { type BulkResult, type PingJson, PROTOCOL, type ReleaseJson, VERSION } from "../../protocol/actions.ts";
 import { type ActionContext, bulkResult } from "./context.ts";
 import { readPayload } from "./payload.ts";
 
@@ -18,6 +18,13 @@ export function token({ token, web }: ActionContext, payload: unknown): { token:
   // Whoever signed in did so in the name of the old one.
   if (rotate) web.signOut();
   return { token: rotate ? token.rotate() : token.value };
+}
+
+/** Ends the daemon and leaves every process running, for its successor. */
+export function release({ endDaemon }: ActionContext): ReleaseJson {
+  // The answer goes out first.
+  setTimeout(endDaemon, 0);
+  return { status: "released", pid: Deno.pid };
 }
 
 /** Stops all processes, the last one first, and then the daemon. */

@@ -5,7 +5,7 @@ import { ProcsupError } from "../../model/errors.ts";
 import type { Action } from "../../protocol/actions.ts";
 import type { ActionContext, ActionHandler } from "./context.ts";
 import { cronList, cronRun, cronStart, cronStop } from "./cron.ts";
-import { ping, shutdown, token } from "./daemon_self.ts";
+import { ping, release, shutdown, token } from "./daemon_self.ts";
 import { configReload } from "./config_reload.ts";
 import { remove } from "./delete.ts";
 import { flush } from "./flush.ts";
@@ -66,6 +66,7 @@ const ACTIONS: Readonly<Record<Action, ActionHandler>> = {
   token_create: tokenCreate,
   token_list: tokenList,
   token_revoke: tokenRevoke,
+  release,
   shutdown,
 };
 

@@ -1,0 +1,39 @@
+/** Which version the other end is: every answer of the daemon says it, and every command looks. */
+
+import { ProcsupError } from "../model/errors.ts";
+import { PROTOCOL, VERSION } from "./actions.ts";
+
+/** Header of each answer on the Unix socket: version, a space, number of the protocol. */
+export const PEER_HEADER = "procsup-daemon";
+
+/** The value of that header, for this program. */
+export const OWN_PEER: string = `${VERSION} ${PROTOCOL}`;
+
+/** The daemon, as a client learns of it. */
+export interface Peer {
+  readonly version: string;
+  readonly protocol: number;
+}
+
+/** Reads the header; undefined where there is none. */
+export function readPeer(header: string | undefined): Peer | undefined {
+  const [version, protocol] = header?.split(" ") ?? [];
+  return version === undefined ? undefined : { version, protocol: Number(protocol) };
+}
+
+/** What a person should know and do when the daemon is of another version; undefined when it is not. */
+export function otherVersion({ version, protocol }: Peer): string | undefined {
+  if (version === VERSION && protocol === PROTOCOL) return undefined;
+  return `The daemon is version ${version}, this is ${VERSION}: run procsup upgrade`;
+}
+
+/** Throws `other_version` when the two do not understand each other. */
+export function refuseOtherProtocol(peer: Peer): void {
+  if (peer.protocol === PROTOCOL) return;
+  throw new ProcsupError(
+    "other_version",
+    `The daemon is version ${peer.version}, this is ${VERSION}: ` +
+      `they speak protocols ${peer.protocol} and ${PROTOCOL}`,
+    { hint: "procsup upgrade" },
+  );
+}

@@ -1,0 +1,166 @@
+/** The lines of a log, of which only those in sight are drawn. */
+
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { LogBuffer } from "../data/log_buffer.ts";
+import { isPhone } from "../data/media.ts";
+import { counted } from "../text/format.ts";
+import { LogRow } from "./log_row.tsx";
+import { ROW_PX, RowHeights } from "./row_heights.ts";
+
+/** How the list is drawn. */
+export interface LogListProps {
+  readonly buffer: LogBuffer;
+  readonly pattern: RegExp | undefined;
+  /** Whether the newest line stays in sight. */
+  readonly follow: Signal<boolean>;
+  /** Position of the line that keys act on; -1 for none. */
+  readonly cursor: Signal<number>;
+  readonly wrap: boolean;
+  readonly showTime: boolean;
+  readonly showName: boolean;
+  readonly hueOf: (name: string) => number;
+  readonly onOpen: (index: number) => void;
+}
+
+const OVERSCAN = 10;
+/** Characters of the time and of the margin beside it. */
+const TIME_COLUMNS = 14;
+const NAME_COLUMNS = 15;
+const MARK_COLUMNS = 2;
+const PADDING_PX = 32;
+
+/** The list. */
+export function LogList(props: LogListProps) {
+  const { buffer, follow, cursor, wrap, pattern, showTime, showName, hueOf, onOpen } = props;
+  const version = buffer.version.value;
+  const frame = useRef<HTMLDivElement>(null);
+  const view = useSignal({ top: 0, height: 600, width: 800 });
+  const seen = useRef({ length: 0, dropped: 0 });
+  const columns = wrap ? columnsFor(view.value.width, showTime, showName) : 0;
+  const heights = useMemo(() => new RowHeights(columns), [columns, buffer]);
+  heights.update(buffer.shown, buffer.dropped);
+  useView(frame, view, follow);
+  const total = heights.height;
+
+  useLayoutEffect(() => {
+    const element = frame.current!;
+    if (follow.value) element.scrollTop = element.scrollHeight;
+    else if (buffer.dropped > seen.current.dropped) {
+      element.scrollTop -= (buffer.dropped - seen.current.dropped) * ROW_PX;
+    }
+    seen.current.dropped = buffer.dropped;
+    if (follow.value) seen.current.length = buffer.dropped + buffer.shown.length;
+  }, [version, follow.value, total]);
+
+  useLayoutEffect(() => {
+    const element = frame.current!;
+    if (cursor.value < 0) return;
+    const top = heights.top(cursor.value);
+    const { scrollTop, clientHeight } = element;
+    if (top < scrollTop || top > scrollTop + clientHeight - 2 * ROW_PX) {
+      element.scrollTop = top - clientHeight / 3;
+    }
+  }, [cursor.value, heights]);
+
+  const first = Math.max(0, heights.at(view.value.top) - OVERSCAN);
+  const last = Math.min(
+    buffer.shown.length,
+    heights.at(view.value.top + view.value.height) + OVERSCAN,
+  );
+  const news = follow.value ? 0 : buffer.dropped + buffer.shown.length - seen.current.length;
+  return (
+    <div class="log-area">
+      <div
+        ref={frame}
+        class={`log-list${wrap ? " wrapped" : ""}`}
+        role="log"
+        aria-live="off"
+        aria-label="Log lines"
+        tabIndex={0}
+      >
+        <div class="log-space" style={{ height: `${total}px` }}>
+          {buffer.shown.slice(first, last).map((line, offset) => {
+            const index = first + offset;
+            return (
+              <LogRow
+                key={line.seq}
+                line={line}
+                top={heights.top(index)}
+                pattern={pattern}
+                isCursor={index === cursor.value}
+                isMatch={isIn(buffer.matches, index)}
+                showName={showName}
+                showTime={showTime}
+                hue={hueOf(line.name)}
+                onClick={() => onOpen(index)}
+              />
+            );
+          })}
+        </div>
+      </div>
+      {!follow.value && (
+        <button type="button" class="pill" onClick={() => follow.value = true}>
+          {news > 0 ? `${counted(news, "new line")} ↓` : "Follow ↓"}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Keeps track of what is in sight; scrolling up ends the following. */
+function useView(
+  frame: { readonly current: HTMLDivElement | null },
+  view: Signal<{ top: number; height: number; width: number }>,
+  follow: Signal<boolean>,
+): void {
+  useEffect(() => {
+    const element = frame.current!;
+    let before = element.scrollTop;
+    const look = () => {
+      const { scrollTop, clientHeight, clientWidth, scrollHeight } = element;
+      const atEnd = scrollTop + clientHeight >= scrollHeight - 2;
+      if (scrollTop < before - 2 && !atEnd) follow.value = false;
+      else if (atEnd && scrollTop > before && scrollHeight > clientHeight) follow.value = true;
+      before = scrollTop;
+      const { top, height, width } = view.value;
+      if (top === scrollTop && height === clientHeight && width === clientWidth) return;
+      view.value = { top: scrollTop, height: clientHeight, width: clientWidth };
+    };
+    const resized = new ResizeObserver(() => {
+      if (follow.value) element.scrollTop = element.scrollHeight;
+      look();
+    });
+    resized.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      resized.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, []);
+}
+
+let charWidth = 0;
+
+function columnsFor(width: number, showTime: boolean, showName: boolean): number {
+  if (charWidth === 0) {
+    const context = document.createElement("canvas").getContext("2d")!;
+    const style = getComputedStyle(document.documentElement);
+    context.font = `${style.getPropertyValue("--log-size")} ${style.getPropertyValue("--mono")}`;
+    charWidth = context.measureText("0".repeat(100)).width / 100;
+  }
+  const gutter = (showTime ? TIME_COLUMNS : 0) + (showName ? NAME_COLUMNS : 0) + MARK_COLUMNS;
+  const columns = Math.floor((width - (isPhone.value ? 16 : PADDING_PX)) / charWidth) - gutter;
+  return Math.max(10, columns);
+}
+
+/** Whether a sorted list holds a number. */
+function isIn(sorted: readonly number[], wanted: number): boolean {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === wanted;
+}

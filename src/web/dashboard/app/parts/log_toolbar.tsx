@@ -1,0 +1,157 @@
+/** What narrows down, searches and steers a log view. */
+
+import type { Signal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { downloadLines } from "../data/download.ts";
+import { useKeys } from "../data/keys.ts";
+import type { LogBuffer } from "../data/log_buffer.ts";
+import type { Level, LogQuery, LogStream } from "../data/log_query.ts";
+import { AppPicker } from "./app_picker.tsx";
+import { Button } from "./button.tsx";
+import { Icon } from "./icon.tsx";
+
+/** What it steers. */
+export interface LogToolbarProps {
+  readonly query: LogQuery;
+  readonly onQuery: (query: LogQuery) => void;
+  readonly buffer: LogBuffer;
+  /** Whether what is searched for is a regular expression, where it should be. */
+  readonly isValid: boolean;
+  /** Which match is the current one; -1 for none. */
+  readonly current: number;
+  readonly onMatch: (step: 1 | -1) => void;
+  readonly follow: Signal<boolean>;
+  readonly wrap: Signal<boolean>;
+  readonly showTime: Signal<boolean>;
+  readonly single: boolean;
+}
+
+/** The bar above the lines. */
+export function LogToolbar(props: LogToolbarProps) {
+  const { query, onQuery, buffer, follow, wrap, showTime, single } = props;
+  return (
+    <div class="log-tools" role="toolbar" aria-label="Log view">
+      {!single && (
+        <AppPicker
+          chosen={query.targets}
+          onChange={(targets) => onQuery({ ...query, targets, at: 0, mark: "" })}
+        />
+      )}
+      <select
+        aria-label="Output"
+        value={query.stream}
+        onChange={({ currentTarget }) =>
+          onQuery({ ...query, stream: currentTarget.value as LogStream | "" })}
+      >
+        <option value="">stdout + stderr</option>
+        <option value="stdout">stdout</option>
+        <option value="stderr">stderr</option>
+      </select>
+      <select
+        aria-label="Level"
+        value={query.level}
+        onChange={({ currentTarget }) =>
+          onQuery({ ...query, level: currentTarget.value as Level | "" })}
+      >
+        <option value="">All levels</option>
+        <option value="error">Errors</option>
+        <option value="warn">Warnings and up</option>
+        <option value="info">Info and up</option>
+      </select>
+      <LogSearch {...props} />
+      <span class="row tools-end">
+        <Button
+          pressed={follow.value}
+          label="Follow (f)"
+          icon="down"
+          onClick={() => follow.value = !follow.value}
+        >
+          Follow
+        </Button>
+        <Button
+          icon="wrap"
+          kind="quiet"
+          label="Wrap lines (w)"
+          pressed={wrap.value}
+          onClick={() => wrap.value = !wrap.value}
+        />
+        <Button
+          icon="cron"
+          kind="quiet"
+          label="Times"
+          pressed={showTime.value}
+          onClick={() => showTime.value = !showTime.value}
+        />
+        <Button
+          icon="download"
+          kind="quiet"
+          label="Download the lines that are shown"
+          onClick={() => downloadLines(buffer.shown, query.targets)}
+        />
+        <Button
+          icon="close"
+          kind="quiet"
+          label="Clear the view; the log stays"
+          onClick={() => buffer.clear()}
+        />
+      </span>
+    </div>
+  );
+}
+
+const SWITCHES = [
+  { key: "isRegex", text: ".*", label: "Regular expression" },
+  { key: "matchCase", text: "Aa", label: "Match case" },
+  { key: "invert", text: "≠", label: "Lines that do not match" },
+  { key: "onlyMatches", text: "▽", label: "Show matches only" },
+] as const;
+
+function LogSearch({ query, onQuery, buffer, isValid, current, onMatch }: LogToolbarProps) {
+  const field = useRef<HTMLInputElement>(null);
+  useKeys({ "/": () => field.current?.focus() });
+  buffer.version.value;
+  const { search } = query;
+  const count = buffer.matches.length.toLocaleString("en");
+  return (
+    <div class="log-search" role="search">
+      <div class={`search${isValid ? "" : " invalid"}`}>
+        <Icon name="search" />
+        <input
+          ref={field}
+          type="search"
+          aria-label="Search the lines"
+          aria-invalid={!isValid}
+          placeholder="Search"
+          value={search}
+          onInput={({ currentTarget }) => onQuery({ ...query, search: currentTarget.value })}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") event.currentTarget.blur();
+            if (event.key === "Enter") onMatch(event.shiftKey ? -1 : 1);
+          }}
+        />
+        {SWITCHES.map(({ key, text, label }) => (
+          <button
+            key={key}
+            type="button"
+            class="switch"
+            aria-pressed={query[key]}
+            aria-label={label}
+            title={label}
+            onClick={() => onQuery({ ...query, [key]: !query[key] })}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+      {search !== "" && (
+        <span class="row">
+          <span class="match-count small" role="status">
+            {isValid ? `${current < 0 ? "" : `${current + 1} / `}${count}` : "invalid"}
+          </span>
+          <Button icon="up" kind="quiet" label="Previous match (N)" onClick={() => onMatch(-1)} />
+          <Button icon="down" kind="quiet" label="Next match (n)" onClick={() => onMatch(1)} />
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+/** Configuration files for tests, and what loading them gives. */
+
+import { ConfigProblems } from "../../src/config/problem.ts";
+import { loadConfig, type LoadedConfig } from "../../src/config/load_config.ts";
+import type { ProcsupError } from "../../src/model/errors.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+/** Files of a test, by name; `load()` takes the first, or those named. */
+export class Files implements AsyncDisposable {
+  readonly #home = tempHome();
+
+  constructor(files: Readonly<Record<string, string>>) {
+    for (const [name, text] of Object.entries(files)) this.write(name, text);
+  }
+
+  /** The folder. */
+  get folder(): string {
+    return this.#home.path;
+  }
+
+  /** Writes a file, and the folders on its way. */
+  write(name: string, text: string): void {
+    const path = `${this.folder}/${name}`;
+    Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    Deno.writeTextFileSync(path, text);
+  }
+
+  /** Loads files. */
+  load(
+    names: readonly string[],
+    options: { profile?: string; env?: Record<string, string> } = {},
+  ): Promise<LoadedConfig> {
+    const files = names.map((name) => `${this.folder}/${name}`);
+    return loadConfig({ files, env: {}, ...options });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#home[Symbol.asyncDispose]();
+  }
+}
+
+/** The configurations that one file gives, by name. */
+export async function loadedFrom(name: string, text: string) {
+  await using files = new Files({ [name]: text });
+  const { processes } = await files.load([name]);
+  return new Map(processes.map(({ config }) => [config.name, config]));
+}
+
+/** What is wrong with one file: `7:5 what`, a line a mistake, the folder left out. */
+export async function mistakes(name: string, text: string): Promise<string[]> {
+  await using files = new Files({ [name]: text });
+  try {
+    await files.load([name]);
+    return [];
+  } catch (error) {
+    const problems = error instanceof ConfigProblems ? error.problems : [error as ProcsupError];
+    return problems.map(({ message }) =>
+      message.replaceAll(`${files.folder}/${name}:`, "").replaceAll(`${files.folder}/`, "").trim()
+    );
+  }
+}

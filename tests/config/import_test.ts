@@ -1,0 +1,138 @@
+/** Files of other tools → configurations. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { importFile } from "../../src/config/import/import_file.ts";
+import { parseIni } from "../../src/config/import/ini.ts";
+import { shellCommand, splitWords } from "../../src/config/import/shell_line.ts";
+import { loadConfig } from "../../src/config/load_config.ts";
+import { Files } from "./files.ts";
+
+const FIXTURES = new URL("../fixtures/import/", import.meta.url).pathname;
+
+/** Every file of another tool, as its project documents it. */
+const FIXTURE_FILES: readonly (readonly [string, string])[] = [
+  ["pm2", "pm2/ecosystem.config.js"],
+  ["pm2", "pm2/ecosystem.config.cjs"],
+  ["pm2", "pm2/ecosystem.json"],
+  ["pm2", "pm2/dump.pm2"],
+  ["supervisord", "supervisord/supervisord.conf"],
+  ["supervisord", "supervisord/laravel-worker.conf"],
+  ["supervisord", "supervisord/gunicorn.ini"],
+  ["procfile", "procfile/Procfile"],
+  ["procfile", "procfile/Procfile.dev"],
+  ["procfile", "procfile/heroku.procfile"],
+  ["compose", "compose/process-compose.yaml"],
+  ["compose", "compose/process-compose.disabled.yaml"],
+  ["compose", "compose/flow.yaml"],
+];
+
+const env = { PATH: "/usr/bin:/bin", COMMON: "of the test" };
+
+Deno.test("importFile() writes a file that loads to the same as the imported file itself", async () => {
+  for (const [tool, name] of FIXTURE_FILES) {
+    const file = FIXTURES + name;
+    const direct = await loadConfig({ files: [file], env });
+    const { yaml, notes } = await importFile(tool, file, env);
+    await using files = new Files({ "procsup.yaml": yaml });
+    const { processes } = await files.load(["procsup.yaml"]);
+    const seen = (all: typeof processes, folder: string) =>
+      JSON.stringify(all.map(({ config }) => config)).replaceAll(folder, "");
+    const folder = file.slice(0, file.lastIndexOf("/"));
+    const near = (text: string) => text.replaceAll('"./', '"').replaceAll('"/', '"');
+    assertEquals(near(seen(processes, files.folder)), near(seen(direct.processes, folder)), name);
+    for (const { text } of notes) assert(yaml.includes(`# not taken: ${text}`), `${name}: ${text}`);
+  }
+});
+
+async function imported(name: string, options: { profile?: string } = {}) {
+  const { processes, notes } = await loadConfig({ files: [FIXTURES + name], env, ...options });
+  return { configs: new Map(processes.map(({ config }) => [config.name, config])), notes };
+}
+
+Deno.test("pm2 apps keep their meaning, and what is lost is named", async () => {
+  const { configs, notes } = await imported("pm2/ecosystem.config.js", { profile: "production" });
+  const api = configs.get("api")!;
+  assertEquals(api.env, { NODE_ENV: "production", ROOT: "pm2" });
+  assertEquals([api.instances, api.stopTimeoutMs, api.minUptimeMs], [2, 3000, 5000]);
+  assertEquals([api.stopSignal, api.restartPolicy], ["SIGINT", "always"]);
+  assertEquals(api.maxMemoryBytes, 300 * 1024 * 1024);
+  const worker = configs.get("worker")!;
+  assertEquals(worker.args, ["--queue", "high priority", "-v"]);
+  assertEquals([worker.restartDelayMs, worker.backoffMaxMs], [4000, 4000]);
+  assertEquals(worker.watch?.ignore, ["node_modules", "logs"]);
+  assertEquals(configs.get("backup")!.cron?.schedule, "0 3 * * *");
+  assertEquals(
+    notes.map(({ process, text }) => `${process}: ${text.split(":")[0]}`),
+    [
+      ...["api: merge_logs", "api: out_file", "api: exec_mode"],
+      ...["backup: cron_restart", "undefined: deploy"],
+    ],
+  );
+  const dump = await imported("pm2/dump.pm2");
+  assertEquals(dump.configs.get("app")!.instances, 2);
+  assertEquals(dump.configs.get("app")!.env, { NODE_ENV: "production" });
+});
+
+Deno.test("supervisord programs keep their meaning", async () => {
+  const { configs } = await imported("supervisord/supervisord.conf");
+  const web = configs.get("web")!;
+  assertEquals(web.args, ["-c", "echo port $PORT; exec sleep 1000"]);
+  assertEquals(web.env, { COMMON: "1", PORT: "8000", NAME: "a,b", WHO: env.PATH });
+  assertEquals([web.namespace, web.stopTimeoutMs, web.maxRestarts], ["site", 2000, 3]);
+  assertEquals(web.successExitCodes, [0, 2]);
+  assertEquals(configs.get("worker_01")!.args, ["1001"]);
+  const laravel = (await imported("supervisord/laravel-worker.conf")).configs.get(
+    "laravel-worker",
+  )!;
+  assertEquals([laravel.instances, laravel.restartPolicy], [3, "always"]);
+  const other = await imported("supervisord/gunicorn.ini");
+  assertEquals(other.configs.get("gunicorn")!.autostart, false);
+  assertEquals(other.configs.get("gunicorn")!.args, ["1000"]);
+  assertMatch(other.notes.at(-1)!.text, /^\[eventlistener:mem\]/);
+});
+
+Deno.test("process-compose processes keep their meaning", async () => {
+  const { configs } = await imported("compose/process-compose.yaml");
+  const [db, migrate, api] = ["db", "migrate", "api"].map((name) => configs.get(name)!);
+  assertEquals([db!.waitReady, db!.healthCheck?.command], [true, "true"]);
+  assertEquals(migrate!.dependsOn, { db: "healthy" });
+  assertEquals(migrate!.args, ["-c", "exec echo $COMMON"]);
+  assertEquals(api!.env, { COMMON: "yes", PORT: "8080" });
+  assertEquals([api!.instances, api!.restartPolicy, api!.namespace], [2, "on-failure", "web"]);
+  const { configs: more } = await imported("compose/process-compose.disabled.yaml");
+  assertEquals([more.get("main")!.autostart, more.get("main")!.readyLog], [
+    false,
+    "up \\(really\\)",
+  ]);
+});
+
+Deno.test("shellCommand() gives way to the program where the line is one command", () => {
+  const line = (text: string) => shellCommand(text).args[1];
+  assertEquals(line("node app.js > log 2>&1"), "exec node app.js > log 2>&1");
+  assertEquals(line("A=1 node app.js"), "exec env A=1 node app.js");
+  assertEquals(line("echo 'a && b' \"$PORT;\""), "exec echo 'a && b' \"$PORT;\"");
+  for (const kept of ["a && b", "a | b", "cd x; y", "(a)", "if a; then b; fi", "exec a", "a &"]) {
+    assertEquals(line(kept), kept);
+  }
+});
+
+Deno.test("splitWords() reads quotes and backslashes", () => {
+  assertEquals(splitWords(`a 'b c' "d \\"e\\"" f\\ g x="y z" ''`), [
+    ...["a", "b c", 'd "e"', "f g", "x=y z", ""],
+  ]);
+});
+
+Deno.test("parseIni() takes comments, lines that go on, and refuses anything else", () => {
+  const [section] = parseIni("; no\n[a:b]\nx = 1 ; why\ny=a\n  b\n# no\n");
+  assertEquals([section!.name, ...section!.keys], ["a:b", ["x", "1"], ["y", "a\nb"]]);
+  assertEquals(thrownLine("[a]\nnothing\n"), 2);
+});
+
+function thrownLine(text: string): number | undefined {
+  try {
+    parseIni(text);
+    return undefined;
+  } catch (error) {
+    return (error as { line: number }).line;
+  }
+}

@@ -1,0 +1,90 @@
+/** The JSON Schema of configuration files, under a validator that editors use. */
+
+import { assert, assertEquals } from "@std/assert";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { configFileSchema } from "../../src/config/json_schema.ts";
+import { CONFIG_KEYS } from "../../src/model/config_schema.ts";
+import { KEY_DESCRIPTIONS } from "../../src/config/key_descriptions.ts";
+import { mistakes } from "./files.ts";
+
+const validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+  .compile(configFileSchema());
+
+const RIGHT: readonly unknown[] = [
+  { processes: {} },
+  { version: 1, processes: [{ name: "api", entrypoint: "api.ts" }] },
+  {
+    $schema: "./procsup.schema.json",
+    extends: ["base.yaml"],
+    processes: { api: { instances: 2 } },
+  },
+  {
+    defaults: { restart_policy: "always", env: { PORT: 80, DEBUG: true, TEXT: "x" } },
+    processes: {
+      api: {
+        script: "server.py",
+        args: [1, "two"],
+        watch: true,
+        hooks: { pre_start: "make", post_stop: { command: "rm -f x", timeout: "5s" } },
+        depends_on: { db: "healthy" },
+        health_check: { type: "http", url: "http://127.0.0.1/", interval: "10s" },
+        max_memory: "512MB",
+        stop_timeout: 5_000_000_000,
+        stop_signal: "SIGINT",
+        secrets: { TOKEN: { file: "token" } },
+        log: { max_size: "1.5GiB", max_age: "24h" },
+        sockets: ["127.0.0.1:80"],
+      },
+      db: { binary: "/bin/db", watch: ["src"], cron_restart: "0 3 * * *", depends_on: [] },
+      job: { entrypoint: "x", cron: { schedule: "* * * * *", overlap: "kill", timeout: "1m" } },
+    },
+    cron: [{
+      name: "nightly",
+      schedule: "0 3 * * *",
+      command: "a | b",
+      timeout: "1h",
+      tags: ["x"],
+    }],
+    profiles: { production: { defaults: { nice: 5 }, processes: { api: { instances: 4 } } } },
+  },
+];
+
+/** The mistakes that the README tells of; the second is what is wrong, the first the file. */
+const WRONG: readonly (readonly [unknown, string])[] = [
+  [{ version: 2, processes: {} }, "another version"],
+  [{ procesess: {} }, "an unknown key of the file"],
+  [{ processes: { api: { entrypoint: "x", instnces: 2 } } }, "an unknown key"],
+  [{ processes: { api: { args: [] } } }, "no entrypoint"],
+  [{ processes: [{ entrypoint: "x" }] }, "no name in a list"],
+  [{ processes: { api: { entrypoint: "x", instances: "many" } } }, "a word for a number"],
+  [{ processes: { api: { entrypoint: "x", instances: 0 } } }, "a number out of range"],
+  [{ processes: { api: { entrypoint: "x", restart_policy: "sometimes" } } }, "no such policy"],
+  [{ processes: { api: { entrypoint: "x", stop_timeout: "5 apples" } } }, "no duration"],
+  [{ processes: { api: { entrypoint: "x", stop_timeout: "1d" } } }, "no unit of a duration"],
+  [{ processes: { api: { entrypoint: "x", max_memory: "lots" } } }, "no size"],
+  [{ processes: { api: { entrypoint: "x", env: { "A-B": "1" } } } }, "no name of a variable"],
+  [{ processes: { api: { entrypoint: "x", env: ["A=1"] } } }, "a list for a map"],
+  [{ processes: { api: { entrypoint: "x", secrets: { A: "text" } } } }, "a secret in the file"],
+  [{ processes: { api: { entrypoint: "x", secrets: { A: {} } } } }, "a secret from nowhere"],
+  [{ processes: { api: { entrypoint: "x", depends_on: { db: "up" } } } }, "no such condition"],
+  [{ processes: { api: { entrypoint: "x", health_check: { type: "ping" } } } }, "no such check"],
+  [{ processes: { api: { entrypoint: "x", hooks: { before: "x" } } } }, "no such hook"],
+  [{ processes: { all: { entrypoint: "x", name: "all" } } }, "a name that is a target"],
+  [{ processes: {}, cron: [{ name: "a", command: "x" }] }, "a job without schedule"],
+];
+
+Deno.test("configFileSchema() takes every right example", () => {
+  for (const value of RIGHT) assert(validate(value), JSON.stringify(validate.errors, null, 1));
+});
+
+Deno.test("configFileSchema() refuses every mistake, and so does the program", async () => {
+  for (const [value, what] of WRONG) {
+    assert(!validate(value), `the schema takes ${what}`);
+    const found = await mistakes("procsup.json", JSON.stringify(value));
+    assert(found.length > 0, `the program takes ${what}`);
+  }
+});
+
+Deno.test("KEY_DESCRIPTIONS tell of every key there is", () => {
+  assertEquals(Object.keys(KEY_DESCRIPTIONS).sort(), [...CONFIG_KEYS].sort());
+});

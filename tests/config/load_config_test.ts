@@ -1,0 +1,87 @@
+/** Configuration files: merged, extended, filled in. */
+
+import { assertEquals } from "@std/assert";
+import { interpolate } from "../../src/config/interpolate.ts";
+import { Files, loadedFrom } from "./files.ts";
+
+Deno.test("loadConfig() reads the same from every format", async () => {
+  const yaml = await loadedFrom(
+    "procsup.yaml",
+    "processes:\n  api: { entrypoint: sleep, args: [1.10], env: { PORT: 080, ON: true }, cwd: / }\n",
+  );
+  const api = yaml.get("api")!;
+  assertEquals([api.args, api.env], [["1.10"], { PORT: "080", ON: "true" }]);
+  const toml = await loadedFrom(
+    "procsup.toml",
+    '[[processes]]\nname = "api"\nentrypoint = "sleep"\nargs = ["1.10"]\ncwd = "/"\n' +
+      '[processes.env]\nPORT = "080"\nON = true\n',
+  );
+  const value = { entrypoint: "sleep", args: ["1.10"], cwd: "/", env: { PORT: "080", ON: true } };
+  const json = JSON.stringify({ processes: { api: value } });
+  const module = `export default (): unknown => (${json});`;
+  for (
+    const same of [
+      toml,
+      await loadedFrom("procsup.json", json),
+      await loadedFrom("procsup.jsonc", `/* why */ ${json}`),
+      await loadedFrom("procsup.config.ts", module),
+    ]
+  ) assertEquals(same, yaml);
+});
+
+Deno.test("loadConfig() lays process over profile defaults, defaults and extended files", async () => {
+  await using files = new Files({
+    "base/common.yaml": `
+defaults: { restart_delay: 1s, env: { A: base, B: base } }
+processes:
+  api: { entrypoint: ./run.sh, env: { C: base } }
+`,
+    "base/run.sh": "",
+    "procsup.yaml": `
+extends: base/common.yaml
+defaults: { env: { A: file } }
+processes:
+  api: { instances: 2, env: { D: "\${NAME:-nobody} $\${x}" } }
+  worker: { script: sleep }
+profiles:
+  production: { defaults: { restart_delay: 5s }, processes: { api: { env: { A: live } } } }
+`,
+  });
+  const { processes, variables } = await files.load(["procsup.yaml"], {
+    profile: "production",
+    env: { NAME: "me", OTHER: "1" },
+  });
+  const [api, worker] = processes.map(({ config }) => config);
+  assertEquals(api!.entrypoint, `${files.folder}/base/run.sh`);
+  assertEquals(api!.cwd, `${files.folder}/base`);
+  assertEquals([api!.instances, api!.restartDelayMs], [2, 5000]);
+  assertEquals(api!.env, { A: "live", B: "base", C: "base", D: "me ${x}" });
+  assertEquals([worker!.cwd, worker!.env], [files.folder, { A: "file", B: "base" }]);
+  assertEquals(variables, { NAME: "me" });
+});
+
+Deno.test("loadConfig() sees paths against their file, and lays later files over earlier ones", async () => {
+  await using files = new Files({
+    "a.yaml": `
+secrets: { TOKEN: { file: token } }
+processes: { api: { entrypoint: sleep, env_file: .env, watch: [src], cwd: app } }
+cron: [{ name: nightly, schedule: 0 3 * * *, timezone: UTC, command: "a && b" }]
+`,
+    "sub/b.yaml": "processes: { api: { watch: { paths: [lib] }, tags: [x] } }\n",
+  });
+  const { processes } = await files.load(["a.yaml", "sub/b.yaml"]);
+  const [api, nightly] = processes.map(({ config }) => config);
+  assertEquals(api!.watch?.paths, [`${files.folder}/sub/lib`]);
+  assertEquals([api!.cwd, api!.envFile], [`${files.folder}/app`, [`${files.folder}/.env`]]);
+  assertEquals([api!.tags, api!.secrets], [["x"], { TOKEN: { file: `${files.folder}/token` } }]);
+  assertEquals([nightly!.cron?.schedule, nightly!.cron?.timezone], ["0 3 * * *", "UTC"]);
+  assertEquals(nightly!.args, ["-c", "a && b"]);
+});
+
+Deno.test("interpolate() fills in variables and defaults, and leaves other dollars alone", () => {
+  const lookup = (name: string) => ({ A: "1", EMPTY: "" })[name];
+  const filled = (text: string) => interpolate(text, lookup);
+  assertEquals(filled("${A}${A}"), "11");
+  assertEquals(filled("${EMPTY}|${EMPTY:-x}|${NO:-}|${NO:-a:-b}"), "|x||a:-b");
+  assertEquals(filled("$A $ $$ $${A} $(date)"), "$A $ $ ${A} $(date)");
+});

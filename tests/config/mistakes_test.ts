@@ -1,0 +1,141 @@
+/** Mistakes in configuration files: each is told with its place, and nothing else happens. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { readModule } from "../../src/config/read_module.ts";
+import { Files, mistakes } from "./files.ts";
+
+Deno.test("loadConfig() names the place, the key and what would be right in every format", async () => {
+  const yaml = "processes:\n  api:\n    entrypoint: sleep\n    instnces: 2\n";
+  const right = '"api": unknown key "instnces": did you mean "instances"?';
+  assertEquals(await mistakes("procsup.yaml", yaml), [`4:5: ${right}`]);
+  const toml = '[processes.api]\nentrypoint = "sleep"\ninstnces = 2\n';
+  assertEquals(await mistakes("procsup.toml", toml), [`3:1: ${right}`]);
+  const json = '{"processes": {\n  "api": {"entrypoint": "sleep",\n    "instnces": 2}}}';
+  assertEquals(await mistakes("procsup.json", json), [`3:5: ${right}`]);
+  const jsonc =
+    '{"processes": [ // a list\n  {"name": "api", "entrypoint": "sleep", "instnces": 2,},]}';
+  assertEquals(await mistakes("procsup.jsonc", jsonc), [`2:42: ${right}`]);
+});
+
+Deno.test("loadConfig() tells every mistake of a file at once", async () => {
+  const found = await mistakes(
+    "procsup.yaml",
+    `versoin: 1
+processes:
+  a: { entrypoint: sleep, instances: many }
+  b: { entrypoint: sleep, env: { A: "\${NOT_SET}" } }
+  c: { entrypoint: sleep, depends_on: [a] }
+  d: { args: [1] }
+`,
+  );
+  assertEquals(
+    found,
+    [
+      '1:1: unknown key "versoin": did you mean "version"?',
+      '3:38: "a": invalid "instances" "many": expected int, received string',
+      "4:37: the variable NOT_SET is not set: set it, or write ${NOT_SET:-default}",
+      '6:3: "d": missing "entrypoint": every process needs it',
+    ],
+  );
+});
+
+Deno.test("loadConfig() refuses syntax errors, each with its place", async () => {
+  const cases: readonly (readonly [string, string, RegExp])[] = [
+    ["a.yaml", "processes:\n  api: [1\n", /^\d+:\d+: not valid YAML: /],
+    ["a.yaml", "processes: {}\nprocesses: {}\n", /^2:1: not valid YAML: map keys must be unique/i],
+    ["a.yaml", "a: 1\n\tb: 2\n", /^\d+:\d+: not valid YAML: /],
+    ["a.toml", "a = 1\nb = = 2\n", /^2:5: not valid TOML: /],
+    ["a.json", '{\n  "a": 1,\n  "a": 2\n}', /^3:3: not valid JSON: the key "a" stands twice$/],
+    ["a.json", '{\n  "a": yes\n}', /^2:8: not valid JSON: "yes" is no value: text needs quotes$/],
+    ["a.json", '{"a": 1,}', /^1:9: not valid JSON: a value is missing between "," and "}"$/],
+    ["a.json", '{"a": 1 // no\n}', /^1:9: not valid JSON: a comment needs a file name in \.jsonc$/],
+    ["a.jsonc", '{"a": /* never closed', /^1:7: not valid JSON: this comment has no end$/],
+    ["a.json", "", /^1:1: not valid JSON: it ends too early$/],
+    ["a.json", "[".repeat(5000), /not valid JSON: nested too deeply$/],
+    ["a.yaml", "just text", /^1:1: expected a map with "processes"$/],
+  ];
+  for (const [name, text, expected] of cases) {
+    const found = await mistakes(name, text);
+    assertMatch(found[0] ?? "none", expected);
+  }
+});
+
+Deno.test("loadConfig() refuses duplicate names, cycles and dependencies that are not there", async () => {
+  assertEquals(
+    await mistakes(
+      "a.yaml",
+      "processes:\n- {name: a, entrypoint: x}\n- {name: a, entrypoint: y}\n",
+    ),
+    ['3:10: the name "a" stands twice'],
+  );
+  const cycle = "processes:\n  a: {entrypoint: x, depends_on: [b]}\n" +
+    "  b: {entrypoint: x, depends_on: {a: started}}\n";
+  assertMatch((await mistakes("a.yaml", cycle))[0]!, /Dependencies form a cycle: a → b → a/);
+  const unknown =
+    "processes:\n  apple: {entrypoint: x}\n  b: {entrypoint: x, depends_on: [aple]}\n";
+  assertMatch(
+    (await mistakes("a.yaml", unknown))[0]!,
+    /^3:\d+: "b": "depends_on" names "aple", which is not in the file: did you mean "apple"\?$/,
+  );
+});
+
+Deno.test("loadConfig() refuses __proto__ in every format and leaves the prototype clean", async () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ["a.yaml", "processes:\n  a: {entrypoint: x, env: {__proto__: {polluted: 1}}}\n"],
+    ["a.yaml", "__proto__:\n  polluted: 1\n"],
+    ["a.json", '{"processes": {"__proto__": {"polluted": 1}}}'],
+    ["a.toml", '[processes.a.labels]\n"__proto__" = "polluted"\n'],
+  ];
+  for (const [name, text] of cases) {
+    const found = await mistakes(name, text);
+    assertMatch(found[0] ?? "none", /__proto__/);
+    assertEquals(({} as Record<string, unknown>).polluted, undefined);
+  }
+});
+
+Deno.test("loadConfig() refuses a YAML bomb at once", async () => {
+  const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
+  for (let n = 1; n < 10; n++) {
+    lines.push(`a${n}: &a${n} [${Array(10).fill(`*a${n - 1}`).join(", ")}]`);
+  }
+  const before = performance.now();
+  const found = await mistakes("a.yaml", `${lines.join("\n")}\n`);
+  assertMatch(found[0] ?? "none", /not valid YAML: .*alias/i);
+  assert(performance.now() - before < 5000, "it took its time");
+});
+
+Deno.test("loadConfig() refuses files that extend each other, and files that are not there", async () => {
+  await using files = new Files({
+    "a.yaml": "extends: b.yaml\n",
+    "b.yaml": "extends: [a.yaml]\n",
+    "c.yaml": "extends: nowhere.yaml\n",
+  });
+  const refused = async (name: string) =>
+    await files.load([name]).then(() => "none", (error) => (error as Error).message);
+  assertMatch(
+    await refused("a.yaml"),
+    /files extend each other: .*a\.yaml → .*b\.yaml → .*a\.yaml/,
+  );
+  assertMatch(await refused("c.yaml"), /nowhere\.yaml: no such file/);
+});
+
+Deno.test("readModule() kills a module that loops for ever, and one that wants more than to read", async () => {
+  await using files = new Files({
+    "loop.config.js": "export default (() => { for (;;); })();",
+    "write.config.js": 'Deno.writeTextFileSync("x", ""); export default {};',
+    "net.config.ts": 'await fetch("http://127.0.0.1:8099"); export default {};',
+    "run.config.mjs": 'new Deno.Command("ls").outputSync(); export default {};',
+    "none.config.js": "export const x = ;",
+  });
+  const refused = async (name: string, timeoutMs = 30_000) =>
+    await readModule(`${files.folder}/${name}`, {}, timeoutMs)
+      .then(() => "none", (error) => (error as Error).message);
+  assertMatch(
+    await refused("loop.config.js", 1500),
+    /does not come to an end: killed after 1500 ms/,
+  );
+  assertMatch(await refused("write.config.js"), /it failed: .*write access/);
+  assertMatch(await refused("net.config.ts"), /it failed: .*net access/);
+  assertMatch(await refused("run.config.mjs"), /it failed: .*run access/);
+  assertMatch(await refused("none.config.js"), /it failed: /);
+});

@@ -1,0 +1,205 @@
+/** Configuration files under the real program. */
+
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const MANY = 200;
+const FIXTURES = new URL("../fixtures/import/", import.meta.url).pathname;
+
+/** A file of many processes, each told apart by its argument. */
+function many(change: (index: number) => string = () => ""): string {
+  const lines = Array.from(
+    { length: MANY },
+    (_, i) => `  p${i}: { entrypoint: sleep, args: ["100000"], stop_timeout: 1s${change(i)} }`,
+  );
+  return `defaults: { cwd: / }\nprocesses:\n${lines.join("\n")}\n`;
+}
+
+async function pids(daemon: TestDaemon): Promise<Map<string, number>> {
+  return new Map((await daemon.client.call("list")).map(({ name, pid }) => [name, pid]));
+}
+
+Deno.test("config apply restarts the one of 200 that changed, none when nothing or all is wrong", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/procsup.yaml`;
+  Deno.writeTextFileSync(file, many());
+  const started = await daemon.client.call("start_all", { config: file });
+  assertEquals([started.started.length, started.errors], [MANY, []]);
+  const before = await pids(daemon);
+
+  const same = await daemon.client.call("config_reload", {});
+  assertEquals([same.unchanged.length, same.changed, same.added], [MANY, [], []]);
+  assertEquals(await pids(daemon), before);
+
+  Deno.writeTextFileSync(file, many((i) => i === 17 ? ", env: { LEVEL: s3cret }" : ""));
+  const plan = await daemon.cli("config", "plan", file);
+  assertEquals([plan.code, plan.stdout], [
+    0,
+    `~ p17  env.LEVEL changed   (restart)\n= ${MANY - 1} unchanged\n`,
+  ]);
+  assertEquals(await pids(daemon), before);
+  const one = await daemon.client.call("config_reload", { config_path: file });
+  assertEquals([one.changed, one.errors], [["p17"], []]);
+  const after = await pids(daemon);
+  assertEquals([...after].filter(([name, pid]) => before.get(name) !== pid).length, 1);
+
+  Deno.writeTextFileSync(file, many((i) => i === 3 ? ", instnces: 2" : ", env: { A: b }"));
+  const broken = await daemon.cli("config", "apply", file);
+  assertEquals(broken.code, 2);
+  assertMatch(broken.stderr, /procsup\.yaml:6:\d+ "p3": unknown key "instnces": did you mean/);
+  const hangup = async () => {
+    Deno.kill(daemon.pid, "SIGHUP");
+    await waitFor(() => /not reloaded/.test(Deno.readTextFileSync(`${daemon.home}/daemon.log`)), {
+      what: "the daemon to have refused the file",
+    });
+  };
+  await hangup();
+  assertEquals(await pids(daemon), after);
+
+  Deno.writeTextFileSync(file, many((i) => i === 5 ? ", labels: { a: b }, namespace: x" : ""));
+  Deno.kill(daemon.pid, "SIGHUP");
+  await waitFor(async () => (await pids(daemon)).get("p5") !== after.get("p5"), {
+    what: "SIGHUP to apply the file",
+  });
+});
+
+Deno.test("config apply scales, rolls, prunes its own only, and refuses another file's process", async () => {
+  await using daemon = await TestDaemon.start();
+  const write = (name: string, text: string) => {
+    Deno.writeTextFileSync(`${daemon.home}/${name}`, text);
+    return `${daemon.home}/${name}`;
+  };
+  await daemon.startScript("byhand", "exec sleep 1000");
+  const file = write(
+    "a.yaml",
+    `processes:
+  db: { entrypoint: sleep, args: ["1000"], tags: [data] }
+  api: { entrypoint: sleep, args: ["1000"], instances: 2, min_uptime: 50ms, depends_on: [db] }
+  old: { entrypoint: sleep, args: ["1000"] }
+  off: { entrypoint: sleep, args: ["1000"], autostart: false }
+`,
+  );
+  const part = await daemon.cli("start", file, "--only", "api", "--no-wait");
+  assertEquals(part.code, 0, part.stderr);
+  assertEquals([...(await pids(daemon)).keys()], ["byhand", "db", "api:0", "api:1"]);
+  await daemon.client.call("start_all", { config: file });
+  assertEquals((await daemon.status("off")).state, "stopped");
+  const before = await pids(daemon);
+
+  write(
+    "a.yaml",
+    `processes:
+  db: { entrypoint: sleep, args: ["1000"], tags: [data], max_restarts: 3 }
+  api: { entrypoint: sleep, args: ["1000"], instances: 3, min_uptime: 50ms, depends_on: [db] }
+`,
+  );
+  const scaled = await daemon.client.call("config_reload", { config_path: file });
+  assertEquals([scaled.changed, scaled.kept, scaled.errors], [["db", "api"], ["old", "off"], []]);
+  const after = await pids(daemon);
+  for (const [name, pid] of before) assertEquals(after.get(name), pid, name);
+  assert(after.get("api:2")! > 0);
+
+  const other = write("b.yaml", 'processes: { api: { entrypoint: sleep, args: ["1"] } }\n');
+  const fight = await daemon.cli("config", "apply", other);
+  assertEquals(fight.code, 6);
+  assertStringIncludes(fight.stderr, `"api" comes from "${file}"`);
+
+  const pruned = await daemon.cli("config", "apply", file, "--prune");
+  assertEquals([pruned.code, pruned.stdout.includes("- old")], [0, true]);
+  assertEquals([...(await pids(daemon)).keys()], ["byhand", "db", "api:0", "api:1", "api:2"]);
+});
+
+Deno.test("start takes the files of other tools, and their processes run", async () => {
+  await using daemon = await TestDaemon.start();
+  const files = [
+    ["pm2/ecosystem.config.js", "pm2/ecosystem.config.cjs", "pm2/ecosystem.json", "pm2/dump.pm2"],
+    ["supervisord/supervisord.conf", "supervisord/laravel-worker.conf", "supervisord/gunicorn.ini"],
+    ["procfile/Procfile", "procfile/Procfile.dev", "procfile/heroku.procfile"],
+    ["compose/process-compose.yaml", "compose/process-compose.disabled.yaml", "compose/flow.yaml"],
+  ];
+  for (const group of files) {
+    for (const name of group) {
+      const env = name.endsWith("config.js") ? ["--env", "production"] : [];
+      const { code, stderr } = await daemon.cli("start", FIXTURES + name, "--no-wait", ...env);
+      assertEquals(code, 0, `${name}: ${stderr}`);
+    }
+    await waitFor(async () => {
+      const list = await daemon.client.call("list");
+      return list.every(({ state, last_exit }) =>
+        state === "running" || (state === "stopped" && (last_exit?.code ?? 0) === 0)
+      );
+    }, { what: `${group[0]} to run` });
+    if (group[0]!.startsWith("pm2")) {
+      const log = `${daemon.home}/apps/api:0/stdout.log`;
+      await waitFor(() => Deno.readTextFileSync(log) === "NODE_ENV=production\n");
+    }
+    await daemon.client.call("delete", "all");
+  }
+});
+
+Deno.test("a secret is in the app's environment and nowhere else", async () => {
+  const word = `seeded-${crypto.randomUUID()}`;
+  await using daemon = await TestDaemon.start();
+  const keep = Deno.makeTempDirSync({ prefix: "ps-secret-" });
+  try {
+    Deno.writeTextFileSync(`${keep}/file`, `${word}\n`);
+    const file = `${daemon.home}/procsup.yaml`;
+    Deno.writeTextFileSync(
+      file,
+      `processes:
+  api:
+    entrypoint: /bin/sh
+    args: ["-c", 'echo "\${#A} \${#B}"; exec sleep 1000']
+    secrets: { A: { file: ${keep}/file }, B: { command: "cat ${keep}/file" } }
+  broken: { entrypoint: sleep, args: ["1"], autostart: false, secrets: { A: { file: ${keep}/gone } } }
+`.replaceAll("${#", "$${#"),
+    );
+    const refused = await daemon.cli("start", file);
+    assertEquals(refused.code, 2);
+    assertMatch(refused.stderr, /secret "A": the file ".*gone" cannot be read/);
+    Deno.writeTextFileSync(file, Deno.readTextFileSync(file).replace(/^ {2}broken.*\n/m, ""));
+    const shown = [
+      await daemon.cli("start", file),
+      await daemon.cli("status", "api", "--json"),
+      await daemon.cli("list", "--json"),
+      await daemon.cli("why", "api"),
+      await daemon.cli("config", "show", file),
+      await daemon.cli("config", "plan", file, "--json"),
+      await daemon.cli("logs", "api"),
+      await daemon.cli("save"),
+      refused,
+    ].map(({ stdout, stderr }) => stdout + stderr).join("\n");
+    const { pid } = await daemon.status("api");
+    const environ = Deno.readTextFileSync(`/proc/${pid}/environ`).split("\0");
+    assert(environ.includes(`A=${word}`) && environ.includes(`B=${word}`));
+    await waitFor(() =>
+      Deno.readTextFileSync(`${daemon.home}/apps/api/stdout.log`) ===
+        `${word.length} ${word.length}\n`
+    );
+    assert(!shown.includes(word), "a surface shows it");
+    for (const path of filesIn(daemon.home)) {
+      assert(!Deno.readTextFileSync(path).includes(word), `${path} holds it`);
+    }
+    for (const { name } of Deno.readDirSync("/proc")) {
+      if (/^\d+$/.test(name)) assert(!argvOf(name).includes(word), `the argv of ${name} holds it`);
+    }
+  } finally {
+    Deno.removeSync(keep, { recursive: true });
+  }
+});
+
+function argvOf(pid: string): string {
+  try {
+    return Deno.readTextFileSync(`/proc/${pid}/cmdline`);
+  } catch {
+    return "";
+  }
+}
+
+function* filesIn(folder: string): Iterable<string> {
+  for (const { name, isFile, isDirectory } of Deno.readDirSync(folder)) {
+    if (isFile) yield `${folder}/${name}`;
+    if (isDirectory) yield* filesIn(`${folder}/${name}`);
+  }
+}

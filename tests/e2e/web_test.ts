@@ -1,0 +1,294 @@
+/** The web surface's contract (spec 2.1, 2.7, 4.1, 6.1, 7), row by row, on a running daemon over TCP. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { freePort } from "../support/http_load.ts";
+import { TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { TestWeb } from "../support/web.ts";
+
+const P = "/api/v1/processes";
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const STATES = ["starting", "running", "stopping", "stopped", "crashed", "errored", "waiting"];
+
+/** Spec 2.1: each field, and what its value must be like. */
+const PROCESS_INFO: Readonly<Record<string, (value: unknown) => boolean>> = {
+  id: (value) => /^[0-9a-f]{8}$/.test(value as string),
+  numeric_id: Number.isInteger,
+  name: isText,
+  namespace: isText,
+  instance_index: Number.isInteger,
+  runtime: isText,
+  state: (value) => STATES.includes(value as string),
+  pid: Number.isInteger,
+  exit_code: Number.isInteger,
+  restarts: Number.isInteger,
+  created_at: (value) => ISO.test(value as string),
+  started_at: (value) => ISO.test(value as string),
+  config: (value) => typeof value === "object" && value !== null,
+  cpu_percent: Number.isFinite,
+  memory_bytes: Number.isInteger,
+  mem_percent: Number.isFinite,
+  threads: Number.isInteger,
+  fds: Number.isInteger,
+  tags: Array.isArray,
+  uptime: Number.isInteger,
+};
+
+/** Spec 6.1: the fields of an item, and no other. */
+const FEED_ITEM = [
+  ...["id", "numeric_id", "name", "runtime", "state", "pid", "exit_code", "restarts"],
+  ...["cpu_percent", "memory_bytes", "mem_percent", "threads", "fds", "uptime"],
+];
+
+const METRICS = [
+  ...["total_memory", "used_memory", "free_memory", "available_memory", "swap_total", "swap_used"],
+  ...["cpu_count", "cpu_percent", "cpu_load_1", "cpu_load_5", "cpu_load_15", "uptime_seconds"],
+  ...["process_count", "hostname", "platform", "arch", "daemon"],
+];
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+function assertProcessInfo(value: Record<string, unknown>): void {
+  for (const [field, isRight] of Object.entries(PROCESS_INFO)) {
+    assert(isRight(value[field]), `${field}: ${JSON.stringify(value[field])}`);
+  }
+}
+
+const SCRIPT = "echo one; echo two; echo three; exec sleep 1000";
+const CONFIG = { name: "app", runtime: "auto", entrypoint: "/bin/sh", cwd: "/" };
+
+Deno.test("REST keeps the contract of the spec, row by row", async () => {
+  await using web = await TestWeb.start();
+  const created = await web.ask("POST", P, {
+    ...CONFIG,
+    ...{ args: ["-c", SCRIPT], env: { KEY: "value" }, restart_policy: "never", max_restarts: 3 },
+  });
+  assertEquals([created.status, created.body.state], [201, "running"]);
+  assertEquals(created.headers.get("location"), `${P}/${created.body.id}`);
+  assertProcessInfo(created.body);
+  const { config, id, numeric_id } = created.body;
+  for (const key of [...Object.keys(CONFIG), "args", "env", "restart_policy", "max_restarts"]) {
+    assert(key in config, key);
+  }
+  const list = await web.ask("GET", P);
+  assertEquals([list.status, list.body.length], [200, 1]);
+  assertProcessInfo(list.body[0]);
+  for (const target of [id, String(numeric_id), "app", id.slice(0, 4)]) {
+    const one = await web.ask("GET", `${P}/${target}`);
+    assertEquals([one.status, one.body.id], [200, id], target);
+    assertProcessInfo(one.body);
+  }
+  await assertLogs(web);
+  await assertVerbs(web, created.body.pid);
+  const metrics = await web.ask("GET", "/api/v1/system/metrics");
+  assertEquals([metrics.status, Object.keys(metrics.body)], [200, METRICS]);
+  assertEquals(metrics.body.daemon.pid, web.daemon.pid);
+});
+
+async function assertLogs(web: TestWeb): Promise<void> {
+  const path = `${web.daemon.home}/apps/app/stdout.log`;
+  await waitFor(() => Deno.readTextFileSync(path) === "one\ntwo\nthree\n");
+  const usual = await web.ask("GET", `${P}/app/logs`);
+  assertEquals([usual.status, usual.body], [200, { logs: "one\ntwo\nthree\n", path, lines: "50" }]);
+  const last = await web.ask("GET", `${P}/app/logs?lines=2`);
+  assertEquals(last.body, { logs: "two\nthree\n", path, lines: "2" });
+}
+
+async function assertVerbs(web: TestWeb, pid: number): Promise<void> {
+  const rows: [string, string, string, string | undefined][] = [
+    ["POST", "/restart", "restarted", "running"],
+    ["POST", "/reload", "reloaded", "running"],
+    ["POST", "/stop", "stopped", "stopped"],
+    ["POST", "/stop?force=true&timeout=1s", "stopped", "stopped"],
+    ["POST", "/start", "started", "running"],
+    ["DELETE", "", "deleted", undefined],
+  ];
+  for (const [method, path, status, state] of rows) {
+    const answer = await web.ask(method, `${P}/app${path}`);
+    assertEquals([answer.status, answer.body], [200, { status }], path);
+    const now = (await web.ask("GET", P)).body[0];
+    assertEquals(now?.state, state, path);
+    assert(now?.pid !== pid);
+  }
+  const gone = await web.ask("GET", `${P}/app`);
+  assertEquals([gone.status, gone.body], [404, {
+    error: "process not found",
+    code: "process_not_found",
+  }]);
+}
+
+Deno.test("REST stops with a grace of five seconds, or of what is asked for", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("stubborn", `trap '' TERM; while :; do sleep 0.1; done`, {
+    stop_timeout: "1h",
+  });
+  const before = performance.now();
+  assertEquals((await web.ask("POST", `${P}/stubborn/stop?timeout=300ms`)).status, 200);
+  assert(performance.now() - before < 4000);
+  await web.ask("POST", `${P}/stubborn/start`);
+  const again = performance.now();
+  assertEquals((await web.ask("POST", `${P}/stubborn/stop`)).status, 200);
+  const took = performance.now() - again;
+  assert(took > 4500 && took < 9000, `${took} ms`);
+});
+
+Deno.test("REST says of a mistake what the command line says", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("app", "exec sleep 1000");
+  const rows: [string, string, unknown, number, string[]][] = [
+    ["GET", `${P}/ghost`, undefined, 404, ["status", "ghost"]],
+    ["POST", P, { name: "app", entrypoint: "/bin/true", cwd: "/" }, 409, [
+      ...["start", "/bin/true", "--name", "app"],
+    ]],
+    ["POST", P, { name: "x", entrypoint: "/no/such", cwd: "/" }, 422, [
+      ...["start", "/no/such", "--name", "x"],
+    ]],
+    ["POST", `${P}/app/signal`, { signal: "SIGFOO" }, 400, ["signal", "SIGFOO", "app"]],
+  ];
+  for (const [method, path, body, status, args] of rows) {
+    const answer = await web.ask(method, path, body);
+    assertEquals([answer.status, Object.keys(answer.body)], [status, ["error", "code"]], path);
+    const { stderr } = await web.daemon.cli(...args);
+    const said = /^error: (.*)$/m.exec(stderr)![1]!;
+    assertEquals(said.toLowerCase(), answer.body.error.toLowerCase());
+  }
+});
+
+Deno.test("REST is the same on the Unix socket", async () => {
+  await using web = await TestWeb.start();
+  using client = Deno.createHttpClient({
+    proxy: { transport: "unix", path: `${web.daemon.home}/procsup.sock` },
+  });
+  const ask = async (path: string, authorization = `Bearer ${web.token}`) => {
+    const response = await fetch(`http://localhost${path}`, { client, headers: { authorization } });
+    return [response.status, await response.json()] as const;
+  };
+  assertEquals(await ask(P), [200, []]);
+  assertEquals((await ask(P, ""))[0], 401);
+  assertEquals((await ask("/openapi.json"))[1].openapi, "3.1.0");
+});
+
+Deno.test("REST changes the configuration, scales, explains and signals", async () => {
+  await using web = await TestWeb.start();
+  const script = "trap 'echo usr1' USR1; while :; do sleep 0.05; done";
+  await web.daemon.startScript("app", script, { env: { KEY: "old" } });
+  const changed = await web.ask("PATCH", `${P}/app`, { tags: ["blue"], env: { KEY: "new" } });
+  assertEquals([changed.status, changed.body.status], [200, "reloaded"]);
+  assertEquals((await web.ask("GET", `${P}/app`)).body.tags, ["blue"]);
+  const bad = await web.ask("PATCH", `${P}/app`, { entrypoint: "/no/such" });
+  assertEquals([bad.status, bad.body.code], [422, "invalid_config"]);
+  assertEquals((await web.ask("POST", `${P}/app/signal`, { signal: "USR1" })).status, 200);
+  await waitFor(async () => (await web.ask("GET", `${P}/app/logs`)).body.logs === "usr1\n");
+  assertEquals((await web.ask("POST", `${P}/app/scale`, { instances: 2 })).status, 200);
+  assertEquals((await web.ask("GET", P)).body.length, 2);
+  const why = await web.ask("GET", `${P}/app:1/why`);
+  assertMatch(why.body.reasons[0], /app:1 is running/);
+  assertEquals((await web.ask("POST", "/api/v1/save")).body, { status: "saved", count: 2 });
+});
+
+Deno.test("WebSocket sends the spec's list on connect and on every change, at once", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("app", "exec sleep 1000", { restart_policy: "never" });
+  using feed = await web.feed();
+  await waitFor(() => feed.got.length === 1);
+  const { type, processes, timestamp, ...rest } = feed.got[0];
+  assertEquals([type, rest, Object.keys(processes[0])], ["process_list", {}, FEED_ITEM]);
+  assert(Number.isInteger(timestamp) && Math.abs(timestamp - Date.now() / 1000) < 3);
+  Deno.kill(processes[0].pid, "SIGKILL");
+  const killed = performance.now();
+  await waitFor(() => feed.got.at(-1).processes[0].state === "crashed");
+  assert(performance.now() - killed < 1500);
+  const count = feed.got.length;
+  await waitFor(() => feed.got.length > count, { timeoutMs: 3000, what: "the two-second list" });
+  assertEquals(new Set(feed.got.map((message) => message.type)), new Set(["process_list"]));
+});
+
+Deno.test("WebSocket sends events, logs and the machine's figures to who asks", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("app", "while read line; do :; done; echo hi; exec sleep 1000");
+  using feed = await web.feed();
+  feed.send({
+    type: "subscribe",
+    topics: ["events", "logs", "system_metrics"],
+    target: "app",
+    lines: 5,
+  });
+  await waitFor(() => feed.of("log").length > 0 && feed.of("system_metrics").length > 0);
+  const [line] = feed.of("log")[0].lines;
+  assertEquals([line.name, line.stream, line.line], ["app", "stdout", "hi"]);
+  assertEquals(Object.keys(feed.of("system_metrics")[0].metrics), METRICS);
+  await web.ask("POST", `${P}/app/stop`);
+  await waitFor(() => feed.of("event").some(({ event }) => event.state === "stopped"));
+});
+
+Deno.test("web_start listens once, is remembered by the next daemon, and is forgotten by web_stop", async () => {
+  await using daemon = await TestDaemon.start();
+  const { client } = daemon;
+  const listen = `127.0.0.1:${freePort()}`;
+  assertEquals((await client.call("web_status")).status, "stopped");
+  const url = `http://${listen}`;
+  assertEquals(await client.call("web_start", { listen }), {
+    status: "started",
+    addr: listen,
+    url,
+  });
+  assertEquals(await client.call("web_start", {}), {
+    status: "already_running",
+    addr: listen,
+    url,
+  });
+  await daemon.kill();
+  await daemon.run();
+  const lives = () => fetch(`${url}/livez`).then((response) => response.text());
+  await waitFor(async () => await lives() === "ok\n");
+  await client.call("web_stop");
+  await daemon.terminate();
+  await daemon.run();
+  assertEquals((await client.call("web_status")).status, "stopped");
+});
+
+Deno.test("web_start refuses a port that is taken, and addresses that others can reach", async () => {
+  await using daemon = await TestDaemon.start();
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { stderr, code } = await daemon.cli(
+    "web",
+    "start",
+    "--listen",
+    `127.0.0.1:${taken.addr.port}`,
+  );
+  assertEquals(code, 6);
+  assertMatch(stderr, /Cannot listen on "127.0.0.1:\d+": another program listens there/);
+  const open = await daemon.cli("web", "start", "--listen", "0.0.0.0:0");
+  assertEquals(open.code, 7);
+  assertMatch(open.stderr, /other machines can reach it\n {2}hint: .*--allow-remote/);
+  const nonsense = await daemon.cli("web", "start", "--listen", "nowhere");
+  assertEquals(nonsense.code, 2);
+  assertEquals((await daemon.cli("web", "status")).code, 3);
+});
+
+Deno.test("procsup web prints a link that signs a browser in, and tokens can be made and revoked", async () => {
+  await using daemon = await TestDaemon.start();
+  const { stdout, stderr } = await daemon.cli("web", "--listen", "127.0.0.1:0");
+  assertMatch(stdout, /^http:\/\/127\.0\.0\.1:\d+\/login\?code=[0-9a-f]{64}\n$/);
+  assertMatch(stderr, /once/);
+  const response = await fetch(stdout.trim(), { redirect: "manual" });
+  await response.body?.cancel();
+  assertEquals(response.status, 303);
+  const cookie = response.headers.get("set-cookie")!.split(";")[0]!;
+  const { origin } = new URL(stdout);
+  const list = await fetch(`${origin}${P}`, { headers: { cookie } });
+  assertEquals([list.status, await list.json()], [200, []]);
+
+  const made = await daemon.cli("token", "create", "ci", "--role", "read");
+  const authorization = `Bearer ${made.stdout.trim()}`;
+  const status = async (method: string) => {
+    const answer = await fetch(`${origin}${P}`, { method, headers: { authorization } });
+    await answer.body?.cancel();
+    return answer.status;
+  };
+  assertEquals([await status("GET"), await status("POST")], [200, 403]);
+  await daemon.cli("token", "revoke", "ci");
+  assertEquals(await status("GET"), 401);
+});

@@ -1,0 +1,85 @@
+/** What the package gives to those who import it. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { tempHome } from "../support/temp_home.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const ENTRIES = ["src/mod.ts", "src/client.ts", "src/config_entry.ts"];
+
+async function deno(args: string[], cwd = ROOT): Promise<{ code: number; text: string }> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args,
+    cwd,
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+  }).output();
+  const decoder = new TextDecoder();
+  return { code, text: decoder.decode(stdout) + decoder.decode(stderr) };
+}
+
+Deno.test("every public symbol is documented, with types that are public as well", async () => {
+  const { code, text } = await deno(["doc", "--lint", ...ENTRIES]);
+  assertEquals(code, 0, text);
+});
+
+Deno.test("the examples in the documentation run as printed", async () => {
+  const { code, text } = await deno(["test", "-A", "--doc", "--no-check", ...ENTRIES]);
+  assertEquals(code, 0, text);
+  assertStringIncludes(text, "2 passed");
+});
+
+Deno.test("the library names the permission that is missing", async () => {
+  await using home = tempHome();
+  const script = `${home.path}/embedder.ts`;
+  await Deno.writeTextFile(
+    script,
+    `import { Manager, ProcsupError } from "${ROOT}src/mod.ts";
+    const error = await Manager.open({ logDir: "${home.path}/logs" }).catch((error) => error);
+    console.log(error instanceof ProcsupError, error.code, error.message);`,
+  );
+  const run = (...flags: string[]) =>
+    deno(["run", "--no-prompt", "--config", `${ROOT}deno.json`, ...flags, script], home.path);
+  assertStringIncludes((await run()).text, "true forbidden Cannot supervise processes: Requires");
+  const most = await run("--allow-read", "--allow-write", "--allow-run", "--allow-env");
+  assertStringIncludes(most.text, "true forbidden");
+});
+
+Deno.test("defineConfig checks the keys of a file", async () => {
+  await using home = tempHome();
+  const check = async (body: string) => {
+    const file = `${home.path}/procsup.config.ts`;
+    await Deno.writeTextFile(
+      file,
+      `import { defineConfig } from "${ROOT}src/config_entry.ts";
+      export default defineConfig(${body});`,
+    );
+    return await deno(["check", "--config", `${ROOT}deno.json`, file], home.path);
+  };
+  const good = await check(`{
+    version: 1,
+    defaults: { restart_policy: "always", env: { camelCase: "kept" } },
+    processes: {
+      api: {
+        script: "api.ts",
+        stop_timeout: "5s",
+        max_memory: "512MB",
+        success_exit_codes: [0, 3],
+        depends_on: { db: "healthy" },
+        health_check: { type: "http", url: "http://127.0.0.1/", grace_period: "1s" },
+        hooks: { pre_start: "true", post_stop: { command: "true", ignore_failure: true } },
+        log: { max_size: "1MB", max_files: 2 },
+        watch: ["src"],
+      },
+    },
+    cron: [{ name: "tidy", schedule: "0 3 * * *", command: "rm -rf cache" }],
+    profiles: { dev: { processes: { api: { instances: 1 } } } },
+  }`);
+  assertEquals(good.code, 0, good.text);
+  for (
+    const bad of ["restartPolicy: 'always'", "restart_policy: 'sometimes'", "instances: 'two'"]
+  ) {
+    const { code, text } = await check(`{ processes: { api: { script: "x", ${bad} } } }`);
+    assert(code !== 0, bad);
+    assertStringIncludes(text, bad.split(":")[0]!);
+  }
+});
