@@ -50,6 +50,7 @@ declare module "ws" {
       maxPayload?: number;
       perMessageDeflate?: boolean;
       clientTracking?: boolean;
+      closeTimeout?: number;
     });
     handleUpgrade(
       request: IncomingMessage,

@@ -24,6 +24,7 @@ export interface ConfigRequest extends ApplyOptions {
 export interface ConfigResult {
   readonly plan: ApplyPlan;
   readonly outcomes: readonly Outcome[];
+  readonly errors: readonly string[];
 }
 
 /** Where a reload that nobody asked an answer of says how it went. */
@@ -59,10 +60,10 @@ export class ConfigFiles {
   async reloadLast(log: Log): Promise<void> {
     if (!this.any) return;
     try {
-      const { plan, outcomes } = await this.apply({});
+      const { plan, errors } = await this.apply({});
       const counts = `${plan.added.length} added, ${plan.changed.length} changed`;
       log.info(`Configuration reloaded: ${counts}, ${plan.unchanged.length} unchanged`);
-      for (const { error } of outcomes) if (error !== undefined) log.warn(error.message);
+      for (const error of errors) log.warn(error);
     } catch (error) {
       log.warn(`Configuration not reloaded: ${messageOf(error)}`);
     }
@@ -83,10 +84,10 @@ export class ConfigFiles {
     this.#refuseOthers(wires.map(({ name }) => name as string), applied.files);
     const mine = only.length > 0 ? [] : this.#mine(applied.files);
     const plan = await planApply(this.#fleet, wires, mine);
-    if (request.dryRun) return { plan, outcomes: [] };
-    const outcomes = await apply(this.#fleet, plan, request);
+    if (request.dryRun) return { plan, outcomes: [], errors: [] };
+    const done = await apply(this.#fleet, plan, request);
     this.#remember({ ...applied, variables: loaded.variables }, plan, request);
-    return { plan, outcomes };
+    return { plan, ...done };
   }
 
   #applied({ files, inline, profile, variables = {} }: ConfigRequest): Applied {

@@ -35,9 +35,15 @@ interface Settings {
   readonly listen: string;
   readonly allow_remote: boolean;
   readonly hosts: readonly string[];
+  readonly max_clients: number;
 }
 
-const UNSET: Settings = { listen: DEFAULT_LISTEN, allow_remote: false, hosts: [] };
+const UNSET: Settings = {
+  listen: DEFAULT_LISTEN,
+  allow_remote: false,
+  hosts: [],
+  max_clients: 256,
+};
 
 /** Owns the listener. Nothing of it is loaded before it is asked for. */
 export class WebListener {
@@ -154,6 +160,7 @@ export class WebListener {
       warn,
       mounts,
       gatekeeper: this.#gatekeeper,
+      maxClients: settings.max_clients,
       names: new SiteNames([...settings.hosts, ...addressNames(address)]),
     });
   }

@@ -111,28 +111,43 @@ function refusal(problems: readonly string[]): ProcsupError {
   );
 }
 
-/** Carries a plan out: what is gone first, then wave by wave. */
+/** What came of a plan. */
+export interface Applied {
+  readonly outcomes: readonly Outcome[];
+  /** Everything that went wrong, that of processes which did not come to be included. */
+  readonly errors: readonly string[];
+}
+
+/** Carries a plan out: what is gone first, then wave by wave. A failure of one stops no other. */
 export async function apply(
   fleet: Fleet,
   plan: ApplyPlan,
   options: ApplyOptions = {},
-): Promise<Outcome[]> {
+): Promise<Applied> {
+  const errors: string[] = [];
   const outcomes = options.prune ? await removeAll(fleet, plan.gone) : [];
   const added = new Map(plan.added.map((wire) => [wire.name as string, wire]));
   const changed = new Map(plan.changed.map((change) => [change.config.name, change]));
+  const one = async (config: ProcessConfig): Promise<Outcome[]> => {
+    const wire = added.get(config.name);
+    if (wire !== undefined) return await add(fleet, wire, config, options);
+    const change = changed.get(config.name);
+    const outcomes = change === undefined ? [] : await applyChange(fleet, change, options);
+    const down = options.startDown && config.autostart ? startDown(fleet, config, options) : [];
+    return [...outcomes, ...await down];
+  };
   for (const wave of startWaves([...plan.configs.values()], ordered)) {
-    const done = await Promise.all(wave.map(async (config) => {
-      const wire = added.get(config.name);
-      if (wire !== undefined) return await add(fleet, wire, config, options);
-      const change = changed.get(config.name);
-      const outcomes = change === undefined ? [] : await applyChange(fleet, change, options);
-      const down = options.startDown && config.autostart ? startDown(fleet, config, options) : [];
-      return [...outcomes, ...await down];
-    }));
-    outcomes.push(...done.flat());
+    const done = wave.map((config) =>
+      one(config).catch((error) => {
+        errors.push(messageOf(error));
+        return [];
+      })
+    );
+    outcomes.push(...(await Promise.all(done)).flat());
   }
   await fleet.scheduler.sync();
-  return outcomes;
+  for (const { error } of outcomes) if (error !== undefined) errors.push(error.message);
+  return { outcomes, errors };
 }
 
 async function removeAll(fleet: Fleet, names: readonly string[]): Promise<Outcome[]> {

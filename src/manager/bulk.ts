@@ -50,7 +50,12 @@ export function ordered({ name, dependsOn, priority }: ProcessConfig): Ordered {
 
 /** The processes in the order of their starts; see `startWaves()`. */
 export function inWaves(processes: readonly ManagedProcess[]): ManagedProcess[][] {
-  return startWaves(processes, ({ config }) => ordered(config));
+  try {
+    return startWaves(processes, ({ config }) => ordered(config));
+  } catch {
+    // A cycle, in records that were tampered with: no order, but still to be stopped and started.
+    return [[...processes]];
+  }
 }
 
 /** The opposite order, for stops. */

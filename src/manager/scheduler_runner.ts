@@ -3,7 +3,7 @@
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { RestartOptions, StopRequest } from "../process/managed_process.ts";
+import type { RestartOptions, StopRequest } from "../process/requests.ts";
 import type { CronRun } from "./scheduler_store.ts";
 
 /** A process, as schedules use it. */

@@ -4,6 +4,7 @@ import { messageOf } from "../model/errors.ts";
 import type { HookName } from "../model/process_config.ts";
 import type { Effect } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
+import { dirname } from "../platform/paths.ts";
 import { appEnvironment } from "./environment.ts";
 import { type HookOwner, runHook } from "./hooks.ts";
 import { launchPlan } from "./launch_plan.ts";
@@ -154,14 +155,18 @@ export class Effects {
       name,
       snapshot,
       cwd: config.cwd,
-      env: () => appEnvironment(this.#world.inherited, this.#process),
+      home: dirname(this.#world.apps),
+      env: () => appEnvironment(this.#world.inherited, this.#process, "known"),
     };
   }
 
   /** The runtime of a process that this daemon has not launched; its files may be gone by now. */
   #runtimeOrNone(): string {
     try {
-      return launchPlan(this.#process, this.#world.inherited).runtime;
+      const { name, instanceIndex, config } = this.#process;
+      // Nothing is launched: no secret is asked for.
+      const asked = { name, instanceIndex, config: { ...config, secrets: {} } };
+      return launchPlan(asked, this.#world.inherited).runtime;
     } catch {
       return "";
     }

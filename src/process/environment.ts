@@ -4,7 +4,7 @@ import { parseDotenv } from "../model/dotenv.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { secretVariables } from "./secrets.ts";
+import { type SecretAge, secretVariables } from "./secrets.ts";
 
 /** What one process's environment is made of. */
 export interface EnvironmentSource {
@@ -27,13 +27,14 @@ const BASICS = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDI
 export function appEnvironment(
   inherited: Readonly<Record<string, string>>,
   source: EnvironmentSource,
+  secrets: SecretAge = "fresh",
 ): Record<string, string> {
   const { config, instanceIndex } = source;
   const env = {
     ...inheritedPart(inherited, config.inheritEnv),
     ...fileVariables(config),
     ...config.env,
-    ...secretVariables(config, inherited),
+    ...secretVariables(config, inherited, secrets),
   };
   for (const name of config.incrementEnv) {
     env[name] = String(numberOf(env[name], name, config.name) + instanceIndex);

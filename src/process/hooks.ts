@@ -12,6 +12,8 @@ export interface HookOwner {
   readonly id: string;
   readonly name: string;
   readonly cwd: string;
+  /** The supervisor's home, so that a hook's own commands reach it. */
+  readonly home: string;
   /** The app's environment. Throws when a file of it cannot be read any more. */
   readonly env: () => Readonly<Record<string, string>>;
   readonly snapshot: Snapshot;
@@ -45,6 +47,7 @@ export function hookEnvironment(hook: HookName, owner: HookOwner): Record<string
   const { pid, restarts, lastExit } = owner.snapshot;
   return {
     ...owner.env(),
+    PROCSUP_HOME: owner.home,
     PROCSUP_EVENT: snakeCase(hook),
     PROCSUP_NAME: owner.name,
     PROCSUP_BASE_NAME: baseName(owner.name),

@@ -13,6 +13,7 @@ import { transition } from "../model/transition.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Effects } from "./effects.ts";
 import { Mailbox } from "./mailbox.ts";
+import type { RestartOptions, StopRequest, UpOptions } from "./requests.ts";
 import { atRest, endedWell, isUp, settled, Waiters } from "./settling.ts";
 import type { World } from "./world.ts";
 
@@ -41,24 +42,6 @@ export interface Observer {
   healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void;
   /** Resolves when the dependencies of a process are there; throws when one cannot be. */
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void>;
-}
-
-/** How a stop is meant. */
-export interface StopRequest {
-  readonly timeoutMs?: number;
-  readonly reason?: string;
-}
-
-/** How a start is meant. */
-export interface UpOptions {
-  /** Resolve only when it is ready, or, without a readiness check, up for its `min_uptime`. */
-  readonly wait?: boolean;
-}
-
-/** How a start or restart is meant. */
-export interface RestartOptions extends UpOptions {
-  /** Why, in words. */
-  readonly reason?: string;
 }
 
 /** One supervised process. */

@@ -8,15 +8,14 @@ import { runShellSync } from "../platform/shell_sync.ts";
 /** How long a command may take to print a secret. */
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** How long what a command printed is good for: hooks and checks of one start do not run it anew. */
+/** How long what a command printed is good for a start: its check and its instances do not run it anew. */
 const FRESH_MS = 30_000;
 
-interface Printed {
-  readonly value: string;
-  readonly until: number;
-}
+/** Values for a start, or, for hooks and checks, as they were at the last start. */
+export type SecretAge = "fresh" | "known";
 
-const printed = new Map<string, Printed>();
+/** What commands printed, and when, in steady milliseconds. In memory only. */
+const printed = new Map<string, { readonly value: string; readonly at: number }>();
 
 /**
  * The variables that a configuration's secrets are. Throws `invalid_config` naming the secret and
@@ -25,21 +24,25 @@ const printed = new Map<string, Printed>();
 export function secretVariables(
   config: Pick<ProcessConfig, "name" | "cwd" | "secrets">,
   inherited: Readonly<Record<string, string>>,
+  age: SecretAge,
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(config.secrets).map(([name, source]) => {
       const problem = (why: string) => refuse(config.name, `secret "${name}": ${why}`);
-      return [name, secretValue(source, config.cwd, inherited, problem)];
+      return [name, secretValue(source, { cwd: config.cwd, inherited, age, problem })];
     }),
   );
 }
 
-function secretValue(
-  { env, file, command }: SecretSource,
-  cwd: string,
-  inherited: Readonly<Record<string, string>>,
-  problem: (why: string) => never,
-): string {
+interface Asker {
+  readonly cwd: string;
+  readonly inherited: Readonly<Record<string, string>>;
+  readonly age: SecretAge;
+  readonly problem: (why: string) => never;
+}
+
+function secretValue({ env, file, command }: SecretSource, asker: Asker): string {
+  const { cwd, inherited, problem } = asker;
   if (env !== undefined) {
     return inherited[env] ??
       problem(`the variable "${env}" is not set in the daemon's environment`);
@@ -47,39 +50,32 @@ function secretValue(
   if (file !== undefined) {
     return fileSecret(file.startsWith("/") ? file : `${cwd}/${file}`, problem);
   }
-  return commandSecret(command!, cwd, inherited, problem);
+  return commandSecret(command!, asker);
 }
 
 function fileSecret(path: string, problem: (why: string) => never): string {
+  let raw: string;
   try {
-    return text(Deno.readTextFileSync(path), problem);
+    raw = Deno.readTextFileSync(path);
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound) && !isSystemError(error)) throw error;
     return problem(`the file "${path}" cannot be read: ${messageOf(error).split(":")[0]}`);
   }
+  return text(raw, problem);
 }
 
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && typeof error.code === "string" &&
-    !("hint" in error);
-}
-
-/** What it printed is kept for a moment, in memory only: a command may be slow, or ask somebody. */
-function commandSecret(
-  command: string,
-  cwd: string,
-  inherited: Readonly<Record<string, string>>,
-  problem: (why: string) => never,
-): string {
+/** A command may be slow, or ask somebody: it is run once for a start. */
+function commandSecret(command: string, { cwd, inherited, age, problem }: Asker): string {
   const key = JSON.stringify([command, cwd]);
-  const known = printed.get(key);
-  if (known !== undefined && known.until > performance.now()) return known.value;
+  const last = printed.get(key);
+  if (last !== undefined && (age === "known" || performance.now() - last.at < FRESH_MS)) {
+    return last.value;
+  }
   printed.delete(key);
   // Neither what it printed nor what it complained about is told: both may hold the secret.
   const result = runShellSync(command, { cwd, env: inherited, timeoutMs: COMMAND_TIMEOUT_MS });
   if (result.code !== 0) return problem(`its command ended with exit code ${result.code}`);
   const value = text(result.stdout, problem);
-  printed.set(key, { value, until: performance.now() + FRESH_MS });
+  printed.set(key, { value, at: performance.now() });
   return value;
 }
 

@@ -8,6 +8,8 @@ export interface WebStartPayload {
   readonly allow_remote?: boolean;
   /** More names by which browsers may call it. */
   readonly hosts?: readonly string[];
+  /** How many WebSockets may be there at once; default 256. */
+  readonly max_clients?: number;
 }
 
 /** Where the web surface is. Address and URL are empty while it is stopped. */

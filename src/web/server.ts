@@ -28,6 +28,8 @@ export interface WebServer {
 /** What a server is made of. */
 export interface WebServerParts extends Omit<WebParts, "snapshots"> {
   readonly names: SiteNames;
+  /** How many WebSockets may be there at once. */
+  readonly maxClients: number;
 }
 
 /** How long a connection may take, in milliseconds. */

@@ -9,14 +9,17 @@ import type { FeedSocket } from "./feed_client.ts";
 import { allow, type Gatekeeper } from "./gatekeeper.ts";
 import type { SiteNames } from "./same_site.ts";
 
-const MAX_CLIENTS = 256;
 const MAX_MESSAGE_BYTES = 64 * 1024;
+/** How long the other side may take to say goodbye. */
+const CLOSE_MS = 2000;
 
 /** What it takes to let one in. */
 export interface SocketParts {
   readonly feed: Feed;
   readonly gatekeeper: Gatekeeper;
   readonly names: SiteNames;
+  /** How many may be there at once. */
+  readonly maxClients: number;
 }
 
 /** Takes upgrade requests. */
@@ -27,6 +30,7 @@ export class SocketServer {
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
     clientTracking: false,
+    closeTimeout: CLOSE_MS,
   });
 
   constructor(parts: SocketParts) {
@@ -47,7 +51,7 @@ export class SocketServer {
   }
 
   async #check({ headers, method, url, socket }: IncomingMessage): Promise<void> {
-    const { names, gatekeeper, feed } = this.#parts;
+    const { names, gatekeeper, feed, maxClients } = this.#parts;
     const { host, origin } = headers;
     names.check({ host, origin, fetchSite: text(headers["sec-fetch-site"]) }, false);
     if (url?.split("?")[0] !== "/ws" || method !== "GET") {
@@ -59,8 +63,8 @@ export class SocketServer {
       address: socket.remoteAddress ?? "local",
     });
     allow(principal, "list");
-    if (feed.size >= MAX_CLIENTS) {
-      throw new ProcsupError("too_many_clients", `There are ${MAX_CLIENTS} WebSockets already`);
+    if (feed.size >= maxClients) {
+      throw new ProcsupError("too_many_clients", `There are ${maxClients} WebSockets already`);
     }
   }
 

@@ -99,7 +99,7 @@ Deno.test("readCommandLine() names the flag whose value is missing or wrong", ()
 
 Deno.test("readCommandLine() counts the words", () => {
   assertEquals(refused(["stop"]).message, 'Too few words for "stop": <target…> is expected');
-  assertEquals(refused(["start", "--"]).hint, "procsup help start");
+  assertEquals(refused(["signal", "HUP"]).hint, "procsup help signal");
   assertEquals(refused(["ping", "me"]).message, 'Unexpected word "me"');
   assertEquals(readCommandLine(["stop", "--help"]).flags.on("help"), true);
 });

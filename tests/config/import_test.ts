@@ -36,10 +36,10 @@ Deno.test("importFile() writes a file that loads to the same as the imported fil
     await using files = new Files({ "procsup.yaml": yaml });
     const { processes } = await files.load(["procsup.yaml"]);
     const seen = (all: typeof processes, folder: string) =>
-      JSON.stringify(all.map(({ config }) => config)).replaceAll(folder, "");
-    const folder = file.slice(0, file.lastIndexOf("/"));
+      JSON.stringify(all.map(({ config }) => config)).replaceAll(folder, "").replaceAll(there, "");
+    const there = file.slice(0, file.lastIndexOf("/"));
     const near = (text: string) => text.replaceAll('"./', '"').replaceAll('"/', '"');
-    assertEquals(near(seen(processes, files.folder)), near(seen(direct.processes, folder)), name);
+    assertEquals(near(seen(processes, files.folder)), near(seen(direct.processes, there)), name);
     for (const { text } of notes) assert(yaml.includes(`# not taken: ${text}`), `${name}: ${text}`);
   }
 });

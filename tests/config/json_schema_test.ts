@@ -85,6 +85,14 @@ Deno.test("configFileSchema() refuses every mistake, and so does the program", a
   }
 });
 
+Deno.test("configFileSchema() takes every example of the README", async () => {
+  const { parse } = await import("yaml");
+  const readme = Deno.readTextFileSync(new URL("../../README.md", import.meta.url));
+  for (const [, text] of readme.matchAll(/^```ya?ml\n([^]*?)^```$/gm)) {
+    assert(validate(parse(text!, { merge: true })), `${text}\n${JSON.stringify(validate.errors)}`);
+  }
+});
+
 Deno.test("KEY_DESCRIPTIONS tell of every key there is", () => {
   assertEquals(Object.keys(KEY_DESCRIPTIONS).sort(), [...CONFIG_KEYS].sort());
 });

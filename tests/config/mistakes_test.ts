@@ -32,7 +32,7 @@ processes:
     found,
     [
       '1:1: unknown key "versoin": did you mean "version"?',
-      '3:38: "a": invalid "instances" "many": expected int, received string',
+      '3:38: "a": invalid "instances" "many": expected number, received string',
       "4:37: the variable NOT_SET is not set: set it, or write ${NOT_SET:-default}",
       '6:3: "d": missing "entrypoint": every process needs it',
     ],
@@ -124,7 +124,7 @@ Deno.test("readModule() kills a module that loops for ever, and one that wants m
     "loop.config.js": "export default (() => { for (;;); })();",
     "write.config.js": 'Deno.writeTextFileSync("x", ""); export default {};',
     "net.config.ts": 'await fetch("http://127.0.0.1:8099"); export default {};',
-    "run.config.mjs": 'new Deno.Command("ls").outputSync(); export default {};',
+    "run.config.mjs": 'new Deno.Command("/bin/ls").outputSync(); export default {};',
     "none.config.js": "export const x = ;",
   });
   const refused = async (name: string, timeoutMs = 30_000) =>

@@ -70,7 +70,9 @@ Deno.test("config apply scales, rolls, prunes its own only, and refuses another 
     Deno.writeTextFileSync(`${daemon.home}/${name}`, text);
     return `${daemon.home}/${name}`;
   };
-  await daemon.startScript("byhand", "exec sleep 1000");
+  const inline = { processes: { byhand: { entrypoint: "sleep", args: ["1000"], cwd: "/" } } };
+  const given = await daemon.client.call("start_all", { config: inline });
+  assertEquals([given.started, given.errors], [["byhand"], []]);
   const file = write(
     "a.yaml",
     `processes:
@@ -153,7 +155,7 @@ Deno.test("a secret is in the app's environment and nowhere else", async () => {
     args: ["-c", 'echo "\${#A} \${#B}"; exec sleep 1000']
     secrets: { A: { file: ${keep}/file }, B: { command: "cat ${keep}/file" } }
   broken: { entrypoint: sleep, args: ["1"], autostart: false, secrets: { A: { file: ${keep}/gone } } }
-`.replaceAll("${#", "$${#"),
+`.replaceAll("${#", () => "$${#"),
     );
     const refused = await daemon.cli("start", file);
     assertEquals(refused.code, 2);

@@ -13,6 +13,7 @@ function owner(changes: Partial<HookOwner> = {}): HookOwner {
     id: "0f0e0d0c-0000-4000-8000-000000000000",
     name: "api:1",
     cwd: "/",
+    home: "/home/of/procsup",
     env: () => ({ PATH: "/usr/bin:/bin", MINE: "yes", PROCSUP_NAME: "other" }),
     snapshot: inState("running"),
     ...changes,
@@ -33,6 +34,7 @@ Deno.test("hookEnvironment() tells the hook about its process, over the app's en
   assertEquals([MINE, told.PATH], ["yes", "/usr/bin:/bin"]);
   assertEquals({ ...told, PATH: undefined }, {
     PATH: undefined,
+    PROCSUP_HOME: "/home/of/procsup",
     PROCSUP_EVENT: "post_stop",
     PROCSUP_NAME: "api:1",
     PROCSUP_BASE_NAME: "api",

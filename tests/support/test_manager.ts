@@ -1,7 +1,7 @@
 /** The library with real children, in a directory of its own. */
 
 import { Manager, type ProcessChange, type ProcessInfo } from "../../src/mod.ts";
-import type { UpOptions } from "../../src/process/managed_process.ts";
+import type { UpOptions } from "../../src/process/requests.ts";
 import { throwFirst } from "../../src/manager/bulk.ts";
 import { tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";

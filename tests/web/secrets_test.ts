@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { pathsIn } from "../../src/platform/paths.ts";
-import { cli } from "../support/procsup.ts";
+import { cli, programWords } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
@@ -23,13 +23,13 @@ Deno.test("web reads a line of 256 MiB without holding it", async () => {
   await waitFor(async () => (await web.daemon.status("huge")).state === "stopped", {
     timeoutMs: 30_000,
   });
-  for (const query of ["", "?lines=10000", "?grep=x", "?timestamps=true"]) {
+  for (const query of ["", "?lines=10000", "?timestamps=true"]) {
     const { status, text } = await web.ask("GET", `${P}/huge/logs${query}`);
     assertEquals(status, 200);
     assert(text.length < 2.5 * MIB, `${query}: ${text.length}`);
   }
   for (const text of feed.texts) assert(text.length < MIB);
-  assert(web.memory() - before < 100 * MIB, `${(web.memory() - before) / MIB} MiB`);
+  assert(web.memory() - before < 50 * MIB, `${(web.memory() - before) / MIB} MiB`);
 });
 
 Deno.test("web gives odd bytes as valid JSON and leaves them alone on the disk", async () => {
@@ -55,7 +55,7 @@ Deno.test("web leaves hostile text text, and terminals see none of it obeyed", a
   assertEquals(answer.headers.get("content-type"), "application/json");
   assertEquals(answer.headers.get("x-content-type-options"), "nosniff");
   assert(answer.body.logs.includes("<img src=x onerror=alert(1)>"));
-  const { stdout } = await web.daemon.cli("logs", "evil", "--no-follow");
+  const stdout = await onTerminal(web.daemon.home, "logs evil");
   assertMatch(stdout, /red.*<img src=x/);
   assert(!stdout.includes("\x1b]52"), JSON.stringify(stdout));
   const refused = await web.ask("POST", P, {
@@ -63,6 +63,17 @@ Deno.test("web leaves hostile text text, and terminals see none of it obeyed", a
   });
   assertEquals([refused.status, refused.body.code], [422, "invalid_config"]);
 });
+
+/** What a command writes to a terminal. */
+async function onTerminal(home: string, words: string): Promise<string> {
+  const command = `${programWords().join(" ")} ${words}`;
+  const { stdout } = await new Deno.Command("script", {
+    args: ["-qec", command, "/dev/null"],
+    env: { PROCSUP_HOME: home },
+    stdin: "null",
+  }).output();
+  return new TextDecoder().decode(stdout);
+}
 
 Deno.test("home is closed to other users", { ignore: !asRoot }, async () => {
   await using web = await TestWeb.start();

@@ -6,7 +6,9 @@ import type { CommandContext } from "../command.ts";
 import { reportProblems } from "../config_problems.ts";
 import { readSource } from "../config_source.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
+import { writeMessage } from "../output.ts";
 import { printResults } from "../results.ts";
+import { plainText } from "../terminal_text.ts";
 import { printPlan, run as plan } from "./config_plan.ts";
 
 /** Applies; with `--dry-run` only tells what that would do. */
@@ -33,7 +35,12 @@ export async function printApplied(
 ): Promise<number> {
   await printPlan(context, data);
   const failed = data.results.filter(({ ok }) => !ok);
-  if (failed.length === 0) return 0;
-  if (context.output.format !== "table") return ERROR_TABLE.start_failed.exit;
+  if (data.errors.length === 0) return 0;
+  if (failed.length < data.errors.length) {
+    const told = new Set(failed.map(({ error }) => error));
+    const others = data.errors.filter((error) => !told.has(error));
+    for (const error of others) writeMessage(plainText(`error: ${error}\n`));
+  }
+  if (failed.length === 0 || context.output.format !== "table") return ERROR_TABLE.start_failed.exit;
   return await printResults(context.output, { status: "applied", results: failed });
 }

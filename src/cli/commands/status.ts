@@ -50,6 +50,8 @@ async function print({ output, home }: CommandContext, process: ProcessJson): Pr
     ["name", process.name],
     ["id", `${process.numeric_id} (${process.id})`],
     ["state", paintState(process.state, process.state, output.color)],
+    process.health !== "unknown" && ["health", process.health],
+    process.state === "starting" && ["ready", process.ready ? "yes" : "not yet"],
     ["pid", up ? String(process.pid) : "-"],
     ["uptime", up ? humanDuration(process.uptime / 1e6) : "-"],
     ["restarts", String(process.restarts)],

@@ -12,7 +12,7 @@ export const APP_COMMANDS: readonly Command[] = [
     name: "start",
     group: "Apps",
     summary: "Start an app, or one that was stopped",
-    usage: "[script|binary|target|file…] [-- args…]",
+    usage: "[script|target|file…] [-- args…]",
     words: [0, MANY],
     takesRest: true,
     flags: [...START_FLAGS, ...FILE_FLAGS],

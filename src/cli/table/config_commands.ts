@@ -26,8 +26,8 @@ export const CONFIG_COMMANDS: readonly Command[] = [
       schema: ["schema"],
     },
     group: "Config",
-    summary: "Configuration files: check, compare, apply",
-    usage: "<validate|plan|apply|reload|schema|show> [file…]",
+    summary: "Files: validate, plan, apply, reload, show, schema",
+    usage: "<verb> [file…]",
     words: [1, Infinity],
     flags: [
       ...FILE_FLAGS,
@@ -47,8 +47,8 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   {
     name: "import",
     group: "Config",
-    summary: "Turn another tool's file into a procsup.yaml",
-    usage: "<pm2|supervisord|procfile|compose> <file>",
+    summary: "A procsup.yaml from pm2, supervisord, procfile or compose",
+    usage: "<tool> <file>",
     words: [2, 2],
     flags: [{ name: "out", type: "text", value: "FILE", help: "write it there" }],
     examples: [

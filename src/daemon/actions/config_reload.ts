@@ -24,13 +24,12 @@ export async function configReload(
     given,
   );
   const files = typeof config_path === "string" ? [config_path] : config_path;
-  const { plan, outcomes } = await context.configs.apply({
+  const { plan, outcomes, errors } = await context.configs.apply({
     ...commonRequest(rest),
     ...(files === undefined ? {} : { files }),
     dryRun: dry_run,
     prune,
   });
-  const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
   return {
     status: dry_run ? "planned" : errors.length > 0 ? "failed" : "reloaded",
     added: plan.added.map(({ name }) => name as string),

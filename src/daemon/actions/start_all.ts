@@ -21,12 +21,12 @@ export async function startAll(
   const { config, ...rest } = readPayload(startAllPayload, payload ?? {});
   const request = commonRequest(rest);
   if (config === undefined && !context.configs.any) return await startThere(context, request);
-  const { plan, outcomes } = await context.configs.apply({
+  const { plan, outcomes, errors } = await context.configs.apply({
     ...request,
     ...source(config),
     startDown: true,
   });
-  return await answer(context, outcomes, plan.unchanged);
+  return await answer(context, outcomes, errors, plan.unchanged);
 }
 
 function source(config: string | string[] | object | undefined): ConfigRequest {
@@ -44,17 +44,19 @@ async function startThere(
   const targets = typeof only === "string" ? only.split(",") : only ?? ["all"];
   const outcomes: Outcome[] = [];
   for (const target of targets) outcomes.push(...await fleet.start(target.trim(), { wait }));
-  return await answer(context, outcomes, []);
+  const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
+  return await answer(context, outcomes, errors, []);
 }
 
 async function answer(
   context: ActionContext,
   outcomes: readonly Outcome[],
+  errors: readonly string[],
   unchanged: readonly string[],
 ): Promise<StartAllResult> {
   return {
     started: outcomes.filter(({ error }) => error === undefined).map(({ process }) => process.name),
-    errors: outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]),
+    errors,
     unchanged,
     results: await results(context, outcomes),
   };

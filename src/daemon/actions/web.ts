@@ -13,6 +13,7 @@ const startPayload = z.strictObject({
   listen: z.string().optional(),
   allow_remote: z.boolean().optional(),
   hosts: z.array(z.string().min(1)).max(100).optional(),
+  max_clients: z.int().min(1).max(10_000).optional(),
 }).optional();
 
 /** Listens on TCP. */
@@ -21,11 +22,9 @@ export async function webStart(
   payload: unknown,
 ): Promise<Data<"web_start">> {
   const given = readPayload(startPayload, payload ?? undefined) ?? {};
-  return await web.start({
-    ...(given.listen === undefined ? {} : { listen: given.listen }),
-    ...(given.allow_remote === undefined ? {} : { allow_remote: given.allow_remote }),
-    ...(given.hosts === undefined ? {} : { hosts: given.hosts }),
-  });
+  return await web.start(
+    Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  );
 }
 
 /** Stops listening. */

@@ -1,14 +1,33 @@
-/** The files of the dashboard, as they stand in the program: path → type and text. */
+/**
+ * The dashboard's files, embedded in the program. `built/app.js.txt` is made from `app/` by
+ * `deno run -A scripts/build_dashboard.ts`; a test tells when that was forgotten.
+ */
 
-import index from "./index.html" with { type: "text" };
+import script from "./built/app.js.txt" with { type: "text" };
+import icon from "./icon.svg" with { type: "text" };
+import page from "./index.html" with { type: "text" };
+import base from "./styles/base.css" with { type: "text" };
+import controls from "./styles/controls.css" with { type: "text" };
+import frame from "./styles/frame.css" with { type: "text" };
+import logs from "./styles/logs.css" with { type: "text" };
+import pages from "./styles/pages.css" with { type: "text" };
+import phone from "./styles/phone.css" with { type: "text" };
+import table from "./styles/table.css" with { type: "text" };
 
 /** One file. */
 export interface Asset {
-  readonly type: string;
   readonly text: string;
+  /** `Content-Type`. */
+  readonly type: string;
 }
 
-/** Every file there is: nothing else is served. `/` and `/assets/…`. */
+/** The later ones overrule those before them. */
+const styles = [base, controls, frame, table, pages, logs, phone].join("\n");
+
+/** Path → file. There are no others. */
 export const ASSETS: Readonly<Record<string, Asset>> = {
-  "/": { type: "text/html; charset=utf-8", text: index },
+  "/": { text: page, type: "text/html; charset=utf-8" },
+  "/assets/app.js": { text: script, type: "text/javascript; charset=utf-8" },
+  "/assets/app.css": { text: styles, type: "text/css; charset=utf-8" },
+  "/assets/icon.svg": { text: icon, type: "image/svg+xml" },
 };

@@ -1,7 +1,96 @@
+/** The dashboard: which screen is shown, and the keys that work on all of them. */
+
 import { render } from "preact";
-import { signal } from "@preact/signals";
-const n = signal(0);
+import { useEffect, useRef } from "preact/hooks";
+import { startFeed } from "./data/feed.ts";
+import { listenForKeys, useKeys } from "./data/keys.ts";
+import { go, place, screen } from "./data/router.ts";
+import { connection, mayAdminister, processes } from "./data/store.ts";
+import { nextTheme } from "./data/theme.ts";
+import { Cron } from "./pages/cron.tsx";
+import { Graph } from "./pages/graph.tsx";
+import { Host } from "./pages/host.tsx";
+import { Logs } from "./pages/logs.tsx";
+import { Overview } from "./pages/overview.tsx";
+import { Process } from "./pages/process.tsx";
+import { Processes } from "./pages/processes.tsx";
+import { SignIn } from "./pages/sign_in.tsx";
+import { Start } from "./pages/start.tsx";
+import { Empty } from "./parts/empty.tsx";
+import { Help } from "./parts/help.tsx";
+import { helpOpen, paletteOpen } from "./parts/overlays.ts";
+import { Palette } from "./parts/palette.tsx";
+import { Shell } from "./parts/shell.tsx";
+
 function App() {
-  return <button type="button" onClick={() => n.value++}>{n}</button>;
+  useKeys({
+    "g o": () => go([]),
+    "g p": () => go(["processes"]),
+    "g l": () => go(["logs"]),
+    "g g": () => go(["graph"]),
+    "g c": () => go(["cron"]),
+    "g h": () => go(["host"]),
+    "/": () => go(["processes"]),
+    n: () => mayAdminister.value && go(["start"]),
+    t: nextTheme,
+    "?": () => helpOpen.value = true,
+    "mod k": () => paletteOpen.value = true,
+  });
+  useTitle();
+  if (connection.value === "signed_out") return <SignIn />;
+  return (
+    <Shell>
+      <Screen />
+      <Help />
+      <Palette />
+    </Shell>
+  );
 }
-render(<App />, document.body);
+
+function Screen() {
+  switch (screen.value) {
+    case "overview":
+      return <Overview />;
+    case "processes":
+      return <Processes />;
+    case "process":
+      return <Process key={place.value.path[1]} />;
+    case "logs":
+      return <Logs />;
+    case "graph":
+      return <Graph />;
+    case "cron":
+      return <Cron />;
+    case "host":
+      return <Host />;
+    case "start":
+      return <Start />;
+    default:
+      return <Empty title="There is no such page" action={{ text: "Overview", href: "#/" }} />;
+  }
+}
+
+/** The window's title; and a new screen begins at its top, with the focus in it. */
+function useTitle(): void {
+  const [first = "overview", name] = place.value.path;
+  const where = name ?? first[0]!.toUpperCase() + first.slice(1);
+  const isKnown = useRef(false);
+  const failed =
+    [...processes.value?.values() ?? []].filter(({ state }) =>
+      state === "errored" || state === "crashed"
+    ).length;
+  useEffect(() => {
+    document.title = `${failed > 0 ? `(${failed}) ` : ""}${where} · procsup`;
+  }, [where, failed]);
+  useEffect(() => {
+    if (isKnown.current) {
+      document.getElementById("main")?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
+    isKnown.current = true;
+  }, [first, name]);
+}
+
+listenForKeys();
+startFeed();
+render(<App />, document.getElementById("app")!);

@@ -15,7 +15,15 @@ import { ProcessFilters } from "../parts/process_filters.tsx";
 import { ProcessCard } from "../parts/process_row.tsx";
 import { type Group, ProcessTable } from "../parts/process_table.tsx";
 
-const SORT_KEYS: readonly SortKey[] = ["name", "state", "cpu", "memory", "uptime", "restarts", "id"];
+const SORT_KEYS: readonly SortKey[] = [
+  "name",
+  "state",
+  "cpu",
+  "memory",
+  "uptime",
+  "restarts",
+  "id",
+];
 
 /** The screen. */
 export function Processes() {
@@ -105,7 +113,8 @@ function NothingHere({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty title="Nothing matches">
       Words that work: a part of a name, <code>ns:web</code>, <code>tag:db</code>,{" "}
-      <code>label:team=core</code>, <code>running</code>, and <code>-</code> before one for all others.
+      <code>label:team=core</code>, <code>running</code>, and <code>-</code>{" "}
+      before one for all others.
     </Empty>
   );
 }

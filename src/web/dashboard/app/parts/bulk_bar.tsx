@@ -21,9 +21,16 @@ export function BulkBar({ names, onClear }: { names: readonly string[]; onClear:
   return (
     <div class="bulk" role="toolbar" aria-label="Selected processes">
       <strong>{counted(names.length, "selected", "selected")}</strong>
-      {mayOperate.value && VERBS.map(({ verb, icon, text }) => (
-        <Button key={verb} icon={icon} onClick={() => act(verb, names)}>{text}</Button>
-      ))}
+      {mayOperate.value &&
+        VERBS.map(({ verb, icon, text }) => (
+          <Button
+            key={verb}
+            icon={icon}
+            onClick={() => act(verb, names)}
+          >
+            {text}
+          </Button>
+        ))}
       <a class="button" href={logs}>
         <Icon name="logs" />
         <span>Logs</span>

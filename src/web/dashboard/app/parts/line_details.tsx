@@ -37,18 +37,16 @@ export function LineDetails(
           <Button icon="close" kind="quiet" label="Close" onClick={onClose} />
         </span>
       </div>
-      {fields === undefined
-        ? <pre tabIndex={0}>{plain}</pre>
-        : (
-          <dl class="fields">
-            {Object.entries(fields).map(([key, value]) => (
-              <div key={key}>
-                <dt>{key}</dt>
-                <dd>{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</dd>
-              </div>
-            ))}
-          </dl>
-        )}
+      {fields === undefined ? <pre tabIndex={0}>{plain}</pre> : (
+        <dl class="fields">
+          {Object.entries(fields).map(([key, value]) => (
+            <div key={key}>
+              <dt>{key}</dt>
+              <dd>{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
     </section>
   );
 }

@@ -132,7 +132,9 @@ function LogStatus(
         <span class="spinner" aria-label="Working" role="img" />
       )}
       {source?.error.value && <span class="bad" role="alert">{source.error}</span>}
-      {!hasAll && <button type="button" class="text-button" onClick={onAll}>Load all there are</button>}
+      {!hasAll && (
+        <button type="button" class="text-button" onClick={onAll}>Load all there are</button>
+      )}
     </div>
   );
 }
@@ -182,8 +184,6 @@ function hues(): (name: string) => number {
 function nextMatch(matches: readonly number[], from: number, step: 1 | -1): number | undefined {
   if (matches.length === 0) return undefined;
   if (from < 0) return step > 0 ? matches[0] : matches.at(-1);
-  const next = step > 0
-    ? matches.find((at) => at > from)
-    : matches.findLast((at) => at < from);
+  const next = step > 0 ? matches.find((at) => at > from) : matches.findLast((at) => at < from);
   return next ?? (step > 0 ? matches[0] : matches.at(-1));
 }

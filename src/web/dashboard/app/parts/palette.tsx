@@ -81,10 +81,18 @@ function found(text: string): Goal[] {
   const goals: Goal[] = [
     { text: "Overview", kind: "screen", path: [] },
     ...SCREENS,
-    ...(mayAdminister.value ? [{ text: "Start something new", kind: "action", path: ["start"] }] : []),
+    ...(mayAdminister.value
+      ? [{ text: "Start something new", kind: "action", path: ["start"] }]
+      : []),
     ...processList.value.flatMap(({ name, state }): Goal[] => [
       { text: name, kind: "process", state, path: ["processes", name] },
-      { text: name, kind: "logs", state, path: ["logs"], query: String(new URLSearchParams({ t: name })) },
+      {
+        text: name,
+        kind: "logs",
+        state,
+        path: ["logs"],
+        query: String(new URLSearchParams({ t: name })),
+      },
     ]),
   ];
   return goals.map((goal) => ({ goal, score: score(text.toLowerCase(), goal.text.toLowerCase()) }))

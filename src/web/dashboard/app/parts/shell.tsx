@@ -79,7 +79,9 @@ function SideBar() {
         <Logo />
         <span>procsup</span>
       </a>
-      <nav aria-label="Screens"><Links entries={ENTRIES} /></nav>
+      <nav aria-label="Screens">
+        <Links entries={ENTRIES} />
+      </nav>
       <div class="side-foot">
         <div class="row">
           <ThemeButton />
@@ -109,7 +111,9 @@ function PhoneBar() {
           <ThemeButton />
         </span>
       </header>
-      <nav class="phone-bar" aria-label="Screens"><Links entries={ENTRIES} /></nav>
+      <nav class="phone-bar" aria-label="Screens">
+        <Links entries={ENTRIES} />
+      </nav>
     </>
   );
 }
@@ -126,7 +130,12 @@ function Logo() {
 function ThemeButton() {
   const next = { auto: "light", light: "dark", dark: "as the system" }[theme.value];
   return (
-    <Button icon={theme.value} kind="quiet" label={`Theme, next: ${next} (t)`} onClick={nextTheme} />
+    <Button
+      icon={theme.value}
+      kind="quiet"
+      label={`Theme, next: ${next} (t)`}
+      onClick={nextTheme}
+    />
   );
 }
 

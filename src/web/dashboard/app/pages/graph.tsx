@@ -1,0 +1,153 @@
+/** Who waits for whom, and how they are. */
+
+import { computed } from "@preact/signals";
+import { type Layout, layOut, type Link, type Node } from "../data/layers.ts";
+import { linkTo } from "../data/router.ts";
+import { processes, processList } from "../data/store.ts";
+import { Empty, Loading } from "../parts/empty.tsx";
+import { StateShape } from "../parts/state_badge.tsx";
+
+const layout = computed(() => layOut(processList.value));
+
+const NODE = { width: 190, height: 56 };
+const GAP = { x: 110, y: 28 };
+const MARGIN = 12;
+
+/** The screen. */
+export function Graph() {
+  if (processes.value === null) return <Loading />;
+  const { nodes, single } = layout.value;
+  return (
+    <>
+      <h1>Dependencies</h1>
+      {nodes.length === 0
+        ? (
+          <Empty title="Nothing waits for anything">
+            <code>depends_on: {"{ db: healthy }"}</code>{" "}
+            in a configuration makes an app wait for another one.
+          </Empty>
+        )
+        : <Drawing layout={layout.value} />}
+      {nodes.length > 0 && <LinkTable layout={layout.value} />}
+      {single.length > 0 && (
+        <section>
+          <h2>On their own</h2>
+          <ul class="singles">
+            {single.map((node) => (
+              <li key={node.name}>
+                <NodeLink node={node} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function placeOf({ column, row }: Node): { x: number; y: number } {
+  return {
+    x: MARGIN + column * (NODE.width + GAP.x),
+    y: MARGIN + row * (NODE.height + GAP.y),
+  };
+}
+
+function Drawing({ layout: { nodes, links } }: { layout: Layout }) {
+  const width = Math.max(...nodes.map((node) => placeOf(node).x)) + NODE.width + MARGIN;
+  const height = Math.max(...nodes.map((node) => placeOf(node).y)) + NODE.height + MARGIN;
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  return (
+    <div class="graph-frame" tabIndex={0} role="region" aria-label="Drawing of the dependencies">
+      <div class="graph" style={{ width: `${width}px`, height: `${height}px` }}>
+        <svg width={width} height={height} aria-hidden="true">
+          {links.map((link) => (
+            <Edge
+              key={`${link.from} ${link.to}`}
+              link={link}
+              from={byName.get(link.from)!}
+              to={byName.get(link.to)!}
+            />
+          ))}
+        </svg>
+        {nodes.map((node) => {
+          const { x, y } = placeOf(node);
+          return (
+            <div
+              key={node.name}
+              class="graph-node"
+              style={{ transform: `translate(${x}px, ${y}px)` }}
+            >
+              <NodeLink node={node} />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Edge({ link, from, to }: { link: Link; from: Node; to: Node }) {
+  const [a, b] = [placeOf(from), placeOf(to)];
+  const [x1, y1] = [a.x + NODE.width, a.y + NODE.height / 2];
+  const [x2, y2] = [b.x - 6, b.y + NODE.height / 2];
+  const bend = Math.max(30, (x2 - x1) / 2);
+  const isMet = from.state === "running" ||
+    (from.state === "stopped" && link.condition.startsWith("completed"));
+  return (
+    <g class={`edge${isMet ? " met" : ""}`}>
+      <path d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`} />
+      <path class="arrow" d={`M${x2 + 6} ${y2}l-8-5v10z`} />
+      <text x={(x1 + x2) / 2} y={(y1 + y2) / 2 - 6} text-anchor="middle">{link.condition}</text>
+    </g>
+  );
+}
+
+function NodeLink({ node: { name, members, state } }: { node: Node }) {
+  const up = members.filter((member) => member.state === "running").length;
+  const text = members.length > 1 ? `${up} of ${members.length} running` : state ?? "not there";
+  const href = members.length === 1
+    ? linkTo(["processes", members[0]!.name])
+    : linkTo(["processes"], new URLSearchParams({ q: name }));
+  return (
+    <a class={`node is-${state ?? "missing"}`} href={href}>
+      {state && <StateShape state={state} size={12} />}
+      <span class="node-text">
+        <strong class="clip">{name}</strong>
+        <span class="small">{text}</span>
+      </span>
+    </a>
+  );
+}
+
+/** The same for those who cannot see the drawing. */
+function LinkTable({ layout: { nodes, links } }: { layout: Layout }) {
+  const states = new Map(nodes.map(({ name, state }) => [name, state ?? "not there"]));
+  return (
+    <details>
+      <summary>As a table</summary>
+      <div class="table-frame">
+        <table>
+          <caption class="unseen">Dependencies</caption>
+          <thead>
+            <tr>
+              <th scope="col">App</th>
+              <th scope="col">Waits for</th>
+              <th scope="col">Until it is</th>
+              <th scope="col">Which is</th>
+            </tr>
+          </thead>
+          <tbody>
+            {links.map(({ from, to, condition }) => (
+              <tr key={`${from} ${to}`}>
+                <th scope="row">{to}</th>
+                <td>{from}</td>
+                <td>{condition}</td>
+                <td>{states.get(from)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,225 @@
+/** How things are, at a glance: what needs somebody first. */
+
+import { HOST, recent, round, type Sample } from "../data/history.ts";
+import { linkTo } from "../data/router.ts";
+import { needsAttention } from "../data/select.ts";
+import { clock, events, metrics, processes, processList, stateCounts } from "../data/store.ts";
+import { type ProcessJson, STATES } from "../data/types.ts";
+import { Empty, Loading } from "../parts/empty.tsx";
+import { EventList } from "../parts/event_list.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Sparkline } from "../parts/sparkline.tsx";
+import { HealthBadge, StateBadge, StateShape } from "../parts/state_badge.tsx";
+import { RowActions, Uptime } from "../parts/process_row.tsx";
+import { bytes, counted, percent, relative, span } from "../text/format.ts";
+
+const MANY = 8;
+const SHOWN_EVENTS = 12;
+
+/** The screen. */
+export function Overview() {
+  if (processes.value === null) return <Loading />;
+  if (processList.value.length === 0) {
+    return (
+      <>
+        <h1 class="unseen">Overview</h1>
+        <Empty title="Nothing is running yet" action={{ text: "Start something", href: "#/start" }}>
+          Or on the command line: <code>procsup start server.ts</code>
+        </Empty>
+        <HostTiles />
+      </>
+    );
+  }
+  return (
+    <>
+      <h1>Overview</h1>
+      <Counters />
+      <HostTiles />
+      <div class="two">
+        <Attention />
+        <section class="panel" aria-labelledby="recent">
+          <h2 id="recent">Recent events</h2>
+          <EventList events={events.value.slice(0, SHOWN_EVENTS)} />
+        </section>
+      </div>
+    </>
+  );
+}
+
+function Counters() {
+  const total = processList.value.length;
+  return (
+    <ul class="counters">
+      <li>
+        <a class="counter" href={linkTo(["processes"])}>
+          <strong>{total}</strong>
+          <span>{total === 1 ? "process" : "processes"}</span>
+        </a>
+      </li>
+      {STATES.map((state) => {
+        const count = stateCounts.value.get(state) ?? 0;
+        const isRare = state === "starting" || state === "stopping" || state === "waiting";
+        if (count === 0 && isRare) return null;
+        return (
+          <li key={state}>
+            <a
+              class={`counter is-${state}${count === 0 ? " none" : ""}`}
+              href={linkTo(["processes"], `state=${state}`)}
+            >
+              <strong>{count}</strong>
+              <span>
+                <StateShape state={state} />
+                {state}
+              </span>
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function HostTiles() {
+  round.value;
+  const host = metrics.value;
+  if (host === undefined) return null;
+  const { total_memory = 0, used_memory = 0, cpu_count = 1, cpu_percent = 0 } = host;
+  const samples = recent(HOST, 60_000);
+  const used = total_memory === 0 ? "" : ` of ${bytes(total_memory)}`;
+  return (
+    <section class="tiles" aria-label="Host">
+      <Tile
+        title="CPU"
+        text={percent(cpu_percent)}
+        more={counted(cpu_count, "core")}
+        samples={samples}
+        value={({ cpu }) => cpu}
+        most={100}
+      />
+      <Tile
+        title="Memory"
+        text={bytes(used_memory)}
+        more={used}
+        samples={samples}
+        value={({ memory }) => memory}
+        most={total_memory}
+      />
+      <Tile
+        title="Load"
+        text={(host.cpu_load_1 ?? 0).toFixed(2)}
+        more={`${(host.cpu_load_5 ?? 0).toFixed(2)} · ${(host.cpu_load_15 ?? 0).toFixed(2)}`}
+        samples={samples}
+        value={({ load }) => load}
+        most={cpu_count}
+      />
+      <Tile
+        title="Daemon"
+        text={span((host.daemon?.uptime_seconds ?? 0) * 1000)}
+        more={host.daemon?.memory_bytes ? bytes(host.daemon.memory_bytes) : ""}
+      />
+    </section>
+  );
+}
+
+function Tile({ title, text, more, samples, value, most = 1 }: {
+  readonly title: string;
+  readonly text: string;
+  readonly more: string;
+  readonly samples?: readonly Sample[];
+  readonly value?: (sample: Sample) => number;
+  readonly most?: number;
+}) {
+  return (
+    <div class="tile">
+      <span class="faint small">{title}</span>
+      <span class="row between">
+        <span>
+          <strong class="number">{text}</strong> <span class="faint small">{more}</span>
+        </span>
+        {samples && value && <Sparkline samples={samples} value={value} most={most} />}
+      </span>
+    </div>
+  );
+}
+
+function Attention() {
+  const needy = processList.value.filter(needsAttention);
+  const restarted = processList.value.filter(({ restarts }) => restarts > 0)
+    .sort((a, b) => b.restarts - a.restarts);
+  const busiest = processList.value.filter(({ pid }) => pid !== 0)
+    .sort((a, b) => b.cpu_percent - a.cpu_percent || b.memory_bytes - a.memory_bytes);
+  return (
+    <section class="panel" aria-labelledby="attention">
+      <h2 id="attention">Needs attention</h2>
+      {needy.length === 0
+        ? (
+          <p class="all-good">
+            <Icon name="done" /> All {counted(processList.value.length, "process", "processes")}
+            {" "}
+            {processList.value.length === 1 ? "is" : "are"} as wanted.
+          </p>
+        )
+        : <NeedyList needy={needy} />}
+      {restarted.length > 0 && (
+        <>
+          <h3>Most restarts</h3>
+          <Ranking list={restarted} text={({ restarts }) => counted(restarts, "restart")} />
+        </>
+      )}
+      {busiest.length > 0 && (
+        <>
+          <h3>Busiest</h3>
+          <Ranking
+            list={busiest}
+            text={({ cpu_percent, memory_bytes }) =>
+              `${percent(cpu_percent)} · ${bytes(memory_bytes)}`}
+          />
+        </>
+      )}
+    </section>
+  );
+}
+
+function NeedyList({ needy }: { needy: readonly ProcessJson[] }) {
+  return (
+    <ul class="needy">
+      {needy.slice(0, MANY).map((process) => (
+        <li key={process.id}>
+          <div class="row">
+            <a class="clip" href={linkTo(["processes", process.name])}>{process.name}</a>
+            <StateBadge state={process.state} />
+            <HealthBadge process={process} />
+            <span class="faint small">
+              <Uptime process={process} />
+            </span>
+            <span class="actions">
+              <RowActions process={process} />
+            </span>
+          </div>
+          <p class="small faint">
+            {process.last_reason}
+            {process.next_restart_at !== null &&
+              ` · again ${relative(Date.parse(process.next_restart_at), clock.value)}`}
+          </p>
+        </li>
+      ))}
+      {needy.length > MANY && <li class="faint">and {needy.length - MANY} more</li>}
+    </ul>
+  );
+}
+
+function Ranking({ list, text }: {
+  readonly list: readonly ProcessJson[];
+  readonly text: (process: ProcessJson) => string;
+}) {
+  return (
+    <ol class="ranking">
+      {list.slice(0, 5).map((process) => (
+        <li key={process.id} class="row between">
+          <a class="clip" href={linkTo(["processes", process.name])}>{process.name}</a>
+          <span class="faint number small">{text(process)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

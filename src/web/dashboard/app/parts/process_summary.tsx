@@ -1,0 +1,124 @@
+/** What there is to know about a process first: why it is in its state, and its figures. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { ask, messageOf, processPath } from "../data/api.ts";
+import { recent, round } from "../data/history.ts";
+import { linkTo } from "../data/router.ts";
+import { clock, exitText } from "../data/store.ts";
+import type { ProcessJson, WhyJson } from "../data/types.ts";
+import { plainLine } from "../text/ansi.ts";
+import { bytes, dateTime, percent, relative, span } from "../text/format.ts";
+import { Sparkline } from "./sparkline.tsx";
+
+/** The first tab. */
+export function Summary({ process }: { process: ProcessJson }) {
+  return (
+    <div class="two">
+      <Why process={process} />
+      <Facts process={process} />
+    </div>
+  );
+}
+
+function Why({ process }: { process: ProcessJson }) {
+  const { name, state, restarts, health, last_reason } = process;
+  const why = useSignal<WhyJson | undefined>(undefined);
+  const error = useSignal("");
+  useEffect(() => {
+    const abort = new AbortController();
+    ask<WhyJson>(processPath(name, "why"), { signal: abort.signal }).then(
+      (answer) => (why.value = answer, error.value = ""),
+      (reason) => abort.signal.aborted || (error.value = messageOf(reason)),
+    );
+    return () => abort.abort();
+  }, [name, state, restarts, health, last_reason]);
+  const [first, ...more] = why.value?.reasons ?? [];
+  const lines = why.value?.last_stderr ?? [];
+  return (
+    <section class="panel" aria-labelledby="why">
+      <h2 id="why">Why</h2>
+      {error.value && <p class="bad">{error}</p>}
+      {first && <p class="why">{first}</p>}
+      {more.length > 0 && (
+        <ul class="reasons">{more.map((reason) => <li key={reason}>{reason}</li>)}</ul>
+      )}
+      {lines.length > 0 && (
+        <>
+          <h3>
+            Last lines of stderr{" "}
+            <a class="small" href={linkTo(["processes", name], "tab=logs")}>All of the log</a>
+          </h3>
+          <pre class="stderr" tabIndex={0}>{lines.map(plainLine).join("\n")}</pre>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Facts({ process }: { process: ProcessJson }) {
+  const { id, pid, started_at, finished_at, next_restart_at, last_exit, tags, config } = process;
+  const now = clock.value;
+  const command = [config.entrypoint, ...(config.args as string[] | undefined ?? [])].join(" ");
+  const facts: [string, string][] = [
+    ["Id", `${process.numeric_id} · ${id}`],
+    ["Pid", pid === 0 ? "–" : String(pid)],
+    ["Up", pid === 0 || started_at === null ? "–" : span(now - Date.parse(started_at))],
+    ["Started", started_at === null ? "never" : dateTime(Date.parse(started_at))],
+    ["Ended", finished_at === null || pid !== 0 ? "" : dateTime(Date.parse(finished_at))],
+    ["Next start", next_restart_at === null ? "" : relative(Date.parse(next_restart_at), now)],
+    [
+      "Last exit",
+      last_exit === null
+        ? ""
+        : `${exitText(last_exit)}, ${relative(Date.parse(last_exit.at), now)}`,
+    ],
+    ["Restarts", String(process.restarts)],
+    ["Threads", pid === 0 ? "" : String(process.threads)],
+    ["Open files", pid === 0 ? "" : String(process.fds)],
+    ["Namespace", process.namespace],
+    ["Tags", tags.map((tag) => `#${tag}`).join(" ")],
+    ["Runtime", process.runtime],
+    ["Command", command],
+    ["Folder", String(config.cwd ?? "")],
+  ];
+  return (
+    <section class="panel" aria-labelledby="facts">
+      <h2 id="facts">Facts</h2>
+      {pid !== 0 && <Now process={process} />}
+      <dl class="facts">
+        {facts.filter(([, text]) => text !== "").map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Now(
+  { process: { id, cpu_percent, memory_bytes, mem_percent } }: { process: ProcessJson },
+) {
+  round.value;
+  const samples = recent(id, 60_000);
+  return (
+    <div class="tiles">
+      <div class="tile">
+        <span class="faint small">CPU</span>
+        <span class="row between">
+          <strong class="number">{percent(cpu_percent)}</strong>
+          <Sparkline samples={samples} value={({ cpu }) => cpu} most={10} />
+        </span>
+      </div>
+      <div class="tile">
+        <span class="faint small">Memory, {percent(mem_percent)} of all</span>
+        <span class="row between">
+          <strong class="number">{bytes(memory_bytes)}</strong>
+          <Sparkline samples={samples} value={({ memory }) => memory} most={memory_bytes * 1.5} />
+        </span>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { mcpClient, mergedFile, ownEntry } from "../../src/mcp/client_config.ts";
+import { parseToolNames } from "../../src/mcp/tool_names.ts";
+import { programWords } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+const COMMAND = { command: "/bin/procsup", args: ["mcp"] };
+
+Deno.test("mergedFile keeps all that is there when it adds our entry", () => {
+  const cursor = mcpClient("cursor");
+  const existing = JSON.stringify({ theme: "dark", mcpServers: { other: { command: "x" } } });
+  const merged = mergedFile(cursor, COMMAND, existing)!;
+  assertEquals(JSON.parse(merged), {
+    theme: "dark",
+    mcpServers: {
+      other: { command: "x" },
+      procsup: { type: "stdio", command: "/bin/procsup", args: ["mcp"] },
+    },
+  });
+  assertEquals(mergedFile(cursor, COMMAND, merged), undefined);
+  assertEquals(JSON.parse(mergedFile(cursor, COMMAND, undefined)!), ownEntry(cursor, COMMAND));
+  assertEquals(Object.keys(ownEntry(mcpClient("vscode"), COMMAND)), ["servers"]);
+});
+
+Deno.test("mergedFile refuses a file that it cannot read whole", () => {
+  const vscode = mcpClient("vscode");
+  for (const text of ['{ // mine\n "servers": {} }', "[]", '{"servers": 5}', "{"]) {
+    assertThrows(() => mergedFile(vscode, COMMAND, text), Error, "Cannot merge");
+  }
+  assertThrows(() => mcpClient("cursr"), Error, 'did you mean "cursor"');
+  assertThrows(() => parseToolNames("list_apps,get_log"), Error, 'did you mean "get_logs"');
+  assertEquals(parseToolNames(" list_apps, ,get_logs"), ["list_apps", "get_logs"]);
+});
+
+Deno.test("procsup mcp install writes the client's file, through a link and with its mode", async () => {
+  await using user = tempHome();
+  await Deno.mkdir(`${user.path}/dotfiles`);
+  await Deno.writeTextFile(`${user.path}/dotfiles/claude.json`, '{"kept": 1}', { mode: 0o640 });
+  await Deno.symlink(`${user.path}/dotfiles/claude.json`, `${user.path}/.claude.json`);
+  const run = (...args: string[]) => runIn(user.path, ["mcp", "install", ...args]);
+
+  const printed = await run("claude", "--print", "--read-only");
+  const { command, args } = JSON.parse(printed.stdout).mcpServers.procsup;
+  assertEquals(command, programWords()[0]);
+  assertEquals(args.slice(-2), ["mcp", "--read-only"]);
+  assertEquals(JSON.parse(await Deno.readTextFile(`${user.path}/.claude.json`)), { kept: 1 });
+
+  assertEquals((await run("claude")).code, 0);
+  const file = JSON.parse(await Deno.readTextFile(`${user.path}/dotfiles/claude.json`));
+  assertEquals([file.kept, file.mcpServers.procsup.type], [1, "stdio"]);
+  assert(Deno.lstatSync(`${user.path}/.claude.json`).isSymlink);
+  assertEquals(Deno.statSync(`${user.path}/dotfiles/claude.json`).mode! & 0o777, 0o640);
+  assertStringIncludes((await run("claude")).stdout, "already");
+
+  const other = await runIn(user.path, ["--home", "/tmp/other", "mcp", "install", "cursor"]);
+  assertEquals(other.code, 0);
+  const cursor = JSON.parse(await Deno.readTextFile(`${user.path}/.cursor/mcp.json`));
+  assertEquals(cursor.mcpServers.procsup.args.slice(-3), ["mcp", "--home", "/tmp/other"]);
+  assertEquals((await run("emacs")).code, 2);
+  assertEquals((await runIn(user.path, ["mcp", "instal", "cursor"])).code, 2);
+});
+
+async function runIn(home: string, args: string[]) {
+  const [program, ...words] = programWords();
+  const { code, stdout } = await new Deno.Command(program!, {
+    args: [...words, ...args],
+    clearEnv: true,
+    env: {
+      HOME: home,
+      PATH: Deno.env.get("PATH")!,
+      DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+    },
+    stdin: "null",
+  }).output();
+  return { code, stdout: new TextDecoder().decode(stdout) };
+}

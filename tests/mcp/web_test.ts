@@ -1,0 +1,73 @@
+/** `/mcp` on the daemon's own web listener: same door, same roles. */
+
+import { assertEquals } from "@std/assert";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { TestDaemon } from "../support/procsup.ts";
+import { use } from "./clients.ts";
+
+async function connect(url: string, token: string): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" }, {
+    versionNegotiation: { mode: "auto" },
+  });
+  const headers = { authorization: `Bearer ${token}` };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
+  );
+  return client;
+}
+
+Deno.test("/mcp gives each role its tools", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "exec sleep 1000");
+  const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
+  const { token } = await daemon.client.call("token");
+  const owner = await connect(url, token);
+  assertEquals((await owner.listTools()).tools.length, 10);
+  assertEquals((await use(owner, "stop_app", { target: "app" })).results[0].state, "stopped");
+  await owner.close();
+
+  for (const [role, tools] of [["read", 3], ["operate", 7]] as const) {
+    const made = await daemon.client.call("token_create", { name: role, role });
+    const client = await connect(url, made.token);
+    assertEquals((await client.listTools()).tools.length, tools, role);
+    assertEquals((await use(client, "list_apps")).processes.length, 1);
+    await client.close();
+  }
+});
+
+Deno.test("/mcp lets nobody in without a token, from another site or under another name", async () => {
+  await using daemon = await TestDaemon.start();
+  const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
+  const { token } = await daemon.client.call("token");
+  const status = async (headers: Record<string, string>) => {
+    const response = await fetch(`${url}/mcp`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...headers,
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    });
+    await response.body?.cancel();
+    return response.status;
+  };
+  const authorization = `Bearer ${token}`;
+  assertEquals(await status({}), 401);
+  assertEquals(await status({ authorization: "Bearer wrong" }), 401);
+  assertEquals(await status({ authorization, origin: "http://evil.example" }), 403);
+  assertEquals(await statusUnder("evil.example", url, authorization), "403");
+  assertEquals(await statusUnder(new URL(url).host, url, authorization), "405");
+  assertEquals(await status({ authorization }), 200);
+});
+
+/** The status of a GET by another name; `fetch` sets the name itself. */
+async function statusUnder(host: string, url: string, authorization: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  using connection = await Deno.connect({ hostname, port: Number(port) });
+  const lines = ["GET /mcp HTTP/1.1", `Host: ${host}`, `Authorization: ${authorization}`, "", ""];
+  await connection.write(new TextEncoder().encode(lines.join("\r\n")));
+  const bytes = new Uint8Array(64);
+  const read = await connection.read(bytes);
+  return new TextDecoder().decode(bytes.subarray(0, read ?? 0)).split(" ")[1] ?? "";
+}
