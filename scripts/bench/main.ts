@@ -6,7 +6,6 @@
  * `<!-- bench -->` and `<!-- /bench -->`.
  */
 
-import { parseArgs } from "@std/cli/parse-args";
 import type { Contender } from "./contender.ts";
 import { cli } from "./figures/cli.ts";
 import { list } from "./figures/list.ts";
@@ -26,7 +25,9 @@ type Figure = keyof typeof FIGURES;
 const README = import.meta.dirname!.replace(/scripts\/bench$/, "README.md");
 
 async function main(args: string[]): Promise<number> {
-  const { only, write, _: words } = parseArgs(args, { string: ["only"], boolean: ["write"] });
+  const write = args.includes("--write");
+  const only = args.includes("--only") ? args[args.indexOf("--only") + 1] ?? "" : undefined;
+  const words = args.filter((word) => !["--write", "--only", only].includes(word));
   const names: string[] = only === undefined ? Object.keys(FIGURES) : only.split(",");
   const unknown = [...words, ...names.filter((name) => !(name in FIGURES))];
   if (unknown.length > 0) {

@@ -34,7 +34,7 @@ async function compareWithBare(target: Target): Promise<void> {
   });
   const text = await response.text();
   const port = freePort();
-  const source = `const body = ${JSON.stringify(text)};
+  const source = `const body = new TextEncoder().encode(${JSON.stringify(text)});
     Deno.serve({ port: ${port}, hostname: "127.0.0.1" }, () =>
       new Response(body, { headers: { "content-type": "application/json" } }));`;
   const bare = new Deno.Command(Deno.execPath(), {
@@ -78,7 +78,7 @@ async function feed(daemon: TestDaemon, { url, token }: Target, clients: number)
       state.lists - lists
     } lists in 10 s`,
   );
-  const [{ pid }] = await daemon.client.call("list") as [{ pid: number }];
+  const { pid } = (await daemon.client.call("list"))[0]!;
   state.crashed = 0;
   const killed = performance.now();
   Deno.kill(pid, "SIGKILL");

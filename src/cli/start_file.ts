@@ -2,6 +2,7 @@
 
 import { discover, isConfigName } from "../config/file_kind.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { reportErrors } from "./apply_errors.ts";
 import type { CommandContext } from "./command.ts";
 import { reportProblems } from "./config_problems.ts";
 import { readSource } from "./config_source.ts";
@@ -46,12 +47,13 @@ export async function startFiles(
       context,
       () => connect(context).call("start_all", { ...payload, config: files, wait }),
     );
+    const code = reportErrors(data);
     if (data.results.length === 0) {
-      context.output.note("nothing to do: all is up and as it should be");
+      if (code === 0) context.output.note("nothing to do: all is up and as it should be");
+      return code;
     }
-    return data.results.length === 0
-      ? 0
-      : await printResults(context.output, { status: "started", results: data.results });
+    const { results } = data;
+    return Math.max(code, await printResults(context.output, { status: "started", results }));
   } catch (error) {
     return reportProblems(error, Deno.cwd());
   }

@@ -10,6 +10,7 @@ import { type HookOwner, runHook } from "./hooks.ts";
 import { launchPlan } from "./launch_plan.ts";
 import type { Performer } from "./performer.ts";
 import { RunKeeper } from "./run_keeper.ts";
+import { withoutSecrets } from "./secrets.ts";
 import { spawnRun } from "./spawn.ts";
 import type { World } from "./world.ts";
 
@@ -75,7 +76,9 @@ export class Effects {
     const config = this.#process.config.hooks[hook];
     if (config === undefined) return true;
     const problem = await runHook(hook, config, this.hookOwner(), signal);
-    if (problem !== undefined) this.#process.note(problem);
+    if (problem !== undefined) {
+      this.#process.note(withoutSecrets(problem, this.#process.config, this.#world.inherited));
+    }
     return problem === undefined || config.ignoreFailure;
   }
 

@@ -34,6 +34,22 @@ export function secretVariables(
   );
 }
 
+/** A text of hooks with the values of secrets taken out of it. */
+export function withoutSecrets(
+  text: string,
+  config: Pick<ProcessConfig, "name" | "cwd" | "secrets">,
+  inherited: Readonly<Record<string, string>>,
+): string {
+  try {
+    const values = Object.values(secretVariables(config, inherited, "known"));
+    return values.filter((value) => value !== "")
+      .reduce((left, value) => left.replaceAll(value, "***"), text);
+  } catch {
+    // What is a secret cannot be told any more: the first line says what happened, the rest goes.
+    return text.split(": ")[0]!;
+  }
+}
+
 interface Asker {
   readonly cwd: string;
   readonly inherited: Readonly<Record<string, string>>;

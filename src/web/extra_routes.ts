@@ -21,7 +21,10 @@ export function addExtras(app: WebApp, parts: WebParts): void {
     });
     onlyFor(app, path, ["GET"]);
   };
-  app.get("/livez", () => reply("ok\n", { "content-type": "text/plain", "cache-control": "no-store" }));
+  app.get(
+    "/livez",
+    () => reply("ok\n", { "content-type": "text/plain", "cache-control": "no-store" }),
+  );
   onlyFor(app, "/livez", ["GET"]);
   app.get(`${BASE}/ping`, async () => replyJson(await backend.dispatch("ping", undefined)));
   onlyFor(app, `${BASE}/ping`, ["GET"]);
@@ -53,7 +56,10 @@ function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
       const { url, method } = c.req;
       const hasBody = method !== "GET" && method !== "HEAD";
       const body = hasBody ? { body: await readText(c) } : {};
-      return await handle(new Request(url, { method, headers: c.req.header(), ...body }), principal);
+      return await handle(
+        new Request(url, { method, headers: c.req.header(), ...body }),
+        principal,
+      );
     });
   }
 }

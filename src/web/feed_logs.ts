@@ -52,7 +52,9 @@ export class FeedLogs {
         if (this.#chars > MAX_BATCH_CHARS) await this.#room();
       }
     } catch (error) {
-      if (!this.#over) this.#sink.send({ type: "error", error: messageOf(error), code: "internal" });
+      if (!this.#over) {
+        this.#sink.send({ type: "error", error: messageOf(error), code: "internal" });
+      }
     }
     following--;
     if (!this.#over) this.#flush();

@@ -38,11 +38,22 @@ export class Gatekeeper {
    * from one address; a right one is always let in, so that nobody can lock out a neighbour.
    */
   async identify(credentials: Credentials): Promise<Principal> {
-    const { authorization, cookie, address } = credentials;
-    if (authorization !== undefined) return await this.#byToken(authorization, address);
-    const role = this.sessions.roleOf(sessionIn(cookie) ?? "");
-    if (role === undefined) throw unauthorized();
-    return { name: "dashboard", role, via: "cookie" };
+    const known = this.recognise(credentials);
+    if (known !== undefined) return known;
+    const { authorization, address } = credentials;
+    if (authorization === undefined) throw unauthorized();
+    return await this.#byToken(authorization, address);
+  }
+
+  /** Who it is, where that can be told at once; undefined says nothing about who it is not. */
+  recognise({ authorization, cookie }: Credentials): Principal | undefined {
+    if (authorization === undefined) {
+      const role = this.sessions.roleOf(sessionIn(cookie) ?? "");
+      return role && { name: "dashboard", role, via: "cookie" };
+    }
+    return this.#parts.isOwner(authorization)
+      ? { name: "", role: "admin", via: "token" }
+      : undefined;
   }
 
   /** Turns a one-time code into a session. Throws as `identify()` does. */
@@ -56,7 +67,6 @@ export class Gatekeeper {
   }
 
   async #byToken(authorization: string, address: string): Promise<Principal> {
-    if (this.#parts.isOwner(authorization)) return { name: "", role: "admin", via: "token" };
     const secret = /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1];
     const found = secret === undefined ? undefined : await this.#parts.tokens.find(secret);
     if (found !== undefined) return { name: found.name, role: found.role, via: "token" };

@@ -32,7 +32,9 @@ export function openApi(actions: ReadonlySet<string>, version: string): Json {
 
 function restPaths(routes: readonly Route[]): Json {
   const paths: Record<string, Json> = {};
-  for (const route of routes) (paths[BASE + route.path] ??= {})[route.method.toLowerCase()] = operation(route);
+  for (const route of routes) {
+    (paths[BASE + route.path] ??= {})[route.method.toLowerCase()] = operation(route);
+  }
   return paths;
 }
 

@@ -3,7 +3,15 @@
 import * as z from "zod";
 import { configSchema } from "../model/config_schema.ts";
 
-const STATES = ["starting", "running", "stopping", "stopped", "crashed", "errored", "waiting"] as const;
+const STATES = [
+  "starting",
+  "running",
+  "stopping",
+  "stopped",
+  "crashed",
+  "errored",
+  "waiting",
+] as const;
 
 const time = z.iso.datetime();
 

@@ -74,7 +74,7 @@ export function readParameters(
   strict: boolean,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  if (strict) for (const name of query.keys()) refuseUnknown(name, parameters);
+  if (strict) { for (const name of query.keys()) refuseUnknown(name, parameters); }
   for (const [name, { read, otherwise }] of Object.entries(parameters)) {
     const text = query.get(name);
     const value = text === null ? otherwise : read(text, name);

@@ -34,7 +34,12 @@ export async function metricsText(backend: Backend): Promise<string> {
   const processes = await backend.dispatch("list", undefined) as ProcessJson[];
   const registers = [new Registry()];
   for (const [name, help, value] of OF_PROCESS) {
-    const gauge = new Gauge({ name: `procsup_process_${name}`, help, labelNames: LABELS, registers });
+    const gauge = new Gauge({
+      name: `procsup_process_${name}`,
+      help,
+      labelNames: LABELS,
+      registers,
+    });
     for (const process of processes) gauge.set(labelsOf(process), value(process));
   }
   const states = new Gauge({

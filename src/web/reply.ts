@@ -2,7 +2,8 @@
 
 import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
 
-const PAGE_POLICY = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+const PAGE_POLICY =
+  "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
   "connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; " +
   "frame-ancestors 'none'";
 
@@ -14,6 +15,13 @@ const SAFETY = {
   "referrer-policy": "no-referrer",
   "cross-origin-resource-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
+};
+
+/** On JSON, which is never to be kept. */
+export const JSON_HEADERS: Readonly<Record<string, string>> = {
+  ...SAFETY,
+  "content-type": "application/json",
+  "cache-control": "no-store",
 };
 
 /** Text or bytes of any type. */
@@ -40,11 +48,7 @@ export function replyJsonText(
   status = 200,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return reply(
-    text,
-    { "content-type": "application/json", "cache-control": "no-store", ...headers },
-    status,
-  );
+  return reply(text, { ...JSON_HEADERS, ...headers }, status);
 }
 
 /** `{error, code}` (spec 2.7) and the status of the error table. */

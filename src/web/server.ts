@@ -11,6 +11,7 @@ import { webApp } from "./app.ts";
 import { onChanges } from "./changes.ts";
 import type { WebParts } from "./context.ts";
 import { Feed } from "./feed.ts";
+import { answerList } from "./list_shortcut.ts";
 import { addressText, type ListenAddress } from "./listen_address.ts";
 import { replyError } from "./reply.ts";
 import type { SiteNames } from "./same_site.ts";
@@ -49,7 +50,10 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const LIST_AGE_MS = 250;
 
 /** Listens. Throws `address_in_use`, or `bad_request` for an address that is not this machine's. */
-export async function openServer(address: ListenAddress, parts: WebServerParts): Promise<WebServer> {
+export async function openServer(
+  address: ListenAddress,
+  parts: WebServerParts,
+): Promise<WebServer> {
   const { backend, warn } = parts;
   const snapshots = new Snapshots({
     list: () => backend.dispatch("list", undefined),
@@ -58,11 +62,15 @@ export async function openServer(address: ListenAddress, parts: WebServerParts):
   const feed = new Feed({ backend, snapshots, warn });
   const sockets = new SocketServer({ ...parts, feed });
   const app = webApp({ ...parts, snapshots });
-  const server = httpServer(getRequestListener(app.fetch, {
+  const listener = getRequestListener(app.fetch, {
     // The globals are the daemon's, and its other server needs them as they are.
     overrideGlobalObjects: false,
     errorHandler: () => replyError(new ProcsupError("bad_request", "The request is malformed")),
-  }));
+  });
+  const server = httpServer(async (request, response) => {
+    const answered = await answerList(request, response, { ...parts, snapshots });
+    if (!answered) await listener(request, response);
+  });
   server.on("upgrade", (request, socket, head) => void sockets.upgrade(request, socket, head));
   const connections = track(server);
   await listen(server, address);

@@ -100,7 +100,7 @@ Deno.test("config apply scales, rolls, prunes its own only, and refuses another 
   assertEquals([scaled.changed, scaled.kept, scaled.errors], [["db", "api"], ["old", "off"], []]);
   const after = await pids(daemon);
   for (const [name, pid] of before) assertEquals(after.get(name), pid, name);
-  assert(after.get("api:2")! > 0);
+  await waitFor(async () => (await pids(daemon)).get("api:2")! > 0, { what: "api:2 to run" });
 
   const other = write("b.yaml", 'processes: { api: { entrypoint: sleep, args: ["1"] } }\n');
   const fight = await daemon.cli("config", "apply", other);
@@ -153,6 +153,7 @@ Deno.test("a secret is in the app's environment and nowhere else", async () => {
   api:
     entrypoint: /bin/sh
     args: ["-c", 'echo "\${#A} \${#B}"; exec sleep 1000']
+    hooks: { post_start: "echo $A >&2; exit 1" }
     secrets: { A: { file: ${keep}/file }, B: { command: "cat ${keep}/file" } }
   broken: { entrypoint: sleep, args: ["1"], autostart: false, secrets: { A: { file: ${keep}/gone } } }
 `.replaceAll("${#", () => "$${#"),
@@ -179,6 +180,7 @@ Deno.test("a secret is in the app's environment and nowhere else", async () => {
       Deno.readTextFileSync(`${daemon.home}/apps/api/stdout.log`) ===
         `${word.length} ${word.length}\n`
     );
+    await waitFor(() => Deno.readTextFileSync(`${daemon.home}/daemon.log`).includes("exit code 1"));
     assert(!shown.includes(word), "a surface shows it");
     for (const path of filesIn(daemon.home)) {
       assert(!Deno.readTextFileSync(path).includes(word), `${path} holds it`);

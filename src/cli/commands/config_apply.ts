@@ -1,14 +1,12 @@
 /** `procsup config apply`: makes the processes what a file says. */
 
-import { ERROR_TABLE } from "../../model/errors.ts";
 import type { ConfigReloadResult } from "../../protocol/actions.ts";
+import { reportErrors } from "../apply_errors.ts";
 import type { CommandContext } from "../command.ts";
 import { reportProblems } from "../config_problems.ts";
 import { readSource } from "../config_source.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
-import { writeMessage } from "../output.ts";
 import { printResults } from "../results.ts";
-import { plainText } from "../terminal_text.ts";
 import { printPlan, run as plan } from "./config_plan.ts";
 
 /** Applies; with `--dry-run` only tells what that would do. */
@@ -34,13 +32,8 @@ export async function printApplied(
   data: ConfigReloadResult,
 ): Promise<number> {
   await printPlan(context, data);
-  const failed = data.results.filter(({ ok }) => !ok);
-  if (data.errors.length === 0) return 0;
-  if (failed.length < data.errors.length) {
-    const told = new Set(failed.map(({ error }) => error));
-    const others = data.errors.filter((error) => !told.has(error));
-    for (const error of others) writeMessage(plainText(`error: ${error}\n`));
-  }
-  if (failed.length === 0 || context.output.format !== "table") return ERROR_TABLE.start_failed.exit;
-  return await printResults(context.output, { status: "applied", results: failed });
+  const code = reportErrors(data);
+  const results = data.results.filter(({ ok }) => !ok);
+  if (results.length === 0 || context.output.format !== "table") return code;
+  return await printResults(context.output, { status: "applied", results });
 }

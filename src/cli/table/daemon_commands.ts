@@ -40,8 +40,8 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "mcp",
     group: "Daemon",
-    summary: "Serve agents by MCP on stdin and stdout, or tell a client how",
-    usage: "[install <claude|cursor|vscode>]",
+    summary: "Serve agents by MCP, or tell a client how",
+    usage: "[install <client>]",
     words: [0, 2],
     flags: [
       { name: "read-only", type: "bool", help: "only the tools that change nothing" },
@@ -54,8 +54,8 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "token",
     group: "Daemon",
-    summary: "Print the token that the API wants, or make tokens for others",
-    usage: "[create <name> | list | revoke <name>]",
+    summary: "Print the API token, or make others",
+    usage: "[verb] [name]",
     words: [0, 2],
     flags: [
       { name: "rotate", type: "bool", help: "make a new one first" },
@@ -67,21 +67,31 @@ export const DAEMON_COMMANDS: readonly Command[] = [
         help: "what a new token is good for (read)",
       },
     ],
-    examples: ["procsup token create grafana --role read", "procsup token revoke grafana"],
+    examples: [
+      "procsup token create grafana --role read",
+      "procsup token list",
+      "procsup token revoke grafana",
+    ],
     load: () => import("../commands/token.ts"),
   },
   {
     name: "web",
     group: "Daemon",
-    summary: "Serve the dashboard and the REST API, and print a link that signs in",
-    usage: "[start | stop | status | open]",
+    summary: "Serve the dashboard and REST; print a link",
+    usage: "[verb]",
     words: [0, 1],
     flags: [
       { name: "listen", type: "text", value: "HOST:PORT", help: "where (127.0.0.1:9615)" },
       { name: "allow-remote", type: "bool", help: "other machines may reach it" },
       { name: "host", type: "list", value: "NAME", help: "another name that browsers may use" },
     ],
-    examples: ["procsup web", "procsup web start --listen 127.0.0.1:8080", "procsup web stop"],
+    examples: [
+      "procsup web",
+      "procsup web start --listen 127.0.0.1:8080",
+      "procsup web status",
+      "procsup web open",
+      "procsup web stop",
+    ],
     load: () => import("../commands/web.ts"),
   },
   {

@@ -105,7 +105,7 @@ function FormFields({ fields, error }: { fields: Fields; error: string }) {
         />
         <Field {...common("runtime")} label="Runtime" options={RUNTIMES} />
         <Field {...common("restart_policy")} label="Restart" options={POLICIES} />
-        <Field {...common("instances")} label="Instances" type="number" />
+        <Field {...common("instances")} label="Instances" numeric />
         <Field {...common("namespace")} label="Namespace" />
         <Field {...common("tags")} label="Tags" hint="Parted by blanks" />
       </div>
@@ -116,7 +116,7 @@ function FormFields({ fields, error }: { fields: Fields; error: string }) {
           {...common("more")}
           label="As JSON"
           rows={6}
-          hint={'Any key of the configuration: {"max_memory": "512MB", "health_check": {…}}'}
+          hint='Any key of the configuration: {"max_memory": "512MB", "health_check": {…}}'
         />
       </details>
     </>

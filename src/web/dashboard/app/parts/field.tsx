@@ -13,12 +13,13 @@ export interface FieldProps {
   readonly options?: readonly string[];
   /** Lines of a text area; a one-line field without it. */
   readonly rows?: number;
-  readonly type?: string;
+  /** Only digits are wanted: phones show the keys for them. */
+  readonly numeric?: boolean;
 }
 
 /** Label, field, hint and what is wrong with it. */
 export function Field(
-  { name, label, value, hint, error, required, options, rows, type }: FieldProps,
+  { name, label, value, hint, error, required, options, rows, numeric }: FieldProps,
 ) {
   const id = `field-${name}`;
   const described = error ? `${id}-error` : hint ? `${id}-hint` : undefined;
@@ -52,7 +53,8 @@ export function Field(
         : (
           <input
             {...common}
-            type={type ?? "text"}
+            type="text"
+            inputMode={numeric ? "numeric" : undefined}
             onInput={({ currentTarget }) => value.value = currentTarget.value}
           />
         )}

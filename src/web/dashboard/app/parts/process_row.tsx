@@ -1,6 +1,5 @@
 /** One process as a row of the table, and as a card on a phone. */
 
-import { memo } from "preact/compat";
 import { act } from "../data/actions.ts";
 import { recent, round } from "../data/history.ts";
 import { linkTo } from "../data/router.ts";
@@ -9,6 +8,7 @@ import type { ProcessJson } from "../data/types.ts";
 import { bytes, percent, relative, span } from "../text/format.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
+import { memo } from "./memo.ts";
 import { Sparkline } from "./sparkline.tsx";
 import { HealthBadge, StateBadge } from "./state_badge.tsx";
 

@@ -67,7 +67,6 @@ export class RowHeights {
   }
 }
 
-// deno-lint-ignore no-control-regex
 const NARROW = /^[\x20-\x7e]*$/;
 
 function isNarrow(text: string): boolean {
