@@ -39,6 +39,14 @@ export type {
   ConfigInputKey,
   ConfigInputValue,
   ConfigShorthand,
+  ProcessConfig,
+  ProcessConfigInput,
+  ProcessDefaults,
+  RestartPolicy,
+  RuntimeName,
+  SecretSource,
+} from "./model/process_config.ts";
+export type {
   CronConfig,
   CronRestartConfig,
   DependencyCondition,
@@ -48,14 +56,8 @@ export type {
   HooksConfig,
   LimitsConfig,
   LogConfig,
-  ProcessConfig,
-  ProcessConfigInput,
-  ProcessDefaults,
-  RestartPolicy,
-  RuntimeName,
-  SecretSource,
   WatchConfig,
-} from "./model/process_config.ts";
+} from "./model/config_parts.ts";
 export type { Exit, ProcessInfo, ProcessState, Usage } from "./model/process_info.ts";
 export type { SignalName } from "./model/signal.ts";
 export { AmbiguousTargetError } from "./model/target.ts";

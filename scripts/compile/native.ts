@@ -33,15 +33,20 @@ export async function compileNative(
   { triple }: Target,
   path: string,
 ): Promise<string | undefined> {
+  // Deno does not write over what is not its own.
+  const fresh = path.replace(/(\.exe)?$/, ".compiled$1");
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["compile", ...FLAGS, "--target", triple, "--output", path, "main.ts"],
+    args: ["compile", ...FLAGS, "--target", triple, "--output", fresh, "main.ts"],
     cwd: root,
     env: { NO_COLOR: "1" },
     signal: AbortSignal.timeout(PATIENCE_MS),
   }).output();
   if (!success) return reasonIn(new TextDecoder().decode(stderr));
-  if (triple !== HOST || await isProcsup(path)) return undefined;
-  Deno.removeSync(path);
+  if (triple !== HOST || await isProcsup(fresh)) {
+    Deno.renameSync(fresh, path);
+    return undefined;
+  }
+  Deno.removeSync(fresh);
   return "what it made is not procsup (is DENORT_BIN a denort?)";
 }
 

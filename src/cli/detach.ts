@@ -16,14 +16,22 @@ const PING_EVERY_MS = 20;
 /** Lines of the daemon's log that explain a failure. */
 const LOG_LINES = 10;
 
+/** How a daemon is started. */
+export interface DetachOptions {
+  /** Words of the program; this one's unless given. */
+  readonly words?: readonly string[];
+  /** SIGKILL to one that does not answer in time, so that it does not come up later. */
+  readonly killOnFailure?: boolean;
+}
+
 /**
  * Starts a detached daemon for `home` and returns once one answers, be it another one that was
  * started at the same time. Throws `home_unusable`, or `daemon_unreachable` with the reason.
  */
-export async function startDaemon(home: string): Promise<void> {
+export async function startDaemon(home: string, options: DetachOptions = {}): Promise<void> {
   const { daemonLog } = prepareHome(home);
   const logged = sizeOf(daemonLog);
-  const child = spawnDaemon(home);
+  const child = spawnDaemon(home, options.words ?? ownWords());
   let exitCode: number | undefined;
   child.status.then(({ code }) => exitCode = code);
   child.unref();
@@ -34,6 +42,7 @@ export async function startDaemon(home: string): Promise<void> {
     if (exitCode !== undefined && exitCode !== ERROR_TABLE.home_in_use.exit) break;
     await new Promise((resolve) => setTimeout(resolve, PING_EVERY_MS));
   }
+  if (exitCode === undefined && options.killOnFailure) child.kill("SIGKILL");
   for (const line of newLines(daemonLog, logged)) writeMessage(`  ${plainText(line)}\n`);
   const reason = exitCode === undefined
     ? `it does not answer after ${PATIENCE_MS / 1000}s`
@@ -55,10 +64,9 @@ export async function answers(home: string): Promise<boolean> {
   }
 }
 
-function spawnDaemon(home: string): Deno.ChildProcess {
-  const [program, ...words] = ownWords();
-  const command = new Deno.Command(program, {
-    args: [...words, "daemon", "--home", home],
+function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess {
+  const command = new Deno.Command(words[0]!, {
+    args: [...words.slice(1), "daemon", "--home", home],
     // Not the caller's folder: the daemon would keep its file system busy.
     cwd: home,
     clearEnv: true,

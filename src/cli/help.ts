@@ -3,7 +3,8 @@
 import type { Command, Flag } from "./command.ts";
 import { GLOBAL_FLAGS } from "./table/global_flags.ts";
 
-const EXIT_CODES: readonly (readonly [string, string])[] = [
+/** Exit code → what it means. */
+export const EXIT_CODES: readonly (readonly [string, string])[] = [
   ["0", "done, or true"],
   ["1", "it ran and failed"],
   ["2", "wrong usage or configuration, nothing was changed"],
@@ -16,7 +17,8 @@ const EXIT_CODES: readonly (readonly [string, string])[] = [
 ];
 
 /** Every command by group, one line each. */
-export function overview(commands: readonly Command[]): string {
+export function overview(all: readonly Command[]): string {
+  const commands = all.filter(({ hidden }) => !hidden);
   const groups = [...new Set(commands.map((command) => command.group))];
   const width = Math.max(...commands.map((command) => synopsis(command).length));
   const sections = groups.map((group) => {

@@ -2,8 +2,9 @@
 
 import { messageOf } from "../model/errors.ts";
 import { Manager } from "../manager/manager.ts";
+import { recordDaemon } from "../platform/daemon_record.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
-import { VERSION } from "../protocol/actions.ts";
+import { PROTOCOL, VERSION } from "../protocol/actions.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { DaemonLog } from "./daemon_log.ts";
 import { ConfigFiles } from "./config_files.ts";
@@ -48,6 +49,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     const web = /^[^/]*\/\/[^/]*\/(?:api\/v\d|livez$|metrics$|openapi\.json$)/.test(request.url);
     return web ? context.web.fetch(request) : app.fetch(request);
   });
+  recordDaemon(paths.home, VERSION, PROTOCOL);
   void context.web.resume();
   opened.info(`Daemon ${VERSION} runs as pid ${Deno.pid}, ${manager.list().length} processes`);
   options.onReady?.();

@@ -1,7 +1,7 @@
 /** Waits for what a process depends on. A dependency that failed is an answer too. */
 
 import { AT_REST } from "../model/outcomes.ts";
-import type { DependencyCondition } from "../model/process_config.ts";
+import type { DependencyCondition } from "../model/config_parts.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 

@@ -31,19 +31,8 @@ import {
 } from "./rolling_reload.ts";
 import { scale } from "./scale.ts";
 import { Scheduler } from "./scheduler.ts";
+import { type StopOptions, stopRequest } from "./stop_options.ts";
 import { UsageSampler } from "./usage_sampler.ts";
-
-/** How processes are stopped (spec 2.6). */
-export interface StopOptions {
-  /** SIGKILL at once. */
-  readonly force?: boolean;
-  /** False: no grace, as `force`. */
-  readonly graceful?: boolean;
-  /** Grace before SIGKILL, instead of each process's own; 0 kills at once, an hour at most. */
-  readonly timeout?: DurationInput;
-  /** All at once, the default, or one after the other. */
-  readonly parallel?: boolean;
-}
 
 /** The processes of one home. */
 export class Fleet {
@@ -296,14 +285,4 @@ export class Fleet {
     const policy = cron === undefined ? { restartPolicy } : {};
     return inputKeys({ restartWindow: restWindow, ...policy, ...others });
   }
-}
-
-const MAX_STOP_TIMEOUT_MS = 3_600_000;
-
-function stopRequest({ force, graceful, timeout }: StopOptions): StopRequest {
-  if (force || graceful === false) return { timeoutMs: 0 };
-  if (timeout === undefined) return {};
-  const timeoutMs = parseDuration(timeout);
-  if (timeoutMs <= MAX_STOP_TIMEOUT_MS) return { timeoutMs };
-  throw new ProcsupError("bad_request", `Invalid timeout "${timeout}": one hour is the most`);
 }

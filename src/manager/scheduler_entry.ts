@@ -1,7 +1,8 @@
 /** One process with a schedule. */
 
 import type { Schedule } from "../model/cron.ts";
-import type { CronConfig, CronRestartConfig, ProcessConfig } from "../model/process_config.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { CronConfig, CronRestartConfig } from "../model/config_parts.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Job } from "./scheduler_job.ts";

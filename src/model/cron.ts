@@ -5,7 +5,7 @@
 
 import { Cron } from "croner";
 import { messageOf, ProcsupError } from "./errors.ts";
-import type { CronRestartConfig } from "./process_config.ts";
+import type { CronRestartConfig } from "./config_parts.ts";
 
 /** The moments of a schedule. */
 export interface Schedule {

@@ -28,8 +28,8 @@ export type ErrorCode =
   | "internal"
   | "closed"
   | "daemon_unreachable"
-  | "too_many_clients"
   | "other_version"
+  | "too_many_clients"
   | "home_unusable"
   | "home_in_use"
   | "timeout";

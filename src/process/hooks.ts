@@ -1,7 +1,7 @@
 /** The ten lifecycle hooks (spec 6.2). */
 
 import { baseName } from "../model/name.ts";
-import type { HookConfig, HookName } from "../model/process_config.ts";
+import type { HookConfig, HookName } from "../model/config_parts.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { snakeCase } from "../model/config_keys.ts";
 import { runShell, type ShellResult } from "../platform/shell.ts";

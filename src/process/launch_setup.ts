@@ -1,6 +1,7 @@
 /** What a configuration asks to be set up in the app's process: user, umask, nice, limits, sockets. */
 
-import type { LimitsConfig, ProcessConfig } from "../model/process_config.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { LimitsConfig } from "../model/config_parts.ts";
 import { cgroups } from "../platform/cgroup.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
 import { foreign, type SharedSockets } from "../platform/sockets.ts";

@@ -119,9 +119,8 @@ export class FeedClient {
     else query.set("lines", String(lines));
     if (typeof grep === "string") query.set("grep", grep);
     if (typeof stderr === "boolean") query.set(stderr ? "stderr" : "stdout", "true");
-    const stream = this.#backend.streamLogs(query);
     this.#logs?.stop();
-    this.#logs = new FeedLogs(stream, {
+    this.#logs = new FeedLogs(() => this.#backend.streamLogs(query), {
       unsent: () => this.#socket.unsent(),
       send: (message) => this.#tell(message),
     });

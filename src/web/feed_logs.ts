@@ -1,6 +1,6 @@
 /** Lines of logs for one client of the feed: in batches, and no faster than it reads. */
 
-import { messageOf } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 
 /** Where the lines go. */
 export interface LogSink {
@@ -12,7 +12,9 @@ export interface LogSink {
 const BATCH_MS = 50;
 const MAX_BATCH_CHARS = 64 * 1024;
 /** Between full batches, for each log that is followed: together they must not keep others waiting. */
-const PAUSE_MS = 10;
+const PAUSE_MS = 25;
+/** More than this are refused: each one reads, and holds a piece of, its log by itself. */
+const MAX_FOLLOWING = 16;
 const MAX_LINE_CHARS = 64 * 1024;
 /** While more than this is unsent, nothing is read: the log itself is the buffer. */
 const ENOUGH_UNSENT = 256 * 1024;
@@ -28,10 +30,19 @@ export class FeedLogs {
   #chars = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #over = false;
+  #counted = true;
 
-  constructor(stream: ReadableStream<unknown>, sink: LogSink) {
-    this.#reader = stream.getReader();
+  /** `open` gives the lines. Throws `too_many_clients`, and what `open` throws. */
+  constructor(open: () => ReadableStream<unknown>, sink: LogSink) {
+    if (following >= MAX_FOLLOWING) {
+      throw new ProcsupError(
+        "too_many_clients",
+        `${MAX_FOLLOWING} logs are being followed already: close another page, or use procsup logs`,
+      );
+    }
+    this.#reader = open().getReader();
     this.#sink = sink;
+    following++;
     void this.#run();
   }
 
@@ -39,11 +50,17 @@ export class FeedLogs {
   stop(): void {
     this.#over = true;
     clearTimeout(this.#timer);
+    this.#leave();
     this.#reader.cancel().catch(() => {});
   }
 
+  /** Makes room for another one, once. */
+  #leave(): void {
+    if (this.#counted) following--;
+    this.#counted = false;
+  }
+
   async #run(): Promise<void> {
-    following++;
     try {
       for (;;) {
         const { done, value } = await this.#reader.read();
@@ -56,7 +73,7 @@ export class FeedLogs {
         this.#sink.send({ type: "error", error: messageOf(error), code: "internal" });
       }
     }
-    following--;
+    this.#leave();
     if (!this.#over) this.#flush();
   }
 

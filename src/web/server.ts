@@ -92,7 +92,14 @@ export async function openServer(
 }
 
 function httpServer(listener: http.RequestListener): http.Server {
-  const options = { ...DEADLINES, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false };
+  const options = {
+    ...DEADLINES,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    requireHostHeader: false,
+    // Clients that offer HTTP/2 (`Upgrade: h2c`) are answered in HTTP/1.1.
+    shouldUpgradeCallback: ({ headers }: http.IncomingMessage) =>
+      headers.upgrade?.toLowerCase() === "websocket",
+  };
   const server = http.createServer(options, (request, response) => {
     if (request.headers.host) return listener(request, response);
     // Before anything is made of it: a request without a Host has no URL.

@@ -120,7 +120,10 @@ Deno.test("logs -f -n 0 shows only new lines, each once, over rotation, flush an
   const lines = () => seen.trim().split("\n").map((line) => JSON.parse(line).line).join("\n");
   await daemon.client.call("restart", "app");
   await go(60_000);
-  await waitFor(() => listArchives(logOf(daemon, "app")).length > 3, { what: "rotations" });
+  await waitFor(() => listArchives(logOf(daemon, "app")).length > 3, {
+    what: "rotations",
+    timeoutMs: 30_000,
+  });
   await waitFor(() => seen.includes('"60000"'));
   await daemon.client.call("flush", "app");
   assertEquals((await daemon.cli("logs", "app")).stdout, "");

@@ -18,6 +18,8 @@ class Scene {
   /** How often the list was built. */
   built = 0;
   lines: unknown[] = [];
+  /** Whether more lines may come. */
+  endless = false;
   readonly feed: Feed;
 
   constructor() {
@@ -30,7 +32,7 @@ class Scene {
       dispatch: () => Promise.resolve({ total_memory: 1 }),
       events: () => new ReadableStream(),
       namesOf: (target) => new Set([target]),
-      streamLogs: () => ReadableStream.from(this.lines),
+      streamLogs: () => this.endless ? new ReadableStream() : ReadableStream.from(this.lines),
     };
     const snapshots = new Snapshots({ list, maxAgeMs: 0 });
     this.feed = new Feed({ backend, snapshots, warn: (message) => assert(false, message) });
@@ -154,4 +156,21 @@ Deno.test("Snapshots gives out one list until something changes or it is old", a
   assertEquals(await read(), "2");
   now += 251;
   assertEquals(await read(), "3");
+});
+
+Deno.test("Feed follows 16 logs at once, and says so to whoever comes after", async () => {
+  const scene = new Scene();
+  scene.endless = true;
+  const clients = Array.from({ length: 17 }, () => scene.join());
+  for (const client of clients) client.say({ type: "subscribe", topics: ["logs"], target: "api" });
+  await waitFor(() => clients.every(({ got }) => got.length >= 2));
+  const codes = clients.map(({ got }) => got.find(({ type }) => type === "error")?.code);
+  assertEquals(codes.filter((code) => code !== undefined), ["too_many_clients"]);
+  clients[0]!.left();
+  const next = scene.join();
+  await waitFor(() => {
+    next.say({ type: "subscribe", topics: ["logs"], target: "api" });
+    return next.types().includes("subscribed");
+  });
+  for (const { left } of [...clients, next]) left();
 });

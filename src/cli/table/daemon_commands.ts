@@ -1,6 +1,10 @@
 /** The commands about procsup itself. */
 
 import type { Command } from "../command.ts";
+import { START_FLAGS } from "./start_flags.ts";
+
+/** What of an app's configuration `run -- command` takes. */
+const RUN_FLAGS = ["name", "instances", "cwd", "env", "restart", "max-restarts", "stop-timeout"];
 
 /** Commands about the daemon and this program. */
 export const DAEMON_COMMANDS: readonly Command[] = [
@@ -26,6 +30,31 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     flags: [],
     examples: ["procsup shutdown --yes"],
     load: () => import("../commands/shutdown.ts"),
+  },
+  {
+    name: "run",
+    group: "Daemon",
+    summary: "Run apps in the foreground, without a daemon: for containers",
+    usage: "[file] | -- <command…>",
+    words: [0, 1],
+    takesRest: true,
+    flags: [
+      { name: "critical", type: "list", value: "NAME", help: "its end is the end of all" },
+      { name: "no-prefix", type: "bool", help: "no names before the lines" },
+      ...START_FLAGS.filter(({ name }) => RUN_FLAGS.includes(name)),
+    ],
+    examples: ["procsup run procsup.yaml --critical web", "procsup run -- node server.js"],
+    load: () => import("../commands/run.ts"),
+  },
+  {
+    name: "upgrade",
+    group: "Daemon",
+    summary: "Replace the running daemon by this version; the apps run on",
+    usage: "",
+    words: [0, 0],
+    flags: [{ name: "force", type: "bool", help: "also when it is this version already" }],
+    examples: ["procsup upgrade"],
+    load: () => import("../commands/upgrade.ts"),
   },
   {
     name: "ping",
@@ -93,6 +122,37 @@ export const DAEMON_COMMANDS: readonly Command[] = [
       "procsup web stop",
     ],
     load: () => import("../commands/web.ts"),
+  },
+  {
+    name: "completion",
+    group: "Daemon",
+    summary: "Print the completion script of a shell",
+    usage: "<bash|zsh|fish|powershell>",
+    words: [1, 1],
+    flags: [],
+    examples: ["source <(procsup completion bash)"],
+    load: () => import("../commands/completion.ts"),
+  },
+  {
+    name: "__complete",
+    group: "Daemon",
+    hidden: true,
+    summary: "Print the words that may come next",
+    usage: "-- [words…]",
+    words: [0, Infinity],
+    flags: [],
+    examples: [],
+    load: () => import("../commands/complete.ts"),
+  },
+  {
+    name: "man",
+    group: "Daemon",
+    summary: "Print the man page",
+    usage: "",
+    words: [0, 0],
+    flags: [],
+    examples: ["procsup man | man -l -"],
+    load: () => import("../commands/man.ts"),
   },
   {
     name: "version",

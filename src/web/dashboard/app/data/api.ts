@@ -33,10 +33,9 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
     credentials: "same-origin",
     cache: "no-store",
     ...(signal === undefined ? {} : { signal }),
-    ...(body === undefined ? {} : {
-      body: JSON.stringify(body),
-      headers: { "content-type": "application/json" },
-    }),
+    // Also without a body: no foreign page can send this type, so the daemon asks for it.
+    ...(method === "GET" ? {} : { headers: { "content-type": "application/json" } }),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
     throw new ApiError(0, "daemon_unreachable", "The daemon cannot be reached");

@@ -7,7 +7,7 @@ import { confirmed } from "../data/notices.ts";
 import { connection, mayAdminister, mayOperate, metrics, session } from "../data/store.ts";
 import type { SystemMetrics } from "../data/types.ts";
 import { Button } from "../parts/button.tsx";
-import { Chart } from "../parts/chart.tsx";
+import { Chart, fitting } from "../parts/chart.tsx";
 import { Loading } from "../parts/empty.tsx";
 import { bytes, percent, span } from "../text/format.ts";
 
@@ -18,7 +18,8 @@ export function Host() {
   round.value;
   const host = metrics.value;
   if (host === undefined) return <Loading />;
-  const common = { samples: recent(HOST, SPAN_MS), ms: SPAN_MS };
+  const samples = recent(HOST, SPAN_MS);
+  const common = { samples, ms: fitting(samples, SPAN_MS) };
   return (
     <>
       <div class="page-head">

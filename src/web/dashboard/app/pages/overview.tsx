@@ -189,9 +189,11 @@ function NeedyList({ needy }: { needy: readonly ProcessJson[] }) {
             <a class="clip" href={linkTo(["processes", process.name])}>{process.name}</a>
             <StateBadge state={process.state} />
             <HealthBadge process={process} />
-            <span class="faint small">
-              <Uptime process={process} />
-            </span>
+            {process.state !== "waiting" && (
+              <span class="faint small">
+                <Uptime process={process} />
+              </span>
+            )}
             <span class="actions">
               <RowActions process={process} />
             </span>

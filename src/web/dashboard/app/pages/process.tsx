@@ -34,7 +34,7 @@ export function Process() {
   const wanted = place.value.params.get("tab");
   const tab = TABS.find((one) => one === wanted) ?? "summary";
   return (
-    <div class={tab === "logs" ? "fill" : ""}>
+    <div class={tab === "logs" ? "fill" : "stack"}>
       <nav class="trail small" aria-label="Trail">
         <a href={linkTo(["processes"])}>Processes</a> <span aria-hidden="true">/</span>
       </nav>

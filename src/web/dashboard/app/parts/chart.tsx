@@ -88,6 +88,12 @@ export function Chart({ title, samples, value, format, ms, most, marks = [] }: C
   );
 }
 
+/** Milliseconds to draw: as many as wanted, but no more empty ones than the first minute has. */
+export function fitting(samples: readonly Sample[], wanted: number): number {
+  const known = samples.length === 0 ? 0 : samples.at(-1)!.at - samples[0]!.at;
+  return Math.min(wanted, Math.max(60_000, known));
+}
+
 const MARK_SHAPES = { start: "M0-7L5 1H-5Z", end: "M-4-4H4V4H-4Z", failure: "M-4-4L4 4M4-4L-4 4" };
 
 function nearest(samples: readonly Sample[], at: number): Sample | undefined {

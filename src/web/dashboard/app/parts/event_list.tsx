@@ -24,10 +24,16 @@ export function EventList({ events, named = true }: {
             : <span class="shape other" aria-hidden="true">•</span>}
           <span class="event-text">
             {named && <a href={linkTo(["processes", name])}>{name}</a>} <strong>{type}</strong>
-            {reason && <span class="faint">{` ${reason}`}</span>}
+            {reason && <span class="faint">{` ${because(type, reason)}`}</span>}
           </span>
         </li>
       ))}
     </ol>
   );
+}
+
+/** The reason of a start may be how the run before it ended. */
+function because(type: string, reason: string): string {
+  const isUp = type === "starting" || type === "running";
+  return isUp && /^(exited|ended|killed)/.test(reason) ? `again after it ${reason}` : reason;
 }

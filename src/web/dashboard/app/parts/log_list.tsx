@@ -26,7 +26,7 @@ export interface LogListProps {
 const OVERSCAN = 10;
 /** Characters of the time and of the margin beside it. */
 const TIME_COLUMNS = 14;
-const NAME_COLUMNS = 15;
+const NAME_COLUMNS = { wide: 15, phone: 10 };
 const MARK_COLUMNS = 2;
 const PADDING_PX = 32;
 
@@ -149,7 +149,8 @@ function columnsFor(width: number, showTime: boolean, showName: boolean): number
     context.font = `${style.getPropertyValue("--log-size")} ${style.getPropertyValue("--mono")}`;
     charWidth = context.measureText("0".repeat(100)).width / 100;
   }
-  const gutter = (showTime ? TIME_COLUMNS : 0) + (showName ? NAME_COLUMNS : 0) + MARK_COLUMNS;
+  const gutter = (showTime ? TIME_COLUMNS : 0) +
+    (showName ? NAME_COLUMNS[isPhone.value ? "phone" : "wide"] : 0) + MARK_COLUMNS;
   const columns = Math.floor((width - (isPhone.value ? 16 : PADDING_PX)) / charWidth) - gutter;
   return Math.max(10, columns);
 }

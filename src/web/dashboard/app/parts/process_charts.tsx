@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { marksOf, recent, round, type Sample } from "../data/history.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { bytes, clockTime, percent } from "../text/format.ts";
-import { Chart } from "./chart.tsx";
+import { Chart, fitting } from "./chart.tsx";
 
 const SPANS = [[60_000, "1 minute"], [300_000, "5 minutes"], [900_000, "15 minutes"]] as const;
 const TABLE_ROWS = 20;
@@ -14,7 +14,7 @@ export function ProcessCharts({ process: { id, memory_bytes } }: { process: Proc
   round.value;
   const ms = useSignal<number>(300_000);
   const samples = recent(id, ms.value);
-  const common = { samples, ms: ms.value, marks: marksOf(id) };
+  const common = { samples, ms: fitting(samples, ms.value), marks: marksOf(id) };
   const whole = (value: number) => String(Math.round(value));
   return (
     <>

@@ -1,0 +1,62 @@
+/** `procsup run`: apps in the foreground, with no daemon; made for containers. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { baseName } from "../../model/name.ts";
+import type { CommandContext } from "../command.ts";
+import { writeMessage } from "../output.ts";
+import { paintName } from "../paint.ts";
+import { startPayloads } from "../start_payload.ts";
+
+interface Line {
+  readonly name: string;
+  readonly stream: "stdout" | "stderr";
+  readonly line: string;
+}
+
+/** Runs until they end, in a home that is gone afterwards unless `--home` names one. */
+export async function run(context: CommandContext): Promise<number> {
+  const given = context.flags.text("home");
+  const home = given ?? Deno.makeTempDirSync({ prefix: "procsup-run-" });
+  const { runForeground } = await import("../../daemon/foreground.ts");
+  try {
+    return await runForeground({
+      home,
+      ...what(context),
+      critical: context.flags.list("critical"),
+      onLine: (line) => print(context, line),
+      warn: (message) => context.output.note(`procsup: ${message}`),
+    });
+  } finally {
+    if (given === undefined) Deno.removeSync(home, { recursive: true });
+  }
+}
+
+function what(context: CommandContext) {
+  const { positionals: [file], rest, flags } = context;
+  if (file !== undefined && rest !== undefined) {
+    throw new ProcsupError("bad_request", "A file or a command after --, not both", {
+      hint: "procsup help run",
+    });
+  }
+  if (rest === undefined || rest.length === 0) return { files: [file ?? "procsup.yaml"] };
+  const [config] = startPayloads({
+    positionals: [],
+    rest,
+    flags,
+    cwd: Deno.cwd(),
+    cpus: navigator.hardwareConcurrency,
+    isFile: () => false,
+  });
+  return { config: { restart_policy: "never", inherit_env: true, ...config } };
+}
+
+/** Standard error stays standard error; a name stands before a line where there are several apps. */
+function print({ output, flags, rest }: CommandContext, line: Line): void {
+  if (output.format === "json" || output.format === "jsonl") {
+    return output.data(JSON.stringify(line));
+  }
+  const bare = flags.on("no-prefix") || (rest !== undefined && baseName(line.name) === line.name);
+  const prefix = bare ? "" : `${paintName(line.name, line.name, output.color)} | `;
+  if (line.stream === "stdout") output.data(prefix + line.line);
+  else writeMessage(`${prefix}${line.line}\n`);
+}

@@ -1,0 +1,99 @@
+/** What may come next on a command line, from the command table and the names of live apps. */
+
+import type { Command, Flag } from "../command.ts";
+import { findCommand } from "../find_command.ts";
+import { GLOBAL_FLAGS } from "../table/global_flags.ts";
+
+/** One word that may come next, and what it is. */
+export interface Candidate {
+  readonly word: string;
+  readonly about: string;
+}
+
+/** What completion needs to know. */
+export interface CompletionSource {
+  readonly commands: readonly Command[];
+  /** Names of apps; asked only where a target may stand. */
+  readonly names: () => Promise<readonly Candidate[]>;
+}
+
+/** The shell completes files itself where a path may stand: said by this word. */
+export const FILES: Candidate = { word: ":files", about: "" };
+
+const SHELLS = ["bash", "zsh", "fish", "powershell"];
+
+/** Words that a command takes although they are no targets. */
+const WORDS_OF: Readonly<Record<string, readonly string[]>> = {
+  completion: SHELLS,
+  startup: ["install", "uninstall", "status"],
+  cron: ["list", "run", "start", "stop", "next", "history"],
+  mcp: ["install"],
+  config: ["validate", "plan", "apply", "reload", "schema", "show"],
+};
+
+/** The candidates for the last of `words`, the words after `procsup` up to the cursor. */
+export async function candidates(
+  words: readonly string[],
+  source: CompletionSource,
+): Promise<Candidate[]> {
+  const current = words.at(-1) ?? "";
+  const found = await allFor(words.slice(0, -1), current, source);
+  return found.filter(({ word }) => word === FILES.word || word.startsWith(current));
+}
+
+async function allFor(
+  before: readonly string[],
+  current: string,
+  source: CompletionSource,
+): Promise<readonly Candidate[]> {
+  if (before.includes("--")) return [FILES];
+  const at = before.findIndex((word, index) =>
+    !word.startsWith("-") && !takesValue(before[index - 1], GLOBAL_FLAGS)
+  );
+  const command = at < 0 ? undefined : findCommand(source.commands, before[at]!)?.command;
+  const flags = [...command?.flags ?? [], ...GLOBAL_FLAGS];
+  const valued = takesValue(before.at(-1), flags);
+  if (valued !== undefined) return valued.choices?.map(plain) ?? [FILES];
+  if (current.startsWith("-")) return flags.flatMap(flagCandidates);
+  if (at < 0) return commandCandidates(source.commands);
+  if (command === undefined) return [];
+  return await wordsOf(command, before.length - at - 1, source);
+}
+
+async function wordsOf(
+  command: Command,
+  index: number,
+  source: CompletionSource,
+): Promise<readonly Candidate[]> {
+  const known = index === 0 ? WORDS_OF[command.name] : undefined;
+  if (known !== undefined) return known.map(plain);
+  if (command.name === "help") return commandCandidates(source.commands);
+  if (command.name === "signal" && index === 0) {
+    return ["HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2", "STOP", "CONT"].map(plain);
+  }
+  const targets = /target|<name>/.test(command.usage) ? await source.names() : [];
+  return /script|file/.test(command.usage) ? [...targets, FILES] : targets;
+}
+
+function commandCandidates(commands: readonly Command[]): Candidate[] {
+  return commands.filter(({ hidden }) => !hidden)
+    .map(({ name, summary }) => ({ word: name, about: summary }));
+}
+
+/** The flag that the word is, when a value must follow it. */
+function takesValue(word: string | undefined, flags: readonly Flag[]): Flag | undefined {
+  if (word === undefined || !word.startsWith("-")) return undefined;
+  return flags.find((flag) =>
+    flag.type !== "bool" &&
+    [`--${flag.name}`, `-${flag.short}`, ...(flag.aliases ?? []).map((alias) => `--${alias}`)]
+      .includes(word)
+  );
+}
+
+function flagCandidates(flag: Flag): Candidate[] {
+  return [{ word: `--${flag.name}`, about: flag.help }];
+}
+
+function plain(word: string): Candidate {
+  return { word, about: "" };
+}

@@ -1,0 +1,97 @@
+/** One daemon after the other on the same home, while the apps run on; the old one again if need be. */
+
+import { messageOf, ProcsupError } from "../../model/errors.ts";
+import type { DaemonRecord } from "../../platform/daemon_record.ts";
+import { takeLock } from "../../platform/lock.ts";
+import { pathsIn } from "../../platform/paths.ts";
+import { VERSION } from "../../protocol/actions.ts";
+import { DaemonClient } from "../../protocol/daemon_client.ts";
+import { startDaemon } from "../detach.ts";
+
+/** How long the old daemon may take to let go of the home, or a service manager to start another. */
+const PATIENCE_MS = 15_000;
+
+const POLL_MS = 10;
+
+/**
+ * Ends the running daemon without its apps and starts this program's. When that one does not come up
+ * the old build is started again. Throws `start_failed` then, and `timeout` when the old one stays.
+ */
+export async function replaceDaemon(home: string, old: DaemonRecord | undefined): Promise<void> {
+  const before = keepRunning(home, old);
+  const client = new DaemonClient(home, () => {});
+  const { pid } = await client.call("release");
+  if (old?.service === "systemd") return await restarted(client, home);
+  if (!await until(() => isFree(home))) {
+    throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
+      hint: `procsup doctor --home ${home}`,
+    });
+  }
+  try {
+    await startDaemon(home, { killOnFailure: true });
+  } catch (error) {
+    await rollBack(home, before, error);
+  }
+}
+
+/** What starts the old build again. A compiled file may have been replaced: the running one is kept. */
+function keepRunning(home: string, old: DaemonRecord | undefined): readonly string[] | undefined {
+  if (old === undefined || old.words.length > 1) return old?.words;
+  const kept = `${home}/state/previous-procsup`;
+  try {
+    Deno.copyFileSync(`/proc/${old.pid}/exe`, kept);
+    Deno.chmodSync(kept, 0o700);
+    return [kept];
+  } catch {
+    return old.words;
+  }
+}
+
+async function rollBack(
+  home: string,
+  words: readonly string[] | undefined,
+  cause: unknown,
+): Promise<never> {
+  const why = `Version ${VERSION} does not come up: ${messageOf(cause)}`;
+  if (words === undefined) throw new ProcsupError("start_failed", why, { cause });
+  try {
+    await startDaemon(home, { words, killOnFailure: true });
+  } catch (error) {
+    throw new ProcsupError("start_failed", `${why}; nor does the old one: ${messageOf(error)}`, {
+      hint: `The apps run on without a daemon. Start one: ${words.join(" ")} daemon --home ${home}`,
+      cause,
+    });
+  }
+  throw new ProcsupError("start_failed", `${why}; the old daemon is back and no app was touched`, {
+    hint: `See what it says: tail ${home}/daemon.log`,
+    cause,
+  });
+}
+
+/** The service manager starts the next one from its own unit. */
+async function restarted(client: DaemonClient, home: string): Promise<void> {
+  const answered = async () => (await client.call("ping")).version === VERSION;
+  if (await until(answered)) return;
+  throw new ProcsupError("start_failed", `systemd did not start version ${VERSION} on "${home}"`, {
+    hint: "Its unit may name another executable: procsup startup status",
+  });
+}
+
+function isFree(home: string): boolean {
+  const lock = takeLock(pathsIn(home).lock);
+  lock?.[Symbol.dispose]();
+  return lock !== undefined;
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<boolean> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (Date.now() < deadline) {
+    try {
+      if (await condition()) return true;
+    } catch {
+      // Nobody answers yet.
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return false;
+}

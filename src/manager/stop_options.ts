@@ -1,0 +1,28 @@
+/** How a stop is asked for, and what that means for a process. */
+
+import { type DurationInput, parseDuration } from "../model/duration.ts";
+import { ProcsupError } from "../model/errors.ts";
+import type { StopRequest } from "../process/requests.ts";
+
+/** How processes are stopped (spec 2.6). */
+export interface StopOptions {
+  /** SIGKILL at once. */
+  readonly force?: boolean;
+  /** False: no grace, as `force`. */
+  readonly graceful?: boolean;
+  /** Grace before SIGKILL, instead of each process's own; 0 kills at once, an hour at most. */
+  readonly timeout?: DurationInput;
+  /** All at once, the default, or one after the other. */
+  readonly parallel?: boolean;
+}
+
+const MAX_STOP_TIMEOUT_MS = 3_600_000;
+
+/** The request to one process. Throws `bad_request` for a duration that is none, or over an hour. */
+export function stopRequest({ force, graceful, timeout }: StopOptions): StopRequest {
+  if (force || graceful === false) return { timeoutMs: 0 };
+  if (timeout === undefined) return {};
+  const timeoutMs = parseDuration(timeout);
+  if (timeoutMs <= MAX_STOP_TIMEOUT_MS) return { timeoutMs };
+  throw new ProcsupError("bad_request", `Invalid timeout "${timeout}": one hour is the most`);
+}

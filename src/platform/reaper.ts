@@ -1,0 +1,47 @@
+/** Collects orphans: a process that is pid 1 inherits them, and Deno waits for its own children only. */
+
+import { isLinux } from "./os.ts";
+import { processTable } from "./process_table.ts";
+
+const LOOK_EVERY_MS = 500;
+
+const WNOHANG = 1;
+
+const SYMBOLS = {
+  waitpid: { parameters: ["i32", "pointer", "i32"], result: "i32" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+/**
+ * Collects what ended below this process and is nobody else's, until it is disposed of. A child of
+ * our own is collected by Deno at once: what is still there at a second look is an orphan. Does
+ * nothing where this is not pid 1.
+ */
+export function reapOrphans(pid: number = Deno.pid): Disposable {
+  if (pid !== 1 || !isLinux) return { [Symbol.dispose]() {} };
+  const { symbols } = open();
+  let seen = new Set<string>();
+  const look = () => {
+    const zombies = processTable().filter((row) => row.zombie && row.ppid === pid);
+    const now = new Set<string>();
+    for (const zombie of zombies) {
+      const name = `${zombie.pid} ${zombie.start}`;
+      if (seen.has(name)) symbols.waitpid(zombie.pid, null, WNOHANG);
+      else now.add(name);
+    }
+    seen = now;
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function open(): Deno.DynamicLibrary<typeof SYMBOLS> {
+  const names = ["libc.so.6", `libc.musl-${Deno.build.arch}.so.1`, "libc.so"];
+  for (const name of names) {
+    try {
+      return Deno.dlopen(name, SYMBOLS);
+    } catch {
+      // The next one, then.
+    }
+  }
+  throw new Error("Cannot load the C library, without which orphans stay");
+}

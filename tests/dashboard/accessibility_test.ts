@@ -1,0 +1,104 @@
+/** Every screen by axe-core, in both themes and on a phone; and that nothing sticks out on a phone. */
+
+import { assertEquals } from "@std/assert";
+import { browserTest, type Dashboard } from "./browser.ts";
+
+const AXE = await Deno.readTextFile(new URL(import.meta.resolve("axe-core")));
+
+const SCREENS = [
+  "#/",
+  "#/processes",
+  "#/processes?group=namespace&q=a",
+  "#/processes/talker",
+  "#/processes/talker?tab=logs",
+  "#/processes/talker?tab=metrics",
+  "#/processes/talker?tab=events",
+  "#/processes/talker?tab=config",
+  "#/processes/nobody",
+  "#/logs",
+  "#/graph",
+  "#/cron",
+  "#/host",
+  "#/start",
+];
+
+const LOOKS = [
+  { colorScheme: "light", width: 1280, height: 800 },
+  { colorScheme: "dark", width: 1280, height: 800 },
+  { colorScheme: "light", width: 390, height: 844 },
+] as const;
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+async function findings({ page }: Dashboard): Promise<string[]> {
+  const { violations } = await page.evaluate("axe.run()") as { violations: Finding[] };
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) =>
+      `${id}: ${nodes.slice(0, 2).map((n) => `${n.html} ${n.failureSummary}`)}`
+    );
+}
+
+/** What is too small to be hit by a finger, of what floats on its own (links in text may be small). */
+const SMALL = `[...document.querySelectorAll("button, .button, select, nav a, input[type=search]")]
+  .filter((element) => !element.closest(".log-search .search, .search"))
+  .map((element) => [element, element.getBoundingClientRect()])
+  .filter(([, { width, height }]) => width > 0 && (height < 43.5 || width < 31))
+  .map(([element, { width, height }]) => element.outerHTML.slice(0, 120) + " " + width + "x" + height)`;
+
+const WIDTHS =
+  "[document.documentElement.scrollWidth, ...[...document.querySelectorAll('main > *')]" +
+  ".map((element) => Math.ceil(element.getBoundingClientRect().right))]";
+
+async function setUp({ daemon }: Dashboard): Promise<void> {
+  await daemon.startScript("db", "exec sleep 1000", { tags: ["db"], namespace: "core" });
+  await daemon.startScript(
+    "talker",
+    `printf '\\033[31mred\\033[0m \\033[43mground\\033[0m \\033[2mdim\\033[0m\\n'; echo '{"level":"error"}' >&2; exec sleep 1000`,
+    { depends_on: { db: "started" }, env: { SECRET: "hunter2" } },
+  );
+  await daemon.startScript("crasher", "exit 3", { restart_policy: "never" });
+  await daemon.startScript("nightly", "true", { cron: { schedule: "@daily" } });
+}
+
+browserTest(
+  "axe-core finds nothing serious on any screen, and nothing sticks out on a phone",
+  async (dashboard) => {
+    const { page } = dashboard;
+    await setUp(dashboard);
+    await dashboard.signIn();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.evaluate(AXE);
+    const problems: string[] = [];
+    for (const { colorScheme, width, height } of LOOKS) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme });
+      for (const hash of SCREENS) {
+        await dashboard.go(hash);
+        await page.waitForFunction("document.querySelector('main')?.children.length > 0");
+        await page.waitForTimeout(150);
+        const where = `${hash} ${colorScheme} ${width}`;
+        problems.push(...(await findings(dashboard)).map((finding) => `${where}: ${finding}`));
+        if (width > 600) continue;
+        const widths = await page.evaluate(WIDTHS) as number[];
+        if (Math.max(...widths) > width) problems.push(`${where}: ${widths} sticks out`);
+        const small = await page.evaluate(SMALL) as string[];
+        problems.push(...small.map((text) => `${where}: too small: ${text}`));
+      }
+    }
+    assertEquals(problems.join("\n"), "");
+  },
+);
+
+browserTest("values of the environment are nowhere in the page", async (dashboard) => {
+  await setUp(dashboard);
+  await dashboard.signIn();
+  await dashboard.go("#/processes/talker?tab=config");
+  await dashboard.page.getByText("SECRET").waitFor();
+  assertEquals((await dashboard.page.content()).includes("hunter2"), false);
+});

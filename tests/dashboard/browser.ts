@@ -1,0 +1,113 @@
+/** A real browser on a real daemon's dashboard. */
+
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { TestDaemon } from "../support/procsup.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Whether there is a browser; says so once when there is none. */
+export function hasBrowser(): boolean {
+  try {
+    return Deno.statSync(CHROMIUM).isFile;
+  } catch {
+    // deno-lint-ignore no-console
+    console.log(`skipped: ${CHROMIUM} is not installed`);
+    return false;
+  }
+}
+
+/** A browser window on the dashboard of a daemon in a home of its own. */
+export class Dashboard implements AsyncDisposable {
+  readonly daemon: TestDaemon;
+  readonly page: Page;
+  /** What went wrong inside of the page. */
+  readonly complaints: string[] = [];
+  readonly #context: BrowserContext;
+  readonly #profile: string;
+
+  private constructor(daemon: TestDaemon, context: BrowserContext, page: Page, profile: string) {
+    this.daemon = daemon;
+    this.page = page;
+    this.#context = context;
+    this.#profile = profile;
+    page.on("pageerror", (error) => this.complaints.push(String(error.stack ?? error)));
+    page.on("dialog", (dialog) => {
+      this.complaints.push(`A dialog came up: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on("console", (message) => {
+      const isNetwork = /Failed to load resource|WebSocket connection/.test(message.text());
+      if (message.type() === "error" && !isNetwork) this.complaints.push(message.text());
+    });
+  }
+
+  /** Starts a daemon with its web, and a browser. */
+  static async open(): Promise<Dashboard> {
+    const daemon = await TestDaemon.start();
+    const profile = await Deno.makeTempDir({ prefix: "procsup-chromium-" });
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath: CHROMIUM,
+      headless: true,
+      args: FLAGS,
+      viewport: { width: 1280, height: 800 },
+    });
+    const page = context.pages()[0] ?? await context.newPage();
+    page.setDefaultTimeout(10_000);
+    return new Dashboard(daemon, context, page, profile);
+  }
+
+  /** Signs in by the link that `procsup web` prints. */
+  async signIn(): Promise<void> {
+    const port = freePort();
+    await this.daemon.cli("web", "start", "--listen", `127.0.0.1:${port}`);
+    const { stdout, stderr } = await this.daemon.cli("web", "open");
+    const link = /http:\S+/.exec(stdout)?.[0];
+    if (link === undefined) throw new Error(`no link in ${JSON.stringify(stdout + stderr)}`);
+    await this.page.goto(link);
+  }
+
+  /** Goes to a screen. */
+  async go(hash: string): Promise<void> {
+    await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  }
+
+  /** Ends the browser, the processes and the daemon. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#context.close();
+    await this.daemon[Symbol.asyncDispose]();
+    await Deno.remove(this.#profile, { recursive: true }).catch(() => {});
+  }
+}
+
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  return port;
+}
+
+/** A test in a browser; skipped where there is none. Browsers keep things open that Deno would miss. */
+export function browserTest(name: string, run: (dashboard: Dashboard) => Promise<void>): void {
+  Deno.test({
+    name,
+    ignore: !hasBrowser(),
+    sanitizeOps: false,
+    sanitizeResources: false,
+    async fn() {
+      await using dashboard = await Dashboard.open();
+      await run(dashboard);
+      if (dashboard.complaints.length > 0) throw new Error(dashboard.complaints.join("\n"));
+    },
+  });
+}

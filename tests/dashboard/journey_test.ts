@@ -1,0 +1,164 @@
+/** What people do with the dashboard, in a real browser. */
+
+import { assert, assertEquals } from "@std/assert";
+import { waitFor } from "../support/wait_for.ts";
+import { browserTest, type Dashboard } from "./browser.ts";
+
+const HOSTILE = `i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo "line $i"; done; ` +
+  `printf '<img src=x onerror=alert(1)><script>alert(2)</script>\\033]52;c;aGVsbG8=\\007 \\033[31mred\\033[0m\\n'; ` +
+  `printf '{"level":"error","msg":"it broke","user":{"id":7}}\\n' >&2; ` +
+  `while :; do sleep 0.2; i=$((i+1)); echo "later $i"; done`;
+
+function row({ page }: Dashboard, name: string) {
+  return page.locator(`[data-row="${name}"]`);
+}
+
+browserTest(
+  "the dashboard asks to sign in, and the printed link does it once",
+  async (dashboard) => {
+    const { page } = dashboard;
+    await dashboard.signIn();
+    await page.getByRole("heading", { name: "Nothing is running yet" }).waitFor();
+    const used = new URL(page.url());
+    await page.context().clearCookies();
+    await page.goto(used.origin);
+    await page.getByText("procsup web open").waitFor();
+    await page.getByLabel("Link or code").fill("not-a-code");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("This link has been used").waitFor();
+  },
+);
+
+browserTest(
+  "start by the form, stop with a question, start again, see a crash",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    await dashboard.signIn();
+    await page.getByRole("link", { name: "Start something" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("bad name!");
+    await page.getByLabel("Script or command").fill("/bin/sleep");
+    await page.getByLabel("Folder").fill("/");
+    await page.getByLabel("Arguments").fill("1000");
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.locator("#field-name-error").waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("sleeper");
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.getByRole("heading", { name: "sleeper" }).waitFor();
+    assertEquals((await daemon.status("sleeper")).state, "running");
+
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    assertEquals((await daemon.status("sleeper")).state, "running");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+    await page.getByText("Stopped sleeper").first().waitFor();
+    assertEquals((await daemon.status("sleeper")).state, "stopped");
+    await page.getByRole("button", { name: "Start again" }).click();
+    await page.getByText("Started sleeper").last().waitFor();
+    const { pid } = await daemon.status("sleeper");
+
+    Deno.kill(pid, "SIGKILL");
+    await page.getByText("started again").first().waitFor();
+    await dashboard.go("#/processes/sleeper?tab=events");
+    await page.locator(".events").getByText("crashed").first().waitFor();
+  },
+);
+
+browserTest(
+  "a log is followed, paused, searched, filtered, and never becomes HTML",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    await daemon.startScript("chatty", HOSTILE);
+    await dashboard.signIn();
+    await dashboard.go("#/logs?t=chatty");
+    const log = page.getByRole("log");
+    await log.getByText("<img src=x onerror=alert(1)><script>alert(2)</script>").waitFor();
+    assertEquals(await page.locator(".log-list img, .log-list script").count(), 0);
+    assertEquals(await log.locator(".fg-1").first().textContent(), "red");
+    await log.getByText(/later 4[3-9]/).first().waitFor();
+
+    await page.locator(".log-list").hover();
+    await page.mouse.wheel(0, -2000);
+    await page.getByRole("button", { name: /new lines? ↓/ }).waitFor();
+    await page.keyboard.press("f");
+    await page.getByRole("button", { name: "Follow (f)", pressed: true }).waitFor();
+
+    await page.keyboard.press("/");
+    await page.keyboard.type("line 1\\d$");
+    await page.getByRole("button", { name: "Regular expression" }).click();
+    await page.getByText("10", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Next match (n)" }).click();
+    await page.getByText("1 / 10").waitFor();
+    await page.getByRole("button", { name: "Show matches only" }).click();
+    await waitFor(async () => await page.locator(".log-row").count() === 10);
+    await page.getByLabel("Search the lines").fill("(");
+    await page.getByText("invalid").waitFor();
+    await page.getByLabel("Search the lines").fill("");
+
+    await page.getByLabel("Level", { exact: true }).selectOption("error");
+    await waitFor(async () => await page.locator(".log-row").count() === 1);
+    await page.locator(".log-row").click();
+    await page.locator(".fields").getByText("it broke").waitFor();
+    assert(page.url().includes("level=error"));
+  },
+);
+
+browserTest("everything works by keyboard alone", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  for (const name of ["one", "two", "three"]) await daemon.startScript(name, "sleep 1000");
+  await dashboard.signIn();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.keyboard.press("Tab");
+  assertEquals(await page.evaluate("document.activeElement.textContent"), "Skip to content");
+  await page.keyboard.press("g");
+  await page.keyboard.press("p");
+  await row(dashboard, "three").waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.getByText("2 selected").waitFor();
+  await page.keyboard.press("S");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await row(dashboard, "two").getByText("stopped").waitFor();
+  assertEquals((await daemon.status("one")).state, "stopped");
+  assertEquals((await daemon.status("three")).state, "running");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("/");
+  await page.keyboard.type("thr");
+  await row(dashboard, "one").waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "three" }).waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("grap");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Dependencies" }).waitFor();
+});
+
+browserTest("a lost connection shows, and heals without a reload", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await daemon.startScript("steady", "sleep 1000");
+  await dashboard.signIn();
+  await dashboard.go("#/processes");
+  await row(dashboard, "steady").waitFor();
+  await page.evaluate("window.isSame = true");
+  await page.context().setOffline(true);
+  await daemon.cli("web", "stop");
+  await page.getByText("No connection to the daemon").waitFor({ timeout: 20_000 });
+  await page.context().setOffline(false);
+  const { host } = new URL(page.url());
+  await daemon.cli("web", "start", "--listen", host);
+  const signedOut = page.getByText("This dashboard opens by a link");
+  const healed = page.getByText("No connection to the daemon");
+  await waitFor(async () => await signedOut.count() > 0 || await healed.count() === 0, {
+    timeoutMs: 20_000,
+  });
+  assertEquals(await page.evaluate("window.isSame"), true);
+});

@@ -1,0 +1,77 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { jsonFields, levelOf, passesLevel } from "../../src/web/dashboard/app/text/log_line.ts";
+import {
+  NO_QUERY,
+  patternOf,
+  readLogQuery,
+  writeLogQuery,
+} from "../../src/web/dashboard/app/data/log_query.ts";
+import { bytes, percent, relative, span } from "../../src/web/dashboard/app/text/format.ts";
+import { readEnv, splitWords } from "../../src/web/dashboard/app/text/words.ts";
+
+Deno.test("splitWords() parts words as a shell does", () => {
+  assertEquals(splitWords(`--port 80 "a b" 'c "d' e\\ f g"h i"j`), [
+    "--port",
+    "80",
+    "a b",
+    'c "d',
+    "e f",
+    "gh ij",
+  ]);
+  assertEquals(splitWords("  "), []);
+  assertEquals(splitWords('""'), [""]);
+});
+
+Deno.test("readEnv() takes KEY=value lines and refuses others", () => {
+  assertEquals(readEnv("A=1\n\n# no\nB=x=y"), { A: "1", B: "x=y" });
+  assertThrows(() => readEnv("oops"), Error, "KEY=value");
+});
+
+Deno.test("levelOf() finds the level in words and in JSON", () => {
+  assertEquals(levelOf("12:00 ERROR it broke"), "error");
+  assertEquals(levelOf("warning: old"), "warn");
+  assertEquals(levelOf('{"level":50,"msg":"x"}'), "error");
+  assertEquals(levelOf('{"level":"info","msg":"no error here"}'), "info");
+  assertEquals(levelOf("hello"), undefined);
+  assertEquals(passesLevel("hello", "stderr", "warn"), true);
+  assertEquals(passesLevel("hello", "stdout", "warn"), false);
+});
+
+Deno.test("jsonFields() takes objects only", () => {
+  assertEquals(jsonFields(' {"a":1} '), { a: 1 });
+  assertEquals(jsonFields("{no}"), undefined);
+  assertEquals(jsonFields("[1]"), undefined);
+});
+
+Deno.test("a log query survives the address", () => {
+  const query = {
+    ...NO_QUERY,
+    targets: ["a", "b:0"],
+    stream: "stderr",
+    level: "warn",
+    search: "x+ &y",
+    isRegex: true,
+    invert: true,
+    at: 1_700_000_000_000,
+    mark: "abc",
+  } as const;
+  assertEquals(readLogQuery(new URLSearchParams(String(writeLogQuery(query)))), query);
+  assertEquals(readLogQuery(new URLSearchParams("stream=x&level=y&at=z")), NO_QUERY);
+});
+
+Deno.test("patternOf() takes text literally unless told otherwise", () => {
+  const of = (search: string, isRegex: boolean) => patternOf({ search, isRegex, matchCase: false });
+  assertEquals(of("a.b(", false)!.test("xA.B("), true);
+  assertEquals(of("a.b", false)!.test("axb"), false);
+  assertEquals(of("a.b", true)!.test("axb"), true);
+  assertEquals(of("(", true), null);
+  assertEquals(of("", true), undefined);
+});
+
+Deno.test("numbers and times read well", () => {
+  assertEquals([0, 999, 1536, 1e6, 5e9].map(bytes), ["0 B", "999 B", "1.5 KB", "977 KB", "4.7 GB"]);
+  assertEquals([0, 12.34, 100].map(percent), ["0.0 %", "12.3 %", "100 %"]);
+  assertEquals([0, 61_000, 3_600_000, 93_784_000].map(span), ["0s", "1m 1s", "1h", "1d 2h"]);
+  assertEquals(relative(1000, 6000), "5s ago");
+  assertEquals(relative(6000, 1000), "in 5s");
+});

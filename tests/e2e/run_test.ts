@@ -1,0 +1,108 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { isAlive, programWords } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const ORPHANS = 1000;
+
+interface Setting {
+  /** Words before the program. */
+  readonly before?: readonly string[];
+  readonly cwd?: string;
+}
+
+function command(args: readonly string[], { before = [], cwd = "/" }: Setting = {}) {
+  const [program, ...words] = [...before, ...programWords(), ...args];
+  return new Deno.Command(program!, {
+    args: words,
+    cwd,
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+}
+
+async function run(args: readonly string[], setting: Setting = {}) {
+  const { code, stdout, stderr } = await command(args, setting).output();
+  const text = new TextDecoder();
+  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+}
+
+/** As pid 1 of a namespace of its own, where that is allowed. */
+const AS_PID_1 = ["unshare", "-pf", "--mount-proc", "--kill-child"];
+const cannotUnshare = !new Deno.Command("sh", {
+  args: ["-c", `${AS_PID_1.join(" ")} true`],
+  stdout: "null",
+  stderr: "null",
+}).outputSync().success;
+
+Deno.test("run passes output and exit code of a command through", async () => {
+  const { code, stdout, stderr } = await run([
+    "run",
+    "--",
+    "sh",
+    "-c",
+    "echo a; echo b >&2; exit 7",
+  ]);
+  assertEquals([code, stdout, stderr], [7, "a\n", "b\n"]);
+  assertEquals((await run(["run", "--", "sh", "-c", "kill -9 $$"])).code, 137);
+});
+
+Deno.test("run prints JSON lines", async () => {
+  const { stdout } = await run(["run", "-o", "jsonl", "--name", "a", "--", "echo", "hello"]);
+  const { name, stream, line } = JSON.parse(stdout);
+  assertEquals([name, stream, line], ["a", "stdout", "hello"]);
+});
+
+Deno.test("run ends all with the code of the critical app of a file", async () => {
+  await using temp = tempHome();
+  Deno.writeTextFileSync(
+    `${temp.path}/procsup.json`,
+    JSON.stringify({
+      apps: {
+        web: {
+          entrypoint: "/bin/sh",
+          args: ["-c", "echo web; sleep 0.3; exit 5"],
+          restart_policy: "never",
+        },
+        side: { entrypoint: "/bin/sh", args: ["-c", `echo $$ >${temp.path}/pid; exec sleep 1000`] },
+      },
+    }),
+  );
+  const { code, stdout } = await run(["run", "procsup.json", "--critical", "web"], {
+    cwd: temp.path,
+  });
+  assertEquals(code, 5);
+  assertStringIncludes(stdout, "web | web\n");
+  assert(!isAlive(Number(Deno.readTextFileSync(`${temp.path}/pid`))));
+});
+
+Deno.test({
+  name: "run as pid 1 leaves no zombie after 1,000 orphans and passes the code on",
+  ignore: cannotUnshare,
+}, async () => {
+  const script = `i=0; while [ $i -lt ${ORPHANS} ]; do (sleep 0.01 &); i=$((i+1)); done; ` +
+    `n=1; t=0; while [ $n -gt 0 ] && [ $t -lt 100 ]; do sleep 0.1; t=$((t+1)); ` +
+    `n=$(cat /proc/[0-9]*/stat 2>/dev/null | grep -c ') Z '); done; echo "left $n"; exit 9`;
+  const { code, stdout } = await run(["run", "--", "sh", "-c", script], { before: AS_PID_1 });
+  assertEquals([code, stdout], [9, "left 0\n"]);
+});
+
+Deno.test({
+  name: "run as pid 1 ends all on SIGTERM, the stubborn one after its timeout",
+  ignore: cannotUnshare,
+}, async () => {
+  await using temp = tempHome();
+  const script = `trap "" TERM; echo up >${temp.path}/up; while :; do sleep 0.1; done`;
+  const child = command(["run", "--stop-timeout", "1s", "--", "sh", "-c", script], {
+    before: AS_PID_1,
+  }).spawn();
+  await waitFor(() => Deno.statSync(`${temp.path}/up`));
+  const inner = Deno.readTextFileSync(`/proc/${child.pid}/task/${child.pid}/children`).trim();
+  const asked = performance.now();
+  Deno.kill(Number(inner), "SIGTERM");
+  await child.output();
+  const took = performance.now() - asked;
+  assert(took > 900 && took < 4000, `took ${took} ms`);
+});
