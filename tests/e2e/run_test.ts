@@ -60,14 +60,19 @@ Deno.test("run ends all with the code of the critical app of a file", async () =
   Deno.writeTextFileSync(
     `${temp.path}/procsup.json`,
     JSON.stringify({
-      apps: {
-        web: {
+      apps: [
+        {
+          name: "web",
           entrypoint: "/bin/sh",
           args: ["-c", "echo web; sleep 0.3; exit 5"],
           restart_policy: "never",
         },
-        side: { entrypoint: "/bin/sh", args: ["-c", `echo $$ >${temp.path}/pid; exec sleep 1000`] },
-      },
+        {
+          name: "side",
+          entrypoint: "/bin/sh",
+          args: ["-c", `echo $$ >${temp.path}/pid; exec sleep 1000`],
+        },
+      ],
     }),
   );
   const { code, stdout } = await run(["run", "procsup.json", "--critical", "web"], {

@@ -124,6 +124,19 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     load: () => import("../commands/web.ts"),
   },
   {
+    name: "startup",
+    group: "Daemon",
+    summary: "Start the daemon at boot: show, install or remove the unit",
+    usage: "[install|uninstall|status]",
+    words: [0, 1],
+    flags: [
+      { name: "user", type: "bool", help: "for this user's session" },
+      { name: "system", type: "bool", help: "for the machine (default for root)" },
+    ],
+    examples: ["procsup startup", "procsup startup install --user"],
+    load: () => import("../commands/startup.ts"),
+  },
+  {
     name: "completion",
     group: "Daemon",
     summary: "Print the completion script of a shell",

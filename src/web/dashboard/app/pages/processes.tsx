@@ -165,8 +165,7 @@ function useProcessKeys(
     R: doing("reload"),
     l: withNames((names) => go(["logs"], new URLSearchParams(names.map((name) => ["t", name])))),
     Escape: () => {
-      if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
-      else if (chosen.length > 0) clear();
+      if (chosen.length > 0) clear();
       else setParams({ q: "" });
     },
   });

@@ -125,7 +125,7 @@ function LogSearch({ query, onQuery, buffer, isValid, current, onMatch }: LogToo
           value={search}
           onInput={({ currentTarget }) => onQuery({ ...query, search: currentTarget.value })}
           onKeyDown={(event) => {
-            if (event.key === "Escape") event.currentTarget.blur();
+            if (event.key === "Escape") (event.preventDefault(), event.currentTarget.blur());
             if (event.key === "Enter") onMatch(event.shiftKey ? -1 : 1);
           }}
         />

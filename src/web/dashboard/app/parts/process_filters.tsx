@@ -32,7 +32,7 @@ export function ProcessFilters({ shown }: { shown: number }) {
           value={params.get("q") ?? ""}
           onInput={(event) => setParams({ q: event.currentTarget.value })}
           onKeyDown={(event) => {
-            if (event.key === "Escape") event.currentTarget.blur();
+            if (event.key === "Escape") (event.preventDefault(), event.currentTarget.blur());
           }}
         />
         <kbd aria-hidden="true">/</kbd>
