@@ -7,7 +7,9 @@ interface Lock {
 }
 
 interface Info {
-  readonly npmPackages?: Readonly<Record<string, { readonly name: string; readonly version: string }>>;
+  readonly npmPackages?: Readonly<
+    Record<string, { readonly name: string; readonly version: string }>
+  >;
 }
 
 /** Writes the list of Deno, procsup and every package that its code reaches. */

@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
-import type { StartPayload } from "../protocol/actions.ts";
+import type { StartPayload } from "../protocol/payloads.ts";
 import type { Flags } from "./flags.ts";
 
 /** What `start` was given, and what it may look at. */

@@ -8,7 +8,7 @@ import { Manager } from "../manager/manager.ts";
 import { pathsIn } from "../platform/paths.ts";
 import { reapOrphans } from "../platform/reaper.ts";
 import { ConfigFiles } from "./config_files.ts";
-import { type LogLine, logFeed } from "./log_feed.ts";
+import { logFeed, type LogLine } from "./log_feed.ts";
 
 /** What to run in the foreground. */
 export interface ForegroundOptions {
@@ -62,7 +62,10 @@ function listen(manager: Manager, end: () => void): Disposable {
   const listeners: (readonly [Deno.Signal, () => void])[] = [
     ...ENDING.map((signal) => [signal, end] as const),
     ...FORWARDED.map((signal) =>
-      [signal, () => void manager.fleet.signal("all", signal as SignalName).catch(() => {})] as const
+      [
+        signal,
+        () => void manager.fleet.signal("all", signal as SignalName).catch(() => {}),
+      ] as const
     ),
   ];
   for (const [signal, act] of listeners) Deno.addSignalListener(signal, act);
@@ -99,7 +102,10 @@ function isOver({ state, lastExit }: ProcessInfo): boolean {
 
 /** Prints every line; the function returned resolves when the last ones are out. */
 function print(manager: Manager, onLine: (line: LogLine) => void): () => Promise<void> {
-  const sources = manager.list().map(({ id, name }) => ({ name, files: manager.fleet.logFiles(id) }));
+  const sources = manager.list().map(({ id, name }) => ({
+    name,
+    files: manager.fleet.logFiles(id),
+  }));
   const streams = ["stdout", "stderr"] as const;
   const reader = logFeed(sources, { lines: Infinity, follow: true, streams }).getReader();
   let last = performance.now();

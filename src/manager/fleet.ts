@@ -2,7 +2,7 @@
 
 import { inputKeys, wireKeys } from "../model/config_keys.ts";
 import { parseConfig } from "../model/config_schema.ts";
-import { type DurationInput, parseDuration } from "../model/duration.ts";
+
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessConfig, ProcessDefaults } from "../model/process_config.ts";
@@ -12,7 +12,7 @@ import { AmbiguousTargetError, notFound } from "../model/target.ts";
 import { type LogFiles, logFiles } from "../logs/log_files.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { StopRequest, UpOptions } from "../process/requests.ts";
+import type { UpOptions } from "../process/requests.ts";
 import type { World } from "../process/world.ts";
 import { checkWatch } from "../process/watch/roots.ts";
 import { launchPlan } from "../process/launch_plan.ts";

@@ -2,7 +2,8 @@
 
 import type { z } from "zod";
 import { nameFromPath } from "../model/name.ts";
-import type { BulkResult, StartPayload } from "../protocol/actions.ts";
+import type { BulkResult } from "../protocol/actions.ts";
+import type { StartPayload } from "../protocol/payloads.ts";
 import type { Call } from "./call.ts";
 import { safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 import type { ToolName } from "./tool_names.ts";

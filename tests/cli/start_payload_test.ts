@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { readCommandLine } from "../../src/cli/args.ts";
 import { startPayloads } from "../../src/cli/start_payload.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
-import type { StartPayload } from "../../src/protocol/actions.ts";
+import type { StartPayload } from "../../src/protocol/payloads.ts";
 
 const FILES = ["/srv/api.ts", "/srv/my app.py", "/opt/job.sh"];
 

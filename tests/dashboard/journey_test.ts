@@ -44,7 +44,7 @@ browserTest(
     await page.getByLabel("Name", { exact: true }).fill("sleeper");
     await page.getByRole("button", { name: "Start" }).click();
     await page.getByRole("heading", { name: "sleeper" }).waitFor();
-    assertEquals((await daemon.status("sleeper")).state, "running");
+    await waitFor(async () => (await daemon.status("sleeper")).state === "running");
 
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("button", { name: "Cancel" }).click();
@@ -55,8 +55,11 @@ browserTest(
     assertEquals((await daemon.status("sleeper")).state, "stopped");
     await page.getByRole("button", { name: "Start again" }).click();
     await page.getByText("Started sleeper").last().waitFor();
-    const { pid } = await daemon.status("sleeper");
-
+    const pidOf = async () => (await daemon.status("sleeper")).pid;
+    // Zero, which it is until the app is up, would be everybody in our own process group.
+    await waitFor(async () => await pidOf() > 1);
+    const pid = await pidOf();
+    assert(pid > 1);
     Deno.kill(pid, "SIGKILL");
     await page.getByText("started again").first().waitFor();
     await dashboard.go("#/processes/sleeper?tab=events");
@@ -136,7 +139,9 @@ browserTest("everything works by keyboard alone", async (dashboard) => {
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keys" }).waitFor();
   await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
   await page.keyboard.press("Control+k");
+  await page.getByRole("dialog", { name: "Go to" }).waitFor();
   await page.keyboard.type("grap");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Dependencies" }).waitFor();

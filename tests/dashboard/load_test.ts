@@ -3,6 +3,7 @@
 import { assert } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { browserTest } from "./browser.ts";
+import { fixtureServer } from "./fixture_server.ts";
 
 const LINES = 300_000;
 
@@ -52,3 +53,24 @@ browserTest(
     );
   },
 );
+
+browserTest("500 processes are on the screen within a second and stay quick", async ({ page }) => {
+  await using server = fixtureServer(500);
+  await page.goto(`${server.origin}/#/processes`);
+  await page.locator('[data-row="app-124:3"]').waitFor();
+  const paints = "performance.getEntriesByType('paint').map(({ startTime }) => startTime)";
+  const paint = Math.max(...await page.evaluate(paints) as number[]);
+  await page.evaluate(WATCH);
+  await page.waitForTimeout(3000);
+  const updating = await page.evaluate("window.longest") as number;
+  const search = performance.now();
+  await page.getByLabel("Search processes").fill("app-77:2");
+  await page.locator('[data-row="app-124:3"]').waitFor({ state: "detached" });
+  const searched = performance.now() - search;
+  // On two shared cores; alone it is a third of each.
+  assert(paint < 1000, `first paint after ${paint} ms`);
+  assert(updating < 400, `an update took ${updating} ms`);
+  assert(searched < 1500, `a search took ${searched} ms`);
+  // deno-lint-ignore no-console
+  console.log(`paint ${paint | 0}, longest update ${updating | 0}, search ${searched | 0} ms`);
+});

@@ -34,6 +34,8 @@ function daemonsOf(home: string): number[] {
   const program = programWords().at(-1)!;
   return livingWith(`PROCSUP_HOME=${home}`).filter((pid) => {
     const command = commandOf(pid);
-    return command.includes(program) && / daemon( |$)/.test(command);
+    // The portable form runs what it unpacked.
+    const own = command.includes(program) || command.includes("portable_entry.js");
+    return own && / daemon( |$)/.test(command);
   });
 }

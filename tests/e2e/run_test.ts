@@ -60,7 +60,7 @@ Deno.test("run ends all with the code of the critical app of a file", async () =
   Deno.writeTextFileSync(
     `${temp.path}/procsup.json`,
     JSON.stringify({
-      apps: [
+      processes: [
         {
           name: "web",
           entrypoint: "/bin/sh",

@@ -93,7 +93,7 @@ Deno.test("upgrade replaces the daemon under 50 writers: same pids, no line lost
   assertEquals((await scene.client.call("ping")).version, "0.1.0");
   assertEquals(await scene.pids(), before);
   assertStringIncludes((await scene.run(programWords(), "upgrade")).stdout, "already");
-  await scene.assertNothingLost(20);
+  await scene.assertNothingLost(5);
 });
 
 Deno.test("upgrade to a build that does not come up brings the old daemon back", async () => {
@@ -111,7 +111,7 @@ Deno.test("upgrade to a build that does not come up brings the old daemon back",
   assertStringIncludes(upgraded.stderr, "the old daemon is back and no app was touched");
   assertEquals(await scene.pids(), before);
   for (const pid of before.values()) assert(isAlive(pid));
-  await scene.assertNothingLost(20);
+  await scene.assertNothingLost(5);
 });
 
 Deno.test("a daemon of another protocol is refused by every command but upgrade", async () => {

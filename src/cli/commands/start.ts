@@ -1,7 +1,8 @@
 /** `procsup start`: new apps, or existing ones again. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import type { ActionResult, StartPayload } from "../../protocol/actions.ts";
+import type { ActionResult } from "../../protocol/actions.ts";
+import type { StartPayload } from "../../protocol/payloads.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { reportError } from "../report_error.ts";

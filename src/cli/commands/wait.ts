@@ -1,6 +1,6 @@
 /** `procsup wait`: until processes have come to a point. */
 
-import type { WaitPayload } from "../../protocol/actions.ts";
+import type { WaitPayload } from "../../protocol/payloads.ts";
 import type { ProcessJson } from "../../protocol/process_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";

@@ -137,6 +137,16 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     load: () => import("../commands/startup.ts"),
   },
   {
+    name: "doctor",
+    group: "Daemon",
+    summary: "Look for what is wrong, and tell what mends it",
+    usage: "",
+    words: [0, 0],
+    flags: [],
+    examples: [],
+    load: () => import("../commands/doctor.ts"),
+  },
+  {
     name: "completion",
     group: "Daemon",
     summary: "Print the completion script of a shell",

@@ -1,7 +1,13 @@
 /** `ping`, `token` and `shutdown`: the daemon itself. */
 
 import * as z from "zod";
-import { type BulkResult, type PingJson, PROTOCOL, type ReleaseJson, VERSION } from "../../protocol/actions.ts";
+import {
+  type BulkResult,
+  type PingJson,
+  PROTOCOL,
+  type ReleaseJson,
+  VERSION,
+} from "../../protocol/actions.ts";
 import { type ActionContext, bulkResult } from "./context.ts";
 import { readPayload } from "./payload.ts";
 

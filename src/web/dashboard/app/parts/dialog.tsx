@@ -1,7 +1,7 @@
 /** Windows above the page: the native element keeps the focus inside and gives it back. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { question } from "../data/notices.ts";
 import { Button } from "./button.tsx";
 
@@ -15,7 +15,8 @@ export function Dialog(
   },
 ) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // At once: what is typed next belongs into it.
+  useLayoutEffect(() => {
     const dialog = ref.current!;
     const before = document.activeElement;
     dialog.showModal();

@@ -1,0 +1,98 @@
+#!/bin/sh
+# Installs procsup for one user or, with a --prefix of the machine's, for all. Needs no root.
+#
+#   install.sh [--prefix DIR] [--version X] [--from DIR|URL]    into DIR/bin, ~/.local by default
+#   install.sh --uninstall [--prefix DIR]                       removes it; apps and their logs stay
+#
+# The executable is checked against SHA256SUMS of the same place before it is moved to its own.
+set -eu
+
+prefix=${PROCSUP_INSTALL:-${HOME:?HOME is not set}/.local}
+version=latest
+from=${PROCSUP_RELEASES:-}
+uninstall=
+
+fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --prefix | --version | --from)
+      [ $# -gt 1 ] || fail "$1 wants a value"
+      case $1 in --prefix) prefix=$2 ;; --version) version=$2 ;; --from) from=$2 ;; esac
+      shift 2 ;;
+    --uninstall) uninstall=yes; shift ;;
+    -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) fail "Unknown word $1 (--help tells)" ;;
+  esac
+done
+
+bin=$prefix/bin/procsup
+
+if [ -n "$uninstall" ]; then
+  [ -e "$bin" ] || fail "There is no $bin"
+  rm "$bin"
+  rm -rf "${PROCSUP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/procsup}"
+  echo "Removed $bin. Apps, logs and settings stay in ${PROCSUP_HOME:-$HOME/.procsup}"
+  exit 0
+fi
+
+case $(uname -s)-$(uname -m) in
+  Linux-x86_64) asset=procsup-linux-x64 ;;
+  Linux-aarch64 | Linux-arm64) asset=procsup-linux-arm64 ;;
+  Darwin-x86_64) asset=procsup-macos-x64 ;;
+  Darwin-arm64) asset=procsup-macos-arm64 ;;
+  *) fail "There is no executable for $(uname -s) on $(uname -m); npm install -g procsup may do" ;;
+esac
+
+if [ -z "$from" ]; then
+  releases=https://github.com/procsup/procsup/releases
+  case $version in
+    latest) from=$releases/latest/download ;;
+    *) from=$releases/download/v${version#v} ;;
+  esac
+fi
+
+get() {
+  case $from in
+    http://* | https://*)
+      if command -v curl >/dev/null 2>&1; then curl -fsSL --proto '=https' -o "$2" "$from/$1"
+      elif command -v wget >/dev/null 2>&1; then wget -q -O "$2" "$from/$1"
+      else fail "curl or wget is needed"
+      fi ;;
+    *) cp "$from/$1" "$2" ;;
+  esac
+}
+
+digest() {
+  if command -v sha256sum >/dev/null 2>&1; then sha256sum <"$1"
+  elif command -v shasum >/dev/null 2>&1; then shasum -a 256 <"$1"
+  else fail "sha256sum or shasum is needed to check the download"
+  fi | cut -d' ' -f1
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+get SHA256SUMS "$work/SHA256SUMS" || fail "Cannot get SHA256SUMS from $from"
+# A build of one's own has one executable, called procsup.
+wanted=$(awk -v name="$asset" '$2 == name { print $1 }' "$work/SHA256SUMS")
+if [ -z "$wanted" ]; then
+  asset=procsup
+  wanted=$(awk '$2 == "procsup" { print $1 }' "$work/SHA256SUMS")
+fi
+[ -n "$wanted" ] || fail "$from has nothing for this machine"
+get "$asset" "$work/procsup" || fail "Cannot get $asset from $from"
+[ "$(digest "$work/procsup")" = "$wanted" ] || fail "$asset is damaged: its checksum is wrong; nothing was changed"
+
+chmod 755 "$work/procsup"
+shown=$("$work/procsup" version) || fail "$asset does not run on this machine; nothing was changed"
+mkdir -p "$prefix/bin" || fail "Cannot write to $prefix: choose another --prefix"
+cp "$work/procsup" "$bin.new.$$" && mv -f "$bin.new.$$" "$bin"
+echo "Installed $shown as $bin"
+
+case :$PATH: in
+  *:"$prefix/bin":*) ;;
+  *) printf 'Add it to your PATH:  export PATH="%s/bin:$PATH"\n' "$prefix" ;;
+esac
+if "$bin" ping >/dev/null 2>&1; then echo "A daemon runs: replace it under your apps with  procsup upgrade"; fi
