@@ -51,6 +51,9 @@ const SMALL = `[...document.querySelectorAll("button, .button, select, nav a, in
   .filter(([, { width, height }]) => width > 0 && (height < 43.5 || width < 31))
   .map(([element, { width, height }]) => element.outerHTML.slice(0, 120) + " " + width + "x" + height)`;
 
+const TWO_FRAMES =
+  "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
+
 const WIDTHS =
   "[document.documentElement.scrollWidth, ...[...document.querySelectorAll('main > *')]" +
   ".map((element) => Math.ceil(element.getBoundingClientRect().right))]";
@@ -81,7 +84,7 @@ browserTest(
       for (const hash of SCREENS) {
         await dashboard.go(hash);
         await page.waitForFunction("document.querySelector('main')?.children.length > 0");
-        await page.waitForTimeout(150);
+        await page.evaluate(TWO_FRAMES);
         const where = `${hash} ${colorScheme} ${width}`;
         problems.push(...(await findings(dashboard)).map((finding) => `${where}: ${finding}`));
         if (width > 600) continue;

@@ -85,6 +85,12 @@ browserTest(
     await page.getByRole("button", { name: /new lines? ↓/ }).waitFor();
     await page.keyboard.press("f");
     await page.getByRole("button", { name: "Follow (f)", pressed: true }).waitFor();
+    await page.locator(".log-row").last().click();
+    await page.locator(".line-details").waitFor();
+    await page.getByRole("button", { name: "Follow (f)", pressed: false }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".line-details").waitFor({ state: "detached" });
+    await page.keyboard.press("f");
 
     await page.keyboard.press("/");
     await page.keyboard.type("line 1\\d$");
@@ -103,6 +109,16 @@ browserTest(
     await page.locator(".log-row").click();
     await page.locator(".fields").getByText("it broke").waitFor();
     assert(page.url().includes("level=error"));
+
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy a link to this line" }).click();
+    await page.getByText("Copied").waitFor();
+    const link = await page.evaluate("navigator.clipboard.readText()") as string;
+    await dashboard.go("#/");
+    await dashboard.go(new URL(link).hash);
+    await page.locator(".log-row.is-cursor").getByText("it broke").waitFor();
+    // With what stands around it.
+    await waitFor(async () => await page.locator(".log-row").count() > 5);
   },
 );
 
@@ -160,10 +176,9 @@ browserTest("a lost connection shows, and heals without a reload", async (dashbo
   await page.context().setOffline(false);
   const { host } = new URL(page.url());
   await daemon.cli("web", "start", "--listen", host);
-  const signedOut = page.getByText("This dashboard opens by a link");
-  const healed = page.getByText("No connection to the daemon");
-  await waitFor(async () => await signedOut.count() > 0 || await healed.count() === 0, {
-    timeoutMs: 20_000,
-  });
+  const banner = page.getByText("No connection to the daemon");
+  await banner.waitFor({ state: "detached", timeout: 20_000 });
+  await daemon.startScript("newcomer", "sleep 1000");
+  await row(dashboard, "newcomer").getByText("running").waitFor();
   assertEquals(await page.evaluate("window.isSame"), true);
 });

@@ -7,7 +7,11 @@ import script from "./built/app.js.txt" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
 import page from "./index.html" with { type: "text" };
 import base from "./styles/base.css" with { type: "text" };
+import colors from "./styles/colors.css" with { type: "text" };
 import controls from "./styles/controls.css" with { type: "text" };
+import drawings from "./styles/drawings.css" with { type: "text" };
+import floating from "./styles/floating.css" with { type: "text" };
+import forms from "./styles/forms.css" with { type: "text" };
 import frame from "./styles/frame.css" with { type: "text" };
 import logs from "./styles/logs.css" with { type: "text" };
 import pages from "./styles/pages.css" with { type: "text" };
@@ -22,7 +26,10 @@ export interface Asset {
 }
 
 /** The later ones overrule those before them. */
-const styles = [base, controls, frame, table, pages, logs, phone].join("\n");
+const styles = [
+  ...[base, controls, floating, frame, table, pages, drawings, forms],
+  ...[logs, colors, phone],
+].join("\n");
 
 /** Path → file. There are no others. */
 export const ASSETS: Readonly<Record<string, Asset>> = {

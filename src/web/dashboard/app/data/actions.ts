@@ -37,7 +37,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
     ask: POST,
     warning: {
       title: "Stop",
-      text: "It gets its stop signal, and what has not ended after the timeout is killed.",
+      text: "The stop signal is sent; what has not ended after the timeout is killed.",
       confirm: "Stop",
     },
   },
@@ -48,7 +48,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
     ask: { method: "POST", query: { force: true } },
     warning: {
       title: "Kill",
-      text: "SIGKILL at once: it cannot finish what it is doing.",
+      text: "SIGKILL at once: nothing is finished or saved.",
       confirm: "Kill",
     },
   },
@@ -70,7 +70,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
     ask: { method: "DELETE" },
     warning: {
       title: "Delete",
-      text: "It is stopped and its configuration forgotten. This cannot be undone.",
+      text: "It is stopped, and the configuration is forgotten. This cannot be undone.",
       confirm: "Delete",
     },
   },
@@ -86,7 +86,7 @@ export async function act(verb: Verb, names: readonly string[]): Promise<boolean
   if (warning !== undefined) {
     const list = names.length === 1
       ? ""
-      : ` ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}.`;
+      : ` It is about ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}.`;
     const yes = await confirmed(`${warning.title} ${whom}?`, warning.text + list, warning.confirm);
     if (!yes) return false;
   }

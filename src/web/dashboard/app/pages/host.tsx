@@ -26,7 +26,7 @@ export function Host() {
         <h1>{host.hostname ?? "Host"}</h1>
         <DaemonActions />
       </div>
-      <div class="charts">
+      <div class="charts three">
         <Chart {...common} title="CPU" value={({ cpu }) => cpu} format={percent} most={100} />
         <Chart
           {...common}

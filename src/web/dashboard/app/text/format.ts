@@ -33,11 +33,11 @@ export function span(ms: number): string {
     .map(([count, unit]) => `${count}${unit}`).join(" ");
 }
 
-/** How long ago, or how long until: `2m 3s ago`, `in 5s`. */
+/** How long ago, roughly, or how long until: `2m ago`, `in 1m 5s`. */
 export function relative(at: number, now: number): string {
   const ms = at - now;
   if (Math.abs(ms) < 1000) return "now";
-  return ms < 0 ? `${span(-ms)} ago` : `in ${span(ms)}`;
+  return ms < 0 ? `${span(-ms).split(" ")[0]} ago` : `in ${span(ms)}`;
 }
 
 const time = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", hourCycle: "h23" });
