@@ -34,7 +34,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "run",
     group: "Daemon",
-    summary: "Run apps in the foreground, without a daemon: for containers",
+    summary: "Run apps in the foreground, for containers",
     usage: "[file] | -- <command…>",
     words: [0, 1],
     takesRest: true,
@@ -49,7 +49,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "upgrade",
     group: "Daemon",
-    summary: "Replace the running daemon by this version; the apps run on",
+    summary: "Replace the running daemon; the apps run on",
     usage: "",
     words: [0, 0],
     flags: [{ name: "force", type: "bool", help: "also when it is this version already" }],
@@ -153,7 +153,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     usage: "<bash|zsh|fish|powershell>",
     words: [1, 1],
     flags: [],
-    examples: ["source <(procsup completion bash)"],
+    examples: ["procsup completion bash"],
     load: () => import("../commands/completion.ts"),
   },
   {
