@@ -4,7 +4,7 @@ import type { ProcessState } from "../../model/process_info.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { clockTime } from "../describe.ts";
-import { ndjson } from "../ndjson.ts";
+import { ndjson } from "../../protocol/ndjson.ts";
 import { paintState } from "../paint.ts";
 import { plainText } from "../terminal_text.ts";
 

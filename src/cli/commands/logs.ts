@@ -3,7 +3,7 @@
 import { baseName } from "../../model/name.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
-import { ndjson } from "../ndjson.ts";
+import { ndjson } from "../../protocol/ndjson.ts";
 import { paintName } from "../paint.ts";
 import { colorText, plainText } from "../terminal_text.ts";
 

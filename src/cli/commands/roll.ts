@@ -2,7 +2,7 @@
 
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
-import { ndjson } from "../ndjson.ts";
+import { ndjson } from "../../protocol/ndjson.ts";
 import { printResults } from "../results.ts";
 
 /** Reloads batch by batch and shows how far it has come. */
