@@ -37,6 +37,17 @@ function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
   }
 }
 
+/** Adds to a file. Returns false, with nothing done, when there is none. */
+export function appendToFile(path: string, content: string): boolean {
+  try {
+    Deno.writeTextFileSync(path, content, { append: true, create: false });
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
 /** Removes a file that may not be there. */
 export function removeFile(path: string): void {
   try {

@@ -4,9 +4,9 @@
  * is killed in the middle leaves no child behind which would cut later, after the next one looked.
  */
 
+import { openLibc } from "./libc.ts";
 import { isLinux } from "./os.ts";
 
-const LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
 const SYMBOLS = {
   open: { parameters: ["buffer", "i32"], result: "i32" },
   close: { parameters: ["i32"], result: "i32" },
@@ -23,7 +23,7 @@ const SEEK_HOLE = 4;
 /** Cuts are multiples of this, or of the file system's block where that is larger. */
 export const CUT_UNIT: number = 4096;
 
-type Library = Deno.DynamicLibrary<typeof SYMBOLS>;
+type Library = Deno.StaticForeignLibraryInterface<typeof SYMBOLS>;
 
 let library: Library | null | undefined;
 
@@ -38,14 +38,11 @@ function mayCall(): boolean {
 }
 
 function load(): Library | null {
-  for (const name of LIBRARIES) {
-    try {
-      return Deno.dlopen(name, SYMBOLS);
-    } catch {
-      // The next name.
-    }
+  try {
+    return openLibc(SYMBOLS);
+  } catch {
+    return null;
   }
-  return null;
 }
 
 /** Removes the first `bytes` of a file; false, and nothing changed, when that cannot be done here. */
@@ -64,9 +61,9 @@ async function allocate(path: string, mode: number, bytes: number): Promise<bool
   const fd = openWith(c, path);
   if (fd < 0) return false;
   try {
-    return await c.symbols.fallocate(fd, mode, 0n, BigInt(bytes)) === 0;
+    return await c.fallocate(fd, mode, 0n, BigInt(bytes)) === 0;
   } finally {
-    c.symbols.close(fd);
+    c.close(fd);
   }
 }
 
@@ -76,14 +73,14 @@ export function beginsWithHole(path: string): boolean {
   const fd = c === null ? -1 : openWith(c, path);
   if (c === null || fd < 0) return false;
   try {
-    return c.symbols.lseek(fd, 0n, SEEK_HOLE) === 0n;
+    return c.lseek(fd, 0n, SEEK_HOLE) === 0n;
   } finally {
-    c.symbols.close(fd);
+    c.close(fd);
   }
 }
 
 function openWith(c: Library, path: string): number {
-  return c.symbols.open(new TextEncoder().encode(`${path}\0`), O_RDWR_CLOEXEC);
+  return c.open(new TextEncoder().encode(`${path}\0`), O_RDWR_CLOEXEC);
 }
 
 const known = new Map<number, boolean>();

@@ -1,5 +1,6 @@
 /** Collects orphans: a process that is pid 1 inherits them, and Deno waits for its own children only. */
 
+import { openLibc } from "./libc.ts";
 import { isLinux } from "./os.ts";
 import { processTable } from "./process_table.ts";
 
@@ -18,30 +19,18 @@ const SYMBOLS = {
  */
 export function reapOrphans(pid: number = Deno.pid): Disposable {
   if (pid !== 1 || !isLinux) return { [Symbol.dispose]() {} };
-  const { symbols } = open();
+  const { waitpid } = openLibc(SYMBOLS);
   let seen = new Set<string>();
   const look = () => {
     const zombies = processTable().filter((row) => row.zombie && row.ppid === pid);
     const now = new Set<string>();
     for (const zombie of zombies) {
       const name = `${zombie.pid} ${zombie.start}`;
-      if (seen.has(name)) symbols.waitpid(zombie.pid, null, WNOHANG);
+      if (seen.has(name)) waitpid(zombie.pid, null, WNOHANG);
       else now.add(name);
     }
     seen = now;
   };
   const timer = setInterval(look, LOOK_EVERY_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
-}
-
-function open(): Deno.DynamicLibrary<typeof SYMBOLS> {
-  const names = ["libc.so.6", `libc.musl-${Deno.build.arch}.so.1`, "libc.so"];
-  for (const name of names) {
-    try {
-      return Deno.dlopen(name, SYMBOLS);
-    } catch {
-      // The next one, then.
-    }
-  }
-  throw new Error("Cannot load the C library, without which orphans stay");
 }

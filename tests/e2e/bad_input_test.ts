@@ -246,14 +246,13 @@ Deno.test("daemon starts over records that cannot be read, and sets them aside",
   const names = () =>
     [...Deno.readDirSync(records)].map(({ name }) => name).filter((name) => !name.endsWith(".tmp"));
   const [good] = names();
-  const text = await Deno.readTextFile(`${records}/${good}`);
+  const [text = ""] = (await Deno.readTextFile(`${records}/${good}`)).split("\n");
   const broken = {
     "empty": "",
     "truncated": text.slice(0, text.length / 2),
     "garbled": "\0\xff{]",
     "list": "[]",
     "null": "null",
-    "future": JSON.stringify({ ...JSON.parse(text), version: 99 }),
     "wrong": JSON.stringify({ ...JSON.parse(text), config: { name: 1 } }),
   };
   for (const [name, content] of Object.entries(broken)) {

@@ -1,5 +1,6 @@
 /** The promise: a daemon that is killed costs nothing. */
 
+import { parseRecordFile, recordText } from "../../src/manager/records.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { ProcessJson } from "../../src/protocol/process_json.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
@@ -120,10 +121,10 @@ Deno.test("daemon does not start twice what it had only intended to start when i
   await daemon.kill();
   // What is on record when the daemon dies between the spawn and the record of it.
   const path = await recordPath(daemon.home, id);
-  const record = JSON.parse(await Deno.readTextFile(path));
-  Object.assign(record.snapshot, { state: "starting", pid: 0 });
-  Object.assign(record.snapshot.run, { wrapperPid: 0, wrapperStart: "" });
-  await Deno.writeTextFile(path, JSON.stringify(record));
+  const record = parseRecordFile(await Deno.readTextFile(path));
+  const run = { ...record.snapshot.run!, wrapperPid: 0, wrapperStart: "" };
+  const snapshot = { ...record.snapshot, state: "starting", pid: 0, run } as const;
+  await Deno.writeTextFile(path, recordText({ ...record, snapshot }));
   await daemon.run();
   const now = await daemon.status("app");
   assertEquals([now.state, now.pid, now.restarts], ["running", pid, 0]);
@@ -150,7 +151,7 @@ Deno.test("daemon never signals a stranger that got the pid of an app which ende
   let wrapperPid = 0;
   // The pids are put on record a moment after the launch.
   await waitFor(async () => {
-    wrapperPid = JSON.parse(await Deno.readTextFile(path)).snapshot.run.wrapperPid;
+    wrapperPid = parseRecordFile(await Deno.readTextFile(path)).snapshot.run!.wrapperPid;
     return wrapperPid > 0;
   }, { what: "the launch to be on record" });
   await daemon.kill();

@@ -7,7 +7,8 @@ import { memoryKb, pause } from "../system.ts";
 import type { Row } from "../table.ts";
 
 const APPS = 50;
-const SETTLE_MS = 10_000;
+/** Both tidy up their heaps by themselves meanwhile. */
+const SETTLE_MS = 40_000;
 
 interface Megabytes {
   readonly rss: number;
