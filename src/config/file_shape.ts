@@ -11,6 +11,12 @@ export interface FileParts {
   /** For every process. */
   readonly defaults: readonly Layer[];
   readonly processes: ReadonlyMap<string, Layer>;
+  /** Where the daemon listens; undefined where it says nothing about that. */
+  readonly web?: Layer;
+  /** By name; undefined where it says nothing about them. */
+  readonly webhooks?: ReadonlyMap<string, Layer>;
+  /** What `procsup run` makes of the file. */
+  readonly run?: Layer;
 }
 
 /** The keys of a file. */
@@ -22,10 +28,16 @@ export const FILE_KEYS: readonly string[] = [
   "secrets",
   "processes",
   "cron",
+  "web",
+  "webhooks",
+  "run",
   "profiles",
 ];
 
-const PROFILE_KEYS: readonly string[] = ["defaults", "secrets", "processes", "cron"];
+const PROFILE_KEYS: readonly string[] = [
+  ...["defaults", "secrets", "processes", "cron"],
+  ...["web", "webhooks", "run"],
+];
 
 /** Takes a file apart. What is wrong goes to `problems`. */
 export class FileShape {
@@ -75,7 +87,24 @@ export class FileShape {
     const processes = new Map<string, Layer>();
     this.#collect(value.processes, [...path, "processes"], processes, (layer) => layer);
     this.#collect(value.cron, [...path, "cron"], processes, cronLayer);
-    return { defaults: this.#defaults(value, path), processes };
+    return { defaults: this.#defaults(value, path), processes, ...this.#settings(value, path) };
+  }
+
+  #settings(
+    { web, webhooks, run }: Record<string, unknown>,
+    path: Path,
+  ): Pick<FileParts, "web" | "webhooks" | "run"> {
+    const told = new Map<string, Layer>();
+    this.#collect(webhooks, [...path, "webhooks"], told, (layer) => layer);
+    for (const [key, value] of Object.entries({ web, run })) {
+      const given = value !== undefined && value !== null;
+      if (given && !isMap(value)) this.#problem([...path, key], `${key}: expected a map`);
+    }
+    return {
+      ...(isMap(web) ? { web: this.#layer([...path, "web"], web) } : {}),
+      ...(isMap(run) ? { run: this.#layer([...path, "run"], run) } : {}),
+      ...(webhooks === undefined || webhooks === null ? {} : { webhooks: told }),
+    };
   }
 
   #defaults({ defaults, secrets }: Record<string, unknown>, path: Path): Layer[] {

@@ -3,7 +3,8 @@
 import * as z from "zod";
 import { SHORT_FORMS } from "../model/config_fields.ts";
 import { configSchema } from "../model/config_schema.ts";
-import { KEY_DESCRIPTIONS } from "./key_descriptions.ts";
+import { webhookSchema, webSchema } from "../model/settings_schema.ts";
+import { KEY_DESCRIPTIONS, SETTING_DESCRIPTIONS } from "./key_descriptions.ts";
 
 /** A JSON Schema, or a part of one. */
 export type JsonSchema = { [key: string]: unknown };
@@ -68,8 +69,12 @@ export function configFileSchema(): JsonSchema {
           secrets: (processSchema().properties as Record<string, JsonSchema>).secrets,
           processes: listOrMap("keys"),
           cron: { $ref: "#/$defs/jobs" },
+          web: { $ref: "#/$defs/web" },
+          webhooks: listOrMap("webhookKeys"),
+          run: { $ref: "#/$defs/run" },
         },
       },
+      ...settingSchemas(),
     },
   };
 }
@@ -85,6 +90,8 @@ function fileSchema(): JsonSchema {
     defaults: { $ref: "#/$defs/keys", description: "Values for every process." },
     secrets: { $ref: "#/$defs/keys/properties/secrets" },
     cron: { $ref: "#/$defs/jobs", description: "Jobs that run by the clock." },
+    web: { $ref: "#/$defs/web" },
+    run: { $ref: "#/$defs/run" },
     profiles: {
       description: "Changes that --profile or PROCSUP_PROFILE chooses.",
       type: "object",
@@ -94,12 +101,54 @@ function fileSchema(): JsonSchema {
   return {
     type: "object",
     additionalProperties: false,
-    properties: { ...common, processes: { description: "The processes." } },
+    properties: {
+      ...common,
+      processes: { description: "The processes." },
+      webhooks: { description: "Who is told when a process is in trouble." },
+    },
     // What a process lacks may stand in the file that is extended.
     if: { required: ["extends"] },
-    then: { properties: { processes: listOrMap("keys") } },
-    else: { properties: { processes: listOrMap("process") } },
+    then: { properties: { processes: listOrMap("keys"), webhooks: listOrMap("webhookKeys") } },
+    else: { properties: { processes: listOrMap("process"), webhooks: listOrMap("webhook") } },
   };
+}
+
+/** What concerns the daemon itself. */
+function settingSchemas(): JsonSchema {
+  const web = toJson(webSchema);
+  const { required: _, ...keys } = toJson(webhookSchema);
+  return {
+    web: {
+      ...web,
+      description: "Where the dashboard and the REST API listen.",
+      properties: described(web.properties as Record<string, JsonSchema>, "web"),
+    },
+    webhookKeys: {
+      ...keys,
+      properties: described(keys.properties as Record<string, JsonSchema>, "webhooks"),
+    },
+    webhook: { $ref: "#/$defs/webhookKeys", required: ["url"] },
+    run: {
+      type: "object",
+      description: "What `procsup run` makes of the file; a daemon has no use for it.",
+      additionalProperties: false,
+      properties: {
+        critical: {
+          description: "Processes whose end for good is the end of all.",
+          anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
+        },
+      },
+    },
+  };
+}
+
+function described(properties: Record<string, JsonSchema>, setting: string): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, schema]) => [
+      key,
+      { ...schema, description: SETTING_DESCRIPTIONS[`${setting}.${key}`] },
+    ]),
+  );
 }
 
 function listOrMap(item: string): JsonSchema {

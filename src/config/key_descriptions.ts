@@ -53,3 +53,21 @@ export const KEY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   limits: "Limits of resources.",
   log: "Rotation of its logs.",
 };
+
+/** Key of `web`, and of an entry of `webhooks` → one sentence. */
+export const SETTING_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  "web.listen": "host:port; default 127.0.0.1:9615. ${VAR} is filled in.",
+  "web.allow_remote": "Listen also where other machines can reach it.",
+  "web.hosts": "More names by which browsers may call it.",
+  "web.max_clients": "How many WebSockets may be there at once.",
+  "webhooks.name": "Unique name; in a map it is the key.",
+  "webhooks.url": "http:// or https://; never shown. ${VAR} is filled in.",
+  "webhooks.secret":
+    "Key of the signature, from env, file or command: whsec_… or at least 24 bytes.",
+  "webhooks.events": "What it is told of; default: all.",
+  "webhooks.only": "Targets, of which a process must match one; default: every process.",
+  "webhooks.timeout": "Time that one attempt may take.",
+  "webhooks.max_attempts": "Attempts before a delivery is given up.",
+  "webhooks.max_queued": "Deliveries that may wait; what is more takes the place of the oldest.",
+  "webhooks.retry_delay": "Delay before the second attempt; doubles up to 5m.",
+};

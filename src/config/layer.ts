@@ -53,7 +53,8 @@ function withText(layer: Layer, context: LayerContext): Record<string, unknown> 
   };
 }
 
-function filledText(
+/** A text of a layer with its variables filled in; what is no text stays as it is. */
+export function filledText(
   value: unknown,
   path: Path,
   { document, path: prefix }: Layer,

@@ -9,6 +9,8 @@ import { type Place, placeIn, valueAt } from "./document.ts";
 import { FileShape } from "./file_shape.ts";
 import { folderOf, type Layer, type LayerContext, preparedKeys } from "./layer.ts";
 import { mergeKeys } from "./merge.ts";
+import { type LoadedSettings, loadSettings } from "./load_settings.ts";
+import { loadCritical } from "./load_run.ts";
 import { ConfigProblem, throwProblems } from "./problem.ts";
 import { type Note, readFiles } from "./read_files.ts";
 
@@ -16,6 +18,8 @@ import { type Note, readFiles } from "./read_files.ts";
 export interface LoadRequest {
   /** What a file would hold, instead of files. Its relative paths are against `/`. */
   readonly inline?: object;
+  /** Taken instead of what that one of the files holds. */
+  readonly content?: { readonly file: string; readonly text: string };
   /** Absolute paths; the later ones are laid over the earlier ones. */
   readonly files: readonly string[];
   /** Where `${…}` is looked up. */
@@ -34,6 +38,10 @@ export interface LoadedProcess {
 /** What the files say. */
 export interface LoadedConfig {
   readonly processes: readonly LoadedProcess[];
+  /** What concerns the daemon itself. */
+  readonly settings: LoadedSettings;
+  /** Names of the processes whose end is the end of `procsup run`. */
+  readonly critical: readonly string[];
   /** The variables that `${…}` named, as far as they are set. */
   readonly variables: Readonly<Record<string, string>>;
   /** What another tool's file says and procsup has nothing for. */
@@ -68,8 +76,10 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
     return loadProcess(name, defaults, own, context) ?? [];
   });
   checkDependencies(processes, names, problems, documents[0]!.file);
+  const settings = loadSettings(parts, context);
+  const critical = loadCritical(parts, names, problems);
   throwProblems(distinct(problems));
-  return { processes: processes.map(({ loaded }) => loaded), variables, notes };
+  return { processes: processes.map(({ loaded }) => loaded), settings, critical, variables, notes };
 }
 
 interface Loading {
@@ -107,7 +117,11 @@ function located(error: unknown, name: string, layers: readonly Layer[]): Procsu
     ? placeIn(last.document, last.path, "key")
     : placeOfField(field, layers);
   const file = place?.file ?? last.document.file;
-  return new ConfigProblem(file, what, place === undefined ? {} : { place });
+  const misplaced = field?.onKey && field.path[0] === "critical" && field.path.length === 1;
+  return new ConfigProblem(file, what, {
+    ...(place && { place }),
+    ...(misplaced ? { advice: `it stands under "run": run: { critical: [${name}] }` } : {}),
+  });
 }
 
 function placeOfField({ path, onKey }: ConfigFieldError, layers: readonly Layer[]) {

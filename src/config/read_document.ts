@@ -12,10 +12,14 @@ import { readYaml } from "./read_yaml.ts";
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_NODES = 500_000;
 
-/** Reads a file by its kind; text of other tools' formats comes back as text. Throws `ConfigProblem`. */
+/**
+ * Reads a file by its kind; text of other tools' formats comes back as text. `given` is taken instead
+ * of what the file holds. Throws `ConfigProblem`.
+ */
 export async function readDocument(
   file: string,
   env: Readonly<Record<string, string>>,
+  given?: string,
 ): Promise<ConfigDocument & { readonly kind: FileKind }> {
   const kind = kindOf(file);
   if (kind === undefined) {
@@ -23,7 +27,12 @@ export async function readDocument(
       advice: "expected .yaml, .yml, .toml, .json, .jsonc or .config.ts",
     });
   }
-  const document = await parse(kind, file, readText(file), env);
+  if (given !== undefined && kind === "module") {
+    throw new ConfigProblem(file, "a program must stand in a file to be run", {
+      advice: "send YAML, TOML or JSON",
+    });
+  }
+  const document = await parse(kind, file, given ?? readText(file), env);
   return { ...checkedDocument(document), kind };
 }
 

@@ -13,6 +13,8 @@ export type { Note };
 export interface ReadRequest {
   readonly files: readonly string[];
   readonly inline?: object;
+  /** Taken instead of what that one of the files holds. */
+  readonly content?: { readonly file: string; readonly text: string };
   readonly env: Readonly<Record<string, string>>;
   readonly profile?: string;
 }
@@ -32,7 +34,8 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
       throw new ConfigProblem(file, `files extend each other: ${[...trail, file].join(" → ")}`);
     }
     if (documents.has(file)) return;
-    const document = await readDocument(file, request.env);
+    const given = request.content?.file === file ? request.content.text : undefined;
+    const document = await readDocument(file, request.env, given);
     const foreign = foreignFormat(document);
     if (foreign !== undefined) {
       const { processes, profiles = {}, notes: more } = foreign.convert(document, request);

@@ -1,10 +1,16 @@
 /** A configuration that is a program: evaluated in a child that may read and nothing else. */
 
 import { findExecutable } from "../runtimes/executable.ts";
+import { importFlags } from "./module_imports.ts";
 import { ConfigProblem } from "./problem.ts";
 
 const TIMEOUT_MS = 10_000;
 const MARK = "\n#procsup-config#";
+
+/** How Deno says that an import was to come from elsewhere. */
+const FROM_ELSEWHERE = /--no-remote|--no-npm|import access|not a dependency/;
+const IMPORTABLE =
+  "a configuration may import files of its own and, in the file itself, @procsup/procsup/config";
 
 /** Told apart from the module's own output by the mark. A function is called; CommonJS is wrapped. */
 const RUNNER = `
@@ -43,6 +49,7 @@ export async function readModule(
     args: [
       ...["run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-lock", "--no-check"],
       ...["--allow-read", "--allow-env", "--allow-sys"],
+      ...importFlags(file),
       ...["--ext=js", "-", file],
     ],
     cwd: file.slice(0, file.lastIndexOf("/")) || "/",
@@ -67,7 +74,9 @@ export async function readModule(
   const text = new TextDecoder();
   const [, json] = text.decode(stdout).split(MARK);
   if (code !== 0 || json === undefined) {
-    throw new ConfigProblem(file, `it failed: ${firstLine(text.decode(stderr))}`);
+    const why = firstLine(text.decode(stderr));
+    const advice = FROM_ELSEWHERE.test(why) ? { advice: IMPORTABLE } : {};
+    throw new ConfigProblem(file, `it failed: ${why}`, advice);
   }
   return JSON.parse(json);
 }
@@ -81,7 +90,7 @@ async function writeAll(stdin: WritableStream<Uint8Array>, source: string): Prom
 function firstLine(stderr: string): string {
   const lines = stderr.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   const error = lines.find((line) => /error|denied|not found/i.test(line)) ?? lines[0];
-  return error?.replace(/^error: (Uncaught )?(\(in promise\) )?/, "") ?? "it exported nothing";
+  return error?.replace(/^error: (Uncaught )?(\(in promise\) )?|\.$/g, "") ?? "it exported nothing";
 }
 
 /** The deno that runs us, unless we are compiled, else the one on PATH. */

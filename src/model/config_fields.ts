@@ -1,6 +1,6 @@
 /** The kinds of value that configuration keys take, and the objects nested in a configuration. */
 
-import * as z from "zod";
+import * as z from "../npm/zod.ts";
 import { parseDuration } from "./duration.ts";
 import { messageOf } from "./errors.ts";
 import { nameProblem } from "./name.ts";
@@ -84,7 +84,8 @@ const propertyNames = { pattern: VARIABLE_PATTERN };
 /** Variables of an environment. */
 export const env = z.record(z.string(), text()).check(variableNames).meta({ propertyNames });
 
-const secret = z.strictObject({
+/** Where the value of a secret stands. */
+export const secret = z.strictObject({
   env: z.string().check(z.minLength(1)).optional(),
   file: z.string().check(z.minLength(1)).optional(),
   command: text().check(z.minLength(1)).optional(),

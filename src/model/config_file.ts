@@ -1,6 +1,8 @@
 /** What a configuration file may hold, as types: the keys of files are in snake_case. */
 
 import type { ProcessConfigInput, SecretSource } from "./process_config.ts";
+import type { WebSettings } from "./listen_address.ts";
+import type { WebhookEvent } from "./webhook.ts";
 
 /** `restartPolicy` → `restart_policy`. */
 export type FileKey<K extends string> = K extends `${infer Head}${infer Tail}`
@@ -37,6 +39,34 @@ export type CronFileEntry = Omit<FileProcess, "cron"> & {
   readonly command?: string;
 };
 
+/** A webhook in a file. In a map its name is the key. */
+export interface WebhookFileEntry {
+  /** Unique. */
+  readonly name?: string;
+  /** http or https; what `extends` lays over another file may leave it out. */
+  readonly url?: string;
+  /** Where the key of the signature comes from. */
+  readonly secret?: SecretSource;
+  /** What it is told of; default: all. */
+  readonly events?: WebhookEvent | readonly WebhookEvent[];
+  /** Targets, of which a process must match one. */
+  readonly only?: string | readonly string[];
+  /** Time that one attempt may take; default 10s. */
+  readonly timeout?: string | number;
+  /** Attempts before a delivery is given up; default 10. */
+  readonly max_attempts?: number;
+  /** Deliveries that may wait; default 256. */
+  readonly max_queued?: number;
+  /** Delay before the second attempt; default 1s. */
+  readonly retry_delay?: string | number;
+}
+
+/** What `procsup run` makes of a file. */
+export interface RunFileEntry {
+  /** Processes whose end for good is the end of all, and whose exit code is that of `procsup run`. */
+  readonly critical?: string | readonly string[];
+}
+
 /** What a profile may change. */
 export interface ProfileFile {
   /** For every process. */
@@ -47,6 +77,12 @@ export interface ProfileFile {
   readonly processes?: Readonly<Record<string, FileProcess>> | readonly FileProcess[];
   /** Jobs, the same way. */
   readonly cron?: Readonly<Record<string, CronFileEntry>> | readonly CronFileEntry[];
+  /** Where the dashboard and the REST API listen. */
+  readonly web?: Partial<WebSettings>;
+  /** Who is told when a process is in trouble, by name or as a list of entries with a `name`. */
+  readonly webhooks?: Readonly<Record<string, WebhookFileEntry>> | readonly WebhookFileEntry[];
+  /** For `procsup run` alone: a daemon never ends with its processes. */
+  readonly run?: RunFileEntry;
 }
 
 /** A whole file. */

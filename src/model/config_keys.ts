@@ -13,6 +13,7 @@ const MAPS = new Set(["env", "labels", "depends_on", "dependsOn", "secrets"]);
 const DURATION_KEYS: ReadonlySet<string> = new Set([
   "restart_window",
   "restart_delay",
+  "retry_delay",
   "backoff_max",
   "min_uptime",
   "stop_timeout",

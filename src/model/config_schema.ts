@@ -1,6 +1,6 @@
 /** The one schema of a process's configuration: files, REST, IPC, MCP and the library go through it. */
 
-import * as z from "zod";
+import * as z from "../npm/zod.ts";
 import {
   cron,
   cronRestart,

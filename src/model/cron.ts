@@ -3,7 +3,7 @@
  * have a schedule.
  */
 
-import { Cron } from "croner";
+import { Cron } from "../npm/croner.ts";
 import { messageOf, ProcsupError } from "./errors.ts";
 import type { CronRestartConfig } from "./config_parts.ts";
 

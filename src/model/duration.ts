@@ -12,6 +12,8 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
+const NS_PER_MS = 1e6;
+
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/gy;
 
 /** How a duration may be given: a Go duration string, or an integer of nanoseconds. */
@@ -19,9 +21,17 @@ export type DurationInput = string | number;
 
 /**
  * Milliseconds of a Go duration string (`"1h2m3.5s"`, `"0"`) or of an integer of nanoseconds.
- * Throws `ProcsupError` `bad_request` for anything else, negative ones included.
+ * Throws `ProcsupError` `bad_request` for anything else, negative ones included, and for a number
+ * below a millisecond: who writes `5000` has thought of milliseconds.
  */
 export function parseDuration(value: DurationInput): number {
+  if (typeof value === "number" && Number.isInteger(value) && value > 0 && value < NS_PER_MS) {
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid duration ${value}: as a number it is nanoseconds, less than a millisecond; ` +
+        `expected one with a unit, such as "${value}ms" or "5s"`,
+    );
+  }
   const ms = typeof value === "number" ? fromNanoseconds(value) : fromText(value);
   if (ms === undefined) {
     throw new ProcsupError(
@@ -35,7 +45,7 @@ export function parseDuration(value: DurationInput): number {
 }
 
 function fromNanoseconds(value: number): number | undefined {
-  return Number.isInteger(value) && value >= 0 ? value / 1e6 : undefined;
+  return Number.isInteger(value) && value >= 0 ? value / NS_PER_MS : undefined;
 }
 
 function fromText(text: string): number | undefined {

@@ -263,7 +263,8 @@ function givenUp(over: Snapshot, restarts: number, effects: readonly Effect[]): 
   return [{ ...over, state: "errored", lastReason }, effects];
 }
 
-function isSuccess(exit: Exit, policy: Pick<Policy, "successExitCodes">): boolean {
+/** Whether it ended by itself with one of its success codes. */
+export function isSuccess(exit: Exit, policy: Pick<Policy, "successExitCodes">): boolean {
   return exit.code !== null && exit.signal === null && policy.successExitCodes.includes(exit.code);
 }
 

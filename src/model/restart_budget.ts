@@ -36,7 +36,12 @@ export function budgetLeft(policy: BudgetPolicy, recent: readonly number[]): boo
   return recent.length < policy.maxRestarts;
 }
 
-/** Whether a run was long enough to forget the failures before it. */
+/** How long a run must be to forget the failures before it, in milliseconds. */
+export function stableRunMs({ minUptimeMs }: Pick<ProcessConfig, "minUptimeMs">): number {
+  return minUptimeMs * 10;
+}
+
+/** Whether a run was that long. */
 export function ranStably(policy: Pick<ProcessConfig, "minUptimeMs">, ranForMs: number): boolean {
-  return ranForMs >= policy.minUptimeMs * 10;
+  return ranForMs >= stableRunMs(policy);
 }

@@ -1,6 +1,6 @@
 /** The keys that an object nested in a schema knows. */
 
-import * as z from "zod";
+import * as z from "../npm/zod.ts";
 
 /** Known keys at a path of a schema; none where no object with fixed keys stands. */
 export function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {

@@ -45,7 +45,19 @@ const RIGHT: readonly unknown[] = [
       timeout: "1h",
       tags: ["x"],
     }],
-    profiles: { production: { defaults: { nice: 5 }, processes: { api: { instances: 4 } } } },
+    web: { listen: "127.0.0.1:${PORT:-80}", hosts: ["box.lan"], allow_remote: false },
+    webhooks: {
+      ops: { url: "https://a.example/x", secret: { file: "key" }, events: "crash", only: ["api"] },
+      more: { url: "${URL}", events: ["errored", "recovered"], timeout: "3s", max_attempts: 3 },
+    },
+    profiles: {
+      production: {
+        defaults: { nice: 5 },
+        processes: { api: { instances: 4 } },
+        web: { listen: ":80" },
+        webhooks: { ops: { retry_delay: "5s" } },
+      },
+    },
   },
 ];
 
@@ -71,6 +83,15 @@ const WRONG: readonly (readonly [unknown, string])[] = [
   [{ processes: { api: { entrypoint: "x", hooks: { before: "x" } } } }, "no such hook"],
   [{ processes: { all: { entrypoint: "x", name: "all" } } }, "a name that is a target"],
   [{ processes: {}, cron: [{ name: "a", command: "x" }] }, "a job without schedule"],
+  [{ web: { port: 80 } }, "an unknown key of web"],
+  [{ web: { listen: "nowhere" } }, "no address"],
+  [{ web: "127.0.0.1:80" }, "a text for web"],
+  [{ webhooks: { a: { events: "crash" } } }, "a webhook without a URL"],
+  [{ webhooks: { a: { url: "ftp://a/" } } }, "another protocol"],
+  [{ webhooks: { a: { url: "http://a/", events: ["crashed"] } } }, "no such event"],
+  [{ webhooks: { a: { url: "http://a/", secret: "text" } } }, "a secret of a webhook in the file"],
+  [{ webhooks: [{ url: "http://a/" }] }, "a webhook without a name"],
+  [{ webhooks: { a: { url: "http://a/", retries: 3 } } }, "an unknown key of a webhook"],
 ];
 
 Deno.test("configFileSchema() takes every right example", () => {

@@ -29,6 +29,16 @@ Deno.test("parseDuration() takes an integer as nanoseconds", () => {
   assertEquals(parseDuration(0), 0);
 });
 
+Deno.test("parseDuration() refuses a number below a millisecond when milliseconds were meant", () => {
+  const error = assertThrows(() => parseDuration(5000), ProcsupError) as ProcsupError;
+  assertEquals(error.code, "bad_request");
+  assertMatch(
+    error.message,
+    /^Invalid duration 5000: .* nanoseconds, .* such as "5000ms" or "5s"$/,
+  );
+  assertEquals(parseDuration(1_000_000), 1);
+});
+
 Deno.test("parseDuration() refuses what is no duration and says what is one", () => {
   const wrong = ["", " ", "5", "s", "-5s", "+5s", "5 s", "5s ", " 5s", "5d", "1m30", "1e3s", "5S"];
   for (const value of [...wrong, -1, 1.5, NaN, Infinity]) {

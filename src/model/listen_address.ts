@@ -1,6 +1,6 @@
 /** Where the web surface listens: `127.0.0.1:9615`, `:9615`, `[::1]:9615`. Pure. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ProcsupError } from "./errors.ts";
 
 /** An address to listen on. */
 export interface ListenAddress {
@@ -11,6 +11,18 @@ export interface ListenAddress {
 
 /** Where it listens unless told otherwise. */
 export const DEFAULT_LISTEN = "127.0.0.1:9615";
+
+/** How the web surface listens; under the names of the wire, by which it is remembered. */
+export interface WebSettings {
+  /** `host:port`. */
+  readonly listen: string;
+  /** An address that other machines can reach is refused without it. */
+  readonly allow_remote: boolean;
+  /** More names by which browsers may call it. */
+  readonly hosts: readonly string[];
+  /** How many WebSockets may be there at once. */
+  readonly max_clients: number;
+}
 
 /** Reads an address. Throws `bad_request`. */
 export function parseListen(text: string): ListenAddress {
@@ -35,4 +47,10 @@ export function addressText({ hostname, port }: ListenAddress): string {
 /** Whether only this machine can reach it. */
 export function isLoopback({ hostname }: ListenAddress): boolean {
   return hostname === "::1" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}
+
+/** Why an address takes a permission of its own; undefined where only this machine can reach it. */
+export function remoteProblem(address: ListenAddress): string | undefined {
+  if (isLoopback(address)) return undefined;
+  return `Cannot listen on "${addressText(address)}": other machines can reach it`;
 }

@@ -1,0 +1,65 @@
+/** `procsup webhook`: who is told of trouble, how that goes, and a test. */
+
+import { didYouMean } from "../../model/did_you_mean.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import type { WebhookJson } from "../../protocol/webhook_json.ts";
+import { type Column, tableLines } from "../columns.ts";
+import type { CommandContext } from "../command.ts";
+import { connect } from "../connect.ts";
+import { printData } from "../print_data.ts";
+import { plainText } from "../terminal_text.ts";
+
+/** Lists them, or sends a test; exit code 1 when one did not take it. */
+export async function run(context: CommandContext): Promise<number> {
+  const [verb = "list", name] = context.positionals;
+  if (verb === "list") return await list(context);
+  if (verb === "test") return await test(context, name);
+  const near = didYouMean(verb, ["list", "test"]);
+  throw new ProcsupError("bad_request", `Unknown word "${verb}" after "webhook"`, {
+    hint: near === undefined ? "procsup help webhook" : `Did you mean "procsup webhook ${near}"?`,
+  });
+}
+
+const COLUMNS: readonly Column<WebhookJson>[] = [
+  { header: "NAME", priority: 0, value: ({ name }) => name },
+  { header: "URL", priority: 3, value: ({ url }) => plainText(url) },
+  { header: "EVENTS", priority: 4, value: ({ events }) => events.join(",") },
+  { header: "SIGNED", priority: 5, value: ({ signed }) => signed ? "yes" : "no" },
+  { header: "QUEUED", align: "right", priority: 2, value: ({ queued }) => String(queued) },
+  { header: "DELIVERED", align: "right", priority: 1, value: ({ delivered }) => String(delivered) },
+  { header: "FAILED", align: "right", priority: 1, value: ({ failed }) => String(failed) },
+  { header: "DROPPED", align: "right", priority: 2, value: ({ dropped }) => String(dropped) },
+  { header: "LAST", priority: 1, value: ({ last }) => last === null ? "-" : lastText(last) },
+];
+
+async function list(context: CommandContext): Promise<number> {
+  const { output } = context;
+  const webhooks = await connect(context).call("webhook_list");
+  if (await printData(output, webhooks, webhooks.map(({ name }) => name))) return 0;
+  if (webhooks.length === 0) {
+    output.note(
+      'no webhooks\n  hint: add "webhooks" to procsup.yaml, and run: procsup config apply',
+    );
+    return 0;
+  }
+  const width = output.format === "wide" ? undefined : output.width;
+  output.data(tableLines(COLUMNS, webhooks, width).join("\n"));
+  return 0;
+}
+
+async function test(context: CommandContext, name: string | undefined): Promise<number> {
+  const { output } = context;
+  const payload = name === undefined ? {} : { name };
+  const results = await connect(context).call("webhook_test", payload);
+  const failed = results.some(({ ok }) => !ok);
+  if (!await printData(output, results, results.map((result) => result.name))) {
+    for (const result of results) {
+      output.done(`${result.ok ? "✔" : "✘"} ${result.name}  ${lastText(result)}`);
+    }
+  }
+  return failed ? 1 : 0;
+}
+
+function lastText({ ok, status, error }: NonNullable<WebhookJson["last"]>): string {
+  return ok ? `answered ${status}` : plainText(error);
+}

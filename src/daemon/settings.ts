@@ -1,0 +1,120 @@
+/** What configuration files say about the daemon itself, carried out: `web` and `webhooks`. */
+
+import type { LoadedSettings } from "../config/load_settings.ts";
+import { messageOf } from "../model/errors.ts";
+import type { FieldChange } from "../manager/config_diff.ts";
+import type { Fleet } from "../manager/fleet.ts";
+import type { SettingChangeJson, SettingName } from "../protocol/actions.ts";
+import { webChanges, type WebListener } from "./web_listener.ts";
+import type { Webhooks } from "./webhooks/webhooks.ts";
+
+/** What is to be done about the settings. */
+export interface SettingsPlan {
+  /** One for each setting that the files name or named. */
+  readonly changes: readonly SettingChangeJson[];
+  /** Does it. Resolves with what could not be done. */
+  carryOut(): Promise<string[]>;
+}
+
+/** How a plan is made. */
+export interface SettingsRequest {
+  readonly wanted: LoadedSettings;
+  /** Settings that came from the same files the last time. */
+  readonly mine: ReadonlySet<SettingName>;
+  /** Undo those of them that the files do not name any more. */
+  readonly prune: boolean;
+}
+
+/** Who the settings belong to; in the foreground there is no web surface. */
+export interface SettingsParts {
+  readonly fleet: Fleet;
+  readonly web?: WebListener;
+  readonly webhooks: Webhooks;
+  readonly warn: (message: string) => void;
+}
+
+interface Step extends SettingChangeJson {
+  readonly act: () => Promise<unknown>;
+}
+
+/** The settings of a daemon. */
+export class Settings {
+  readonly #parts: SettingsParts;
+
+  constructor(parts: SettingsParts) {
+    this.#parts = parts;
+  }
+
+  /** Names of those that are in force. */
+  async present(): Promise<Set<SettingName>> {
+    const present = new Set<SettingName>();
+    if (await this.#parts.web?.settings() !== undefined) present.add("web");
+    if ((await this.#parts.webhooks.list()).length > 0) present.add("webhooks");
+    return present;
+  }
+
+  /** Compares what is wanted with what is. Throws `invalid_config`; nothing has been done then. */
+  async plan(request: SettingsRequest): Promise<SettingsPlan> {
+    const steps = [...await this.#webhooks(request), ...await this.#web(request)];
+    return {
+      changes: steps.map(({ act: _, ...change }) => change),
+      carryOut: async () => {
+        const errors: string[] = [];
+        // One after the other: webhooks are told also of what fails to start a moment later.
+        for (const { act } of steps) await act().catch((error) => errors.push(messageOf(error)));
+        return errors;
+      },
+    };
+  }
+
+  async #web({ wanted, mine, prune }: SettingsRequest): Promise<Step[]> {
+    const { web, warn } = this.#parts;
+    if (wanted.web !== undefined && web === undefined) {
+      return [step("web", "kept", [], () => {
+        warn('"web" is left out: without a daemon nothing listens');
+        return Promise.resolve();
+      })];
+    }
+    if (web === undefined) return [];
+    const now = await web.settings();
+    if (wanted.web === undefined) {
+      const goes = now !== undefined && mine.has("web");
+      return goes
+        ? [step("web", prune ? "removed" : "kept", [], () => prune ? web.stop() : idle())]
+        : [];
+    }
+    const settings = wanted.web;
+    const fields = webChanges(now, settings);
+    const change = now === undefined ? "added" : fields.length === 0 ? "unchanged" : "changed";
+    return [step("web", change, fields, () => web.configure(settings))];
+  }
+
+  async #webhooks({ wanted, mine, prune }: SettingsRequest): Promise<Step[]> {
+    const { webhooks, fleet } = this.#parts;
+    const now = await webhooks.list();
+    if (wanted.webhooks === undefined) {
+      if (now.length === 0 || !mine.has("webhooks")) return [];
+      const act = () => prune ? webhooks.configure(fleet, []) : idle();
+      return [step("webhooks", prune ? "removed" : "kept", [], act)];
+    }
+    const keyed = await webhooks.keyed(wanted.webhooks);
+    const { webhookChanges } = await import("./webhooks/changes.ts");
+    const fields = webhookChanges(now, wanted.webhooks);
+    const change = fields.length === 0 ? "unchanged" : now.length === 0 ? "added" : "changed";
+    // Unchanged too: a secret may have another value now.
+    return [step("webhooks", change, fields, () => webhooks.configure(fleet, keyed))];
+  }
+}
+
+function step(
+  name: SettingName,
+  change: SettingChangeJson["change"],
+  fields: readonly FieldChange[],
+  act: () => Promise<unknown>,
+): Step {
+  return { name, change, fields, act };
+}
+
+function idle(): Promise<void> {
+  return Promise.resolve();
+}

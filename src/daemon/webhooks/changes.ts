@@ -1,0 +1,26 @@
+/** What two lists of webhooks differ in, without what is nobody's business. Pure. */
+
+import { type FieldChange, keyChanges } from "../../manager/config_diff.ts";
+import { webhookWire } from "../../model/settings_schema.ts";
+import { shownUrl, type Webhook } from "../../model/webhook.ts";
+
+const HIDDEN: ReadonlySet<string> = new Set(["url", "secret"]);
+
+/** The differences by name of the webhook and key, none where they are the same. */
+export function webhookChanges(
+  before: readonly Webhook[],
+  after: readonly Webhook[],
+): FieldChange[] {
+  const [from, to] = [byName(before), byName(after)];
+  return [...new Set([...from.keys(), ...to.keys()])].flatMap((name) => {
+    const [old, now] = [from.get(name), to.get(name)];
+    if (old === undefined) return [{ field: name, to: shownUrl(now!.url) }];
+    if (now === undefined) return [{ field: name, from: shownUrl(old.url) }];
+    return keyChanges(webhookWire(old), webhookWire(now), HIDDEN)
+      .map((change) => ({ ...change, field: `${name}.${change.field}` }));
+  });
+}
+
+function byName(webhooks: readonly Webhook[]): Map<string, Webhook> {
+  return new Map(webhooks.map((webhook) => [webhook.name, webhook]));
+}

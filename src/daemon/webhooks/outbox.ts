@@ -1,0 +1,67 @@
+/** What is on its way to webhooks, on the disk: the next daemon goes on where this one was killed. */
+
+import { messageOf } from "../../model/errors.ts";
+import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_file.ts";
+import type { Message } from "./message.ts";
+
+/** A message on its way to one webhook. */
+export interface Delivery extends Message {
+  /** Name of the webhook. */
+  readonly to: string;
+  /** Its file. */
+  readonly file: string;
+}
+
+/** Files of deliveries; their names sort by age. */
+export class Outbox {
+  readonly #folder: string;
+  readonly #warn: (message: string) => void;
+  #last = 0;
+
+  constructor(folder: string, warn: (message: string) => void) {
+    this.#folder = folder;
+    this.#warn = warn;
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+
+  /** Puts a message on record. A disk that takes nothing more keeps none from being sent. */
+  add(to: string, message: Message): Delivery {
+    this.#last = Math.max(Date.now(), this.#last + 1);
+    const delivery = { ...message, to, file: `${this.#folder}/${this.#last}.json` };
+    try {
+      replaceFile(delivery.file, JSON.stringify({ ...message, to }));
+    } catch (error) {
+      this.#warn(`Webhook "${to}": what is sent cannot be put on record: ${messageOf(error)}`);
+    }
+    return delivery;
+  }
+
+  /** It came through, or was given up. */
+  remove({ file }: Delivery): void {
+    try {
+      removeFile(file);
+    } catch (error) {
+      this.#warn(`Cannot remove "${file}": ${messageOf(error)}`);
+    }
+  }
+
+  /** What an earlier daemon left, the oldest first. */
+  left(): Delivery[] {
+    const names = [...Deno.readDirSync(this.#folder)].map(({ name }) => name);
+    return names.filter((name) => /^\d+\.json$/.test(name))
+      .sort((a, b) => parseInt(a) - parseInt(b))
+      .flatMap((name) => {
+        this.#last = Math.max(this.#last, parseInt(name));
+        return this.#read(`${this.#folder}/${name}`) ?? [];
+      });
+  }
+
+  #read(file: string): Delivery | undefined {
+    try {
+      return { ...JSON.parse(readFileIfAny(file)!), file };
+    } catch {
+      removeFile(file);
+      return undefined;
+    }
+  }
+}

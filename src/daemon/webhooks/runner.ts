@@ -1,0 +1,169 @@
+/** The webhooks while there are any: news come in, messages go out. */
+
+import { messageOf } from "../../model/errors.ts";
+import type { ProcessChange } from "../../model/process_change.ts";
+import type { Webhook, WebhookEvent } from "../../model/webhook.ts";
+import { lastTextLines } from "../../logs/last_lines.ts";
+import type { Fleet } from "../../manager/fleet.ts";
+import type { ManagedProcess } from "../../process/managed_process.ts";
+import type { WebhookJson, WebhookTestJson } from "../../protocol/webhook_json.ts";
+import { messageAbout, STDERR_BYTES, STDERR_LINES, testMessage } from "./message.ts";
+import { Outbox } from "./outbox.ts";
+import { Sender } from "./sender.ts";
+import { TroubleWatch } from "./trouble_watch.ts";
+
+/** Announcements that may wait to be written: each is a short reading of a log. */
+const MAX_UNWRITTEN = 1000;
+
+/** What a runner stands on. */
+export interface RunnerParts {
+  /** Folder of its files. */
+  readonly folder: string;
+  readonly fleet: Fleet;
+  readonly warn: (message: string) => void;
+}
+
+/** A webhook with its key; undefined where none is configured, or it cannot be had now. */
+export interface KeyedWebhook {
+  readonly webhook: Webhook;
+  readonly key: CryptoKey | undefined;
+}
+
+/** Something that is to be told, and to whom. */
+interface Announcement {
+  readonly event: WebhookEvent;
+  readonly change: ProcessChange;
+  readonly process: ManagedProcess;
+  readonly to: readonly Sender[];
+}
+
+/** Tells the webhooks. */
+export class Runner {
+  readonly #parts: RunnerParts;
+  readonly #outbox: Outbox;
+  readonly #senders = new Map<string, Sender>();
+  readonly #watch: TroubleWatch;
+  /** Announcements whose messages are still to be written. */
+  readonly #inbox: Announcement[] = [];
+  #writing = false;
+
+  constructor(parts: RunnerParts, webhooks: readonly KeyedWebhook[]) {
+    const { folder, fleet, warn } = parts;
+    this.#parts = parts;
+    this.#outbox = new Outbox(`${folder}/pending`, warn);
+    this.configure(webhooks);
+    for (const delivery of this.#outbox.left()) {
+      const sender = this.#senders.get(delivery.to);
+      if (sender === undefined) this.#outbox.remove(delivery);
+      else sender.resume(delivery);
+    }
+    this.#watch = new TroubleWatch({
+      path: `${folder}/troubled.json`,
+      list: () => fleet.registry.list(),
+      announce: (event, change, process) => this.#announce(event, change, process),
+    });
+  }
+
+  /** Whether nothing is on its way. */
+  get idle(): boolean {
+    return !this.#writing && [...this.#senders.values()].every(({ idle }) => idle);
+  }
+
+  /** Those that are told. */
+  get webhooks(): readonly Webhook[] {
+    return [...this.#senders.values()].map(({ webhook }) => webhook);
+  }
+
+  /** Tells these from now on, and no others. */
+  configure(webhooks: readonly KeyedWebhook[]): void {
+    const names = new Set(webhooks.map(({ webhook }) => webhook.name));
+    for (const [name, sender] of this.#senders) {
+      if (names.has(name)) continue;
+      sender.remove();
+      this.#senders.delete(name);
+    }
+    const { warn } = this.#parts;
+    for (const { webhook, key } of webhooks) {
+      const sender = this.#senders.get(webhook.name);
+      if (sender !== undefined) sender.reconfigure(webhook, key);
+      else {this.#senders.set(
+          webhook.name,
+          new Sender(webhook, key, { outbox: this.#outbox, warn }),
+        );}
+    }
+  }
+
+  /** Takes a piece of news. */
+  tell(change: ProcessChange): void {
+    this.#watch.tell(change);
+  }
+
+  /** How each goes. */
+  status(): WebhookJson[] {
+    return [...this.#senders.values()].map(({ status }) => status);
+  }
+
+  /** Sends a test to one, or to all. */
+  async test(name: string | undefined): Promise<WebhookTestJson[]> {
+    const message = testMessage(Deno.hostname(), new Date());
+    const asked = [...this.#senders.values()]
+      .filter(({ webhook }) => name === undefined || webhook.name === name);
+    return await Promise.all(asked.map((sender) => sender.test(message)));
+  }
+
+  /** Sends nothing more; what waits stays on record for the next daemon. */
+  close(): void {
+    this.#watch.close();
+    for (const sender of this.#senders.values()) sender.close();
+  }
+
+  #announce(event: WebhookEvent, change: ProcessChange, process: ManagedProcess): void {
+    const to = [...this.#senders.values()]
+      .filter(({ webhook }) => this.#concerns(webhook, event, process));
+    if (to.length === 0) return;
+    if (this.#inbox.length >= MAX_UNWRITTEN) {
+      for (const sender of this.#inbox.shift()!.to) sender.dropped();
+    }
+    this.#inbox.push({ event, change, process, to });
+    if (!this.#writing) void this.#write();
+  }
+
+  #concerns({ events, only }: Webhook, event: WebhookEvent, process: ManagedProcess): boolean {
+    if (!events.includes(event)) return false;
+    if (only.length === 0) return true;
+    return only.some((target) => {
+      try {
+        return this.#parts.fleet.registry.resolve(target).includes(process);
+      } catch {
+        // It names nobody now, or several.
+        return false;
+      }
+    });
+  }
+
+  /** One after the other, so that they are sent in the order in which they happened. */
+  async #write(): Promise<void> {
+    this.#writing = true;
+    try {
+      for (let next = this.#inbox.shift(); next !== undefined; next = this.#inbox.shift()) {
+        const { event, change, process, to } = next;
+        const { namespace } = process.config;
+        const stderr = event === "recovered" ? [] : await this.#lastWords(process);
+        const message = messageAbout(event, change, { namespace, host: Deno.hostname(), stderr });
+        for (const sender of to) sender.send(message);
+      }
+    } finally {
+      this.#writing = false;
+    }
+  }
+
+  async #lastWords(process: ManagedProcess): Promise<string[]> {
+    try {
+      const { stderr } = this.#parts.fleet.logFilesOf(process);
+      return await lastTextLines(stderr, STDERR_LINES, STDERR_BYTES);
+    } catch (error) {
+      this.#parts.warn(`Webhooks: standard error of "${process.name}": ${messageOf(error)}`);
+      return [];
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/** Fetches the secret of a webhook. It is kept in memory alone, as a key. */
+
+import { messageOf, ProcsupError } from "../../model/errors.ts";
+import type { Webhook } from "../../model/webhook.ts";
+import { runShell } from "../../platform/shell.ts";
+import { signingKey } from "./signature.ts";
+
+/** How long a command may take to print a secret. */
+const COMMAND_TIMEOUT_MS = 10_000;
+
+/** The key of a webhook, undefined where none is configured. Throws `invalid_config`, never telling it. */
+export async function webhookKey(webhook: Webhook): Promise<CryptoKey | undefined> {
+  if (webhook.secret === undefined) return undefined;
+  const text = await secretText(webhook);
+  return await signingKey(webhook.name, text.replace(/\r?\n$/, ""));
+}
+
+async function secretText({ name, secret = {}, cwd }: Webhook): Promise<string> {
+  const { env, file, command } = secret;
+  const refuse = (why: string) =>
+    new ProcsupError("invalid_config", `Invalid "webhooks.${name}.secret": ${why}`);
+  if (env !== undefined) {
+    const value = Deno.env.get(env);
+    if (value !== undefined) return value;
+    throw refuse(`the variable "${env}" is not set in the daemon's environment`);
+  }
+  if (file !== undefined) {
+    return await Deno.readTextFile(file).catch((error) => {
+      throw refuse(`the file "${file}" cannot be read: ${messageOf(error).split(":")[0]}`);
+    });
+  }
+  // What it complains about may hold the secret too.
+  const quiet = `exec 2>/dev/null\n${command}`;
+  const environment = Deno.env.toObject();
+  const shell = { command: quiet, cwd, env: environment, timeoutMs: COMMAND_TIMEOUT_MS };
+  const { code, output } = await runShell({ ...shell, capture: true });
+  if (code === 0) return output;
+  throw refuse(
+    code === null ? "its command did not end in time" : `its command ended with exit code ${code}`,
+  );
+}

@@ -1,0 +1,167 @@
+/** The webhooks of a daemon: configured, remembered, resumed. Nothing is loaded while there are none. */
+
+import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { didYouMean } from "../../model/did_you_mean.ts";
+import type { ProcessChange } from "../../model/process_change.ts";
+import type { Webhook } from "../../model/webhook.ts";
+import type { Fleet } from "../../manager/fleet.ts";
+import { readFileIfAny } from "../../platform/atomic_file.ts";
+import { sleep } from "../../platform/clock.ts";
+import type { WebhookJson, WebhookTestJson } from "../../protocol/webhook_json.ts";
+import type { KeyedWebhook, Runner } from "./runner.ts";
+
+/** How often it is looked whether everything is out. */
+const DRAIN_POLL_MS = 20;
+
+/** What the webhooks of a daemon stand on. */
+export interface WebhooksParts {
+  /** Folder of their files. */
+  readonly folder: string;
+  readonly warn: (message: string) => void;
+}
+
+/** Owns them. */
+export class Webhooks {
+  readonly #parts: WebhooksParts;
+  #runner: Runner | undefined;
+  /** News of before it runs; undefined while none is to be kept. */
+  #early: ProcessChange[] | undefined;
+  #unlisten: (() => void) | undefined;
+  #closed = false;
+  /** One change of them at a time. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: WebhooksParts) {
+    this.#parts = parts;
+  }
+
+  /** What an earlier daemon was configured with, as text; undefined when it had none. */
+  get #remembered(): string | undefined {
+    return readFileIfAny(`${this.#parts.folder}/webhooks.json`);
+  }
+
+  /**
+   * What is to be told of all that a new daemon finds out about the time when there was none:
+   * undefined when there is nobody to tell.
+   */
+  early(): ((change: ProcessChange) => void) | undefined {
+    if (this.#remembered === undefined) return undefined;
+    const early: ProcessChange[] = this.#early = [];
+    return (change) => void (this.#early === early && early.push(change));
+  }
+
+  /** Goes on where the daemon before ended. What is in the way is only told. */
+  resume(fleet: Fleet): Promise<void> {
+    const text = this.#remembered;
+    return text === undefined ? Promise.resolve() : this.#inTurn(() => this.#resume(fleet, text));
+  }
+
+  async #resume(fleet: Fleet, text: string): Promise<void> {
+    try {
+      const [{ readRemembered }, { webhookKey }] = await Promise.all([
+        import("./memory.ts"),
+        import("./secret.ts"),
+      ]);
+      const keyed = readRemembered(text).map(async (webhook): Promise<KeyedWebhook> => {
+        const key = await webhookKey(webhook).catch((error) => {
+          this.#parts.warn(messageOf(error));
+          return undefined;
+        });
+        return { webhook, key };
+      });
+      await this.#run(fleet, await Promise.all(keyed));
+    } catch (error) {
+      this.#early = undefined;
+      this.#parts.warn(`Webhooks: ${messageOf(error)}`);
+    }
+  }
+
+  /** Those that there are. */
+  list(): Promise<readonly Webhook[]> {
+    return this.#inTurn(() => Promise.resolve(this.#runner?.webhooks ?? []));
+  }
+
+  /** Their keys, fetched. Throws `invalid_config` for a secret that cannot be had. */
+  async keyed(webhooks: readonly Webhook[]): Promise<KeyedWebhook[]> {
+    if (webhooks.length === 0) return [];
+    const { webhookKey } = await import("./secret.ts");
+    return await Promise.all(
+      webhooks.map(async (webhook) => ({ webhook, key: await webhookKey(webhook) })),
+    );
+  }
+
+  /** Tells these from now on, and no others, and remembers it. */
+  configure(fleet: Fleet, webhooks: readonly KeyedWebhook[]): Promise<void> {
+    return this.#inTurn(() => this.#configure(fleet, webhooks));
+  }
+
+  async #configure(fleet: Fleet, webhooks: readonly KeyedWebhook[]): Promise<void> {
+    if (webhooks.length === 0 && this.#remembered === undefined) return;
+    const { forget, remember } = await import("./memory.ts");
+    const { folder } = this.#parts;
+    if (webhooks.length > 0) {
+      remember(folder, webhooks.map(({ webhook }) => webhook));
+      return await this.#run(fleet, webhooks);
+    }
+    this.#runner?.configure([]);
+    this.#stop();
+    forget(folder);
+  }
+
+  /** How each goes. */
+  status(): WebhookJson[] {
+    return this.#runner?.status() ?? [];
+  }
+
+  /** Sends a test to one, or to all. Throws `not_found`. */
+  async test(name: string | undefined): Promise<WebhookTestJson[]> {
+    const names = (await this.list()).map((webhook) => webhook.name);
+    if (names.length === 0) {
+      throw new ProcsupError("not_found", "No webhook is configured", {
+        hint: 'Add "webhooks" to procsup.yaml, and run: procsup config apply',
+      });
+    }
+    if (name !== undefined && !names.includes(name)) {
+      const near = didYouMean(name, names);
+      const advice = near === undefined
+        ? `there are ${names.join(", ")}`
+        : `did you mean "${near}"?`;
+      throw new ProcsupError("not_found", `No webhook "${name}": ${advice}`);
+    }
+    return await this.#runner!.test(name);
+  }
+
+  /** Gives what is on its way so long to get there, and ends. */
+  async close(patienceMs = 0): Promise<void> {
+    const deadline = performance.now() + patienceMs;
+    while (this.#runner?.idle === false && performance.now() < deadline) {
+      await sleep(DRAIN_POLL_MS);
+    }
+    this.#closed = true;
+    this.#stop();
+  }
+
+  async #run(fleet: Fleet, webhooks: readonly KeyedWebhook[]): Promise<void> {
+    if (this.#runner !== undefined) return this.#runner.configure(webhooks);
+    const { Runner } = await import("./runner.ts");
+    if (this.#closed) return;
+    const runner = new Runner({ ...this.#parts, fleet }, webhooks);
+    this.#runner = runner;
+    this.#unlisten = fleet.listen((change) => runner.tell(change));
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const change of early) runner.tell(change);
+  }
+
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(act, act);
+    this.#last = turn;
+    return turn;
+  }
+
+  #stop(): void {
+    this.#unlisten?.();
+    this.#runner?.close();
+    this.#runner = this.#early = undefined;
+  }
+}

@@ -1,0 +1,78 @@
+/** `defineConfig` by the package's name, in folders that know nothing of this one. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { readModule } from "../../src/config/read_module.ts";
+import { cli } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+const ENTRY = new URL("../../src/config_entry.ts", import.meta.url).pathname;
+
+/** What a `procsup.config.ts` gives that imports `defineConfig` from there. */
+async function given(folder: string, from: string): Promise<unknown> {
+  await Deno.writeTextFile(
+    `${folder}/procsup.config.ts`,
+    `import { defineConfig } from "${from}";
+     import { entry } from "own/entry.ts";
+     export default defineConfig({ processes: { api: { script: entry } } });`,
+  );
+  return await readModule(`${folder}/procsup.config.ts`, {});
+}
+
+Deno.test("readModule() finds defineConfig by the package's name, in all its spellings, and by path", async () => {
+  await using home = tempHome();
+  await Deno.mkdir(`${home.path}/library`);
+  await Deno.writeTextFile(`${home.path}/library/entry.ts`, 'export const entry = "api.ts";');
+  await Deno.mkdir(`${home.path}/app`);
+  const names = ["@procsup/procsup/config", "jsr:@procsup/procsup@^0.1.0/config", ENTRY];
+  // The folder's own map goes on to count, wherever it stands.
+  const maps: readonly Record<string, string>[] = [
+    {
+      "deno.jsonc":
+        '{ // as `deno add` leaves it\n "imports": { "@procsup/procsup": "jsr:@procsup/procsup@^0.1.0", "own/": "../library/", }, }',
+    },
+    {
+      "deno.json": '{ "importMap": "./maps/imports.json" }',
+      "maps/imports.json": '{ "imports": { "own/": "../../library/" } }',
+    },
+  ];
+  for (const files of maps) {
+    await Deno.mkdir(`${home.path}/app/maps`, { recursive: true });
+    for (const [name, text] of Object.entries(files)) {
+      await Deno.writeTextFile(`${home.path}/app/${name}`, text);
+    }
+    for (const name of names) {
+      assertEquals(await given(`${home.path}/app`, name), {
+        processes: { api: { script: "api.ts" } },
+      }, `${name} with ${Object.keys(files)[0]}`);
+    }
+  }
+});
+
+Deno.test("readModule() says what may be imported when a module wants more", async () => {
+  await using home = tempHome();
+  const file = `${home.path}/procsup.config.ts`;
+  const wanted = {
+    "@procsup/procsup": /"@procsup\/procsup" not a dependency/,
+    "npm:zod@4": /--no-npm/,
+    "https://example.com/x.ts": /import access/,
+  };
+  for (const [name, why] of Object.entries(wanted)) {
+    await Deno.writeTextFile(file, `import "${name}"; export default {};`);
+    const error = await readModule(file, {}).then(() => "worked", (error) => error.message);
+    assertMatch(error, why);
+    assertMatch(error, /[^.]: a configuration may import .*@procsup\/procsup\/config$/);
+  }
+});
+
+Deno.test("procsup config validate reads a module that imports defineConfig when its folder has no map", async () => {
+  await using home = tempHome();
+  const file = `${home.path}/procsup.config.ts`;
+  await Deno.writeTextFile(
+    file,
+    `import { defineConfig } from "@procsup/procsup/config";
+     export default defineConfig({ processes: { api: { script: "/bin/sleep", args: ["9"] } } });`,
+  );
+  const { code, stdout, stderr } = await cli(home.path, "config", "validate", file);
+  assertEquals(code, 0, stderr);
+  assertMatch(stdout, /1 process, no mistake/);
+});

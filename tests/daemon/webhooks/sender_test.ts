@@ -1,0 +1,170 @@
+/** The queue of one webhook, against a real receiver. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { parseWebhook } from "../../../src/model/settings_schema.ts";
+import type { Message } from "../../../src/daemon/webhooks/message.ts";
+import { Outbox } from "../../../src/daemon/webhooks/outbox.ts";
+import { Sender } from "../../../src/daemon/webhooks/sender.ts";
+import { signingKey } from "../../../src/daemon/webhooks/signature.ts";
+import { freePort } from "../../support/http_load.ts";
+import { Receiver, SECRET } from "../../support/receiver.ts";
+import { type TempHome, tempHome } from "../../support/temp_home.ts";
+import { waitFor } from "../../support/wait_for.ts";
+
+/** A sender to a URL, and all that it stands on. */
+class TestSender implements AsyncDisposable {
+  readonly warnings: string[] = [];
+  readonly home: TempHome;
+  readonly outbox: Outbox;
+  readonly sender: Sender;
+
+  private constructor(url: string, key: CryptoKey, keys: object, home: TempHome) {
+    this.home = home;
+    const warn = (message: string) => void this.warnings.push(message);
+    this.outbox = new Outbox(`${home.path}/pending`, warn);
+    const wire = { name: "ops", url, secret: { env: "X" }, retry_delay: "10ms", ...keys };
+    this.sender = new Sender(parseWebhook(wire, "/"), key, { outbox: this.outbox, warn });
+  }
+
+  static async to(url: string, keys: object = {}, home = tempHome()): Promise<TestSender> {
+    return new TestSender(url, await signingKey("ops", SECRET), keys, home);
+  }
+
+  /** Sends a message that carries a number. */
+  send(number: number): Message {
+    const message: Message = {
+      ...{ id: `msg_${number}`, event: "crash", about: "api" },
+      body: JSON.stringify({ type: "crash", number }),
+    };
+    this.sender.send(message);
+    return message;
+  }
+
+  async until(what: string, holds: () => boolean): Promise<void> {
+    await waitFor(holds, { what, timeoutMs: 20_000 });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.sender.close();
+    await this.home[Symbol.asyncDispose]();
+  }
+}
+
+Deno.test("Sender tries again after 500 and sends all in their order, each signed anew", async () => {
+  await using receiver = new Receiver((index) => index < 2 ? 500 : 200);
+  await using test = await TestSender.to(receiver.url);
+  for (let number = 0; number < 3; number++) test.send(number);
+  await test.until("all to be delivered", () => test.sender.idle);
+  assertEquals(receiver.got.map(({ id }) => id), ["msg_0", "msg_0", "msg_0", "msg_1", "msg_2"]);
+  assert(receiver.got.every(({ signed }) => signed === true), JSON.stringify(receiver.got));
+  const { delivered, failed, dropped, last } = test.sender.status;
+  assertEquals([delivered, failed, dropped, last?.ok], [3, 0, 0, true]);
+  assertEquals(test.warnings, ['Webhook "ops": it answered 500, is tried again']);
+  assertEquals(test.outbox.left(), []);
+});
+
+Deno.test("Sender gives up a receiver that hangs after its deadline, and one that is not there", async () => {
+  await using receiver = new Receiver((index) => index === 0 ? "hang" : 200);
+  await using test = await TestSender.to(receiver.url, { timeout: "200ms" });
+  test.send(0);
+  await test.until("the second attempt", () => test.sender.idle);
+  assertEquals(receiver.got.length, 2);
+  assertMatch(test.warnings[0]!, /no answer within 200 ms, is tried again$/);
+
+  const url = `http://127.0.0.1:${freePort()}/s3cret-path?and=s3cret`;
+  await using lost = await TestSender.to(url, { max_attempts: 3 });
+  lost.send(0);
+  await lost.until("it to be given up", () => lost.sender.idle);
+  assertEquals(lost.sender.status.failed, 1);
+  assertMatch(lost.warnings.at(-1)!, /crash of "api" given up after 3 attempts: .*refused/i);
+  const told = JSON.stringify([lost.warnings, lost.sender.status]);
+  assert(!told.includes("s3cret"), told);
+});
+
+Deno.test("Sender does not wait for a body that never ends, and follows no redirection", async () => {
+  const endless = new ReadableStream({ start: (out) => out.enqueue(new Uint8Array(1)) });
+  await using receiver = new Receiver((index) =>
+    index === 0
+      ? new Response(endless)
+      : new Response(null, { status: 302, headers: { location: "/elsewhere" } })
+  );
+  await using test = await TestSender.to(receiver.url);
+  test.send(0);
+  test.send(1);
+  await test.until("both to be settled", () => test.sender.idle);
+  assertEquals(receiver.got.map(({ path }) => path), ["/", "/"]);
+  const { delivered, failed } = test.sender.status;
+  assertEquals([delivered, failed], [1, 1]);
+  assertEquals(test.warnings, ['Webhook "ops": crash of "api" given up: it answered 302']);
+});
+
+Deno.test("Sender keeps to Retry-After", async () => {
+  const busy = () => new Response(null, { status: 429, headers: { "retry-after": "3600" } });
+  await using receiver = new Receiver((index) => index === 0 ? busy() : 200);
+  await using test = await TestSender.to(receiver.url);
+  test.send(0);
+  await test.until("the first attempt", () => test.sender.status.last !== null);
+  // Against 10 ms of its own: were it not kept to, the second would be there long before that.
+  await using witness = await TestSender.to(receiver.url);
+  for (let number = 1; number <= 20; number++) witness.send(number);
+  await witness.until("others to come through", () => witness.sender.idle);
+  assertEquals(receiver.got.filter(({ id }) => id === "msg_0").length, 1);
+  assertEquals(test.sender.status.queued, 1);
+});
+
+const MAX = 50;
+
+Deno.test("Sender drops the oldest of a flood, counts them, and tells it once", async () => {
+  await using receiver = new Receiver((index) => index === 0 ? 500 : 200);
+  await using test = await TestSender.to(receiver.url, { retry_delay: "1m", max_queued: MAX });
+  const sent = MAX + 200;
+  for (let number = 0; number < sent; number++) test.send(number);
+  const { queued, dropped } = test.sender.status;
+  assertEquals([queued, dropped], [MAX, 200]);
+  assertEquals([...Deno.readDirSync(`${test.home.path}/pending`)].length, MAX);
+  assertEquals(test.warnings.filter((text) => /dropped/.test(text)).length, 1);
+
+  await test.until("the first attempt to fail", () => test.sender.status.last !== null);
+  test.sender.reconfigure(test.sender.webhook, await signingKey("ops", SECRET));
+  await test.until("the rest to be delivered", () => test.sender.idle);
+  const numbers = receiver.got.map(({ body }) => body.number);
+  // The one that was being sent was not dropped; of the others the newest are there, in order.
+  const newest = Array.from({ length: MAX - 1 }, (_, i) => sent - MAX + 1 + i);
+  assertEquals(numbers, [0, 0, ...newest]);
+  assertEquals(test.sender.status.delivered, MAX);
+});
+
+Deno.test("Sender leaves what waits on record when it is closed, for the next one", async () => {
+  await using receiver = new Receiver(() => 503);
+  const home = tempHome();
+  await using test = await TestSender.to(receiver.url, { retry_delay: "1m" }, home);
+  for (let number = 0; number < 3; number++) test.send(number);
+  await test.until("the first attempt", () => test.sender.status.last !== null);
+  test.sender.close();
+  Deno.writeTextFileSync(`${home.path}/pending/1.json`, '{"half');
+  receiver.answer = () => 200;
+  await using next = await TestSender.to(receiver.url, {}, home);
+  for (const delivery of next.outbox.left()) next.sender.resume(delivery);
+  await next.until("all to be delivered", () => next.sender.idle);
+  assertEquals(receiver.got.map(({ id }) => id), ["msg_0", "msg_0", "msg_1", "msg_2"]);
+  assertEquals([...Deno.readDirSync(`${home.path}/pending`)], []);
+});
+
+Deno.test("Sender sends nothing unsigned for want of a secret", async () => {
+  await using receiver = new Receiver();
+  await using home = tempHome();
+  const file = `${home.path}/key`;
+  const warnings: string[] = [];
+  const warn = (message: string) => void warnings.push(message);
+  const wire = { name: "ops", url: receiver.url, secret: { file }, retry_delay: "10ms" };
+  const webhook = parseWebhook({ ...wire, max_attempts: 100 }, "/");
+  const outbox = new Outbox(`${home.path}/pending`, warn);
+  const sender = new Sender(webhook, undefined, { outbox, warn });
+  sender.send({ id: "msg_1", event: "crash", about: "api", body: '{"type":"crash"}' });
+  await waitFor(() => /cannot be read/.test(sender.status.last?.error ?? ""));
+  assertEquals(receiver.got, []);
+  Deno.writeTextFileSync(file, `${SECRET}\n`);
+  await waitFor(() => sender.idle, { what: "it to be delivered" });
+  assertEquals(receiver.got.map(({ signed }) => signed), [true]);
+  sender.close();
+});

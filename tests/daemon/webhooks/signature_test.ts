@@ -1,0 +1,60 @@
+/** Signatures, checked by the library that receivers use. */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import { Webhook } from "standardwebhooks";
+import { ProcsupError } from "../../../src/model/errors.ts";
+import { signature, signingKey } from "../../../src/daemon/webhooks/signature.ts";
+import { parseWebhook } from "../../../src/model/settings_schema.ts";
+import { webhookKey } from "../../../src/daemon/webhooks/secret.ts";
+import { SECRET } from "../../support/receiver.ts";
+
+const BODY = '{"type":"crash","text":"größer 😀"}';
+
+Deno.test("signature() is the one of the spec's own example", async () => {
+  const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  const body = '{"test": 2432232314}';
+  const key = await signingKey("ops", secret);
+  assertEquals(
+    await signature(key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body),
+    "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+  );
+});
+
+Deno.test("signature() is taken by the receivers' library, with a key in base64 and a raw one", async () => {
+  const seconds = Math.floor(Date.now() / 1000);
+  const raw = "a text of more than 24 bytes, ü";
+  for (
+    const [secret, receiver] of [
+      [SECRET, new Webhook(SECRET)],
+      [raw, new Webhook(new TextEncoder().encode(raw), { format: "raw" })],
+    ] as const
+  ) {
+    const headers = {
+      "webhook-id": "msg_1",
+      "webhook-timestamp": String(seconds),
+      "webhook-signature": await signature(await signingKey("a", secret), "msg_1", seconds, BODY),
+    };
+    assertEquals(receiver.verify(BODY, headers), JSON.parse(BODY));
+  }
+});
+
+Deno.test("webhookKey() refuses what is no key, and what cannot be had, and never tells it", async () => {
+  const word = "s3cret";
+  const bad: readonly [Record<string, string>, RegExp][] = [
+    [{ command: `echo ${word}` }, /it has 6 bytes, 24 are the least$/],
+    [{ command: `echo whsec_${word}!` }, /what follows whsec_ is no base64$/],
+    [{ command: `echo ${word} >&2; exit 7` }, /its command ended with exit code 7$/],
+    [
+      { env: "PROCSUP_TEST_NOT_SET" },
+      /"PROCSUP_TEST_NOT_SET" is not set in the daemon's environment/,
+    ],
+    [{ file: "/does/not/exist" }, /the file "\/does\/not\/exist" cannot be read/],
+  ];
+  for (const [secret, message] of bad) {
+    const webhook = parseWebhook({ name: "ops", url: "http://127.0.0.1/", secret }, "/");
+    const error = await assertRejects(() => webhookKey(webhook), ProcsupError);
+    assertEquals(error.code, "invalid_config");
+    assertEquals(message.test(error.message), true, error.message);
+    assertEquals(error.message.includes(word), false, error.message);
+  }
+});

@@ -1,0 +1,168 @@
+/** `web` of a configuration file, under the real program. */
+
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { freePort } from "../support/http_load.ts";
+import { TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { TestFeed } from "../support/web.ts";
+
+/** A daemon with a configuration file that says where it listens. */
+class WebFile implements AsyncDisposable {
+  readonly daemon: TestDaemon;
+
+  constructor(daemon: TestDaemon) {
+    this.daemon = daemon;
+  }
+
+  get path(): string {
+    return `${this.daemon.home}/procsup.yaml`;
+  }
+
+  /** Writes what stands after `web:`, and one process. */
+  write(web: string, words = "1000"): void {
+    const said = web === "" ? "" : `web: ${web}\n`;
+    const app = `processes: { app: { entrypoint: sleep, args: ["${words}"], min_uptime: 50ms } }\n`;
+    Deno.writeTextFileSync(this.path, said + app);
+  }
+
+  apply(options: { prune?: boolean } = {}) {
+    return this.daemon.client.call("config_reload", { config_path: this.path, ...options });
+  }
+
+  /** Status of `/livez` on a port, with that Host; undefined where nothing listens. */
+  async asks(port: number, host = "localhost"): Promise<number | undefined> {
+    const head = `GET /livez HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
+    try {
+      using connection = await Deno.connect({ port });
+      await connection.write(new TextEncoder().encode(head));
+      return Number((await new Response(connection.readable).text()).split(" ")[1]);
+    } catch (error) {
+      if (error instanceof Deno.errors.ConnectionRefused) return undefined;
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.daemon[Symbol.asyncDispose]();
+  }
+}
+
+Deno.test("web of a file listens, is left alone, moves, and stays where the new port is taken", async () => {
+  await using file = new WebFile(await TestDaemon.start());
+  const { daemon } = file;
+  const [a, b] = [freePort(), freePort()];
+  file.write(`{ listen: "127.0.0.1:${a}" }`);
+  const plan = await daemon.cli("config", "plan", file.path);
+  assertEquals(plan.stdout, `+ web  listen set to "127.0.0.1:${a}"\n+ app  new\n`);
+  assertEquals(await file.asks(a), undefined);
+  const started = await daemon.cli("start", file.path);
+  assertEquals(started.code, 0, started.stderr);
+  assertMatch(started.stderr, new RegExp(`^web: listen set to "127.0.0.1:${a}"$`, "m"));
+  assertEquals(await file.asks(a), 200);
+
+  const { token } = await daemon.client.call("token");
+  const headers = { authorization: `Bearer ${token}` };
+  using feed = new TestFeed(new WebSocket(`ws://127.0.0.1:${a}/ws`, { headers }));
+  await feed.opened;
+  const same = await file.apply();
+  assertEquals([same.settings, same.errors], [
+    [{ name: "web", change: "unchanged", fields: [] }],
+    [],
+  ]);
+  await daemon.client.call("restart", "app");
+  await waitFor(() => feed.of("process_list").length > 1, { what: "the feed to go on" });
+  assertEquals(feed.closed, undefined);
+
+  file.write(`{ listen: "127.0.0.1:${b}" }`);
+  const moved = await daemon.cli("config", "apply", file.path);
+  assertEquals([moved.code, moved.stdout], [
+    0,
+    `~ web  listen "127.0.0.1:${a}" → "127.0.0.1:${b}"\n= 1 unchanged\n`,
+  ]);
+  assertEquals([await file.asks(a), await file.asks(b)], [undefined, 200]);
+
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr;
+  file.write(`{ listen: "127.0.0.1:${port}" }`, "2000");
+  const refused = await daemon.cli("config", "apply", file.path);
+  assertEquals(refused.code, 1);
+  assertMatch(refused.stderr, new RegExp(`Cannot listen on "127.0.0.1:${port}": another program`));
+  assertEquals(await file.asks(b), 200);
+  assertEquals((await daemon.status("app")).config.args, ["2000"]);
+
+  await daemon.kill();
+  await daemon.run();
+  await waitFor(async () => await file.asks(b) === 200, { what: "the next daemon to listen" });
+  taken.close();
+  Deno.kill(daemon.pid, "SIGHUP");
+  await waitFor(async () => await file.asks(port) === 200, { what: "SIGHUP to move it" });
+  await waitFor(async () => await file.asks(b) === undefined, { what: "the old one to go" });
+  await waitFor(() => /unchanged, web changed/.test(log(daemon)), { what: "the log to tell" });
+});
+
+Deno.test("web of a file has its names changed in place, and goes with prune alone", async () => {
+  await using file = new WebFile(await TestDaemon.start());
+  const { daemon } = file;
+  const at = async () => Number((await daemon.client.call("web_status")).addr.split(":")[1]);
+  file.write('{ listen: "127.0.0.1:0" }');
+  await file.apply();
+  const port = await at();
+  assertEquals(await file.asks(port, "box.lan"), 403);
+  file.write('{ listen: "127.0.0.1:0", hosts: [box.lan], max_clients: 10 }');
+  const changed = await file.apply();
+  assertEquals(changed.settings[0]!.fields, [
+    { field: "hosts", from: [], to: ["box.lan"] },
+    { field: "max_clients", from: 256, to: 10 },
+  ]);
+  assertEquals([await at(), await file.asks(port, "box.lan")], [port, 200]);
+
+  // What is done by hand holds until the file is applied again.
+  await daemon.client.call("web_stop");
+  const back = await file.apply();
+  assertEquals([back.settings[0]!.change, await at() > 0], ["added", true]);
+
+  const other = `${daemon.home}/other.yaml`;
+  Deno.writeTextFileSync(other, 'web: { listen: "127.0.0.1:0" }\n');
+  const fight = await daemon.cli("config", "apply", other);
+  assertEquals(fight.code, 6);
+  assertMatch(fight.stderr, /"web" comes from ".*\/procsup\.yaml"/);
+  const part = await daemon.client.call("config_reload", { config_path: file.path, only: "app" });
+  assertEquals(part.settings, []);
+
+  file.write("");
+  const kept = await daemon.cli("config", "apply", file.path);
+  assertMatch(kept.stdout, /^- web {2}not in file \(kept; use --prune to remove\)$/m);
+  assert(await at() > 0);
+  const pruned = await file.apply({ prune: true });
+  assertEquals(pruned.settings, [{ name: "web", change: "removed", fields: [] }]);
+  assertEquals((await daemon.client.call("web_status")).status, "stopped");
+  assertEquals((await file.apply()).settings, []);
+});
+
+Deno.test("web of a file that is wrong changes nothing, whoever sends it", async () => {
+  await using daemon = await TestDaemon.start();
+  const bad: readonly [unknown, RegExp][] = [
+    [{ listen: "nowhere" }, /invalid "web\.listen" "nowhere": expected "host:port"/],
+    [{ listen: "127.0.0.1:99999" }, /expected "host:port"/],
+    [{ listen: "0.0.0.0:0" }, /cannot listen on "0\.0\.0\.0:0": other machines can reach it/],
+    [{ lisen: "127.0.0.1:0" }, /unknown key "web\.lisen": did you mean "listen"\?/],
+    [{ hosts: ["a b"] }, /invalid "web\.hosts\.0" "a b": expected the name of a host/],
+    [{ max_clients: 0 }, /invalid "web\.max_clients" 0/],
+    ["127.0.0.1:1", /web: expected a map/],
+  ];
+  const app = { entrypoint: "sleep", args: ["1000"] };
+  for (const [web, message] of bad) {
+    const config = { web, processes: { app } };
+    const error = await assertRejects(() => daemon.client.call("start_all", { config }), Error);
+    assertMatch(error.message, message);
+  }
+  assertEquals((await daemon.client.call("list")).length, 0);
+  assertEquals((await daemon.client.call("web_status")).status, "stopped");
+  const config = { web: { listen: "127.0.0.1:0" } };
+  const { settings } = await daemon.client.call("start_all", { config });
+  assertEquals(settings.map(({ name, change }) => [name, change]), [["web", "added"]]);
+});
+
+function log({ home }: TestDaemon): string {
+  return Deno.readTextFileSync(`${home}/daemon.log`);
+}
