@@ -8,11 +8,15 @@ import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
 import { processColumns } from "../process_columns.ts";
 
-/** Prints every process. */
+/** Prints every process, once or again and again. */
 export async function run(context: CommandContext): Promise<void> {
+  const { output } = context;
+  if (context.flags.on("watch")) {
+    const { watchList } = await import("../watch_list.ts");
+    return await watchList(context, (processes, width) => tableOf(output, processes, width));
+  }
   const client = connect(context);
   const processes = await client.call("list");
-  const { output } = context;
   if (await printData(output, processes, processes.map((process) => process.name))) return;
   if (processes.length === 0) {
     output.note("no apps yet\n  hint: procsup start <script>");
@@ -22,10 +26,16 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 function printTable(output: Output, processes: readonly ProcessJson[]): void {
-  const wide = output.format === "wide";
-  const columns = processColumns(wide, output.color);
-  const lines = tableLines(columns, processes, wide ? undefined : output.width);
-  output.data(lines.join("\n"));
+  output.data(tableOf(output, processes, output.width).join("\n"));
   const bad = processes.filter(({ state }) => state === "errored" || state === "crashed");
   if (output.terminal && bad.length > 0) output.note(`  hint: procsup why ${bad[0]!.name}`);
+}
+
+function tableOf(
+  { format, color }: Output,
+  processes: readonly ProcessJson[],
+  width: number | undefined,
+): readonly string[] {
+  const wide = format === "wide";
+  return tableLines(processColumns(wide, color), processes, wide ? undefined : width);
 }

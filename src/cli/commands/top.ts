@@ -1,0 +1,44 @@
+/** `procsup top`: a live view of the whole screen. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { DaemonClient } from "../../protocol/daemon_client.ts";
+import type { CommandContext } from "../command.ts";
+import { connect } from "../connect.ts";
+import { intervalOf } from "../interval.ts";
+
+/** Shows the view, or prints one frame of it. Throws `bad_request` where there is no screen. */
+export async function run(context: CommandContext): Promise<number> {
+  const { flags, output, home } = context;
+  if (output.format !== "table" && output.format !== "wide") {
+    throw refusal(`as ${output.format}`, `procsup list -o ${output.format}`);
+  }
+  const intervalMs = intervalOf(flags.text("interval"));
+  const once = flags.on("once");
+  if (!once) refuseWithoutScreen();
+  const processes = await connect(context).call("list");
+  if (once) {
+    const { frame } = await import("../top/once.ts");
+    output.data(frame(processes, { color: output.color, columns: output.width }).join("\n"));
+    return 0;
+  }
+  const { runTop } = await import("../top/run.ts");
+  // Its own client: what another version of the daemon calls for must not be printed into the screen.
+  return await runTop({
+    client: new DaemonClient(home),
+    processes,
+    color: output.color,
+    intervalMs,
+  });
+}
+
+function refuseWithoutScreen(): void {
+  if (!Deno.stdout.isTerminal()) throw refusal("here: stdout is not a terminal");
+  if (!Deno.stdin.isTerminal()) throw refusal("here: stdin is not a terminal");
+  if (Deno.env.get("TERM") === "dumb") throw refusal('here: the terminal is "dumb"');
+}
+
+function refusal(where: string, hint?: string): ProcsupError {
+  return new ProcsupError("bad_request", `Cannot show the live view ${where}`, {
+    hint: hint ?? "procsup list --watch, procsup top --once, or procsup list -o json",
+  });
+}

@@ -1,0 +1,117 @@
+/** The list of apps, again and again: at once when something happened, and once an interval. */
+
+import type { ProcessJson } from "../protocol/process_json.ts";
+import type { ChangeJson } from "../protocol/change_json.ts";
+import type { DaemonClient } from "../protocol/daemon_client.ts";
+import { ndjson } from "../protocol/ndjson.ts";
+
+/** Who is told what. */
+export interface ListFeedOptions {
+  readonly intervalMs: number;
+  readonly onList: (processes: readonly ProcessJson[]) => void;
+  /** No answer came; it is tried again. Throwing ends the feed. */
+  readonly onLost: (error: unknown) => void;
+  readonly onEvent?: (event: ChangeJson) => void;
+}
+
+/** A daemon that says nothing for that long is taken for lost. */
+const PATIENCE_MS = 5000;
+/** What happens within this time after a list waits for the next one. */
+const GAP_MS = 150;
+const RETRY_MS = 500;
+
+/** A feed of lists. */
+export class ListFeed {
+  readonly #client: DaemonClient;
+  readonly #options: ListFeedOptions;
+  readonly #over = new AbortController();
+  #wake = () => {};
+  #woken = false;
+  #listening = false;
+
+  constructor(client: DaemonClient, options: ListFeedOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** Runs until it is stopped. Rejects with what a callback throws. */
+  async run(): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      const list = await this.#ask();
+      if (signal.aborted) return;
+      if (list !== undefined) {
+        this.#options.onList(list);
+        this.#listen();
+      }
+      await this.#pause(list === undefined ? RETRY_MS : this.#options.intervalMs);
+    }
+  }
+
+  /** Asks soon, before the interval is over. */
+  refresh(): void {
+    this.#woken = true;
+    this.#wake();
+  }
+
+  /** Ends it. */
+  stop(): void {
+    this.#over.abort();
+    this.#wake();
+  }
+
+  async #ask(): Promise<readonly ProcessJson[] | undefined> {
+    const patience = new AbortController();
+    const late = new Error(`no answer within ${PATIENCE_MS / 1000}s`);
+    const timer = setTimeout(() => patience.abort(late), PATIENCE_MS);
+    const signal = AbortSignal.any([patience.signal, this.#over.signal]);
+    try {
+      return await this.#client.call("list", undefined, { signal });
+    } catch (error) {
+      if (!this.#over.signal.aborted) {
+        this.#options.onLost(patience.signal.aborted ? late : error);
+      }
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Between two lists: never less than the gap, never longer than `ms`. */
+  async #pause(ms: number): Promise<void> {
+    await this.#sleep(Math.min(GAP_MS, ms), false);
+    if (!this.#woken) await this.#sleep(ms - GAP_MS, true);
+    this.#woken = false;
+  }
+
+  #sleep(ms: number, wakeful: boolean): Promise<void> {
+    if (ms <= 0 || this.#over.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        if (!wakeful && !this.#over.signal.aborted) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** News of the daemon, for as long as it sends any. The next list that comes asks for them again. */
+  async #listen(): Promise<void> {
+    if (this.#listening) return;
+    this.#listening = true;
+    try {
+      const stream = await this.#client.stream("/events", this.#over.signal);
+      // What happened between the list and now.
+      this.refresh();
+      for await (const { value } of ndjson<ChangeJson>(stream, true)) {
+        // A daemon that ends says so, of no process.
+        if (value.name !== undefined) this.#options.onEvent?.(value);
+        this.refresh();
+      }
+    } catch {
+      // The lists tell whether the daemon is gone.
+    }
+    this.#listening = false;
+  }
+}

@@ -1,0 +1,160 @@
+/** The lines of the apps that are looked at: in batches, no faster than a person can look. */
+
+import type { DaemonClient } from "../../protocol/daemon_client.ts";
+import { ndjson } from "../../protocol/ndjson.ts";
+import { type LogLine, sourceKey } from "./log_view.ts";
+import type { News } from "./messages.ts";
+import type { WantedLogs } from "./wanted.ts";
+
+/** A cursor that only passes by asks for nothing. */
+const SETTLE_MS = 100;
+const BATCH_MS = 80;
+/** More than this between two batches is left in the log, which is the buffer. */
+const MAX_BATCH_CHARS = 64 * 1024;
+/** So many full batches in a row, some 3 seconds of them: then it goes on with the last lines. */
+const TOO_MANY = 30;
+const RETRY_MS = 1000;
+const MAX_LINE_CHARS = 4096;
+
+/** Follows the logs of one choice of apps at a time. */
+export class LogFeed {
+  readonly #client: DaemonClient;
+  readonly #tell: (news: News) => void;
+  #source = "";
+  #over = new AbortController();
+  #held: PromiseWithResolvers<void> | undefined;
+
+  constructor(client: DaemonClient, tell: (news: News) => void) {
+    this.#client = client;
+    this.#tell = tell;
+  }
+
+  /** Follows these from now on, or none. */
+  follow(wanted: WantedLogs | undefined): void {
+    const source = wanted === undefined ? "" : sourceKey(wanted.names, wanted.stderr);
+    this.#hold(wanted?.hold ?? false);
+    if (source === this.#source) return;
+    this.#source = source;
+    this.#over.abort();
+    this.#over = new AbortController();
+    if (source !== "") void this.#run(wanted!, source, this.#over.signal);
+  }
+
+  #hold(on: boolean): void {
+    if (on) {
+      this.#held ??= Promise.withResolvers<void>();
+    } else {
+      this.#held?.resolve();
+      this.#held = undefined;
+    }
+  }
+
+  async #run(wanted: WantedLogs, source: string, signal: AbortSignal): Promise<void> {
+    await pause(SETTLE_MS, signal);
+    for (let skipped = false; !signal.aborted;) {
+      try {
+        skipped = await this.#read(wanted, { source, skipped }, signal);
+      } catch {
+        // The daemon is gone, or the app: the list says which.
+        skipped = false;
+        await pause(RETRY_MS, signal);
+      }
+    }
+  }
+
+  /** Reads until it is over. True when it fell behind what is written. */
+  async #read(
+    { names, stderr }: WantedLogs,
+    of: { readonly source: string; readonly skipped: boolean },
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const lines = Math.max(50, Math.min(1000, Math.floor(2000 / names.length)));
+    const query = new URLSearchParams(names.map((name) => ["target", name]));
+    query.set("follow", "true");
+    query.set("lines", String(lines));
+    if (stderr) query.set("stderr", "true");
+    const done = new AbortController();
+    let begins = true;
+    const batch = new Batch((lines) => {
+      this.#tell({ type: "log", ...of, begins, lines });
+      begins = false;
+    });
+    try {
+      const ends = AbortSignal.any([signal, done.signal]);
+      const stream = await this.#client.stream(`/logs?${query}`, ends);
+      for await (const { value } of ndjson<LogLine>(stream, true)) {
+        if (signal.aborted) return false;
+        batch.add(value);
+        await this.#held?.promise;
+        if (!batch.full) continue;
+        if (batch.flushFull() >= TOO_MANY) return true;
+        await pause(BATCH_MS, signal);
+      }
+      return false;
+    } finally {
+      batch.end(signal.aborted);
+      done.abort();
+    }
+  }
+}
+
+/** Lines that are told together. */
+class Batch {
+  readonly #tell: (lines: readonly LogLine[]) => void;
+  #lines: LogLine[] = [];
+  #chars = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #inARow = 0;
+
+  constructor(tell: (lines: readonly LogLine[]) => void) {
+    this.#tell = tell;
+  }
+
+  get full(): boolean {
+    return this.#chars > MAX_BATCH_CHARS;
+  }
+
+  add(value: LogLine): void {
+    const { line } = value;
+    const capped = line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)}…` : line;
+    this.#lines.push({ ...value, line: capped });
+    this.#chars += capped.length + 100;
+    this.#timer ??= setTimeout(() => {
+      this.#inARow = 0;
+      this.flush();
+    }, BATCH_MS);
+  }
+
+  /** Tells them before the time is over; how often that was so since it last was not. */
+  flushFull(): number {
+    this.flush();
+    return ++this.#inARow;
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#chars = 0;
+    const lines = this.#lines;
+    this.#lines = [];
+    if (lines.length > 0) this.#tell(lines);
+  }
+
+  end(silently: boolean): void {
+    if (silently) this.#lines = [];
+    this.flush();
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+  });
+}

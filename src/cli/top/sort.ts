@@ -1,0 +1,55 @@
+/** The order of the apps. Pure. */
+
+import { baseName } from "../../model/name.ts";
+import type { ProcessState } from "../../model/process_info.ts";
+import type { ProcessJson } from "../../protocol/process_json.ts";
+
+/** By what they are ordered. */
+export type SortKey = (typeof SORT_KEYS)[number];
+
+/** Every order there is, as they follow each other. */
+export const SORT_KEYS = ["id", "name", "state", "cpu", "mem", "restarts", "uptime"] as const;
+
+/** An order, or its reverse. */
+export interface Sort {
+  readonly key: SortKey;
+  readonly reverse: boolean;
+}
+
+/** What is wrong comes first. */
+const SEVERITY: readonly ProcessState[] = [
+  "errored",
+  "crashed",
+  "waiting",
+  "starting",
+  "stopping",
+  "running",
+  "stopped",
+];
+
+type Order = (one: ProcessJson, other: ProcessJson) => number;
+
+/** Of figures the greatest comes first. */
+const ORDERS: Readonly<Record<SortKey, Order>> = {
+  id: (one, other) => one.numeric_id - other.numeric_id,
+  name: (one, other) =>
+    compare(baseName(one.name).toLowerCase(), baseName(other.name).toLowerCase()) ||
+    one.instance_index - other.instance_index,
+  state: (one, other) => SEVERITY.indexOf(one.state) - SEVERITY.indexOf(other.state),
+  cpu: (one, other) => other.cpu_percent - one.cpu_percent,
+  mem: (one, other) => other.memory_bytes - one.memory_bytes,
+  restarts: (one, other) => other.restarts - one.restarts,
+  uptime: (one, other) => other.uptime - one.uptime,
+};
+
+/** The apps in an order; those that are equal in it by their number. */
+export function sorted(processes: readonly ProcessJson[], { key, reverse }: Sort): ProcessJson[] {
+  const sign = reverse ? -1 : 1;
+  return processes.toSorted((one, other) =>
+    sign * ORDERS[key](one, other) || ORDERS.id(one, other)
+  );
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

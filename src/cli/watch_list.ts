@@ -1,0 +1,90 @@
+/** `procsup list --watch`: the list again and again, for a person or for a program. */
+
+import { messageOf, ProcsupError } from "../model/errors.ts";
+import type { ProcessJson } from "../protocol/process_json.ts";
+import type { CommandContext } from "./command.ts";
+import { connect } from "./connect.ts";
+import { intervalOf } from "./interval.ts";
+import { changedProcesses } from "./list_changes.ts";
+import { ListFeed } from "./list_feed.ts";
+import type { Output } from "./output.ts";
+import { plainText } from "./terminal_text.ts";
+
+/** The lines of a table of so many columns. */
+type Table = (processes: readonly ProcessJson[], width: number | undefined) => readonly string[];
+
+/**
+ * Shows the list until it is interrupted. On a terminal it is drawn in place, and outlives the
+ * daemon; in a pipe it is printed when it has changed, and ends with the daemon, as every stream.
+ */
+export async function watchList(context: CommandContext, table: Table): Promise<void> {
+  const { output, flags } = context;
+  const intervalMs = intervalOf(flags.text("interval"));
+  const client = connect(context);
+  const inPlace = output.terminal && Deno.env.get("TERM") !== "dumb";
+  const show = showing(output, table, inPlace);
+  let shown: readonly ProcessJson[] | undefined;
+  const feed = new ListFeed(client, {
+    intervalMs,
+    onList: (processes) => show(shown = processes),
+    onLost: (error) => {
+      if (shown === undefined || !inPlace || forPrograms(output)) throw error;
+      show(shown, `connection lost, retrying: ${plainText(messageOf(error))}`);
+    },
+  });
+  await feed.run();
+}
+
+function forPrograms({ format }: Output): boolean {
+  return format === "json" || format === "jsonl";
+}
+
+function showing(
+  output: Output,
+  table: Table,
+  inPlace: boolean,
+): (processes: readonly ProcessJson[], below?: string) => void {
+  if (forPrograms(output)) return changesAsLines(output);
+  if (output.format !== "table" && output.format !== "wide") {
+    throw new ProcsupError("bad_request", `Cannot watch with -o ${output.format}`, {
+      hint: "procsup list --watch -o jsonl",
+    });
+  }
+  return inPlace ? inPlaceOf(table) : whenChanged(output, table);
+}
+
+/** A line an app: all at first, then whatever changed in more than what it uses. */
+function changesAsLines(output: Output): (processes: readonly ProcessJson[]) => void {
+  let before: readonly ProcessJson[] = [];
+  return (processes) => {
+    for (const item of changedProcesses(before, processes)) output.data(JSON.stringify(item));
+    before = processes;
+  };
+}
+
+function whenChanged(output: Output, table: Table): (processes: readonly ProcessJson[]) => void {
+  let before: readonly ProcessJson[] | undefined;
+  return (processes) => {
+    const same = before !== undefined && changedProcesses(before, processes).length === 0;
+    if (same) return;
+    output.data(`${before === undefined ? "" : "\n"}${table(processes, undefined).join("\n")}`);
+    before = processes;
+  };
+}
+
+function inPlaceOf(table: Table): (processes: readonly ProcessJson[], below?: string) => void {
+  const encoder = new TextEncoder();
+  let begun = false;
+  return (processes, below) => {
+    const { columns, rows } = Deno.consoleSize();
+    const lines = [...table(processes, columns), ...(below === undefined ? [] : [below])];
+    // What does not fit would scroll, and the next drawing would begin in the wrong place.
+    const left = lines.length - (rows - 1);
+    const fitting = left <= 0 ? lines : [...lines.slice(0, rows - 2), `… ${left + 1} more`];
+    const clear = begun ? "" : "\x1b[2J";
+    begun = true;
+    Deno.stdout.writeSync(
+      encoder.encode(`${clear}\x1b[H${fitting.map((line) => `${line}\x1b[K\n`).join("")}\x1b[J`),
+    );
+  };
+}

@@ -1,0 +1,83 @@
+import { assertEquals } from "@std/assert";
+import {
+  type Binding,
+  COMMON_BINDINGS,
+  PANE_BINDINGS,
+  TABLE_BINDINGS,
+} from "../../../src/cli/top/bindings.ts";
+import { decodeKeys } from "../../../src/cli/top/key_decoder.ts";
+import { wishOf } from "../../../src/cli/top/key_wish.ts";
+
+const names = (text: string, final = true) =>
+  decodeKeys(text, final).keys.map((input) => input.type === "key" ? input.key : `«${input.text}»`);
+
+Deno.test("decodeKeys() names keys of every form a terminal sends", () => {
+  assertEquals(names("jé日\r\t\x7f\x0c"), ["j", "é", "日", "enter", "tab", "backspace", "ctrl-l"]);
+  assertEquals(names("\x1b[A\x1bOB\x1b[1;5C\x1b[H\x1b[4~\x1b[5~\x1b[6~\x1b[3~\x1b[Z"), [
+    "up",
+    "down",
+    "right",
+    "home",
+    "end",
+    "pageup",
+    "pagedown",
+    "delete",
+    "backtab",
+  ]);
+  assertEquals(names("\x1b\x1bx"), ["escape", "alt-x"]);
+});
+
+Deno.test("decodeKeys() swallows what it does not know, and does not take its parts for keys", () => {
+  // A mouse, a reply of the terminal, a function key, an unknown final.
+  assertEquals(names("\x1b[<0;10;20M\x1b[?1;2c\x1b[15~\x1b[3;4y\x1bOPq"), ["q"]);
+});
+
+Deno.test("decodeKeys() waits for the rest of a sequence, and only then decides", () => {
+  assertEquals(decodeKeys("j\x1b"), { keys: [{ type: "key", key: "j" }], rest: "\x1b" });
+  assertEquals(decodeKeys("\x1b["), { keys: [], rest: "\x1b[" });
+  assertEquals(names("\x1b"), ["escape"]);
+  assertEquals(names("\x1b[1;"), []);
+});
+
+Deno.test("decodeKeys() keeps a paste apart, over several reads", () => {
+  assertEquals(decodeKeys("\x1b[200~xq").keys, []);
+  assertEquals(names("\x1b[200~xq\rd\x1b[201~j"), ["«xq\rd»", "j"]);
+});
+
+Deno.test("wishOf() reads a key by where the person is", () => {
+  const key = (key: string) => ({ type: "key" as const, key });
+  const table = { prompt: undefined, help: undefined, focus: "table" as const };
+  const pane = { ...table, focus: "pane" as const };
+  assertEquals(wishOf(key("g"), table), { type: "pane", pane: "graph" });
+  assertEquals(wishOf(key("g"), pane), { type: "move", by: "first" });
+  assertEquals(wishOf(key("x"), pane), { type: "do", verb: "stop" });
+  assertEquals(wishOf(key("F1"), table), undefined);
+  const typing = { ...table, prompt: { type: "filter" as const, text: "", before: "" } };
+  assertEquals(wishOf(key("x"), typing), { type: "type", text: "x" });
+  assertEquals(wishOf(key("up"), typing), undefined);
+  assertEquals(wishOf(key("ctrl-c"), typing), { type: "quit" });
+  assertEquals(wishOf(key("constructor"), typing), undefined);
+});
+
+Deno.test("wishOf() takes only a y for a yes, and a paste for none", () => {
+  const action = { verb: "stop" as const, targets: ["api"] };
+  const where = {
+    prompt: { type: "confirm" as const, question: "Stop api?", action },
+    help: undefined,
+    focus: "table" as const,
+  };
+  assertEquals(wishOf({ type: "key", key: "y" }, where), { type: "enter" });
+  for (const key of ["n", "enter", " ", "escape"]) {
+    assertEquals(wishOf({ type: "key", key }, where), { type: "cancel" });
+  }
+  assertEquals(wishOf({ type: "paste", text: "y" }, where), undefined);
+  assertEquals(wishOf({ type: "paste", text: "xyd" }, { ...where, prompt: undefined }), undefined);
+});
+
+Deno.test("bindings give each key one meaning at a place", () => {
+  const keysOf = (bindings: readonly Binding[]) => bindings.flatMap(({ keys }) => keys);
+  for (const own of [TABLE_BINDINGS, PANE_BINDINGS]) {
+    const all = keysOf([...own, ...COMMON_BINDINGS]);
+    assertEquals(all.filter((key, index) => all.indexOf(key) !== index), []);
+  }
+});

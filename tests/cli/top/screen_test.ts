@@ -1,0 +1,42 @@
+import { assert, assertEquals } from "@std/assert";
+import { difference, Screen } from "../../../src/cli/top/screen.ts";
+
+Deno.test("difference() writes the lines that changed, and no other", () => {
+  assertEquals(difference(["a", "b"], ["a", "b"], 10), "");
+  const text = difference(["one", "two", "three"], ["one", "zwei", "three"], 10);
+  assert(text.includes("\x1b[2;1H") && text.includes("zwei"));
+  assert(!text.includes("one") && !text.includes("three"));
+});
+
+Deno.test("difference() erases what is left of a longer line, but no full line's last character", () => {
+  assert(difference(["longer"], ["x"], 6).includes("x\x1b[0m\x1b[K"));
+  assert(!difference(["longer"], ["123456"], 6).includes("\x1b[K"));
+  assert(difference(["a", "b"], ["a"], 6).includes("\x1b[2;1H"));
+});
+
+Deno.test("Screen.draw() leaves out what a slow terminal did not get to", async () => {
+  const written: string[] = [];
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const screen = new Screen((text) => gates[written.push(text) - 1]!.promise);
+  for (const line of ["first", "second", "third"]) screen.draw([line], 20);
+  gates[0]!.resolve();
+  gates[1]!.resolve();
+  await screen.idle;
+  assertEquals(written.length, 2);
+  assert(written[0]!.includes("\x1b[2J") && written[0]!.includes("first"));
+  assert(written[1]!.includes("third") && !written[1]!.includes("second"));
+});
+
+Deno.test("Screen.draw() draws all again when nothing is known of the terminal", async () => {
+  const written: string[] = [];
+  const screen = new Screen((text) => Promise.resolve(void written.push(text)));
+  screen.draw(["same"], 20);
+  await screen.idle;
+  screen.draw(["same"], 20);
+  await screen.idle;
+  assertEquals(written.length, 1);
+  screen.forget();
+  screen.draw(["same"], 20);
+  await screen.idle;
+  assert(written[1]!.includes("same"));
+});
