@@ -5,7 +5,7 @@
  * The exit code is 1 when something promised did not happen.
  */
 
-import { APPS, Stage } from "./demo/stage.ts";
+import { APPS, Stage, WORDS } from "./demo/stage.ts";
 import { tour } from "./demo/tour.ts";
 
 const INTERRUPTED = 130;
@@ -42,22 +42,18 @@ async function cleanUp(stage: Stage, startedAt: number): Promise<boolean> {
 }
 
 async function stay(stage: Stage, interrupted: Promise<string>): Promise<void> {
+  const procsup = WORDS.join(" ");
   console.log(`
 The apps stay up until Ctrl-C. In another terminal, in ${APPS}:
 
   export PROCSUP_HOME=${stage.home}
-  ${WORDS} list
-  ${WORDS} logs -f
-  ${WORDS} events
-  ${WORDS} restart web
-  ${WORDS} status worker`);
+  ${procsup} list
+  ${procsup} logs -f
+  ${procsup} events
+  ${procsup} restart web
+  ${procsup} status worker`);
   await interrupted;
 }
-
-const WORDS = `${Deno.execPath()} run -A ${import.meta.dirname}/../main.ts`.replace(
-  "scripts/../",
-  "",
-);
 
 /** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
 function interruption(): Promise<string> {
@@ -71,8 +67,8 @@ function interruption(): Promise<string> {
 function next(): void {
   console.log(`
 Try next:
-  ${WORDS} start <your app>     then: list, logs -f, why, restart, stop
-  ${WORDS} help`);
+  ${WORDS.join(" ")} start <your app>     then: list, logs -f, why, restart, stop
+  ${WORDS.join(" ")} help`);
 }
 
 const code = await main(Deno.args);

@@ -4,10 +4,10 @@
 #   install.sh [--prefix DIR] [--version X] [--from DIR|URL]    into DIR/bin, ~/.local by default
 #   install.sh --uninstall [--prefix DIR]                       removes it; apps and their logs stay
 #
-# The executable is checked against SHA256SUMS of the same place before it is moved to its own.
+# The executable is checked against SHA256SUMS of the same place, and run, before it takes its own.
 set -eu
 
-prefix=${PROCSUP_INSTALL:-${HOME:?HOME is not set}/.local}
+prefix=${PROCSUP_INSTALL:-}
 version=latest
 from=${PROCSUP_RELEASES:-}
 uninstall=
@@ -26,13 +26,27 @@ while [ $# -gt 0 ]; do
   esac
 done
 
+[ -n "$prefix" ] || prefix=${HOME:?is not set: name a --prefix}/.local
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 bin=$prefix/bin/procsup
+
+# What the portable form unpacked: every version of it, and nothing else that may be there.
+remove_unpacked() {
+  cache=${PROCSUP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/procsup}
+  for mark in "$cache"/*/.mark; do
+    if [ -e "$mark" ]; then rm -rf "${mark%/.mark}"; fi
+  done
+  rmdir "$cache" 2>/dev/null || true
+}
 
 if [ -n "$uninstall" ]; then
   [ -e "$bin" ] || fail "There is no $bin"
-  rm "$bin"
-  rm -rf "${PROCSUP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/procsup}"
-  echo "Removed $bin. Apps, logs and settings stay in ${PROCSUP_HOME:-$HOME/.procsup}"
+  if "$bin" ping >/dev/null 2>&1; then
+    fail "A daemon runs: end it and its apps first with $bin shutdown"
+  fi
+  rm "$bin" || fail "Cannot remove $bin"
+  remove_unpacked
+  echo "Removed $bin. Logs and settings stay in ${PROCSUP_HOME:-${HOME:-}/.procsup}"
   exit 0
 fi
 
@@ -51,27 +65,33 @@ if [ -z "$from" ]; then
     *) from=$releases/download/v${version#v} ;;
   esac
 fi
+from=${from#file://}
 
+# Nothing leads from https to http, be it by a redirection.
 get() {
   case $from in
-    http://* | https://*)
-      if command -v curl >/dev/null 2>&1; then curl -fsSL --proto '=https' -o "$2" "$from/$1"
-      elif command -v wget >/dev/null 2>&1; then wget -q -O "$2" "$from/$1"
-      else fail "curl or wget is needed"
-      fi ;;
-    *) cp "$from/$1" "$2" ;;
+    https://*) proto='=https' ;;
+    http://*) proto='=http,https' ;;
+    *) cp "$from/$1" "$2"; return ;;
   esac
+  if command -v curl >/dev/null 2>&1; then
+    curl -fsSL --proto "$proto" --retry 2 -o "$2" "$from/$1"
+  elif command -v wget >/dev/null 2>&1; then
+    wget -q -O "$2" "$from/$1"
+  else
+    fail "curl or wget is needed"
+  fi
 }
 
 digest() {
   if command -v sha256sum >/dev/null 2>&1; then sha256sum <"$1"
   elif command -v shasum >/dev/null 2>&1; then shasum -a 256 <"$1"
-  else fail "sha256sum or shasum is needed to check the download"
+  else openssl dgst -sha256 -r <"$1"
   fi | cut -d' ' -f1
 }
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work" "$bin.new.$$"' EXIT
 trap 'exit 130' INT TERM
 
 get SHA256SUMS "$work/SHA256SUMS" || fail "Cannot get SHA256SUMS from $from"
@@ -83,16 +103,21 @@ if [ -z "$wanted" ]; then
 fi
 [ -n "$wanted" ] || fail "$from has nothing for this machine"
 get "$asset" "$work/procsup" || fail "Cannot get $asset from $from"
-[ "$(digest "$work/procsup")" = "$wanted" ] || fail "$asset is damaged: its checksum is wrong; nothing was changed"
+[ "$(digest "$work/procsup")" = "$wanted" ] ||
+  fail "$asset is damaged: its checksum is wrong; nothing was changed"
 
-chmod 755 "$work/procsup"
-shown=$("$work/procsup" version) || fail "$asset does not run on this machine; nothing was changed"
+# Beside its place, since programs may not be run from everywhere.
 mkdir -p "$prefix/bin" || fail "Cannot write to $prefix: choose another --prefix"
-cp "$work/procsup" "$bin.new.$$" && mv -f "$bin.new.$$" "$bin"
+cp "$work/procsup" "$bin.new.$$" || fail "Cannot write to $prefix: choose another --prefix"
+chmod 755 "$bin.new.$$"
+shown=$("$bin.new.$$" version) || fail "$asset does not run on this machine; nothing was changed"
+mv -f "$bin.new.$$" "$bin" || fail "Cannot replace $bin"
 echo "Installed $shown as $bin"
 
-case :$PATH: in
+case :${PATH:-}: in
   *:"$prefix/bin":*) ;;
-  *) printf 'Add it to your PATH:  export PATH="%s/bin:$PATH"\n' "$prefix" ;;
+  *) echo "Add it to your PATH:  export PATH=\"$prefix/bin:\$PATH\"" ;;
 esac
-if "$bin" ping >/dev/null 2>&1; then echo "A daemon runs: replace it under your apps with  procsup upgrade"; fi
+if "$bin" ping >/dev/null 2>&1; then
+  echo "A daemon runs: replace it under your apps with  procsup upgrade"
+fi

@@ -12,8 +12,9 @@
  *
  * Data is as it stands on the wire: snake_case, times as ISO 8601, `uptime` in nanoseconds.
  *
- * Permissions: for the socket `--allow-read --allow-write --allow-env --allow-net`, for a URL
- * `--allow-net`.
+ * Permissions: for the socket of a home H `--allow-read=H --allow-write=H
+ * --allow-net=unix:H/procsup.sock`, and `--allow-env=PROCSUP_HOME,HOME` unless H is given; for a URL
+ * `--allow-net=HOST:PORT`. What is missing is named by a `ProcsupError` with the code `forbidden`.
  *
  * @module
  */

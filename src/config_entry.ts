@@ -24,4 +24,8 @@ export type {
   FileProcess,
   FileValue,
   ProfileFile,
+  RunFileEntry,
+  WebhookFileEntry,
 } from "./model/config_file.ts";
+export type { WebSettings } from "./model/listen_address.ts";
+export type { WebhookEvent } from "./model/webhook.ts";

@@ -21,13 +21,22 @@
  *
  * Permissions: `--allow-all` on Linux, where Deno lets nothing less read `/proc`; elsewhere
  * `--allow-read --allow-write --allow-run --allow-env --allow-sys --allow-net`. Without them
- * `Manager.open()` throws a `ProcsupError` with the code `forbidden` that names the missing one.
+ * `Manager.open()` throws a `ProcsupError` with the code `forbidden` that names every missing one.
+ *
+ * Durations are strings with a unit (`"5s"`, `"1m30s"`) or numbers of nanoseconds; what is given back
+ * has the unit in its name (`uptimeMs`, `memBytes`).
  *
  * @module
  */
 
 export { Manager } from "./manager/manager.ts";
-export type { CallOptions, LogOptions, ManagerConfig } from "./manager/manager.ts";
+export type {
+  CallOptions,
+  EventOptions,
+  LogOptions,
+  ManagerConfig,
+  SaveOptions,
+} from "./manager/manager.ts";
 export type { Resurrected } from "./manager/saved_state.ts";
 export type { DurationInput } from "./model/duration.ts";
 export { ProcsupError } from "./model/errors.ts";

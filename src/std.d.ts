@@ -21,13 +21,6 @@ declare module "@std/assert" {
   ): Promise<E>;
 }
 
-declare module "@std/path/glob-to-regexp" {
-  export function globToRegExp(
-    glob: string,
-    options?: { extended?: boolean; globstar?: boolean; caseInsensitive?: boolean },
-  ): RegExp;
-}
-
 // The package comes without types as well. What we use of it:
 declare module "ws" {
   import type { IncomingMessage } from "node:http";

@@ -6,6 +6,8 @@ export interface Edge {
   readonly from: string;
   /** Path of the imported file from the root, or a specifier such as `npm:/hono@4`. */
   readonly to: string;
+  /** The words of the import, such as `zod` or `../model/name.ts`. */
+  readonly says: string;
   /** Whether it is only reached by `import()`. */
   readonly dynamic: boolean;
 }
@@ -17,6 +19,7 @@ interface Resolved {
 interface Module {
   readonly specifier: string;
   readonly dependencies?: readonly {
+    readonly specifier: string;
     readonly code?: Resolved;
     readonly type?: Resolved;
     readonly isDynamic?: boolean;
@@ -71,11 +74,12 @@ async function modulesOf(root: string, entry: string): Promise<readonly Module[]
 }
 
 function edgesOf(root: string, module: Module): Edge[] {
-  return (module.dependencies ?? []).flatMap(({ code, type, isDynamic }) => {
+  return (module.dependencies ?? []).flatMap(({ specifier, code, type, isDynamic }) => {
     const targets = [code?.specifier, type?.specifier].filter((to) => to !== undefined);
     return [...new Set(targets)].map((to) => ({
       from: pathOf(root, module.specifier),
       to: pathOf(root, to),
+      says: specifier,
       dynamic: isDynamic ?? false,
     }));
   });

@@ -4,11 +4,12 @@
  */
 
 import { VERSION } from "../../src/protocol/actions.ts";
+import { bundle } from "./bundle.ts";
 
 /** How what follows the stub is compressed, and what undoes it. gzip is on every machine. */
 const COMPRESSIONS = {
-  gzip: { pack: ["gzip", "-6", "-c"], unpack: "gzip -dc <" },
-  xz: { pack: ["xz", "-6", "-T2", "-c"], unpack: "xz -dc <" },
+  gzip: { pack: ["gzip", "-6", "-n", "-c"], unpack: "gzip -dc" },
+  xz: { pack: ["xz", "-6", "-T2", "-c"], unpack: "xz -dc" },
 } as const;
 
 /** Builds it for this machine as `path`. */
@@ -19,55 +20,37 @@ export async function buildPortable(
 ): Promise<void> {
   const folder = Deno.makeTempDirSync({ prefix: "procsup-portable-" });
   try {
-    await bundle(root, `${folder}/files`);
+    await bundle(root, `${root}/scripts/compile/portable_entry.ts`, `${folder}/files`);
     Deno.copyFileSync(Deno.execPath(), `${folder}/files/deno`);
     Deno.chmodSync(`${folder}/files/deno`, 0o755);
-    await archive(folder, COMPRESSIONS[compression].pack);
-    await join(`${folder}/payload`, path, COMPRESSIONS[compression].unpack);
+    const files = await archive(folder, COMPRESSIONS[compression].pack);
+    const { unpack } = COMPRESSIONS[compression];
+    await join(`${folder}/payload`, path, { FILES: String(files), UNPACK: unpack });
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }
 }
 
-async function bundle(root: string, outdir: string): Promise<void> {
-  await run(Deno.execPath(), [
-    "bundle",
-    "--quiet",
-    "--minify",
-    "--code-splitting",
-    "--platform",
-    "deno",
-    "--outdir",
-    outdir,
-    `${root}/scripts/compile/portable_entry.ts`,
-  ], root);
-  makeRequireLazy(outdir);
-}
+/** Seconds since 1970 of each file, and of the mark that none of them may be newer than. */
+const FILE_TIME = 0;
+const MARK_TIME = 86_400;
 
-/** What the bundler writes to have a `require`, in every program that has one CommonJS module. */
-const REQUIRE =
-  /import\s*\{createRequire as (\w+)\}\s*from\s*"node:module";(var \w+)=\1\(import\.meta\.url\);/g;
-
-/** `node:module` costs each command 20 ms: it is loaded when the first `require` is called. */
-function makeRequireLazy(folder: string): void {
-  for (const { name } of Deno.readDirSync(folder)) {
-    const text = Deno.readTextFileSync(`${folder}/${name}`);
-    const lazy = text.replace(
-      REQUIRE,
-      (_all, _name, variable) =>
-        `${variable}=(...a)=>process.getBuiltinModule("node:module")` +
-        `.createRequire(import.meta.url)(...a);`,
-    );
-    if (lazy !== text) Deno.writeTextFileSync(`${folder}/${name}`, lazy);
-  }
-}
-
-/** The same input gives the same archive, whenever and by whomever it is built. */
-async function archive(folder: string, pack: readonly string[]): Promise<void> {
+/**
+ * The same input gives the same archive, whenever and by whomever it is built. Returns how many files
+ * are in it beside the mark.
+ */
+async function archive(folder: string, pack: readonly string[]): Promise<number> {
   const names = [...Deno.readDirSync(`${folder}/files`)].map(({ name }) => name).sort();
-  const plain = ["--owner=0", "--group=0", "--numeric-owner", "--mtime=@0"];
+  for (const name of names) Deno.utimeSync(`${folder}/files/${name}`, FILE_TIME, FILE_TIME);
+  Deno.writeTextFileSync(`${folder}/files/.mark`, "");
+  Deno.utimeSync(`${folder}/files/.mark`, MARK_TIME, MARK_TIME);
+  const plain = ["--owner=0", "--group=0", "--numeric-owner"];
   const gnu = new TextDecoder().decode(await run("tar", ["--version"], folder)).includes("GNU");
-  await run("tar", ["-cf", "../archive", ...(gnu ? plain : []), ...names], `${folder}/files`);
+  await run(
+    "tar",
+    ["-cf", "../archive", ...(gnu ? plain : []), ".mark", ...names],
+    `${folder}/files`,
+  );
   const [program, ...args] = pack;
   using output = Deno.openSync(`${folder}/payload`, { write: true, createNew: true });
   const child = new Deno.Command(program!, {
@@ -80,14 +63,19 @@ async function archive(folder: string, pack: readonly string[]): Promise<void> {
   const written = input.readable.pipeTo(child.stdin);
   await Promise.all([written, child.stdout.pipeTo(output.writable)]);
   if (!(await child.status).success) throw new Error(`${program} failed`);
+  return names.length;
 }
 
-async function join(payload: string, path: string, unpack: string): Promise<void> {
+async function join(
+  payload: string,
+  path: string,
+  words: Readonly<Record<"FILES" | "UNPACK", string>>,
+): Promise<void> {
   const content = await Deno.readFile(payload);
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", content)).toHex();
   const template = Deno.readTextFileSync(new URL("stub.sh", import.meta.url));
-  const filled = template.replace("@VERSION@", VERSION).replace("@HASH@", hash)
-    .replace("@UNPACK@", unpack);
+  const all: Record<string, string> = { ...words, VERSION, HASH: hash };
+  const filled = template.replace(/@([A-Z]+)@/g, (word, name) => all[name] ?? word);
   const stub = new TextEncoder().encode(withOffset(filled));
   const temporary = `${path}.new`;
   using file = Deno.openSync(temporary, { write: true, create: true, truncate: true });

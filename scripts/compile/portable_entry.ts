@@ -1,16 +1,16 @@
 /** Where the portable executable enters: gives the user's own variables back, then runs the program. */
 
 import { runCli } from "../../src/cli/cli.ts";
+import { unpackedFolder } from "../../src/platform/own_program.ts";
+import { holdUnpacked, pruneUnpacked } from "../../src/platform/unpacked.ts";
+import { giveBackVariables } from "./lent_variables.ts";
 
-/** What the stub sets for the Deno that it starts, and where it keeps what the user had there. */
-const LENT = { DENO_DIR: "PROCSUP_USER_DENO_DIR", DENO_NO_UPDATE_CHECK: undefined } as const;
+/** Set by the stub when it has just unpacked. */
+const UNPACKED = "PROCSUP_UNPACKED";
 
-// Apps that are started from here must find the environment as the user left it.
-for (const [name, kept] of Object.entries(LENT)) {
-  const value = kept === undefined ? undefined : Deno.env.get(kept);
-  if (value) Deno.env.set(name, value);
-  else Deno.env.delete(name);
-  if (kept !== undefined) Deno.env.delete(kept);
-}
-
+const folder = unpackedFolder()!;
+holdUnpacked(folder);
+if (Deno.env.get(UNPACKED)) pruneUnpacked(folder);
+Deno.env.delete(UNPACKED);
+giveBackVariables();
 Deno.exit(await runCli(Deno.args));

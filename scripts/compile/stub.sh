@@ -13,55 +13,77 @@ fail() { printf 'error: %s\n  hint: %s\n' "$1" "$2" >&2; exit 1; }
 if [ -n "${PROCSUP_CACHE-}" ]; then cache=$PROCSUP_CACHE
 elif [ -n "${XDG_CACHE_HOME-}" ]; then cache=$XDG_CACHE_HOME/procsup
 elif [ -n "${HOME-}" ]; then cache=$HOME/.cache/procsup
-else fail "Cannot find a folder to unpack to" "set HOME or PROCSUP_CACHE"
+else cache=${TMPDIR:-/tmp}/procsup-cache-$(id -u) # a service has no HOME
 fi
+case $cache in /*) ;; *) cache=$PWD/$cache ;; esac
 dir=$cache/$hash
 
-# A folder that somebody else put there is never run from.
-owned() { [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ]; }
+# whole DIR/*: every file is there, and none was changed. The archive gives them a time in 1970, and
+# the mark one a day later.
+whole() {
+  [ $# = @FILES@ ] && [ -f "$dir/.mark" ] || return 1
+  for file; do
+    # shellcheck disable=SC3013
+    if [ "$file" -nt "$dir/.mark" ]; then return 1; fi
+  done
+}
+
+# What somebody else put there is never run, unless it is root's and nobody else could write to it.
+owned() {
+  [ -d "$1" ] && [ ! -L "$1" ] || return 1
+  [ -O "$1" ] || [ -n "$(find "$1" -prune -user 0 ! -perm -0020 ! -perm -0002)" ]
+}
 
 digest() {
-  if command -v sha256sum >/dev/null 2>&1; then sha256sum <"$1"
-  elif command -v shasum >/dev/null 2>&1; then shasum -a 256 <"$1"
-  elif command -v openssl >/dev/null 2>&1; then openssl dgst -sha256 -r <"$1"
-  else fail "Cannot check what is unpacked" "install sha256sum, shasum or openssl"
+  if command -v sha256sum >/dev/null 2>&1; then sha256sum
+  elif command -v shasum >/dev/null 2>&1; then shasum -a 256
+  else openssl dgst -sha256 -r
   fi | cut -d' ' -f1
 }
 
-unpack() {
+payload() { tail -c +@OFFSET@ "$self"; }
+
+unpack() (
+  own="set PROCSUP_CACHE to a folder of your own"
   umask 077
-  mkdir -p "$cache" || fail "Cannot create $cache" "set PROCSUP_CACHE to a folder of your own"
-  owned "$cache" || fail "Refusing $cache: it is not a folder of yours" "set PROCSUP_CACHE to another"
+  mkdir -p "$cache" || fail "Cannot create $cache" "$own"
+  if [ -L "$cache" ] || [ ! -O "$cache" ]; then
+    fail "Refusing $cache: it is not a folder of yours" "$own"
+  fi
   chmod 700 "$cache"
-  new=$cache/.new.$$
-  rm -rf "$new"
-  mkdir "$new" || fail "Cannot unpack into $cache" "set PROCSUP_CACHE to a folder of your own"
+  new=$(mktemp -d "$cache/.new.XXXXXX") || fail "Cannot write to $cache" "$own"
   trap 'rm -rf "$new"' EXIT
   trap 'exit 130' INT TERM HUP
-  tail -c +@OFFSET@ "$self" >"$new/payload" || fail "Cannot read $self" "install procsup again"
-  [ "$(digest "$new/payload")" = "$hash" ] ||
+  [ "$(payload | digest)" = "$hash" ] ||
     fail "$self is damaged: its checksum is wrong" "install procsup again"
-  @UNPACK@"$new/payload" | (cd "$new" && tar -xf -) ||
-    fail "Cannot unpack into $cache: is the disk full?" "set PROCSUP_CACHE to another folder"
-  rm "$new/payload"
-  # Another one may have been faster; then this one lands inside of it.
-  mv "$new" "$dir" && rm -rf "$dir/${new##*/}"
-  trap - EXIT INT TERM HUP
+  payload | @UNPACK@ | (cd "$new" && tar -xof -) ||
+    fail "Cannot unpack into $cache: is the disk full?" "it takes 100 MB; or set PROCSUP_CACHE to another folder"
+  "$new/deno" -V >/dev/null ||
+    fail "What was unpacked into $cache does not run there: is it mounted noexec?" "$own"
+  # Another one may have been faster. What is spoilt gives way in one piece: it may be in use.
+  whole "$dir"/* && exit
+  if [ -e "$dir" ]; then mkdir "$new/.old" && mv "$dir" "$new/.old/"; fi
+  mv "$new" "$dir" && rm -rf "$dir/.old" "$dir/.new".*
+)
+
+refuse_foreign() {
+  if [ -e "$dir" ] || [ -L "$dir" ]; then
+    owned "$dir" || fail "Refusing $dir: it is not a folder of yours" "remove it"
+  fi
 }
 
-umask_before=$(umask)
-[ -d "$dir" ] || unpack
-umask "$umask_before"
-owned "$dir" || fail "Refusing $dir: it is not a folder of yours" "remove it"
+refuse_foreign
+if ! whole "$dir"/*; then
+  unpack || exit 1
+  refuse_foreign
+  export PROCSUP_UNPACKED=yes
+fi
 
 # A daemon without a PATH would find no program.
-PATH=${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}
-export PATH
-PROCSUP_EXECUTABLE=$self
-PROCSUP_USER_DENO_DIR=${DENO_DIR-}
-DENO_DIR=$dir/cache
-DENO_NO_UPDATE_CHECK=1
-export PROCSUP_EXECUTABLE PROCSUP_USER_DENO_DIR DENO_DIR DENO_NO_UPDATE_CHECK
-exec "$dir/deno" run -q -A --no-prompt --no-config --no-lock --v8-flags=--max-semi-space-size=1 \
-  "$dir/portable_entry.js" "$@"
+export PATH="${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}"
+export PROCSUP_EXECUTABLE="$self" PROCSUP_USER_DENO_DIR="${DENO_DIR-}"
+export PROCSUP_USER_NO_UPDATE_CHECK="${DENO_NO_UPDATE_CHECK-}"
+export DENO_DIR="$dir/.cache" DENO_NO_UPDATE_CHECK=1
+exec "$dir/deno" run -q -A --no-prompt --no-config --no-lock --unstable-lazy-dynamic-imports \
+  --v8-flags=--max-semi-space-size=1 "$dir/portable_entry.js" "$@"
 exit 126

@@ -9,6 +9,14 @@ const ROOT = import.meta.dirname!.replace(/\/scripts\/demo$/, "");
 /** Folder of the apps that the tour starts. */
 export const APPS = `${ROOT}/scripts/demo/apps`;
 
+/** Words that start the program: the built executable where one is named, else its source. */
+export const WORDS: readonly [string, ...string[]] = words(Deno.env.get("PROCSUP_TEST_EXECUTABLE"));
+
+function words(built: string | undefined): [string, ...string[]] {
+  // There may be no `deno` on PATH: this very one runs the program.
+  return built === undefined ? [Deno.execPath(), "run", "-A", `${ROOT}/main.ts`] : [built];
+}
+
 /** A process at one moment: a later one of the same pid starts at another time. */
 interface Seen {
   readonly pid: number;
@@ -104,9 +112,9 @@ export class Stage {
   }
 
   #spawn(args: readonly string[], output: Output): Deno.ChildProcess {
-    // There may be no `deno` on PATH: this very one runs the program.
-    return new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", `${ROOT}/main.ts`, ...args],
+    const [program, ...first] = WORDS;
+    return new Deno.Command(program, {
+      args: [...first, ...args],
       cwd: APPS,
       env: { PROCSUP_HOME: this.home },
       stdin: "null",

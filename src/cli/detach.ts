@@ -1,8 +1,13 @@
 /** Brings a daemon up in the background: this same program, on its own, until it answers. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
-import { ownWords } from "../platform/own_program.ts";
+import { withoutNodeShim } from "../platform/node_shim.ts";
+import { refuseNewerState } from "../platform/daemon_record.ts";
+import { isServiceVariable } from "../platform/notify.ts";
+import { keepProgram, keptWords } from "../platform/kept_program.ts";
+import { npmBundle, ownWords } from "../platform/own_program.ts";
 import { prepareHome } from "../platform/paths.ts";
+import { VERSION } from "../protocol/actions.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { writeMessage } from "./output.ts";
 import { plainText } from "./terminal_text.ts";
@@ -30,8 +35,11 @@ export interface DetachOptions {
  */
 export async function startDaemon(home: string, options: DetachOptions = {}): Promise<void> {
   const { daemonLog } = prepareHome(home);
+  // The daemon would refuse as well, and could not say it here.
+  refuseNewerState(home, VERSION);
   const logged = sizeOf(daemonLog);
-  const child = spawnDaemon(home, options.words ?? ownWords());
+  if (options.words === undefined) keepProgram(home);
+  const child = spawnDaemon(home, options.words ?? daemonWords(home));
   let exitCode: number | undefined;
   child.status.then(({ code }) => exitCode = code);
   child.unref();
@@ -64,6 +72,10 @@ export async function answers(home: string): Promise<boolean> {
   }
 }
 
+function daemonWords(home: string): readonly string[] {
+  return npmBundle() === undefined ? ownWords() : keptWords(home);
+}
+
 function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess {
   const command = new Deno.Command(words[0]!, {
     args: [...words.slice(1), "daemon", "--home", home],
@@ -79,9 +91,13 @@ function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess 
   return command.spawn();
 }
 
-/** Without our own variables: called from inside an app, `PROCSUP_ID` would make the daemon its part. */
+/**
+ * Without our own variables: called from inside an app, `PROCSUP_ID` would make the daemon its part.
+ * And without a service manager's: called from inside a service, the daemon would speak for it.
+ */
 function cleanEnv(env: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).filter(([key]) => !key.startsWith("PROCSUP_")));
+  const kept = ([key]: [string, string]) => !key.startsWith("PROCSUP_") && !isServiceVariable(key);
+  return Object.fromEntries(Object.entries(withoutNodeShim(env)).filter(kept));
 }
 
 function sizeOf(path: string): number {

@@ -1,19 +1,42 @@
 /** What a configuration changes, a line a process. */
 
-import type { ConfigChangeJson, ConfigReloadResult } from "../protocol/actions.ts";
+import type {
+  ConfigChangeJson,
+  ConfigReloadResult,
+  SettingChangeJson,
+} from "../protocol/actions.ts";
 import { plainText } from "./terminal_text.ts";
+
+const KEPT = "not in file (kept; use --prune to remove)";
+
+const SIGNS: Readonly<Record<SettingChangeJson["change"], string>> = {
+  added: "+",
+  changed: "~",
+  unchanged: "=",
+  removed: "-",
+  kept: "-",
+};
+
+/** What becomes of a setting of the daemon. */
+export function settingText({ change, fields }: SettingChangeJson): string {
+  if (change === "removed") return "removed";
+  return change === "kept" ? KEPT : fields.map(fieldText).join(", ");
+}
 
 /** The lines of a plan; what is unchanged is a count at the end. */
 export function planLines(result: ConfigReloadResult): string[] {
-  const names = [...result.changed, ...result.added, ...result.removed, ...result.kept];
+  const settings = result.settings.filter(({ change }) => change !== "unchanged");
+  const names = [...result.changed, ...result.added, ...result.removed, ...result.kept]
+    .concat(settings.map(({ name }) => name));
   const width = Math.max(0, ...names.map((name) => name.length));
   const line = (sign: string, name: string, text: string) =>
-    plainText(`${sign} ${name.padEnd(width)}  ${text}`);
+    plainText(`${sign} ${name.padEnd(width)}  ${text}`.trimEnd());
   return [
+    ...settings.map((setting) => line(SIGNS[setting.change], setting.name, settingText(setting))),
     ...result.changes.map((change) => line("~", change.name, changeText(change))),
     ...result.added.map((name) => line("+", name, "new")),
     ...result.removed.map((name) => line("-", name, "removed")),
-    ...result.kept.map((name) => line("-", name, "not in file (kept; use --prune to remove)")),
+    ...result.kept.map((name) => line("-", name, KEPT)),
     ...(result.unchanged.length > 0 ? [`= ${result.unchanged.length} unchanged`] : []),
   ];
 }

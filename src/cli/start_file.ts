@@ -1,26 +1,14 @@
 /** `procsup start <file>`: everything that a configuration file holds. */
 
-import { discover, isConfigName } from "../config/file_kind.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { reportErrors } from "./apply_errors.ts";
 import type { CommandContext } from "./command.ts";
 import { reportProblems } from "./config_problems.ts";
 import { readSource } from "./config_source.ts";
 import { connect, withDaemonStarted } from "./connect.ts";
+import { settingText } from "./plan_text.ts";
 import { printResults } from "./results.ts";
-
-/** The configuration files that the words mean: those named, or without a word the one that is here. */
-export function configFiles(
-  { positionals, rest }: CommandContext,
-  isFile: (path: string) => boolean,
-): readonly string[] | undefined {
-  if (rest !== undefined && rest.length > 0) return undefined;
-  if (positionals.length === 0) {
-    const found = discover(Deno.cwd());
-    return found === undefined ? undefined : [found];
-  }
-  return positionals.every((word) => isConfigName(word) && isFile(word)) ? positionals : undefined;
-}
+import { plainText } from "./terminal_text.ts";
 
 /** Flags that go with a file; all others configure one app. */
 const FILE_FLAGS = new Set([
@@ -48,6 +36,10 @@ export async function startFiles(
       () => connect(context).call("start_all", { ...payload, config: files, wait }),
     );
     const code = reportErrors(data);
+    for (const setting of data.settings) {
+      if (!["added", "changed"].includes(setting.change)) continue;
+      context.output.note(plainText(`${setting.name}: ${settingText(setting)}`));
+    }
     if (data.results.length === 0) {
       if (code === 0) context.output.note("nothing to do: all is up and as it should be");
       return code;

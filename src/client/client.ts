@@ -3,6 +3,7 @@
 import { inputKeys } from "../model/config_keys.ts";
 import type { DurationInput } from "../model/duration.ts";
 import type { ProcessConfigInput } from "../model/process_config.ts";
+import { notPermitted } from "../platform/permissions.ts";
 import { absolute, defaultHome } from "../platform/paths.ts";
 import type { LogsJson, PingJson, ResurrectJson } from "../protocol/actions.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
@@ -78,16 +79,19 @@ export interface LogLine {
 /**
  * A client of one daemon; holds nothing open between calls. A target is what the command line takes:
  * a name, an id, `all`, `tag:web`, … Every method throws `ProcsupError`: `daemon_unreachable` when
- * none answers, else what the daemon said.
+ * none answers, `forbidden` when Deno was not given the permission, else what the daemon said.
  */
 export class Client {
   readonly #transport: Transport;
 
-  /** A client of the daemon of this user, of another home, or of a URL. Nothing is sent yet. */
+  /**
+   * A client of the daemon of this user, of another home, or of a URL. Nothing is sent yet. Throws
+   * `forbidden` where Deno does not let it look for the home.
+   */
   constructor(options: ClientOptions = {}) {
     this.#transport = "url" in options
       ? new UrlTransport(options.url, options.token)
-      : new SocketTransport(options.home === undefined ? defaultHome() : absolute(options.home));
+      : new SocketTransport(homeOf(options));
   }
 
   /** The daemon's version. Needs no token. */
@@ -182,6 +186,14 @@ async function* lines<T>(stream: ReadableStream<Uint8Array>): AsyncGenerator<T> 
   } finally {
     // The reader may have had enough before the end.
     await stream.cancel().catch(() => {});
+  }
+}
+
+function homeOf({ home }: SocketOptions): string {
+  try {
+    return home === undefined ? defaultHome() : absolute(home);
+  } catch (error) {
+    throw notPermitted(error, "find the daemon") ?? error;
   }
 }
 

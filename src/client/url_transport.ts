@@ -1,6 +1,7 @@
 /** To a daemon by the URL of its web listener, over REST (spec 4.1). */
 
 import { isErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
+import { notPermitted } from "../platform/permissions.ts";
 import type { CallOptions, ClientAction, ClientActions, Transport } from "./transport.ts";
 
 /** How a verb is asked for. */
@@ -56,7 +57,7 @@ export class UrlTransport implements Transport {
       ...(inBody ? { body: JSON.stringify(config) } : {}),
       ...options,
     });
-    const data = await response.json();
+    const data = await jsonOf(response, options);
     return existing ? await this.call("status", { target }, options) as ClientActions[A] : data;
   }
 
@@ -87,10 +88,22 @@ export class UrlTransport implements Transport {
       return await fetch(url, init);
     } catch (cause) {
       if (init.signal?.aborted) throw init.signal.reason;
+      const forbidden = notPermitted(cause, "talk to the daemon");
+      if (forbidden !== undefined) throw forbidden;
       throw new ProcsupError("daemon_unreachable", `Cannot reach "${url}": ${messageOf(cause)}`, {
         cause,
       });
     }
+  }
+}
+
+// deno-lint-ignore no-explicit-any
+async function jsonOf(response: Response, { signal }: CallOptions): Promise<any> {
+  try {
+    return await response.json();
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new ProcsupError("closed", "The daemon went away before it had answered", { cause });
   }
 }
 

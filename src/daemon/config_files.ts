@@ -6,7 +6,10 @@ import type { Outcome } from "../manager/bulk.ts";
 import type { Fleet } from "../manager/fleet.ts";
 import { readFileIfAny } from "../platform/atomic_file.ts";
 import { absolute } from "../platform/paths.ts";
+import type { LoadedSettings } from "../config/load_settings.ts";
+import type { SettingChangeJson, SettingName } from "../protocol/actions.ts";
 import { type Applied, readMemory, writeMemory } from "./config_memory.ts";
+import type { Settings, SettingsPlan } from "./settings.ts";
 
 /** What is to be applied. */
 export interface ConfigRequest extends ApplyOptions {
@@ -14,6 +17,8 @@ export interface ConfigRequest extends ApplyOptions {
   readonly files?: readonly string[];
   /** What a file would hold, instead of one. */
   readonly inline?: object;
+  /** A text, as if that file held it. */
+  readonly content?: { readonly file: string; readonly text: string };
   readonly profile?: string;
   readonly variables?: Readonly<Record<string, string>>;
   readonly only?: string | readonly string[];
@@ -25,6 +30,10 @@ export interface ConfigResult {
   readonly plan: ApplyPlan;
   readonly outcomes: readonly Outcome[];
   readonly errors: readonly string[];
+  /** What becomes of the daemon's own settings. */
+  readonly settings: readonly SettingChangeJson[];
+  /** Names under `run.critical`. */
+  readonly critical: readonly string[];
 }
 
 /** Where a reload that nobody asked an answer of says how it went. */
@@ -37,11 +46,13 @@ interface Log {
 export class ConfigFiles {
   readonly #fleet: Fleet;
   readonly #path: string;
+  readonly #settings: Settings;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(fleet: Fleet, path: string) {
+  constructor(fleet: Fleet, path: string, settings: Settings) {
     this.#fleet = fleet;
     this.#path = path;
+    this.#settings = settings;
   }
 
   /** Whether there is something to reload. */
@@ -60,9 +71,13 @@ export class ConfigFiles {
   async reloadLast(log: Log): Promise<void> {
     if (!this.any) return;
     try {
-      const { plan, errors } = await this.apply({});
+      const { plan, errors, settings } = await this.apply({});
       const counts = `${plan.added.length} added, ${plan.changed.length} changed`;
-      log.info(`Configuration reloaded: ${counts}, ${plan.unchanged.length} unchanged`);
+      const others = settings.filter(({ change }) => change !== "unchanged")
+        .map(({ name, change }) => `, ${name} ${change}`);
+      log.info(
+        `Configuration reloaded: ${counts}, ${plan.unchanged.length} unchanged${others.join("")}`,
+      );
       for (const error of errors) log.warn(error);
     } catch (error) {
       log.warn(`Configuration not reloaded: ${messageOf(error)}`);
@@ -73,8 +88,9 @@ export class ConfigFiles {
     const applied = this.#applied(request);
     const { loadConfig } = await import("../config/load_config.ts");
     const { onlyWords, selectProcesses } = await import("../config/select.ts");
+    const { content } = request;
     const loaded = await loadConfig({
-      files: applied.files,
+      ...(content === undefined ? { files: applied.files } : { files: [content.file], content }),
       env: { ...Deno.env.toObject(), ...applied.variables },
       ...(request.inline === undefined ? {} : { inline: request.inline }),
       ...(applied.profile === undefined ? {} : { profile: applied.profile }),
@@ -84,14 +100,42 @@ export class ConfigFiles {
     this.#refuseOthers(wires.map(({ name }) => name as string), applied.files);
     const mine = only.length > 0 ? [] : this.#mine(applied.files);
     const plan = await planApply(this.#fleet, wires, mine);
-    if (request.dryRun) return { plan, outcomes: [], errors: [] };
-    const done = await apply(this.#fleet, plan, request);
-    this.#remember({ ...applied, variables: loaded.variables }, plan, request);
-    return { plan, ...done };
+    // A part of the processes is asked for: the daemon is none of them.
+    const wanted = only.length > 0 ? {} : loaded.settings;
+    const settings = await this.#planSettings(wanted, applied.files, only.length === 0, request);
+    const { changes } = settings;
+    const { critical } = loaded;
+    if (request.dryRun) return { plan, outcomes: [], errors: [], settings: changes, critical };
+    const failed = await settings.carryOut();
+    const { outcomes, errors } = await apply(this.#fleet, plan, request);
+    this.#remember({ ...applied, variables: loaded.variables }, plan, wanted, request);
+    return { plan, outcomes, errors: [...failed, ...errors], settings: changes, critical };
   }
 
-  #applied({ files, inline, profile, variables = {} }: ConfigRequest): Applied {
-    if (inline !== undefined) return { files: [], variables, ...(profile ? { profile } : {}) };
+  async #planSettings(
+    wanted: LoadedSettings,
+    files: readonly string[],
+    whole: boolean,
+    { prune = false }: ConfigRequest,
+  ): Promise<SettingsPlan> {
+    const { settings } = readMemory(this.#path);
+    const present = await this.#settings.present();
+    const names = ["web", "webhooks"] as const;
+    const isOurs = (name: SettingName) => settings[name]?.some((file) => files.includes(file));
+    for (const name of names) {
+      if (wanted[name] === undefined || isOurs(name) || !present.has(name)) continue;
+      const other = settings[name]?.find((file) => readFileIfAny(file) !== undefined);
+      if (other === undefined) continue;
+      throw new ProcsupError("name_taken", `"${name}" comes from "${other}"`, {
+        hint: `Say it in one of the files alone`,
+      });
+    }
+    const mine = new Set(whole ? names.filter(isOurs) : []);
+    return await this.#settings.plan({ wanted, mine, prune });
+  }
+
+  #applied({ files, inline, content, profile, variables = {} }: ConfigRequest): Applied {
+    if (inline ?? content) return { files: [], variables, ...(profile ? { profile } : {}) };
     if (files !== undefined) {
       return { files: files.map(absolute), variables, ...(profile ? { profile } : {}) };
     }
@@ -134,14 +178,24 @@ export class ConfigFiles {
       .map(({ identity }) => identity.id);
   }
 
-  #remember(applied: Applied, plan: ApplyPlan, { inline, only }: ConfigRequest): void {
-    if (inline !== undefined) return;
-    const { last, origins: before } = readMemory(this.#path);
+  #remember(
+    applied: Applied,
+    plan: ApplyPlan,
+    wanted: LoadedSettings,
+    { inline, content, only }: ConfigRequest,
+  ): void {
+    if (inline ?? content) return;
+    const { last, origins: before, settings: said } = readMemory(this.#path);
     const origins = new Map([...before].filter(([name]) => this.#ids(name).length > 0));
     for (const name of plan.configs.keys()) {
       origins.set(name, { files: applied.files, ids: this.#ids(name) });
     }
     // A part of a file is no reason to forget which files are reloaded as a whole.
-    writeMemory(this.#path, { last: only === undefined ? applied : last ?? applied, origins });
+    const settings = { ...said };
+    for (const name of ["web", "webhooks"] as const) {
+      if (wanted[name] !== undefined) settings[name] = applied.files;
+    }
+    const whole = only === undefined ? applied : last ?? applied;
+    writeMemory(this.#path, { last: whole, origins, settings });
   }
 }

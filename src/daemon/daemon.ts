@@ -1,18 +1,29 @@
 /** The daemon: lock, manager, socket and signals, put together; runs until it is told to end. */
 
 import { messageOf } from "../model/errors.ts";
-import { Manager } from "../manager/manager.ts";
-import { recordDaemon } from "../platform/daemon_record.ts";
-import { type HomePaths, pathsIn } from "../platform/paths.ts";
+import { halt } from "../manager/halt.ts";
+import { openSupervisor, type Supervisor } from "../manager/supervisor.ts";
+import { recordDaemon, refuseNewerState } from "../platform/daemon_record.ts";
+import { giveBackMemory } from "../platform/memory.ts";
+import { type HomePaths, prepareHome } from "../platform/paths.ts";
+import { everythingEnds, startedBy } from "../platform/service_manager.ts";
 import { PROTOCOL, VERSION } from "../protocol/actions.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { DaemonLog } from "./daemon_log.ts";
 import { ConfigFiles } from "./config_files.ts";
+import { Farewell } from "./farewell.ts";
 import { ipcApp } from "./ipc_server.ts";
+import { Quiet } from "./quiet.ts";
+import { Service, watchdogMs } from "./service.ts";
+import { Settings } from "./settings.ts";
 import { serveSocket } from "./socket.ts";
 import { Token } from "./token.ts";
 import { webBackend, webMounts } from "./web_backend.ts";
 import { WebListener } from "./web_listener.ts";
+import { Webhooks } from "./webhooks/webhooks.ts";
+
+/** The heap has been tidied up by itself by then, some 10 s after the last garbage was made. */
+const QUIET_MS = 20_000;
 
 /** How a daemon is run. */
 export interface DaemonOptions {
@@ -23,56 +34,88 @@ export interface DaemonOptions {
 }
 
 /**
- * Runs the daemon of a home until SIGTERM, SIGINT or `shutdown`. A signal leaves the apps running.
- * Throws `home_in_use` when there is one already, `home_unusable` when the home is not safe.
+ * Runs the daemon of a home until SIGTERM, SIGINT or `shutdown`. A signal leaves the apps running,
+ * unless it comes because the machine goes down.
+ * Throws `home_in_use` when there is one already, `home_unusable` when the home is not safe, and
+ * `other_version` when a newer daemon wrote what is in it.
  */
 export async function runDaemon(options: DaemonOptions): Promise<number> {
-  const paths = pathsIn(options.home);
+  refuseNewerState(options.home, VERSION);
+  const paths = prepareHome(options.home);
   const log: { current?: DaemonLog } = {};
   const early: string[] = [];
   const warn = (message: string) => log.current ? log.current.warn(message) : early.push(message);
-  // The lock comes first: a second daemon must not touch the first one's log.
-  const manager = await Manager.open({ logDir: options.home, warn });
+  const webhooks = new Webhooks({ folder: paths.webhooks, warn });
+  const onNews = webhooks.early();
+  // The lock comes before the log: a second daemon must not touch the first one's.
+  const manager = await openSupervisor({
+    ...{ logDir: options.home, warn },
+    ...(onNews === undefined ? {} : { onNews }),
+  });
   using opened = new DaemonLog(paths.daemonLog);
   log.current = opened;
   for (const message of early) opened.warn(message);
 
-  const ended = Promise.withResolvers<void>();
-  using _signals = onSignals(["SIGTERM", "SIGINT"], () => ended.resolve());
+  const ended = Promise.withResolvers<"asked" | "signalled">();
+  using _signals = onSignals(["SIGTERM", "SIGINT"], () => ended.resolve("signalled"));
   using _errors = keepRunning((message) => warn(message));
-  const endDaemon = () => queueMicrotask(() => ended.resolve());
-  const context = daemonContext(manager, paths, { endDaemon, warn });
+  const endDaemon = () => queueMicrotask(() => ended.resolve("asked"));
+  const context = daemonContext(manager, paths, { endDaemon, warn, webhooks });
   // A daemon outlives its terminal: what would end others makes it read its files again.
   using _hangup = onSignals(["SIGHUP"], () => void context.configs.reloadLast(opened));
   const app = ipcApp(context);
+  using quiet = new Quiet(QUIET_MS, () => void giveBackMemory().catch((e) => warn(messageOf(e))));
   const server = serveSocket(paths, (request) => {
+    quiet.touch();
     const web = /^[^/]*\/\/[^/]*\/(?:api\/v\d|livez$|metrics$|openapi\.json$)/.test(request.url);
     return web ? context.web.fetch(request) : app.fetch(request);
   });
   recordDaemon(paths.home, VERSION, PROTOCOL);
+  void webhooks.resume(manager.fleet);
   void context.web.resume();
   opened.info(`Daemon ${VERSION} runs as pid ${Deno.pid}, ${manager.list().length} processes`);
+  using service = new Service(Deno.env.get("NOTIFY_SOCKET"), warn);
+  service.ready(watchdogMs());
+  quiet.touch();
   options.onReady?.();
 
-  await ended.promise;
-  opened.info("Daemon ends; apps that are up stay up");
-  await Promise.all([server.close(), context.web.close()]);
+  const why = await ended.promise;
+  if (why === "signalled" && await everythingEnds(startedBy())) {
+    opened.info(
+      "Everything ends here: the apps are stopped, and started again with the next daemon",
+    );
+    service.halting();
+    for (const { error } of await halt(manager.fleet, paths)) if (error) warn(error.message);
+  } else {
+    opened.info("Daemon ends; apps that are up stay up");
+    service.stopping();
+  }
+  await Promise.all([server.close(), context.web.close(), webhooks.close()]);
   manager.release();
   return 0;
 }
 
 /** What the actions work on. The web surface calls them as every other client does. */
 function daemonContext(
-  manager: Manager,
+  manager: Supervisor,
   paths: HomePaths,
-  { endDaemon, warn }: { endDaemon: () => void; warn: (message: string) => void },
+  { endDaemon, warn, webhooks }: {
+    readonly endDaemon: () => void;
+    readonly warn: (message: string) => void;
+    readonly webhooks: Webhooks;
+  },
 ): ActionContext {
   const token = new Token(paths.token);
   const backend = webBackend(manager, () => context);
   const mounts = webMounts(backend, warn);
   const web = new WebListener({ paths, token, backend, warn, mounts });
-  const configs = new ConfigFiles(manager.fleet, paths.configs);
-  const context: ActionContext = { manager, token, configs, web, endDaemon };
+  const { fleet } = manager;
+  const settings = new Settings({ fleet, web, webhooks, warn });
+  const configs = new ConfigFiles(fleet, paths.configs, settings);
+  const farewell = new Farewell();
+  const context: ActionContext = {
+    ...{ manager, paths, token, configs, web, webhooks, farewell, endDaemon },
+  };
   return context;
 }
 

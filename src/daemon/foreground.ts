@@ -4,11 +4,14 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { SIGNAL_NAMES, type SignalName } from "../model/signal.ts";
-import { Manager } from "../manager/manager.ts";
+import { openSupervisor, type Supervisor } from "../manager/supervisor.ts";
 import { pathsIn } from "../platform/paths.ts";
 import { reapOrphans } from "../platform/reaper.ts";
 import { ConfigFiles } from "./config_files.ts";
-import { logFeed, type LogLine } from "./log_feed.ts";
+import { Settings } from "./settings.ts";
+import { ForegroundOutput } from "./foreground_output.ts";
+import type { LogLine } from "./log_batch.ts";
+import { Webhooks } from "./webhooks/webhooks.ts";
 
 /** What to run in the foreground. */
 export interface ForegroundOptions {
@@ -17,7 +20,7 @@ export interface ForegroundOptions {
   /** Configuration files, or one process as `start` takes it. */
   readonly files?: readonly string[];
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Names of apps whose end is the end of all; none: all must have ended. */
+  /** Names of apps whose end is the end of all, beside those of the files; none: all must have ended. */
   readonly critical: readonly string[];
   readonly onLine: (line: LogLine) => void;
   readonly warn: (message: string) => void;
@@ -27,38 +30,56 @@ export interface ForegroundOptions {
 const ENDING = ["SIGTERM", "SIGINT"] as const;
 const FORWARDED = ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
 
-/** Once the apps have ended, their last lines are read until none came for this long. */
-const QUIET_MS = 150;
+/** There is no next daemon that could bring what is on its way to webhooks. */
+const LAST_DELIVERIES_MS = 3000;
 
 /** Runs until the critical app, or every app, has ended for good; the exit code to end with. */
 export async function runForeground(options: ForegroundOptions): Promise<number> {
   using _reaper = reapOrphans();
-  await using manager = await Manager.open({ logDir: options.home, warn: options.warn });
+  await using manager = await openSupervisor({ logDir: options.home, warn: options.warn });
+  const output = new ForegroundOutput(pathsIn(options.home).apps, options.onLine);
   const signalled = Promise.withResolvers<void>();
   using _signals = listen(manager, () => signalled.resolve());
-  const ended = endOf(manager, options.critical);
-  await start(manager, options);
-  const printed = print(manager, options.onLine);
+  const critical: string[] = [...options.critical];
+  const ended = endOf(manager, critical);
+  const webhooks = new Webhooks({ folder: pathsIn(options.home).webhooks, warn: options.warn });
+  critical.push(...await start(manager, webhooks, options));
+  refuseUnknown(options.critical, manager.list());
+  output.follow(manager);
   await Promise.race([ended(), signalled.promise]);
   const before = manager.list();
   const outcomes = await manager.fleet.shutDown();
   for (const { error } of outcomes) if (error !== undefined) options.warn(messageOf(error));
-  await printed();
-  return codeOf(before, manager.list(), options.critical);
+  await output.finish();
+  await webhooks.close(LAST_DELIVERIES_MS);
+  return codeOf(before, manager.list(), critical);
 }
 
-async function start(manager: Manager, { files, config, home }: ForegroundOptions): Promise<void> {
+/** Starts all of them; the names of those that are critical by their file. */
+async function start(
+  manager: Supervisor,
+  webhooks: Webhooks,
+  { files, config, home, warn }: ForegroundOptions,
+): Promise<readonly string[]> {
   if (config !== undefined) {
     const [first] = await manager.fleet.add({ ...config });
     if (first?.error !== undefined) throw first.error;
-    return;
+    return [];
   }
-  const configs = new ConfigFiles(manager.fleet, `${pathsIn(home).home}/state/configs.json`);
-  const { errors } = await configs.apply({ files: files!, startDown: true });
+  const settings = new Settings({ fleet: manager.fleet, webhooks, warn });
+  const configs = new ConfigFiles(manager.fleet, pathsIn(home).configs, settings);
+  const { errors, critical } = await configs.apply({ files: files!, startDown: true });
   if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
+  return critical;
 }
 
-function listen(manager: Manager, end: () => void): Disposable {
+function refuseUnknown(critical: readonly string[], all: readonly ProcessInfo[]): void {
+  const unknown = critical.find((name) => !all.some((one) => isCritical(one, [name])));
+  if (unknown === undefined) return;
+  throw new ProcsupError("bad_request", `--critical names "${unknown}", which is not run here`);
+}
+
+function listen(manager: Supervisor, end: () => void): Disposable {
   const listeners: (readonly [Deno.Signal, () => void])[] = [
     ...ENDING.map((signal) => [signal, end] as const),
     ...FORWARDED.map((signal) =>
@@ -77,7 +98,7 @@ function listen(manager: Manager, end: () => void): Disposable {
 }
 
 /** A promise, made when asked for, of the moment when there is nothing left to wait for. */
-function endOf(manager: Manager, critical: readonly string[]): () => Promise<void> {
+function endOf(manager: Supervisor, critical: readonly string[]): () => Promise<void> {
   const events = manager.events();
   const over = () => {
     const all = manager.list();
@@ -98,31 +119,6 @@ function isCritical({ name }: ProcessInfo, critical: readonly string[]): boolean
 /** Whether it ended and will not be started again by itself. */
 function isOver({ state, lastExit }: ProcessInfo): boolean {
   return state === "errored" || (lastExit !== null && (state === "stopped" || state === "crashed"));
-}
-
-/** Prints every line; the function returned resolves when the last ones are out. */
-function print(manager: Manager, onLine: (line: LogLine) => void): () => Promise<void> {
-  const sources = manager.list().map(({ id, name }) => ({
-    name,
-    files: manager.fleet.logFiles(id),
-  }));
-  const streams = ["stdout", "stderr"] as const;
-  const reader = logFeed(sources, { lines: Infinity, follow: true, streams }).getReader();
-  let last = performance.now();
-  const reading = (async () => {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      last = performance.now();
-      onLine(next.value);
-    }
-  })().catch(() => {});
-  return async () => {
-    const from = performance.now();
-    while (performance.now() - Math.max(last, from) < QUIET_MS) {
-      await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 10));
-    }
-    await reader.cancel().catch(() => {});
-    await reading;
-  };
 }
 
 /** The critical one's code; else the first that is not 0; 128 + the signal where there was one. */

@@ -1,6 +1,7 @@
 /** The daemon's HTTP face on its Unix socket: one envelope in, one out, and two streams. */
 
 import { type Context, Hono } from "hono";
+import * as z from "zod";
 import { bodyLimit } from "hono/body-limit";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
@@ -8,11 +9,19 @@ import { failure, success } from "../protocol/envelope.ts";
 import { changeJson } from "../protocol/change_json.ts";
 import { OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
 import { parseJson } from "../protocol/json_text.ts";
+import { whileGood } from "../web/context.ts";
+import { allowRole } from "../web/gatekeeper.ts";
+import { type Principal, roleNeeded } from "../web/roles.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
-import { dispatch } from "./actions/mod.ts";
+import { ACTION_NAMES, dispatch } from "./actions/mod.ts";
+import { LogBatch } from "./log_batch.ts";
+import { readPayload } from "./actions/payload.ts";
+import type { Farewell } from "./farewell.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
+
+const resumePayload = z.strictObject({ from: z.record(z.string(), z.int().min(0)) });
 
 /** The routes of the Unix socket. Tested by `app.request()`, without a socket. */
 export function ipcApp(context: ActionContext): Hono {
@@ -46,13 +55,21 @@ export function ipcApp(context: ActionContext): Hono {
       "payload" in body ? body.payload : undefined,
     );
   });
-  app.get("/logs", (c) => {
-    authorize(c, context, "logs");
-    return ndjson(streamLogs(context, new URL(c.req.url).searchParams));
+  app.get("/logs", async (c) => {
+    const by = await authorize(c, context, "logs");
+    const lines = await streamLogs(context, new URL(c.req.url).searchParams);
+    return ndjson(whileGood<unknown>(lines, by, context.web.gatekeeper));
   });
-  app.get("/events", (c) => {
-    authorize(c, context, "events");
-    return ndjson(events(c, context));
+  // The same, to be gone on with over an upgrade: a client says by `from` what it has.
+  app.post("/logs", async (c) => {
+    const by = await authorize(c, context, "logs");
+    const { from } = readPayload(resumePayload, await readJson(c));
+    const lines = await streamLogs(context, new URL(c.req.url).searchParams, from);
+    return ndjson(whileGood<unknown>(lines, by, context.web.gatekeeper), context.farewell);
+  });
+  app.get("/events", async (c) => {
+    const by = await authorize(c, context, "events");
+    return ndjson(whileGood(events(c, context), by, context.web.gatekeeper), context.farewell);
   });
   return app;
 }
@@ -63,15 +80,26 @@ async function answer(
   action: string,
   payload: unknown,
 ): Promise<Response> {
-  authorize(c, context, action);
-  return c.json(success(await dispatch(context, action, payload)));
+  if (action === "ping") return c.json(success(await dispatch(context, action, payload)));
+  const by = await authorize(c, context, action, payload);
+  return c.json(success(await dispatch({ ...context, by }, action, payload)));
 }
 
-function authorize(c: Context, { token }: ActionContext, action: string): void {
-  if (action === "ping" || token.accepts(c.req.header("authorization"))) return;
-  throw new ProcsupError("unauthorized", "The token is missing or wrong", {
-    hint: "It is in the file token of the daemon's home",
+/** Who asks, when they may: the daemon's own token, or a named one by its role. */
+async function authorize(
+  c: Context,
+  { web: { gatekeeper } }: ActionContext,
+  action: string,
+  payload?: unknown,
+): Promise<Principal> {
+  const authorization = c.req.header("authorization");
+  const principal = await gatekeeper.identify({
+    ...{ authorization, cookie: undefined, address: "socket" },
   });
+  // What there is not nobody may do, and is told so.
+  const isKnown = ACTION_NAMES.has(action) || action === "events";
+  if (isKnown) allowRole(principal, roleNeeded(action, payload));
+  return principal;
 }
 
 function refusal(error: unknown): Response {
@@ -96,10 +124,13 @@ function events(c: Context, { manager }: ActionContext): ReadableStream<unknown>
   const target = c.req.query("target") ?? "all";
   // A target that matches nothing is an error now, not a stream that stays empty.
   const wanted = target === "all" ? undefined : new Set(manager.fleet.select(target).map(nameOf));
-  return manager.events().pipeThrough(
+  const isWanted = ({ name }: ProcessChange) => wanted === undefined || wanted.has(name);
+  const since = Date.parse(c.req.query("since") ?? "");
+  const news = manager.fleet.events(undefined, Number.isNaN(since) ? undefined : since);
+  return news.pipeThrough(
     new TransformStream<ProcessChange, unknown>({
       transform: (change, out) => {
-        if (wanted === undefined || wanted.has(change.name)) out.enqueue(changeJson(change));
+        if (isWanted(change)) out.enqueue(changeJson(change));
       },
     }),
   );
@@ -109,12 +140,26 @@ function nameOf({ name }: { name: string }): string {
   return name;
 }
 
-/** One JSON value a line. The headers go out at once, so that a client knows it is connected. */
-function ndjson(items: ReadableStream<unknown>): Response {
+/**
+ * One JSON value a line. The headers go out at once, so that a client knows it is connected. What is
+ * to go on for ever ends with the farewell.
+ */
+function ndjson(items: ReadableStream<unknown>, farewell?: Farewell): Response {
   const encoder = new TextEncoder();
+  const bytes = (item: unknown) =>
+    item instanceof LogBatch ? item.ndjson : encoder.encode(`${JSON.stringify(item)}\n`);
+  let unlisten = () => {};
   const body = items.pipeThrough(
     new TransformStream<unknown, Uint8Array>({
-      transform: (item, out) => out.enqueue(encoder.encode(`${JSON.stringify(item)}\n`)),
+      start(out) {
+        unlisten = farewell?.listen((news) => {
+          out.enqueue(bytes(news));
+          out.terminate();
+        }) ?? unlisten;
+      },
+      transform: (item, out) => out.enqueue(bytes(item)),
+      flush: () => unlisten(),
+      cancel: () => unlisten(),
     }),
   );
   return new Response(body, { headers: { "content-type": "application/x-ndjson" } });

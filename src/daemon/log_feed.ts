@@ -3,15 +3,10 @@
 import { type EntryOptions, LogEntries, type LogEntry } from "../logs/log_entries.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import type { LogFilter } from "../logs/log_filter.ts";
-
-/** One line of a log. */
-export interface LogLine {
-  readonly name: string;
-  readonly stream: keyof LogFiles;
-  readonly line: string;
-  /** When it was written, as ISO 8601: see the time index for how exact that is. */
-  readonly at: string;
-}
+import { ProcsupError } from "../model/errors.ts";
+import { LogBatch, type LogPositions, type LogStart, positionKey } from "./log_batch.ts";
+import { Batches } from "./log_batches.ts";
+import { merged, type Reader } from "./merged_logs.ts";
 
 /** A log to read. */
 export interface LogSource {
@@ -28,48 +23,64 @@ export interface FeedOptions {
   /** Nothing of what is there. */
   readonly newOnly?: boolean;
   readonly filter?: LogFilter | undefined;
+  /** Tell positions; the logs that are named here go on where they say. */
+  readonly from?: LogPositions;
 }
 
 /** Most lines of each process that come before those that are followed. */
 const MAX_BEFORE = 10_000;
 
-/** The lines of every source that are there, by time, and when following those that come. */
+/** Logs that are followed at once, by all clients: each holds open files. */
+const MAX_FOLLOWED = 4096;
+let followed = 0;
+
+/**
+ * The lines of every source that are there, by time, and when following those that come; with `from`,
+ * a `LogStart` stands between the two. No faster than they are taken: the log itself is the buffer.
+ * Throws `too_many_clients`.
+ */
 export function logFeed(
   sources: readonly LogSource[],
   options: FeedOptions,
-): ReadableStream<LogLine> {
-  const { readable, writable } = new TransformStream<LogLine, LogLine>();
+): ReadableStream<LogBatch | LogStart> {
+  const count = options.follow ? sources.length * options.streams.length : 0;
+  if (followed + count > MAX_FOLLOWED) {
+    throw new ProcsupError("too_many_clients", `${followed} logs are being followed already`, {
+      hint: "Follow fewer processes at once",
+    });
+  }
+  followed += count;
+  const { readable, writable } = new TransformStream<LogBatch | LogStart, LogBatch | LogStart>();
   const feed = new Feed(sources, options, writable.getWriter());
-  void feed.run();
+  void feed.run().finally(() => followed -= count);
   return readable;
 }
 
-/** One log of one source. */
-interface Reader {
-  readonly name: string;
-  readonly stream: keyof LogFiles;
-  readonly entries: LogEntries;
-}
-
-type Timed = LogEntry & { readonly of: Reader };
-
 class Feed {
   readonly #options: FeedOptions;
-  readonly #writer: WritableStreamDefaultWriter<LogLine>;
+  readonly #writer: WritableStreamDefaultWriter<LogBatch | LogStart>;
+  readonly #batches: Batches;
   readonly #sources: readonly (readonly Reader[])[];
+  /** Nobody reads the stream any more. */
+  #isLeft = false;
 
   constructor(
     sources: readonly LogSource[],
     options: FeedOptions,
-    writer: WritableStreamDefaultWriter<LogLine>,
+    writer: WritableStreamDefaultWriter<LogBatch | LogStart>,
   ) {
     this.#options = options;
     this.#writer = writer;
+    this.#batches = new Batches(options.from !== undefined);
     this.#sources = sources.map(({ name, files }) =>
       options.streams.map((stream) => ({
         name,
         stream,
-        entries: new LogEntries(files[stream], entryOptions(options)),
+        path: files[stream],
+        entries: new LogEntries(
+          files[stream],
+          entryOptions(options, positionKey({ name, stream })),
+        ),
       }))
     );
   }
@@ -77,9 +88,15 @@ class Feed {
   async run(): Promise<void> {
     const readers = this.#sources.flat();
     // The reader is gone, and with it the interest in all sources.
-    this.#writer.closed.catch(() => readers.forEach(({ entries }) => entries.stop()));
+    this.#writer.closed.catch(() => {
+      this.#isLeft = true;
+      readers.forEach(({ entries }) => entries.stop());
+    });
     try {
-      for await (const entry of this.#stored()) await this.#write(entry);
+      if (!this.#options.newOnly) await this.#skipToLast();
+      const stored = merged(readers, !this.#options.follow);
+      for await (const batch of this.#batches.of(stored)) await this.#writer.write(batch);
+      if (this.#options.from !== undefined) await this.#writer.write(startOf(readers));
       if (this.#options.follow) await this.#pourAll(readers);
       await this.#writer.close();
     } catch (error) {
@@ -89,25 +106,42 @@ class Feed {
     }
   }
 
-  #stored(): AsyncGenerator<Timed> {
-    const { lines, follow } = this.#options;
-    if (lines === 0 && !follow) return merged(this.#sources.flat());
-    return this.#last(Math.min(lines || MAX_BEFORE, MAX_BEFORE));
+  /** Finds the last lines of each process, of both its logs together, without holding them. */
+  async #skipToLast(): Promise<void> {
+    const { lines, follow, from = {} } = this.#options;
+    // Whoever goes on wants all that came meanwhile, however much it is.
+    if (Object.keys(from).length > 0 || (lines === 0 && !follow)) return;
+    const count = Math.min(lines || MAX_BEFORE, MAX_BEFORE);
+    for (const readers of this.#sources) {
+      await this.#skipTo(readers, count);
+      if (this.#isLeft) throw new Error("Nobody reads the stream any more");
+    }
   }
 
-  /** The last lines of each process, of both its logs together. */
-  async *#last(count: number): AsyncGenerator<Timed> {
-    const all: Timed[] = [];
-    for (const readers of this.#sources) {
-      const own: Timed[] = [];
-      for (const of of readers) {
-        const entries = await of.entries.last(count, !this.#options.follow);
-        for (const entry of entries) own.push({ ...entry, of });
-        if (!this.#options.follow) of.entries.close();
-      }
-      for (const entry of own.sort(byTime).slice(-count)) all.push(entry);
+  async #skipTo(readers: readonly Reader[], count: number): Promise<void> {
+    const { follow, filter } = this.#options;
+    const all: (Pick<LogEntry, "at" | "start"> & { readonly of: Reader })[] = [];
+    for (const of of readers) {
+      const places = await of.entries.lastPlaces(count, !follow);
+      for (const { at, start } of places) all.push({ at, start, of });
     }
-    yield* all.sort(byTime);
+    const last = all.sort((one, other) => one.at - other.at).slice(-count);
+    for (const of of readers) {
+      const { position } = of.entries;
+      // Nothing was there: what comes is all there is.
+      if (position === undefined) continue;
+      of.entries.close();
+      const to = of.entries.end;
+      const from = Math.min(
+        ...last.filter((place) => place.of === of).map(({ start }) => start),
+        to,
+      );
+      of.entries = new LogEntries(of.path, {
+        ...{ from: follow ? Math.min(from, position) : from },
+        ...(follow ? {} : { to }),
+        ...(filter === undefined ? {} : { filter }),
+      });
+    }
   }
 
   async #pourAll(readers: readonly Reader[]): Promise<void> {
@@ -122,41 +156,24 @@ class Feed {
   }
 
   async #pour(of: Reader): Promise<void> {
-    for await (const entry of of.entries.coming()) await this.#write({ ...entry, of });
-  }
-
-  #write({ line, at, of }: Timed): Promise<void> {
-    const { name, stream } = of;
-    return this.#writer.write({ name, stream, line, at: new Date(at).toISOString() });
+    for await (const arrival of of.entries.coming()) {
+      await this.#writer.write(this.#batches.arrived(arrival, of));
+    }
   }
 }
 
 /** As few lines are read as possible: a filter has to see them all. */
-function entryOptions({ lines, newOnly, filter }: FeedOptions): EntryOptions {
+function entryOptions({ lines, newOnly, filter, from }: FeedOptions, key: string): EntryOptions {
+  const position = from?.[key];
   return {
+    ...(position === undefined ? {} : { from: position }),
     tail: lines,
     ...(newOnly ? { newOnly } : {}),
     ...(filter === undefined ? {} : { filter }),
   };
 }
 
-function byTime(one: LogEntry, other: LogEntry): number {
-  return one.at - other.at;
-}
-
-/** All lines of all logs, by time, without holding more than one of each. */
-async function* merged(readers: readonly Reader[]): AsyncGenerator<Timed> {
-  const heads: { iterator: AsyncGenerator<LogEntry>; entry: LogEntry; of: Reader }[] = [];
-  for (const of of readers) {
-    const iterator = of.entries.stored(true);
-    const { value } = await iterator.next();
-    if (value) heads.push({ iterator, entry: value, of });
-  }
-  while (heads.length > 0) {
-    const head = heads.reduce((first, next) => next.entry.at < first.entry.at ? next : first);
-    yield { ...head.entry, of: head.of };
-    const { value } = await head.iterator.next();
-    if (value) head.entry = value;
-    else heads.splice(heads.indexOf(head), 1);
-  }
+function startOf(readers: readonly Reader[]): LogStart {
+  const positions = readers.map((of) => [positionKey(of), of.entries.position ?? 0] as const);
+  return { positions: Object.fromEntries(positions) };
 }

@@ -1,6 +1,6 @@
 /** What the web surface gets of the daemon: its verbs and streams, and MCP under `/mcp`. */
 
-import type { Manager } from "../manager/manager.ts";
+import type { Supervisor } from "../manager/supervisor.ts";
 import type { Call } from "../mcp/call.ts";
 import { mcpHandler } from "../mcp/http.ts";
 import type { Grant } from "../mcp/tool_names.ts";
@@ -10,15 +10,17 @@ import type { Role } from "../web/roles.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { ACTION_NAMES, dispatch } from "./actions/mod.ts";
+import type { LogBatch } from "./log_batch.ts";
 
 /** The verbs and streams. `context` is asked for when the first verb is carried out. */
-export function webBackend(manager: Manager, context: () => ActionContext): Backend {
+export function webBackend(manager: Supervisor, context: () => ActionContext): Backend {
   return {
     actions: ACTION_NAMES,
     dispatch: (action, payload) => dispatch(context(), action, payload),
     events: (signal) => manager.events(signal === undefined ? {} : { signal }),
     namesOf: (target) => new Set(manager.fleet.select(target).map(({ name }) => name)),
-    streamLogs: (query) => streamLogs(context(), query),
+    // Where no positions are asked for there are lines only.
+    streamLogs: (query) => streamLogs(context(), query) as Promise<ReadableStream<LogBatch>>,
   };
 }
 

@@ -1,6 +1,7 @@
 /** The web surface of a daemon: started and stopped at will, and remembered for the next daemon. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { type FieldChange, keyChanges } from "../manager/config_diff.ts";
 import { readFileIfAny, removeFile, replaceFileDurably } from "../platform/atomic_file.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { WebJson, WebLinkJson, WebStartPayload } from "../protocol/web_actions.ts";
@@ -11,14 +12,17 @@ import { Gatekeeper } from "../web/gatekeeper.ts";
 import {
   addressText,
   DEFAULT_LISTEN,
-  isLoopback,
   type ListenAddress,
   parseListen,
-} from "../web/listen_address.ts";
+  remoteProblem,
+  type WebSettings,
+} from "../model/listen_address.ts";
 import { NamedTokens } from "../web/named_tokens.ts";
+import type { Principal } from "../web/roles.ts";
 import { SiteNames } from "../web/same_site.ts";
 import type { WebServer } from "../web/server.ts";
 import { CODE_MS, Sessions } from "../web/sessions.ts";
+import { keepSessions, takeSessions } from "./kept_sessions.ts";
 import type { Token } from "./token.ts";
 
 /** What the web surface of a daemon stands on. */
@@ -30,15 +34,7 @@ export interface WebListenerParts {
   readonly mounts?: Readonly<Record<string, Mount>>;
 }
 
-/** What is remembered. */
-interface Settings {
-  readonly listen: string;
-  readonly allow_remote: boolean;
-  readonly hosts: readonly string[];
-  readonly max_clients: number;
-}
-
-const UNSET: Settings = {
+const UNSET: WebSettings = {
   listen: DEFAULT_LISTEN,
   allow_remote: false,
   hosts: [],
@@ -51,7 +47,8 @@ export class WebListener {
   readonly tokens: NamedTokens;
   readonly #parts: WebListenerParts;
   readonly #sessions = new Sessions();
-  readonly #gatekeeper: Gatekeeper;
+  /** Lets in whoever may, on every surface. */
+  readonly gatekeeper: Gatekeeper;
   #server: WebServer | undefined;
   /** Starts and stops come one after the other. */
   #last: Promise<unknown> = Promise.resolve();
@@ -60,7 +57,7 @@ export class WebListener {
   constructor(parts: WebListenerParts) {
     this.#parts = parts;
     this.tokens = new NamedTokens(parts.paths.tokens);
-    this.#gatekeeper = new Gatekeeper({
+    this.gatekeeper = new Gatekeeper({
       isOwner: (authorization) => parts.token.accepts(authorization),
       tokens: this.tokens,
       sessions: this.#sessions,
@@ -78,8 +75,31 @@ export class WebListener {
       const address = parseListen(settings.listen);
       if (this.#server !== undefined) return this.#runningAt(payload.listen && address);
       await this.#open(address, settings);
-      const listen = addressText(this.#server!.address);
-      replaceFileDurably(this.#parts.paths.web, `${JSON.stringify({ ...settings, listen })}\n`);
+      this.#remember(settings);
+      return this.#status("started");
+    });
+  }
+
+  /** How it listens; undefined while it is stopped. */
+  settings(): Promise<WebSettings | undefined> {
+    return this.#inTurn(() =>
+      Promise.resolve(this.#server === undefined ? undefined : this.#remembered())
+    );
+  }
+
+  /**
+   * Listens as the settings say from now on, and remembers it. What is as it should be is left alone;
+   * a new address listens before the old one is given up, and when it cannot, the old one stays.
+   * Throws what `start()` does.
+   */
+  configure(settings: WebSettings): Promise<WebJson> {
+    return this.#inTurn(async () => {
+      const old = this.#server;
+      if (old === undefined) await this.#open(parseListen(settings.listen), settings);
+      else if (webChanges(this.#remembered(), settings).length === 0) {
+        return this.#status("already_running");
+      } else await this.#move(old, settings);
+      this.#remember(settings);
       return this.#status("started");
     });
   }
@@ -100,31 +120,35 @@ export class WebListener {
       : this.#status("running");
   }
 
-  /** A link that signs in. Throws `wrong_state` while it is stopped. */
-  link(): WebLinkJson {
+  /** A link that signs in, as whoever asks for it. Throws `wrong_state` while it is stopped. */
+  link(by?: Principal): WebLinkJson {
     if (this.#server === undefined) {
       throw new ProcsupError("wrong_state", "The web surface is stopped", {
         hint: "procsup web start",
       });
     }
-    const url = `${this.#status("running").url}/login?code=${this.#sessions.code()}`;
+    const url = `${this.#status("running").url}/login?code=${this.gatekeeper.code(by)}`;
     return { url, expires_in_seconds: CODE_MS / 1000 };
   }
 
-  /** Signs all browsers out. */
-  signOut(): void {
-    this.#sessions.signOut();
+  /** Tells the clients of the feed that asked for events. */
+  tell(message: unknown): void {
+    this.#server?.tell(message);
   }
 
   /** Listens again where the daemon before listened. What is in the way is only told. */
   async resume(): Promise<void> {
+    takeSessions(this.#parts.paths.sessions, this.#sessions);
     if (readFileIfAny(this.#parts.paths.web) === undefined) return;
     await this.start().catch((error) => this.#parts.warn(`Web: ${messageOf(error)}`));
   }
 
-  /** Stops listening; the next daemon will listen again. */
+  /** Stops listening; the next daemon will listen again, and know who is signed in. */
   close(): Promise<void> {
-    return this.#inTurn(() => this.#close());
+    return this.#inTurn(async () => {
+      await this.#close();
+      keepSessions(this.#parts.paths.sessions, this.#sessions);
+    });
   }
 
   /** A request on the daemon's Unix socket: the same routes, without what is for browsers. */
@@ -141,17 +165,39 @@ export class WebListener {
     const { backend, warn } = this.#parts;
     const list = () => backend.dispatch("list", undefined);
     const snapshots = new Snapshots({ list, maxAgeMs: 0 });
-    const app = webApp({ backend, warn, gatekeeper: this.#gatekeeper, snapshots });
+    const app = webApp({ backend, warn, gatekeeper: this.gatekeeper, snapshots });
     return (request) => app.fetch(request);
   }
 
-  async #open(address: ListenAddress, settings: Settings): Promise<void> {
-    if (!isLoopback(address) && !settings.allow_remote) {
-      throw new ProcsupError(
-        "forbidden",
-        `Cannot listen on "${addressText(address)}": other machines can reach it`,
-        { hint: "procsup web start --allow-remote, behind something that speaks TLS" },
-      );
+  async #move(old: WebServer, settings: WebSettings): Promise<void> {
+    const wanted = parseListen(settings.listen);
+    const same = wanted.hostname === old.address.hostname;
+    const address = same && wanted.port === 0 ? old.address : wanted;
+    if (address.port !== old.address.port) {
+      await this.#open(address, settings);
+      return await old.close();
+    }
+    // One port cannot be listened on twice: the old one has to go first, and comes back in need.
+    await this.#close();
+    try {
+      await this.#open(address, settings);
+    } catch (error) {
+      await this.#open(old.address, this.#remembered());
+      throw error;
+    }
+  }
+
+  #remember(settings: WebSettings): void {
+    const listen = addressText(this.#server!.address);
+    replaceFileDurably(this.#parts.paths.web, `${JSON.stringify({ ...settings, listen })}\n`);
+  }
+
+  async #open(address: ListenAddress, settings: WebSettings): Promise<void> {
+    const remote = settings.allow_remote ? undefined : remoteProblem(address);
+    if (remote !== undefined) {
+      throw new ProcsupError("forbidden", remote, {
+        hint: "procsup web start --allow-remote, behind something that speaks TLS",
+      });
     }
     const { openServer } = await import("../web/server.ts");
     const { backend, warn, mounts = {} } = this.#parts;
@@ -159,7 +205,7 @@ export class WebListener {
       backend,
       warn,
       mounts,
-      gatekeeper: this.#gatekeeper,
+      gatekeeper: this.gatekeeper,
       maxClients: settings.max_clients,
       names: new SiteNames([...settings.hosts, ...addressNames(address)]),
     });
@@ -192,7 +238,7 @@ export class WebListener {
     };
   }
 
-  #remembered(): Settings {
+  #remembered(): WebSettings {
     try {
       return { ...UNSET, ...JSON.parse(readFileIfAny(this.#parts.paths.web) ?? "{}") };
     } catch {
@@ -205,6 +251,18 @@ export class WebListener {
     this.#last = turn;
     return turn;
   }
+}
+
+/** What settings differ in from those in force; any port will do where 0 is asked for. */
+export function webChanges(now: WebSettings | undefined, wanted: WebSettings): FieldChange[] {
+  const { listen, ...others } = wanted;
+  const from = now === undefined ? undefined : parseListen(now.listen);
+  const to = parseListen(listen);
+  const same = from?.hostname === to.hostname && [0, from.port].includes(to.port);
+  const moves = same
+    ? []
+    : [{ field: "listen", ...(now && { from: now.listen }), to: addressText(to) }];
+  return [...moves, ...keyChanges({ ...(now ?? UNSET), listen }, { ...others, listen })];
 }
 
 /** The names of an address: itself, and for all addresses those that the machine has. */

@@ -2,6 +2,9 @@
 
 import { type EntryOptions, LogEntries, type LogEntry } from "./log_entries.ts";
 
+/** Most that is held of the last lines, in UTF-16 units. */
+const MAX_LAST = 8 * 1024 * 1024;
+
 /** Which lines, and for how long. */
 export interface FilteredOptions extends EntryOptions {
   readonly follow?: boolean;
@@ -22,7 +25,8 @@ export function filteredStream(
   return new ReadableStream({
     async pull(controller) {
       const { value } = await lines.next();
-      if (value !== undefined) return controller.enqueue(encoder.encode(`${value.line}\n`));
+      const text = value?.map(({ line }) => `${line}\n`).join("");
+      if (text !== undefined) return controller.enqueue(encoder.encode(text));
       options.signal?.removeEventListener("abort", stop);
       controller.close();
     },
@@ -37,13 +41,15 @@ export function filteredStream(
 async function* wantedLines(
   entries: LogEntries,
   { tail = 0, follow: wanted = false, filter }: FilteredOptions,
-): AsyncGenerator<LogEntry, undefined> {
+): AsyncGenerator<readonly LogEntry[], undefined> {
   // What comes is later than any time that was meant.
   const follow = wanted && filter?.until === undefined;
   try {
-    if (tail > 0) yield* await entries.last(tail, !follow);
-    else yield* entries.stored(!follow);
-    if (follow) yield* entries.coming();
+    if (tail > 0) {
+      const last = await entries.last(tail, !follow, MAX_LAST);
+      if (last.length > 0) yield last;
+    } else yield* entries.stored(!follow);
+    if (follow) { for await (const { entries: come } of entries.coming()) yield come; }
   } finally {
     entries.close();
   }

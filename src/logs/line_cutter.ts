@@ -6,6 +6,13 @@ const CARRIAGE_RETURN = 13;
 /** The longest piece of a line, in bytes. */
 const MAX_PIECE = 64 * 1024;
 
+/** What a cutter has of a line that is not at its end yet. */
+export interface CutState {
+  readonly rest: Uint8Array;
+  /** A piece of that line has been given. */
+  readonly begun: boolean;
+}
+
 /** Takes a line without its end, and the position after it. */
 export type EmitLine = (line: string, end: number) => void;
 
@@ -18,6 +25,21 @@ export class LineCutter {
   #rest: Uint8Array = new Uint8Array();
   /** A piece of the line that `#rest` belongs to has been given. */
   #begun = false;
+
+  /** All that decides what becomes of the bytes that come next. */
+  get state(): CutState {
+    return { rest: this.#rest, begun: this.#begun };
+  }
+
+  set state({ rest, begun }: CutState) {
+    this.#rest = rest;
+    this.#begun = begun;
+  }
+
+  /** Bytes that wait for the end of their line. */
+  get waiting(): number {
+    return this.#rest.length;
+  }
 
   /** Adds a chunk that ends at position `end`. */
   add(chunk: Uint8Array, end: number, emit: EmitLine): void {
@@ -59,9 +81,13 @@ export class LineCutter {
   }
 }
 
+/** Used by all, since it is not looked at any more when `add()` returns. */
+const scratch = new Uint8Array(160 * 1024);
+
 function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
   if (one.length === 0) return other;
-  const all = new Uint8Array(one.length + other.length);
+  const length = one.length + other.length;
+  const all = length <= scratch.length ? scratch.subarray(0, length) : new Uint8Array(length);
   all.set(one);
   all.set(other, one.length);
   return all;

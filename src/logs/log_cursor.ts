@@ -3,7 +3,7 @@
 import { sleep } from "../platform/clock.ts";
 import { archiveAt, listArchives, openArchive } from "./archives.ts";
 import { type LogPosition, PositionReader } from "./log_position.ts";
-import { BLOCK_BYTES, openIfAny, readAt } from "./read_at.ts";
+import { BLOCK_BYTES, giveBlock, openIfAny, readAt, takeBlock } from "./read_at.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -21,7 +21,8 @@ const CUT_PATIENCE_MS = 3000;
 /** One reader of one log. */
 export class LogCursor {
   readonly #path: string;
-  readonly #buffer = new Uint8Array(BLOCK_BYTES);
+  readonly #lends: boolean;
+  #block: Bytes | undefined;
   #positions: PositionReader;
   #file: Deno.FsFile | undefined;
   #inode = "";
@@ -31,14 +32,21 @@ export class LogCursor {
   /** Nothing from here on is read. */
   end = Infinity;
 
-  constructor(path: string) {
+  /** With `lends`, what `read()` gives from the file is good until `giveBack()`, and no copy. */
+  constructor(path: string, lends = false) {
     this.#path = path;
+    this.#lends = lends;
     this.#positions = new PositionReader(path);
   }
 
   /** Whether the file is open. */
   get isOpen(): boolean {
     return this.#file !== undefined;
+  }
+
+  /** Which file is open, or was last. */
+  get inode(): string {
+    return this.#inode;
   }
 
   /** Opens the file as it is now; where its bytes begin and end, undefined when there is none. */
@@ -109,8 +117,18 @@ export class LogCursor {
     if (this.position < base) return "archived";
     this.#leaveArchive();
     if (this.#file === undefined) return undefined;
-    const count = await readAt(this.#file, this.position - base, this.#buffer);
-    return count === 0 ? undefined : this.#buffer.slice(0, count);
+    const block = this.#block ??= takeBlock();
+    const count = await readAt(this.#file, this.position - base, block);
+    if (this.#lends && count > 0) return block.subarray(0, count);
+    const chunk = count === 0 ? undefined : block.slice(0, count);
+    this.giveBack();
+    return chunk;
+  }
+
+  /** What was lent is not looked at any more. */
+  giveBack(): void {
+    if (this.#block !== undefined) giveBlock(this.#block);
+    this.#block = undefined;
   }
 
   /** Bytes from before the file's head; undefined when there are none here, and the position moved on. */

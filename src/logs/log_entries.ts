@@ -1,7 +1,9 @@
 /** A log as lines that know when they were written, filtered. */
 
+import { inCompany } from "./company.ts";
 import { POLL_MS } from "./follow_log.ts";
-import { LineCutter } from "./line_cutter.ts";
+import { Last } from "./last.ts";
+import { type CutState, LineCutter } from "./line_cutter.ts";
 import type { LogCursor } from "./log_cursor.ts";
 import type { LogFilter } from "./log_filter.ts";
 import { LogFollower, type Span } from "./log_follower.ts";
@@ -13,6 +15,10 @@ export interface LogEntry {
   readonly line: string;
   /** When it was written, in milliseconds since the epoch; as exact as the time index. */
   readonly at: number;
+  /** Its position, see `log_position.ts`. */
+  readonly start: number;
+  /** Position after it: where a reader goes on that has it. */
+  readonly end: number;
 }
 
 /** What is read of a log. */
@@ -21,13 +27,27 @@ export interface EntryOptions {
   readonly tail?: number;
   /** Nothing of what is there. */
   readonly newOnly?: boolean;
+  /** Position to begin at, whatever the others say. */
+  readonly from?: number;
+  /** Position to end at, unless it is followed. */
+  readonly to?: number;
   readonly filter?: LogFilter;
+}
+
+/** Lines that came, for all who follow a log and have come as far. Not to be changed. */
+export interface Arrival {
+  readonly entries: readonly LogEntry[];
+  /** Where it leaves a reader. */
+  readonly position: number;
+  readonly inode: string;
+  readonly state: CutState;
+  readonly midLine: boolean;
 }
 
 const NEWLINE = 10;
 
-/** Most that is kept of the last lines, in UTF-16 units, and looked at for them, in bytes. */
-const MAX_KEPT = 8 * 1024 * 1024;
+/** How far back the last lines are looked for, in bytes. */
+const MAX_BACK = 8 * 1024 * 1024;
 
 /** The lines of one log: those that are there, then those that come. */
 export class LogEntries {
@@ -38,6 +58,7 @@ export class LogEntries {
   #index: TimeIndex | undefined;
   /** The first bytes are the end of a line that is not wanted. */
   #midLine = false;
+  #leave = () => {};
 
   constructor(path: string, options: EntryOptions) {
     this.#path = path;
@@ -46,60 +67,78 @@ export class LogEntries {
       follow: false,
       pollMs: POLL_MS,
       begin: (span, cursor) => this.#begin(span, cursor),
+      lends: true,
     });
   }
 
-  /** The lines that are there, the oldest first; `complete` gives a last line without newline, too. */
-  async *stored(complete: boolean): AsyncGenerator<LogEntry> {
+  /** Position after the last whole line that was read; undefined while there is no file. */
+  get position(): number | undefined {
+    if (!this.#follower.isOpen) return undefined;
+    return this.#follower.position - this.#cutter.waiting;
+  }
+
+  /** Position after all that was read. */
+  get end(): number {
+    return this.#follower.position;
+  }
+
+  /**
+   * The lines that are there, the oldest first, some at a time; `complete` gives a last line without
+   * newline, too.
+   */
+  async *stored(complete: boolean): AsyncGenerator<readonly LogEntry[]> {
     const { filter } = this.#options;
+    await filter?.ready();
+    const { since = -Infinity, until = Infinity, matches = () => true } = filter ?? {};
     for (let last = false; !last;) {
       const chunk = await this.#follower.next();
       last = chunk === undefined;
-      if (last && !complete) return;
-      for (const [line, end] of this.#cut(chunk)) {
-        const at = this.#index!.timeAt(end);
-        if (filter?.until !== undefined && at > filter.until) return;
-        if (filter?.since !== undefined && at < filter.since) continue;
-        if (filter?.matches?.(line) ?? true) yield { line, at };
-      }
+      if (last && !complete) break;
+      const timed = this.#cut(chunk, (end) => this.#index?.timeAt(end) ?? Date.now());
+      last ||= timed.some(({ at }) => at > until);
+      const wanted = timed.filter(({ at, line }) => at >= since && at <= until && matches(line));
+      if (wanted.length > 0) yield wanted;
     }
+    this.#index = undefined;
   }
 
-  /** The last lines of those that are there; fewer when they are huge. */
-  async last(count: number, complete: boolean): Promise<LogEntry[]> {
-    const kept: LogEntry[] = [];
-    let first = 0;
-    let length = 0;
-    for await (const entry of this.stored(complete)) {
-      kept.push(entry);
-      length += entry.line.length;
-      while (kept.length - first > count || (length > MAX_KEPT && kept.length - first > 1)) {
-        length -= kept[first++]!.line.length;
-      }
-      if (first > count) {
-        kept.splice(0, first);
-        first = 0;
-      }
+  /** The last lines of those that are there; fewer when they have more than `maxChars`. */
+  async last(count: number, complete: boolean, maxChars: number): Promise<LogEntry[]> {
+    const kept = new Last<LogEntry>(({ line }) => line.length, count, maxChars);
+    for await (const entries of this.stored(complete)) entries.forEach((entry) => kept.add(entry));
+    return kept.items;
+  }
+
+  /** Where the last lines of those that are there stand, without the lines. */
+  async lastPlaces(count: number, complete: boolean): Promise<Pick<LogEntry, "at" | "start">[]> {
+    const kept = new Last<Pick<LogEntry, "at" | "start">>(() => 0, count, Infinity);
+    for await (const entries of this.stored(complete)) {
+      for (const { at, start } of entries) kept.add({ at, start });
     }
-    return kept.slice(first);
+    return kept.items;
   }
 
   /** The lines that come, until it is stopped. Their time is that of their arrival here. */
-  async *coming(): AsyncGenerator<LogEntry> {
+  async *coming(): AsyncGenerator<Arrival> {
+    const { filter } = this.#options;
+    await filter?.ready();
     this.#follower.follow = true;
-    for (;;) {
-      const chunk = await this.#follower.next();
-      if (chunk === undefined) return;
-      const at = Date.now();
-      for (const [line] of this.#cut(chunk)) {
-        if (this.#options.filter?.matches?.(line) ?? true) yield { line, at };
+    while (!this.#follower.isStopped) {
+      const arrival = await this.#next();
+      if (arrival === undefined) continue;
+      if (filter?.matches === undefined) {
+        if (arrival.entries.length > 0) yield arrival;
+        continue;
       }
+      const entries = arrival.entries.filter(({ line }) => filter.matches!(line));
+      if (entries.length > 0) yield { ...arrival, entries };
     }
   }
 
   /** Makes what waits for lines end. */
   stop(): void {
     this.#follower.stop();
+    this.#leave();
   }
 
   /** Closes the file. */
@@ -107,13 +146,50 @@ export class LogEntries {
     this.#follower.close();
   }
 
-  #cut(chunk: Uint8Array | undefined): [string, number][] {
-    const lines: [string, number][] = [];
-    const emit = (line: string, end: number) => void lines.push([line, end]);
+  /** What comes, read by this or by another reader that has come as far. */
+  async #next(): Promise<Arrival | undefined> {
+    // It looks for its place by itself.
+    if (!this.#follower.hasBegun) return await this.#read();
+    const { inode, position } = this.#follower;
+    const { rest, begun } = this.#cutter.state;
+    const place = [this.#path, inode, position, rest.length, begun, this.#midLine].join("\n");
+    const { found, isOwn } = await inCompany(
+      place,
+      () => this.#read(),
+      (leave) => this.#leave = leave,
+    );
+    if (!isOwn && found !== undefined && !this.#follower.isStopped) this.#goTo(found);
+    return found;
+  }
+
+  #goTo({ position, inode, state, midLine }: Arrival): void {
+    this.#follower.skipTo(position, inode);
+    this.#cutter.state = state;
+    this.#midLine = midLine;
+  }
+
+  async #read(): Promise<Arrival | undefined> {
+    const chunk = await this.#follower.next();
+    if (chunk === undefined) return undefined;
+    const at = Date.now();
+    const entries = this.#cut(chunk, () => at);
+    const { position, inode } = this.#follower;
+    return { entries, position, inode, state: this.#cutter.state, midLine: this.#midLine };
+  }
+
+  #cut(chunk: Uint8Array | undefined, timeAt: (end: number) => number): LogEntry[] {
     const bytes = chunk && this.#afterNewline(chunk);
-    if (bytes === undefined) this.#cutter.end(this.#follower.position, emit);
-    else this.#cutter.add(bytes, this.#follower.position, emit);
-    return lines;
+    const { position } = this.#follower;
+    let start = position - (bytes?.length ?? 0) - this.#cutter.waiting;
+    const entries: LogEntry[] = [];
+    const emit = (line: string, end: number) => {
+      entries.push({ line, at: timeAt(end), start, end });
+      start = end;
+    };
+    if (bytes === undefined) this.#cutter.end(position, emit);
+    else this.#cutter.add(bytes, position, emit);
+    this.#follower.giveBack();
+    return entries;
   }
 
   #afterNewline(chunk: Uint8Array): Uint8Array {
@@ -124,15 +200,21 @@ export class LogEntries {
   }
 
   async #begin(span: Span, cursor: LogCursor): Promise<number> {
-    const { tail = 0, newOnly, filter } = this.#options;
+    const { newOnly, from, to } = this.#options;
+    if (to !== undefined) cursor.end = Math.min(cursor.end, to);
+    if (newOnly && from === undefined) return span.end;
     this.#index = await readTimeIndex(this.#path, span.base);
-    if (newOnly) return span.end;
+    return from ?? await this.#firstWanted(span, cursor, this.#index);
+  }
+
+  async #firstWanted(span: Span, cursor: LogCursor, index: TimeIndex): Promise<number> {
+    const { tail = 0, filter } = this.#options;
     if (filter?.since !== undefined) {
-      const start = this.#index.positionAt(filter.since);
+      const start = index.positionAt(filter.since);
       this.#midLine = start > 0;
       return Math.max(0, start - 1);
     }
     if (filter !== undefined || tail === 0) return 0;
-    return await startOfTail(this.#path, cursor, span, tail, Math.max(0, span.end - MAX_KEPT));
+    return await startOfTail(this.#path, cursor, span, tail, Math.max(0, span.end - MAX_BACK));
   }
 }

@@ -1,7 +1,9 @@
 /** Which lines of a log are wanted. */
 
 import { parseDuration } from "../model/duration.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { plainText } from "../model/plain_text.ts";
+import { type LinePattern, linePattern } from "./line_pattern.ts";
 
 /** As a client says it. */
 export interface LogFilterInput {
@@ -21,6 +23,8 @@ export interface LogFilter {
   readonly until: number | undefined;
   /** Undefined when every line will do. */
   readonly matches: ((line: string) => boolean) | undefined;
+  /** Resolves when `matches` can be asked. Throws `bad_request`. */
+  ready(): Promise<void>;
 }
 
 /** Reads a filter; undefined when it lets everything through. Throws `bad_request`. */
@@ -30,23 +34,20 @@ export function parseLogFilter(input: LogFilterInput, now: number): LogFilter | 
     if (!invert) return undefined;
     throw new ProcsupError("bad_request", 'Invalid "invert": there is no "grep" to invert');
   }
-  const pattern = grep === undefined ? undefined : parsePattern(grep);
+  const pattern = grep === undefined
+    ? undefined
+    : linePattern(grep, { field: "grep", code: "bad_request" });
   return {
     since: since === undefined ? undefined : parseMoment("since", since, now),
     until: until === undefined ? undefined : parseMoment("until", until, now),
-    matches: pattern && ((line) => pattern.test(line) !== invert),
+    matches: pattern && ((line) => matchesAsRead(pattern, line) !== invert),
+    ready: () => pattern?.ready() ?? Promise.resolve(),
   };
 }
 
-function parsePattern(grep: string | RegExp): RegExp {
-  try {
-    // Without the flags g and y, which remember where the last match was.
-    return typeof grep === "string"
-      ? new RegExp(grep)
-      : new RegExp(grep.source, grep.flags.replace(/[gy]/g, ""));
-  } catch (error) {
-    throw new ProcsupError("bad_request", `Invalid "grep" "${grep}": ${messageOf(error)}`);
-  }
+/** Colours in the midst of a line are no part of what people read, and look for. */
+function matchesAsRead(pattern: LinePattern, line: string): boolean {
+  return pattern.test(line) || (line.includes("\x1b") && pattern.test(plainText(line)));
 }
 
 function parseMoment(field: string, value: string | Date, now: number): number {

@@ -23,8 +23,12 @@ export class LogFollower {
   /** Whether to go on after the end. The file's end at its opening counts as long as it is false. */
   follow: boolean;
 
-  constructor(path: string, options: { follow: boolean; pollMs: number; begin: Begin }) {
-    this.#cursor = new LogCursor(path);
+  /** With `lends`, what `next()` gives is good until `giveBack()`. */
+  constructor(
+    path: string,
+    options: { follow: boolean; pollMs: number; begin: Begin; lends?: boolean },
+  ) {
+    this.#cursor = new LogCursor(path, options.lends);
     this.#pollMs = options.pollMs;
     this.#begin = options.begin;
     this.follow = options.follow;
@@ -33,6 +37,21 @@ export class LogFollower {
   /** Position after what was read. */
   get position(): number {
     return this.#cursor.position;
+  }
+
+  /** Which file is read. */
+  get inode(): string {
+    return this.#cursor.inode;
+  }
+
+  /** Whether it has looked for its place already. */
+  get hasBegun(): boolean {
+    return this.#begin === undefined;
+  }
+
+  /** Whether the file is open. */
+  get isOpen(): boolean {
+    return this.#cursor.isOpen;
   }
 
   get isStopped(): boolean {
@@ -51,6 +70,22 @@ export class LogFollower {
       if (!this.#stopped && !(await this.#hasMore())) await this.#wait();
     }
     return undefined;
+  }
+
+  /** What was lent is not looked at any more. */
+  giveBack(): void {
+    this.#cursor.giveBack();
+  }
+
+  /** Goes on at a place that another reader of the same log has come to. */
+  skipTo(position: number, inode: string): void {
+    this.#replaced = false;
+    if (this.#cursor.isOpen && this.#cursor.inode === inode) {
+      this.#cursor.position = position;
+    } else {
+      this.#cursor.close();
+      this.#begin = () => position;
+    }
   }
 
   /** Makes `next()` return soon. */

@@ -3,6 +3,20 @@
 /** Bytes read from a log at a time. */
 export const BLOCK_BYTES: number = 64 * 1024;
 
+/** Blocks that nobody reads into at the moment. Readers are many, and hardly two of them read at once. */
+const spare: Uint8Array<ArrayBuffer>[] = [];
+const MAX_SPARE = 4;
+
+/** A block to read into, to be given back. */
+export function takeBlock(): Uint8Array<ArrayBuffer> {
+  return spare.pop() ?? new Uint8Array(BLOCK_BYTES);
+}
+
+/** Takes back a block that nobody reads into, or looks at, any more. */
+export function giveBlock(block: Uint8Array<ArrayBuffer>): void {
+  if (spare.length < MAX_SPARE) spare.push(block);
+}
+
 /** Reads once at a position; how many bytes there were, 0 at the end. */
 export function readAt(file: Deno.FsFile, position: number, into: Uint8Array): Promise<number> {
   file.seekSync(position, Deno.SeekMode.Start);

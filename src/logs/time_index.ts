@@ -42,20 +42,18 @@ export function lastMark(log: string): TimeMark | undefined {
 
 /** Every mark of a log, with what the file itself tells about before and after them. */
 export async function readTimeIndex(log: string, base: number): Promise<TimeIndex> {
-  const marks = marksOf(await bytesIfAny(besideLog(log, ".idx")));
+  const marks = numbersOf(await bytesIfAny(besideLog(log, ".idx")));
   const info = await Deno.stat(log).catch(() => undefined);
   if (info === undefined) return new TimeIndex(marks);
   const end = base + info.size;
-  const first = marks[0];
-  if (first === undefined || first.end > base) {
-    const born = (info.birthtime ?? info.mtime)!.getTime();
-    marks.unshift({
-      at: Math.min(born, first?.at ?? born),
-      end: Math.min(base, first?.end ?? base),
-    });
-  }
-  if (marks.at(-1)!.end < end) marks.push({ at: info.mtime!.getTime(), end });
-  return new TimeIndex(marks);
+  const [firstAt, firstEnd] = marks;
+  const born = (info.birthtime ?? info.mtime)!.getTime();
+  const before = firstEnd === undefined || firstEnd > base
+    ? [Math.min(born, firstAt ?? born), Math.min(base, firstEnd ?? base)]
+    : [];
+  const lastEnd = marks.at(-1) ?? before[1]!;
+  const after = lastEnd < end ? [info.mtime!.getTime(), end] : [];
+  return new TimeIndex(joined(before, marks, after));
 }
 
 /** Keeps the marks from position `start` to `end`, and thins out the older half of too many. */
@@ -73,60 +71,62 @@ export function trimMarks(log: string, start: number, end: number): void {
   Deno.renameSync(`${path}.tmp`, path);
 }
 
+/** Where each half of a mark stands among the numbers. */
+const [AT, END] = [0, 1];
+
 /** Times and positions of one log, each from the other. Both grow. */
 export class TimeIndex {
-  readonly #marks: readonly TimeMark[];
+  /** Time and position of each mark in turn: objects would take ten times the memory. */
+  readonly #numbers: Float64Array;
 
-  constructor(marks: readonly TimeMark[]) {
-    this.#marks = rising(marks);
+  /** The array is the index's own from now on. */
+  constructor(marks: readonly TimeMark[] | Float64Array) {
+    this.#numbers = rising(
+      marks instanceof Float64Array
+        ? marks
+        : Float64Array.from(marks.flatMap(({ at, end }) => [at, end])),
+    );
   }
 
   /** When the line that ends before a position was written. */
   timeAt(position: number): number {
-    return Math.round(interpolate(this.#marks, position, "end", "at"));
+    return Math.round(interpolate(this.#numbers, position));
   }
 
   /** Position before which every line, and part of a line, is older than `at`. */
   positionAt(at: number): number {
-    const index = firstAtLeast(this.#marks, at, "at");
+    const index = firstAtLeast(this.#numbers, at, AT);
     // A mark may stand in the middle of a line, which is as old as its end.
-    return this.#marks[index - 2]?.end ?? 0;
+    return this.#numbers[2 * (index - 2) + END] ?? 0;
   }
 }
 
 /** A clock that was set back, or a log that was truncated by somebody, must not confuse the search. */
-function rising(marks: readonly TimeMark[]): TimeMark[] {
-  let at = -Infinity;
-  let end = -Infinity;
-  return marks.map((mark) => ({
-    at: at = Math.max(at, mark.at),
-    end: end = Math.max(end, mark.end),
-  }));
+function rising(numbers: Float64Array): Float64Array {
+  for (let i = 2; i < numbers.length; i++) numbers[i] = Math.max(numbers[i]!, numbers[i - 2]!);
+  return numbers;
 }
 
-function interpolate(
-  marks: readonly TimeMark[],
-  value: number,
-  from: keyof TimeMark,
-  to: keyof TimeMark,
-): number {
-  const index = firstAtLeast(marks, value, from);
-  const next = marks[index] ?? marks.at(-1);
-  if (next === undefined) return Date.now();
-  const before = marks[index - 1];
-  if (before === undefined || index === marks.length || next[from] === before[from]) {
-    return next[to];
-  }
-  const part = (value - before[from]) / (next[from] - before[from]);
-  return before[to] + part * (next[to] - before[to]);
+/** The time of a position. */
+function interpolate(numbers: Float64Array, position: number): number {
+  const count = numbers.length / 2;
+  if (count === 0) return Date.now();
+  const index = firstAtLeast(numbers, position, END);
+  const next = Math.min(index, count - 1);
+  const [at, end] = [numbers[2 * next + AT]!, numbers[2 * next + END]!];
+  if (index === 0 || index === count) return at;
+  const [atBefore, endBefore] = [numbers[2 * index - 2 + AT]!, numbers[2 * index - 2 + END]!];
+  if (end === endBefore) return at;
+  return atBefore + (position - endBefore) / (end - endBefore) * (at - atBefore);
 }
 
-function firstAtLeast(marks: readonly TimeMark[], value: number, key: keyof TimeMark): number {
+/** The first mark whose time, or position, is not less than a value. */
+function firstAtLeast(numbers: Float64Array, value: number, half: number): number {
   let low = 0;
-  let high = marks.length;
+  let high = numbers.length / 2;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (marks[middle]![key] < value) low = middle + 1;
+    if (numbers[2 * middle + half]! < value) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -137,12 +137,29 @@ function bytesOf(marks: readonly TimeMark[]): Uint8Array {
 }
 
 function marksOf(bytes: Uint8Array): TimeMark[] {
-  const count = Math.floor(bytes.length / MARK_BYTES);
-  const numbers = new Float64Array(bytes.slice(0, count * MARK_BYTES).buffer);
+  const numbers = numbersOf(bytes);
   return Array.from(
-    { length: count },
+    { length: numbers.length / 2 },
     (_, i) => ({ at: numbers[2 * i]!, end: numbers[2 * i + 1]! }),
   );
+}
+
+/** Time and position of each mark in turn. */
+function numbersOf(bytes: Uint8Array): Float64Array {
+  const count = Math.floor(bytes.length / MARK_BYTES);
+  return new Float64Array(bytes.slice(0, count * MARK_BYTES).buffer);
+}
+
+function joined(
+  before: readonly number[],
+  marks: Float64Array,
+  after: readonly number[],
+): Float64Array {
+  const all = new Float64Array(before.length + marks.length + after.length);
+  all.set(before);
+  all.set(marks, before.length);
+  all.set(after, before.length + marks.length);
+  return all;
 }
 
 function readIfAny(path: string): Uint8Array {

@@ -82,7 +82,7 @@ async function checkAll(fleet: Fleet, wires: readonly Wire[]): Promise<Map<strin
     try {
       const config = fleet.check(wire);
       refuseTakenSockets(config, configs.values());
-      await fleet.scheduler.check(config);
+      await fleet.checkLoaded(config);
       configs.set(config.name, config);
     } catch (error) {
       problems.push(messageOf(error));
@@ -205,7 +205,7 @@ function instancesOf(fleet: Fleet, name: string): ManagedProcess[] {
 }
 
 /** Nobody stopped it and it did not end well: a new configuration is for it to run with. */
-function isKeptUp(process: ManagedProcess): boolean {
+export function isKeptUp(process: ManagedProcess): boolean {
   const { state, wish } = process.snapshot;
   return wish === "up" && state !== "stopped" && !isJob(process);
 }

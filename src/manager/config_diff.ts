@@ -40,12 +40,20 @@ const HIDDEN: ReadonlySet<string> = new Set(["env", "secrets", "args"]);
 
 /** The differences by key, none where the configurations are the same. */
 export function configChanges(before: ProcessConfig, after: ProcessConfig): FieldChange[] {
-  const [from, to] = [wireKeys(before), wireKeys(after)];
+  return keyChanges(wireKeys(before), wireKeys(after), HIDDEN);
+}
+
+/** The differences of two maps in wire form; values of `hidden` keys are not told. */
+export function keyChanges(
+  from: Readonly<Record<string, unknown>>,
+  to: Readonly<Record<string, unknown>>,
+  hidden: ReadonlySet<string> = new Set(),
+): FieldChange[] {
   return keysOf(from, to).flatMap((key) => {
     if (same(from[key], to[key])) return [];
     const nested = isMap(from[key] ?? to[key]) && isMap(to[key] ?? from[key]);
-    if (nested) return nestedChanges(key, from[key] ?? {}, to[key] ?? {});
-    return [HIDDEN.has(key) ? { field: key } : { field: key, from: from[key], to: to[key] }];
+    if (nested) return nestedChanges(key, from[key] ?? {}, to[key] ?? {}, hidden.has(key));
+    return [hidden.has(key) ? { field: key } : { field: key, from: from[key], to: to[key] }];
   });
 }
 
@@ -54,11 +62,11 @@ export function needsRestart(changes: readonly FieldChange[]): boolean {
   return changes.some(({ field }) => !LIVE.has(field.split(".")[0]!));
 }
 
-function nestedChanges(key: string, from: object, to: object): FieldChange[] {
+function nestedChanges(key: string, from: object, to: object, hidden: boolean): FieldChange[] {
   const [a, b] = [from as Record<string, unknown>, to as Record<string, unknown>];
   return keysOf(a, b).filter((inner) => !same(a[inner], b[inner])).map((inner) => {
     const field = `${key}.${inner}`;
-    return HIDDEN.has(key) ? { field } : { field, from: a[inner], to: b[inner] };
+    return hidden ? { field } : { field, from: a[inner], to: b[inner] };
   });
 }
 

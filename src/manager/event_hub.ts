@@ -1,6 +1,10 @@
-/** Hands every piece of news to all who listen; costs nothing while nobody does. */
+/** Hands every piece of news to all who listen; costs nothing while nobody does, the first seconds apart. */
 
 import type { ProcessChange } from "../model/process_change.ts";
+
+/** What is found at the start is news to whoever listened to the daemon before: kept for so long. */
+const KEPT_MS = 10_000;
+const MAX_KEPT = 1000;
 
 /** News that a slow reader may have waiting before it is dropped. */
 const MAX_WAITING = 10_000;
@@ -9,14 +13,17 @@ const MAX_WAITING = 10_000;
 export class EventHub {
   readonly #listeners = new Set<(change: ProcessChange) => void>();
   readonly #closers = new Set<() => void>();
+  readonly #openedAt = performance.now();
+  #kept: ProcessChange[] | undefined = [];
 
   /** Whether there is anyone to tell. */
   get idle(): boolean {
-    return this.#listeners.size === 0;
+    return this.#listeners.size === 0 && !this.#keeps();
   }
 
   /** Tells everyone. */
   publish(change: ProcessChange): void {
+    if (this.#keeps()) this.#kept!.push(change);
     for (const listener of [...this.#listeners]) listener(change);
   }
 
@@ -26,11 +33,23 @@ export class EventHub {
     return () => this.#listeners.delete(listener);
   }
 
-  /** All news from now on, until cancelled, aborted or closed. */
-  stream(signal?: AbortSignal): ReadableStream<ProcessChange> {
+  #keeps(): boolean {
+    if (this.#kept === undefined) return false;
+    const over = performance.now() - this.#openedAt > KEPT_MS || this.#kept.length >= MAX_KEPT;
+    if (over) this.#kept = undefined;
+    return !over;
+  }
+
+  /**
+   * All news from now on, until cancelled, aborted or closed; before them those after `since`, in
+   * milliseconds since the epoch, as far as they are kept.
+   */
+  stream(signal?: AbortSignal, since = Infinity): ReadableStream<ProcessChange> {
     let end = () => {};
     return new ReadableStream<ProcessChange>({
       start: (controller) => {
+        const kept = this.#keeps() ? this.#kept! : [];
+        for (const change of kept) if (change.at.getTime() > since) controller.enqueue(change);
         const stop = this.listen((change) => {
           controller.enqueue(change);
           if ((controller.desiredSize ?? 0) < 0) close();

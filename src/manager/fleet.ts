@@ -15,8 +15,10 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/requests.ts";
 import type { World } from "../process/world.ts";
 import { checkWatch } from "../process/watch/roots.ts";
+import { readyPattern } from "../process/line_watch.ts";
 import { launchPlan } from "../process/launch_plan.ts";
 import { refuseTakenSockets } from "../process/launch_setup.ts";
+import { fetchSecrets } from "../process/secrets.ts";
 import { inWaves, isJob, type Outcome, reversed, runBulk, runWaves, withoutJobs } from "./bulk.ts";
 import { EventHub } from "./event_hub.ts";
 import { LogKeeper } from "./log_keeper.ts";
@@ -116,16 +118,21 @@ export class Fleet {
     return logFiles(this.#paths.apps, process.name);
   }
 
-  /** News of all processes from now on. */
-  events(signal?: AbortSignal): ReadableStream<ProcessChange> {
-    return this.#hub.stream(signal);
+  /** News of all processes from now on, or as far as they are kept from `since` on. */
+  events(signal?: AbortSignal, since?: number): ReadableStream<ProcessChange> {
+    return this.#hub.stream(signal, since);
+  }
+
+  /** Calls `listener` with all news from now on, while they happen; returns its undoing. */
+  listen(listener: (change: ProcessChange) => void): () => void {
+    return this.#hub.listen(listener);
   }
 
   /** Registers a configuration in wire form and starts its instances. Throws before anything is done. */
   async add(wire: Record<string, unknown>, options: UpOptions = {}): Promise<Outcome[]> {
     this.#refuseClosed();
     const config = this.check(wire);
-    await this.scheduler.check(config);
+    await this.checkLoaded(config);
     this.#refuseClosed();
     const added = this.registry.add(config);
     // A job is only registered: the clock starts it.
@@ -140,10 +147,18 @@ export class Fleet {
   /** A configuration in wire form, checked as far as it can be before anything is done. */
   check(wire: Record<string, unknown>): ProcessConfig {
     const config = parseConfig({ ...this.#wireDefaults(wire), ...wire });
-    launchPlan({ name: config.name, instanceIndex: 0, config }, this.#world.inherited);
+    const process = { name: config.name, instanceIndex: 0, config };
+    launchPlan(process, this.#world.inherited, "left out");
     checkWatch(config);
     refuseTakenSockets(config, this.registry.list().map((process) => process.config));
     return config;
+  }
+
+  /** What `check()` leaves out, since it has to wait for something. Throws `invalid_config`. */
+  async checkLoaded(config: ProcessConfig): Promise<void> {
+    await fetchSecrets(config, this.#world.inherited, "fresh");
+    await this.scheduler.check(config);
+    if (config.readyLog !== undefined) await readyPattern(config.readyLog).ready();
   }
 
   /** Starts existing processes. */
@@ -184,7 +199,7 @@ export class Fleet {
     const before = oneConfig(processes, patch);
     const config = this.check({ ...wireKeys(before), ...patch });
     this.registry.checkDependencies(config);
-    await this.scheduler.check(config);
+    await this.checkLoaded(config);
     const result = await rollingReload(processes, { ...rolling, config });
     await this.scheduler.sync();
     return result;

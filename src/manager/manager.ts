@@ -9,8 +9,9 @@ import type { ProcessInfo } from "../model/process_info.ts";
 import { filteredStream } from "../logs/filtered_stream.ts";
 import { logStream } from "../logs/follow_log.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
+import { notPermitted, refuseMissingPermissions } from "../platform/permissions.ts";
 import { takeLock } from "../platform/lock.ts";
-import { type HomePaths, libraryHome, prepareHome } from "../platform/paths.ts";
+import { absolute, type HomePaths, libraryHome, prepareHome } from "../platform/paths.ts";
 import { unlessAborted } from "./abandon.ts";
 import { throwFirst } from "./bulk.ts";
 import { Fleet } from "./fleet.ts";
@@ -26,6 +27,12 @@ export interface ManagerConfig {
   readonly defaults?: ProcessDefaults;
   /** Gets what the supervisor itself has to say; default: nothing is said. */
   readonly warn?: (message: string) => void;
+}
+
+/** What the daemon asks for besides. Not exported by the library. */
+export interface SupervisorConfig extends ManagerConfig {
+  /** Gets all news, what is found out while opening included. */
+  readonly onNews?: (change: ProcessChange) => void;
 }
 
 /** How a log is read (spec 2.7). */
@@ -56,39 +63,58 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How the list of processes is saved. */
+export interface SaveOptions extends CallOptions {
+  /** Save even when there is nothing to save but something was saved before; default: refuse. */
+  readonly allowEmpty?: boolean;
+}
+
+/** How news are read. */
+export interface EventOptions {
+  /** Ends the stream. */
+  readonly signal?: AbortSignal;
+}
+
+/** Every verb by target, on one or many processes. Not exported by the library. */
+export let fleetOf: (manager: Manager) => Fleet;
+
 /**
  * Supervises processes (spec 4.5). Every method that takes an id also takes a numeric id as text, a
- * name, a base name or a unique prefix of an id, and throws `process_not_found` or
- * `ambiguous_target`.
+ * name, a base name or a unique prefix of an id. What fails throws a `ProcsupError`: besides the codes
+ * named at each method `process_not_found`, `ambiguous_target`, and `closed` after `close()`.
  */
 export class Manager implements AsyncDisposable {
-  /**
-   * Every verb by target, on one or many processes. Not part of the library's API.
-   *
-   * @internal
-   */
-  readonly fleet: Fleet;
+  readonly #fleet: Fleet;
   readonly #paths: HomePaths;
   readonly #lock: Disposable;
   readonly #system: SystemWorld;
   #closing: Promise<void> | undefined;
 
+  static {
+    fleetOf = (manager) => manager.#fleet;
+  }
+
   private constructor(paths: HomePaths, lock: Disposable, config: ManagerConfig) {
     this.#paths = paths;
     this.#lock = lock;
     this.#system = systemWorld(paths);
-    this.fleet = new Fleet(this.#system.world, paths, config.defaults ?? {}, config.warn);
+    this.#fleet = new Fleet(this.#system.world, paths, config.defaults ?? {}, config.warn);
   }
 
   /**
    * Opens a manager on its directory and takes up what an earlier one left running there.
-   * Throws `home_unusable`, or `home_in_use` when another manager or a daemon has it.
+   * Throws `home_unusable`, `home_in_use` when another manager or a daemon has it, and `forbidden`
+   * when Deno was not given the permissions that supervising needs.
    */
-  static async open(config: ManagerConfig = {}): Promise<Manager> {
+  static async open(config: ManagerConfig = {}, { signal }: CallOptions = {}): Promise<Manager> {
+    signal?.throwIfAborted();
+    const opening = Manager.#open(config);
     try {
-      return await Manager.#open(config);
+      return await unlessAborted(signal, () => opening);
     } catch (error) {
-      throw missingPermission(error) ?? error;
+      // Given up: nobody is left to close it.
+      opening.then((manager) => manager.release(), () => {});
+      throw notPermitted(error, "supervise processes") ?? error;
     }
   }
 
@@ -118,7 +144,7 @@ export class Manager implements AsyncDisposable {
     throwFirst(await unlessAborted(signal, () => this.#live.stop(id, { force: true })));
   }
 
-  /** Stops and starts, between the restart hooks. Throws `start_failed`. */
+  /** Stops and starts, between the restart hooks; starts what is stopped. Throws `start_failed`. */
   async restart(id: string, { signal }: CallOptions = {}): Promise<void> {
     throwFirst(await unlessAborted(signal, () => this.#live.restart(id)));
   }
@@ -164,34 +190,38 @@ export class Manager implements AsyncDisposable {
   }
 
   /** Empties the logs of a process and removes their archives; it goes on writing. */
-  async flush(id: string): Promise<void> {
-    throwFirst(await this.#live.flush(id));
+  async flush(id: string, { signal }: CallOptions = {}): Promise<void> {
+    throwFirst(await unlessAborted(signal, () => this.#live.flush(id)));
   }
 
-  /** News of all processes from now on. */
-  events(options: { signal?: AbortSignal } = {}): ReadableStream<ProcessChange> {
-    return this.#live.events(options.signal);
+  /** News of all processes from now on; ends with `close()`. */
+  events({ signal }: EventOptions = {}): ReadableStream<ProcessChange> {
+    return this.#live.events(signal);
   }
 
-  /** Saves the list of processes to the disk; returns how many. */
-  async save(options: { allowEmpty?: boolean } = {}): Promise<number> {
-    const processes = this.#live.registry.list();
-    await saveState(this.#paths.saved, processes, options.allowEmpty ?? false);
-    return processes.length;
+  /** Saves the list of processes to the disk; returns how many. Throws `wrong_state` for an empty one. */
+  async save({ allowEmpty = false, signal }: SaveOptions = {}): Promise<number> {
+    return await unlessAborted(signal, async () => {
+      const processes = this.#live.registry.list();
+      await saveState(this.#paths.saved, processes, allowEmpty);
+      return processes.length;
+    });
   }
 
   /** Brings back the saved processes that are not here, and starts those that were up. */
-  async resurrect(): Promise<Resurrected> {
-    const resurrected = await resurrect(
-      this.#live.registry,
-      this.#paths.saved,
-      () => void this.#live,
-    );
-    await this.fleet.scheduler.sync();
-    return resurrected;
+  async resurrect({ signal }: CallOptions = {}): Promise<Resurrected> {
+    return await unlessAborted(signal, async () => {
+      const { registry, scheduler } = this.#live;
+      const resurrected = await resurrect(registry, this.#paths.saved, () => void this.#live);
+      await scheduler.sync();
+      return resurrected;
+    });
   }
 
-  /** Stops all processes and cleans up. Safe to call several times. */
+  /**
+   * Stops all processes, the last one first, and cleans up; logs and saved state stay. Safe to call
+   * several times. Throws `stop_failed` when something would not end.
+   */
   close(): Promise<void> {
     return this.#closing ??= this.#close();
   }
@@ -204,7 +234,7 @@ export class Manager implements AsyncDisposable {
   /** Lets go of all processes and leaves them running, for the next manager to take up. */
   release(): void {
     this.#closing ??= Promise.resolve();
-    this.fleet.release();
+    this.#fleet.release();
     this.#system.launcher.close();
     this.#system.files.close();
     this.#lock[Symbol.dispose]();
@@ -212,12 +242,15 @@ export class Manager implements AsyncDisposable {
 
   /** The fleet of a manager that is not closed. */
   get #live(): Fleet {
-    if (this.#closing === undefined) return this.fleet;
+    if (this.#closing === undefined) return this.#fleet;
     throw new ProcsupError("closed", "The manager is closed");
   }
 
-  static async #open(config: ManagerConfig): Promise<Manager> {
-    const paths = prepareHome(config.logDir ?? libraryHome());
+  static async #open(config: SupervisorConfig): Promise<Manager> {
+    refuseMissingPermissions();
+    const paths = prepareHome(
+      config.logDir === undefined ? libraryHome() : absolute(config.logDir),
+    );
     const lock = takeLock(paths.lock);
     if (lock === undefined) {
       throw new ProcsupError("home_in_use", `Home "${paths.home}" is in use by another supervisor`);
@@ -225,9 +258,10 @@ export class Manager implements AsyncDisposable {
     let manager: Manager | undefined;
     try {
       manager = new Manager(paths, lock, config);
-      await recoverHome(manager.fleet.registry, paths, manager.#system, config.warn);
-      manager.fleet.logs.start();
-      await manager.fleet.scheduler.sync();
+      if (config.onNews !== undefined) manager.#fleet.listen(config.onNews);
+      await recoverHome(manager.#fleet.registry, paths, manager.#system, config.warn);
+      manager.#fleet.logs.start();
+      await manager.#fleet.scheduler.sync();
       return manager;
     } catch (error) {
       if (manager === undefined) lock[Symbol.dispose]();
@@ -237,19 +271,10 @@ export class Manager implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const outcomes = await this.fleet.close();
-    await this.fleet.logs.close();
+    const outcomes = await this.#fleet.close();
+    await this.#fleet.logs.close();
     await this.#system.launcher.close();
     this.release();
     throwFirst(outcomes);
   }
-}
-
-/** The error for a permission that Deno was not given, undefined for any other. */
-function missingPermission(error: unknown): ProcsupError | undefined {
-  if (!(error instanceof Deno.errors.NotCapable)) return undefined;
-  return new ProcsupError("forbidden", `Cannot supervise processes: ${error.message}`, {
-    hint: "Run with --allow-all: on Linux nothing less lets a program read /proc",
-    cause: error,
-  });
 }

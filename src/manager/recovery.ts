@@ -9,6 +9,7 @@ import type { RunFiles } from "../platform/run_files.ts";
 import type { Recovered, Run } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { isJob } from "./bulk.ts";
+import { HALTED } from "./halt.ts";
 import { Records } from "./records.ts";
 import type { Registry, Warn } from "./registry.ts";
 import type { SystemWorld } from "./system_world.ts";
@@ -19,6 +20,8 @@ interface Traces {
   readonly launcher: Launcher;
   /** The machine was booted since the last supervisor of this home looked. */
   readonly rebooted: boolean;
+  /** All was stopped in order, because the machine or the session was about to end. */
+  readonly halted: boolean;
 }
 
 /** Registers the recorded processes of a home and takes each up where the last supervisor left it. */
@@ -31,8 +34,9 @@ export async function recoverHome(
   const { records, problems } = new Records(paths.records).readAll();
   for (const problem of problems) warn(problem);
   const processes = records.map((record) => registry.restore(record));
-  const rebooted = readFileIfAny(paths.boot) !== launcher.bootId;
-  await recoverAll(processes, { files, launcher, rebooted });
+  const boot = readFileIfAny(paths.boot);
+  const rebooted = boot !== launcher.bootId;
+  await recoverAll(processes, { files, launcher, rebooted, halted: boot === HALTED });
   removeStaleRunFiles(processes, files);
   replaceFile(paths.boot, launcher.bootId);
 }
@@ -65,22 +69,25 @@ function isAlive(run: Run): boolean {
 
 function find(
   process: ManagedProcess,
-  { files, launcher, rebooted }: Traces,
+  { files, launcher, rebooted, halted }: Traces,
   byRunId: ReadonlyMap<string, readonly number[]>,
 ): Recovered["found"] {
   const { run, pid } = process.snapshot;
   // A run of this boot may stand beside older ones: a recovery can be killed half-way.
-  if (run === null ? rebooted : run.bootId !== launcher.bootId) {
-    return { kind: "rebooted", autostart: process.config.autostart && !isJob(process) };
-  }
+  const afterBoot: Recovered["found"] = {
+    kind: "rebooted",
+    autostart: process.config.autostart && !isJob(process),
+  };
+  if (run === null ? rebooted : run.bootId !== launcher.bootId) return afterBoot;
   if (run === null) return { kind: "no_run" };
   const appPid = pid || (files.read(run.runId, "pid") ?? 0);
   if (isAlive(run)) return { kind: "alive", run, pid: appPid };
-  if (files.read(run.runId, "exit") !== undefined) {
+  if (!halted && files.read(run.runId, "exit") !== undefined) {
     return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random() };
   }
   const orphan = orphanOf(run, byRunId.get(run.runId) ?? [], launcher.bootId);
   if (orphan !== undefined) return { kind: "alive", run: orphan, pid: appPid };
+  if (halted) return afterBoot;
   // The intent was on record, and nothing shows that it was carried out.
   if (run.wrapperPid === 0 && appPid === 0) return { kind: "no_run" };
   return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random() };

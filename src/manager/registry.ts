@@ -3,6 +3,7 @@
 import { didYouMean } from "../model/did_you_mean.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
+import { isSuccess } from "../model/outcomes.ts";
 import type { ChangeType } from "../model/process_change.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NEW, type ProcessEvent, type Snapshot } from "../model/process_state.ts";
@@ -33,6 +34,7 @@ export class Registry implements Observer {
   readonly #unrecorded = new Set<ManagedProcess>();
   #flush: Cancel | undefined;
   #nextNumericId = 0;
+  #frozen = false;
   /** Called when a process has come to run. */
   onRunning: (process: ManagedProcess) => void = () => {};
   /** Called when the snapshot of a process has changed. */
@@ -98,13 +100,20 @@ export class Registry implements Observer {
   /** Part of `Observer`. */
   record(process: ManagedProcess): void {
     this.#unrecorded.delete(process);
-    if (this.#processes.has(process.identity.id)) this.#records.write(process);
+    if (this.#frozen || !this.#processes.has(process.identity.id)) return;
+    this.#records.write(process);
   }
 
   /** Part of `Observer`. */
   recordSoon(process: ManagedProcess): void {
     this.#unrecorded.add(process);
     this.#flush ??= this.#world.clock.after(SOON_MS, () => this.recordRest());
+  }
+
+  /** Puts on record what was put off, and nothing from now on. */
+  freeze(): void {
+    this.recordRest();
+    this.#frozen = true;
   }
 
   /** Puts on record what was put off. */
@@ -126,8 +135,7 @@ export class Registry implements Observer {
     if (now.state === "running" && entered(before, now)) this.onRunning(process);
     this.onChanged(process, before);
     if (this.#hub.idle) return;
-    // A crash that is followed by another start passes through without resting there.
-    if (event.type === "exited" && now.state === "waiting") this.#tell(process, "crashed");
+    if (crashedOnTheWay(process, before, event)) this.#tell(process, "crashed");
     if (event.type === "recovered" && now.run !== null) this.#tell(process, "adopted");
     else if (entered(before, now)) this.#tell(process, now.state);
   }
@@ -225,6 +233,19 @@ export class Registry implements Observer {
       this.#warn(`A listener failed: ${messageOf(error)}`);
     }
   }
+}
+
+/** A crash that is followed by another start passes through without resting there. */
+function crashedOnTheWay(
+  { snapshot: now, config }: ManagedProcess,
+  before: Snapshot,
+  event: ProcessEvent,
+): boolean {
+  if (now.state !== "waiting" || now.awaiting !== "delay" || before.state === "waiting") {
+    return false;
+  }
+  const ended = event.type === "exited" || event.type === "recovered";
+  return !(ended && now.lastExit !== null && isSuccess(now.lastExit, config));
 }
 
 /** Whether it came to a state; `running` is told with the pid, which comes a moment later. */

@@ -6,7 +6,7 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
 import { isJob, runBulk } from "./bulk.ts";
 import type { Registry } from "./registry.ts";
-import { parseRecord, type ProcessRecord, recordText } from "./records.ts";
+import { parseRecord, type ProcessRecord, recordText, refuseNewer } from "./records.ts";
 
 const GENERATIONS = 3;
 
@@ -103,9 +103,11 @@ function atRest({ wish, attempt, restarts, lastExit }: Snapshot): Snapshot {
 async function readGeneration(path: string): Promise<readonly ProcessRecord[] | undefined> {
   try {
     const file = JSON.parse(await Deno.readTextFile(path)) as SavedFile;
+    refuseNewer("a saved list", file.version);
     if (file.version !== 1 || file.checksum !== await checksum(file.processes)) return undefined;
     return file.processes.map(parseRecord);
-  } catch {
+  } catch (error) {
+    if (error instanceof ProcsupError && error.code === "other_version") throw error;
     return undefined;
   }
 }

@@ -5,8 +5,10 @@ import type { WebSettings } from "./listen_address.ts";
 import type { WebhookEvent } from "./webhook.ts";
 
 /** `restartPolicy` → `restart_policy`. */
-export type FileKey<K extends string> = K extends `${infer Head}${infer Tail}`
-  ? Head extends Lowercase<Head> ? `${Head}${FileKey<Tail>}` : `_${Lowercase<Head>}${FileKey<Tail>}`
+export type FileKey<K extends string> = K extends `${infer When}HealthCheck` ? `${When}_healthcheck`
+  : K extends `${infer Head}${infer Tail}`
+    ? Head extends Lowercase<Head> ? `${Head}${FileKey<Tail>}`
+    : `_${Lowercase<Head>}${FileKey<Tail>}`
   : K;
 
 /** A map of the user's own keys stays as it is; so does what holds no keys. */

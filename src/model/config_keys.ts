@@ -36,13 +36,17 @@ const SIZE_KEYS: ReadonlySet<string> = new Set([
   "memory",
 ]);
 
-/** `restartDelay` → `restart_delay`. */
+/** `restartDelay` → `restart_delay`. Of two keys the spec writes the one as one word, the other as two. */
 export function snakeCase(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return key.replace(/^(pre|post)HealthCheck$/, "$1Healthcheck")
+    .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function camelCase(key: string): string {
-  return key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  return key.replace(/^(pre|post)_healthcheck$/, "$1_health_check").replace(
+    /_([a-z0-9])/g,
+    (_, letter: string) => letter.toUpperCase(),
+  );
 }
 
 type Value = unknown;

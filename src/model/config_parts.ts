@@ -44,8 +44,8 @@ export type HookName =
   | "postRestart"
   | "preReload"
   | "postReload"
-  | "preHealthcheck"
-  | "postHealthcheck";
+  | "preHealthCheck"
+  | "postHealthCheck";
 
 /** Hooks by their point. */
 export type HooksConfig = { readonly [H in HookName]?: HookConfig };

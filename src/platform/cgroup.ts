@@ -195,15 +195,28 @@ function groupOf(pid: number | "self"): string | undefined {
   return `${mount}${path}`.replace(/\/$/, "");
 }
 
-function ownBase(): string | undefined {
+/** The group below which a process would make groups, or undefined where there is none. */
+function baseOf(pid: number | "self"): string | undefined {
   if (!isLinux) return undefined;
-  const own = groupOf("self");
+  const own = groupOf(pid);
   return own?.endsWith("/daemon") ? dirname(own) : own;
+}
+
+/**
+ * The controllers that the apps of a supervisor can be given limits by; undefined where there is no
+ * cgroup v2. A group that has the supervisor itself in it can pass none on.
+ */
+export function controllersOf(pid: number | "self"): readonly string[] | undefined {
+  const base = baseOf(pid);
+  if (base === undefined) return undefined;
+  // The root alone may do both.
+  if (base === groupOf(pid) && !MOUNTS.includes(base)) return [];
+  return (readFileIfAny(`${base}/cgroup.controllers`) ?? "").trim().split(" ");
 }
 
 let groups: Cgroups | undefined;
 
 /** The groups of this machine. */
 export function cgroups(): Cgroups {
-  return groups ??= new Cgroups(ownBase());
+  return groups ??= new Cgroups(baseOf("self"));
 }

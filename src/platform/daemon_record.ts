@@ -1,7 +1,9 @@
 /** What a daemon leaves about itself in its home, for whoever replaces it. */
 
+import { ProcsupError } from "../model/errors.ts";
 import { readFileIfAny, replaceFile } from "./atomic_file.ts";
 import { fixedWords } from "./own_program.ts";
+import { type ServiceManager, startedBy } from "./service_manager.ts";
 
 /** Number of the format of state/: a program does not take over what a newer one wrote. */
 export const STATE_FORMAT = 1;
@@ -16,19 +18,18 @@ export interface DaemonRecord {
   /** Words that start that very build again, whatever became of the executable since. */
   readonly words: readonly string[];
   /** What starts it again when it ends, where something does. */
-  readonly service: "systemd" | null;
+  readonly service: ServiceManager | null;
 }
 
 /** Records this process as the daemon of a home. */
 export function recordDaemon(home: string, version: string, protocol: number): void {
-  const service = Deno.env.get("SYSTEMD_EXEC_PID") === String(Deno.pid) ? "systemd" : null;
   const record: DaemonRecord = {
     pid: Deno.pid,
     version,
     protocol,
     state: STATE_FORMAT,
     words: fixedWords(),
-    service,
+    service: startedBy(),
   };
   replaceFile(recordPath(home), `${JSON.stringify(record, null, 2)}\n`);
 }
@@ -40,6 +41,21 @@ export function readDaemonRecord(home: string): DaemonRecord | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Throws `other_version` when a newer program wrote the state of a home in a format that this one, of
+ * version `own`, does not understand. It would take every record for damaged.
+ */
+export function refuseNewerState(home: string, own: string): void {
+  const { state, version } = readDaemonRecord(home) ?? { state: 0, version: "" };
+  if (state <= STATE_FORMAT) return;
+  throw new ProcsupError(
+    "other_version",
+    `Cannot use home "${home}": version ${version} wrote its state in format ${state}, ` +
+      `and this, version ${own}, understands ${STATE_FORMAT}`,
+    { hint: `Nothing was changed. Install version ${version}, or choose another --home` },
+  );
 }
 
 function recordPath(home: string): string {

@@ -38,12 +38,19 @@ export function libc(): Libc {
 }
 
 function load(): Libc {
+  const call = openLibc(SYMBOLS);
+  const location = openLibc(ERRNO)[errnoSymbol]! as () => Deno.PointerValue;
+  return { call, errno: () => new Deno.UnsafePointerView(location()!).getInt32() };
+}
+
+/** Just these of its symbols: each one costs time. Throws when there is none that can be loaded. */
+export function openLibc<S extends Deno.ForeignLibraryInterface>(
+  symbols: S,
+): Deno.StaticForeignLibraryInterface<S> {
   const failures: string[] = [];
   for (const name of NAMES) {
     try {
-      const { symbols } = Deno.dlopen(name, SYMBOLS);
-      const location = Deno.dlopen(name, ERRNO).symbols[errnoSymbol]! as () => Deno.PointerValue;
-      return { call: symbols, errno: () => new Deno.UnsafePointerView(location()!).getInt32() };
+      return Deno.dlopen(name, symbols).symbols;
     } catch (error) {
       failures.push((error as Error).message);
     }
@@ -54,6 +61,7 @@ function load(): Libc {
 /** Numbers that differ between the systems. */
 export const C = isLinux
   ? {
+    AF_UNIX: 1,
     AF_INET: 2,
     AF_INET6: 10,
     SOL_SOCKET: 1,
@@ -67,6 +75,7 @@ export const C = isLinux
     EAFNOSUPPORT: 97,
   }
   : {
+    AF_UNIX: 1,
     AF_INET: 2,
     AF_INET6: 30,
     SOL_SOCKET: 0xffff,
@@ -86,5 +95,7 @@ export const EACCES = 13;
 export const EPERM = 1;
 /** Stream sockets. */
 export const SOCK_STREAM = 1;
+/** Datagram sockets. */
+export const SOCK_DGRAM = 2;
 /** Protocol level of IPv6 options. */
 export const IPPROTO_IPV6 = 41;

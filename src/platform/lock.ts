@@ -9,3 +9,10 @@ export function takeLock(path: string): Disposable | undefined {
   }
   return file;
 }
+
+/** Whether nobody holds a lock file. */
+export function isFree(path: string): boolean {
+  const lock = takeLock(path);
+  lock?.[Symbol.dispose]();
+  return lock !== undefined;
+}

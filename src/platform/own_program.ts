@@ -1,15 +1,19 @@
-/** How this very program is started again: from its source, as one file, or as the portable form. */
+/** How this very program is started again: from its source, as one file, or as a bundle with a launcher. */
 
 import { dirname } from "./paths.ts";
 
-/** Set by the portable executable: its own path. Only its bundle believes it. */
+/** Set by the portable executable and the npm package's launcher: its own path. Only bundles believe it. */
 const EXECUTABLE = "PROCSUP_EXECUTABLE";
 
-/** Name of the portable executable's bundle; see scripts/compile/. */
+/** Names of the bundles of the portable executable and of the npm package; see scripts/compile/. */
 const PORTABLE_ENTRY = "/portable_entry.js";
+const NPM_ENTRY = "/npm_entry.js";
 
 /** A supervisor makes little garbage and lives long: a small nursery saves 15 MB of memory. */
 const SMALL_HEAP = "--v8-flags=--max-semi-space-size=1";
+
+/** What deno.json says to the source, as words; the launchers in scripts/compile/ say the same. */
+const BUNDLE_FLAGS = ["-q", "--no-config", "--no-lock", "--unstable-lazy-dynamic-imports"];
 
 /** How this program was started. */
 export interface OwnProgram {
@@ -19,7 +23,7 @@ export interface OwnProgram {
   readonly mainModule: string;
   /** Path of the program that runs it. */
   readonly execPath: string;
-  /** Path of the portable executable, where it said so. */
+  /** Path of the portable executable or the launcher, where it said so. */
   readonly executable: string | undefined;
 }
 
@@ -27,28 +31,44 @@ export interface OwnProgram {
 export function ownWords(program: OwnProgram = current()): readonly [string, ...string[]] {
   const { standalone, mainModule, execPath, executable } = program;
   if (standalone) return [execPath];
-  if (executable && mainModule.endsWith(PORTABLE_ENTRY)) return [executable];
+  if (executable && isBundle(mainModule)) return [executable];
   return fixedWords(program);
 }
 
 /**
- * As `ownWords`, but past the portable executable, which may be another version by then: it starts
+ * As `ownWords`, but past the executable or launcher, which may be another version by then: it starts
  * what was unpacked of this one. A file made by `deno compile` has no such second way.
  */
 export function fixedWords(program: OwnProgram = current()): readonly [string, ...string[]] {
   const { standalone, mainModule, execPath } = program;
   if (standalone) return [execPath];
-  const path = mainModule.startsWith("file://")
-    ? decodeURIComponent(new URL(mainModule).pathname)
-    : mainModule;
-  const own = mainModule.endsWith(PORTABLE_ENTRY) ? ["-q", "--no-config", "--no-lock"] : [];
-  return [execPath, "run", "-A", "--no-prompt", ...own, SMALL_HEAP, path];
+  const own = isBundle(mainModule) ? BUNDLE_FLAGS : [];
+  return [execPath, "run", "-A", "--no-prompt", ...own, SMALL_HEAP, pathOf(mainModule)];
+}
+
+function isBundle(mainModule: string): boolean {
+  return mainModule.endsWith(PORTABLE_ENTRY) || mainModule.endsWith(NPM_ENTRY);
+}
+
+function pathOf(module: string): string {
+  return module.startsWith("file://") ? decodeURIComponent(new URL(module).pathname) : module;
 }
 
 /** Folder that the portable executable was unpacked to; undefined in any other form. */
 export function unpackedFolder(): string | undefined {
   const { mainModule } = current();
-  return mainModule.endsWith(PORTABLE_ENTRY) ? dirname(new URL(mainModule).pathname) : undefined;
+  return mainModule.endsWith(PORTABLE_ENTRY) ? dirname(pathOf(mainModule)) : undefined;
+}
+
+/** Folder of the npm package's bundle, and the words that start a copy of it; undefined in any other form. */
+export function npmBundle(
+  program: OwnProgram = current(),
+): { folder: string; wordsFor(copy: string): readonly [string, ...string[]] } | undefined {
+  if (!program.mainModule.endsWith(NPM_ENTRY)) return undefined;
+  return {
+    folder: dirname(pathOf(program.mainModule)),
+    wordsFor: (copy) => fixedWords({ ...program, mainModule: copy + NPM_ENTRY }),
+  };
 }
 
 function current(): OwnProgram {

@@ -24,6 +24,10 @@ export interface HomePaths {
   readonly cron: string;
   /** Where the web surface listens. */
   readonly web: string;
+  /** Who is signed in, from one daemon to the next. */
+  readonly sessions: string;
+  /** Folder of the webhooks: who is told, what is on its way to them. */
+  readonly webhooks: string;
   /** Which configuration files were applied last, and what came of them. */
   readonly configs: string;
   /** What `save` writes. */
@@ -46,6 +50,8 @@ export function pathsIn(home: string): HomePaths {
     boot: `${home}/state/boot`,
     cron: `${home}/state/cron`,
     web: `${home}/state/web.json`,
+    sessions: `${home}/state/sessions.json`,
+    webhooks: `${home}/state/webhooks`,
     configs: `${home}/state/configs.json`,
     saved: `${home}/state/saved.json`,
     run: `${home}/run`,
@@ -115,7 +121,8 @@ function checkPrivate(home: string): void {
 /** The kernel's limit for the path of a Unix socket, less what a temporary name beside it needs. */
 const MAX_SOCKET_PATH = 95;
 
-function checkSocketLength(socket: string): void {
+/** Throws `home_unusable` for the path of a socket that is too long for the kernel. */
+export function checkSocketLength(socket: string): void {
   const length = new TextEncoder().encode(socket).length;
   if (length <= MAX_SOCKET_PATH) return;
   throw new ProcsupError(

@@ -1,5 +1,6 @@
 /** Who listens on a local port: readiness must not be another process's answer. */
 
+import { listeningSockets, socketsOf } from "./listening_ports.ts";
 import { isLinux } from "./os.ts";
 import { processTable } from "./process_table.ts";
 
@@ -9,7 +10,9 @@ import { processTable } from "./process_table.ts";
  */
 export function portMayBelongTo(port: number, pgid: number): boolean {
   if (!isLinux) return true;
-  const inodes = listeningInodes(port);
+  const inodes = new Set(
+    [...listeningSockets()].flatMap(([inode, held]) => held.port === port ? [inode] : []),
+  );
   if (inodes.size === 0) return true;
   const table = processTable();
   const mine = new Set([pgid]);
@@ -22,45 +25,5 @@ export function portMayBelongTo(port: number, pgid: number): boolean {
       grown = true;
     }
   }
-  return [...mine].some((pid) => holdsSocket(pid, inodes));
-}
-
-function listeningInodes(port: number): Set<string> {
-  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
-  const inodes = new Set<string>();
-  for (const file of ["/proc/net/tcp", "/proc/net/tcp6"]) {
-    for (const line of readLines(file)) {
-      const fields = line.trim().split(/\s+/);
-      if (fields[3] === "0A" && fields[1]!.endsWith(suffix)) inodes.add(`socket:[${fields[9]}]`);
-    }
-  }
-  return inodes;
-}
-
-function readLines(path: string): string[] {
-  try {
-    return Deno.readTextFileSync(path).split("\n").slice(1);
-  } catch {
-    return [];
-  }
-}
-
-function holdsSocket(pid: number, inodes: ReadonlySet<string>): boolean {
-  const folder = `/proc/${pid}/fd`;
-  try {
-    for (const { name } of Deno.readDirSync(folder)) {
-      if (inodes.has(linkOf(`${folder}/${name}`))) return true;
-    }
-  } catch {
-    // Gone, or another user's.
-  }
-  return false;
-}
-
-function linkOf(path: string): string {
-  try {
-    return Deno.readLinkSync(path);
-  } catch {
-    return "";
-  }
+  return [...mine].some((pid) => socketsOf(pid).some((inode) => inodes.has(inode)));
 }

@@ -48,9 +48,9 @@ export function readUsage(
   return result;
 }
 
-/** The members of each tree: the group of its root, and descendants that left it. */
-function treesOf(
-  roots: ReadonlyMap<number, CpuMark>,
+/** The members of each tree without its root: the group that it leads, and descendants that left it. */
+export function treesOf(
+  roots: ReadonlyMap<number, unknown>,
   table: readonly ProcessRow[],
 ): Map<number, ProcessRow[]> {
   const rows = new Map(table.map((row) => [row.pid, row]));

@@ -6,6 +6,7 @@ import type { ProcessEvent, Run, Snapshot } from "../model/process_state.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import type { LoopGuard } from "./watch/guard.ts";
 import type { HookOwner } from "./hooks.ts";
+import type { HealthCheckRun } from "./journal.ts";
 import type { World } from "./world.ts";
 
 /** The process whose run is attended. */
@@ -25,6 +26,8 @@ export interface Attended {
   note(message: string): void;
   /** Restarts it, its hooks included. */
   restart(reason: string): void;
+  /** A health check was answered. */
+  checked(run: HealthCheckRun): void;
   /** Its health changed. */
   healthChanged(health: "healthy" | "unhealthy", reason: string): void;
   signal(signal: SignalName): boolean;

@@ -7,10 +7,11 @@ import type { Cancel } from "../platform/clock.ts";
 import { dirname } from "../platform/paths.ts";
 import { appEnvironment } from "./environment.ts";
 import { type HookOwner, runHook } from "./hooks.ts";
+import { Journal } from "./journal.ts";
 import { launchPlan } from "./launch_plan.ts";
 import type { Performer } from "./performer.ts";
 import { RunKeeper } from "./run_keeper.ts";
-import { withoutSecrets } from "./secrets.ts";
+import { fetchSecrets, withoutSecrets } from "./secrets.ts";
 import { spawnRun } from "./spawn.ts";
 import type { World } from "./world.ts";
 
@@ -19,6 +20,8 @@ export class Effects {
   readonly #process: Performer;
   readonly #world: World;
   readonly #run: RunKeeper;
+  /** What its hooks and health checks did last. */
+  readonly journal: Journal = new Journal();
   /** The launch under way, and its undoing. */
   #launching: Promise<void> | undefined;
   #launchAbort = new AbortController();
@@ -76,9 +79,7 @@ export class Effects {
     const config = this.#process.config.hooks[hook];
     if (config === undefined) return true;
     const problem = await runHook(hook, config, this.hookOwner(), signal);
-    if (problem !== undefined) {
-      this.#process.note(withoutSecrets(problem, this.#process.config, this.#world.inherited));
-    }
+    if (problem !== undefined) this.#process.note(problem);
     return problem === undefined || config.ignoreFailure;
   }
 
@@ -125,6 +126,8 @@ export class Effects {
       if (preStart !== undefined && !await this.hook("preStart", this.#launchAbort.signal)) {
         throw new Error("pre_start hook failed");
       }
+      const fetched = fetchSecrets(this.#process.config, this.#world.inherited, "fresh");
+      if (fetched !== undefined) await orAborted(fetched, this.#launchAbort.signal);
       if (this.#isWanted(attempt)) this.#spawn(attempt);
     } catch (error) {
       this.#process.post({ type: "launch_failed", attempt, reason: messageOf(error) });
@@ -159,7 +162,10 @@ export class Effects {
       snapshot,
       cwd: config.cwd,
       home: dirname(this.#world.apps),
-      env: () => appEnvironment(this.#world.inherited, this.#process, "known"),
+      prepare: () => fetchSecrets(config, this.#world.inherited, "known"),
+      env: () => appEnvironment(this.#world.inherited, this.#process),
+      hide: (text) => withoutSecrets(text, this.#process.config, this.#world.inherited),
+      ran: (run) => this.journal.ran(run),
     };
   }
 
@@ -174,4 +180,10 @@ export class Effects {
       return "";
     }
   }
+}
+
+/** Waits for something until it is not wanted any more. */
+async function orAborted(awaited: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+  await Promise.race([awaited, aborted]);
 }

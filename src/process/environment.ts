@@ -4,7 +4,9 @@ import { parseDotenv } from "../model/dotenv.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { type SecretAge, secretVariables } from "./secrets.ts";
+import { withoutNodeShim } from "../platform/node_shim.ts";
+import { isServiceVariable } from "../platform/notify.ts";
+import { type SecretCommands, secretVariables } from "./secrets.ts";
 
 /** What one process's environment is made of. */
 export interface EnvironmentSource {
@@ -27,7 +29,7 @@ const BASICS = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDI
 export function appEnvironment(
   inherited: Readonly<Record<string, string>>,
   source: EnvironmentSource,
-  secrets: SecretAge = "fresh",
+  secrets: SecretCommands = "fetched",
 ): Record<string, string> {
   const { config, instanceIndex } = source;
   const env = {
@@ -48,10 +50,12 @@ export function appEnvironment(
   };
 }
 
-/** What apps may inherit from this process: all but procsup's own variables. */
+/** What apps may inherit from this process: all but what is procsup's own, or meant for it alone. */
 export function inheritedEnvironment(): Record<string, string> {
-  const entries = Object.entries(Deno.env.toObject());
-  return Object.fromEntries(entries.filter(([key]) => !key.startsWith("PROCSUP_")));
+  const entries = Object.entries(withoutNodeShim(Deno.env.toObject()));
+  return Object.fromEntries(
+    entries.filter(([key]) => !key.startsWith("PROCSUP_") && !isServiceVariable(key)),
+  );
 }
 
 function inheritedPart(

@@ -41,17 +41,20 @@ export class HealthMonitor implements Attendant {
   }
 
   async #check(): Promise<void> {
-    await this.#hook("preHealthcheck");
+    await this.#hook("preHealthCheck");
+    const { clock } = this.#process.world;
+    const [at, startedAt] = [clock.now(), clock.steady()];
     const problem = await probe(this.#config, this.#process, this.#abort.signal)
       .catch((error) => `check cannot run: ${messageOf(error)}`);
     if (this.#abort.signal.aborted) return;
+    this.#process.checked({ at, latencyMs: clock.steady() - startedAt, problem: problem ?? "" });
     // One that hangs must not pile up either.
-    this.#posting ??= this.#hook("postHealthcheck").finally(() => this.#posting = undefined);
+    this.#posting ??= this.#hook("postHealthCheck").finally(() => this.#posting = undefined);
     this.#answered(problem);
     const interval = this.#process.snapshot.ready
       ? this.#config.intervalMs
       : Math.min(this.#config.intervalMs, READINESS_INTERVAL_MS);
-    this.#cancel = this.#process.world.clock.after(interval, () => void this.#check());
+    this.#cancel = clock.after(interval, () => void this.#check());
   }
 
   #answered(problem: string | undefined): void {
@@ -80,7 +83,7 @@ export class HealthMonitor implements Attendant {
     }
   }
 
-  async #hook(hook: "preHealthcheck" | "postHealthcheck"): Promise<void> {
+  async #hook(hook: "preHealthCheck" | "postHealthCheck"): Promise<void> {
     const config = this.#process.config.hooks[hook];
     if (config === undefined) return;
     const problem = await runHook(hook, config, this.#process.hookOwner(), this.#abort.signal);
@@ -103,7 +106,8 @@ async function probe(
       return await probeTcp(config.tcpEndpoint!, timeoutMs, signal) ??
         strangersPort(Number(config.tcpEndpoint!.split(":").at(-1)), process);
     case "command": {
-      const { cwd, env } = process.hookOwner();
+      const { cwd, env, prepare } = process.hookOwner();
+      await prepare?.();
       const command = config.command!;
       const result = await runShell({ command, cwd, env: env(), timeoutMs, signal });
       if (result.code === 0) return undefined;

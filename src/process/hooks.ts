@@ -1,10 +1,12 @@
 /** The ten lifecycle hooks (spec 6.2). */
 
+import { messageOf } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { HookConfig, HookName } from "../model/config_parts.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { snakeCase } from "../model/config_keys.ts";
 import { runShell, type ShellResult } from "../platform/shell.ts";
+import type { HookRun } from "./journal.ts";
 
 /** The process that hooks are run for. */
 export interface HookOwner {
@@ -14,12 +16,18 @@ export interface HookOwner {
   readonly cwd: string;
   /** The supervisor's home, so that a hook's own commands reach it. */
   readonly home: string;
+  /** Fetches what the environment needs and is not there yet; undefined when all is. */
+  readonly prepare?: () => Promise<unknown> | undefined;
   /** The app's environment. Throws when a file of it cannot be read any more. */
   readonly env: () => Readonly<Record<string, string>>;
   readonly snapshot: Snapshot;
+  /** A text without the values of secrets. */
+  readonly hide?: (text: string) => string;
+  /** Is told every run. */
+  readonly ran?: (run: HookRun) => void;
 }
 
-/** Runs one hook. Resolves with what went wrong, or undefined. */
+/** Runs one hook. Resolves with what went wrong, or undefined; values of secrets are not told. */
 export async function runHook(
   hook: HookName,
   config: HookConfig | undefined,
@@ -27,7 +35,13 @@ export async function runHook(
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   if (config === undefined || config.command === "") return undefined;
+  const { hide = (text) => text, ran = () => {} } = owner;
+  const [at, startedAt] = [Date.now(), performance.now()];
+  const over = (exitCode: number | null, timedOut: boolean, output: string) =>
+    ran({ hook, at, durationMs: performance.now() - startedAt, exitCode, timedOut, output });
   try {
+    const prepared = owner.prepare?.();
+    if (prepared !== undefined) await prepared;
     const result = await runShell({
       command: config.command,
       cwd: owner.cwd,
@@ -36,9 +50,13 @@ export async function runHook(
       capture: true,
       ...(signal === undefined ? {} : { signal }),
     });
-    return hookProblem(hook, config, result);
+    const output = hide(result.output.trimEnd());
+    over(result.code, result.ended === "timeout", output);
+    return hookProblem(hook, config, { ...result, output });
   } catch (error) {
-    return `${snakeCase(hook)} hook cannot run: ${(error as Error).message}`;
+    const why = hide(messageOf(error));
+    over(null, false, `cannot run: ${why}`);
+    return `${snakeCase(hook)} hook cannot run: ${why}`;
   }
 }
 
@@ -64,6 +82,6 @@ function hookProblem(hook: HookName, config: HookConfig, result: ShellResult): s
   const how = result.ended === "timeout"
     ? `timed out after ${config.timeoutMs} ms and was killed`
     : `failed with exit code ${result.code}`;
-  const output = result.output.trimEnd();
+  const { output } = result;
   return `${snakeCase(hook)} hook ${how}${output === "" ? "" : `: ${output}`}`;
 }

@@ -6,6 +6,7 @@ import type { LaunchSetup } from "../platform/launcher.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { appEnvironment } from "./environment.ts";
 import { launchSetup } from "./launch_setup.ts";
+import type { SecretCommands } from "./secrets.ts";
 
 /** The process to be launched. */
 export interface Launchable {
@@ -27,13 +28,15 @@ export interface LaunchPlan {
 
 /**
  * The command line and environment of a process. Throws `invalid_config` naming what is missing, so
- * that a process that cannot be started is refused before it is registered.
+ * that a process that cannot be started is refused before it is registered. Secrets that commands
+ * print must have been fetched, or are left out.
  */
 export function launchPlan(
   process: Launchable,
   inherited: Readonly<Record<string, string>>,
+  secrets: SecretCommands = "fetched",
 ): LaunchPlan {
-  const env = appEnvironment(inherited, process);
+  const env = appEnvironment(inherited, process, secrets);
   const { argv, runtime } = commandLine(process.config, env.PATH ?? "");
   const setup = launchSetup(process.config, { env, inherited, runtime });
   return { argv, env, cwd: process.config.cwd, runtime, setup };

@@ -12,6 +12,7 @@ import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Effects } from "./effects.ts";
+import type { Journal } from "./journal.ts";
 import { Mailbox } from "./mailbox.ts";
 import type { RestartOptions, StopRequest, UpOptions } from "./requests.ts";
 import { atRest, endedWell, isUp, settled, Waiters } from "./settling.ts";
@@ -127,6 +128,11 @@ export class ManagedProcess {
       tags: this.config.tags,
       config: this.config,
     };
+  }
+
+  /** What its hooks and health checks did last. */
+  get journal(): Journal {
+    return this.#effects.journal;
   }
 
   /** Starts it unless it runs. */

@@ -8,6 +8,7 @@ import type { Attended } from "./attended.ts";
 import { HealthMonitor } from "./health_monitor.ts";
 import { awaitReadiness } from "./readiness.ts";
 import { RunEnd } from "./run_end.ts";
+import { fetchSecrets } from "./secrets.ts";
 import { type Spawned, spawnRun } from "./spawn.ts";
 
 /** The process that is reloaded, as the overlap sees it. */
@@ -29,6 +30,7 @@ export interface OverlapHost {
 
 /** Replaces the run. Throws `start_failed`, the old run untouched, when the new one does not come up. */
 export async function overlapReload(host: OverlapHost): Promise<void> {
+  await fetchSecrets(host.config, host.world.inherited, "fresh");
   const spawned = spawnSuccessor(host);
   try {
     const [pid] = await Promise.all([spawned.child.pid, up(host, spawned)]);

@@ -25,7 +25,7 @@ export function awaitReadiness(process: Attended): Attendant {
   }
   cancels.push(world.clock.after(left(config.listenTimeoutMs), late));
   if (config.readyLog !== undefined) {
-    const watch = new LineWatch(process, new RegExp(config.readyLog), ready);
+    const watch = new LineWatch(process, config.readyLog, ready);
     cancels.push(() => watch.stop());
   } else if (config.healthCheck === undefined) {
     cancels.push(world.whenReady(process.run.runId, ready));

@@ -12,6 +12,7 @@ import type { Attended } from "./attended.ts";
 import type { Performer } from "./performer.ts";
 import { LoopGuard } from "./watch/guard.ts";
 import type { HookOwner } from "./hooks.ts";
+import type { Journal } from "./journal.ts";
 import { sharedSockets } from "./launch_setup.ts";
 import { overlapReload } from "./overlap.ts";
 import { type Ended, RunEnd } from "./run_end.ts";
@@ -22,6 +23,7 @@ import type { World } from "./world.ts";
 export interface HookRunner {
   hook(hook: HookName, signal?: AbortSignal): Promise<boolean>;
   hookOwner(): HookOwner;
+  readonly journal: Journal;
 }
 
 /** Looks after the run that is up. */
@@ -229,6 +231,7 @@ export class RunKeeper {
       },
       watchGuard: this.#watchGuard,
       hookOwner: () => this.#hooks.hookOwner(),
+      checked: (run) => this.#hooks.journal.checked(run),
       post,
       note: (message) => process.note(message),
       healthChanged: (health, reason) => process.healthChanged(health, reason),

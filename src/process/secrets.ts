@@ -3,7 +3,7 @@
 import { messageOf } from "../model/errors.ts";
 import type { ProcessConfig, SecretSource } from "../model/process_config.ts";
 import { refuse } from "../runtimes/refusal.ts";
-import { runShellSync } from "../platform/shell_sync.ts";
+import { shellOutput } from "../platform/shell_output.ts";
 
 /** How long a command may take to print a secret. */
 const COMMAND_TIMEOUT_MS = 10_000;
@@ -14,34 +14,100 @@ const FRESH_MS = 30_000;
 /** Values for a start, or, for hooks and checks, as they were at the last start. */
 export type SecretAge = "fresh" | "known";
 
+/** Whether commands have been run: nothing may wait for them where a configuration is only looked at. */
+export type SecretCommands = "fetched" | "left out";
+
+type Secretive = Pick<ProcessConfig, "name" | "cwd" | "secrets">;
+type Variables = Readonly<Record<string, string>>;
+
 /** What commands printed, and when, in steady milliseconds. In memory only. */
 const printed = new Map<string, { readonly value: string; readonly at: number }>();
 
+/** Commands that run at the moment. */
+const running = new Map<string, Promise<string>>();
+
 /**
- * The variables that a configuration's secrets are. Throws `invalid_config` naming the secret and
- * where it should be, never what is there.
+ * Runs the commands that print secrets, each once for all who ask meanwhile; undefined when there is
+ * nothing to wait for. Rejects with `invalid_config` naming the secret, never what is there.
+ */
+export function fetchSecrets(
+  config: Secretive,
+  inherited: Variables,
+  age: SecretAge,
+): Promise<unknown> | undefined {
+  const missing = Object.entries(config.secrets).filter(([, { command }]) =>
+    command !== undefined && !isGood(keyOf(command, config), age)
+  );
+  if (missing.length === 0) return undefined;
+  return Promise.all(
+    missing.map(([name, { command }]) => fetchOne(name, command!, config, inherited)),
+  );
+}
+
+function isGood(key: string, age: SecretAge): boolean {
+  const last = printed.get(key);
+  return last !== undefined && (age === "known" || performance.now() - last.at < FRESH_MS);
+}
+
+async function fetchOne(
+  name: string,
+  command: string,
+  config: Secretive,
+  inherited: Variables,
+): Promise<void> {
+  const key = keyOf(command, config);
+  const run = running.get(key) ?? ask(command, config.cwd, inherited);
+  running.set(key, run);
+  try {
+    printed.set(key, { value: await run, at: performance.now() });
+  } catch (error) {
+    printed.delete(key);
+    refuse(config.name, `secret "${name}": ${messageOf(error)}`);
+  } finally {
+    running.delete(key);
+  }
+}
+
+/** Neither what it printed nor what it complained about is told: both may hold the secret. */
+async function ask(command: string, cwd: string, env: Variables): Promise<string> {
+  const { code, stdout } = await shellOutput(command, { cwd, env, timeoutMs: COMMAND_TIMEOUT_MS });
+  if (code !== 0) throw new Error(`its command ended with exit code ${code}`);
+  return text(stdout, (why) => {
+    throw new Error(why);
+  });
+}
+
+function keyOf(command: string, { cwd }: Secretive): string {
+  return JSON.stringify([command, cwd]);
+}
+
+/**
+ * The variables that a configuration's secrets are; its commands must have been run by
+ * `fetchSecrets()`, or are left out. Throws `invalid_config` naming the secret and where it should
+ * be, never what is there.
  */
 export function secretVariables(
-  config: Pick<ProcessConfig, "name" | "cwd" | "secrets">,
-  inherited: Readonly<Record<string, string>>,
-  age: SecretAge,
+  config: Secretive,
+  inherited: Variables,
+  commands: SecretCommands = "fetched",
 ): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(config.secrets).map(([name, source]) => {
-      const problem = (why: string) => refuse(config.name, `secret "${name}": ${why}`);
-      return [name, secretValue(source, { cwd: config.cwd, inherited, age, problem })];
-    }),
-  );
+  const variables: Record<string, string> = {};
+  for (const [name, source] of Object.entries(config.secrets)) {
+    if (source.command !== undefined && commands === "left out") continue;
+    const problem = (why: string) => refuse(config.name, `secret "${name}": ${why}`);
+    variables[name] = secretValue(source, config, inherited, problem);
+  }
+  return variables;
 }
 
 /** A text of hooks with the values of secrets taken out of it. */
 export function withoutSecrets(
   text: string,
-  config: Pick<ProcessConfig, "name" | "cwd" | "secrets">,
-  inherited: Readonly<Record<string, string>>,
+  config: Secretive,
+  inherited: Variables,
 ): string {
   try {
-    const values = Object.values(secretVariables(config, inherited, "known"));
+    const values = Object.values(secretVariables(config, inherited));
     return values.filter((value) => value !== "")
       .reduce((left, value) => left.replaceAll(value, "***"), text);
   } catch {
@@ -50,23 +116,20 @@ export function withoutSecrets(
   }
 }
 
-interface Asker {
-  readonly cwd: string;
-  readonly inherited: Readonly<Record<string, string>>;
-  readonly age: SecretAge;
-  readonly problem: (why: string) => never;
-}
-
-function secretValue({ env, file, command }: SecretSource, asker: Asker): string {
-  const { cwd, inherited, problem } = asker;
+function secretValue(
+  { env, file, command }: SecretSource,
+  config: Secretive,
+  inherited: Variables,
+  problem: (why: string) => never,
+): string {
   if (env !== undefined) {
     return inherited[env] ??
       problem(`the variable "${env}" is not set in the daemon's environment`);
   }
   if (file !== undefined) {
-    return fileSecret(file.startsWith("/") ? file : `${cwd}/${file}`, problem);
+    return fileSecret(file.startsWith("/") ? file : `${config.cwd}/${file}`, problem);
   }
-  return commandSecret(command!, asker);
+  return printed.get(keyOf(command!, config))?.value ?? problem("its command was not run yet");
 }
 
 function fileSecret(path: string, problem: (why: string) => never): string {
@@ -77,22 +140,6 @@ function fileSecret(path: string, problem: (why: string) => never): string {
     return problem(`the file "${path}" cannot be read: ${messageOf(error).split(":")[0]}`);
   }
   return text(raw, problem);
-}
-
-/** A command may be slow, or ask somebody: it is run once for a start. */
-function commandSecret(command: string, { cwd, inherited, age, problem }: Asker): string {
-  const key = JSON.stringify([command, cwd]);
-  const last = printed.get(key);
-  if (last !== undefined && (age === "known" || performance.now() - last.at < FRESH_MS)) {
-    return last.value;
-  }
-  printed.delete(key);
-  // Neither what it printed nor what it complained about is told: both may hold the secret.
-  const result = runShellSync(command, { cwd, env: inherited, timeoutMs: COMMAND_TIMEOUT_MS });
-  if (result.code !== 0) return problem(`its command ended with exit code ${result.code}`);
-  const value = text(result.stdout, problem);
-  printed.set(key, { value, at: performance.now() });
-  return value;
 }
 
 function text(raw: string, problem: (why: string) => never): string {

@@ -4,6 +4,7 @@ import type {
   ConfigReloadPayload,
   CronPayload,
   LogsPayload,
+  ReconfigurePayload,
   RollingReloadPayload,
   ScalePayload,
   SignalPayload,
@@ -14,19 +15,10 @@ import type {
   WaitPayload,
 } from "./payloads.ts";
 import type { ProcessState } from "../model/process_info.ts";
+import type { CronRunJson, HistoryJson } from "./history_json.ts";
 import type { ProcessJson } from "./process_json.ts";
 import type { WebActionMap } from "./web_actions.ts";
-
-/** One run of a job, or one restart by the clock. */
-export interface CronRunJson {
-  readonly at: string;
-  /** Nanoseconds. */
-  readonly duration: number;
-  readonly status: "ok" | "failed" | "timeout" | "skipped" | "killed";
-  readonly exit_code: number | null;
-  /** How many in a row, where runs were skipped. */
-  readonly times?: number;
-}
+import type { WebhookActionMap } from "./webhook_json.ts";
 
 /** A schedule as it stands. */
 export interface CronJson {
@@ -45,8 +37,8 @@ export interface CronJson {
   readonly next_run: string | null;
   /** With a name only: the next moments, enabled or not. */
   readonly next_runs?: readonly string[];
-  /** With a name only: the last runs, the newest last. */
-  readonly history?: readonly CronRunJson[];
+  /** The last runs, the newest last. */
+  readonly history: readonly CronRunJson[];
 }
 
 /** Answer of `cron_start`, `cron_stop` and `cron_run`. */
@@ -61,6 +53,7 @@ export interface StartAllResult {
   readonly started: readonly string[];
   readonly errors: readonly string[];
   readonly unchanged: readonly string[];
+  readonly settings: readonly SettingChangeJson[];
   readonly results: readonly ActionResult[];
 }
 
@@ -75,7 +68,19 @@ export interface ConfigReloadResult {
   readonly unchanged: readonly string[];
   readonly errors: readonly string[];
   readonly changes: readonly ConfigChangeJson[];
+  readonly settings: readonly SettingChangeJson[];
   readonly results: readonly ActionResult[];
+}
+
+/** What a configuration file may say about the daemon itself. */
+export type SettingName = "web" | "webhooks";
+
+/** How a setting of the daemon changes. URLs and secrets are not told. */
+export interface SettingChangeJson {
+  readonly name: SettingName;
+  /** `kept`: no longer in the files, and left as it is since `prune` was not given. */
+  readonly change: "added" | "changed" | "unchanged" | "removed" | "kept";
+  readonly fields: ConfigChangeJson["fields"];
 }
 
 /** How one process changes. Values of `env`, `secrets` and `args` are not told. */
@@ -116,6 +121,15 @@ export interface RollingResultJson extends BulkResult {
   readonly rolled_back: boolean;
 }
 
+/** Answer of `reconfigure`. */
+export interface ReconfigureResult extends RollingResultJson {
+  /** `changed`: told to what runs, or to what is down, and nothing was replaced. */
+  readonly status: "unchanged" | "changed" | "reloaded" | "rolled_back";
+  /** Whether what runs was replaced. */
+  readonly restarted: boolean;
+  readonly changes: ConfigChangeJson["fields"];
+}
+
 /** Answer of `start`: the (first) process, and how all of them went. */
 export type StartResult = ProcessJson & {
   readonly results: readonly ActionResult[];
@@ -151,6 +165,12 @@ export interface PingJson {
   readonly protocol: number;
 }
 
+/** What `release` takes. */
+export interface ReleasePayload {
+  /** Version of the daemon that comes: whoever listens is told to wait for it. */
+  readonly upgrade_to?: string;
+}
+
 /** Answer of `release`: the daemon ends and its processes run on, for the next one to take up. */
 export interface ReleaseJson {
   readonly status: "released";
@@ -168,7 +188,7 @@ export interface ResurrectJson {
 }
 
 /** Every action: its payload and its data. */
-export interface ActionMap extends WebActionMap {
+export interface ActionMap extends WebActionMap, WebhookActionMap {
   start: { payload: StartPayload; data: StartResult };
   start_all: { payload: StartAllPayload; data: StartAllResult };
   config_reload: { payload: ConfigReloadPayload; data: ConfigReloadResult };
@@ -176,6 +196,7 @@ export interface ActionMap extends WebActionMap {
   restart: { payload: TargetPayload | string; data: BulkResult };
   reload: { payload: TargetPayload | string; data: BulkResult };
   rolling_reload: { payload: RollingReloadPayload; data: RollingResultJson };
+  reconfigure: { payload: ReconfigurePayload; data: ReconfigureResult };
   scale: { payload: ScalePayload; data: BulkResult };
   delete: { payload: TargetPayload | string; data: BulkResult };
   signal: { payload: SignalPayload; data: BulkResult };
@@ -183,6 +204,7 @@ export interface ActionMap extends WebActionMap {
   list: { payload: undefined; data: readonly ProcessJson[] };
   status: { payload: TargetPayload | string; data: ProcessJson };
   why: { payload: TargetPayload | string; data: WhyJson };
+  history: { payload: TargetPayload | string; data: HistoryJson };
   wait: { payload: WaitPayload; data: readonly ProcessJson[] };
   logs: { payload: LogsPayload; data: LogsJson };
   cron_list: { payload: CronPayload | string | undefined; data: readonly CronJson[] };
@@ -193,7 +215,7 @@ export interface ActionMap extends WebActionMap {
   resurrect: { payload: undefined; data: ResurrectJson };
   ping: { payload: undefined; data: PingJson };
   token: { payload: { readonly rotate?: boolean } | undefined; data: { readonly token: string } };
-  release: { payload: undefined; data: ReleaseJson };
+  release: { payload: ReleasePayload | undefined; data: ReleaseJson };
   shutdown: { payload: undefined; data: BulkResult };
 }
 

@@ -13,6 +13,29 @@ export interface ChangeJson extends Omit<ProcessChange, "at" | "exit"> {
   readonly exit: ExitJson | null;
 }
 
+/**
+ * The last item of a stream that was to go on: this daemon gives way to another version, which goes on
+ * with the same apps within a second.
+ */
+export interface UpgradingJson {
+  readonly type: "upgrading";
+  /** ISO 8601. */
+  readonly at: string;
+  /** Versions of the daemon that ends and of the one that comes. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The last item of a stream of a daemon that was shut down, its apps with it. */
+export interface ShutdownJson {
+  readonly type: "shutdown";
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** How a stream ends that was to go on for ever, unless the daemon was killed or only restarted. */
+export type FarewellJson = UpgradingJson | ShutdownJson;
+
 /** The wire form of a piece of news. */
 export function changeJson({ type, at, id, exit, ...rest }: ProcessChange): ChangeJson {
   return {

@@ -76,6 +76,14 @@ export interface RollingReloadPayload {
   readonly config?: Record<string, unknown>;
 }
 
+/** Payload of `reconfigure`: what runs is replaced where the change asks for it, as by `rolling_reload`. */
+export interface ReconfigurePayload extends Omit<RollingReloadPayload, "config"> {
+  /** Keys in wire form; `null` takes one away. */
+  readonly config: Record<string, unknown>;
+  /** Keys that are not named get their defaults, but for the name and the number of instances. */
+  readonly replace?: boolean;
+}
+
 /** Payload of `scale`. */
 export interface ScalePayload {
   /** Name in the configuration. */
@@ -108,10 +116,19 @@ export interface StartAllPayload extends ConfigSource {
   readonly config?: string | readonly string[] | object;
 }
 
+/** What a file would hold. Its name tells the format, its folder what paths are relative to. */
+export interface ConfigContent {
+  /** Absolute. */
+  readonly file: string;
+  readonly text: string;
+}
+
 /** Payload of `config_reload`. */
 export interface ConfigReloadPayload extends ConfigSource {
   /** Path of a file, or several; default: the last one applied. */
   readonly config_path?: string | readonly string[];
+  /** A text to take as if it stood in that file, which need not be there; it is not reloaded later. */
+  readonly content?: ConfigContent;
   /** Tell only what would be done. */
   readonly dry_run?: boolean;
   /** Remove processes that came from the same files and are not in them any more. */

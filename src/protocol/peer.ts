@@ -1,6 +1,7 @@
 /** Which version the other end is: every answer of the daemon says it, and every command looks. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { isNewer } from "../model/version.ts";
 import { PROTOCOL, VERSION } from "./actions.ts";
 
 /** Header of each answer on the Unix socket: version, a space, number of the protocol. */
@@ -24,7 +25,9 @@ export function readPeer(header: string | undefined): Peer | undefined {
 /** What a person should know and do when the daemon is of another version; undefined when it is not. */
 export function otherVersion({ version, protocol }: Peer): string | undefined {
   if (version === VERSION && protocol === PROTOCOL) return undefined;
-  return `The daemon is version ${version}, this is ${VERSION}: run procsup upgrade`;
+  return isNewer(version, VERSION)
+    ? `The daemon is version ${version}, this is the older ${VERSION}: install ${version} here too`
+    : `The daemon is version ${version}, this is ${VERSION}: run procsup upgrade`;
 }
 
 /** Throws `other_version` when the two do not understand each other. */
@@ -34,6 +37,10 @@ export function refuseOtherProtocol(peer: Peer): void {
     "other_version",
     `The daemon is version ${peer.version}, this is ${VERSION}: ` +
       `they speak protocols ${peer.protocol} and ${PROTOCOL}`,
-    { hint: "procsup upgrade" },
+    {
+      hint: isNewer(peer.version, VERSION)
+        ? `Install version ${peer.version} here too`
+        : "procsup upgrade",
+    },
   );
 }

@@ -2,6 +2,7 @@
 
 import { wireKeys } from "../model/config_keys.ts";
 import type { Health } from "../model/health.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
 import type { Exit, ProcessInfo, ProcessState } from "../model/process_info.ts";
 
 /** `Exit` on the wire. */
@@ -43,7 +44,7 @@ export interface ProcessJson {
   /** When its last run ended. */
   readonly finished_at: string | null;
   /** Its configuration in wire form; values of `env` are masked. */
-  readonly config: Record<string, unknown>;
+  readonly config: Readonly<Record<string, unknown>>;
   /** Percent of one core. */
   readonly cpu_percent: number;
   /** Resident memory of the whole tree. */
@@ -86,7 +87,7 @@ export function processJson(info: ProcessInfo): ProcessJson {
     created_at: info.createdAt.toISOString(),
     started_at: isoOrNull(info.startedAt),
     finished_at: isoOrNull(info.finishedAt),
-    config: maskedConfig(info),
+    config: maskedConfig(info.config),
     cpu_percent: info.cpuPercent,
     memory_bytes: info.memBytes,
     mem_percent: info.memPercent,
@@ -111,7 +112,14 @@ function isoOrNull(date: Date | null): string | null {
   return date === null ? null : date.toISOString();
 }
 
-function maskedConfig(info: ProcessInfo): Record<string, unknown> {
-  const env = Object.fromEntries(Object.keys(info.config.env).map((key) => [key, "***"]));
-  return wireKeys({ ...info.config, env });
+/** Of each configuration that is in use: it never changes, and most of a listing is configurations. */
+const masked = new WeakMap<ProcessConfig, Readonly<Record<string, unknown>>>();
+
+function maskedConfig(config: ProcessConfig): Readonly<Record<string, unknown>> {
+  const known = masked.get(config);
+  if (known !== undefined) return known;
+  const env = Object.fromEntries(Object.keys(config.env).map((key) => [key, "***"]));
+  const wire = wireKeys({ ...config, env });
+  masked.set(config, wire);
+  return wire;
 }

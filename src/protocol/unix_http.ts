@@ -23,15 +23,29 @@ export interface UnixResponse {
   readonly status: number;
   /** What the daemon says about itself: see `protocol/peer.ts`. */
   readonly peer: string | undefined;
-  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** All of the body. */
+  text(): Promise<string>;
+  /** The body as it comes. Streams cost 1 ms at their first use: not for a command that needs none. */
+  stream(): ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Hangs up. */
+  close(): void;
 }
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Sends a request and returns when the headers of the answer are there. Throws what connecting throws. */
+/**
+ * Sends a request and returns when the headers of the answer are there. Throws what connecting throws,
+ * and the signal's reason when it aborts.
+ */
 export async function unixRequest(socket: string, request: UnixRequest): Promise<UnixResponse> {
+  request.signal?.throwIfAborted();
   const connection = await Deno.connect({ transport: "unix", path: socket });
+  if (request.signal?.aborted) {
+    // It aborted meanwhile, and will not tell again whoever listens from now on.
+    connection.close();
+    throw request.signal.reason;
+  }
   const close = () => {
     request.signal?.removeEventListener("abort", close);
     try {
@@ -46,6 +60,7 @@ export async function unixRequest(socket: string, request: UnixRequest): Promise
     return await readResponse(new ByteReader(connection), close);
   } catch (error) {
     close();
+    request.signal?.throwIfAborted();
     throw error;
   }
 }
@@ -80,7 +95,20 @@ async function readResponse(reader: ByteReader, close: () => void): Promise<Unix
     if (name === "transfer-encoding") chunked = value.includes("chunked");
   }
   const source = chunked ? chunks(reader) : reader.upTo(length);
-  return { status, peer, body: streamOf(source, close) };
+  return {
+    status,
+    peer,
+    text: () => textOf(source).finally(close),
+    stream: () => streamOf(source, close),
+    close,
+  };
+}
+
+async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of source) text += decoder.decode(chunk, { stream: true });
+  return text + decoder.decode();
 }
 
 async function* chunks(reader: ByteReader): AsyncGenerator<Uint8Array<ArrayBuffer>> {

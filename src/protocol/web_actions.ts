@@ -60,6 +60,26 @@ export interface SystemMetricsJson {
   };
 }
 
+/** A process that listens on TCP ports, and on which. */
+export interface PortsJson {
+  readonly name: string;
+  readonly id: string;
+  readonly ports: readonly { readonly port: number; readonly address: string }[];
+}
+
+/** Where the daemon keeps what it knows, and how much room there is. */
+export interface SystemInfoJson {
+  /** The daemon's home. */
+  readonly home: string;
+  readonly socket: string;
+  /** When `save` wrote the list last, as ISO 8601; null when it never did. */
+  readonly saved_at: string | null;
+  /** Bytes of the file system that the home is on; 0 where that cannot be told. */
+  readonly disk_total: number;
+  /** Of those, what is left for its user. */
+  readonly disk_available: number;
+}
+
 /** The rows of the action map. */
 export interface WebActionMap {
   web_start: { payload: WebStartPayload | undefined; data: WebJson };
@@ -67,6 +87,8 @@ export interface WebActionMap {
   web_status: { payload: undefined; data: WebJson };
   web_link: { payload: undefined; data: WebLinkJson };
   system_metrics: { payload: undefined; data: SystemMetricsJson };
+  system_info: { payload: undefined; data: SystemInfoJson };
+  ports: { payload: undefined; data: readonly PortsJson[] };
   token_create: {
     payload: { readonly name: string; readonly role?: string };
     data: TokenJson & { readonly token: string };

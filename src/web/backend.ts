@@ -12,6 +12,13 @@ export interface Backend {
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;
   /** Names of the processes that a target addresses. Throws as `dispatch` does. */
   namesOf(target: string): ReadonlySet<string>;
-  /** The lines of logs; its query is that of `GET /logs` on the daemon's socket. */
-  streamLogs(query: URLSearchParams): ReadableStream<unknown>;
+  /** The lines of logs; its query is that of `GET /logs` on the daemon's socket. Throws as `dispatch` does. */
+  streamLogs(query: URLSearchParams): Promise<ReadableStream<LogLines>>;
+}
+
+/** Lines of logs that came together. Others who follow the same logs may get the same object. */
+export interface LogLines {
+  readonly lines: readonly unknown[];
+  /** A JSON line each. */
+  readonly ndjson: Uint8Array<ArrayBuffer>;
 }

@@ -52,6 +52,23 @@ export async function principalOf(c: WebContext, gatekeeper: Gatekeeper): Promis
   return principal;
 }
 
+/**
+ * A stream for somebody: it breaks off when what they were let in by is not good any more. Whoever
+ * reads it learns that it is not whole.
+ */
+export function whileGood<T>(
+  stream: ReadableStream<T>,
+  principal: Principal,
+  gatekeeper: Gatekeeper,
+): ReadableStream<T> {
+  const over = new AbortController();
+  const reason = () => new ProcsupError("unauthorized", "The token is not good any more");
+  const undo = gatekeeper.whenEnded(principal, () => over.abort(reason()));
+  return stream.pipeThrough(new TransformStream<T, T>({ flush: undo, cancel: undo }), {
+    signal: over.signal,
+  });
+}
+
 /** A browser sends a cookie by itself: what it changes must have been asked for by our own page. */
 function checkDeliberate(c: WebContext): void {
   if (c.req.header("origin") === undefined) {

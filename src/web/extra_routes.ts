@@ -5,19 +5,30 @@ import { changeJson } from "../protocol/change_json.ts";
 import type { PingJson } from "../protocol/actions.ts";
 import type { Backend } from "./backend.ts";
 import { readText } from "./body.ts";
-import { onlyFor, principalOf, type WebApp, type WebContext, type WebParts } from "./context.ts";
+import {
+  onlyFor,
+  principalOf,
+  type WebApp,
+  type WebContext,
+  type WebParts,
+  whileGood,
+} from "./context.ts";
 import { allow } from "./gatekeeper.ts";
 import { reply, replyJson } from "./reply.ts";
+import type { Principal } from "./roles.ts";
 import { BASE } from "./routes.ts";
-import { streamReply } from "./streams.ts";
+import { logReply, streamReply } from "./streams.ts";
 
 /** Adds them. */
 export function addExtras(app: WebApp, parts: WebParts): void {
   const { backend } = parts;
-  const get = (path: string, action: string, answer: (c: WebContext) => Promise<Response>) => {
+  const { gatekeeper } = parts;
+  type Answer = (c: WebContext, principal: Principal) => Promise<Response>;
+  const get = (path: string, action: string, answer: Answer) => {
     app.get(path, async (c) => {
-      allow(await principalOf(c, parts.gatekeeper), action);
-      return await answer(c);
+      const principal = await principalOf(c, gatekeeper);
+      allow(principal, action);
+      return await answer(c, principal);
     });
     onlyFor(app, path, ["GET"]);
   };
@@ -28,10 +39,13 @@ export function addExtras(app: WebApp, parts: WebParts): void {
   onlyFor(app, "/livez", ["GET"]);
   app.get(`${BASE}/ping`, async () => replyJson(await backend.dispatch("ping", undefined)));
   onlyFor(app, `${BASE}/ping`, ["GET"]);
-  get(`${BASE}/events`, "events", (c) => Promise.resolve(events(c, backend)));
-  get(`${BASE}/logs`, "logs", (c) => {
-    const stream = backend.streamLogs(new URL(c.req.url).searchParams);
-    return Promise.resolve(streamReply(stream, c.req.header("accept")));
+  get(`${BASE}/events`, "events", (c, principal) => {
+    const items = whileGood(events(c, backend), principal, gatekeeper);
+    return Promise.resolve(streamReply(items, c.req.header("accept")));
+  });
+  get(`${BASE}/logs`, "logs", async (c, principal) => {
+    const stream = await backend.streamLogs(new URL(c.req.url).searchParams);
+    return logReply(whileGood(stream, principal, gatekeeper), c.req.header("accept"));
   });
   get("/metrics", "metrics", async () => {
     const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
@@ -56,24 +70,24 @@ function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
       const { url, method } = c.req;
       const hasBody = method !== "GET" && method !== "HEAD";
       const body = hasBody ? { body: await readText(c) } : {};
-      return await handle(
-        new Request(url, { method, headers: c.req.header(), ...body }),
-        principal,
-      );
+      const request = new Request(url, { method, headers: c.req.header(), ...body });
+      const response = await handle(request, principal);
+      const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+      if (!isStream || response.body === null) return response;
+      return new Response(whileGood(response.body, principal, gatekeeper), response);
     });
   }
 }
 
-function events(c: WebContext, backend: Backend): Response {
+function events(c: WebContext, backend: Backend): ReadableStream<unknown> {
   const target = c.req.query("target") ?? "all";
   // A target that matches nothing is an error now, not a stream that stays empty.
   const wanted = target === "all" ? undefined : backend.namesOf(target);
-  const items = backend.events().pipeThrough(
+  return backend.events().pipeThrough(
     new TransformStream<ProcessChange, unknown>({
       transform: (change, out) => {
         if (wanted === undefined || wanted.has(change.name)) out.enqueue(changeJson(change));
       },
     }),
   );
-  return streamReply(items, c.req.header("accept"));
 }

@@ -70,6 +70,12 @@ export class Feed {
     }, wait);
   }
 
+  /** Sends a message to all who asked for events. */
+  tell(message: unknown): void {
+    const bytes = this.#encoder.encode(JSON.stringify(message));
+    for (const client of this.#clients) if (client.wants("events")) client.send(bytes);
+  }
+
   /** Sends all clients away. */
   close(): void {
     for (const client of this.#clients) {
@@ -102,7 +108,7 @@ export class Feed {
   async #push(): Promise<void> {
     this.#pushedAt = performance.now();
     const bytes = await this.#message();
-    for (const client of this.#clients) client.send(bytes);
+    for (const client of this.#clients) client.sendList(bytes);
   }
 
   /** The list, the same for all until the next change or tick. */

@@ -23,6 +23,8 @@ export const TOPICS = ["events", "logs", "system_metrics"] as const;
 /** One of them. */
 export type Topic = (typeof TOPICS)[number];
 
+/** While more than this is unsent, a newer list is not added: the next one says it all. */
+const ENOUGH_LISTS = 256 * 1024;
 /** A client with more unsent bytes than this is dropped. */
 const MAX_UNSENT = 1024 * 1024;
 const MAX_MESSAGES_A_SECOND = 50;
@@ -58,6 +60,12 @@ export class FeedClient {
   send(text: string | Uint8Array<ArrayBuffer>): void {
     if (this.#socket.unsent() > MAX_UNSENT) this.#socket.close(GONE, "too slow");
     else this.#socket.send(text);
+  }
+
+  /** The same with the list of processes, of which a client that is behind needs the last one only. */
+  sendList(bytes: Uint8Array<ArrayBuffer>): void {
+    const unsent = this.#socket.unsent();
+    if (unsent <= ENOUGH_LISTS || unsent > MAX_UNSENT) this.send(bytes);
   }
 
   /** Drops it when it did not answer the last ping, else sends the next one. */
@@ -122,7 +130,7 @@ export class FeedClient {
     this.#logs?.stop();
     this.#logs = new FeedLogs(() => this.#backend.streamLogs(query), {
       unsent: () => this.#socket.unsent(),
-      send: (message) => this.#tell(message),
+      send: (message) => this.send(message),
     });
   }
 

@@ -1,110 +1,72 @@
-/** Lines of logs for one client of the feed: in batches, and no faster than it reads. */
+/** Lines of logs for one client of the feed: no faster than it reads. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import type { LogLines } from "./backend.ts";
 
 /** Where the lines go. */
 export interface LogSink {
   /** Bytes that the client has not taken yet. */
   unsent(): number;
-  send(message: unknown): void;
+  send(message: string | Uint8Array<ArrayBuffer>): void;
 }
 
-const BATCH_MS = 50;
-const MAX_BATCH_CHARS = 64 * 1024;
-/** Between full batches, for each log that is followed: together they must not keep others waiting. */
-const PAUSE_MS = 25;
-/** More than this are refused: each one reads, and holds a piece of, its log by itself. */
-const MAX_FOLLOWING = 16;
-const MAX_LINE_CHARS = 64 * 1024;
 /** While more than this is unsent, nothing is read: the log itself is the buffer. */
 const ENOUGH_UNSENT = 256 * 1024;
+const LOOK_MS = 50;
 
-/** How many are being followed, by all clients. */
-let following = 0;
+const encoder = new TextEncoder();
+
+/** What was sent of lines already: followers of one log get the same bytes. */
+const messages = new WeakMap<LogLines, Uint8Array<ArrayBuffer>>();
 
 /** A log that is being followed. */
 export class FeedLogs {
-  readonly #reader: ReadableStreamDefaultReader<unknown>;
   readonly #sink: LogSink;
-  #batch: unknown[] = [];
-  #chars = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #over = false;
-  #counted = true;
+  #reader: ReadableStreamDefaultReader<LogLines> | undefined;
+  #isOver = false;
 
-  /** `open` gives the lines. Throws `too_many_clients`, and what `open` throws. */
-  constructor(open: () => ReadableStream<unknown>, sink: LogSink) {
-    if (following >= MAX_FOLLOWING) {
-      throw new ProcsupError(
-        "too_many_clients",
-        `${MAX_FOLLOWING} logs are being followed already: close another page, or use procsup logs`,
-      );
-    }
-    this.#reader = open().getReader();
+  /** `open` gives the lines; what it throws is told to the client. */
+  constructor(open: () => Promise<ReadableStream<LogLines>>, sink: LogSink) {
     this.#sink = sink;
-    following++;
-    void this.#run();
+    void this.#run(open);
   }
 
   /** Ends it. */
   stop(): void {
-    this.#over = true;
-    clearTimeout(this.#timer);
-    this.#leave();
-    this.#reader.cancel().catch(() => {});
+    this.#isOver = true;
+    this.#reader?.cancel().catch(() => {});
   }
 
-  /** Makes room for another one, once. */
-  #leave(): void {
-    if (this.#counted) following--;
-    this.#counted = false;
-  }
-
-  async #run(): Promise<void> {
+  async #run(open: () => Promise<ReadableStream<LogLines>>): Promise<void> {
     try {
+      this.#reader = (await open()).getReader();
+      if (this.#isOver) return this.stop();
       for (;;) {
+        await this.#room();
         const { done, value } = await this.#reader.read();
-        if (done || this.#over) break;
-        this.#add(value);
-        if (this.#chars > MAX_BATCH_CHARS) await this.#room();
+        if (done || this.#isOver) return;
+        this.#sink.send(messageFor(value));
       }
     } catch (error) {
-      if (!this.#over) {
-        this.#sink.send({ type: "error", error: messageOf(error), code: "internal" });
-      }
+      if (this.#isOver) return;
+      const code = error instanceof ProcsupError ? error.code : "internal";
+      this.#sink.send(JSON.stringify({ type: "error", error: messageOf(error), code }));
     }
-    this.#leave();
-    if (!this.#over) this.#flush();
   }
 
-  #add(value: unknown): void {
-    const line = capped(value);
-    this.#batch.push(line);
-    this.#chars += line.line.length + 100;
-    this.#timer ??= setTimeout(() => this.#flush(), BATCH_MS);
-  }
-
-  /** Sends what is there, and waits until the client has taken enough of it. */
+  /** Waits until the client has taken enough of what it was sent. */
   async #room(): Promise<void> {
-    this.#flush();
-    do {
-      await new Promise((resolve) => setTimeout(resolve, Math.max(BATCH_MS, PAUSE_MS * following)));
-    } while (!this.#over && this.#sink.unsent() > ENOUGH_UNSENT);
-  }
-
-  #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#batch.length === 0) return;
-    const lines = this.#batch;
-    this.#batch = [];
-    this.#chars = 0;
-    this.#sink.send({ type: "log", lines });
+    while (!this.#isOver && this.#sink.unsent() > ENOUGH_UNSENT) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
   }
 }
 
-function capped(value: unknown): { readonly line: string } {
-  const line = value as { readonly line: string };
-  if (line.line.length <= MAX_LINE_CHARS) return line;
-  return { ...line, line: `${line.line.slice(0, MAX_LINE_CHARS)}…` };
+function messageFor(batch: LogLines): Uint8Array<ArrayBuffer> {
+  let message = messages.get(batch);
+  if (message === undefined) {
+    message = encoder.encode(JSON.stringify({ type: "log", lines: batch.lines }));
+    messages.set(batch, message);
+  }
+  return message;
 }

@@ -3,8 +3,9 @@
 import { ProcsupError } from "../model/errors.ts";
 import type { Attempts } from "./attempts.ts";
 import type { NamedTokens } from "./named_tokens.ts";
-import { mayAct, type Principal, roleFor } from "./roles.ts";
-import { sessionIn, type Sessions } from "./sessions.ts";
+import { Endings } from "./endings.ts";
+import { mayAct, type Principal, type Role, roleFor } from "./roles.ts";
+import { sessionIn, type SessionOwner, type Sessions } from "./sessions.ts";
 
 /** What a request shows. */
 export interface Credentials {
@@ -23,10 +24,13 @@ export interface GatekeeperParts {
   readonly attempts: Attempts;
 }
 
-/** The one door of the web surface. */
+/** The one door of every surface. */
 export class Gatekeeper {
   readonly sessions: Sessions;
   readonly #parts: GatekeeperParts;
+  readonly #endings = new Endings();
+  /** How often the daemon's own token was replaced. */
+  #rotations = 0;
 
   constructor(parts: GatekeeperParts) {
     this.#parts = parts;
@@ -48,11 +52,10 @@ export class Gatekeeper {
   /** Who it is, where that can be told at once; undefined says nothing about who it is not. */
   recognise({ authorization, cookie }: Credentials): Principal | undefined {
     if (authorization === undefined) {
-      const role = this.sessions.roleOf(sessionIn(cookie) ?? "");
-      return role && { name: "dashboard", role, via: "cookie" };
+      return this.#bySession(sessionIn(cookie) ?? "");
     }
     return this.#parts.isOwner(authorization)
-      ? { name: "", role: "admin", via: "token" }
+      ? { name: "", role: "admin", via: "token", credential: this.#owner }
       : undefined;
   }
 
@@ -66,10 +69,82 @@ export class Gatekeeper {
     });
   }
 
+  /** A one-time code for whoever asks for it: it signs in with no more than their own role. */
+  code(principal: Principal | undefined): string {
+    return this.sessions.code(principal && this.#ownerFor(principal));
+  }
+
+  /** A session for who shows a token, with that token's role and for as long as it is good. */
+  openSession(principal: Principal): string {
+    if (principal.via === "token") return this.sessions.open(this.#ownerFor(principal));
+    throw new ProcsupError("bad_request", "You are signed in already");
+  }
+
+  /** Ends a session, or all, and whatever is kept open by it. */
+  signOut(session?: string): void {
+    const ended = session === undefined
+      ? this.sessions.list().map((one) => one.session)
+      : [session];
+    this.sessions.signOut(session);
+    for (const one of ended) this.#endings.end(one);
+  }
+
+  /** Ends a named token, its sessions, and whatever is kept open by them. Throws `not_found`. */
+  revoke(name: string): void {
+    this.#parts.tokens.revoke(name);
+    this.#endings.end(tokenCredential(name));
+    for (const { session, owner } of this.sessions.list()) {
+      if (owner.name === name && owner.tokenOf !== undefined) this.signOut(session);
+    }
+  }
+
+  /** The daemon's own token was replaced: whatever is kept open by the old one ends, and all sessions. */
+  ownerChanged(): void {
+    const old = this.#owner;
+    this.#rotations++;
+    this.#endings.end(old);
+    this.signOut();
+  }
+
+  /** Calls `act` when what somebody was let in by is not good any more, be it now; returns its undoing. */
+  whenEnded(principal: Principal, act: () => void): () => void {
+    if (!this.#isGood(principal)) act();
+    return this.#endings.when(principal.credential, act);
+  }
+
+  #isGood({ name, via, credential }: Principal): boolean {
+    if (via === "cookie") return this.sessions.ownerOf(credential) !== undefined;
+    return name === "" ? credential === this.#owner : this.#parts.tokens.madeAt(name) !== undefined;
+  }
+
+  /** Credential of the daemon's own token. */
+  get #owner(): string {
+    return `owner ${this.#rotations}`;
+  }
+
+  #ownerFor({ name, role }: Principal): SessionOwner {
+    const made = name === "" ? undefined : this.#parts.tokens.madeAt(name);
+    return made === undefined ? { name: "dashboard", role } : { name, role, tokenOf: made };
+  }
+
+  #bySession(session: string): Principal | undefined {
+    const owner = this.sessions.ownerOf(session);
+    if (owner === undefined) return undefined;
+    const { name, role, tokenOf } = owner;
+    // Another token of that name is another one's.
+    const isGood = tokenOf === undefined || this.#parts.tokens.madeAt(name) === tokenOf;
+    if (isGood) return { name, role, via: "cookie", credential: session };
+    this.signOut(session);
+    return undefined;
+  }
+
   async #byToken(authorization: string, address: string): Promise<Principal> {
     const secret = /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1];
     const found = secret === undefined ? undefined : await this.#parts.tokens.find(secret);
-    if (found !== undefined) return { name: found.name, role: found.role, via: "token" };
+    if (found !== undefined) {
+      const { name, role } = found;
+      return { name, role, via: "token", credential: tokenCredential(name) };
+    }
     this.#countFailure(address);
     throw unauthorized();
   }
@@ -81,9 +156,17 @@ export class Gatekeeper {
   }
 }
 
+function tokenCredential(name: string): string {
+  return `token ${name}`;
+}
+
 /** Throws `forbidden` when it takes another role to carry out an action. */
 export function allow(principal: Principal, action: string): void {
-  const needed = roleFor(action);
+  allowRole(principal, roleFor(action));
+}
+
+/** Throws `forbidden` when it takes another role. */
+export function allowRole(principal: Principal, needed: Role): void {
   if (mayAct(principal.role, needed)) return;
   throw new ProcsupError(
     "forbidden",

@@ -61,6 +61,11 @@ export class NamedTokens {
       .sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
+  /** When a token was made; undefined when there is none of that name. */
+  madeAt(name: string): string | undefined {
+    return this.#all().get(name)?.created_at;
+  }
+
   /** Makes a token worthless at once. Throws `not_found`. */
   revoke(name: string): void {
     if (!this.#all().delete(name)) {

@@ -59,6 +59,33 @@ const result = z.object({
 
 const bulkResult = z.object({ status: z.string(), results: z.array(result) });
 
+const fieldChange = z.object({
+  field: z.string(),
+  from: z.unknown().optional(),
+  to: z.unknown().optional(),
+});
+
+const schedule = z.object({
+  name: z.string(),
+  type: z.enum(["job", "restart"]),
+  schedule: z.string(),
+  timezone: z.string(),
+  enabled: z.boolean(),
+  running: z.boolean(),
+  last_run: time.nullable(),
+  last_status: z.string().nullable(),
+  last_exit_code: z.int().nullable(),
+  next_run: time.nullable(),
+  next_runs: z.array(time).optional(),
+  history: z.array(z.object({
+    started_at: time,
+    finished_at: time,
+    status: z.enum(["ok", "failed", "timeout", "skipped", "killed"]),
+    exit_code: z.int().nullable(),
+    times: z.int().optional(),
+  })),
+});
+
 function status(word: string) {
   return z.object({ status: z.literal(word) });
 }
@@ -77,6 +104,12 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   Status: z.object({ status: z.string() }),
   BulkResult: bulkResult,
   RollingResult: bulkResult.extend({ rolled_back: z.boolean() }),
+  Reconfigured: bulkResult.extend({
+    status: z.enum(["unchanged", "changed", "reloaded", "rolled_back"]),
+    rolled_back: z.boolean(),
+    restarted: z.boolean().meta({ description: "Whether what runs was replaced" }),
+    changes: z.array(fieldChange),
+  }),
   Logs: z.object({ logs: z.string(), path: z.string(), lines: z.string() }),
   Why: z.object({
     process: processInfo,
@@ -84,7 +117,26 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
     last_stderr: z.array(z.string()),
     hints: z.array(z.string()),
   }),
-  CronList: z.array(z.record(z.string(), z.unknown())),
+  History: z.object({
+    name: z.string(),
+    id: z.string(),
+    hooks: z.array(z.object({
+      at: time,
+      hook: z.string(),
+      ok: z.boolean(),
+      exit_code: z.int().nullable(),
+      timed_out: z.boolean(),
+      duration: z.int().meta({ description: "Nanoseconds" }),
+      output: z.string(),
+    })),
+    health: z.array(z.object({
+      at: time,
+      ok: z.boolean(),
+      message: z.string(),
+      latency: z.int().meta({ description: "Nanoseconds" }),
+    })),
+  }),
+  CronList: z.array(schedule),
   Saved: z.object({ status: z.literal("saved"), count: z.int() }),
   Resurrected: z.object({
     status: z.literal("resurrected"),
@@ -109,6 +161,38 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
       uptime_seconds: z.int(),
     }),
   }),
+  Ports: z.array(z.object({
+    name: z.string(),
+    id: z.string(),
+    ports: z.array(z.object({ port: z.int(), address: z.string() })),
+  })),
+  SystemInfo: z.object({
+    home: z.string(),
+    socket: z.string(),
+    saved_at: time.nullable(),
+    disk_total: z.int(),
+    disk_available: z.int(),
+  }),
+  ConfigResult: z.object({
+    status: z.enum(["reloaded", "planned", "failed"]),
+    ...Object.fromEntries(
+      ["added", "changed", "removed", "kept", "unchanged", "errors"].map((key) =>
+        [key, z.array(z.string())] as const
+      ),
+    ),
+    changes: z.array(z.object({
+      name: z.string(),
+      restart: z.boolean(),
+      rolling: z.boolean(),
+      fields: z.array(fieldChange),
+    })),
+    settings: z.array(z.object({
+      name: z.string(),
+      change: z.enum(["added", "changed", "unchanged", "removed", "kept"]),
+      fields: z.array(z.record(z.string(), z.unknown())),
+    })),
+    results: z.array(result),
+  }),
   Any: z.unknown(),
   Error: z.object({ error: z.string(), code: z.string() }),
 };
@@ -125,8 +209,13 @@ const BODIES: Readonly<Record<string, z.ZodType>> = {
   Scale: z.object({ instances: z.union([z.int(), z.string()]) }),
   Signal: z.object({ signal: z.union([z.string(), z.int()]) }),
   ConfigReload: z.object({
-    config_path: z.string().optional(),
+    config_path: z.union([z.string(), z.array(z.string())]).optional(),
+    content: z.object({ file: z.string(), text: z.string() }).optional().meta({
+      description: "What the file would hold, instead of what is on the disk",
+    }),
     dry_run: z.boolean().optional(),
+    prune: z.boolean().optional(),
+    wait: z.boolean().optional(),
   }),
 };
 

@@ -99,3 +99,6 @@ function invalid(name: string, text: string, expected: string): ProcsupError {
 function given(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
+
+/** Of verbs that start something. */
+export const WAIT: Parameters = { wait: flag("answer when it is ready, or has failed") };

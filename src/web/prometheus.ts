@@ -3,6 +3,7 @@
 import { Gauge, Registry } from "prom-client";
 import type { PingJson } from "../protocol/actions.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
+import type { WebhookJson } from "../protocol/webhook_json.ts";
 import type { Backend } from "./backend.ts";
 
 /** Media type of the text. */
@@ -52,6 +53,7 @@ export async function metricsText(backend: Backend): Promise<string> {
     states.set({ state }, processes.filter((process) => process.state === state).length);
   }
   await addDaemon(backend, registers);
+  await addWebhooks(backend, registers);
   const text = await registers[0]!.metrics();
   // The library counts for itself; these are counted elsewhere, which its counters do not take.
   return text.replace(/^(# TYPE \S+_total) gauge$/gm, "$1 counter");
@@ -69,6 +71,31 @@ async function addDaemon(backend: Backend, registers: Registry[]): Promise<void>
     labelNames: ["version"],
     registers,
   }).set({ version }, 1);
+}
+
+/** Nothing where none is configured. */
+async function addWebhooks(backend: Backend, registers: Registry[]): Promise<void> {
+  if (!backend.actions.has("webhook_list")) return;
+  const webhooks = await backend.dispatch("webhook_list", undefined) as WebhookJson[];
+  if (webhooks.length === 0) return;
+  const deliveries = new Gauge({
+    name: "procsup_webhook_deliveries_total",
+    help: "Deliveries that came through, were given up, or had to make room",
+    labelNames: ["webhook", "result"],
+    registers,
+  });
+  const queued = new Gauge({
+    name: "procsup_webhook_queued",
+    help: "Deliveries that wait for their turn, or for another attempt",
+    labelNames: ["webhook"],
+    registers,
+  });
+  for (const { name: webhook, delivered, failed, dropped, queued: waiting } of webhooks) {
+    for (const [result, value] of Object.entries({ delivered, failed, dropped })) {
+      deliveries.set({ webhook, result }, value);
+    }
+    queued.set({ webhook }, waiting);
+  }
 }
 
 function labelsOf({ name, namespace, id, instance_index }: ProcessJson) {

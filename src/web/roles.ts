@@ -12,6 +12,8 @@ export interface Principal {
   readonly name: string;
   readonly role: Role;
   readonly via: "token" | "cookie";
+  /** By what it was let in: a name for it, or a session. Told to nobody. */
+  readonly credential: string;
 }
 
 /** Verbs below `admin`. Whatever is not named here, new verbs included, takes an admin. */
@@ -19,11 +21,14 @@ const ROLE_OF: Readonly<Record<string, Role>> = {
   list: "read",
   status: "read",
   why: "read",
+  history: "read",
   wait: "read",
   logs: "read",
   events: "read",
   cron_list: "read",
   system_metrics: "read",
+  system_info: "read",
+  ports: "read",
   metrics: "read",
   session: "read",
   openapi: "read",
@@ -43,6 +48,19 @@ const ROLE_OF: Readonly<Record<string, Role>> = {
 /** The lowest role that may carry out an action. */
 export function roleFor(action: string): Role {
   return Object.hasOwn(ROLE_OF, action) ? ROLE_OF[action]! : "admin";
+}
+
+/**
+ * The lowest role that may carry out an action with a payload: to start what is there, or to reload
+ * it as it is, takes less than to make something else of it.
+ */
+export function roleNeeded(action: string, payload: unknown): Role {
+  const has = (key: string) => typeof payload === "object" && payload !== null && key in payload;
+  if (action === "start" && (typeof payload === "string" || has("target"))) {
+    return roleFor("start_existing");
+  }
+  if (action === "rolling_reload" && !has("config")) return roleFor("reload");
+  return roleFor(action);
 }
 
 /** Whether a role may do what takes another one. */

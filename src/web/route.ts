@@ -16,7 +16,7 @@ export interface RouteRequest {
 
 /** One row: a path, the verb behind it, and the way there and back. */
 export interface Route {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below `/api/v1`; `{id}` is a target. */
   readonly path: string;
   readonly action: string;

@@ -7,12 +7,13 @@ import { getRequestListener } from "@hono/node-server";
 import http from "node:http";
 import type { Socket } from "node:net";
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { addressText, type ListenAddress } from "../model/listen_address.ts";
 import { webApp } from "./app.ts";
 import { onChanges } from "./changes.ts";
+import { Connections } from "./connections.ts";
 import type { WebParts } from "./context.ts";
 import { Feed } from "./feed.ts";
 import { answerList } from "./list_shortcut.ts";
-import { addressText, type ListenAddress } from "./listen_address.ts";
 import { replyError } from "./reply.ts";
 import type { SiteNames } from "./same_site.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -22,6 +23,8 @@ import { SocketServer } from "./socket_server.ts";
 export interface WebServer {
   /** Where. */
   readonly address: ListenAddress;
+  /** Sends a message to all clients of the feed that asked for events. */
+  tell(message: unknown): void;
   /** Ends all connections. */
   close(): Promise<void>;
 }
@@ -72,7 +75,8 @@ export async function openServer(
     if (!answered) await listener(request, response);
   });
   server.on("upgrade", (request, socket, head) => void sockets.upgrade(request, socket, head));
-  const connections = track(server);
+  const connections = new Connections();
+  server.on("connection", (socket: Socket) => connections.add(socket));
   await listen(server, address);
   const stop = onChanges(backend, (change) => {
     snapshots.invalidate();
@@ -81,11 +85,12 @@ export async function openServer(
   const { port } = server.address() as { port: number };
   return {
     address: { ...address, port },
+    tell: (message) => feed.tell(message),
     async close() {
       stop();
       feed.close();
       const closed = new Promise((resolve) => server.close(resolve));
-      for (const connection of connections) connection.destroySoon();
+      connections.close();
       await closed;
     },
   };
@@ -121,15 +126,6 @@ function httpServer(listener: http.RequestListener): http.Server {
     );
   });
   return server;
-}
-
-function track(server: http.Server): Set<Socket> {
-  const connections = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    connections.add(socket);
-    socket.on("close", () => connections.delete(socket));
-  });
-  return connections;
 }
 
 function listen(server: http.Server, address: ListenAddress): Promise<void> {

@@ -1,6 +1,6 @@
-/** Signing in from a browser: a code that works once, then a cookie. All in memory. */
+/** Signing in from a browser: by a code that works once, or a token; then a cookie. In memory only. */
 
-import type { Role } from "./roles.ts";
+import type { Principal } from "./roles.ts";
 
 /** How long the printed link may wait to be opened. */
 export const CODE_MS = 60_000;
@@ -14,43 +14,73 @@ export const COOKIE = "procsup_session";
 const MAX_CODES = 100;
 const MAX_SESSIONS = 1000;
 
+/** Whom a session is for. */
+export interface SessionOwner extends Pick<Principal, "name" | "role"> {
+  /** When the named token was made that it is owed to: the session ends with it. */
+  readonly tokenOf?: string;
+}
+
+/** A session, to be given to the next daemon. */
+export interface OpenSession {
+  readonly session: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+  readonly owner: SessionOwner;
+}
+
 /** Codes and sessions that are good at the moment. */
 export class Sessions {
   readonly #now: () => number;
-  readonly #codes = new Map<string, number>();
-  readonly #sessions = new Map<string, { readonly until: number; readonly role: Role }>();
+  readonly #codes = new Map<string, { readonly until: number; readonly owner: SessionOwner }>();
+  readonly #sessions = new Map<string, { readonly until: number; readonly owner: SessionOwner }>();
 
   /** `now` gives milliseconds. */
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
-  /** A new one-time code. */
-  code(): string {
+  /** A new one-time code; without an owner it is the owner's of the daemon. */
+  code(owner: SessionOwner = { name: "dashboard", role: "admin" }): string {
     forgetFirst(this.#codes, MAX_CODES - 1);
     const code = secret();
-    this.#codes.set(code, this.#now() + CODE_MS);
+    this.#codes.set(code, { until: this.#now() + CODE_MS, owner });
     return code;
   }
 
   /** Turns a code into a session, once; undefined when it is not good (any more). */
   signIn(code: string): string | undefined {
-    const until = this.#codes.get(code);
+    const found = this.#codes.get(code);
     this.#codes.delete(code);
-    if (until === undefined || until < this.#now()) return undefined;
+    if (found === undefined || found.until < this.#now()) return undefined;
+    return this.open(found.owner);
+  }
+
+  /** A new session. */
+  open(owner: SessionOwner): string {
     forgetFirst(this.#sessions, MAX_SESSIONS - 1);
     const session = secret();
-    this.#sessions.set(session, { until: this.#now() + SESSION_MS, role: "admin" });
+    this.#sessions.set(session, { until: this.#now() + SESSION_MS, owner });
     return session;
   }
 
-  /** The role of a session; undefined when there is no such session. */
-  roleOf(session: string): Role | undefined {
+  /** Whom a session is for; undefined when there is no such session. */
+  ownerOf(session: string): SessionOwner | undefined {
     const found = this.#sessions.get(session);
     if (found === undefined) return undefined;
-    if (found.until >= this.#now()) return found.role;
+    if (found.until >= this.#now()) return found.owner;
     this.#sessions.delete(session);
     return undefined;
+  }
+
+  /** All that are good. */
+  list(): OpenSession[] {
+    return [...this.#sessions].map(([session, rest]) => ({ session, ...rest }))
+      .filter(({ until }) => until >= this.#now());
+  }
+
+  /** Takes over sessions of the daemon before. */
+  restore(all: readonly OpenSession[]): void {
+    for (const { session, until, owner } of all) this.#sessions.set(session, { until, owner });
   }
 
   /** Ends one session, or all. */

@@ -7,6 +7,7 @@ import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
 import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";
 import { allow, type Gatekeeper } from "./gatekeeper.ts";
+import type { Principal } from "./roles.ts";
 import type { SiteNames } from "./same_site.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -40,17 +41,18 @@ export class SocketServer {
   /** Upgrades a request, or refuses it in plain HTTP. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Uint8Array): Promise<void> {
     socket.on("error", () => socket.destroy());
+    let principal: Principal;
     try {
-      await this.#check(request);
+      principal = await this.#check(request);
     } catch (error) {
       refuse(socket, error);
       return;
     }
     if (socket.destroyed) return;
-    this.#server.handleUpgrade(request, socket, head, (ws) => this.#join(ws));
+    this.#server.handleUpgrade(request, socket, head, (ws) => this.#join(ws, principal));
   }
 
-  async #check({ headers, method, url, socket }: IncomingMessage): Promise<void> {
+  async #check({ headers, method, url, socket }: IncomingMessage): Promise<Principal> {
     const { names, gatekeeper, feed, maxClients } = this.#parts;
     const { host, origin } = headers;
     names.check({ host, origin, fetchSite: text(headers["sec-fetch-site"]) }, false);
@@ -66,17 +68,26 @@ export class SocketServer {
     if (feed.size >= maxClients) {
       throw new ProcsupError("too_many_clients", `There are ${maxClients} WebSockets already`);
     }
+    return principal;
   }
 
-  #join(ws: WebSocket): void {
-    const { receive, left } = this.#parts.feed.join(feedSocket(ws));
+  #join(ws: WebSocket, principal: Principal): void {
+    const { feed, gatekeeper } = this.#parts;
+    const { receive, left } = feed.join(feedSocket(ws));
+    const undo = gatekeeper.whenEnded(principal, () => {
+      left();
+      ws.close(1008, "signed out");
+    });
     ws.on("message", (data, isBinary) => {
       if (isBinary) ws.close(1003, "text is expected");
       else receive(String(data));
     });
     // What went wrong was told to the other side by its close code.
     ws.on("error", () => {});
-    ws.on("close", left);
+    ws.on("close", () => {
+      undo();
+      left();
+    });
   }
 }
 

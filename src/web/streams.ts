@@ -1,27 +1,58 @@
 /** Streams of objects as HTTP bodies: a JSON line each, or server-sent events for a browser. */
 
+import type { LogLines } from "./backend.ts";
 import { reply } from "./reply.ts";
 
 const encoder = new TextEncoder();
 
 /** An endless or long answer, in the form that the client asks for by its `Accept` header. */
-export function streamReply(
-  items: ReadableStream<unknown>,
-  accept: string | undefined,
+export function streamReply(items: ReadableStream<unknown>, accept: string | undefined): Response {
+  return wantsEvents(accept)
+    ? eventStream(items, (item) => encoder.encode(eventText(item)))
+    : lineStream(items, (item) => encoder.encode(`${JSON.stringify(item)}\n`));
+}
+
+/** The same of lines of logs. */
+export function logReply(batches: ReadableStream<LogLines>, accept: string | undefined): Response {
+  return wantsEvents(accept)
+    ? eventStream(batches, ({ lines }) => encoder.encode(lines.map(eventText).join("")))
+    : lineStream(batches, ({ ndjson }) => ndjson);
+}
+
+function wantsEvents(accept: string | undefined): boolean {
+  return accept?.includes("text/event-stream") ?? false;
+}
+
+function eventText(item: unknown): string {
+  return `data: ${JSON.stringify(item)}\n\n`;
+}
+
+function eventStream<T>(
+  items: ReadableStream<T>,
+  bytesOf: (item: T) => Uint8Array<ArrayBuffer>,
 ): Response {
-  const asEvents = accept?.includes("text/event-stream") ?? false;
-  const text = asEvents
-    ? (item: unknown) => `data: ${JSON.stringify(item)}\n\n`
-    : (item: unknown) => `${JSON.stringify(item)}\n`;
+  // Something goes out at once, so that the client knows that it is connected.
+  return stream(items, bytesOf, "text/event-stream", encoder.encode(": connected\n\n"));
+}
+
+function lineStream<T>(
+  items: ReadableStream<T>,
+  bytesOf: (item: T) => Uint8Array<ArrayBuffer>,
+): Response {
+  return stream(items, bytesOf, "application/x-ndjson");
+}
+
+function stream<T>(
+  items: ReadableStream<T>,
+  bytesOf: (item: T) => Uint8Array<ArrayBuffer>,
+  type: string,
+  first?: Uint8Array<ArrayBuffer>,
+): Response {
   const body = items.pipeThrough(
-    new TransformStream<unknown, Uint8Array<ArrayBuffer>>({
-      // Something goes out at once, so that the client knows that it is connected.
-      start: (out) => asEvents ? out.enqueue(encoder.encode(": connected\n\n")) : undefined,
-      transform: (item, out) => out.enqueue(encoder.encode(text(item))),
+    new TransformStream<T, Uint8Array<ArrayBuffer>>({
+      start: (out) => first && out.enqueue(first),
+      transform: (item, out) => out.enqueue(bytesOf(item)),
     }),
   );
-  return reply(body, {
-    "content-type": asEvents ? "text/event-stream" : "application/x-ndjson",
-    "cache-control": "no-store",
-  });
+  return reply(body, { "content-type": type, "cache-control": "no-store" });
 }

@@ -216,7 +216,7 @@ Deno.test("procsup ping, save, resurrect, token, why, signal, shutdown and event
     }),
     signal: () => ({ status: "signalled", results: [{ name: "api", id: "1", ok: true }] }),
     shutdown: () => ({ status: "stopped", results: [] }),
-  }, [event]);
+  }, [event, { type: "shutdown", at: event.at }]);
   const [ping, save, resurrect, token, why, signal, shutdown, events] = await Promise.all([
     daemon.run("ping"),
     daemon.run("save"),

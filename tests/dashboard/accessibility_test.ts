@@ -1,6 +1,6 @@
 /** Every screen by axe-core, in both themes and on a phone; and that nothing sticks out on a phone. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { browserTest, type Dashboard } from "./browser.ts";
 
 const AXE = await Deno.readTextFile(new URL(import.meta.resolve("axe-core")));
@@ -12,14 +12,22 @@ const SCREENS = [
   "#/processes/talker",
   "#/processes/talker?tab=logs",
   "#/processes/talker?tab=metrics",
+  "#/processes/talker?tab=health",
+  "#/processes/talker?tab=hooks",
+  "#/processes/nightly?tab=hooks",
+  "#/processes/talker?tab=env",
   "#/processes/talker?tab=events",
   "#/processes/talker?tab=config",
   "#/processes/nobody",
   "#/logs",
+  "#/logs?t=talker&t=db&cols=1",
+  "#/logs?t=talker&s=red&deep=1",
+  "#/events",
   "#/graph",
   "#/cron",
   "#/host",
   "#/start",
+  "#/apply",
 ];
 
 const LOOKS = [
@@ -63,7 +71,12 @@ async function setUp({ daemon }: Dashboard): Promise<void> {
   await daemon.startScript(
     "talker",
     `printf '\\033[31mred\\033[0m \\033[43mground\\033[0m \\033[2mdim\\033[0m\\n'; echo '{"level":"error"}' >&2; exec sleep 1000`,
-    { depends_on: { db: "started" }, env: { SECRET: "hunter2" } },
+    {
+      depends_on: { db: "started" },
+      env: { SECRET: "hunter2" },
+      health_check: { type: "command", command: "exit 1", interval: "200ms", retries: 1000 },
+      hooks: { post_start: { command: "echo hooked" } },
+    },
   );
   await daemon.startScript("crasher", "exit 3", { restart_policy: "never" });
   await daemon.startScript("nightly", "true", { cron: { schedule: "@daily" } });
@@ -95,8 +108,37 @@ browserTest(
       }
     }
     assertEquals(problems.join("\n"), "");
+    // The screens that have no room in the bar of a phone.
+    await page.getByText("More", { exact: true }).click();
+    await page.getByRole("link", { name: "Cron" }).click();
+    await page.getByRole("heading", { name: "Cron" }).waitFor();
+    await page.getByRole("link", { name: "Cron" }).waitFor({ state: "hidden" });
   },
 );
+
+browserTest("a screen reader is told what there is, by role and name", async (dashboard) => {
+  const { page } = dashboard;
+  await setUp(dashboard);
+  await dashboard.signIn();
+  await dashboard.go("#/processes");
+  await page.locator('[data-row="talker"]').waitFor();
+  const tree = await page.locator("body").ariaSnapshot();
+  const wanted = [
+    'link "Skip to content"',
+    'navigation "Screens"',
+    'heading "Processes 4"',
+    'searchbox "Search processes"',
+    'group "State"',
+    'table "Processes"',
+    'columnheader "Name"',
+    'rowheader "talker"',
+    'checkbox "Select talker"',
+    'button "Stop talker"',
+    'button "More actions on talker"',
+    'link "Logs of talker"',
+  ];
+  for (const words of wanted) assert(tree.includes(words), `${words} is not in\n${tree}`);
+});
 
 browserTest("values of the environment are nowhere in the page", async (dashboard) => {
   await setUp(dashboard);

@@ -63,14 +63,32 @@ export class Dashboard implements AsyncDisposable {
       viewport: { width: 1280, height: 800 },
     });
     const page = context.pages()[0] ?? await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(20_000);
     return new Dashboard(daemon, context, page, profile);
+  }
+
+  /** Starts the web surface and returns its origin. */
+  async listen(): Promise<string> {
+    const listen = `127.0.0.1:${freePort()}`;
+    await this.daemon.client.call("web_start", { listen });
+    return `http://${listen}`;
+  }
+
+  /** Signs in by pasting a token of a role into the page for those who have no link. */
+  async signInAs(role: "read" | "operate" | "admin", origin: string): Promise<void> {
+    const { token } = await this.daemon.client.call("token_create", { name: `a-${role}`, role });
+    await this.page.context().clearCookies();
+    // From one place of the page to another it would not be loaded again.
+    await this.page.goto("about:blank");
+    await this.page.goto(origin);
+    await this.page.getByLabel("paste a link, a code or a token").fill(token);
+    await this.page.getByRole("button", { name: "Sign in" }).click();
+    await this.page.getByRole("navigation", { name: "Screens" }).waitFor();
   }
 
   /** Signs in by the link that `procsup web` prints. */
   async signIn(): Promise<void> {
-    const port = freePort();
-    await this.daemon.cli("web", "start", "--listen", `127.0.0.1:${port}`);
+    await this.listen();
     const { stdout, stderr } = await this.daemon.cli("web", "open");
     const link = /http:\S+/.exec(stdout)?.[0];
     if (link === undefined) throw new Error(`no link in ${JSON.stringify(stdout + stderr)}`);

@@ -4,10 +4,12 @@ import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { browserTest, type Dashboard } from "./browser.ts";
 
-const HOSTILE = `i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo "line $i"; done; ` +
+/** Later lines come when the gate is there, so that the first ones stay in sight until then. */
+const hostile = (gate: string) =>
+  `i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo "line $i"; done; ` +
   `printf '<img src=x onerror=alert(1)><script>alert(2)</script>\\033]52;c;aGVsbG8=\\007 \\033[31mred\\033[0m\\n'; ` +
   `printf '{"level":"error","msg":"it broke","user":{"id":7}}\\n' >&2; ` +
-  `while :; do sleep 0.2; i=$((i+1)); echo "later $i"; done`;
+  `while [ ! -e ${gate} ]; do sleep 0.1; done; while :; do sleep 0.2; i=$((i+1)); echo "later $i"; done`;
 
 function row({ page }: Dashboard, name: string) {
   return page.locator(`[data-row="${name}"]`);
@@ -23,9 +25,18 @@ browserTest(
     await page.context().clearCookies();
     await page.goto(used.origin);
     await page.getByText("procsup web open").waitFor();
-    await page.getByLabel("Link or code").fill("not-a-code");
+    await page.getByLabel("paste a link").fill("https://elsewhere/");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("neither a link, nor a code, nor a token").waitFor();
+    await page.getByLabel("paste a link").fill("not-a-code");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("This link has been used").waitFor();
+    await page.goto(`${used.origin}/login?code=00`);
+    await page.getByText("That link has been used").waitFor();
+    const { url } = await dashboard.daemon.client.call("web_link");
+    await page.getByLabel("paste a link").fill(url);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Nothing is running yet" }).waitFor();
   },
 );
 
@@ -71,14 +82,16 @@ browserTest(
   "a log is followed, paused, searched, filtered, and never becomes HTML",
   async (dashboard) => {
     const { page, daemon } = dashboard;
-    await daemon.startScript("chatty", HOSTILE);
+    const gate = `${daemon.home}/gate`;
+    await daemon.startScript("chatty", hostile(gate));
     await dashboard.signIn();
     await dashboard.go("#/logs?t=chatty");
     const log = page.getByRole("log");
     await log.getByText("<img src=x onerror=alert(1)><script>alert(2)</script>").waitFor();
     assertEquals(await page.locator(".log-list img, .log-list script").count(), 0);
     assertEquals(await log.locator(".fg-1").first().textContent(), "red");
-    await log.getByText(/later 4[3-9]/).first().waitFor();
+    await Deno.writeTextFile(gate, "");
+    await log.getByText(/later \d+/).first().waitFor();
 
     await page.locator(".log-list").hover();
     await page.mouse.wheel(0, -2000);
@@ -161,6 +174,11 @@ browserTest("everything works by keyboard alone", async (dashboard) => {
   await page.keyboard.type("grap");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Dependencies" }).waitFor();
+  for (const [key, heading] of [["e", "Events"], ["c", "Cron"], ["a", "Apply a configuration"]]) {
+    await page.keyboard.press("g");
+    await page.keyboard.press(key!);
+    await page.getByRole("heading", { name: heading! }).waitFor();
+  }
 });
 
 browserTest("a lost connection shows, and heals without a reload", async (dashboard) => {

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { programWords, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 
@@ -37,10 +37,17 @@ const bash = (line: string) =>
   `source <(procsup completion bash); COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; ` +
   `_procsup; printf '%s\\n' "\${COMPREPLY[@]}"`;
 
-/** zsh's own functions are replaced by ones that print: they work in its line editor only. */
-const zsh = (line: string) =>
-  `compdef() { }; _files() { print FILES }; _describe() { print -rl "\${(@P)4}" }; ` +
-  `source <(procsup completion zsh); words=(${line} ''); CURRENT=$#words; _procsup`;
+const TYPE_IN_ZSH = new URL("../fixtures/completion.zsh", import.meta.url).pathname;
+
+/** What an interactive zsh shows, and makes of the line, after a tab. */
+async function zsh(lines: readonly string[], home: string, folder: string) {
+  const words = lines.map((line) => `'${line}'`).join(" ");
+  const shown = await shell("zsh", `zsh -f ${TYPE_IN_ZSH} ${words}`, home, folder);
+  const text = shown.lines.join("\n");
+  // deno-lint-ignore no-control-regex
+  const plain = text.replace(/\x1b\[[0-9;?]*[a-zA-Z]/g, "");
+  return { plain, became: shown.lines.filter((line) => line.startsWith("=== ")) };
+}
 
 const fish = (line: string) => `procsup completion fish | source; complete -C '${line}'`;
 
@@ -58,24 +65,66 @@ Deno.test({
   assertEquals(await complete("procsup stop api:1"), ["1"]);
   assertEquals(await complete("procsup wait api --for "), ["running", "ready", "stopped", "exit"]);
   assert((await complete("procsup start --")).includes("--max-restarts"));
+  assertEquals(await complete("procsup list --output=y"), ["yaml"]);
+
+  await using home = tempHome();
+  for (
+    const flag of [`--home ${daemon.home}`, `--home=${daemon.home}`, `--home "${daemon.home}"`]
+  ) {
+    const { lines } = await shell(
+      "bash",
+      bash(`procsup ${flag} stop api:`),
+      home.path,
+      folder.path,
+    );
+    assertEquals(lines.sort(), ["0", "1"]);
+  }
 });
 
-Deno.test({ name: "completion in zsh knows live names", ignore: missing("zsh") }, async () => {
+Deno.test({
+  name: "completion in an interactive zsh completes commands, flags, live names and files",
+  ignore: missing("zsh"),
+}, async () => {
   await using folder = programFolder();
+  await using home = tempHome();
   await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "sleep 100", { instances: 2 });
-  const { lines, stderr } = await shell("zsh", zsh("procsup stop"), daemon.home, folder.path);
-  assert(lines.some((line) => line.startsWith("api\\:0:running")), stderr + lines.join("\n"));
-  const commands = await shell("zsh", zsh("procsup"), daemon.home, folder.path);
-  assert(commands.lines.includes("stop:Stop apps and all they started"), commands.lines.join("\n"));
+  await daemon.startScript("worker", "sleep 100");
+  const lines = [
+    "procsup restar",
+    "procsup cron his",
+    "procsup list --output=js",
+    "procsup list -o ",
+    `procsup stop --home ${daemon.home} wor`,
+    `procsup --home=${daemon.home} stop api:`,
+    `procsup config validate ${folder.path}/proc`,
+  ];
+  const { plain, became } = await zsh(lines, home.path, folder.path);
+  assertEquals(became, [
+    "=== procsup restart ",
+    "=== procsup cron history ",
+    "=== procsup list --output=json",
+    "=== procsup list -o ",
+    `=== procsup stop --home ${daemon.home} worker `,
+    `=== procsup --home=${daemon.home} stop api:`,
+    `=== procsup config validate ${folder.path}/procsup `,
+  ], plain);
+  assertMatch(plain, /^json +jsonl +name +table +wide +yaml/m);
+  assertMatch(plain, /^api:[01] +api:[01] +-- running/m);
 });
 
 Deno.test({ name: "completion in fish knows live names", ignore: missing("fish") }, async () => {
   await using folder = programFolder();
   await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "sleep 100");
-  const { lines, stderr } = await shell("fish", fish("procsup stop "), daemon.home, folder.path);
-  assert(lines.includes("api\trunning"), stderr + lines.join("\n"));
+  await using home = tempHome();
+  for (const flag of [`--home ${daemon.home}`, `--home=${daemon.home}`]) {
+    const line = fish(`procsup stop ${flag} a`);
+    const { lines, stderr } = await shell("fish", line, home.path, folder.path);
+    assert(lines.includes("api\trunning"), stderr + lines.join("\n"));
+  }
+  const { lines } = await shell("fish", fish("procsup list -o y"), home.path, folder.path);
+  assertEquals(lines, ["yaml"]);
 });
 
 Deno.test("__complete starts no daemon and says nothing without one", async () => {

@@ -15,7 +15,7 @@ async function schedule(daemon: TestDaemon, name: string): Promise<CronJson> {
 }
 
 async function statuses(daemon: TestDaemon, name: string): Promise<string[]> {
-  return (await schedule(daemon, name)).history!.map(({ status }) => status);
+  return (await schedule(daemon, name)).history.map(({ status }) => status);
 }
 
 function lines(path: string): number {
@@ -28,7 +28,7 @@ Deno.test("a job is not started, but run by the clock, and its history tells how
     cron: EVERY_SECOND,
   });
   assertEquals([state, pid], ["stopped", 0]);
-  await waitFor(async () => (await schedule(daemon, "job")).history!.length >= 2, {
+  await waitFor(async () => (await schedule(daemon, "job")).history.length >= 2, {
     what: "two runs",
   });
   const job = await schedule(daemon, "job");
@@ -38,8 +38,8 @@ Deno.test("a job is not started, but run by the clock, and its history tells how
     "failed",
     3,
   ]);
-  const [first, second] = job.history!;
-  assertEquals(Date.parse(second!.at) - Date.parse(first!.at) >= 900, true);
+  const [first, second] = job.history;
+  assertEquals(Date.parse(second!.started_at) - Date.parse(first!.started_at) >= 900, true);
   assert(lines(`${daemon.home}/apps/job/stdout.log`) >= 2);
   // A run that failed waits for the next tick.
   assertEquals((await daemon.status("job")).restarts, 0);
@@ -98,9 +98,9 @@ Deno.test("a job that is due while it runs is skipped, replaced or queued, as co
   await waitFor(async () => (await statuses(daemon, "queues")).length >= 2);
   assertEquals([...new Set(await statuses(daemon, "skips"))], ["skipped"]);
   assertEquals([...new Set(await statuses(daemon, "replaces"))], ["killed"]);
-  const queued = (await schedule(daemon, "queues")).history!;
+  const queued = (await schedule(daemon, "queues")).history;
   assertEquals([...new Set(queued.map(({ status }) => status))], ["ok"]);
-  const gap = Date.parse(queued[1]!.at) - Date.parse(queued[0]!.at) - queued[0]!.duration / 1e6;
+  const gap = Date.parse(queued[1]!.started_at) - Date.parse(queued[0]!.finished_at);
   assert(gap < 500, `the queued run began ${gap} ms after the one before it`);
 });
 

@@ -1,77 +1,131 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { tempHome } from "../support/temp_home.ts";
-
-const built = Deno.env.get("PROCSUP_TEST_EXECUTABLE");
-/** Whether the executable to test is the portable form. */
-const portable = built !== undefined &&
-  Deno.readTextFileSync(built).slice(0, 200).includes("the portable form");
-
-/** The executable alone in an empty folder, in an environment that holds nothing but HOME. */
-function alone() {
-  const temp = tempHome();
-  const program = `${temp.path}/procsup`;
-  Deno.copyFileSync(built!, program);
-  Deno.chmodSync(program, 0o755);
-  return {
-    ...temp,
-    program,
-    cache: `${temp.path}/.cache/procsup`,
-    async run(...args: string[]) {
-      const { code, stdout, stderr } = await new Deno.Command(program, {
-        args,
-        cwd: temp.path,
-        clearEnv: true,
-        env: { HOME: temp.path },
-        stdin: "null",
-      }).output();
-      const text = new TextDecoder();
-      return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
-    },
-  };
-}
+import { Alone, built, mayMount, portable } from "../support/executable.ts";
 
 Deno.test(
   { name: "executable works alone with only HOME", ignore: built === undefined },
   async () => {
-    await using scene = alone();
-    const started = await scene.run("start", "--name", "a", "--", "sh", "-c", "env; sleep 100");
+    await using scene = new Alone();
+    const started = await scene.run(["start", "--name", "a", "--", "sh", "-c", "env; sleep 100"]);
     assertEquals(started.code, 0, started.stderr);
-    assertStringIncludes((await scene.run("list")).stdout, "running");
-    const logs = (await scene.run("logs", "a", "-n", "200")).stdout;
-    assert(!/DENO_|PROCSUP_EXECUTABLE|PROCSUP_USER/.test(logs), logs);
-    assertEquals((await scene.run("shutdown", "--yes")).code, 0);
+    assertStringIncludes((await scene.run(["list"])).stdout, "running");
+    const logs = (await scene.run(["logs", "a", "-n", "200"])).stdout;
+    assert(!/DENO_|PROCSUP_EXECUTABLE|PROCSUP_USER|PROCSUP_UNPACKED/.test(logs), logs);
+    assertEquals((await scene.run(["shutdown", "--yes"])).code, 0);
+
+    // What the launcher sets for its own Deno hides nothing of the user's.
+    const env = { HOME: scene.path, DENO_DIR: `${scene.path}/own`, DENO_NO_UPDATE_CHECK: "x" };
+    const shown = await scene.run(["run", "--", "env"], { env });
+    assertStringIncludes(shown.stdout, `DENO_DIR=${env.DENO_DIR}\n`);
+    assertStringIncludes(shown.stdout, "DENO_NO_UPDATE_CHECK=x\n");
   },
 );
 
 Deno.test(
-  { name: "portable form unpacks once into a private folder", ignore: !portable },
+  { name: "portable form unpacks once into a private folder, by many at once", ignore: !portable },
   async () => {
-    await using scene = alone();
-    const all = await Promise.all([1, 2, 3].map(() => scene.run("version")));
-    for (const { code, stderr } of all) assertEquals(code, 0, stderr);
-    const [folder, ...others] = [...Deno.readDirSync(scene.cache)];
-    assertEquals(others, []);
-    assertEquals(Deno.statSync(`${scene.cache}/${folder!.name}`).mode! & 0o777, 0o700);
+    await using scene = new Alone();
+    const all = await Promise.all([1, 2, 3].map(() => scene.run(["version"])));
+    for (const { code, stderr } of all) assertEquals([code, stderr], [0, ""]);
+    assertEquals(scene.cached(), [scene.hash]);
+    assertEquals(Deno.statSync(scene.unpacked).mode! & 0o777, 0o700);
+    const before = Deno.statSync(`${scene.unpacked}/deno`).ino;
+    assertEquals((await scene.run(["version"])).code, 0);
+    assertEquals(Deno.statSync(`${scene.unpacked}/deno`).ino, before);
   },
 );
 
 Deno.test(
   { name: "portable form refuses a damaged file and a foreign folder", ignore: !portable },
   async () => {
-    await using scene = alone();
+    await using scene = new Alone();
     const whole = Deno.readFileSync(scene.program);
     Deno.writeFileSync(scene.program, whole.subarray(0, whole.length - 1000));
-    const damaged = await scene.run("version");
+    const damaged = await scene.run(["version"]);
     assertEquals(damaged.code, 1);
     assertStringIncludes(damaged.stderr, "its checksum is wrong");
-    assertEquals([...Deno.readDirSync(scene.cache)], []);
+    assertEquals(scene.cached(), []);
 
     Deno.writeFileSync(scene.program, whole);
-    const hash = /^hash=([0-9a-f]{64})$/m.exec(Deno.readTextFileSync(scene.program))![1]!;
     await Deno.mkdir(`${scene.path}/elsewhere`);
-    Deno.symlinkSync(`${scene.path}/elsewhere`, `${scene.cache}/${hash}`);
-    const foreign = await scene.run("version");
+    Deno.symlinkSync(`${scene.path}/elsewhere`, scene.unpacked);
+    const foreign = await scene.run(["version"]);
     assertEquals(foreign.code, 1);
     assertStringIncludes(foreign.stderr, "it is not a folder of yours");
+  },
+);
+
+Deno.test(
+  { name: "portable form unpacks anew what was changed or is missing", ignore: !portable },
+  async () => {
+    await using scene = new Alone();
+    assertEquals((await scene.run(["daemon", "--detach"])).code, 0);
+    const entry = `${scene.unpacked}/portable_entry.js`;
+    const text = Deno.readTextFileSync(entry);
+    Deno.writeTextFileSync(entry, `console.log("tampered");\n${text}`);
+    const mended = await scene.run(["ping"]);
+    assertEquals([mended.code, mended.stdout.includes("tampered")], [0, false]);
+    assertEquals(Deno.readTextFileSync(entry), text);
+
+    const chunk = [...Deno.readDirSync(scene.unpacked)].find(({ name }) => /^list-/.test(name))!;
+    Deno.removeSync(`${scene.unpacked}/${chunk.name}`);
+    // The daemon, which runs from there, loads what it needs for that from what is there now.
+    assertEquals((await scene.run(["list"])).code, 0);
+    assertEquals((await scene.run(["web", "start", "--listen", "127.0.0.1:0"])).code, 0);
+    assertEquals(scene.cached(), [scene.hash]);
+    assertEquals((await scene.run(["shutdown", "--yes"])).code, 0);
+  },
+);
+
+Deno.test({ name: "portable form works without a HOME", ignore: !portable }, async () => {
+  await using scene = new Alone();
+  const env = { TMPDIR: scene.path, PROCSUP_HOME: `${scene.path}/home` };
+  assertEquals((await scene.run(["ping"], { env })).code, 5);
+  const cache = `${scene.path}/procsup-cache-${Deno.uid()}`;
+  assertEquals([...Deno.readDirSync(cache)].map(({ name }) => name), [scene.hash]);
+  const homeless = await scene.run(["ping"], { env: { TMPDIR: scene.path } });
+  assertStringIncludes(homeless.stderr, "neither PROCSUP_HOME nor HOME is set");
+});
+
+Deno.test(
+  { name: "portable form works with a /tmp that is read-only", ignore: !portable || !mayMount },
+  async () => {
+    await using scene = new Alone();
+    const mount = "mount -t tmpfs -o ro none /tmp";
+    for (const words of [["start", "--name", "a", "--", "sleep", "100"], ["shutdown", "--yes"]]) {
+      const { code, stderr } = await scene.run(words, { mount });
+      assertEquals(code, 0, stderr);
+    }
+  },
+);
+
+Deno.test(
+  { name: "portable form says when nothing may be run from its folder", ignore: !mayMount },
+  async () => {
+    if (!portable) return;
+    await using scene = new Alone();
+    Deno.mkdirSync(`${scene.path}/.cache`);
+    const mount = `mount -t tmpfs -o noexec none ${scene.path}/.cache`;
+    const { code, stderr } = await scene.run(["version"], { mount });
+    assertEquals(code, 1);
+    assertStringIncludes(stderr, "does not run there: is it mounted noexec?");
+    assertStringIncludes(stderr, "hint: set PROCSUP_CACHE to a folder of your own");
+  },
+);
+
+Deno.test(
+  { name: "portable form says when the disk is full, and leaves nothing", ignore: !mayMount },
+  async () => {
+    if (!portable) return;
+    await using scene = new Alone();
+    Deno.mkdirSync(`${scene.path}/.cache`);
+    const mount = `mount -t tmpfs -o size=50m none ${scene.path}/.cache`;
+    const left = `ls -A ${scene.cache}; echo "left: $(ls -A ${scene.cache})"`;
+    const whole = await scene.run(["version"], { mount });
+    assertEquals(whole.code, 1);
+    assertStringIncludes(whole.stderr, "is the disk full?");
+    const again = await scene.run(["version"], {
+      mount: `${mount}; ${scene.program} version 2>/dev/null; ${left}`,
+    });
+    assertStringIncludes(again.stdout, "left: \n");
   },
 );

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { isAlive, programWords } from "../support/procsup.ts";
-import { tempHome } from "../support/temp_home.ts";
+import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const ORPHANS = 1000;
@@ -49,38 +49,68 @@ Deno.test("run passes output and exit code of a command through", async () => {
   assertEquals((await run(["run", "--", "sh", "-c", "kill -9 $$"])).code, 137);
 });
 
+Deno.test("run prints every line of a short life, the last one without newline too", async () => {
+  const script = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo $i; done; printf end";
+  const { stdout } = await run(["run", "--", "sh", "-c", script]);
+  const lines = stdout.split("\n");
+  assertEquals(lines.length, 20_002);
+  assertEquals(lines.slice(-3), ["20000", "end", ""]);
+  lines.slice(0, -2).forEach((line, at) => assertEquals(line, String(at + 1)));
+});
+
+Deno.test("run in a home that is kept prints this run only", async () => {
+  await using temp = tempHome();
+  const words = ["run", "--home", temp.path, "--name", "a", "--", "sh", "-c"];
+  assertEquals((await run([...words, "echo first"])).stdout, "first\n");
+  assertEquals((await run([...words, "echo second"])).stdout, "second\n");
+});
+
 Deno.test("run prints JSON lines", async () => {
   const { stdout } = await run(["run", "-o", "jsonl", "--name", "a", "--", "echo", "hello"]);
   const { name, stream, line } = JSON.parse(stdout);
   assertEquals([name, stream, line], ["a", "stdout", "hello"]);
 });
 
-Deno.test("run ends all with the code of the critical app of a file", async () => {
-  await using temp = tempHome();
+/** A folder with a file of an app that ends with 5, and one that stays; `run` is that of the file. */
+function twoApps(run?: unknown): TempHome {
+  const temp = tempHome();
+  const web = {
+    entrypoint: "/bin/sh",
+    args: ["-c", "echo web; sleep 0.3; exit 5"],
+    restart_policy: "never",
+  };
+  const side = {
+    entrypoint: "/bin/sh",
+    args: ["-c", `echo $$ >${temp.path}/pid; exec sleep 1000`],
+  };
   Deno.writeTextFileSync(
     `${temp.path}/procsup.json`,
-    JSON.stringify({
-      processes: [
-        {
-          name: "web",
-          entrypoint: "/bin/sh",
-          args: ["-c", "echo web; sleep 0.3; exit 5"],
-          restart_policy: "never",
-        },
-        {
-          name: "side",
-          entrypoint: "/bin/sh",
-          args: ["-c", `echo $$ >${temp.path}/pid; exec sleep 1000`],
-        },
-      ],
-    }),
+    JSON.stringify({ processes: { web, side }, ...(run === undefined ? {} : { run }) }),
   );
-  const { code, stdout } = await run(["run", "procsup.json", "--critical", "web"], {
-    cwd: temp.path,
+  return temp;
+}
+
+for (const by of ["its flag", "its file"] as const) {
+  Deno.test(`run ends all with the code of the app that is critical by ${by}`, async () => {
+    await using temp = twoApps(by === "its file" ? { critical: "web" } : undefined);
+    const flag = by === "its flag" ? ["--critical", "web"] : [];
+    const { code, stdout } = await run(["run", "procsup.json", ...flag], { cwd: temp.path });
+    assertEquals(code, 5);
+    assertStringIncludes(stdout, "web | web\n");
+    assert(!isAlive(Number(Deno.readTextFileSync(`${temp.path}/pid`))));
   });
-  assertEquals(code, 5);
-  assertStringIncludes(stdout, "web | web\n");
-  assert(!isAlive(Number(Deno.readTextFileSync(`${temp.path}/pid`))));
+}
+
+Deno.test("run refuses a critical app that is none of its apps", async () => {
+  await using temp = twoApps();
+  const flag = await run(["run", "procsup.json", "--critical", "wbe"], { cwd: temp.path });
+  assertEquals(flag.code, 2);
+  assertStringIncludes(flag.stderr, '--critical names "wbe", which is not run here');
+  await using other = twoApps({ critical: ["wbe"] });
+  const file = await run(["run", "procsup.json"], { cwd: other.path });
+  assertEquals(file.code, 2);
+  assertStringIncludes(file.stderr, '"run.critical" names "wbe", which is not in the file');
+  assertStringIncludes(file.stderr, 'did you mean "web"?');
 });
 
 Deno.test({

@@ -1,49 +1,184 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Unit, unitFor, type UnitRequest } from "../../src/cli/startup/units.ts";
-import { cli } from "../support/procsup.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { serviceManager, systemdRuns } from "../../src/platform/service_manager.ts";
+import { DaemonClient } from "../../src/protocol/daemon_client.ts";
+import { isAlive, programWords, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-const REQUEST: UnitRequest = {
-  scope: "system",
-  words: ["/opt/my apps/procsup"],
-  home: "/root/.procsup",
-  userHome: "/root",
-};
+const ignore = serviceManager() !== "systemd";
 
-function unit(manager: "systemd" | "launchd" | "openrc", change: Partial<UnitRequest> = {}): Unit {
-  return unitFor(manager, { ...REQUEST, ...change });
+/** A user's folder, with a `systemctl` and a `loginctl` that note what they are asked for. */
+class StartupScene implements AsyncDisposable {
+  readonly #temp = tempHome();
+  readonly folder = this.#temp.path;
+  readonly home: string;
+  readonly unit = `${this.folder}/.config/systemd/user/procsup.service`;
+
+  constructor(home = `${this.folder}/.procsup`) {
+    this.home = home;
+    Deno.mkdirSync(`${this.folder}/bin`);
+    this.fake(
+      "systemctl",
+      `case "$*" in
+      --version) echo "systemd 257 (257.1)" ;;
+      *restart*) ${programWords().join(" ")} daemon >/dev/null 2>&1 & ;;
+    esac`,
+    );
+    this.fake("loginctl", "exit 0");
+  }
+
+  fake(program: string, script: string): void {
+    const path = `${this.folder}/bin/${program}`;
+    const note = `[ "$1" = --version ] || echo "${program} $*" >>"${this.folder}/asked"`;
+    Deno.writeTextFileSync(path, `#!/bin/sh\n${note}\n${script}\n`);
+    Deno.chmodSync(path, 0o755);
+  }
+
+  async run(...words: string[]) {
+    const [program, ...args] = programWords();
+    const { code, stdout, stderr } = await new Deno.Command(program!, {
+      args: [...args, "startup", ...words, "--user"],
+      env: {
+        HOME: this.folder,
+        // Deno's own things stay where they are.
+        DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+        PATH: `${this.folder}/bin:${Deno.env.get("PATH")}`,
+        PROCSUP_HOME: this.home,
+        NO_COLOR: "1",
+      },
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder();
+    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  }
+
+  asked(): string[] {
+    try {
+      return Deno.readTextFileSync(`${this.folder}/asked`).trim().split("\n");
+    } catch {
+      return [];
+    }
+  }
+
+  written(): string | undefined {
+    try {
+      return Deno.readTextFileSync(this.unit);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // Where systemd runs, the false systemctl had to start one.
+    await new DaemonClient(this.home).call("shutdown").catch(() => {});
+    await this.#temp[Symbol.asyncDispose]();
+  }
 }
 
-Deno.test("unitFor() systemd lets the apps outlive the daemon", () => {
-  const { path, text } = unit("systemd");
-  assertEquals(path, "/etc/systemd/system/procsup.service");
-  assertStringIncludes(text, 'ExecStart="/opt/my apps/procsup" daemon --home /root/.procsup\n');
-  for (const line of ["KillMode=process", "Restart=always", "Delegate=yes"]) {
-    assertStringIncludes(text, `${line}\n`);
-  }
+Deno.test({
+  name: "startup shows the unit, and install writes nothing where nobody can agree",
+  ignore,
+  async fn() {
+    await using scene = new StartupScene();
+    const shown = await scene.run();
+    assertEquals(shown.code, 0);
+    assertStringIncludes(shown.stdout, `--home ${scene.home}`);
+    const install = await scene.run("install");
+    assertEquals(install.code, 2);
+    assertStringIncludes(install.stderr, "Nothing was written: nobody is there to agree");
+    assertStringIncludes(install.stderr, "hint: procsup startup install --yes");
+    assertEquals(scene.written(), undefined);
+    assertEquals(scene.asked(), []);
+  },
 });
 
-Deno.test("unitFor() systemd puts a user's unit into the user's folder", () => {
-  const { path, text, enable } = unit("systemd", { scope: "user", userHome: "/home/me" });
-  assertEquals(path, "/home/me/.config/systemd/user/procsup.service");
-  assertStringIncludes(text, "WantedBy=default.target");
-  assert(enable.every((words) => words[0] !== "systemctl" || words.includes("--user")));
+Deno.test({
+  name: "startup install shows, writes and enables; status knows it; uninstall takes it away",
+  ignore,
+  async fn() {
+    await using scene = new StartupScene();
+    assertEquals((await scene.run("status")).code, 3);
+    const { code, stdout, stderr } = await scene.run("install", "--yes");
+    assertEquals(code, 0, stderr);
+    assertStringIncludes(stdout, `✔ wrote ${scene.unit}`);
+    // All of it was told before.
+    const text = scene.written() ?? "";
+    assertStringIncludes(stderr, text);
+    for (const words of scene.asked()) assertStringIncludes(stderr, `  ${words}\n`);
+    assertMatch(text, /^DelegateSubgroup=daemon$/m);
+    const enable = "systemctl --user enable procsup.service";
+    const live = [
+      "systemctl --user daemon-reload",
+      enable,
+      "systemctl --user restart procsup.service",
+    ];
+    assertEquals(scene.asked(), systemdRuns() ? [...live, "loginctl enable-linger"] : [enable]);
+
+    assertEquals((await scene.run("status")).code, 0);
+    Deno.writeTextFileSync(scene.unit, text.replace("RestartSec=1", "RestartSec=9"));
+    const other = await scene.run("status");
+    assertStringIncludes(other.stdout, "not as this version would write it");
+    assertStringIncludes(other.stderr, "procsup startup install");
+
+    const refused = await scene.run("uninstall");
+    assertEquals(refused.code, 2);
+    assertStringIncludes(refused.stderr, "Nothing was removed");
+    assert(scene.written() !== undefined);
+    assertEquals((await scene.run("uninstall", "--yes")).code, 0);
+    assertEquals(scene.written(), undefined);
+    assert(scene.asked().includes("systemctl --user disable procsup.service"));
+    assertStringIncludes((await scene.run("uninstall", "--yes")).stdout, "Nothing to remove");
+  },
 });
 
-Deno.test("unitFor() launchd and OpenRC keep the daemon up", () => {
-  assertStringIncludes(unit("launchd").text, "<key>AbandonProcessGroup</key><true/>");
-  assertStringIncludes(unit("launchd").text, "<string>/opt/my apps/procsup</string>");
-  assertStringIncludes(unit("openrc").text, "supervisor=supervise-daemon");
+Deno.test({
+  name: "startup install fails when systemctl does, and says at what",
+  ignore,
+  async fn() {
+    await using scene = new StartupScene();
+    scene.fake("systemctl", 'case "$*" in *enable*) echo "Access denied" >&2; exit 1 ;; esac');
+    const { code, stderr } = await scene.run("install", "--yes");
+    assertEquals(code, 1);
+    assertStringIncludes(stderr, "Access denied");
+    assertStringIncludes(stderr, "It failed: systemctl --user enable procsup.service");
+  },
 });
 
-Deno.test("startup shows the unit and writes nothing without a person or --yes", async () => {
-  await using home = tempHome();
-  const shown = await cli(home.path, "startup");
-  if (shown.stderr.includes("No service manager")) return;
-  assertEquals(shown.code, 0);
-  assertStringIncludes(shown.stdout, `--home ${home.path}`);
-  const install = await cli(home.path, "startup", "install", "--user");
-  assertEquals(install.code, 2);
-  assertStringIncludes(install.stderr, "Nothing was written");
-  assertEquals([...Deno.readDirSync(home.path)], []);
+Deno.test({
+  name: "startup install says which home's unit it replaces, and refuses a home that is unsafe",
+  ignore,
+  async fn() {
+    await using scene = new StartupScene();
+    assertEquals((await scene.run("install", "--yes")).code, 0);
+    await using second = new StartupScene();
+    Deno.mkdirSync(second.unit.replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.copyFileSync(scene.unit, second.unit);
+    assertStringIncludes(
+      (await second.run("install", "--yes")).stderr,
+      "in place of another home's",
+    );
+    assertStringIncludes(
+      (await second.run("install", "--yes")).stderr,
+      "in place of the one there",
+    );
+    Deno.mkdirSync(second.home, { recursive: true });
+    Deno.chmodSync(second.home, 0o755);
+    const { code, stderr } = await second.run("install", "--yes");
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, `others may look into ${second.home}`);
+    assertStringIncludes(stderr, `hint: chmod 700 ${second.home}`);
+  },
+});
+
+Deno.test({
+  name: "startup install leaves a daemon that runs alone where no service manager could start one",
+  ignore: ignore || systemdRuns(),
+  async fn() {
+    await using daemon = await TestDaemon.start();
+    await using scene = new StartupScene(daemon.home);
+    const { pid } = await daemon.startScript("app", "exec sleep 1000");
+    const { code, stderr } = await scene.run("install", "--yes");
+    assertEquals(code, 0, stderr);
+    assert(await daemon.answers());
+    assert(isAlive(pid));
+  },
 });

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Manager, type ProcessChange, ProcsupError } from "../../src/mod.ts";
-import { isAlive } from "../support/procsup.ts";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { codeOf, openManager, sleeper, textOf, thrownCode } from "./support.ts";
@@ -121,6 +121,41 @@ Deno.test("an aborted wait rejects with its reason, and what has begun goes on",
     assertStringIncludes(await codeOf(acted), "not now");
   }
   assertEquals(manager.inspect(id).state, "running");
+  const aborted = { signal: before };
+  for (const act of ["save", "resurrect"] as const) {
+    assertStringIncludes(await codeOf(manager[act](aborted)), "not now");
+  }
+  assertStringIncludes(await codeOf(manager.flush(id, aborted)), "not now");
+  await using home = tempHome();
+  assertStringIncludes(await codeOf(Manager.open({ logDir: home.path }, aborted)), "not now");
+});
+
+Deno.test("Manager.open() that is given up lets go of its directory", async () => {
+  await using home = tempHome();
+  const stop = new AbortController();
+  const opening = codeOf(Manager.open({ logDir: home.path }, { signal: stop.signal }));
+  stop.abort(new Error("enough"));
+  assertStringIncludes(await opening, "enough");
+  await waitFor(async () => {
+    await (await Manager.open({ logDir: home.path })).close();
+    return true;
+  }, { what: "the directory to be free" });
+});
+
+Deno.test("a manager and a daemon use the same directory one at a time", async () => {
+  await using daemon = await TestDaemon.start();
+  assertEquals(await codeOf(Manager.open({ logDir: daemon.home })), "home_in_use");
+  await daemon.startScript("app", "exec sleep 1000");
+  const { pid } = await daemon.status("app");
+  await daemon.terminate();
+  const manager = await Manager.open({ logDir: daemon.home });
+  assertEquals(manager.inspect("app").pid, pid);
+  const refused = await daemon.cli("daemon");
+  assertEquals(refused.code, 6);
+  assertStringIncludes(refused.stderr, "in use by another");
+  manager.release();
+  await daemon.run();
+  assertEquals((await daemon.status("app")).pid, pid);
 });
 
 Deno.test("events tells what happens until it is aborted, cancelled or closed", async () => {

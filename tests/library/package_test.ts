@@ -28,22 +28,6 @@ Deno.test("the examples in the documentation run as printed", async () => {
   assertStringIncludes(text, "2 passed");
 });
 
-Deno.test("the library names the permission that is missing", async () => {
-  await using home = tempHome();
-  const script = `${home.path}/embedder.ts`;
-  await Deno.writeTextFile(
-    script,
-    `import { Manager, ProcsupError } from "${ROOT}src/mod.ts";
-    const error = await Manager.open({ logDir: "${home.path}/logs" }).catch((error) => error);
-    console.log(error instanceof ProcsupError, error.code, error.message);`,
-  );
-  const run = (...flags: string[]) =>
-    deno(["run", "--no-prompt", "--config", `${ROOT}deno.json`, ...flags, script], home.path);
-  assertStringIncludes((await run()).text, "true forbidden Cannot supervise processes: Requires");
-  const most = await run("--allow-read", "--allow-write", "--allow-run", "--allow-env");
-  assertStringIncludes(most.text, "true forbidden");
-});
-
 Deno.test("defineConfig checks the keys of a file", async () => {
   await using home = tempHome();
   const check = async (body: string) => {
@@ -53,7 +37,7 @@ Deno.test("defineConfig checks the keys of a file", async () => {
       `import { defineConfig } from "${ROOT}src/config_entry.ts";
       export default defineConfig(${body});`,
     );
-    return await deno(["check", "--config", `${ROOT}deno.json`, file], home.path);
+    return await deno(["check", file], home.path);
   };
   const good = await check(`{
     version: 1,
@@ -66,7 +50,7 @@ Deno.test("defineConfig checks the keys of a file", async () => {
         success_exit_codes: [0, 3],
         depends_on: { db: "healthy" },
         health_check: { type: "http", url: "http://127.0.0.1/", grace_period: "1s" },
-        hooks: { pre_start: "true", post_stop: { command: "true", ignore_failure: true } },
+        hooks: { pre_start: "true", pre_healthcheck: "true", post_stop: { command: "true", ignore_failure: true } },
         log: { max_size: "1MB", max_files: 2 },
         watch: ["src"],
       },

@@ -59,3 +59,13 @@ Deno.test("LineCutter gives a long line in pieces that are whole characters", ()
   assertEquals(lines.slice(0, -1).join("") === text, true);
   assertEquals(lines.length > 4, true);
 });
+
+Deno.test("parseLogFilter() looks for what people read, whatever colours stand between", async () => {
+  const filter = parseLogFilter({ grep: "ERROR disk" }, NOW)!;
+  await filter.ready();
+  assertEquals(filter.matches!("\x1b[31mERROR\x1b[0m disk full"), true);
+  assertEquals(filter.matches!("\x1b[31mWARN\x1b[0m disk full"), false);
+  const others = parseLogFilter({ grep: "ERROR disk", invert: true }, NOW)!;
+  await others.ready();
+  assertEquals(others.matches!("\x1b[31mERROR\x1b[0m disk full"), false);
+});

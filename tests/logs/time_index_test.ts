@@ -61,7 +61,7 @@ Deno.test("readTimeIndex() is bounded in size", async () => {
 
 async function linesOf(scene: LogScene, filter: Parameters<typeof parseLogFilter>[0]) {
   const entries = new LogEntries(scene.log, { filter: parseLogFilter(filter, 1_000_000)! });
-  const lines = await Array.fromAsync(entries.stored(true), ({ line }) => line);
+  const lines = (await Array.fromAsync(entries.stored(true))).flat().map(({ line }) => line);
   entries.close();
   return lines;
 }

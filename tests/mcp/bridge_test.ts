@@ -44,38 +44,57 @@ Deno.test("procsup mcp tells that no daemon answers, and works once one does", a
   assertStringIncludes(await refusal(client, "get_status", { target: "x" }), "daemon_unreachable");
 });
 
-// Seen to hang once in a run of the whole suite, cause unknown: see the note of issue 6.
-Deno.test.ignore(
-  "procsup mcp ends when its input ends, and says nothing but protocol",
-  async () => {
-    await using daemon = await TestDaemon.start();
-    const [command, ...args] = programWords();
-    const bridge = new Deno.Command(command!, {
-      args: [...args, "mcp", "--home", daemon.home],
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    const writer = bridge.stdin.getWriter();
-    const initialize = {
-      jsonrpc: "2.0",
-      id: 1,
-      method: "initialize",
-      params: {
-        protocolVersion: "2025-06-18",
-        capabilities: {},
-        clientInfo: { name: "test", version: "1" },
-      },
-    };
-    await writer.write(new TextEncoder().encode(`not json\n${JSON.stringify(initialize)}\n`));
-    const { value } = await bridge.stdout.pipeThrough(new TextDecoderStream()).getReader().read();
-    const answer = JSON.parse(value!);
-    assertEquals([answer.id, answer.result.protocolVersion], [1, "2025-06-18"]);
-    await writer.close();
-    assertEquals((await bridge.status).code, 0);
-    await bridge.stderr.cancel();
+const INITIALIZE = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
   },
-);
+});
+
+/** A bridge whose input is written and closed by hand. */
+function bareBridge(home: string) {
+  const [command, ...args] = programWords();
+  const bridge = new Deno.Command(command!, {
+    args: [...args, "mcp", "--home", home],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const input = bridge.stdin.getWriter();
+  const output = bridge.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  return { bridge, input, output };
+}
+
+Deno.test("procsup mcp ends when its input ends, and says nothing but protocol", async () => {
+  await using daemon = await TestDaemon.start();
+  const { bridge, input, output } = bareBridge(daemon.home);
+  await input.write(new TextEncoder().encode(`not json\n${INITIALIZE}\n`));
+  const { value } = await output.read();
+  const answer = JSON.parse(value!);
+  assertEquals([answer.id, answer.result.protocolVersion], [1, "2025-06-18"]);
+  await input.close();
+  assertEquals((await bridge.status).code, 0);
+  assertEquals((await output.read()).done, true);
+});
+
+Deno.test("procsup mcp ends when its input ends at once, or in the middle of a message", async () => {
+  await using daemon = await TestDaemon.start();
+  const codes = await Promise.all(
+    ["", `${INITIALIZE}\n`, INITIALIZE.slice(0, 20)].map(async (text) => {
+      const { bridge, input, output } = bareBridge(daemon.home);
+      await input.write(new TextEncoder().encode(text));
+      await input.close();
+      const { code } = await bridge.status;
+      await output.cancel();
+      return code;
+    }),
+  );
+  assertEquals(codes, [0, 0, 0]);
+});
 
 Deno.test("a verb is carried out to its end when its client goes away in the middle", async () => {
   await using daemon = await TestDaemon.start();

@@ -83,13 +83,19 @@ export function serveMcp(
     },
     ...options,
   });
+  const stop = new AbortController();
   const server = Deno.serve(
-    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    { port: 0, hostname: "127.0.0.1", onListen: () => {}, signal: stop.signal },
     (request) => handler(request),
   );
   return {
     url: `http://127.0.0.1:${server.addr.port}/mcp`,
-    [Symbol.asyncDispose]: () => server.shutdown(),
+    async [Symbol.asyncDispose]() {
+      // Not shutdown(): it waits for connections, and Deno's fetch, when it is aborted just as a piece
+      // of a stream arrives, was seen to keep one open for ever.
+      stop.abort();
+      await server.finished;
+    },
   };
 }
 

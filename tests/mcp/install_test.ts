@@ -60,12 +60,32 @@ Deno.test("procsup mcp install writes the client's file, through a link and with
   assertEquals((await runIn(user.path, ["mcp", "instal", "cursor"])).code, 2);
 });
 
-async function runIn(home: string, args: string[]) {
-  const [program, ...words] = programWords();
-  const { code, stdout } = await new Deno.Command(program!, {
+Deno.test("procsup mcp install names the portable executable, not what it was unpacked to", async () => {
+  await using folder = tempHome();
+  const root = new URL("../../", import.meta.url).pathname;
+  // As the bundle is started by the executable's shell part.
+  const entry = `${folder.path}/portable_entry.js`;
+  await Deno.writeTextFile(
+    entry,
+    `import { runCli } from "${root}src/cli/cli.ts"; Deno.exit(await runCli(Deno.args));`,
+  );
+  const words = [Deno.execPath(), "run", "-A", "--config", `${root}deno.json`, entry];
+  const env = { PROCSUP_EXECUTABLE: "/opt/bin/procsup" };
+  const { stdout } = await runIn(folder.path, ["mcp", "install", "vscode", "--print"], words, env);
+  assertEquals(JSON.parse(stdout).servers.procsup, {
+    type: "stdio",
+    command: "/opt/bin/procsup",
+    args: ["mcp"],
+  });
+});
+
+async function runIn(home: string, args: string[], program = programWords(), env = {}) {
+  const [command, ...words] = program;
+  const { code, stdout } = await new Deno.Command(command!, {
     args: [...words, ...args],
     clearEnv: true,
     env: {
+      ...env,
       HOME: home,
       PATH: Deno.env.get("PATH")!,
       DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,

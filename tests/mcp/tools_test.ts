@@ -164,6 +164,27 @@ Deno.test("get_logs gives plain text within its limit when the log is hostile an
   }
 });
 
+Deno.test("get_logs reads the end of a log of 1 GB, be it one line", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("huge", "exec sleep 1000", { log: { max_size: "8GB" } });
+  // A file with a hole: its bytes are read, but stand nowhere.
+  using log = await Deno.open(`${daemon.home}/apps/huge/stdout.log`, { write: true });
+  await log.truncate(1024 ** 3);
+  await log.seek(0, Deno.SeekMode.End);
+  await log.write(new TextEncoder().encode("\nlast words\n"));
+  await using connected = await onStdio(daemon.home);
+  const { client } = connected;
+  const { logs } = await use(client, "get_logs", { target: "huge", lines: 1 });
+  assertEquals(logs, "last words\n");
+  const { contents: [content] } = await client.readResource({ uri: "logs://huge" });
+  const text = content !== undefined && "text" in content ? content.text : "";
+  assert(text.endsWith("last words\n") && text.length <= 1024 * 1024);
+  const [, rssKb] = /VmRSS:\s+(\d+) kB/.exec(
+    await Deno.readTextFile(`/proc/${daemon.pid}/status`),
+  )!;
+  assert(Number(rssKb) < 400_000, `the daemon has ${rssKb} kB`);
+});
+
 Deno.test("--read-only and --allow leave only the tools that they name", async () => {
   await using daemon = await TestDaemon.start();
   const names = async (args: string[]) => {

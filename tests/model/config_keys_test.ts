@@ -12,6 +12,8 @@ Deno.test("snakeCase() turns a name of memory into that of the wire", () => {
   assertEquals(snakeCase("restartDelay"), "restart_delay");
   assertEquals(snakeCase("successExitCodes"), "success_exit_codes");
   assertEquals(snakeCase("name"), "name");
+  assertEquals(snakeCase("healthCheck"), "health_check");
+  assertEquals(snakeCase("preHealthCheck"), "pre_healthcheck");
 });
 
 Deno.test("memoryKeys() renames keys, and those of durations get their unit", () => {
@@ -20,6 +22,13 @@ Deno.test("memoryKeys() renames keys, and those of durations get their unit", ()
     restartDelayMs: 100,
     useBundle: true,
   });
+});
+
+Deno.test("memoryKeys() and wireKeys() know the hooks that the wire writes as one word", () => {
+  const wire = { health_check: {}, hooks: { pre_healthcheck: "a", post_healthcheck: "b" } };
+  const memory = { healthCheck: {}, hooks: { preHealthCheck: "a", postHealthCheck: "b" } };
+  assertEquals(memoryKeys(wire), memory);
+  assertEquals(inputKeys(memory), wire);
 });
 
 Deno.test("memoryKeys() and wireKeys() leave the user's own keys alone", () => {

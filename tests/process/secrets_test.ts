@@ -1,43 +1,69 @@
 /** Secrets, fetched where they are. */
 
-import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { SecretSource } from "../../src/model/process_config.ts";
-import { type SecretAge, secretVariables } from "../../src/process/secrets.ts";
+import { fetchSecrets, type SecretAge, secretVariables } from "../../src/process/secrets.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const INHERITED = { PATH: "/usr/bin:/bin", TOKEN: "t0ken" };
 
-function secret(source: SecretSource, cwd = "/", age: SecretAge = "fresh"): string | undefined {
-  return secretVariables({ name: "api", cwd, secrets: { A: source } }, INHERITED, age).A;
+async function secret(
+  source: SecretSource,
+  cwd = "/",
+  age: SecretAge = "fresh",
+): Promise<string | undefined> {
+  const config = { name: "api", cwd, secrets: { A: source } };
+  await fetchSecrets(config, INHERITED, age);
+  return secretVariables(config, INHERITED).A;
 }
 
 Deno.test("secretVariables() fetches from variable, file and command, less the last newline", async () => {
   await using home = tempHome();
   Deno.writeTextFileSync(`${home.path}/key`, "two\nlines\n");
-  assertEquals(secret({ env: "TOKEN" }), "t0ken");
-  assertEquals(secret({ file: "key" }, home.path), "two\nlines");
-  assertEquals(secret({ command: "cat key" }, home.path), "two\nlines");
+  assertEquals(await secret({ env: "TOKEN" }), "t0ken");
+  assertEquals(await secret({ file: "key" }, home.path), "two\nlines");
+  assertEquals(await secret({ command: "cat key" }, home.path), "two\nlines");
 });
 
 Deno.test("secretVariables() runs a command once for a start, and not again for its hooks", async () => {
   await using home = tempHome();
   const command = { command: "date +%N >> count; wc -l < count" };
-  assertEquals(secret(command, home.path, "known")?.trim(), "1");
-  assertEquals(secret(command, home.path, "known")?.trim(), "1");
-  assertEquals(secret(command, home.path)?.trim(), "1");
+  assertEquals((await secret(command, home.path, "known"))?.trim(), "1");
+  assertEquals((await secret(command, home.path, "known"))?.trim(), "1");
+  assertEquals((await secret(command, home.path))?.trim(), "1");
 });
 
-Deno.test("secretVariables() names what is missing, and nothing of what there is", () => {
-  const refusal = (source: SecretSource) =>
-    assertThrows(() => secret(source), ProcsupError).message;
+Deno.test("secretVariables() names what is missing, and nothing of what there is", async () => {
+  const refusal = async (source: SecretSource) =>
+    (await assertRejects(() => secret(source), ProcsupError)).message;
   assertMatch(
-    refusal({ env: "NOT_SET" }),
+    await refusal({ env: "NOT_SET" }),
     /^Cannot start "api": secret "A": the variable "NOT_SET"/,
   );
-  assertMatch(refusal({ file: "/nowhere" }), /secret "A": the file "\/nowhere" cannot be read/);
+  assertMatch(
+    await refusal({ file: "/nowhere" }),
+    /secret "A": the file "\/nowhere" cannot be read/,
+  );
   assertEquals(
-    refusal({ command: "echo s3cret; echo s3cret >&2; exit 3" }),
+    await refusal({ command: "echo s3cret; echo s3cret >&2; exit 3" }),
     'Cannot start "api": secret "A": its command ended with exit code 3',
   );
+});
+
+Deno.test("fetchSecrets() runs a command once for all who ask meanwhile, and blocks nobody", async () => {
+  await using home = tempHome();
+  const config = {
+    ...{ name: "api", cwd: home.path },
+    secrets: { A: { command: "echo x >> count; sleep 0.3; wc -l < count" } },
+  };
+  let ticks = 0;
+  const ticker = setInterval(() => ticks++, 10);
+  const fetched = [1, 2, 3].map(() => fetchSecrets(config, INHERITED, "fresh"));
+  await Promise.all(fetched);
+  clearInterval(ticker);
+  assertEquals(secretVariables(config, INHERITED).A?.trim(), "1");
+  assert(ticks > 3, `${ticks} turns were taken meanwhile`);
+  assertEquals(fetchSecrets(config, INHERITED, "fresh"), undefined);
+  assertEquals(secretVariables(config, INHERITED, "left out"), {});
 });

@@ -1,5 +1,6 @@
 /** The real program, run as a user would. */
 
+import { fixedWords } from "../../src/platform/own_program.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import type { ProcessJson } from "../../src/protocol/process_json.ts";
 import { tempHome } from "./temp_home.ts";
@@ -11,6 +12,13 @@ const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 export function programWords(): string[] {
   const built = Deno.env.get("PROCSUP_TEST_EXECUTABLE");
   return built === undefined ? [Deno.execPath(), "run", "-A", MAIN] : [built];
+}
+
+/** The same for a daemon, which starts itself with less memory than a command has. */
+function daemonWords(): readonly string[] {
+  if (Deno.env.has("PROCSUP_TEST_EXECUTABLE")) return programWords();
+  const execPath = Deno.execPath();
+  return fixedWords({ standalone: false, mainModule: MAIN, execPath, executable: undefined });
 }
 
 /** What a command of the program gave back. */
@@ -58,7 +66,7 @@ export class TestDaemon implements AsyncDisposable {
 
   /** Starts a daemon in this home, after the one before it ended, and waits until it answers. */
   async run(env: Record<string, string> = {}): Promise<void> {
-    const [program, ...words] = programWords();
+    const [program, ...words] = daemonWords();
     this.#process = new Deno.Command(program!, {
       args: [...words, "daemon"],
       env: { PROCSUP_HOME: this.home, ...env },

@@ -1,8 +1,9 @@
 /** The library with real children, in a directory of its own. */
 
-import { Manager, type ProcessChange, type ProcessInfo } from "../../src/mod.ts";
+import type { ProcessChange, ProcessInfo } from "../../src/mod.ts";
 import type { UpOptions } from "../../src/process/requests.ts";
 import { throwFirst } from "../../src/manager/bulk.ts";
+import { openSupervisor, type Supervisor } from "../../src/manager/supervisor.ts";
 import { tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 
@@ -14,7 +15,7 @@ export class TestManager implements AsyncDisposable {
   /** What the supervisor itself had to say. */
   readonly warnings: string[] = [];
   readonly #temp: AsyncDisposable;
-  #manager: Manager | undefined;
+  #manager: Supervisor | undefined;
 
   private constructor(temp: AsyncDisposable & { path: string }) {
     this.#temp = temp;
@@ -28,14 +29,14 @@ export class TestManager implements AsyncDisposable {
     return test;
   }
 
-  get manager(): Manager {
+  get manager(): Supervisor {
     return this.#manager!;
   }
 
   /** Opens another manager where the one before it let go. */
   async reopen(): Promise<void> {
     const warn = (message: string) => this.warnings.push(message);
-    this.#manager = await Manager.open({ logDir: this.home, warn });
+    this.#manager = await openSupervisor({ logDir: this.home, warn });
     void this.#listen(this.#manager.events());
   }
 

@@ -4,7 +4,7 @@ import { notFound } from "../../src/model/target.ts";
 import type { ProcessChange } from "../../src/model/process_change.ts";
 import { webApp } from "../../src/web/app.ts";
 import { Attempts } from "../../src/web/attempts.ts";
-import type { Backend } from "../../src/web/backend.ts";
+import type { Backend, LogLines } from "../../src/web/backend.ts";
 import type { WebApp } from "../../src/web/context.ts";
 import { Gatekeeper } from "../../src/web/gatekeeper.ts";
 import { NamedTokens } from "../../src/web/named_tokens.ts";
@@ -21,7 +21,18 @@ export const TOKEN = "f".repeat(64);
 export type Answers = Readonly<Record<string, (payload: never) => unknown>>;
 
 const ACTIONS = [
-  ...["start", "stop", "restart", "reload", "rolling_reload", "scale", "delete", "signal", "flush"],
+  ...[
+    "start",
+    "stop",
+    "restart",
+    "reload",
+    "rolling_reload",
+    "reconfigure",
+    "scale",
+    "delete",
+    "signal",
+    "flush",
+  ],
   ...["list", "status", "why", "logs", "save", "resurrect", "ping", "system_metrics"],
 ];
 
@@ -44,11 +55,18 @@ const USUAL: Answers = {
   signal: () => done("signalled"),
   scale: () => done("scaled"),
   flush: () => done("flushed"),
+  reconfigure: () => ({ ...done("reloaded"), rolled_back: false, restarted: true, changes: [] }),
   rolling_reload: () => ({ ...done("reloaded"), rolled_back: false }),
   logs: (payload: { lines: number }) => ({ logs: "", path: "/x", lines: String(payload.lines) }),
   ping: () => ({ status: "ok", version: "0", protocol: 1 }),
   system_metrics: () => ({ daemon: { memory_bytes: 1, uptime_seconds: 2 } }),
 };
+
+/** Lines of logs as a daemon streams them. */
+export function linesOf(lines: readonly unknown[]): ReadableStream<LogLines> {
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  return ReadableStream.from([{ lines, ndjson: new TextEncoder().encode(text) }]);
+}
 
 /** The web surface over a fake daemon. */
 export class FakeWeb implements AsyncDisposable {
@@ -72,7 +90,7 @@ export class FakeWeb implements AsyncDisposable {
       events: () =>
         new ReadableStream({ start: (out) => void (this.#tell = (c) => out.enqueue(c)) }),
       namesOf: (target) => new Set([target]),
-      streamLogs: (query) => ReadableStream.from([{ name: query.get("target"), line: "<b>" }]),
+      streamLogs: (query) => Promise.resolve(linesOf([{ name: query.get("target"), line: "<b>" }])),
     };
     this.sessions = new Sessions(now);
     this.tokens = new NamedTokens(`${this.#home.path}/tokens.json`);

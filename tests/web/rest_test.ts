@@ -73,6 +73,8 @@ Deno.test("webApp() refuses what makes no sense, and does nothing", async () => 
     ["POST", P, { body: "{}", headers: { "content-type": "text/plain" } }, 415, "not_json"],
     ["POST", `${P}/api/stop`, { headers: { "content-type": "text/plain" } }, 415, "not_json"],
     ["PATCH", `${P}/api`, { body: { env: { KEY: "***" } } }, 422, "invalid_config"],
+    ["PUT", `${P}/api`, { body: { env: { KEY: "***" } } }, 422, "invalid_config"],
+    ["PATCH", `${P}/api`, { body: { instances: 2 } }, 422, "invalid_config"],
     ["POST", P, { body: `{"name":"${"x".repeat(1024 * 1024)}"}` }, 413, "body_too_large"],
     ["PUT", P, {}, 405, "method_not_allowed"],
     ["OPTIONS", `${P}/api/stop`, {}, 405, "method_not_allowed"],
@@ -92,7 +94,7 @@ Deno.test("webApp() names the methods that a path has", async () => {
   await using web = new FakeWeb();
   const allow = async (path: string) => (await web.ask("TRY", path)).headers.get("allow");
   assertEquals(await allow(P), "GET, HEAD, POST");
-  assertEquals(await allow(`${P}/api`), "GET, HEAD, DELETE, PATCH");
+  assertEquals(await allow(`${P}/api`), "GET, HEAD, DELETE, PATCH, PUT");
   assertEquals(await allow(`${P}/api/stop`), "POST");
 });
 

@@ -2,6 +2,8 @@
 
 import type { CommandContext } from "../command.ts";
 import { type Candidate, candidates } from "../completion/candidates.ts";
+import { typedHome } from "../completion/typed_home.ts";
+import { absolute } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { plainText } from "../terminal_text.ts";
 
@@ -21,7 +23,8 @@ export async function run(context: CommandContext): Promise<void> {
 /** The apps, and `name` for the instances of each. No daemon, no names. */
 async function names(context: CommandContext): Promise<Candidate[]> {
   try {
-    const client = new DaemonClient(context.home);
+    const typed = typedHome(context.positionals.slice(0, -1), Deno.env.get("HOME"));
+    const client = new DaemonClient(typed === undefined ? context.home : absolute(typed));
     const list = await client.call("list", undefined, { signal: AbortSignal.timeout(PATIENCE_MS) });
     const found = new Map<string, string>();
     for (const { name, state } of list) {

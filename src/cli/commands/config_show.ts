@@ -8,9 +8,13 @@ import { printData } from "../print_data.ts";
 /** Prints the processes of the files; values of their environments are masked. */
 export async function run(context: CommandContext, words: readonly string[]): Promise<number> {
   try {
-    const { loaded: { processes } } = await readSource(context, words);
+    const { loaded: { processes, settings } } = await readSource(context, words);
     const names = processes.map(({ config }) => config.name);
-    const value = { processes: processes.map(({ wire }) => masked(wire)) };
+    const { shownSettings } = await import("../shown_settings.ts");
+    const value = {
+      ...shownSettings(settings),
+      processes: processes.map(({ wire }) => masked(wire)),
+    };
     if (await printData(context.output, value, names)) return 0;
     context.output.data((await import("../yaml.ts")).yaml(value));
     return 0;

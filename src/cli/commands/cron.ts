@@ -2,8 +2,9 @@
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import type { CronJson, CronRunJson } from "../../protocol/actions.ts";
+import type { CronJson } from "../../protocol/actions.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
+import type { CronRunJson } from "../../protocol/history_json.ts";
 import { type Column, tableLines } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
@@ -20,7 +21,6 @@ const VERBS: Readonly<Record<string, Verb>> = {
   stop: switched("cron_stop", "off"),
   run: switched("cron_run"),
   next: nextRuns,
-  history,
 };
 
 /** Lists the schedules, or acts on those of a target. */
@@ -28,9 +28,10 @@ export async function run(context: CommandContext): Promise<void> {
   const [verb = "list", name] = context.positionals;
   const client = connect(context);
   if (verb === "list") return await list(client, context.output, name);
+  if (verb === "history") return await history(client, context.output, name);
   const act = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
   if (act === undefined) {
-    const near = didYouMean(verb, ["list", ...Object.keys(VERBS)]);
+    const near = didYouMean(verb, ["list", "history", ...Object.keys(VERBS)]);
     throw usage(`Unknown word "${verb}" after "cron"`, near && `Did you mean "cron ${near}"?`);
   }
   if (name === undefined) throw usage(`Too few words for "cron ${verb}": a target is expected`);
@@ -70,11 +71,16 @@ async function nextRuns(client: DaemonClient, output: Output, name: string): Pro
   }
 }
 
-async function history(client: DaemonClient, output: Output, name: string): Promise<void> {
-  const runs = (await scheduled(client, name))
-    .flatMap(({ name, history }) => (history ?? []).map((run) => ({ name, ...run })));
+async function history(client: DaemonClient, output: Output, name?: string): Promise<void> {
+  const schedules = name === undefined
+    ? await client.call("cron_list", undefined)
+    : await scheduled(client, name);
+  const runs = schedules.flatMap(({ name, history }) => history.map((run) => ({ name, ...run })))
+    .sort((a, b) => Date.parse(a.started_at) - Date.parse(b.started_at));
   if (await printData(output, runs, [...new Set(runs.map(({ name }) => name))])) return;
-  if (runs.length === 0) return output.note(`${name} has not run yet`);
+  if (runs.length === 0) {
+    return output.note(name === undefined ? "no runs yet" : `${name} has not run yet`);
+  }
   output.data(tableLines(RUN_COLUMNS, runs, output.width).join("\n"));
 }
 
@@ -109,12 +115,12 @@ const SCHEDULE_COLUMNS: readonly Column<CronJson>[] = [
 
 const RUN_COLUMNS: readonly Column<CronRunJson & { readonly name: string }>[] = [
   { header: "NAME", priority: 1, value: ({ name }) => plainText(name) },
-  { header: "AT", priority: 0, value: ({ at }) => clockTime(at) },
+  { header: "AT", priority: 0, value: ({ started_at }) => clockTime(started_at) },
   {
     header: "DURATION",
     align: "right",
     priority: 2,
-    value: ({ duration, status }) => status === "skipped" ? "-" : took(duration / 1e6),
+    value: (run) => run.status === "skipped" ? "-" : took(durationMs(run)),
   },
   {
     header: "STATUS",
@@ -128,6 +134,10 @@ const RUN_COLUMNS: readonly Column<CronRunJson & { readonly name: string }>[] = 
     value: ({ exit_code }) => String(exit_code ?? "-"),
   },
 ];
+
+function durationMs({ started_at, finished_at }: CronRunJson): number {
+  return Date.parse(finished_at) - Date.parse(started_at);
+}
 
 function took(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)}ms` : humanDuration(ms);

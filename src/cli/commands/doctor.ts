@@ -1,7 +1,8 @@
 /** `procsup doctor`: what is wrong here, and the command that mends each. */
 
 import type { CommandContext } from "../command.ts";
-import { examine, type Finding } from "../doctor/checks.ts";
+import { examine } from "../doctor/checks.ts";
+import type { Finding } from "../doctor/finding.ts";
 import { printData } from "../print_data.ts";
 
 const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "✔", warning: "!", error: "✘" };

@@ -4,7 +4,7 @@ import type { ProcessState } from "../../model/process_info.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { clockTime } from "../describe.ts";
-import { ndjson } from "../../protocol/ndjson.ts";
+import { following } from "../following.ts";
 import { paintState } from "../paint.ts";
 import { plainText } from "../terminal_text.ts";
 
@@ -16,14 +16,22 @@ interface EventJson {
   readonly reason?: string;
 }
 
-/** Prints events until it is interrupted. */
+/** Prints events until it is interrupted, over an upgrade of the daemon too. */
 export async function run(context: CommandContext): Promise<void> {
   const { positionals: [target], output } = context;
   const client = connect(context);
-  const stream = await client.stream(`/events?${new URLSearchParams(target ? { target } : {})}`);
   const raw = output.format === "json" || output.format === "jsonl";
-  for await (const { value, line } of ndjson<EventJson>(stream, true)) {
-    output.data(raw ? line : eventText(value, output.color));
+  // The next daemon tells what it found when it came up, too.
+  let since = new Date().toISOString();
+  const events = following<EventJson>({
+    open: () =>
+      client.stream(`/events?${new URLSearchParams({ since, ...(target ? { target } : {}) })}`),
+    note: (message) => output.note(message),
+  });
+  for (;;) {
+    const { value } = await events.next();
+    since = value.at;
+    output.data(raw ? JSON.stringify(value) : eventText(value, output.color));
   }
 }
 

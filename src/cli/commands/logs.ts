@@ -15,11 +15,36 @@ interface LogLine {
   readonly at: string;
 }
 
+/** Says where logs stand whose lines follow. */
+interface LogStart {
+  readonly positions: Readonly<Record<string, number>>;
+}
+
 /** Prints the lines of the targets by time, each process's name before them where there are several. */
 export async function run(context: CommandContext): Promise<void> {
+  if (context.flags.on("follow")) return await follow(context);
   const stream = await connect(context).stream(`/logs?${query(context)}`);
-  for await (const { value, line } of ndjson<LogLine>(stream, context.flags.on("follow"))) {
+  for await (const { value, line } of ndjson<LogLine>(stream, false)) {
     printLine(context, value, line);
+  }
+}
+
+/** Each line once, over an upgrade of the daemon: the next one is told what is printed already. */
+async function follow(context: CommandContext): Promise<never> {
+  const { following } = await import("../following.ts");
+  const client = connect(context);
+  const from: Record<string, number> = {};
+  const lines = following<LogLine & { readonly end: number } | LogStart>({
+    open: () => client.stream(`/logs?${query(context)}`, undefined, { from }),
+    note: (message) => context.output.note(message),
+  });
+  for (;;) {
+    const { value } = await lines.next();
+    if ("positions" in value) Object.assign(from, { ...value.positions, ...from });
+    else {
+      printLine(context, value);
+      from[`${value.name}/${value.stream}`] = value.end;
+    }
   }
 }
 
@@ -38,9 +63,13 @@ function query({ flags, positionals }: CommandContext): URLSearchParams {
   return query;
 }
 
-function printLine(context: CommandContext, value: LogLine, json: string): void {
+/** `json` is the line as it came, where it came as it is to be printed. */
+function printLine(context: CommandContext, value: LogLine, json?: string): void {
   const { output, flags } = context;
-  if (output.format === "json" || output.format === "jsonl") return output.data(json);
+  if (output.format === "json" || output.format === "jsonl") {
+    const { name, stream, line, at } = value;
+    return output.data(json ?? JSON.stringify({ name, stream, line, at }));
+  }
   const safe = !output.terminal || flags.on("raw")
     ? value.line
     : (output.color ? colorText : plainText)(value.line);

@@ -3,6 +3,7 @@
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
 import { configFolder } from "../../platform/os.ts";
+import { ownWords } from "../../platform/own_program.ts";
 import { defaultHome, dirname } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
@@ -44,7 +45,8 @@ async function install(context: CommandContext, name: string): Promise<void> {
   const { mcpClient, mergedFile, ownEntry } = await import("../../mcp/client_config.ts");
   const { output, flags } = context;
   const client = mcpClient(name);
-  const command = { command: Deno.execPath(), args: await bridgeArgs(context) };
+  const [program, ...words] = ownWords();
+  const command = { command: program, args: [...words, ...await bridgeArgs(context)] };
   if (flags.on("print")) {
     return output.data(JSON.stringify(ownEntry(client, command), null, 2));
   }
@@ -58,24 +60,16 @@ async function install(context: CommandContext, name: string): Promise<void> {
   output.note("  hint: restart it, or reload its MCP servers");
 }
 
-/** Words after the program that start this bridge again. The home only where it is not the usual one. */
+/** The command that is this bridge, and its flags. The home only where it is not the usual one. */
 async function bridgeArgs({ flags, home }: CommandContext): Promise<string[]> {
   const { parseToolNames } = await import("../../mcp/tool_names.ts");
   const allow = parseToolNames(flags.text("allow") ?? "");
   return [
-    ...programWords(),
     "mcp",
     ...(home === usualHome() ? [] : ["--home", home]),
     ...(flags.on("read-only") ? ["--read-only"] : []),
     ...(allow.length > 0 ? ["--allow", allow.join(",")] : []),
   ];
-}
-
-/** What stands between the executable and the command, for this very program. */
-function programWords(): string[] {
-  if (Deno.build.standalone) return [];
-  const { protocol, pathname } = new URL(Deno.mainModule);
-  return ["run", "-A", protocol === "file:" ? decodeURIComponent(pathname) : Deno.mainModule];
 }
 
 /** The home that a client's bridge finds by HOME alone. */

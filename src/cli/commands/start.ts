@@ -11,9 +11,10 @@ import { startPayloads } from "../start_payload.ts";
 
 /** Starts everything that was named. The worst exit code wins. */
 export async function run(context: CommandContext): Promise<number> {
-  const { configFiles, startFiles } = await import("../start_file.ts");
-  const files = configFiles(context, isFile);
-  if (files !== undefined) return await startFiles(context, files);
+  const files = await configFiles(context);
+  if (files !== undefined) {
+    return await (await import("../start_file.ts")).startFiles(context, files);
+  }
   refuseNothing(context);
   const payloads = startPayloads({
     positionals: context.positionals,
@@ -39,6 +40,19 @@ export async function run(context: CommandContext): Promise<number> {
   if (results.length === 0 && worst !== 0) return worst;
   const status = context.flags.text("cron") === undefined ? "started" : "scheduled";
   return Math.max(worst, await printResults(context.output, { status, results }));
+}
+
+/** The configuration files that the words mean: those named, or without a word the one that is here. */
+async function configFiles(
+  { positionals, rest }: CommandContext,
+): Promise<readonly string[] | undefined> {
+  if (rest !== undefined && rest.length > 0) return undefined;
+  const { discover, isConfigName } = await import("../../config/file_kind.ts");
+  if (positionals.length === 0) {
+    const found = discover(Deno.cwd());
+    return found === undefined ? undefined : [found];
+  }
+  return positionals.every((word) => isConfigName(word) && isFile(word)) ? positionals : undefined;
 }
 
 function refuseNothing({ positionals, rest }: CommandContext): void {

@@ -2,12 +2,13 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { readFileIfAny, removeFile } from "../../platform/atomic_file.ts";
-import { ownWords } from "../../platform/own_program.ts";
-import { dirname } from "../../platform/paths.ts";
-import { serviceManager, systemdRuns } from "../../platform/service_manager.ts";
-import type { CommandContext } from "../command.ts";
+import { serviceManager } from "../../platform/service_manager.ts";
 import { confirmed } from "../ask.ts";
-import { type Unit, unitFor } from "../startup/units.ts";
+import type { CommandContext } from "../command.ts";
+import { install, refuseUnasked } from "../startup/install.ts";
+import { runSteps, succeeds } from "../startup/steps.ts";
+import { sameUnit, type Unit } from "../startup/unit.ts";
+import { unitHere } from "../startup/units.ts";
 
 /** Shows, installs, removes or looks at the unit. */
 export async function run(context: CommandContext): Promise<number> {
@@ -29,10 +30,8 @@ function unitOf({ flags, home }: CommandContext): Unit {
       hint: "Have your own start: procsup daemon",
     });
   }
-  const root = Deno.uid() === 0;
-  const scope = flags.on("system") || (root && !flags.on("user")) ? "system" : "user";
-  const userHome = Deno.env.get("HOME") ?? (root ? "/root" : dirname(home));
-  return unitFor(manager, { scope, words: ownWords(), home, userHome });
+  const machine = flags.on("system") || (Deno.uid() === 0 && !flags.on("user"));
+  return unitHere(manager, machine ? "system" : "user", home);
 }
 
 function show({ output }: CommandContext, unit: Unit): number {
@@ -41,43 +40,31 @@ function show({ output }: CommandContext, unit: Unit): number {
   return 0;
 }
 
-async function install(context: CommandContext, unit: Unit): Promise<number> {
-  const { output, flags } = context;
-  output.note(`${unit.text}\nThis goes to ${unit.path}, then:`);
-  for (const words of unit.enable) output.note(`  ${words.join(" ")}`);
-  if (!flags.on("yes") && !Deno.stdin.isTerminal()) {
-    throw new ProcsupError("bad_request", "Nothing was written: nobody is there to agree", {
-      hint: "procsup startup install --yes",
-    });
-  }
-  if (!confirmed(context, "Write it?")) return 1;
-  write(unit);
-  output.done(`✔ wrote ${unit.path}`);
-  return await runAll(context, unit.enable);
-}
-
-function write(unit: Unit): void {
-  try {
-    Deno.mkdirSync(dirname(unit.path), { recursive: true });
-    Deno.writeTextFileSync(unit.path, unit.text, { mode: unit.mode });
-  } catch (error) {
-    if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
-    throw new ProcsupError("forbidden", `Not allowed to write "${unit.path}"`, {
-      hint: "sudo procsup startup install, or: procsup startup install --user",
-    });
-  }
-}
-
 async function uninstall(context: CommandContext, unit: Unit): Promise<number> {
+  const { output } = context;
   if (readFileIfAny(unit.path) === undefined) {
-    context.output.done(`Nothing to remove: there is no ${unit.path}`);
+    output.done(`Nothing to remove: there is no ${unit.path}`);
     return 0;
   }
-  if (!confirmed(context, `Remove ${unit.path}? The apps run on.`)) return 1;
-  const code = await runAll(context, unit.disable);
-  removeFile(unit.path);
-  context.output.done(`✔ removed ${unit.path}`);
-  return code;
+  refuseUnasked(context, "removed", "uninstall");
+  if (!confirmed(context, `Remove ${unit.path}? The apps run on, without a daemon.`)) return 1;
+  const stopped = await runSteps(output, unit.disable);
+  remove(unit.path);
+  output.done(`✔ removed ${unit.path}`);
+  const reloaded = await runSteps(output, unit.removed);
+  output.note("The apps run on. A daemon takes them up: procsup daemon --detach");
+  return stopped && reloaded ? 0 : 1;
+}
+
+function remove(path: string): void {
+  try {
+    removeFile(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
+    throw new ProcsupError("forbidden", `Not allowed to remove "${path}"`, {
+      hint: "sudo procsup startup uninstall",
+    });
+  }
 }
 
 async function status({ output }: CommandContext, unit: Unit): Promise<number> {
@@ -86,30 +73,8 @@ async function status({ output }: CommandContext, unit: Unit): Promise<number> {
     output.done(`not installed (${unit.path})`);
     return 3;
   }
-  const same = there === unit.text ? "" : ", not as this version would write it";
-  output.done(`installed (${unit.path}${same})`);
+  const same = sameUnit(there, unit.text);
+  output.done(`installed (${unit.path}${same ? "" : ", not as this version would write it"})`);
+  if (!same) output.note("  renew it: procsup startup install");
   return await succeeds(unit.status, true) ? 0 : 3;
-}
-
-/** Where systemd lies on the disk only, as in an image that is being built, it is enabled for later. */
-async function runAll({ output }: CommandContext, all: Unit["enable"]): Promise<number> {
-  for (const words of all) {
-    const later = words[0] === "systemctl" && !systemdRuns();
-    if (later && words.includes("daemon-reload")) continue;
-    const now = later ? words.filter((word) => word !== "--now") : words;
-    if (await succeeds(now, false)) continue;
-    output.note(`It failed: ${now.join(" ")}`);
-    return 1;
-  }
-  return 0;
-}
-
-async function succeeds([program, ...args]: readonly string[], show: boolean): Promise<boolean> {
-  try {
-    const stdout = show ? "inherit" : "null";
-    return (await new Deno.Command(program!, { args, stdin: "null", stdout, stderr: "inherit" })
-      .spawn().status).success;
-  } catch {
-    return false;
-  }
 }

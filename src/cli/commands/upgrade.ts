@@ -1,8 +1,9 @@
 /** `procsup upgrade`: this program's daemon in the place of the one that runs, under running apps. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import { readDaemonRecord, STATE_FORMAT } from "../../platform/daemon_record.ts";
-import { fixedWords } from "../../platform/own_program.ts";
+import { isNewer } from "../../model/version.ts";
+import { readDaemonRecord, refuseNewerState } from "../../platform/daemon_record.ts";
+import { keptWords } from "../../platform/kept_program.ts";
 import { VERSION } from "../../protocol/actions.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { CommandContext } from "../command.ts";
@@ -11,15 +12,16 @@ import type { CommandContext } from "../command.ts";
 export async function run({ home, flags, output }: CommandContext): Promise<void> {
   const { version } = await new DaemonClient(home, () => {}).call("ping");
   const old = readDaemonRecord(home);
-  const same = version === VERSION && old?.words.join("\0") === fixedWords().join("\0");
+  const same = version === VERSION && old?.words.join("\0") === keptWords(home).join("\0");
   if (same && !flags.on("force")) {
     return output.done(`The daemon is version ${version} already (--force replaces it even so)`);
   }
-  if (old !== undefined && old.state > STATE_FORMAT) {
+  refuseNewerState(home, VERSION);
+  if (isNewer(version, VERSION) && !flags.on("force")) {
     throw new ProcsupError(
       "other_version",
-      `Cannot go from version ${version} to ${VERSION}: it does not understand the newer state`,
-      { hint: "Nothing was changed. Install the newer version, or start with another --home" },
+      `Cannot upgrade the daemon from version ${version} to the older ${VERSION}`,
+      { hint: `Install version ${version} here too, or go back with procsup upgrade --force` },
     );
   }
   const { replaceDaemon } = await import("../upgrade/replace_daemon.ts");

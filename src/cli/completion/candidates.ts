@@ -53,11 +53,29 @@ async function allFor(
   const command = at < 0 ? undefined : findCommand(source.commands, before[at]!)?.command;
   const flags = [...command?.flags ?? [], ...GLOBAL_FLAGS];
   const valued = takesValue(before.at(-1), flags);
-  if (valued !== undefined) return valued.choices?.map(plain) ?? [FILES];
+  if (valued !== undefined) return await valuesOf(valued, source);
+  const [, name] = /^(--[^=]+)=/.exec(current) ?? [];
+  if (name !== undefined) {
+    const flag = takesValue(name, flags);
+    const values = flag === undefined ? [] : await valuesOf(flag, source);
+    // A shell does not take this for a path.
+    return values.filter((value) => value !== FILES)
+      .map(({ word, about }) => ({ word: `${name}=${word}`, about }));
+  }
   if (current.startsWith("-")) return flags.flatMap(flagCandidates);
   if (at < 0) return commandCandidates(source.commands);
   if (command === undefined) return [];
   return await wordsOf(command, before.length - at - 1, source);
+}
+
+/** What may stand behind a flag. */
+async function valuesOf(
+  { choices, value = "" }: Flag,
+  source: CompletionSource,
+): Promise<readonly Candidate[]> {
+  if (choices !== undefined) return choices.map(plain);
+  if (value === "APP") return await source.names();
+  return /DIR|FILE|PATH|FOLDER/.test(value) ? [FILES] : [];
 }
 
 async function wordsOf(

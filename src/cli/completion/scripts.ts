@@ -20,8 +20,9 @@ _procsup() {
     while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$cur")
   fi
   # bash replaces only what comes after the last word break.
-  if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]]; then
-    local head="\${cur%"\${cur##*:}"}" i
+  local breaks="\${COMP_WORDBREAKS//[^:=]/}"
+  if [[ -n $breaks && $cur == *[$breaks]* ]]; then
+    local head="\${cur%"\${cur##*[$breaks]}"}" i
     for i in "\${!COMPREPLY[@]}"; do COMPREPLY[i]="\${COMPREPLY[i]#"$head"}"; done
   fi
 }
@@ -33,8 +34,9 @@ _procsup() {
   local -a found
   for line in \${(f)"$("\${words[1]}" __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"}; do
     word=\${line%%$'\\t'*}
-    about=\${line#*$'\\t'}
-    if [[ $word == :files ]]; then files=1; else found+=("\${word//:/\\\\:}:$about"); fi
+    about=
+    [[ $line == *$'\\t'* ]] && about=":\${line#*$'\\t'}"
+    if [[ $word == :files ]]; then files=1; else found+=("\${word//:/\\\\:}$about"); fi
   done
   _describe -t procsup procsup found
   [[ -n $files ]] && _files
@@ -45,7 +47,7 @@ compdef _procsup procsup`,
 function __procsup_complete
     set -l words (commandline -opc) (commandline -ct)
     for line in ($words[1] __complete -- $words[2..-1] 2>/dev/null)
-        if test "$line[1]" = ":files"; or string match -q ":files*" -- $line
+        if string match -q ":files" -- $line
             __fish_complete_path (commandline -ct)
         else
             echo $line

@@ -1,8 +1,15 @@
 /** The commands that look at apps. */
 
-import type { Command } from "../command.ts";
+import type { Command, Flag } from "../command.ts";
 
 const MANY = Infinity;
+
+const INTERVAL: Flag = {
+  name: "interval",
+  type: "text",
+  value: "DURATION",
+  help: "how often (default: 1s)",
+};
 
 /** Commands that change nothing. */
 export const LOOK_COMMANDS: readonly Command[] = [
@@ -13,9 +20,32 @@ export const LOOK_COMMANDS: readonly Command[] = [
     summary: "List the apps",
     usage: "",
     words: [0, 0],
-    flags: [],
-    examples: ["procsup list", "procsup list -o wide", "procsup list --json"],
+    flags: [
+      { name: "watch", short: "w", type: "bool", help: "again and again; -o jsonl: what changes" },
+      INTERVAL,
+    ],
+    examples: [
+      "procsup list",
+      "procsup list -o wide",
+      "procsup list --json",
+      "procsup list --watch",
+      "procsup list --watch -o jsonl",
+    ],
     load: () => import("../commands/list.ts"),
+  },
+  {
+    name: "top",
+    aliases: { monit: [], monitor: [] },
+    group: "Look",
+    summary: "Live view of all apps and their logs, with keys",
+    usage: "",
+    words: [0, 0],
+    flags: [
+      INTERVAL,
+      { name: "once", type: "bool", help: "print the table once, and end" },
+    ],
+    examples: ["procsup top", "procsup top --interval 2s", "procsup top --once"],
+    load: () => import("../commands/top.ts"),
   },
   {
     name: "status",

@@ -2,7 +2,7 @@
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import type { DaemonRecord } from "../../platform/daemon_record.ts";
-import { takeLock } from "../../platform/lock.ts";
+import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { VERSION } from "../../protocol/actions.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
@@ -20,9 +20,9 @@ const POLL_MS = 10;
 export async function replaceDaemon(home: string, old: DaemonRecord | undefined): Promise<void> {
   const before = keepRunning(home, old);
   const client = new DaemonClient(home, () => {});
-  const { pid } = await client.call("release");
-  if (old?.service === "systemd") return await restarted(client, home);
-  if (!await until(() => isFree(home))) {
+  const { pid } = await client.call("release", { upgrade_to: VERSION });
+  if (old?.service) return await restarted(client, home, old.service);
+  if (!await until(() => isFree(pathsIn(home).lock))) {
     throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
       hint: `procsup doctor --home ${home}`,
     });
@@ -69,18 +69,16 @@ async function rollBack(
 }
 
 /** The service manager starts the next one from its own unit. */
-async function restarted(client: DaemonClient, home: string): Promise<void> {
+async function restarted(client: DaemonClient, home: string, service: string): Promise<void> {
   const answered = async () => (await client.call("ping")).version === VERSION;
   if (await until(answered)) return;
-  throw new ProcsupError("start_failed", `systemd did not start version ${VERSION} on "${home}"`, {
-    hint: "Its unit may name another executable: procsup startup status",
-  });
-}
-
-function isFree(home: string): boolean {
-  const lock = takeLock(pathsIn(home).lock);
-  lock?.[Symbol.dispose]();
-  return lock !== undefined;
+  throw new ProcsupError(
+    "start_failed",
+    `${service} did not start version ${VERSION} on "${home}"`,
+    {
+      hint: "Its unit may name another executable: procsup startup status",
+    },
+  );
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<boolean> {

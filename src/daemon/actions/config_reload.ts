@@ -1,6 +1,7 @@
 /** `config_reload`: makes the processes what the configuration files say, or tells what that would take. */
 
 import * as z from "zod";
+import { ProcsupError } from "../../model/errors.ts";
 import type { ConfigReloadResult } from "../../protocol/actions.ts";
 import { common, commonRequest, words } from "./config_payload.ts";
 import { type ActionContext, results } from "./context.ts";
@@ -9,6 +10,7 @@ import { readPayload } from "./payload.ts";
 const reloadPayload = z.strictObject({
   ...common,
   config_path: words.optional(),
+  content: z.strictObject({ file: z.string().startsWith("/"), text: z.string() }).optional(),
   dry_run: z.boolean().optional(),
   prune: z.boolean().optional(),
 });
@@ -19,14 +21,18 @@ export async function configReload(
   payload: unknown,
 ): Promise<ConfigReloadResult> {
   const given = typeof payload === "string" ? { config_path: payload } : payload ?? {};
-  const { config_path, dry_run = false, prune = false, ...rest } = readPayload(
+  const { config_path, content, dry_run = false, prune = false, ...rest } = readPayload(
     reloadPayload,
     given,
   );
+  if (content !== undefined && config_path !== undefined) {
+    throw new ProcsupError("bad_request", 'Give either "config_path" or "content", not both');
+  }
   const files = typeof config_path === "string" ? [config_path] : config_path;
-  const { plan, outcomes, errors } = await context.configs.apply({
+  const { plan, outcomes, errors, settings } = await context.configs.apply({
     ...commonRequest(rest),
     ...(files === undefined ? {} : { files }),
+    ...(content === undefined ? {} : { content }),
     dryRun: dry_run,
     prune,
   });
@@ -44,6 +50,7 @@ export async function configReload(
       rolling: restarts && config.instances > 1,
       fields,
     })),
+    settings,
     results: await results(context, outcomes),
   };
 }

@@ -2,19 +2,29 @@
 
 import { lastTextLines } from "../../logs/last_lines.ts";
 import type { Outcome } from "../../manager/bulk.ts";
-import type { Manager } from "../../manager/manager.ts";
+import type { Supervisor } from "../../manager/supervisor.ts";
+import type { HomePaths } from "../../platform/paths.ts";
 import type { ActionResult, BulkResult } from "../../protocol/actions.ts";
 import type { ConfigFiles } from "../config_files.ts";
+import type { Farewell } from "../farewell.ts";
+import type { Principal } from "../../web/roles.ts";
 import type { Token } from "../token.ts";
 import type { WebListener } from "../web_listener.ts";
+import type { Webhooks } from "../webhooks/webhooks.ts";
 
 /** The daemon, as its actions see it. */
 export interface ActionContext {
-  readonly manager: Manager;
+  readonly manager: Supervisor;
+  /** Where its files are. */
+  readonly paths: HomePaths;
   readonly token: Token;
   /** The configuration files that were applied. */
   readonly configs: ConfigFiles;
   readonly web: WebListener;
+  readonly webhooks: Webhooks;
+  readonly farewell: Farewell;
+  /** Who asks; undefined where that makes no difference. */
+  readonly by?: Principal;
   /** Ends the daemon once the answer is out. */
   readonly endDaemon: () => void;
 }

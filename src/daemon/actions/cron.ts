@@ -3,17 +3,18 @@
 import { z } from "zod";
 import type { CronInfo } from "../../manager/scheduler_entry.ts";
 import type { CronRun } from "../../manager/scheduler_store.ts";
-import type { CronJson, CronResult, CronRunJson } from "../../protocol/actions.ts";
+import type { CronJson, CronResult } from "../../protocol/actions.ts";
+import type { CronRunJson } from "../../protocol/history_json.ts";
 import type { ActionContext } from "./context.ts";
 import { readPayload, target } from "./payload.ts";
 
 const cronPayload = z.strictObject({ name: target });
 
-/** Every schedule; with a name also its history and its next moments. */
+/** Every schedule with its history; with a name also its next moments. */
 export function cronList({ manager }: ActionContext, payload: unknown): CronJson[] {
   const { registry, scheduler } = manager.fleet;
   if (payload === undefined || payload === null || isEmpty(payload)) {
-    return scheduler.list().map((info) => cronJson(info));
+    return scheduler.list().map(cronJson);
   }
   const processes = registry.resolve(readName(payload));
   return scheduler.list(processes).map((info) => {
@@ -21,7 +22,6 @@ export function cronList({ manager }: ActionContext, payload: unknown): CronJson
     return {
       ...cronJson(info),
       next_runs: scheduler.moments(process).map((moment) => moment.toISOString()),
-      history: info.history.map(runJson),
     };
   });
 }
@@ -72,13 +72,14 @@ function cronJson(info: CronInfo): CronJson {
     last_status: last?.status ?? null,
     last_exit_code: last?.exitCode ?? null,
     next_run: info.nextRun?.toISOString() ?? null,
+    history: info.history.map(runJson),
   };
 }
 
 function runJson({ at, durationMs, status, exitCode, times }: CronRun): CronRunJson {
   return {
-    at: new Date(at).toISOString(),
-    duration: Math.round(durationMs * 1e6),
+    started_at: new Date(at).toISOString(),
+    finished_at: new Date(at + durationMs).toISOString(),
     status,
     exit_code: exitCode,
     ...(times === undefined ? {} : { times }),

@@ -21,13 +21,26 @@ export function ping(): PingJson {
 /** The token; a new one on request. */
 export function token({ token, web }: ActionContext, payload: unknown): { token: string } {
   const { rotate = false } = readPayload(tokenPayload, payload ?? undefined) ?? {};
+  if (!rotate) return { token: token.value };
+  const fresh = token.rotate();
   // Whoever signed in did so in the name of the old one.
-  if (rotate) web.signOut();
-  return { token: rotate ? token.rotate() : token.value };
+  web.gatekeeper.ownerChanged();
+  return { token: fresh };
 }
 
+const releasePayload = z.strictObject({ upgrade_to: z.string().max(100).optional() }).optional();
+
 /** Ends the daemon and leaves every process running, for its successor. */
-export function release({ endDaemon }: ActionContext): ReleaseJson {
+export function release(
+  { endDaemon, farewell, web }: ActionContext,
+  payload: unknown,
+): ReleaseJson {
+  const { upgrade_to: to } = readPayload(releasePayload, payload ?? undefined) ?? {};
+  if (to !== undefined) {
+    const news = { type: "upgrading", at: new Date().toISOString(), from: VERSION, to } as const;
+    farewell.say(news);
+    web.tell(news);
+  }
   // The answer goes out first.
   setTimeout(endDaemon, 0);
   return { status: "released", pid: Deno.pid };
@@ -36,6 +49,7 @@ export function release({ endDaemon }: ActionContext): ReleaseJson {
 /** Stops all processes, the last one first, and then the daemon. */
 export async function shutdown(context: ActionContext): Promise<BulkResult> {
   const outcomes = await context.manager.fleet.shutDown();
+  context.farewell.say({ type: "shutdown", at: new Date().toISOString() });
   context.endDaemon();
   return bulkResult(context, "stopped", outcomes);
 }

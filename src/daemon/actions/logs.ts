@@ -7,7 +7,8 @@ import { LogEntries } from "../../logs/log_entries.ts";
 import type { LogFiles } from "../../logs/log_files.ts";
 import { type LogFilterInput, parseLogFilter } from "../../logs/log_filter.ts";
 import type { LogsJson } from "../../protocol/actions.ts";
-import { type FeedOptions, logFeed, type LogLine, type LogSource } from "../log_feed.ts";
+import type { LogBatch, LogPositions, LogStart } from "../log_batch.ts";
+import { type FeedOptions, logFeed, type LogSource } from "../log_feed.ts";
 import type { ActionContext } from "./context.ts";
 import { readPayload, target } from "./payload.ts";
 
@@ -51,7 +52,7 @@ async function entriesText(
   { lines, timestamps }: { lines: number; timestamps: boolean },
 ): Promise<string> {
   try {
-    const last = await entries.last(lines || MAX_LINES, true);
+    const last = await entries.last(lines || MAX_LINES, true, MAX_ANSWER);
     const texts = last.map(({ line, at }) =>
       timestamps ? `${new Date(at).toISOString()} ${line}\n` : `${line}\n`
     );
@@ -65,19 +66,24 @@ async function entriesText(
 
 /**
  * The stream behind `GET /logs`. Its query: `target` (any number), `lines`, `follow`, `new`,
- * `stdout` or `stderr` for one of both, `since`, `until`, `grep`, `invert`.
+ * `stdout` or `stderr` for one of both, `since`, `until`, `grep`, `invert`. With `from`, the logs in it
+ * go on where it says, and every line tells where it ends.
  */
-export function streamLogs(
+export async function streamLogs(
   { manager }: ActionContext,
   query: URLSearchParams,
-): ReadableStream<LogLine> {
+  from?: LogPositions,
+): Promise<ReadableStream<LogBatch | LogStart>> {
   const targets = query.getAll("target");
   const found = (targets.length === 0 ? ["all"] : targets).flatMap((target) =>
     manager.fleet.select(target)
   );
   const sources = new Map<string, LogSource>();
   for (const { id, name } of found) sources.set(id, { name, files: manager.fleet.logFiles(id) });
-  return logFeed([...sources.values()], feedOptions(query));
+  const options = feedOptions(query);
+  // What is wrong with it is an answer, not the end of a stream.
+  await options.filter?.ready();
+  return logFeed([...sources.values()], from === undefined ? options : { ...options, from });
 }
 
 function feedOptions(query: URLSearchParams): FeedOptions {

@@ -9,8 +9,11 @@ import { ping, release, shutdown, token } from "./daemon_self.ts";
 import { configReload } from "./config_reload.ts";
 import { remove } from "./delete.ts";
 import { flush } from "./flush.ts";
+import { history } from "./history.ts";
 import { list, status } from "./list.ts";
 import { logs } from "./logs.ts";
+import { ports } from "./ports.ts";
+import { reconfigure } from "./reconfigure.ts";
 import { reload } from "./reload.ts";
 import { restart } from "./restart.ts";
 import { rollingReload } from "./rolling_reload.ts";
@@ -20,6 +23,7 @@ import { start } from "./start.ts";
 import { startAll } from "./start_all.ts";
 import { resurrect, save } from "./state.ts";
 import { stop } from "./stop.ts";
+import { systemInfo } from "./system_info.ts";
 import { wait } from "./wait.ts";
 import {
   systemMetrics,
@@ -31,6 +35,7 @@ import {
   webStatus,
   webStop,
 } from "./web.ts";
+import { webhookList, webhookTest } from "./webhook.ts";
 import { why } from "./why.ts";
 
 const ACTIONS: Readonly<Record<Action, ActionHandler>> = {
@@ -41,6 +46,7 @@ const ACTIONS: Readonly<Record<Action, ActionHandler>> = {
   restart,
   reload,
   rolling_reload: rollingReload,
+  reconfigure,
   scale,
   delete: remove,
   signal,
@@ -48,6 +54,7 @@ const ACTIONS: Readonly<Record<Action, ActionHandler>> = {
   list,
   status,
   why,
+  history,
   wait,
   logs,
   cron_list: cronList,
@@ -57,10 +64,14 @@ const ACTIONS: Readonly<Record<Action, ActionHandler>> = {
   save,
   resurrect,
   system_metrics: systemMetrics,
+  system_info: systemInfo,
+  ports,
   web_start: webStart,
   web_stop: webStop,
   web_status: webStatus,
   web_link: webLink,
+  webhook_list: webhookList,
+  webhook_test: webhookTest,
   ping,
   token,
   token_create: tokenCreate,

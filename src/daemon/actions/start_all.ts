@@ -21,12 +21,12 @@ export async function startAll(
   const { config, ...rest } = readPayload(startAllPayload, payload ?? {});
   const request = commonRequest(rest);
   if (config === undefined && !context.configs.any) return await startThere(context, request);
-  const { plan, outcomes, errors } = await context.configs.apply({
+  const { plan, outcomes, errors, settings } = await context.configs.apply({
     ...request,
     ...source(config),
     startDown: true,
   });
-  return await answer(context, outcomes, errors, plan.unchanged);
+  return { ...await answer(context, outcomes, errors, plan.unchanged), settings };
 }
 
 function source(config: string | string[] | object | undefined): ConfigRequest {
@@ -58,6 +58,7 @@ async function answer(
     started: outcomes.filter(({ error }) => error === undefined).map(({ process }) => process.name),
     errors,
     unchanged,
+    settings: [],
     results: await results(context, outcomes),
   };
 }

@@ -38,8 +38,8 @@ export function webStatus({ web }: ActionContext): Data<"web_status"> {
 }
 
 /** A link that signs in. */
-export function webLink({ web }: ActionContext): Data<"web_link"> {
-  return web.link();
+export function webLink({ web, by }: ActionContext): Data<"web_link"> {
+  return web.link(by);
 }
 
 const createPayload = z.strictObject({ name: z.string(), role: z.string().default("read") });
@@ -60,9 +60,9 @@ export function tokenList({ web }: ActionContext): Data<"token_list"> {
 
 const revokePayload = z.strictObject({ name: z.string() });
 
-/** Revokes a named token. */
+/** Revokes a named token; what is open by it, and by its sessions, ends. */
 export function tokenRevoke({ web }: ActionContext, payload: unknown): Data<"token_revoke"> {
-  web.tokens.revoke(readPayload(revokePayload, payload).name);
+  web.gatekeeper.revoke(readPayload(revokePayload, payload).name);
   return { status: "revoked" };
 }
 

@@ -1,6 +1,6 @@
 /** Which files of a watched folder do not count. Pure. */
 
-import { globToRegExp } from "@std/path/glob-to-regexp";
+import { globToRegExp } from "../../npm/glob_to_regexp.ts";
 
 /**
  * What never counts: what tools keep for themselves, and what editors write beside a file that is

@@ -13,9 +13,11 @@ import drawings from "./styles/drawings.css" with { type: "text" };
 import floating from "./styles/floating.css" with { type: "text" };
 import forms from "./styles/forms.css" with { type: "text" };
 import frame from "./styles/frame.css" with { type: "text" };
+import history from "./styles/history.css" with { type: "text" };
 import logs from "./styles/logs.css" with { type: "text" };
 import pages from "./styles/pages.css" with { type: "text" };
 import phone from "./styles/phone.css" with { type: "text" };
+import phoneBar from "./styles/phone_bar.css" with { type: "text" };
 import table from "./styles/table.css" with { type: "text" };
 
 /** One file. */
@@ -28,7 +30,7 @@ export interface Asset {
 /** The later ones overrule those before them. */
 const styles = [
   ...[base, controls, floating, frame, table, pages, drawings, forms],
-  ...[logs, colors, phone],
+  ...[history, logs, colors, phone, phoneBar],
 ].join("\n");
 
 /** Path → file. There are no others. */

@@ -7,7 +7,9 @@ import { listenForKeys, useKeys } from "./data/keys.ts";
 import { go, place, screen } from "./data/router.ts";
 import { connection, mayAdminister, processes } from "./data/store.ts";
 import { nextTheme } from "./data/theme.ts";
+import { Apply } from "./pages/apply.tsx";
 import { Cron } from "./pages/cron.tsx";
+import { Events } from "./pages/events.tsx";
 import { Graph } from "./pages/graph.tsx";
 import { Host } from "./pages/host.tsx";
 import { Logs } from "./pages/logs.tsx";
@@ -30,6 +32,8 @@ function App() {
     "g g": () => go(["graph"]),
     "g c": () => go(["cron"]),
     "g h": () => go(["host"]),
+    "g e": () => go(["events"]),
+    "g a": () => mayAdminister.value && go(["apply"]),
     "/": () => go(["processes"]),
     n: () => mayAdminister.value && go(["start"]),
     t: nextTheme,
@@ -61,6 +65,10 @@ function Screen() {
       return <Graph />;
     case "cron":
       return <Cron />;
+    case "events":
+      return <Events />;
+    case "apply":
+      return <Apply />;
     case "host":
       return <Host />;
     case "start":

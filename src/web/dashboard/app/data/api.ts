@@ -22,19 +22,25 @@ export interface Ask {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly body?: unknown;
+  /** A token to show instead of the cookie. */
+  readonly token?: string;
   readonly signal?: AbortSignal;
 }
 
 /** The response to a request. Throws `ApiError`, and whatever `signal` was aborted with. */
 export async function send(path: string, ask: Ask = {}): Promise<Response> {
-  const { method = "GET", query, body, signal } = ask;
+  const { method = "GET", query, body, token, signal } = ask;
+  const headers = {
+    // Also without a body: no foreign page can send this type, so the daemon asks for it.
+    ...(method === "GET" ? {} : { "content-type": "application/json" }),
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
   const response = await fetch(`${API}${path}${queryText(query)}`, {
     method,
     credentials: "same-origin",
     cache: "no-store",
     ...(signal === undefined ? {} : { signal }),
-    // Also without a body: no foreign page can send this type, so the daemon asks for it.
-    ...(method === "GET" ? {} : { headers: { "content-type": "application/json" } }),
+    headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;

@@ -1,5 +1,9 @@
 /** Gives lines to the user as a file. */
 
+import { messageOf, send } from "./api.ts";
+import { jsonLines } from "./lines.ts";
+import { toast } from "./notices.ts";
+import type { LogLineJson } from "./types.ts";
 import { plainLine } from "../text/ansi.ts";
 import type { LogLine } from "./log_buffer.ts";
 
@@ -13,8 +17,34 @@ export function downloadLines(lines: readonly LogLine[], targets: readonly strin
   for (let i = 0; i < lines.length; i += CHUNK) {
     parts.push(lines.slice(i, i + CHUNK).map((line) => `${lineText(line, isOne)}\n`).join(""));
   }
+  save(parts, targets);
+}
+
+/** Saves all that the daemon has, with whatever the apps wrote in it. */
+export async function downloadWhole(targets: readonly string[]): Promise<void> {
+  const id = toast("busy", "Fetching the whole log…");
+  const isOne = targets.length === 1;
+  const query = new URLSearchParams([["lines", "0"], ...targets.map((name) => ["target", name])]);
+  const parts: string[] = [];
+  let count = 0;
+  try {
+    for await (const batch of jsonLines<LogLineJson>(await send(`/logs?${query}`))) {
+      count += batch.length;
+      parts.push(
+        batch.map(({ at, name, line }) => isOne ? `${line}\n` : `${at} ${name} ${line}\n`).join(""),
+      );
+    }
+    save(parts, targets);
+    toast("done", `${count.toLocaleString("en")} lines downloaded`, { id });
+  } catch (error) {
+    toast("failed", "The download failed", { id, detail: messageOf(error) });
+  }
+}
+
+function save(parts: readonly string[], targets: readonly string[]): void {
+  const isOne = targets.length === 1;
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob(parts, { type: "text/plain" }));
+  link.href = URL.createObjectURL(new Blob([...parts], { type: "text/plain" }));
   link.download = `${isOne ? targets[0]!.replaceAll(":", "-") : "procsup"}.log`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

@@ -1,15 +1,9 @@
 /** Keeps the dashboard up to date: the WebSocket, its recovery, and the full list when it is needed. */
 
 import { ApiError, ask } from "./api.ts";
-import {
-  connection,
-  lastMessageAt,
-  session,
-  takeEvent,
-  takeItems,
-  takeList,
-  takeMetrics,
-} from "./store.ts";
+import { takeEvent } from "./news.ts";
+import { poll, type Stream } from "./poll.ts";
+import { connection, lastMessageAt, session, takeItems, takeList, takeMetrics } from "./store.ts";
 import type { ProcessJson, Session, SystemMetrics } from "./types.ts";
 
 const FIRST_WAIT_MS = 500;
@@ -18,7 +12,12 @@ const MAX_WAIT_MS = 10_000;
 const SILENCE_MS = 8000;
 const REFRESH_MS = 150;
 
-let socket: WebSocket | undefined;
+/** So many WebSockets that do not even open are taken for a sign that none will. */
+const MAX_REFUSALS = 2;
+
+let stream: Stream | undefined;
+/** How many in a row did not open. */
+let refusals = 0;
 let wait = FIRST_WAIT_MS;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let refreshing: ReturnType<typeof setTimeout> | undefined;
@@ -64,15 +63,24 @@ async function connect(): Promise<void> {
     } else lost();
     return;
   }
+  // Some proxies let no WebSocket through; what it tells can be asked for as well.
+  if (refusals >= MAX_REFUSALS) stream = poll({ receive, fail: lost });
+  else stream = listen();
+}
+
+function listen(): Stream {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  const opened = new WebSocket(`${scheme}//${location.host}/ws`);
-  socket = opened;
-  opened.addEventListener("open", () => {
+  const socket = new WebSocket(`${scheme}//${location.host}/ws`);
+  let isOver = false;
+  refusals++;
+  socket.addEventListener("open", () => {
     wait = FIRST_WAIT_MS;
-    opened.send(JSON.stringify({ type: "subscribe", topics: ["events", "system_metrics"] }));
+    refusals = 0;
+    socket.send(JSON.stringify({ type: "subscribe", topics: ["events", "system_metrics"] }));
   });
-  opened.addEventListener("message", ({ data }) => socket === opened && receive(String(data)));
-  opened.addEventListener("close", () => socket === opened && lost());
+  socket.addEventListener("message", ({ data }) => isOver || receive(JSON.parse(String(data))));
+  socket.addEventListener("close", () => isOver || lost());
+  return { close: () => (isOver = true, socket.close()) };
 }
 
 function lost(): void {
@@ -84,13 +92,12 @@ function lost(): void {
 }
 
 function close(): void {
-  const old = socket;
-  socket = undefined;
+  const old = stream;
+  stream = undefined;
   old?.close();
 }
 
-function receive(text: string): void {
-  const message = JSON.parse(text) as Record<string, unknown>;
+function receive(message: Readonly<Record<string, unknown>>): void {
   lastMessageAt.value = Date.now();
   connection.value = "live";
   if (message.type === "process_list") {

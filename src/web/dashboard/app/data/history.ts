@@ -1,4 +1,4 @@
-/** What processes and the host used over the last quarter of an hour, as this page saw it. */
+/** What processes and the host used, as this page saw it: the last minutes exactly, a day roughly. */
 
 import { signal } from "@preact/signals";
 
@@ -22,14 +22,20 @@ export interface Mark {
   readonly text: string;
 }
 
-const KEPT_MS = 15 * 60_000;
-const MAX_SAMPLES = 900;
-const MIN_STEP_MS = 900;
+/** How long readings are kept, and how far apart they are. The first ring that is long enough is read. */
+const RINGS = [
+  { kept: 15 * 60_000, step: 900 },
+  { kept: 60 * 60_000, step: 10_000 },
+  { kept: 24 * 60 * 60_000, step: 120_000 },
+] as const;
 
 /** Grows with every round of readings: what shows them subscribes to it. */
 export const round = signal(0);
 
-const samples = new Map<string, Sample[]>();
+/** When the first reading was taken. */
+export const openedAt = Date.now();
+
+const samples = new Map<string, readonly Sample[][]>();
 const marks = new Map<string, Mark[]>();
 
 /** Key of the host's own readings. */
@@ -37,21 +43,25 @@ export const HOST = "";
 
 /** Notes a reading of a process, by its id. */
 export function record(key: string, sample: Sample): void {
-  const list = samples.get(key) ?? [];
-  const last = list.at(-1);
-  // Pushes on change come thick and fast; one a second is enough.
-  if (last !== undefined && sample.at - last.at < MIN_STEP_MS) return;
-  list.push(sample);
-  const old = list.findIndex(({ at }) => at > sample.at - KEPT_MS);
-  if (old > 0 || list.length > MAX_SAMPLES) {
-    list.splice(0, Math.max(old, list.length - MAX_SAMPLES));
-  }
-  samples.set(key, list);
+  const rings = samples.get(key) ?? RINGS.map((): Sample[] => []);
+  samples.set(key, rings);
+  RINGS.forEach(({ kept, step }, index) => {
+    const list = rings[index]!;
+    const last = list.at(-1);
+    // Pushes on change come thick and fast; one a second is enough.
+    if (last !== undefined && sample.at - last.at < step) return;
+    list.push(sample);
+    const old = list.findIndex(({ at }) => at > sample.at - kept);
+    if (old > 0) list.splice(0, old);
+  });
 }
 
 /** The readings of the last `ms` milliseconds. */
 export function recent(key: string, ms: number, now = Date.now()): readonly Sample[] {
-  const list = samples.get(key) ?? [];
+  // A page that is young has it all in the finest one.
+  const needed = Math.min(ms, now - openedAt);
+  const ring = RINGS.findIndex(({ kept }) => kept >= needed);
+  const list = samples.get(key)?.at(ring) ?? [];
   const first = list.findIndex(({ at }) => at >= now - ms);
   return first < 0 ? [] : list.slice(first);
 }

@@ -29,13 +29,18 @@ export function listenForKeys(): void {
     const isPalette = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
     if ((event.ctrlKey || event.metaKey) && !isPalette) return;
     const key = isPalette ? "mod k" : event.key;
-    if (question.value !== undefined || document.querySelector("dialog[open]") !== null) return;
+    if (question.value !== undefined || isBelowAnother()) return;
     if (isTyping(event.target) && key !== "Escape" && !isPalette) return;
     const act = lookUp(key);
     if (act === undefined) return;
     event.preventDefault();
     act();
   });
+}
+
+/** What lies above the page has the keys, Escape before all. */
+function isBelowAnother(): boolean {
+  return document.querySelector("dialog[open], :popover-open") !== null;
 }
 
 function lookUp(key: string): (() => void) | undefined {

@@ -19,6 +19,10 @@ export interface LogQuery {
   readonly invert: boolean;
   /** Show only what matches. */
   readonly onlyMatches: boolean;
+  /** Search all that the daemon has, not only what this page has loaded. */
+  readonly deep: boolean;
+  /** Each app in a column of its own. */
+  readonly columns: boolean;
   /** Milliseconds since the epoch of the line that a permalink points at; 0 for none. */
   readonly at: number;
   /** Fingerprint of that line. */
@@ -35,11 +39,20 @@ export const NO_QUERY: LogQuery = {
   matchCase: false,
   invert: false,
   onlyMatches: false,
+  deep: false,
+  columns: false,
   at: 0,
   mark: "",
 };
 
-const FLAGS = { re: "isRegex", case: "matchCase", not: "invert", only: "onlyMatches" } as const;
+const FLAGS = {
+  re: "isRegex",
+  case: "matchCase",
+  not: "invert",
+  only: "onlyMatches",
+  deep: "deep",
+  cols: "columns",
+} as const;
 
 /** Reads a query from an address. What makes no sense is left out. */
 export function readLogQuery(params: URLSearchParams): LogQuery {
@@ -84,12 +97,23 @@ export function patternOf(
   { search, isRegex, matchCase }: Pick<LogQuery, "search" | "isRegex" | "matchCase">,
 ): RegExp | undefined | null {
   if (search === "") return undefined;
-  const source = isRegex ? search : search.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   try {
-    return new RegExp(source, matchCase ? "g" : "gi");
+    return new RegExp(isRegex ? search : literally(search), matchCase ? "g" : "gi");
   } catch {
     return null;
   }
+}
+
+/** The expression that the daemon looks for; undefined when it is to give every line. */
+export function grepOf(query: LogQuery): string | undefined {
+  if (!query.deep || !patternOf(query)) return undefined;
+  const source = query.isRegex ? query.search : literally(query.search);
+  return query.matchCase ? source : `(?i:${source})`;
+}
+
+/** An expression that matches a text and nothing else. */
+export function literally(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 /** A short fingerprint of a line (FNV-1a). */

@@ -3,7 +3,7 @@
 import { effect, signal } from "@preact/signals";
 import { messageOf, send } from "./api.ts";
 import { jsonLines } from "./lines.ts";
-import { breathe, type LogBuffer } from "./log_buffer.ts";
+import { breathe, type LogLine } from "./log_buffer.ts";
 import { connection } from "./store.ts";
 import type { LogLineJson } from "./types.ts";
 
@@ -15,6 +15,15 @@ export interface SourceOptions {
   readonly lines: number;
   /** Milliseconds since the epoch: lines from then on; 0 without. */
   readonly since: number;
+  /** Only lines that match, or with `invert` do not. */
+  readonly grep?: string | undefined;
+  readonly invert?: boolean;
+}
+
+/** Where the lines go. */
+export interface LogSink {
+  add(lines: readonly Omit<LogLine, "seq">[]): void;
+  clear(): void;
 }
 
 /** Lines that a view begins with. */
@@ -28,12 +37,12 @@ export class LogSource {
   readonly error = signal("");
   /** Whether what was there is being read. */
   readonly isLoading = signal(true);
-  readonly #buffer: LogBuffer;
+  readonly #sink: LogSink;
   readonly #options: SourceOptions;
   readonly #abort = new AbortController();
 
-  constructor(buffer: LogBuffer, options: SourceOptions) {
-    this.#buffer = buffer;
+  constructor(sink: LogSink, options: SourceOptions) {
+    this.#sink = sink;
     this.#options = options;
     void this.#run();
   }
@@ -47,7 +56,7 @@ export class LogSource {
     const { signal } = this.#abort;
     while (!signal.aborted) {
       try {
-        this.#buffer.clear();
+        this.#sink.clear();
         this.isLoading.value = true;
         if (this.#options.lines === 0) await this.#pour(false);
         await this.#pour(true);
@@ -61,9 +70,11 @@ export class LogSource {
   }
 
   async #pour(follow: boolean): Promise<void> {
-    const { lines, since, targets } = this.#options;
+    const { lines, since, targets, grep, invert = false } = this.#options;
     const query = new URLSearchParams(targets.map((name) => ["target", name]));
     query.set("lines", String(lines));
+    if (grep !== undefined) query.set("grep", grep);
+    if (grep !== undefined && invert) query.set("invert", "true");
     if (since > 0) query.set("since", new Date(since).toISOString());
     if (follow) query.set("follow", "true");
     if (follow && lines === 0) {
@@ -77,7 +88,7 @@ export class LogSource {
     const quiet = setTimeout(() => this.isLoading.value = false, 300);
     try {
       for await (const batch of jsonLines<LogLineJson>(response)) {
-        this.#buffer.add(batch.map(({ name, stream, line, at }) => ({
+        this.#sink.add(batch.map(({ name, stream, line, at }) => ({
           name,
           stream,
           text: line,

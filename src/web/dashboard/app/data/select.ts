@@ -80,6 +80,11 @@ const VALUE_OF: Readonly<Record<SortKey, (process: ProcessJson) => string | numb
   id: ({ numeric_id }) => numeric_id,
 };
 
+/** Whether something of it runs. */
+export function isUp({ state }: Pick<ProcessJson, "state">): boolean {
+  return state === "running" || state === "starting" || state === "stopping";
+}
+
 /** Whether somebody should have a look at it. */
 export function needsAttention(process: ProcessJson): boolean {
   return process.state === "errored" || process.state === "crashed" ||

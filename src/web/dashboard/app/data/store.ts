@@ -2,8 +2,9 @@
 
 import { computed, signal } from "@preact/signals";
 import { announce } from "./notices.ts";
-import { addMark, HOST, keepOnly, record, round } from "./history.ts";
-import type { EventRow, ProcessJson, Session, State, SystemMetrics } from "./types.ts";
+import { HOST, keepOnly, record, round } from "./history.ts";
+import { markRuns, noteRestarts, seedNews } from "./news.ts";
+import type { ProcessJson, Session, State, SystemMetrics } from "./types.ts";
 
 /** How the daemon is reached. */
 export type Connection = "connecting" | "live" | "lost" | "signed_out";
@@ -16,8 +17,6 @@ export const lastMessageAt = signal(0);
 export const session = signal<Session | undefined>(undefined);
 /** Processes by id. Null before the first answer. */
 export const processes = signal<ReadonlyMap<string, ProcessJson> | null>(null);
-/** News, the newest first. */
-export const events = signal<readonly EventRow[]>([]);
 /** The machine. */
 export const metrics = signal<SystemMetrics | undefined>(undefined);
 /** Grows by one a second: what shows ages subscribes to it. */
@@ -44,7 +43,8 @@ export const mayOperate = computed(() =>
 /** Whether one may add and remove processes. */
 export const mayAdminister = computed(() => session.value?.role === "admin");
 
-const MAX_EVENTS = 500;
+/** Ports that processes listen on, by the id of the process. Empty while nobody looks at them. */
+export const ports = signal<ReadonlyMap<string, readonly number[]>>(new Map());
 
 /** Fields that only tell how much time has passed. */
 const MOVING = new Set<string>(["uptime"]);
@@ -54,10 +54,12 @@ export function takeList(list: readonly ProcessJson[]): void {
   const before = processes.value;
   const next = new Map<string, ProcessJson>();
   for (const process of list) {
-    next.set(process.id, merged(before?.get(process.id), process));
+    const old = before?.get(process.id);
+    next.set(process.id, merged(old, process));
     markRuns(process);
+    if (old !== undefined) noteRestarts(old.restarts, process.restarts);
   }
-  if (before === null) seedEvents(list);
+  if (before === null) seedNews(list);
   else announceChanges(before, next);
   processes.value = next;
   keepOnly(new Set(next.keys()));
@@ -79,6 +81,7 @@ export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
       stale = true;
       continue;
     }
+    noteRestarts(old.restarts, item.restarts ?? 0);
     stale ||= old.state !== item.state || old.pid !== item.pid || old.restarts !== item.restarts;
     const process = merged(old, item);
     next.set(process.id, process);
@@ -111,13 +114,6 @@ export function takeMetrics(news: SystemMetrics): void {
   round.value++;
 }
 
-/** Adds a piece of news. */
-export function takeEvent(event: Omit<EventRow, "key">): void {
-  const key = `${event.at} ${event.name} ${event.type} ${event.reason}`;
-  if (events.value.some((one) => one.key === key)) return;
-  events.value = [{ ...event, key }, ...events.value].slice(0, MAX_EVENTS);
-}
-
 /** The old object when nothing worth showing has changed: what shows it need not be drawn again. */
 function merged(old: ProcessJson | undefined, news: Partial<ProcessJson>): ProcessJson {
   if (old === undefined) return news as ProcessJson;
@@ -137,38 +133,4 @@ function announceChanges(
     const old = before.get(id);
     if (old !== undefined && old.state !== state) announce(`${name} is ${state}`);
   }
-}
-
-/** The daemon tells only what happens from now on: what is known of before is put together. */
-function seedEvents(list: readonly ProcessJson[]): void {
-  const known: EventRow[] = [];
-  const add = (event: Omit<EventRow, "key">) =>
-    known.push({ ...event, key: `${event.at} ${event.name} ${event.type}` });
-  for (const { name, state, started_at, last_exit, last_reason } of list) {
-    const isUp = state === "running" || state === "starting";
-    if (started_at !== null) {
-      const reason = isUp ? last_reason : "";
-      add({ type: isUp ? state : "starting", at: Date.parse(started_at), name, reason });
-    }
-    if (last_exit === null) continue;
-    const type = isUp ? "exited" : state;
-    const reason = isUp ? exitText(last_exit) : last_reason || exitText(last_exit);
-    add({ type, at: Date.parse(last_exit.at), name, reason });
-  }
-  events.value = known.sort((a, b) => b.at - a.at).slice(0, MAX_EVENTS);
-}
-
-function markRuns({ id, started_at, last_exit }: ProcessJson): void {
-  if (started_at !== null) {
-    addMark(id, { at: Date.parse(started_at), kind: "start", text: "started" });
-  }
-  if (last_exit === null) return;
-  const kind = last_exit.code === 0 ? "end" : "failure";
-  addMark(id, { at: Date.parse(last_exit.at), kind, text: exitText(last_exit) });
-}
-
-/** How a run ended, in words. */
-export function exitText({ code, signal }: { code: number | null; signal: string | null }): string {
-  if (signal !== null) return `ended by ${signal}`;
-  return code === null ? "exit code not known" : `exit code ${code}`;
 }

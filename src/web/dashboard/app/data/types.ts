@@ -1,7 +1,14 @@
 /** What the daemon tells the dashboard, and what is kept of it. */
 
 import type { LogStream } from "./log_query.ts";
-export type { CronJson, WhyJson } from "../../../../protocol/actions.ts";
+export type { ConfigReloadResult, CronJson, WhyJson } from "../../../../protocol/actions.ts";
+export type {
+  CronRunJson,
+  HealthCheckJson,
+  HistoryJson,
+  HookRunJson,
+} from "../../../../protocol/history_json.ts";
+export type { PortsJson, SystemInfoJson } from "../../../../protocol/web_actions.ts";
 export type { ProcessJson } from "../../../../protocol/process_json.ts";
 
 /** Where a process is in its life. */

@@ -4,14 +4,18 @@ import { computed } from "@preact/signals";
 import { type Layout, layOut, type Link, type Node } from "../data/layers.ts";
 import { linkTo } from "../data/router.ts";
 import { processes, processList } from "../data/store.ts";
+import { readyAfter } from "../data/readiness.ts";
 import { Empty, Loading } from "../parts/empty.tsx";
 import { StateShape } from "../parts/state_badge.tsx";
+import { shortSpan } from "../text/format.ts";
 
 const layout = computed(() => layOut(processList.value));
 
 const NODE = { width: 190, height: 56 };
-const GAP = { x: 110, y: 28 };
+const GAP = { x: 120, y: 28 };
 const MARGIN = 12;
+/** Labels of lines that end in one place stand above each other. */
+const LABEL_PX = 13;
 
 /** The screen. */
 export function Graph() {
@@ -60,10 +64,11 @@ function Drawing({ layout: { nodes, links } }: { layout: Layout }) {
     <div class="graph-frame" tabIndex={0} role="region" aria-label="Drawing of the dependencies">
       <div class="graph" style={{ width: `${width}px`, height: `${height}px` }}>
         <svg width={width} height={height} aria-hidden="true">
-          {links.map((link) => (
+          {links.map((link, index) => (
             <Edge
               key={`${link.from} ${link.to}`}
               link={link}
+              nth={links.slice(0, index).filter(({ to }) => to === link.to).length}
               from={byName.get(link.from)!}
               to={byName.get(link.to)!}
             />
@@ -86,7 +91,7 @@ function Drawing({ layout: { nodes, links } }: { layout: Layout }) {
   );
 }
 
-function Edge({ link, from, to }: { link: Link; from: Node; to: Node }) {
+function Edge({ link, from, to, nth }: { link: Link; from: Node; to: Node; nth: number }) {
   const [a, b] = [placeOf(from), placeOf(to)];
   const [x1, y1] = [a.x + NODE.width, a.y + NODE.height / 2];
   const [x2, y2] = [b.x - 6, b.y + NODE.height / 2];
@@ -97,14 +102,17 @@ function Edge({ link, from, to }: { link: Link; from: Node; to: Node }) {
     <g class={`edge${isMet ? " met" : ""}`}>
       <path d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`} />
       <path class="arrow" d={`M${x2 + 6} ${y2}l-8-5v10z`} />
-      <text x={(x1 + x2) / 2} y={(y1 + y2) / 2 - 6} text-anchor="middle">{link.condition}</text>
+      <text x={x2 - 10} y={y2 - 6 - nth * LABEL_PX} text-anchor="end">{link.condition}</text>
     </g>
   );
 }
 
 function NodeLink({ node: { name, members, state } }: { node: Node }) {
   const up = members.filter((member) => member.state === "running").length;
-  const text = members.length > 1 ? `${up} of ${members.length} running` : state ?? "not there";
+  const took = members.length === 1 ? readyAfter(members[0]!) : undefined;
+  const text = members.length > 1
+    ? `${up} of ${members.length} running`
+    : `${state ?? "not there"}${took === undefined ? "" : `, ready in ${shortSpan(took)}`}`;
   const href = members.length === 1
     ? linkTo(["processes", members[0]!.name])
     : linkTo(["processes"], new URLSearchParams({ q: name }));

@@ -1,22 +1,23 @@
 /** The machine, the daemon, and how programs talk to it. */
 
-import { run } from "../data/actions.ts";
-import { send } from "../data/api.ts";
 import { HOST, recent, round } from "../data/history.ts";
-import { confirmed } from "../data/notices.ts";
-import { connection, mayAdminister, mayOperate, metrics, session } from "../data/store.ts";
-import type { SystemMetrics } from "../data/types.ts";
-import { Button } from "../parts/button.tsx";
+import { usePolled } from "../data/polled.ts";
+import { clock, metrics, session } from "../data/store.ts";
+import type { SystemInfoJson, SystemMetrics } from "../data/types.ts";
 import { Chart, fitting } from "../parts/chart.tsx";
+import { DaemonActions } from "../parts/daemon_actions.tsx";
 import { Loading } from "../parts/empty.tsx";
-import { bytes, percent, span } from "../text/format.ts";
+import { Snippets } from "../parts/snippets.tsx";
+import { bytes, percent, relative, span } from "../text/format.ts";
 
 const SPAN_MS = 300_000;
+const INFO_MS = 30_000;
 
 /** The screen. */
 export function Host() {
   round.value;
-  const host = metrics.value;
+  const { data } = usePolled<SystemInfoJson>("/system/info", INFO_MS);
+  const [host, info] = [metrics.value, data.value];
   if (host === undefined) return <Loading />;
   const samples = recent(HOST, SPAN_MS);
   const common = { samples, ms: fitting(samples, SPAN_MS) };
@@ -44,15 +45,15 @@ export function Host() {
         />
       </div>
       <div class="two">
-        <Facts title="Machine" facts={machineFacts(host)} />
-        <Facts title="Daemon" facts={daemonFacts(host)} />
+        <Facts title="Machine" facts={machineFacts(host, info)} />
+        <Facts title="Daemon" facts={daemonFacts(host, info)} />
       </div>
-      <Snippets />
+      <Snippets home={info?.home ?? "~/.procsup"} />
     </>
   );
 }
 
-function machineFacts(host: SystemMetrics): [string, string][] {
+function machineFacts(host: SystemMetrics, info?: SystemInfoJson): [string, string][] {
   const { cpu_load_1, cpu_load_5, cpu_load_15 } = host;
   const loads = [cpu_load_1, cpu_load_5, cpu_load_15].map((load) => (load ?? 0).toFixed(2));
   return [
@@ -66,21 +67,37 @@ function machineFacts(host: SystemMetrics): [string, string][] {
       "Swap",
       host.swap_total ? `${bytes(host.swap_used ?? 0)} of ${bytes(host.swap_total)}` : "none",
     ],
+    [
+      "Disk",
+      info && info.disk_total > 0
+        ? `${bytes(info.disk_available)} free of ${bytes(info.disk_total)}`
+        : "–",
+    ],
     ["Processes", String(host.process_count ?? "–")],
   ];
 }
 
-function daemonFacts({ daemon }: SystemMetrics): [string, string][] {
+function daemonFacts({ daemon }: SystemMetrics, info?: SystemInfoJson): [string, string][] {
   return [
     ["Version", daemon?.version ?? "–"],
     ["Pid", String(daemon?.pid ?? "–")],
     ["Up", span((daemon?.uptime_seconds ?? 0) * 1000)],
     ["Memory", bytes(daemon?.memory_bytes ?? 0)],
+    ["Home", info?.home ?? "–"],
+    ["Socket", info?.socket ?? "–"],
+    ["List saved", savedText(info)],
     [
       "Signed in as",
       session.value ? `${session.value.name || "dashboard"} (${session.value.role})` : "–",
     ],
   ];
+}
+
+function savedText(info: SystemInfoJson | undefined): string {
+  if (info === undefined) return "–";
+  return info.saved_at === null
+    ? "never: procsup resurrect would bring nothing back"
+    : relative(Date.parse(info.saved_at), clock.value);
 }
 
 function Facts({ title, facts }: { title: string; facts: readonly [string, string][] }) {
@@ -94,63 +111,6 @@ function Facts({ title, facts }: { title: string; facts: readonly [string, strin
             <dd>{text}</dd>
           </div>
         ))}
-      </dl>
-    </section>
-  );
-}
-
-function DaemonActions() {
-  const resurrect = async () => {
-    const yes = await confirmed(
-      "Bring back what was saved?",
-      "Processes of the saved list that are not there are added and started.",
-      "Bring back",
-      false,
-    );
-    if (!yes) return;
-    await run({ doing: "Bringing back", done: "What was saved is back" }, "/resurrect", {
-      method: "POST",
-    });
-  };
-  const save = () =>
-    run({ doing: "Saving the list", done: "The list is saved" }, "/save", { method: "POST" });
-  const leave = async () => {
-    await send("/session", { method: "DELETE" }).catch(() => {});
-    connection.value = "signed_out";
-    location.reload();
-  };
-  return (
-    <div class="row wrap head-actions">
-      {mayOperate.value && <Button icon="save" onClick={save}>Save list</Button>}
-      {mayAdminister.value && <Button icon="reload" onClick={resurrect}>Resurrect</Button>}
-      <Button icon="leave" onClick={leave}>Sign out</Button>
-    </div>
-  );
-}
-
-function Snippets() {
-  const { origin } = location;
-  const token = "Authorization: Bearer $(cat ~/.procsup/token)";
-  return (
-    <section class="panel">
-      <h2>For programs</h2>
-      <dl class="snippets">
-        <dt>REST</dt>
-        <dd>
-          <code>curl -H "{token}" {origin}/api/v1/processes</code>
-        </dd>
-        <dt>OpenAPI</dt>
-        <dd>
-          <a href="/openapi.json">{origin}/openapi.json</a>
-        </dd>
-        <dt>Prometheus</dt>
-        <dd>
-          <a href="/metrics">{origin}/metrics</a>
-        </dd>
-        <dt>MCP for agents</dt>
-        <dd>
-          <code>procsup mcp</code>
-        </dd>
       </dl>
     </section>
   );

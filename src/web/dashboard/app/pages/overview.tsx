@@ -1,17 +1,18 @@
 /** How things are, at a glance: what needs somebody first. */
 
-import { HOST, recent, round, type Sample } from "../data/history.ts";
 import { linkTo } from "../data/router.ts";
 import { needsAttention } from "../data/select.ts";
-import { clock, events, metrics, processes, processList, stateCounts } from "../data/store.ts";
+import { events } from "../data/news.ts";
+import { clock, processes, processList, stateCounts } from "../data/store.ts";
 import { type ProcessJson, STATES } from "../data/types.ts";
 import { Empty, Loading } from "../parts/empty.tsx";
 import { EventList } from "../parts/event_list.tsx";
+import { HostTiles } from "../parts/host_tiles.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Sparkline } from "../parts/sparkline.tsx";
 import { HealthBadge, StateBadge, StateShape } from "../parts/state_badge.tsx";
-import { RowActions, Uptime } from "../parts/process_row.tsx";
-import { bytes, counted, percent, relative, span } from "../text/format.ts";
+import { Uptime } from "../parts/process_figures.tsx";
+import { RowActions } from "../parts/row_actions.tsx";
+import { bytes, counted, percent, relative } from "../text/format.ts";
 
 const MANY = 8;
 const SHOWN_EVENTS = 12;
@@ -38,7 +39,9 @@ export function Overview() {
       <div class="two">
         <Attention />
         <section class="panel" aria-labelledby="recent">
-          <h2 id="recent">Recent events</h2>
+          <h2 id="recent" class="row between">
+            Recent events <a class="small" href={linkTo(["events"])}>All events</a>
+          </h2>
           <EventList events={events.value.slice(0, SHOWN_EVENTS)} />
         </section>
       </div>
@@ -76,69 +79,6 @@ function Counters() {
         );
       })}
     </ul>
-  );
-}
-
-function HostTiles() {
-  round.value;
-  const host = metrics.value;
-  if (host === undefined) return null;
-  const { total_memory = 0, used_memory = 0, cpu_count = 1, cpu_percent = 0 } = host;
-  const samples = recent(HOST, 60_000);
-  const used = total_memory === 0 ? "" : ` of ${bytes(total_memory)}`;
-  return (
-    <section class="tiles" aria-label="Host">
-      <Tile
-        title="CPU"
-        text={percent(cpu_percent)}
-        more={counted(cpu_count, "core")}
-        samples={samples}
-        value={({ cpu }) => cpu}
-        most={100}
-      />
-      <Tile
-        title="Memory"
-        text={bytes(used_memory)}
-        more={used}
-        samples={samples}
-        value={({ memory }) => memory}
-        most={total_memory}
-      />
-      <Tile
-        title="Load"
-        text={(host.cpu_load_1 ?? 0).toFixed(2)}
-        more={`${(host.cpu_load_5 ?? 0).toFixed(2)} · ${(host.cpu_load_15 ?? 0).toFixed(2)}`}
-        samples={samples}
-        value={({ load }) => load}
-        most={cpu_count}
-      />
-      <Tile
-        title="Daemon"
-        text={span((host.daemon?.uptime_seconds ?? 0) * 1000)}
-        more={host.daemon?.memory_bytes ? bytes(host.daemon.memory_bytes) : ""}
-      />
-    </section>
-  );
-}
-
-function Tile({ title, text, more, samples, value, most = 1 }: {
-  readonly title: string;
-  readonly text: string;
-  readonly more: string;
-  readonly samples?: readonly Sample[];
-  readonly value?: (sample: Sample) => number;
-  readonly most?: number;
-}) {
-  return (
-    <div class="tile">
-      <span class="faint small">{title}</span>
-      <span class="row between">
-        <span>
-          <strong class="number">{text}</strong> <span class="faint small">{more}</span>
-        </span>
-        {samples && value && <Sparkline samples={samples} value={value} most={most} />}
-      </span>
-    </div>
   );
 }
 

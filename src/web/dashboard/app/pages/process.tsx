@@ -1,18 +1,26 @@
 /** One process: why it is as it is, its output, its figures, its news and its configuration. */
 
 import { linkTo, place, setParams } from "../data/router.ts";
-import { events, processes, processList } from "../data/store.ts";
+import { events } from "../data/news.ts";
+import { mayAdminister, processes, processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { Empty, Loading } from "../parts/empty.tsx";
 import { EventList } from "../parts/event_list.tsx";
+import { ConfigDrift } from "../parts/config_drift.tsx";
 import { ConfigTree } from "../parts/config_tree.tsx";
 import { ProcessActions } from "../parts/process_actions.tsx";
 import { ProcessCharts } from "../parts/process_charts.tsx";
+import { ProcessEnv } from "../parts/process_env.tsx";
+import { ProcessHealth } from "../parts/process_health.tsx";
+import { ProcessHooks } from "../parts/process_hooks.tsx";
 import { ProcessLog } from "../parts/process_log.tsx";
 import { HealthBadge, StateBadge } from "../parts/state_badge.tsx";
 import { Summary } from "../parts/process_summary.tsx";
+import { Tabs } from "../parts/tabs.tsx";
 
-const TABS = ["summary", "logs", "metrics", "events", "config"] as const;
+const TABS = [
+  ...["summary", "logs", "metrics", "health", "hooks", "env", "config", "events"] as const,
+];
 
 type Tab = (typeof TABS)[number];
 
@@ -44,7 +52,11 @@ export function Process() {
         <HealthBadge process={process} />
         <ProcessActions process={process} />
       </div>
-      <Tabs tab={tab} />
+      <Tabs
+        tabs={TABS}
+        chosen={tab}
+        onChoose={(next) => setParams({ tab: next === "summary" ? "" : next })}
+      />
       <div
         role="tabpanel"
         id="panel"
@@ -65,51 +77,28 @@ function Body({ tab, process }: { tab: Tab; process: ProcessJson }) {
       return <ProcessLog name={process.name} />;
     case "metrics":
       return <ProcessCharts process={process} />;
+    case "health":
+      return <ProcessHealth process={process} />;
+    case "hooks":
+      return <ProcessHooks process={process} />;
+    case "env":
+      return <ProcessEnv process={process} />;
     case "events":
       return (
-        <>
+        <section class="panel">
           <p class="faint small">Since this page was opened, and what was known by then.</p>
           <EventList
             events={events.value.filter(({ name }) => name === process.name)}
             named={false}
           />
-        </>
+        </section>
       );
     case "config":
-      return <ConfigTree config={process.config} />;
+      return (
+        <>
+          {mayAdminister.value && <ConfigDrift name={process.name} />}
+          <ConfigTree config={process.config} />
+        </>
+      );
   }
-}
-
-function Tabs({ tab }: { tab: Tab }) {
-  const open = (next: Tab) => {
-    setParams({ tab: next === "summary" ? "" : next });
-    document.getElementById(`tab-${next}`)?.focus();
-  };
-  return (
-    <div
-      class="tabs"
-      role="tablist"
-      aria-label="Parts"
-      onKeyDown={({ key }) => {
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
-        const index = TABS.indexOf(tab);
-        if (step !== undefined) open(TABS[(index + step + TABS.length) % TABS.length]!);
-      }}
-    >
-      {TABS.map((one) => (
-        <button
-          key={one}
-          id={`tab-${one}`}
-          type="button"
-          role="tab"
-          aria-selected={one === tab}
-          aria-controls="panel"
-          tabIndex={one === tab ? 0 : -1}
-          onClick={() => open(one)}
-        >
-          {one}
-        </button>
-      ))}
-    </div>
-  );
 }

@@ -12,6 +12,7 @@ import type { ProcessJson, State } from "../data/types.ts";
 import { BulkBar } from "../parts/bulk_bar.tsx";
 import { Empty, Loading } from "../parts/empty.tsx";
 import { ProcessFilters } from "../parts/process_filters.tsx";
+import { usePorts } from "../parts/use_ports.ts";
 import { ProcessCard } from "../parts/process_row.tsx";
 import { type Group, ProcessTable } from "../parts/process_table.tsx";
 
@@ -48,6 +49,7 @@ export function Processes() {
   });
   const clear = () => selected.value = new Set();
   useProcessKeys(shown, chosen, toggle.current, clear);
+  usePorts();
   if (processes.value === null) return <Loading />;
   const groups = grouped(shown, groupBy);
   return (
@@ -132,6 +134,11 @@ const GROUP_TITLES: Readonly<Record<string, (process: ProcessJson) => string>> =
   tag: ({ tags }) => tags[0] === undefined ? "no tag" : `#${tags[0]}`,
 };
 
+function rowOf(process: ProcessJson | undefined): HTMLElement | null {
+  if (process === undefined) return null;
+  return document.querySelector<HTMLElement>(`[data-row="${CSS.escape(process.name)}"]`);
+}
+
 /** Keys act on what is selected, else on the row that has the focus. */
 function useProcessKeys(
   shown: readonly ProcessJson[],
@@ -145,9 +152,7 @@ function useProcessKeys(
   };
   const move = (step: number) => {
     const next = Math.max(0, Math.min(shown.length - 1, focused() + step));
-    const name = shown[next]?.name;
-    if (name === undefined) return;
-    document.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"] a`)?.focus();
+    rowOf(shown[next])?.querySelector<HTMLElement>("a")?.focus();
   };
   const withNames = (then: (names: string[]) => void) => () => {
     const one = shown[focused()];
@@ -161,6 +166,7 @@ function useProcessKeys(
     x: () => shown[focused()] && toggle(shown[focused()]!.id),
     s: doing("start"),
     S: doing("stop"),
+    ".": () => rowOf(shown[focused()])?.querySelector<HTMLElement>("[aria-label^='More']")?.click(),
     r: doing("restart"),
     R: doing("reload"),
     l: withNames((names) => go(["logs"], new URLSearchParams(names.map((name) => ["t", name])))),

@@ -1,40 +1,74 @@
 /** What somebody sees who is not signed in. */
 
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { messageOf } from "../data/api.ts";
+import { place } from "../data/router.ts";
+import { signIn } from "../data/sign_in.ts";
 import { Button } from "../parts/button.tsx";
+import { Logo } from "../parts/logo.tsx";
+
+/** What the server says by the address after a link that did not work. */
+const FAILURES: Readonly<Record<string, string>> = {
+  link: "That link has been used, or is older than a minute. Ask for a new one:",
+  wait: "Too many failed sign-ins. Wait a minute, then ask for a new link:",
+};
 
 /** The screen. */
 export function SignIn() {
-  const code = useSignal("");
-  const submit = (event: Event) => {
+  const text = useSignal("");
+  const error = useSignal("");
+  const busy = useSignal(false);
+  useEffect(() => document.getElementById("credential")?.focus(), []);
+  const submit = async (event: Event) => {
     event.preventDefault();
-    const text = code.value.trim();
-    const given = /[?&]code=([^&\s]+)/.exec(text)?.[1] ?? encodeURIComponent(text);
-    location.href = `/login?code=${given}`;
+    busy.value = true;
+    try {
+      await signIn(text.value);
+      location.hash = "#/";
+      location.reload();
+    } catch (reason) {
+      error.value = messageOf(reason);
+      busy.value = false;
+    }
   };
+  const failure = FAILURES[place.value.params.get("failed") ?? ""];
   return (
     <main class="sign-in" id="main">
-      <svg class="logo" width="48" height="48" viewBox="0 0 32 32" aria-hidden="true">
-        <rect width="32" height="32" rx="8" />
-        <path d="M7 17h4l3-8 5 14 3-6h3" />
-      </svg>
-      <h1>procsup</h1>
-      <p>This dashboard opens by a link that works once. On the machine, run</p>
-      <pre><code>procsup web open</code></pre>
-      <p>and open the link it prints, or paste it here:</p>
-      <form onSubmit={submit}>
-        <label class="unseen" for="code">Link or code</label>
-        <input
-          id="code"
-          type="text"
-          placeholder="Link or code"
-          required
-          autocomplete="off"
-          value={code}
-          onInput={({ currentTarget }) => code.value = currentTarget.value}
-        />
-        <Button kind="primary" submits>Sign in</Button>
-      </form>
+      <div class="sign-in-card">
+        <Logo size={44} />
+        <h1>Sign in to procsup</h1>
+        {failure
+          ? <p class="bad" role="alert">{failure}</p>
+          : <p class="faint">On the machine, run this and open the link it prints:</p>}
+        <pre><code>procsup web open</code></pre>
+        <form onSubmit={submit}>
+          <label for="credential">Or paste a link, a code or a token</label>
+          <div class="row">
+            <input
+              id="credential"
+              type="password"
+              required
+              autocomplete="off"
+              spellcheck={false}
+              aria-invalid={error.value !== ""}
+              aria-describedby="sign-in-more"
+              value={text}
+              onInput={({ currentTarget }) => text.value = currentTarget.value}
+            />
+            <Button kind="primary" submits disabled={busy.value}>
+              {busy.value ? "Signing in…" : "Sign in"}
+            </Button>
+          </div>
+          <div id="sign-in-more">
+            {error.value ? <p class="bad small" role="alert">{error}</p> : (
+              <p class="faint small">
+                A token with fewer rights: <code>procsup token create NAME --role read</code>
+              </p>
+            )}
+          </div>
+        </form>
+      </div>
     </main>
   );
 }

@@ -3,6 +3,7 @@
 import { act, type Verb } from "../data/actions.ts";
 import { mayAdminister, mayOperate } from "../data/store.ts";
 import { linkTo } from "../data/router.ts";
+import { baseName } from "../data/select.ts";
 import { counted } from "../text/format.ts";
 import { Button } from "./button.tsx";
 import { Icon, type IconName } from "./icon.tsx";
@@ -12,6 +13,7 @@ const VERBS: readonly { verb: Verb; icon: IconName; text: string }[] = [
   { verb: "stop", icon: "stop", text: "Stop" },
   { verb: "restart", icon: "restart", text: "Restart" },
   { verb: "reload", icon: "reload", text: "Reload" },
+  { verb: "roll", icon: "reload", text: "Roll" },
 ];
 
 /** The bar, while something is selected. */
@@ -26,7 +28,7 @@ export function BulkBar({ names, onClear }: { names: readonly string[]; onClear:
           <Button
             key={verb}
             icon={icon}
-            onClick={() => act(verb, names)}
+            onClick={() => act(verb, verb === "roll" ? [...new Set(names.map(baseName))] : names)}
           >
             {text}
           </Button>

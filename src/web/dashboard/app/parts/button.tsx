@@ -5,6 +5,7 @@ import { Icon, type IconName } from "./icon.tsx";
 
 /** How a button looks and what it does. */
 export interface ButtonProps {
+  readonly id?: string;
   readonly icon?: IconName;
   /** Its name when it has no text; also shown on hover. */
   readonly label?: string;
@@ -18,10 +19,11 @@ export interface ButtonProps {
 
 /** A button with an icon, a text, or both. */
 export function Button(
-  { icon, label, kind = "plain", disabled, pressed, submits, onClick, children }: ButtonProps,
+  { id, icon, label, kind = "plain", disabled, pressed, submits, onClick, children }: ButtonProps,
 ) {
   return (
     <button
+      id={id}
       type={submits ? "submit" : "button"}
       class={`button ${kind}${children === undefined ? " only-icon" : ""}`}
       disabled={disabled}

@@ -1,20 +1,19 @@
 /** A configuration, read only. */
 
-import { toast } from "../data/notices.ts";
+import { copyText } from "../data/copy.ts";
 import { Button } from "./button.tsx";
 
 /** Every key with its value. Values of the environment never leave the daemon. */
 export function ConfigTree({ config }: { config: Readonly<Record<string, unknown>> }) {
-  const copy = () =>
-    navigator.clipboard.writeText(JSON.stringify(config, null, 2)).then(
-      () => toast("done", "Copied"),
-      () => toast("failed", "This browser does not let the page copy"),
-    );
   return (
     <>
       <div class="row between">
-        <p class="faint small">Values of the environment are masked.</p>
-        <Button icon="copy" onClick={copy}>Copy as JSON</Button>
+        <p class="faint small">
+          As it is in force, defaults included. Values of the environment are masked.
+        </p>
+        <Button icon="copy" onClick={() => void copyText(JSON.stringify(config, null, 2))}>
+          Copy as JSON
+        </Button>
       </div>
       <dl class="config">
         {Object.entries(config).map(([key, value]) => (

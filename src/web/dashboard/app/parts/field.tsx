@@ -13,13 +13,14 @@ export interface FieldProps {
   readonly options?: readonly string[];
   /** Lines of a text area; a one-line field without it. */
   readonly rows?: number;
+  readonly placeholder?: string;
   /** Only digits are wanted: phones show the keys for them. */
   readonly numeric?: boolean;
 }
 
 /** Label, field, hint and what is wrong with it. */
 export function Field(
-  { name, label, value, hint, error, required, options, rows, numeric }: FieldProps,
+  { name, label, value, hint, error, required, options, rows, numeric, placeholder }: FieldProps,
 ) {
   const id = `field-${name}`;
   const described = error ? `${id}-error` : hint ? `${id}-hint` : undefined;
@@ -47,6 +48,7 @@ export function Field(
           <textarea
             {...common}
             rows={rows}
+            placeholder={placeholder}
             onInput={({ currentTarget }) => value.value = currentTarget.value}
           />
         )

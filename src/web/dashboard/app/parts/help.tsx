@@ -13,6 +13,8 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]
     ["g g", "Graph"],
     ["g c", "Cron"],
     ["g h", "Host"],
+    ["g e", "Events"],
+    ["g a", "Apply a configuration"],
     ["n", "Start something new"],
     ["t", "Light or dark"],
     ["?", "This list"],
@@ -26,6 +28,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]
     ["r", "Restart"],
     ["R", "Reload"],
     ["l", "Its logs"],
+    [".", "All that can be done"],
     ["Esc", "Select nothing"],
   ]],
   ["Logs", [

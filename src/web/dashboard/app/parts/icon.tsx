@@ -32,6 +32,11 @@ const SHAPES = {
   more: "M5 12h.01M12 12h.01M19 12h.01",
   wrap: "M4 6h16M4 12h13a3 3 0 0 1 0 6h-4M15 15l-3 3 3 3M4 18h4",
   save: "M5 3h12l4 4v14H3V3zM8 3v6h8V3M8 21v-7h8v7",
+  text: "M4 7V5h16v2M12 5v14M9 19h6",
+  columns: "M4 4h16v16H4zM12 4v16",
+  file: "M6 3h8l5 5v13H6zM14 3v5h5",
+  events: "M4 12h4l3-8 4 16 2-8h3",
+  blank: "",
   leave: "M10 4H4v16h6M15 8l4 4-4 4M19 12H9",
 } as const;
 
@@ -41,7 +46,13 @@ export type IconName = keyof typeof SHAPES;
 /** A drawing in the colour of the text around it. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
-    <svg class="icon" width={size} height={size} viewBox="0 0 24 24" aria-hidden="true">
+    <svg
+      class={`icon icon-${name}`}
+      width={size}
+      height={size}
+      viewBox="0 0 24 24"
+      aria-hidden="true"
+    >
       <path d={SHAPES[name]} />
     </svg>
   );

@@ -1,8 +1,14 @@
 /** One line in full: its fields when it is JSON, and a link to it. */
 
-import { toast } from "../data/notices.ts";
+import { copyText } from "../data/copy.ts";
 import type { LogLine } from "../data/log_buffer.ts";
-import { fingerprint, type LogQuery, NO_QUERY, writeLogQuery } from "../data/log_query.ts";
+import {
+  fingerprint,
+  literally,
+  type LogQuery,
+  NO_QUERY,
+  writeLogQuery,
+} from "../data/log_query.ts";
 import { linkTo } from "../data/router.ts";
 import { plainLine } from "../text/ansi.ts";
 import { jsonFields, levelOf } from "../text/log_line.ts";
@@ -11,9 +17,10 @@ import { Button } from "./button.tsx";
 
 /** A panel below the lines. */
 export function LineDetails(
-  { line, query, onClose }: {
+  { line, query, onQuery, onClose }: {
     readonly line: LogLine;
     readonly query: LogQuery;
+    readonly onQuery: (query: LogQuery) => void;
     readonly onClose: () => void;
   },
 ) {
@@ -27,21 +34,38 @@ export function LineDetails(
           {levelOf(plain) ?? "no level"}
         </p>
         <span class="row">
-          <Button icon="copy" kind="quiet" label="Copy the line" onClick={() => copy(plain)} />
+          {isNarrowed(query) && (
+            <Button onClick={() => onQuery(around(line, query))}>Show in context</Button>
+          )}
+          <Button
+            icon="copy"
+            kind="quiet"
+            label="Copy the line"
+            onClick={() => void copyText(plain)}
+          />
           <Button
             icon="link"
             kind="quiet"
             label="Copy a link to this line"
-            onClick={() => copy(permalink(line, query))}
+            onClick={() => void copyText(permalink(line, query))}
           />
           <Button icon="close" kind="quiet" label="Close" onClick={onClose} />
         </span>
       </div>
       {fields === undefined ? <pre tabIndex={0}>{plain}</pre> : (
-        <dl class="fields">
+        <dl class="fields" tabIndex={0}>
           {Object.entries(fields).map(([key, value]) => (
             <div key={key}>
-              <dt>{key}</dt>
+              <dt>
+                <button
+                  type="button"
+                  class="chip"
+                  title="Search for lines with the same"
+                  onClick={() => onQuery({ ...query, ...sameField(key, value) })}
+                >
+                  {key}
+                </button>
+              </dt>
               <dd>{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</dd>
             </div>
           ))}
@@ -51,22 +75,30 @@ export function LineDetails(
   );
 }
 
-/** It opens the log around the line, with nothing hidden. */
-function permalink({ name, stream, text, at }: LogLine, { targets }: LogQuery): string {
-  const params = writeLogQuery({
-    ...NO_QUERY,
-    targets: targets.length === 0 ? [name] : targets,
-    at,
-    mark: fingerprint(name, stream, text),
-  });
-  return new URL(linkTo(["logs"], params), location.href).href;
+/** Whether something stands between the line and its neighbours. */
+function isNarrowed({ search, level, stream, at }: LogQuery): boolean {
+  return at === 0 && (search !== "" || level !== "" || stream !== "");
 }
 
-async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-    toast("done", "Copied");
-  } catch {
-    toast("failed", "This browser does not let the page copy");
-  }
+/** Lines that say the same in a field. An object is too much to look for. */
+function sameField(key: string, value: unknown): Partial<LogQuery> {
+  const name = literally(JSON.stringify(key));
+  const isPlain = typeof value !== "object" || value === null;
+  const text = isPlain ? literally(JSON.stringify(value)) : "";
+  return { search: `${name}\\s*:\\s*${text}`, isRegex: true, onlyMatches: true };
+}
+
+/** The log around a line, with nothing hidden. */
+function around({ name, stream, text, at }: LogLine, { targets, columns }: LogQuery): LogQuery {
+  return {
+    ...NO_QUERY,
+    targets: targets.length === 0 ? [name] : targets,
+    columns,
+    at,
+    mark: fingerprint(name, stream, text),
+  };
+}
+
+function permalink(line: LogLine, query: LogQuery): string {
+  return new URL(linkTo(["logs"], writeLogQuery(around(line, query))), location.href).href;
 }

@@ -1,12 +1,15 @@
 /** The lines of a log, of which only those in sight are drawn. */
 
 import { type Signal, useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { LogBuffer } from "../data/log_buffer.ts";
 import { isPhone } from "../data/media.ts";
-import { counted } from "../text/format.ts";
+import { logSize, timeLook, wrap } from "../data/log_looks.ts";
+import { clock } from "../data/store.ts";
+import { counted, exactTime, relative } from "../text/format.ts";
 import { LogRow } from "./log_row.tsx";
 import { ROW_PX, RowHeights } from "./row_heights.ts";
+import { useView } from "./use_view.ts";
 
 /** How the list is drawn. */
 export interface LogListProps {
@@ -16,18 +19,12 @@ export interface LogListProps {
   readonly follow: Signal<boolean>;
   /** Position of the line that keys act on; -1 for none. */
   readonly cursor: Signal<number>;
-  readonly wrap: boolean;
-  readonly showTime: boolean;
   readonly showName: boolean;
   readonly hueOf: (name: string) => number;
   readonly onOpen: (index: number) => void;
 }
 
 const OVERSCAN = 10;
-const TOUCHES = ["wheel", "touchmove", "pointerdown", "pointerup", "keydown"];
-const SCROLL_KEYS = ["End", "PageDown", "ArrowDown", " "];
-/** Scrolling goes on for a while after the touch that began it. */
-const INTENT_MS = 1000;
 /** Characters of the time and of the margin beside it. */
 const TIME_COLUMNS = 14;
 const NAME_COLUMNS = { wide: 15, phone: 10 };
@@ -36,12 +33,15 @@ const PADDING_PX = 32;
 
 /** The list. */
 export function LogList(props: LogListProps) {
-  const { buffer, follow, cursor, wrap, pattern, showTime, showName, hueOf, onOpen } = props;
+  const { buffer, follow, cursor, pattern, showName, hueOf, onOpen } = props;
+  const isWrapped = wrap.value;
+  const showTime = timeLook.value !== "none";
+  const now = timeLook.value === "ago" ? clock.value : 0;
   const version = buffer.version.value;
   const frame = useRef<HTMLDivElement>(null);
   const view = useSignal({ top: 0, height: 600, width: 800 });
   const seen = useRef({ length: 0, dropped: 0 });
-  const columns = wrap ? columnsFor(view.value.width, showTime, showName) : 0;
+  const columns = isWrapped ? columnsFor(view.value.width, showTime, showName) : 0;
   const heights = useMemo(() => new RowHeights(columns), [columns, buffer]);
   heights.update(buffer.shown, buffer.dropped);
   useView(frame, view, follow);
@@ -77,7 +77,7 @@ export function LogList(props: LogListProps) {
     <div class="log-area">
       <div
         ref={frame}
-        class={`log-list${wrap ? " wrapped" : ""}`}
+        class={`log-list${isWrapped ? " wrapped" : ""}`}
         role="log"
         aria-live="off"
         aria-label="Log lines"
@@ -95,7 +95,7 @@ export function LogList(props: LogListProps) {
                 isCursor={index === cursor.value}
                 isMatch={isIn(buffer.matches, index)}
                 showName={showName}
-                showTime={showTime}
+                time={now > 0 ? relative(line.at, now) : showTime ? exactTime(line.at) : ""}
                 hue={hueOf(line.name)}
                 onClick={() => onOpen(index)}
               />
@@ -112,63 +112,22 @@ export function LogList(props: LogListProps) {
   );
 }
 
-/** Keeps track of what is in sight; scrolling up ends the following. */
-function useView(
-  frame: { readonly current: HTMLDivElement | null },
-  view: Signal<{ top: number; height: number; width: number }>,
-  follow: Signal<boolean>,
-): void {
-  useEffect(() => {
-    const element = frame.current!;
-    let before = element.scrollTop;
-    let touchedAt = -Infinity;
-    const touched = (event: Event) => {
-      // A click on a line is none, one on the scroll bar is.
-      if (event instanceof PointerEvent && event.target !== element) return;
-      if (event instanceof WheelEvent && event.deltaY <= 0) return;
-      if (event instanceof KeyboardEvent && !SCROLL_KEYS.includes(event.key)) return;
-      touchedAt = performance.now();
-    };
-    // What the page itself scrolls is nobody's wish to follow.
-    const isMeant = () => performance.now() - touchedAt < INTENT_MS;
-    for (const type of TOUCHES) element.addEventListener(type, touched, { passive: true });
-    const look = () => {
-      const { scrollTop, clientHeight, clientWidth, scrollHeight } = element;
-      const atEnd = scrollTop + clientHeight >= scrollHeight - 2;
-      if (scrollTop < before - 2 && !atEnd) follow.value = false;
-      else if (atEnd && scrollTop > before && isMeant()) follow.value = true;
-      before = scrollTop;
-      const { top, height, width } = view.value;
-      if (top === scrollTop && height === clientHeight && width === clientWidth) return;
-      view.value = { top: scrollTop, height: clientHeight, width: clientWidth };
-    };
-    const resized = new ResizeObserver(() => {
-      if (follow.value) element.scrollTop = element.scrollHeight;
-      look();
-    });
-    resized.observe(element);
-    element.addEventListener("scroll", look, { passive: true });
-    return () => {
-      resized.disconnect();
-      element.removeEventListener("scroll", look);
-      for (const type of TOUCHES) element.removeEventListener(type, touched);
-    };
-  }, []);
-}
-
-let charWidth = 0;
+const charWidths = new Map<string, number>();
 
 function columnsFor(width: number, showTime: boolean, showName: boolean): number {
-  if (charWidth === 0) {
-    const context = document.createElement("canvas").getContext("2d")!;
-    const style = getComputedStyle(document.documentElement);
-    context.font = `${style.getPropertyValue("--log-size")} ${style.getPropertyValue("--mono")}`;
-    charWidth = context.measureText("0".repeat(100)).width / 100;
-  }
+  const charWidth = charWidths.get(logSize.value) ?? measured();
+  charWidths.set(logSize.value, charWidth);
   const gutter = (showTime ? TIME_COLUMNS : 0) +
     (showName ? NAME_COLUMNS[isPhone.value ? "phone" : "wide"] : 0) + MARK_COLUMNS;
   const columns = Math.floor((width - (isPhone.value ? 16 : PADDING_PX)) / charWidth) - gutter;
   return Math.max(10, columns);
+}
+
+function measured(): number {
+  const context = document.createElement("canvas").getContext("2d")!;
+  const style = getComputedStyle(document.documentElement);
+  context.font = `${style.getPropertyValue("--log-size")} ${style.getPropertyValue("--mono")}`;
+  return context.measureText("0".repeat(100)).width / 100;
 }
 
 /** Whether a sorted list holds a number. */

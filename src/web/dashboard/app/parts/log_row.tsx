@@ -3,7 +3,7 @@
 import type { LogLine } from "../data/log_buffer.ts";
 import { ansiRuns, type Run } from "../text/ansi.ts";
 import { levelOf } from "../text/log_line.ts";
-import { exactTime } from "../text/format.ts";
+import { dateTime } from "../text/format.ts";
 
 /** How a line is drawn. */
 export interface LogRowProps {
@@ -14,7 +14,8 @@ export interface LogRowProps {
   readonly isCursor: boolean;
   readonly isMatch: boolean;
   readonly showName: boolean;
-  readonly showTime: boolean;
+  /** As it is written; empty when it is not. */
+  readonly time: string;
   /** Which of the colours for names is this app's. */
   readonly hue: number;
   readonly onClick: () => void;
@@ -25,7 +26,7 @@ const MAX_DRAWN = 10_000;
 
 /** The line. */
 export function LogRow(props: LogRowProps) {
-  const { line, top, pattern, isCursor, isMatch, showName, showTime, hue, onClick } = props;
+  const { line, top, pattern, isCursor, isMatch, showName, time, hue, onClick } = props;
   const drawn = line.text.length > MAX_DRAWN ? `${line.text.slice(0, MAX_DRAWN)} …` : line.text;
   const runs = ansiRuns(drawn);
   const plain = runs.map(({ text }) => text).join("");
@@ -38,7 +39,7 @@ export function LogRow(props: LogRowProps) {
   ];
   return (
     <div class={look.join(" ")} style={{ transform: `translateY(${top}px)` }} onClick={onClick}>
-      {showTime && <span class="log-time">{exactTime(line.at)}</span>}
+      {time !== "" && <span class="log-time" title={dateTime(line.at)}>{time}</span>}
       {showName && <span class={`log-name hue-${hue}`} title={line.name}>{line.name}</span>}
       <span class="log-mark" title={line.stream}>{line.stream === "stderr" ? "!" : " "}</span>
       <span class="log-text">

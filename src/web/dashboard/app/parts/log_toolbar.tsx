@@ -2,33 +2,30 @@
 
 import type { Signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { downloadLines } from "../data/download.ts";
 import { useKeys } from "../data/keys.ts";
-import type { LogBuffer } from "../data/log_buffer.ts";
+import { wrap } from "../data/log_looks.ts";
+import type { LogPanes } from "../data/log_panes.ts";
 import type { Level, LogQuery, LogStream } from "../data/log_query.ts";
 import { AppPicker } from "./app_picker.tsx";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
+import { LogMenu } from "./log_menu.tsx";
 
 /** What it steers. */
 export interface LogToolbarProps {
   readonly query: LogQuery;
   readonly onQuery: (query: LogQuery) => void;
-  readonly buffer: LogBuffer;
+  readonly panes: LogPanes;
   /** Whether what is searched for is a regular expression, where it should be. */
   readonly isValid: boolean;
-  /** Which match is the current one; -1 for none. */
-  readonly current: number;
   readonly onMatch: (step: 1 | -1) => void;
   readonly follow: Signal<boolean>;
-  readonly wrap: Signal<boolean>;
-  readonly showTime: Signal<boolean>;
   readonly single: boolean;
 }
 
 /** The bar above the lines. */
 export function LogToolbar(props: LogToolbarProps) {
-  const { query, onQuery, buffer, follow, wrap, showTime, single } = props;
+  const { query, onQuery, panes, follow, single } = props;
   return (
     <div class="log-tools" role="toolbar" aria-label="Log view">
       {!single && (
@@ -75,29 +72,23 @@ export function LogToolbar(props: LogToolbarProps) {
           pressed={wrap.value}
           onClick={() => wrap.value = !wrap.value}
         />
-        <Button
-          icon="cron"
-          kind="quiet"
-          label="Times"
-          pressed={showTime.value}
-          onClick={() => showTime.value = !showTime.value}
-        />
-        <Button
-          icon="download"
-          kind="quiet"
-          label="Download the lines that are shown"
-          onClick={() => downloadLines(buffer.shown, query.targets)}
-        />
-        <Button
-          icon="close"
-          kind="quiet"
-          label="Clear the view; the log stays"
-          onClick={() => buffer.clear()}
-        />
+        {!single && query.targets.length > 1 && query.targets.length <= MAX_COLUMNS && (
+          <Button
+            icon="columns"
+            kind="quiet"
+            label="Side by side"
+            pressed={query.columns}
+            onClick={() => onQuery({ ...query, columns: !query.columns })}
+          />
+        )}
+        <LogMenu panes={panes} targets={query.targets} />
       </span>
     </div>
   );
 }
+
+/** More of them would show next to nothing. */
+const MAX_COLUMNS = 6;
 
 const SWITCHES = [
   { key: "isRegex", text: ".*", label: "Regular expression" },
@@ -106,10 +97,12 @@ const SWITCHES = [
   { key: "onlyMatches", text: "▽", label: "Show matches only" },
 ] as const;
 
-function LogSearch({ query, onQuery, buffer, isValid, current, onMatch }: LogToolbarProps) {
+function LogSearch({ query, onQuery, panes, isValid, onMatch }: LogToolbarProps) {
   const field = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => field.current?.focus() });
+  const { buffer, cursor } = panes.current;
   buffer.version.value;
+  const current = buffer.matches.indexOf(cursor.value);
   const { search } = query;
   const count = buffer.matches.length.toLocaleString("en");
   return (

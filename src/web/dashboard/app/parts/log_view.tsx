@@ -1,17 +1,18 @@
 /** The log viewer: of one process on its page, of several on a page of its own. */
 
-import { useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { useKeys } from "../data/keys.ts";
-import { LogBuffer } from "../data/log_buffer.ts";
-import { fingerprint, type LogQuery, patternOf } from "../data/log_query.ts";
-import { FIRST_LINES, LogSource } from "../data/log_source.ts";
-import { isPhone } from "../data/media.ts";
+import { wrap } from "../data/log_looks.ts";
+import { LogPanes } from "../data/log_panes.ts";
+import { type LogQuery, patternOf } from "../data/log_query.ts";
+import { FIRST_LINES } from "../data/log_source.ts";
 import { processList } from "../data/store.ts";
-import { counted } from "../text/format.ts";
 import { LineDetails } from "./line_details.tsx";
-import { LogList } from "./log_list.tsx";
+import { LogColumn } from "./log_column.tsx";
+import { LogStatus } from "./log_status.tsx";
 import { LogToolbar } from "./log_toolbar.tsx";
+import { useLogSource } from "./use_log_source.ts";
 
 /** What a viewer shows. */
 export interface LogViewProps {
@@ -21,32 +22,19 @@ export interface LogViewProps {
   readonly single?: boolean;
 }
 
-/** Lines before the one that a permalink points at, in milliseconds. */
-const CONTEXT_MS = 30_000;
 const HUES = 8;
 
 /** The viewer. */
 export function LogView({ query, onQuery, single = false }: LogViewProps) {
-  const targets = query.targets.join("\n");
+  const { targets, columns, search, isRegex, matchCase, level } = query;
   const lines = useSignal(FIRST_LINES);
   const follow = useSignal(query.at === 0);
-  const cursor = useSignal(-1);
-  const opened = useSignal(-1);
-  const wrap = useSignal(isPhone.value);
-  const showTime = useSignal(!isPhone.value);
-  const buffer = useMemo(() => new LogBuffer(), [targets]);
-  const source = useSource(buffer, query, lines.value);
-  const { search, isRegex, matchCase, invert, onlyMatches, stream, level } = query;
+  const panes = useMemo(() => new LogPanes(targets, columns), [targets.join("\n"), columns]);
+  const source = useLogSource(panes, query, lines.value);
   const pattern = useMemo(() => patternOf(query), [search, isRegex, matchCase]);
-  useEffect(() => {
-    cursor.value = opened.value = -1;
-    void buffer.filter(query);
-  }, [buffer, search, isRegex, matchCase, invert, onlyMatches, stream, level]);
-  usePermalink(buffer, query, (index) => {
-    follow.value = false;
-    cursor.value = opened.value = index;
-  });
   const hueOf = useMemo(() => hues(), []);
+  const pane = panes.current;
+  const { buffer, cursor, opened } = pane;
   const toMatch = (step: 1 | -1) => {
     const next = nextMatch(buffer.matches, cursor.value, step);
     if (next === undefined) return;
@@ -67,7 +55,10 @@ export function LogView({ query, onQuery, single = false }: LogViewProps) {
     j: () => move(1),
     k: () => move(-1),
     Enter: () => opened.value = opened.value === cursor.value ? -1 : cursor.value,
-    Escape: () => opened.value >= 0 ? (opened.value = -1) : onQuery({ ...query, search: "" }),
+    Escape: () => {
+      if (opened.value >= 0) opened.value = -1;
+      else onQuery({ ...query, search: "", deep: false });
+    },
   });
   buffer.version.value;
   const line = buffer.shown[opened.value];
@@ -76,99 +67,45 @@ export function LogView({ query, onQuery, single = false }: LogViewProps) {
       <LogToolbar
         query={query}
         onQuery={onQuery}
-        buffer={buffer}
+        panes={panes}
         isValid={pattern !== null}
-        current={buffer.matches.indexOf(cursor.value)}
         onMatch={toMatch}
         follow={follow}
-        wrap={wrap}
-        showTime={showTime}
         single={single}
       />
       <LogStatus
-        buffer={buffer}
+        panes={panes}
         source={source}
-        hasAll={lines.value === 0}
+        query={query}
+        onQuery={onQuery}
+        hasAll={lines.value === 0 || query.deep}
         onAll={() => (follow.value = false, lines.value = 0)}
       />
-      <LogList
-        buffer={buffer}
-        pattern={invert ? undefined : pattern ?? undefined}
-        follow={follow}
-        cursor={cursor}
-        wrap={wrap.value}
-        showTime={showTime.value}
-        showName={!single && query.targets.length !== 1}
-        hueOf={hueOf}
-        onOpen={(index) => {
-          if (getSelection()?.isCollapsed === false) return;
-          follow.value = false;
-          cursor.value = index;
-          opened.value = opened.value === index ? -1 : index;
-        }}
-      />
-      {line && <LineDetails line={line} query={query} onClose={() => opened.value = -1} />}
-    </div>
-  );
-}
-
-function LogStatus(
-  { buffer, source, hasAll, onAll }: {
-    readonly buffer: LogBuffer;
-    readonly source: LogSource | undefined;
-    readonly hasAll: boolean;
-    readonly onAll: () => void;
-  },
-) {
-  buffer.version.value;
-  const shown = buffer.shown.length;
-  const count = shown === buffer.size
-    ? counted(shown, "line")
-    : `${shown.toLocaleString("en")} of ${counted(buffer.size, "line")}`;
-  return (
-    <div class="log-status small">
-      <span>{count}</span>
-      {(source?.isLoading.value || buffer.isFiltering.value) && (
-        <span class="spinner" aria-label="Working" role="img" />
-      )}
-      {source?.error.value && <span class="bad" role="alert">{source.error}</span>}
-      {!hasAll && (
-        <button type="button" class="text-button" onClick={onAll}>Load all there are</button>
+      <div class={panes.list.length > 1 ? "log-columns" : "log-column-frame"}>
+        {panes.list.map((one, index) => (
+          <LogColumn
+            key={one.target}
+            pane={one}
+            query={query}
+            pattern={query.invert ? undefined : pattern ?? undefined}
+            follow={follow}
+            showName={!single && targets.length !== 1 && panes.list.length === 1}
+            isLoading={source?.isLoading.value ?? true}
+            hueOf={hueOf}
+            onActive={() => panes.active.value = index}
+          />
+        ))}
+      </div>
+      {line && (
+        <LineDetails
+          line={line}
+          query={query}
+          onQuery={onQuery}
+          onClose={() => opened.value = -1}
+        />
       )}
     </div>
   );
-}
-
-/** The lines, read as long as the viewer is there. */
-function useSource(buffer: LogBuffer, query: LogQuery, lines: number): LogSource | undefined {
-  const source = useSignal<LogSource | undefined>(undefined);
-  // A permalink is read from a little before its line; leaving it reads from the end again.
-  const since = query.at > 0 && lines > 0 ? query.at - CONTEXT_MS : 0;
-  useEffect(() => {
-    const opened = new LogSource(buffer, {
-      targets: query.targets,
-      lines: since > 0 ? 10_000 : lines,
-      since,
-    });
-    source.value = opened;
-    return () => opened.close();
-  }, [buffer, lines, since]);
-  return source.value;
-}
-
-/** Tells once where the line of a permalink is. */
-function usePermalink(buffer: LogBuffer, query: LogQuery, found: (index: number) => void): void {
-  const sought = useRef(query.mark);
-  useSignalEffect(() => {
-    buffer.version.value;
-    if (sought.current === "") return;
-    const index = buffer.shown.findLastIndex(({ name, stream, text }) =>
-      fingerprint(name, stream, text) === sought.current
-    );
-    if (index < 0) return;
-    sought.current = "";
-    queueMicrotask(() => found(index));
-  });
 }
 
 /** Numbers the apps as they come up, for their colours. */

@@ -18,7 +18,9 @@ interface Goal {
 
 const MOST = 12;
 
-const SCREENS: readonly Goal[] = ["processes", "logs", "graph", "cron", "host"].map((name) => ({
+const SCREENS: readonly Goal[] = ["processes", "logs", "events", "graph", "cron", "host"].map((
+  name,
+) => ({
   text: name[0]!.toUpperCase() + name.slice(1),
   kind: "screen",
   path: [name],
@@ -82,7 +84,10 @@ function found(text: string): Goal[] {
     { text: "Overview", kind: "screen", path: [] },
     ...SCREENS,
     ...(mayAdminister.value
-      ? [{ text: "Start something new", kind: "action", path: ["start"] }]
+      ? [
+        { text: "Start something new", kind: "action", path: ["start"] },
+        { text: "Apply a configuration", kind: "action", path: ["apply"] },
+      ]
       : []),
     ...processList.value.flatMap(({ name, state }): Goal[] => [
       { text: name, kind: "process", state, path: ["processes", name] },

@@ -1,12 +1,17 @@
 /** Figures of one process over time. */
 
 import { useSignal } from "@preact/signals";
-import { marksOf, recent, round, type Sample } from "../data/history.ts";
+import { marksOf, openedAt, recent, round, type Sample } from "../data/history.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { bytes, clockTime, percent } from "../text/format.ts";
 import { Chart, fitting } from "./chart.tsx";
 
-const SPANS = [[60_000, "1 minute"], [300_000, "5 minutes"], [900_000, "15 minutes"]] as const;
+const SPANS = [
+  [300_000, "5 minutes"],
+  [900_000, "15 minutes"],
+  [3_600_000, "1 hour"],
+  [86_400_000, "24 hours"],
+] as const;
 const TABLE_ROWS = 20;
 
 /** The charts, and the newest readings as a table. */
@@ -32,7 +37,9 @@ export function ProcessCharts({ process: { id, memory_bytes } }: { process: Proc
             </button>
           ))}
         </div>
-        <span class="faint small">▲ start ■ end ✕ failure. Since this page was opened.</span>
+        <span class="faint small">
+          ▲ start ■ end ✕ failure · since this page was opened at {clockTime(openedAt)}
+        </span>
       </div>
       <div class="charts">
         <Chart {...common} title="CPU" value={({ cpu }) => cpu} format={percent} most={5} />

@@ -7,5 +7,12 @@ import { LogView } from "./log_view.tsx";
 /** The viewer. */
 export function ProcessLog({ name }: { name: string }) {
   const query = useSignal<LogQuery>({ ...NO_QUERY, targets: [name] });
-  return <LogView single query={query.value} onQuery={(changed) => query.value = changed} />;
+  return (
+    <LogView
+      key={query.value.at > 0 ? query.value.mark : "live"}
+      single
+      query={query.value}
+      onQuery={(changed) => query.value = changed}
+    />
+  );
 }

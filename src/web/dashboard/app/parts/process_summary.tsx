@@ -4,9 +4,11 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ask, messageOf, processPath } from "../data/api.ts";
 import { recent, round } from "../data/history.ts";
+import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
-import { clock, exitText } from "../data/store.ts";
-import type { ProcessJson, WhyJson } from "../data/types.ts";
+import { exitText } from "../data/news.ts";
+import { clock } from "../data/store.ts";
+import type { CronJson, ProcessJson, WhyJson } from "../data/types.ts";
 import { plainLine } from "../text/ansi.ts";
 import { bytes, dateTime, percent, relative, span } from "../text/format.ts";
 import { Sparkline } from "./sparkline.tsx";
@@ -56,6 +58,29 @@ function Why({ process }: { process: ProcessJson }) {
   );
 }
 
+const CRON_MS = 30_000;
+
+/** What the clock does with it, where it does anything. */
+function NextCron({ process: { name, started_at } }: { process: ProcessJson }) {
+  const path = `/cron?${new URLSearchParams({ name })}`;
+  const { data } = usePolled<readonly CronJson[]>(path, CRON_MS, started_at);
+  const job = data.value?.find((one) => one.name === name);
+  if (job === undefined) return null;
+  const { type, next_run, schedule, enabled } = job;
+  return (
+    <div>
+      <dt>{type === "job" ? "Next run" : "Next restart"}</dt>
+      <dd>
+        {next_run === null
+          ? enabled ? "–" : "disabled"
+          : `${dateTime(Date.parse(next_run))}, ${relative(Date.parse(next_run), clock.value)}`}
+        {" "}
+        <code>{schedule}</code>
+      </dd>
+    </div>
+  );
+}
+
 function Facts({ process }: { process: ProcessJson }) {
   const { id, pid, started_at, finished_at, next_restart_at, last_exit, tags, config } = process;
   const now = clock.value;
@@ -93,6 +118,7 @@ function Facts({ process }: { process: ProcessJson }) {
             <dd>{text}</dd>
           </div>
         ))}
+        {(config.cron ?? config.cron_restart) !== undefined && <NextCron process={process} />}
       </dl>
     </section>
   );

@@ -22,11 +22,12 @@ export interface ProcessTableProps {
   readonly onSelectAll: () => void;
 }
 
-const COLUMNS: readonly { key: SortKey; text: string; kind: string }[] = [
-  { key: "name", text: "Name", kind: "" },
-  { key: "state", text: "State", kind: "" },
+const COLUMNS: readonly { key: SortKey | "ports"; text: string; kind: string }[] = [
+  { key: "name", text: "Name", kind: "name" },
+  { key: "state", text: "State", kind: "state" },
   { key: "cpu", text: "CPU", kind: "figure" },
   { key: "memory", text: "Memory", kind: "figure" },
+  { key: "ports", text: "Ports", kind: "" },
   { key: "uptime", text: "Up", kind: "number" },
   { key: "restarts", text: "Restarts", kind: "number" },
 ];
@@ -43,7 +44,7 @@ export function ProcessTable(props: ProcessTableProps) {
           <tbody key={title}>
             {title && (
               <tr class="group">
-                <th colSpan={9} scope="rowgroup">
+                <th colSpan={10} scope="rowgroup">
                   {title} <span class="faint">{members.length}</span>
                 </th>
               </tr>
@@ -81,6 +82,9 @@ function Head({ groups, sort, descending, selected, onSelectAll }: ProcessTableP
           </label>
         </td>
         {COLUMNS.map(({ key, text, kind }) => {
+          if (key === "ports") {
+            return <th key={key} scope="col" class="ports optional">{text}</th>;
+          }
           const isSorted = sort === key;
           const order = descending ? "descending" : "ascending";
           return (
@@ -92,7 +96,7 @@ function Head({ groups, sort, descending, selected, onSelectAll }: ProcessTableP
             </th>
           );
         })}
-        <th scope="col" class="number optional">Pid</th>
+        <th scope="col" class="number rare">Pid</th>
         <td />
       </tr>
     </thead>

@@ -4,30 +4,29 @@ import type { ComponentChildren } from "preact";
 import { retryNow } from "../data/feed.ts";
 import { announcement } from "../data/notices.ts";
 import { isPhone } from "../data/media.ts";
-import { linkTo, screen } from "../data/router.ts";
-import { clock, connection, lastMessageAt, metrics, processes } from "../data/store.ts";
-import { nextTheme, theme } from "../data/theme.ts";
+import { linkTo } from "../data/router.ts";
+import {
+  clock,
+  connection,
+  lastMessageAt,
+  mayAdminister,
+  metrics,
+  processes,
+  session,
+} from "../data/store.ts";
+import type { Session } from "../data/types.ts";
 import { relative } from "../text/format.ts";
 import { Button } from "./button.tsx";
 import { QuestionDialog } from "./dialog.tsx";
-import { Icon, type IconName } from "./icon.tsx";
+import { Icon } from "./icon.tsx";
+import { Logo } from "./logo.tsx";
 import { helpOpen, paletteOpen } from "./overlays.ts";
+import { ProcessDialogs } from "./process_dialogs.tsx";
+import { ProcessMenu } from "./process_menu.tsx";
+import { PhoneBar } from "./phone_bar.tsx";
+import { entries, Links } from "./screen_links.tsx";
+import { ThemeButton } from "./theme_button.tsx";
 import { Toasts } from "./toasts.tsx";
-
-interface Entry {
-  readonly screen: string;
-  readonly icon: IconName;
-  readonly text: string;
-}
-
-const ENTRIES: readonly Entry[] = [
-  { screen: "overview", icon: "overview", text: "Overview" },
-  { screen: "processes", icon: "processes", text: "Processes" },
-  { screen: "logs", icon: "logs", text: "Logs" },
-  { screen: "graph", icon: "graph", text: "Graph" },
-  { screen: "cron", icon: "cron", text: "Cron" },
-  { screen: "host", icon: "host", text: "Host" },
-];
 
 /** The frame. */
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -41,6 +40,8 @@ export function Shell({ children }: { children: ComponentChildren }) {
       </div>
       <div class="unseen" role="status" aria-live="polite">{announcement}</div>
       <Toasts />
+      <ProcessMenu />
+      <ProcessDialogs />
       <QuestionDialog />
     </>
   );
@@ -52,25 +53,6 @@ function skip(event: Event): void {
   document.getElementById("main")!.focus();
 }
 
-function Links({ entries }: { entries: readonly Entry[] }) {
-  const here = screen.value === "process" || screen.value === "start" ? "processes" : screen.value;
-  return (
-    <ul>
-      {entries.map(({ screen, icon, text }) => (
-        <li key={screen}>
-          <a
-            href={linkTo(screen === "overview" ? [] : [screen])}
-            aria-current={here === screen ? "page" : undefined}
-          >
-            <Icon name={icon} size={18} />
-            <span>{text}</span>
-          </a>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 function SideBar() {
   const { hostname, daemon } = metrics.value ?? {};
   return (
@@ -80,71 +62,36 @@ function SideBar() {
         <span>procsup</span>
       </a>
       <nav aria-label="Screens">
-        <Links entries={ENTRIES} />
+        <Links entries={entries()} />
       </nav>
       <div class="side-foot">
         <div class="row">
           <ThemeButton />
-          <Button icon="search" kind="quiet" label="Go to… (Ctrl K)" onClick={openPalette} />
-          <Button icon="help" kind="quiet" label="Keys (?)" onClick={openHelp} />
+          <Button
+            icon="search"
+            kind="quiet"
+            label="Go to… (Ctrl K)"
+            onClick={() => paletteOpen.value = true}
+          />
+          <Button icon="help" kind="quiet" label="Keys (?)" onClick={() => helpOpen.value = true} />
         </div>
         <p class="side-host" title={hostname}>
           <span class={`dot is-${connection.value}`} aria-hidden="true" />
           <span class="clip">{hostname ?? "this machine"}</span>
         </p>
+        {!mayAdminister.value && session.value && <RoleNote role={session.value.role} />}
         {daemon?.version && <p class="faint">procsup {daemon.version}</p>}
       </div>
     </header>
   );
 }
 
-function PhoneBar() {
+function RoleNote({ role }: { role: Session["role"] }) {
   return (
-    <>
-      <header class="phone-top">
-        <a class="brand" href={linkTo([])} aria-label="procsup, overview">
-          <Logo />
-          <span>procsup</span>
-        </a>
-        <span class="row">
-          <Button icon="search" kind="quiet" label="Go to…" onClick={openPalette} />
-          <ThemeButton />
-        </span>
-      </header>
-      <nav class="phone-bar" aria-label="Screens">
-        <Links entries={ENTRIES} />
-      </nav>
-    </>
+    <p class="faint">
+      {role === "read" ? "Read only" : "Operator"}: {session.value?.name}
+    </p>
   );
-}
-
-function Logo() {
-  return (
-    <svg class="logo" width="26" height="26" viewBox="0 0 32 32" aria-hidden="true">
-      <rect width="32" height="32" rx="8" />
-      <path d="M7 17h4l3-8 5 14 3-6h3" />
-    </svg>
-  );
-}
-
-function ThemeButton() {
-  const next = { auto: "light", light: "dark", dark: "as the system" }[theme.value];
-  return (
-    <Button
-      icon={theme.value}
-      kind="quiet"
-      label={`Theme, next: ${next} (t)`}
-      onClick={nextTheme}
-    />
-  );
-}
-
-function openPalette(): void {
-  paletteOpen.value = true;
-}
-
-function openHelp(): void {
-  helpOpen.value = true;
 }
 
 function ConnectionBanner() {

@@ -33,6 +33,13 @@ export function span(ms: number): string {
     .map(([count, unit]) => `${count}${unit}`).join(" ");
 }
 
+/** `0.4` → `0.4 ms`, `1234` → `1.2 s`, `75_000` → `1m 15s`. */
+export function shortSpan(ms: number): string {
+  if (ms < 1) return `${ms.toFixed(1)} ms`;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : span(ms);
+}
+
 /** How long ago, roughly, or how long until: `2m ago`, `in 1m 5s`. */
 export function relative(at: number, now: number): string {
   const ms = at - now;

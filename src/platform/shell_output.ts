@@ -1,7 +1,7 @@
-/** Runs a short shell command and waits for it on the spot. */
+/** What a short shell command prints. */
 
 /** How to run it. */
-export interface SyncShell {
+export interface ShellQuestion {
   readonly cwd: string;
   /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
@@ -9,14 +9,17 @@ export interface SyncShell {
 }
 
 /** How it went; 124 is the exit code of one that took too long. */
-export interface SyncResult {
+export interface ShellAnswer {
   readonly code: number;
   readonly stdout: string;
 }
 
-/** Runs `sh -c`; the `timeout` of the system ends it, since nothing else runs here meanwhile. */
-export function runShellSync(command: string, { cwd, env, timeoutMs }: SyncShell): SyncResult {
-  const { code, stdout } = new Deno.Command("timeout", {
+/** Runs `sh -c`; the `timeout` of the system ends it, and what it left running after it. */
+export async function shellOutput(
+  command: string,
+  { cwd, env, timeoutMs }: ShellQuestion,
+): Promise<ShellAnswer> {
+  const { code, stdout } = await new Deno.Command("timeout", {
     args: ["--kill-after=1", String(Math.ceil(timeoutMs / 1000)), "/bin/sh", "-c", command],
     cwd,
     env,
@@ -24,6 +27,6 @@ export function runShellSync(command: string, { cwd, env, timeoutMs }: SyncShell
     stdin: "null",
     stdout: "piped",
     stderr: "null",
-  }).outputSync();
+  }).output();
   return { code, stdout: new TextDecoder().decode(stdout) };
 }

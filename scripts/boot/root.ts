@@ -1,0 +1,59 @@
+/** A Debian (or Ubuntu) root to boot: made once with debootstrap, copied for each run. */
+
+/** What goes into it beyond the barest. */
+const PACKAGES = ["systemd", "systemd-sysv", "dbus", "libpam-systemd"];
+
+/** The release that this machine is, which its package sources have for certain. */
+export function ownSuite(): string {
+  const text = Deno.readTextFileSync("/etc/os-release");
+  return /^VERSION_CODENAME=(.+)$/m.exec(text)?.[1] ?? "stable";
+}
+
+/** Makes the root of a release, unless it is there already; its path. */
+export async function cachedRoot(cache: string, suite: string): Promise<string> {
+  const path = `${cache}/${suite}`;
+  if (isThere(`${path}/sbin/init`)) return path;
+  const fresh = `${path}.new`;
+  await run("rm", "-rf", fresh);
+  Deno.mkdirSync(cache, { recursive: true });
+  const include = `--include=${PACKAGES.join(",")}`;
+  await run("debootstrap", "--variant=minbase", include, suite, fresh, ...await mirror(suite));
+  // A started twin must not think that it is the first one.
+  Deno.writeTextFileSync(`${fresh}/etc/machine-id`, "");
+  Deno.renameSync(fresh, path);
+  return path;
+}
+
+/** A copy that a run may change. */
+export async function copyRoot(root: string, path: string): Promise<void> {
+  await run("cp", "-a", "--reflink=auto", root, path);
+}
+
+/** Where this machine has its own packages from; none where that is a list, for debootstrap's own. */
+async function mirror(suite: string): Promise<string[]> {
+  const format = ["--no-release-info", "--format", "$(CODENAME) $(REPO_URI)"];
+  const text = await run("apt-get", "indextargets", ...format, "Created-By: Packages");
+  const lines = text.trim().split("\n").map((line) => line.split(" "));
+  const line = lines.find(([name]) => name === suite) ??
+    lines.find(([name]) => name === ownSuite());
+  if (line?.[1] === undefined) throw new Error("apt has no package source for a root to boot");
+  return line[1].startsWith("mirror") ? [] : [line[1]];
+}
+
+/** Runs a program; its output. Throws what it said when it fails. */
+export async function run(program: string, ...args: string[]): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(program, { args, stdin: "null" })
+    .output();
+  const text = new TextDecoder();
+  if (success) return text.decode(stdout);
+  throw new Error(`${program} ${args[0]} failed: ${text.decode(stderr)}${text.decode(stdout)}`);
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

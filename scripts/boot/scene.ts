@@ -1,0 +1,118 @@
+/** procsup in a booted machine, as the steps see it. */
+
+import type { Machine } from "./machine.ts";
+
+/** One thing that must hold. `run` returns what was seen, or throws what was wrong. */
+export interface Step {
+  readonly name: string;
+  run(scene: Scene): Promise<string>;
+}
+
+/** What `list` says of an app. */
+export interface App {
+  readonly name: string;
+  readonly pid: number;
+  readonly state: string;
+  readonly restarts: number;
+}
+
+const PATIENCE_MS = 60_000;
+
+/** The daemon of one user, root's unless another one is named. */
+export class Scene {
+  readonly machine: Machine;
+  readonly user: string | undefined;
+
+  constructor(machine: Machine, user?: string) {
+    this.machine = machine;
+    this.user = user;
+  }
+
+  /** The user's folder, as seen from outside. */
+  get folder(): string {
+    return `${this.machine.root}${this.user === undefined ? "/root" : `/home/${this.user}`}`;
+  }
+
+  /** Runs a shell command as the user; its output. Throws when it fails. */
+  async sh(command: string): Promise<string> {
+    const { code, stdout, stderr } = await this.try(command);
+    if (code === 0) return stdout.trim();
+    throw new Error(`${command}: exit code ${code}\n${stdout}${stderr}`);
+  }
+
+  /** The same, whatever comes of it. */
+  try(command: string) {
+    if (this.user === undefined) return this.machine.exec(command);
+    const env = `HOME=/home/${this.user} XDG_RUNTIME_DIR=/run/user/$(id -u ${this.user})`;
+    const quoted = `'${command.replace(/'/g, `'\\''`)}'`;
+    return this.machine.exec(`runuser -u ${this.user} -- env ${env} /bin/sh -c ${quoted}`);
+  }
+
+  /** `systemctl`, for the service manager in question. */
+  systemctl(words: string): Promise<string> {
+    return this.sh(`systemctl ${this.user === undefined ? "" : "--user "}${words}`);
+  }
+
+  /** A property of the unit. */
+  show(property: string): Promise<string> {
+    return this.systemctl(`show -P ${property} procsup.service`);
+  }
+
+  /** The app's row. */
+  async app(name: string): Promise<App> {
+    const list = JSON.parse(await this.sh("procsup list --json")) as App[];
+    const found = list.find((app) => app.name === name);
+    if (found === undefined) throw new Error(`There is no app "${name}"`);
+    return found;
+  }
+
+  /** Does something to the daemon; the app's pid must be the same afterwards, the daemon's another. */
+  async survives(name: string, act: () => Promise<unknown>): Promise<string> {
+    const before = await this.app(name);
+    const daemon = await this.show("MainPID");
+    await act();
+    await this.until("another daemon answers", async () => {
+      const now = await this.show("MainPID");
+      return now !== daemon && now !== "0" && (await this.try("procsup ping")).code === 0;
+    });
+    const after = await this.app(name);
+    equal(after.pid, before.pid, `pid of ${name}`);
+    equal(after.restarts, before.restarts, `restarts of ${name}`);
+    return `daemon ${daemon} → ${await this.show("MainPID")}, ${name} still pid ${after.pid}`;
+  }
+
+  /** Waits until something holds. */
+  async until(what: string, condition: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    while (Date.now() < deadline) {
+      if (await condition().catch(() => false)) return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error(`Not within ${PATIENCE_MS / 1000} s: ${what}`);
+  }
+
+  /** Writes a file that may be run; its path in the machine. */
+  script(name: string, text: string): string {
+    const path = `${this.folder}/${name}`;
+    Deno.writeTextFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    Deno.chmodSync(path, 0o755);
+    return path.slice(this.machine.root.length);
+  }
+
+  /** Lines that an app wrote. */
+  lines(app: string): string[] {
+    const path = `${this.folder}/.procsup/apps/${app}/stdout.log`;
+    return Deno.readTextFileSync(path).trim().split("\n");
+  }
+}
+
+/** Throws when the two are not the same. */
+export function equal(actual: unknown, expected: unknown, what: string): void {
+  if (actual === expected) return;
+  throw new Error(`${what}: ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
+}
+
+/** Throws when a text does not hold another. */
+export function holds(text: string, part: string, what: string): void {
+  if (!text.includes(part)) throw new Error(`${what} does not say "${part}":\n${text}`);
+}

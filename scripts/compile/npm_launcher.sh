@@ -1,0 +1,23 @@
+#!/bin/sh
+# Starts procsup on the Deno that npm installed with it: hoisted or not, with its install script or
+# without, else on one from PATH.
+self=$(readlink -f "$0" 2>/dev/null || realpath "$0")
+package=${self%/*/*}
+run() {
+  PROCSUP_EXECUTABLE=$self
+  PROCSUP_USER_DENO_DIR=${DENO_DIR-}
+  PROCSUP_USER_NO_UPDATE_CHECK=${DENO_NO_UPDATE_CHECK-}
+  # Goes with the package when that is uninstalled.
+  if [ -w "$package" ]; then DENO_DIR=$package/.cache; export DENO_DIR; fi
+  DENO_NO_UPDATE_CHECK=1
+  export PROCSUP_EXECUTABLE PROCSUP_USER_DENO_DIR PROCSUP_USER_NO_UPDATE_CHECK DENO_NO_UPDATE_CHECK
+  exec "$@"
+}
+for deno in "$package"/node_modules/@deno/*/deno "$package"/../@deno/*/deno \
+  "$package"/node_modules/deno/deno "$package"/../deno/deno "$(command -v deno)"; do
+  [ -x "$deno" ] || continue
+  run "$deno" run -q -A --no-prompt --no-config --no-lock --unstable-lazy-dynamic-imports \
+    --v8-flags=--max-semi-space-size=1 "$package/lib/npm_entry.js" "$@"
+done
+printf 'error: procsup found no Deno beside it, nor on PATH\n  hint: npm install -g deno\n' >&2
+exit 1

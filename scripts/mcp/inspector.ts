@@ -1,0 +1,63 @@
+/** The MCP inspector's command line: every tool and resource, as agents' authors try a server. */
+
+import { runPackage } from "./package.ts";
+
+/** The version that is tried. */
+export const INSPECTOR = "@modelcontextprotocol/inspector@2.12.0";
+
+/** One call of it: its words, and what must stand in the answer. */
+export interface Try {
+  readonly args: readonly string[];
+  readonly wants: RegExp;
+}
+
+const tool = (name: string, wants: RegExp, ...pairs: string[]): Try => ({
+  args: [
+    "--method",
+    "tools/call",
+    "--tool-name",
+    name,
+    ...(pairs.length > 0 ? ["--tool-arg", ...pairs] : []),
+  ],
+  wants,
+});
+
+const resource = (uri: string, wants: RegExp): Try => ({
+  args: ["--method", "resources/read", "--uri", uri],
+  wants,
+});
+
+/** Every tool and every resource, in an order that leaves things as they were: an app `web` runs. */
+export const TRIES: readonly Try[] = [
+  { args: ["--method", "tools/list"], wants: /"resurrect_processes"/ },
+  { args: ["--method", "resources/list"], wants: /"metrics:\/\/web"/ },
+  { args: ["--method", "resources/templates/list"], wants: /"logs:\/\/\{name\}"/ },
+  resource("apps://list", /web/),
+  resource("apps://web", /running/),
+  resource("logs://web", /hello/),
+  resource("metrics://web", /memory_bytes/),
+  tool("list_apps", /"name": "web"/),
+  tool("get_status", /"state": "running"/, "target=web"),
+  tool("get_logs", /"logs": "hello\\n"/, "target=web", "lines=1"),
+  tool("start_app", /"status": "started"/, "entrypoint=/bin/sleep", 'args=["1000"]', "name=extra"),
+  tool("restart_app", /"status": "restarted"/, "target=extra"),
+  tool("reload_app", /"status": "reloaded"/, "target=extra"),
+  tool("stop_app", /"status": "stopped"/, "target=extra", "timeout=2s"),
+  tool("save_state", /"count": 2/),
+  tool("delete_app", /"status": "deleted"/, "target=extra"),
+  tool("resurrect_processes", /"count": 1/),
+  tool("delete_app", /"status": "deleted"/, "target=extra"),
+];
+
+/** Makes every call against a server; what did not go as it must, in words. */
+export async function inspect(target: readonly string[], folder: string): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { args, wants } of TRIES) {
+    const ran = await runPackage(INSPECTOR, ["--cli", ...target, ...args], folder);
+    if (ran.code === 0 && wants.test(ran.stdout)) continue;
+    problems.push(
+      `${args.join(" ")}: code ${ran.code}, ${(ran.stdout + ran.stderr).slice(0, 500)}`,
+    );
+  }
+  return problems;
+}

@@ -1,0 +1,62 @@
+/** Whether a home is safe, and all in it the daemon's own. */
+
+import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { checkSocketLength, pathsIn } from "../../platform/paths.ts";
+import { shellWord } from "../shell_word.ts";
+import { type Finding, listed, ok, wrong } from "./finding.ts";
+
+/** The folder itself. */
+export function checkHome(home: string): Finding {
+  const check = "home";
+  try {
+    checkSocketLength(pathsIn(home).socket);
+    const info = Deno.lstatSync(home);
+    if (info.isSymlink || !info.isDirectory) {
+      return wrong(
+        check,
+        `${home} is not a folder`,
+        `mv ${shellWord(home)} ${shellWord(`${home}.old`)}`,
+      );
+    }
+    if (info.uid !== Deno.uid()) {
+      const fix = `sudo chown -R ${Deno.uid()} ${shellWord(home)}`;
+      return wrong(check, `${home} belongs to user ${info.uid}`, fix);
+    }
+    return (info.mode! & 0o077) !== 0
+      ? wrong(check, `others may look into ${home}`, `chmod 700 ${shellWord(home)}`)
+      : ok(check, `${home} is private`);
+  } catch (error) {
+    if (error instanceof ProcsupError) return wrong(check, messageOf(error));
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    return ok(check, `${home} is not there yet; the first start makes it`);
+  }
+}
+
+/** Of what is inside: a `sudo procsup …` leaves files that the user's own daemon cannot write. */
+export function checkOwners(home: string): Finding[] {
+  const { records, run, apps, token, tokens } = pathsIn(home);
+  const apart = listed(apps).map((name) => `${apps}/${name}`);
+  const folders = [home, `${home}/state`, records, run, apps, ...apart];
+  const foreign = folders.flatMap((folder) => listed(folder).map((name) => `${folder}/${name}`))
+    .filter((path) => (statOf(path)?.uid ?? Deno.uid()) !== Deno.uid());
+  const owners = foreign.length === 0 ? [] : [wrong(
+    "owner",
+    `${foreign.length} files in it belong to another user: ${foreign.slice(0, 3).join(", ")}`,
+    `sudo chown -R ${Deno.uid()} ${shellWord(home)}`,
+  )];
+  const open = [token, tokens].filter((path) => ((statOf(path)?.mode ?? 0) & 0o077) !== 0);
+  return [
+    ...owners,
+    ...open.map((path) =>
+      wrong("secrets", `others may read ${path}`, `chmod 600 ${shellWord(path)}`)
+    ),
+  ];
+}
+
+function statOf(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+/** A daemon that was started by hand makes room for the one of the service manager. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { readFileIfAny } from "../../platform/atomic_file.ts";
+import { readDaemonRecord } from "../../platform/daemon_record.ts";
+import { isFree } from "../../platform/lock.ts";
+import { pathsIn } from "../../platform/paths.ts";
+import { DaemonClient } from "../../protocol/daemon_client.ts";
+import { homeFlag } from "../doctor/finding.ts";
+
+/** How long it may take to let go of its home. */
+const PATIENCE_MS = 15_000;
+
+const POLL_MS = 10;
+
+/** Whether a daemon runs on the home that no service manager starts again. */
+export function runsByHand(home: string): boolean {
+  const { lock } = pathsIn(home);
+  return readFileIfAny(lock) !== undefined && !isFree(lock) && !readDaemonRecord(home)?.service;
+}
+
+/** Ends that daemon without its apps. Throws `timeout` when it stays. */
+export async function handOver(home: string): Promise<void> {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  try {
+    await new DaemonClient(home, () => {}).call("release", undefined, { signal });
+    while (!isFree(pathsIn(home).lock)) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      signal.throwIfAborted();
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new ProcsupError("timeout", `The daemon does not let go of "${home}"`, {
+      hint: `procsup doctor${homeFlag(home)}`,
+    });
+  }
+}

@@ -1,0 +1,90 @@
+/** `procsup startup install`: everything is shown before anything is done. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { readFileIfAny } from "../../platform/atomic_file.ts";
+import { dirname } from "../../platform/paths.ts";
+import { systemdRuns } from "../../platform/service_manager.ts";
+import { confirmed } from "../ask.ts";
+import type { CommandContext } from "../command.ts";
+import { answers } from "../detach.ts";
+import { checkHome } from "../doctor/home.ts";
+import { handOver, runsByHand } from "./hand_over.ts";
+import { runSteps } from "./steps.ts";
+import { namesHome, type Unit } from "./unit.ts";
+
+/** How long a daemon may take until it answers, its first unpacking included. */
+const PATIENCE_MS = 20_000;
+
+const POLL_MS = 50;
+
+/** Writes the unit and starts it, once a person or `--yes` agreed. A daemon that runs makes room. */
+export async function install(context: CommandContext, unit: Unit): Promise<number> {
+  const { output, home } = context;
+  refuseForeignHome(home);
+  const byHand = starts(unit) && runsByHand(home);
+  output.note(`${unit.text}\nThis goes to ${unit.path}${instead(unit, home)}, then:`);
+  if (byHand) output.note("  the daemon that runs makes room for it; no app is touched");
+  for (const { words } of unit.enable) output.note(`  ${words.join(" ")}`);
+  refuseUnasked(context, "written", "install");
+  if (!confirmed(context, "Write it?")) return 1;
+  write(unit);
+  output.done(`✔ wrote ${unit.path}`);
+  if (byHand) await handOver(home);
+  if (!await runSteps(output, unit.enable)) return 1;
+  if (starts(unit)) await untilAnswers(home);
+  return 0;
+}
+
+/** Not every service manager knows when a service is ready, and has waited for it. */
+async function untilAnswers(home: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (Date.now() < deadline) {
+    if (await answers(home)) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new ProcsupError("start_failed", `No daemon answers for home "${home}" yet`, {
+    hint: "See what the service manager says: procsup startup status",
+  });
+}
+
+/** Throws `bad_request` where nobody can be asked, and nobody agreed beforehand. */
+export function refuseUnasked({ flags }: CommandContext, done: string, verb: string): void {
+  if (flags.on("yes") || Deno.stdin.isTerminal()) return;
+  throw new ProcsupError("bad_request", `Nothing was ${done}: nobody is there to agree`, {
+    hint: `procsup startup ${verb} --yes`,
+  });
+}
+
+/** The daemon would refuse it, again and again. */
+function refuseForeignHome(home: string): void {
+  const { status, says, fix } = checkHome(home);
+  if (status !== "error") return;
+  const hint = fix === undefined ? {} : { hint: fix };
+  throw new ProcsupError("home_unusable", `Cannot start a daemon at boot: ${says}`, hint);
+}
+
+/** There is one unit: that of another home is replaced. */
+function instead({ path }: Unit, home: string): string {
+  const there = readFileIfAny(path);
+  if (there === undefined) return "";
+  return namesHome(there, home) ? ", in place of the one there" : ", in place of another home's";
+}
+
+/** Whether a daemon will run in the end, and not only at the next boot. */
+function starts({ enable }: Unit): boolean {
+  return systemdRuns() || !enable.some(({ live }) => live);
+}
+
+function write({ path, text, mode }: Unit): void {
+  try {
+    Deno.mkdirSync(dirname(path), { recursive: true });
+    Deno.writeTextFileSync(path, text, { mode });
+    // The mode above is for a new file, less the umask.
+    Deno.chmodSync(path, mode);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
+    throw new ProcsupError("forbidden", `Not allowed to write "${path}"`, {
+      hint: "sudo procsup startup install, or: procsup startup install --user",
+    });
+  }
+}

@@ -1,0 +1,80 @@
+/** What apps in the foreground write: every line once, from their start to their last words. */
+
+import type { LogFiles } from "../logs/log_files.ts";
+import { logEnd } from "../logs/log_position.ts";
+import type { Supervisor } from "../manager/supervisor.ts";
+import { LogBatch, type LogLine, type LogStart, positionKey } from "./log_batch.ts";
+import { logFeed, type LogSource } from "./log_feed.ts";
+
+const STREAMS = ["stdout", "stderr"] as const;
+
+/** Prints what apps write. */
+export class ForegroundOutput {
+  readonly #onLine: (line: LogLine) => void;
+  /** Where the logs of earlier runs in the same home end, by path. */
+  readonly #earlier: ReadonlyMap<string, number>;
+  readonly #positions: Record<string, number> = {};
+  #sources: readonly LogSource[] = [];
+  #following = async () => {};
+
+  /** Made before the apps are started; `apps` is the folder of their logs. */
+  constructor(apps: string, onLine: (line: LogLine) => void) {
+    this.#onLine = onLine;
+    this.#earlier = endsIn(apps);
+  }
+
+  /** Prints from now on, and what was written since their start. */
+  follow({ fleet }: Supervisor): void {
+    this.#sources = fleet.registry.list().map((process) => ({
+      name: process.name,
+      files: fleet.logFilesOf(process),
+    }));
+    for (const { name, files } of this.#sources) {
+      for (const stream of STREAMS) {
+        this.#positions[positionKey({ name, stream })] = this.#earlier.get(files[stream]) ?? 0;
+      }
+    }
+    const reader = this.#feed(true).getReader();
+    const reading = this.#print(reader).catch(() => {});
+    this.#following = async () => {
+      await reader.cancel().catch(() => {});
+      await reading;
+    };
+  }
+
+  /** Prints the rest of what was written, once nothing more is. */
+  async finish(): Promise<void> {
+    await this.#following();
+    await this.#print(this.#feed(false).getReader());
+  }
+
+  #feed(follow: boolean): ReadableStream<LogBatch | LogStart> {
+    const from = { ...this.#positions };
+    return logFeed(this.#sources, { lines: 0, follow, streams: STREAMS, from });
+  }
+
+  async #print(reader: ReadableStreamDefaultReader<LogBatch | LogStart>): Promise<void> {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (!(next.value instanceof LogBatch)) continue;
+      for (const { end = 0, ...line } of next.value.lines) {
+        this.#onLine(line);
+        this.#positions[positionKey(line)] = end;
+      }
+    }
+  }
+}
+
+function endsIn(apps: string): Map<string, number> {
+  const ends = new Map<string, number>();
+  for (const { name } of Deno.readDirSync(apps)) {
+    for (const stream of STREAMS satisfies readonly (keyof LogFiles)[]) {
+      const path = `${apps}/${name}/${stream}.log`;
+      try {
+        ends.set(path, logEnd(path));
+      } catch {
+        // It has written none.
+      }
+    }
+  }
+  return ends;
+}

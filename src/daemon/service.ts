@@ -1,0 +1,66 @@
+/** The daemon as a service: its manager hears when it answers, that it lives, and when it ends. */
+
+import { messageOf } from "../model/errors.ts";
+import { notifyService } from "../platform/notify.ts";
+
+/** How much time is asked for while apps are being stopped, and how often it is asked for again. */
+const EXTEND_MS = 30_000;
+const EXTEND_EVERY_MS = 10_000;
+
+/** What a service manager is told. Without one that listens, nothing happens. */
+export class Service implements Disposable {
+  readonly #socket: string | undefined;
+  readonly #warn: (message: string) => void;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  /** `socket` is the value of `NOTIFY_SOCKET`. */
+  constructor(socket: string | undefined, warn: (message: string) => void) {
+    this.#socket = socket;
+    this.#warn = warn;
+  }
+
+  /** It answers. With `watchdogMs`, a sign of life is wanted so often, and given twice as often. */
+  ready(watchdogMs?: number): void {
+    this.#say("READY=1");
+    if (watchdogMs) this.#repeat(watchdogMs / 2, "WATCHDOG=1");
+  }
+
+  /** It ends within moments. */
+  stopping(): void {
+    this.#say("STOPPING=1");
+  }
+
+  /** It ends, and the apps with it, which takes as long as they need. */
+  halting(): void {
+    const more = `EXTEND_TIMEOUT_USEC=${EXTEND_MS * 1000}`;
+    this.#say(`STOPPING=1\nSTATUS=Stopping the apps\n${more}`);
+    this.#repeat(EXTEND_EVERY_MS, `${more}\nWATCHDOG=1`);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #repeat(everyMs: number, state: string): void {
+    clearInterval(this.#timer);
+    if (this.#socket !== undefined) this.#timer = setInterval(() => this.#say(state), everyMs);
+  }
+
+  #say(state: string): void {
+    if (this.#socket === undefined) return;
+    try {
+      if (notifyService(this.#socket, state)) return;
+      this.#warn(`The service manager does not listen on "${this.#socket}"`);
+    } catch (error) {
+      this.#warn(`Cannot speak to the service manager: ${messageOf(error)}`);
+    }
+    this[Symbol.dispose]();
+  }
+}
+
+/** How often the service manager wants a sign of life of this process; undefined when it does not. */
+export function watchdogMs(): number | undefined {
+  const meant = Deno.env.get("WATCHDOG_PID") ?? String(Deno.pid);
+  const microseconds = Number(Deno.env.get("WATCHDOG_USEC") ?? 0);
+  return meant === String(Deno.pid) && microseconds > 0 ? microseconds / 1000 : undefined;
+}

@@ -1,0 +1,90 @@
+/** Which ports process trees listen on. Read when somebody asks: it takes a look at every descriptor. */
+
+import { isLinux } from "./os.ts";
+import { processTable } from "./process_table.ts";
+import { treesOf } from "./usage.ts";
+
+/** A TCP socket that waits for connections. */
+export interface ListeningPort {
+  readonly port: number;
+  /** `127.0.0.1`, `::`, … */
+  readonly address: string;
+}
+
+const LISTEN = "0A";
+
+/** The ports of the trees below `roots` (pids of group leaders), lowest first; none where there is no /proc. */
+export function listeningPorts(roots: Iterable<number>): Map<number, ListeningPort[]> {
+  const found = new Map<number, ListeningPort[]>();
+  if (!isLinux) return found;
+  const sockets = listeningSockets();
+  if (sockets.size === 0) return found;
+  const wanted = new Map([...roots].map((root) => [root, true]));
+  for (const [root, rows] of treesOf(wanted, processTable())) {
+    const inodes = new Set(rows.flatMap(({ pid }) => socketsOf(pid)));
+    const ports = [...inodes].flatMap((inode) => sockets.get(inode) ?? []);
+    if (ports.length > 0) found.set(root, ports.sort((a, b) => a.port - b.port));
+  }
+  return found;
+}
+
+/** Those of the machine, by `socket:[inode]`, as descriptors are linked to them. */
+export function listeningSockets(): Map<string, ListeningPort> {
+  const sockets = new Map<string, ListeningPort>();
+  for (const file of ["/proc/net/tcp", "/proc/net/tcp6"]) {
+    for (const line of linesOf(file)) {
+      const fields = line.trim().split(/\s+/);
+      if (fields[3] === LISTEN) sockets.set(`socket:[${fields[9]}]`, localAddress(fields[1]!));
+    }
+  }
+  return sockets;
+}
+
+/** Reads `0100007F:1F90`, whose bytes are turned round within each 32 bits. */
+export function localAddress(text: string): ListeningPort {
+  const [hex = "", port = "0"] = text.split(":");
+  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) =>
+    word.match(/../g)!.reverse().map((byte) => parseInt(byte, 16))
+  );
+  return { port: parseInt(port, 16), address: bytes.length === 4 ? bytes.join(".") : ipv6(bytes) };
+}
+
+function ipv6(bytes: readonly number[]): string {
+  const groups = Array.from(
+    { length: 8 },
+    (_, i) => (bytes[2 * i]! * 256 + bytes[2 * i + 1]!).toString(16),
+  );
+  // The URL parser knows how the longest run of zeros is left out.
+  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
+}
+
+function linesOf(path: string): string[] {
+  try {
+    return Deno.readTextFileSync(path).split("\n").slice(1);
+  } catch {
+    return [];
+  }
+}
+
+/** The sockets that a process holds; none when it is gone, or another user's. */
+export function socketsOf(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`;
+  const links: string[] = [];
+  try {
+    for (const { name } of Deno.readDirSync(folder)) {
+      const link = linkOf(`${folder}/${name}`);
+      if (link.startsWith("socket:")) links.push(link);
+    }
+  } catch {
+    // Gone, or another user's.
+  }
+  return links;
+}
+
+function linkOf(path: string): string {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return "";
+  }
+}

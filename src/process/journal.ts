@@ -1,0 +1,69 @@
+/** What hooks and health checks of a process did last. In memory; nothing is kept where there are none. */
+
+import type { HookName } from "../model/config_parts.ts";
+
+/** One run of a hook. */
+export interface HookRun {
+  readonly hook: HookName;
+  /** When it began, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly durationMs: number;
+  /** Null when it did not end by itself, or could not be run at all. */
+  readonly exitCode: number | null;
+  readonly timedOut: boolean;
+  /** The end of what it printed, or why it could not be run; without values of secrets. */
+  readonly output: string;
+}
+
+/** One health check. */
+export interface HealthCheckRun {
+  /** When it began, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly latencyMs: number;
+  /** What was wrong; empty when it was well. */
+  readonly problem: string;
+}
+
+/** Runs of hooks that are remembered. */
+const HOOKS = 20;
+/** Of those around health checks, which come so often that they would push all others out. */
+const CHECK_HOOKS = 10;
+const CHECKS = 50;
+const OUTPUT_BYTES = 2048;
+
+/** The journal of one process. */
+export class Journal {
+  #hooks: readonly HookRun[] = [];
+  #checkHooks: readonly HookRun[] = [];
+  #checks: readonly HealthCheckRun[] = [];
+
+  /** The last runs of hooks, the newest last. */
+  get hooks(): readonly HookRun[] {
+    return [...this.#hooks, ...this.#checkHooks].sort((a, b) => a.at - b.at);
+  }
+
+  /** The last health checks, the newest last. */
+  get checks(): readonly HealthCheckRun[] {
+    return this.#checks;
+  }
+
+  /** A hook ended. */
+  ran(run: HookRun): void {
+    const kept = { ...run, output: endOf(run.output) };
+    if (/HealthCheck$/.test(run.hook)) {
+      this.#checkHooks = [...this.#checkHooks, kept].slice(-CHECK_HOOKS);
+    } else this.#hooks = [...this.#hooks, kept].slice(-HOOKS);
+  }
+
+  /** A health check was answered. */
+  checked(run: HealthCheckRun): void {
+    this.#checks = [...this.#checks, { ...run, problem: endOf(run.problem) }].slice(-CHECKS);
+  }
+}
+
+/** A copy of the end of a text: a slice of the engine's would keep all of it in memory. */
+function endOf(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= OUTPUT_BYTES) return text;
+  return new TextDecoder().decode(bytes.subarray(-OUTPUT_BYTES)).replace(/^\ufffd+/, "");
+}

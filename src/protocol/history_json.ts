@@ -1,0 +1,46 @@
+/** What the clock, hooks and health checks did last, on the wire. Times are ISO 8601. */
+
+/** One run of a job, or one restart by the clock. */
+export interface CronRunJson {
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly status: "ok" | "failed" | "timeout" | "skipped" | "killed";
+  readonly exit_code: number | null;
+  /** How many in a row, where runs were skipped. */
+  readonly times?: number;
+}
+
+/** One run of a hook. */
+export interface HookRunJson {
+  /** When it began. */
+  readonly at: string;
+  /** `pre_start` … `post_healthcheck`. */
+  readonly hook: string;
+  readonly ok: boolean;
+  /** Null when it did not end by itself, or could not be run. */
+  readonly exit_code: number | null;
+  readonly timed_out: boolean;
+  /** Nanoseconds. */
+  readonly duration: number;
+  /** The end of what it printed, 2 KiB at most. */
+  readonly output: string;
+}
+
+/** One health check. */
+export interface HealthCheckJson {
+  /** When it began. */
+  readonly at: string;
+  readonly ok: boolean;
+  /** What was wrong; empty when it was well. */
+  readonly message: string;
+  /** Nanoseconds until the answer. */
+  readonly latency: number;
+}
+
+/** Answer of `history`: the newest last, and nothing from before the daemon's start. */
+export interface HistoryJson {
+  readonly name: string;
+  readonly id: string;
+  readonly hooks: readonly HookRunJson[];
+  readonly health: readonly HealthCheckJson[];
+}

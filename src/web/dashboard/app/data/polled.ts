@@ -1,0 +1,60 @@
+/** What is asked for again and again while somebody looks at it. */
+
+import { type ReadonlySignal, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { ask, messageOf } from "./api.ts";
+import { connection } from "./store.ts";
+
+/** An answer that is kept fresh. */
+export interface Polled<T> {
+  /** Undefined before the first answer. */
+  readonly data: ReadonlySignal<T | undefined>;
+  /** What went wrong the last time; empty when nothing did. */
+  readonly error: ReadonlySignal<string>;
+  /** Asks again now. */
+  readonly reload: () => Promise<void>;
+}
+
+/** Asks every `ms` milliseconds, at once when `key` changes, and not while nobody can see it. */
+export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polled<T> {
+  const data = useSignal<T | undefined>(undefined);
+  const error = useSignal("");
+  const asking = useRef<Asking | undefined>(undefined);
+  const begin = async () => {
+    const mine: Asking = asking.current = { abort: new AbortController(), again: false };
+    const { signal } = mine.abort;
+    try {
+      data.value = await ask<T>(path, { signal });
+      error.value = "";
+    } catch (reason) {
+      if (!signal.aborted) error.value = messageOf(reason);
+    }
+    if (signal.aborted) return;
+    asking.current = undefined;
+    if (mine.again) await begin();
+  };
+  // A slow answer is waited for: asking anew each time would never come to an end.
+  const reload = async () => {
+    if (asking.current === undefined) await begin();
+    else asking.current.again = true;
+  };
+  useEffect(() => {
+    void begin();
+    const timer = setInterval(() => {
+      const isSeen = !document.hidden && connection.value !== "lost";
+      if (isSeen && asking.current === undefined) void begin();
+    }, ms);
+    return () => {
+      clearInterval(timer);
+      asking.current?.abort.abort();
+      asking.current = undefined;
+    };
+  }, [path, ms, key]);
+  return { data, error, reload };
+}
+
+interface Asking {
+  readonly abort: AbortController;
+  /** Somebody wants to know again what is being asked. */
+  again: boolean;
+}

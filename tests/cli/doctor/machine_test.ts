@@ -1,0 +1,89 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { checkClock } from "../../../src/cli/doctor/clock.ts";
+import { checkDisk, judgeSpace } from "../../../src/cli/doctor/disk.ts";
+import { atLeast, checkLimits } from "../../../src/cli/doctor/limits.ts";
+import { checkUnpacked } from "../../../src/cli/doctor/unpacked.ts";
+import { takeLock } from "../../../src/platform/lock.ts";
+import { prepareHome } from "../../../src/platform/paths.ts";
+import { tempHome } from "../../support/temp_home.ts";
+
+Deno.test("judgeSpace() warns early, and names the largest logs", () => {
+  const logs = { name: "web", bytes: 3.1e9 };
+  const total = 1e12;
+  assertEquals(judgeSpace({ total, available: 9e11 }, logs).status, "ok");
+  const nearly = judgeSpace({ total, available: 2e8 }, logs);
+  assertEquals([nearly.status, nearly.fix], ["warning", "procsup flush web"]);
+  assertEquals(nearly.says, "200 MB are left; the logs of web take 3.1 GB");
+  assertEquals(judgeSpace({ total, available: 1e6 }, logs).status, "error");
+  assertEquals(judgeSpace({ total, available: 1e6 }).fix, undefined);
+});
+
+Deno.test("checkDisk() asks the file system that a home is, or will be, on", async () => {
+  await using home = tempHome();
+  const [now] = await checkDisk(home.path);
+  const [later] = await checkDisk(`${home.path}/not/there/yet`);
+  assert(now !== undefined && later !== undefined);
+  assertEquals(later.status, now.status);
+});
+
+Deno.test("checkClock() finds a clock that was never set, and one that went back", async () => {
+  await using home = tempHome();
+  const { daemonLog } = prepareHome(home.path);
+  assertEquals(checkClock(home.path).status, "ok");
+  const never = checkClock(home.path, 0);
+  assertEquals(never.status, "error");
+  assertStringIncludes(never.says, "1970-01-01");
+  Deno.writeTextFileSync(daemonLog, "");
+  const ahead = new Date(Date.now() + 2 * 3_600_000 + 5000);
+  Deno.utimeSync(daemonLog, ahead, ahead);
+  const back = checkClock(home.path);
+  assertEquals([back.status, back.fix], ["error", "sudo timedatectl set-ntp true"]);
+  assertStringIncludes(back.says, `${daemonLog} is from 2h ahead`);
+});
+
+Deno.test("atLeast() warns of what is little, and says nothing of what is not known", () => {
+  assertEquals(atLeast("files", 5000, 4096, "fix")[0]!.status, "ok");
+  assertEquals(atLeast("files", Infinity, 4096, "fix")[0]!.says, "no limit");
+  const [few] = atLeast("files", 256, 4096, "fix it");
+  assertEquals(few, {
+    check: "files",
+    status: "warning",
+    says: "256, which is little",
+    fix: "fix it",
+  });
+  assertEquals(atLeast("files", NaN, 4096, "fix"), []);
+});
+
+Deno.test({
+  name: "checkLimits() looks at this machine",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using home = tempHome();
+    const checks = checkLimits(home.path).map(({ check }) => check);
+    const expected = ["open files", "processes", "inotify watches", "inotify instances"];
+    assertEquals(checks.slice(0, 4), expected);
+  },
+});
+
+Deno.test("checkUnpacked() finds old versions, and not the one in use", async () => {
+  await using home = tempHome();
+  await using cache = tempHome();
+  const folder = (digit: string) => `${cache.path}/${digit.repeat(64)}`;
+  for (const digit of ["a", "b", "c", "d"]) {
+    Deno.mkdirSync(folder(digit));
+    Deno.writeFileSync(`${folder(digit)}/deno`, new Uint8Array(100_000));
+  }
+  prepareHome(home.path);
+  // The daemon that runs may be of the version before.
+  const words = [`${folder("b")}/deno`, "run"];
+  Deno.writeTextFileSync(`${home.path}/state/daemon.json`, JSON.stringify({ words }));
+  // And another home's, which is not known here, of yet another one.
+  using _held = takeLock(`${folder("d")}/.used`);
+  const [found] = checkUnpacked(home.path, folder("a"));
+  assertEquals(found?.status, "warning");
+  assertStringIncludes(found!.says, "1 old one left behind, 10");
+  assertEquals(found!.fix, `rm -r ${folder("c")}`);
+  await new Deno.Command("sh", { args: ["-c", found!.fix!] }).output();
+  assertEquals(checkUnpacked(home.path, folder("a"))[0]!.status, "ok");
+  assertEquals(checkUnpacked(home.path, undefined), []);
+});

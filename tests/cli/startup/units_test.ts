@@ -1,0 +1,162 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { namesHome, sameUnit, type Unit, type UnitRequest } from "../../../src/cli/startup/unit.ts";
+import { unitFor } from "../../../src/cli/startup/units.ts";
+import type { ServiceManager } from "../../../src/platform/service_manager.ts";
+import { tempHome } from "../../support/temp_home.ts";
+
+/** Words that have all that the formats trip over. */
+const REQUEST: UnitRequest = {
+  scope: "system",
+  words: ["/opt/my apps/procsup", "100%", "$HOME", `it's "<&>`],
+  home: "/srv/a & b/.procsup",
+  userHome: "/srv/a & b",
+  path: "/opt/node 22/bin:bin:/usr/bin:/root/.cache/node_compat_bin",
+  version: 257,
+};
+
+function unit(manager: ServiceManager, change: Partial<UnitRequest> = {}): Unit {
+  return unitFor(manager, { ...REQUEST, ...change });
+}
+
+/** Runs a program that reads the format; undefined where there is none. */
+async function output(program: string, ...args: string[]): Promise<string | undefined> {
+  try {
+    const { success, stdout, stderr } = await new Deno.Command(program, { args, stdin: "null" })
+      .output();
+    const text = new TextDecoder();
+    assert(success, `${text.decode(stdout)}${text.decode(stderr)}`);
+    return text.decode(stdout) + text.decode(stderr);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+Deno.test("unitFor() systemd lets the apps outlive the daemon", () => {
+  const { path, text } = unit("systemd");
+  assertEquals(path, "/etc/systemd/system/procsup.service");
+  const lines = ["Type=notify", "KillMode=process", "Restart=always", "Delegate=yes"];
+  for (const line of [...lines, "DelegateSubgroup=daemon", "StartLimitIntervalSec=0"]) {
+    assertStringIncludes(text, `\n${line}\n`);
+  }
+});
+
+Deno.test("unitFor() systemd escapes what each setting makes something else of", () => {
+  const lines = unit("systemd").text.split("\n");
+  assert(lines.includes(
+    'ExecStart="/opt/my apps/procsup" 100%% $$HOME "it\'s \\"<&>" daemon --home "/srv/a & b/.procsup"',
+  ));
+  assert(lines.includes('Environment="PATH=/opt/node 22/bin:/usr/bin"'));
+  assert(lines.includes('RequiresMountsFor="/srv/a & b/.procsup"'));
+});
+
+Deno.test("unitFor() systemd gives an older one nothing that it does not know", () => {
+  const { text } = unit("systemd", { version: 252 });
+  for (const setting of ["DelegateSubgroup", "RestartSteps", "RestartMaxDelaySec"]) {
+    assert(!text.includes(setting), setting);
+  }
+});
+
+Deno.test("unitFor() systemd has no sandbox, which the apps would be in", () => {
+  const settings = /^(Protect|Private|Restrict|NoNewPrivileges|SystemCall|ReadOnly|User=|UMask)/m;
+  assertEquals(settings.exec(unit("systemd").text), null);
+});
+
+Deno.test("unitFor() systemd puts a user's unit into the user's folder", () => {
+  const { path, text, enable, disable } = unit("systemd", { scope: "user", userHome: "/home/me" });
+  assertEquals(path, "/home/me/.config/systemd/user/procsup.service");
+  assertStringIncludes(text, "WantedBy=default.target");
+  assert(!text.includes("network-online"), "a user's service manager has no such target");
+  const systemctl = [...enable, ...disable].filter(({ words }) => words[0] === "systemctl");
+  assert(systemctl.every(({ words }) => words[1] === "--user"));
+  assertStringIncludes(enable.at(-1)?.advice ?? "", "sudo loginctl enable-linger");
+});
+
+Deno.test("unitFor() systemd writes what systemd-analyze finds nothing wrong with", async () => {
+  await using folder = tempHome();
+  const version = await output("systemctl", "--version");
+  const path = `${folder.path}/procsup.service`;
+  const { text } = unit("systemd", {
+    words: ["/bin/sh", "a b"],
+    home: folder.path,
+    version: Number(/systemd (\d+)/.exec(version ?? "")?.[1] ?? 0),
+  });
+  Deno.writeTextFileSync(path, text);
+  // It warns of what it does not know, and ends with 0.
+  assertEquals(await output("systemd-analyze", "verify", path) ?? "", "");
+});
+
+Deno.test("unitFor() launchd writes a property list that says what was meant", async () => {
+  await using folder = tempHome();
+  const path = `${folder.path}/procsup.plist`;
+  Deno.writeTextFileSync(path, unit("launchd").text);
+  const read =
+    "import plistlib, json, sys; print(json.dumps(plistlib.load(open(sys.argv[1], 'rb'))))";
+  const json = await output("python3", "-c", read, path);
+  if (json === undefined) return;
+  assertEquals(JSON.parse(json), {
+    Label: "procsup",
+    ProgramArguments: [...REQUEST.words, "daemon", "--home", REQUEST.home],
+    EnvironmentVariables: { HOME: REQUEST.userHome, PATH: "/opt/node 22/bin:/usr/bin" },
+    RunAtLoad: true,
+    KeepAlive: true,
+    AbandonProcessGroup: true,
+    ProcessType: "Interactive",
+    SoftResourceLimits: { NumberOfFiles: 65536 },
+    HardResourceLimits: { NumberOfFiles: 65536 },
+    StandardErrorPath: "/var/log/procsup.log",
+  });
+});
+
+Deno.test("unitFor() launchd tells a user's agent from the machine's daemon", () => {
+  assertEquals(unit("launchd").path, "/Library/LaunchDaemons/procsup.plist");
+  const { path, text } = unit("launchd", { scope: "user", userHome: "/Users/me" });
+  assertEquals(path, "/Users/me/Library/LaunchAgents/procsup.plist");
+  assertStringIncludes(text, "<string>/Users/me/Library/Logs/procsup.log</string>");
+});
+
+/** As supervise-daemon.sh of OpenRC goes about it. */
+const EVALUATE = `. "$1"; depend() { :; }
+eval printf '"%s\\n"' $supervise_daemon_args $command -- $command_args; echo "$retry"`;
+
+Deno.test({
+  name: "unitFor() OpenRC writes a script that a shell takes as it was meant",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using folder = tempHome();
+    const path = `${folder.path}/procsup`;
+    Deno.writeTextFileSync(path, unit("openrc").text);
+    await output("sh", "-n", path);
+    await output("shellcheck", "--severity=warning", path);
+    const words = await output("sh", "-c", EVALUATE, "sh", path);
+    assertEquals(words?.trimEnd().split("\n"), [
+      "--env",
+      `HOME=${REQUEST.userHome}`,
+      "--env",
+      "PATH=/opt/node 22/bin:/usr/bin",
+      REQUEST.words[0]!,
+      "--",
+      ...REQUEST.words.slice(1),
+      "daemon",
+      "--home",
+      REQUEST.home,
+      "TERM/300/KILL/5",
+    ]);
+  },
+});
+
+Deno.test("namesHome() is not taken in by a home that begins alike", () => {
+  for (const manager of ["systemd", "launchd", "openrc"] as const) {
+    const { text } = unit(manager, { home: "/root/.procsup", words: ["/bin/procsup"] });
+    assertEquals(namesHome(text, "/root/.procsup"), true, manager);
+    assertEquals(namesHome(text, "/root/.proc"), false, manager);
+  }
+});
+
+Deno.test("sameUnit() does not mind another search path, and minds all else", () => {
+  for (const manager of ["systemd", "launchd", "openrc"] as const) {
+    const { text } = unit(manager);
+    assert(sameUnit(text, unit(manager, { path: "/elsewhere" }).text), manager);
+    assert(!sameUnit(text, unit(manager, { words: ["/elsewhere"] }).text), manager);
+  }
+});

@@ -1,0 +1,16 @@
+import { assertEquals } from "@std/assert";
+import { typedHome } from "../../src/cli/completion/typed_home.ts";
+
+Deno.test("typedHome() finds the last --home that is complete", () => {
+  assertEquals(typedHome(["stop", "--home", "/a"], "/me"), "/a");
+  assertEquals(typedHome(["--home=/a", "stop", "--home", "/b"], "/me"), "/b");
+  assertEquals(typedHome(["stop", "--home"], "/me"), undefined);
+  assertEquals(typedHome(["stop", "api"], "/me"), undefined);
+});
+
+Deno.test("typedHome() reads quotes, backslashes and ~ as the shell would", () => {
+  assertEquals(typedHome(["--home", "~/x"], "/me"), "/me/x");
+  assertEquals(typedHome(["--home=~"], "/me"), "/me");
+  assertEquals(typedHome(["--home", '"~/x"'], "/me"), "~/x");
+  assertEquals(typedHome(["--home", "/a\\ b"], "/me"), "/a b");
+});

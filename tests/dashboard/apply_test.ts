@@ -1,0 +1,87 @@
+/** A configuration that is pasted, uploaded, or named: planned first, then applied. */
+
+import { assert, assertEquals } from "@std/assert";
+import { browserTest } from "./browser.ts";
+
+const app = (seconds: number) =>
+  `{ entrypoint: /bin/sleep, args: ["${seconds}"], cwd: /, min_uptime: 50ms }`;
+
+browserTest(
+  "a pasted configuration is planned, then applied; mistakes have a place",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    await dashboard.signIn();
+    await dashboard.go("#/apply");
+    const text = page.getByLabel("Configuration", { exact: true });
+    await text.fill(`processes:\n  one: { entrypont: /bin/sleep }\n`);
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    const problem = page.locator(".problem");
+    await problem.waitFor();
+    assert(
+      (await problem.textContent())!.includes("procsup.yaml:2"),
+      await problem.textContent() ?? "",
+    );
+
+    await text.fill(`processes:\n  one: ${app(1000)}\n  two: ${app(1000)}\n`);
+    await problem.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page.locator(".plan-add").getByText("one").waitFor();
+    assertEquals(await daemon.client.call("list"), []);
+    await page.getByRole("button", { name: "Apply 2 changes" }).click();
+    await page.getByRole("heading", { name: "Applied" }).waitFor();
+    const up = await daemon.client.call("list");
+    assertEquals(up.map(({ name, state }) => `${name} ${state}`), ["one running", "two running"]);
+
+    // What is typed next makes the plan of before worthless.
+    await text.fill(`processes:\n  one: ${app(2000)}\n  two: ${app(1000)}\n`);
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page.locator(".plan-change").getByText("is changed and restarted").waitFor();
+    await text.press("End");
+    await page.keyboard.type(" ");
+    await page.locator(".plan-change").getByText("is changed").waitFor({ state: "detached" });
+
+    await page.getByLabel("Choose a file").setInputFiles({
+      name: "three.toml",
+      mimeType: "text/plain",
+      buffer: (await import("node:buffer")).Buffer.from(
+        "[processes.three]\nentrypoint = '/bin/false'\ncwd = '/'\nmax_restarts = 0\n",
+      ),
+    });
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page.locator(".plan-add").getByText("three").waitFor();
+    await page.getByRole("button", { name: "Apply 1 change" }).click();
+    await page.getByRole("heading", { name: "Applied in part" }).waitFor();
+  },
+);
+
+browserTest(
+  "a file of the machine is applied, and told apart from what runs",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    const path = `${daemon.home}/procsup.yaml`;
+    await Deno.writeTextFile(path, `processes:\n  one: ${app(1000)}\n  gone: ${app(1000)}\n`);
+    await dashboard.signIn();
+    await dashboard.go("#/apply");
+    await page.getByRole("button", { name: "A file on the machine" }).click();
+    await page.getByLabel("Path").fill(path);
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page.getByRole("button", { name: "Apply 2 changes" }).click();
+    await page.getByRole("heading", { name: "Applied" }).waitFor();
+
+    await dashboard.go("#/processes/one?tab=config");
+    await page.getByRole("button", { name: "Compare with the file" }).click();
+    await page.getByText("It is as in the file").waitFor();
+    await Deno.writeTextFile(path, `processes:\n  one: ${app(1000).replace("50ms", "70ms")}\n`);
+    await page.getByRole("button", { name: "Compare with the file" }).click();
+    await page.locator(".diff").getByText("min_uptime").waitFor();
+
+    await dashboard.go("#/apply");
+    await page.getByLabel("Path").fill("");
+    await page.getByRole("checkbox").check();
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page.locator(".plan-remove").getByText("gone").waitFor();
+    await page.getByRole("button", { name: "Apply 2 changes" }).click();
+    await page.getByRole("heading", { name: "Applied" }).waitFor();
+    assertEquals((await daemon.client.call("list")).map(({ name }) => name), ["one"]);
+  },
+);

@@ -1,0 +1,45 @@
+import { assertEquals } from "@std/assert";
+import { grepOf, NO_QUERY } from "../../src/web/dashboard/app/data/log_query.ts";
+import { credentialIn } from "../../src/web/dashboard/app/data/sign_in.ts";
+import { recent, record } from "../../src/web/dashboard/app/data/history.ts";
+import { shortSpan } from "../../src/web/dashboard/app/text/format.ts";
+
+Deno.test("credentialIn() tells links, codes and tokens apart", () => {
+  assertEquals(credentialIn(" http://127.0.0.1:1/login?code=0a1b \n"), {
+    kind: "code",
+    text: "0a1b",
+  });
+  assertEquals(credentialIn("ps_0a1b"), { kind: "token", text: "ps_0a1b" });
+  assertEquals(credentialIn("0a1b"), { kind: "either", text: "0a1b" });
+  assertEquals(credentialIn("http://127.0.0.1:1/"), undefined);
+  assertEquals(credentialIn("a b"), undefined);
+});
+
+Deno.test("grepOf() asks the daemon for the same lines as the page would show", () => {
+  const of = (more: Partial<typeof NO_QUERY>) => grepOf({ ...NO_QUERY, deep: true, ...more });
+  assertEquals(of({ search: "a.b" }), "(?i:a\\.b)");
+  assertEquals(of({ search: "a.b", isRegex: true, matchCase: true }), "a.b");
+  assertEquals(of({ search: "(", isRegex: true }), undefined);
+  assertEquals(of({ search: "" }), undefined);
+  assertEquals(grepOf({ ...NO_QUERY, search: "x" }), undefined);
+});
+
+Deno.test("recent() keeps seconds for minutes and minutes for a day", () => {
+  const start = Date.now();
+  const [seconds, hours] = [2000, 3_600_000];
+  for (let at = start; at < start + 25 * hours; at += 30 * seconds) {
+    record("x", { at, cpu: 1, memory: 1, fds: 0, threads: 0, load: 0 });
+  }
+  const now = start + 25 * hours;
+  const spanOf = (ms: number) => {
+    const list = recent("x", ms, now);
+    return [Math.round((now - list[0]!.at) / 60_000), list.length < 1000];
+  };
+  assertEquals(spanOf(900_000), [15, true]);
+  assertEquals(spanOf(hours), [60, true]);
+  assertEquals(spanOf(24 * hours), [1440, true]);
+});
+
+Deno.test("shortSpan() has the unit that reads best", () => {
+  assertEquals([0.42, 12.4, 1234, 75_000].map(shortSpan), ["0.4 ms", "12 ms", "1.2 s", "1m 15s"]);
+});

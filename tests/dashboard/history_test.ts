@@ -1,0 +1,91 @@
+/** What happened before anybody looked: health checks, hooks, jobs; and what listens where. */
+
+import { assertEquals } from "@std/assert";
+import { waitFor } from "../support/wait_for.ts";
+import { browserTest } from "./browser.ts";
+
+browserTest("health, hooks and jobs show what they did last", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await daemon.startScript("sick", "sleep 1000", {
+    health_check: { type: "command", command: "exit 7", interval: "100ms", retries: 1000 },
+    hooks: {
+      post_start: { command: "printf '<img onerror=alert(1)> \\033[31mhello\\033[0m'" },
+      pre_stop: { command: "true" },
+    },
+  });
+  await daemon.startScript("job", "exit 3", { cron: { schedule: "@daily" } });
+  await daemon.startScript("plain", "sleep 1000");
+  await daemon.client.call("cron_run", "job");
+  await dashboard.signIn();
+  await dashboard.go("#/processes/sick?tab=health");
+  await page.getByText("0.0 % of").waitFor();
+  await page.locator("table.history").getByText("✗ failed").first().waitFor();
+  await dashboard.go("#/processes/sick?tab=hooks");
+  await page.locator(".runs").getByText("<img onerror=alert(1)> hello").waitFor();
+  assertEquals(await page.locator(".runs img").count(), 0);
+  await page.getByText("has not run").waitFor();
+  await dashboard.go("#/processes/plain?tab=hooks");
+  await page.getByText("It has no hooks").waitFor();
+  await dashboard.go("#/processes/plain?tab=health");
+  await page.getByText("Nothing checks its health").waitFor();
+
+  await dashboard.go("#/cron");
+  await page.getByRole("button", { name: "Last runs of job" }).click();
+  await page.locator(".cron-history").getByText("✗ failed with exit code 3").waitFor();
+  await waitFor(async () => await page.locator(".cron-history li").count() > 1);
+  await dashboard.go("#/processes/job");
+  await page.getByText("Next run").waitFor();
+});
+
+browserTest(
+  "ports show what a process listens on, and its menu all that can be done",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    const program = "const l = Deno.listen({ hostname: '127.0.0.1', port: 0 });" +
+      "console.log(l.addr.port); await l.accept();";
+    await daemon.client.call("start", {
+      name: "listener",
+      entrypoint: Deno.execPath(),
+      args: ["eval", program],
+      cwd: "/",
+    });
+    let port = "";
+    await waitFor(async () =>
+      (port = (await daemon.client.call("logs", { target: "listener" })).logs.trim()) !== ""
+    );
+    await dashboard.signIn();
+    await dashboard.go("#/processes");
+    const row = page.locator('[data-row="listener"]');
+    await row.getByText(`:${port}`).waitFor({ timeout: 20_000 });
+    await page.keyboard.press("j");
+    await page.keyboard.press(".");
+    const menu = page.getByRole("group", { name: "Actions on listener" });
+    await menu.waitFor();
+    await page.keyboard.press("End");
+    assertEquals(await page.evaluate("document.activeElement.textContent"), "Delete…");
+    await page.keyboard.press("Escape");
+    await menu.waitFor({ state: "detached" });
+    await row.getByRole("button", { name: "More actions" }).click();
+    await menu.getByText("Scale…").click();
+    await page.getByRole("spinbutton").fill("2");
+    await page.getByRole("dialog").getByRole("button", { name: "Scale" }).click();
+    await waitFor(async () => (await daemon.client.call("list")).length === 2);
+  },
+);
+
+browserTest("without WebSockets the page asks instead", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await page.addInitScript(
+    "window.WebSocket = class extends EventTarget {" +
+      "constructor() { super(); setTimeout(() => this.dispatchEvent(new Event('close'))); }" +
+      "close() {} send() {} }",
+  );
+  await dashboard.signIn();
+  await daemon.startScript("late", "sleep 1000");
+  await dashboard.go("#/processes");
+  await page.locator('[data-row="late"]').getByText("running").waitFor({ timeout: 20_000 });
+  await page.getByText("No connection to the daemon").waitFor({ state: "detached" });
+  await daemon.client.call("stop", { target: "late" });
+  await dashboard.go("#/events");
+  await page.locator(".events").getByText("stopped").first().waitFor();
+});

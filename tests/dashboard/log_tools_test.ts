@@ -1,0 +1,72 @@
+/** The log viewer beyond what it has loaded: older lines, several columns, lines around a line. */
+
+import { assert, assertEquals } from "@std/assert";
+import { waitFor } from "../support/wait_for.ts";
+import { browserTest } from "./browser.ts";
+
+const OLD = `echo 'the NEEDLE of old'; seq 1 3000 | sed 's/^/line /'; ` +
+  `echo '{"level":"info","order":77}'; exec sleep 1000`;
+
+browserTest("older lines are searched on the server, and shown in context", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await daemon.startScript("old", OLD);
+  await dashboard.signIn();
+  await dashboard.go("#/logs?t=old");
+  const log = page.getByRole("log");
+  await log.getByText('"order":77').waitFor();
+  await page.getByLabel("Search the lines").fill("needle");
+  await page.locator(".match-count").getByText("0", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Search older lines on the server" }).click();
+  await log.getByText("the NEEDLE of old").waitFor();
+  assertEquals(await page.locator(".log-row").count(), 1);
+  await page.getByText("1 line in everything").waitFor();
+  assert(page.url().includes("deep=1"));
+  await page.locator(".log-row").click();
+  await page.getByRole("button", { name: "Show in context" }).click();
+  await page.locator(".log-row.is-cursor").getByText("the NEEDLE of old").waitFor();
+  await log.getByText("line 3", { exact: true }).waitFor();
+
+  await dashboard.go("#/logs?t=old");
+  await log.getByText('"order":77').click();
+  await page.locator(".fields").getByRole("button", { name: "order" }).click();
+  await waitFor(async () => await page.locator(".log-row").count() === 1);
+  assert(page.url().includes("re=1"));
+});
+
+browserTest(
+  "logs stand side by side, with times, sizes and files as one likes",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    await daemon.startScript("left", "printf 'from \\033[31mleft\\033[0m\\n'; exec sleep 1000");
+    await daemon.startScript("right", "echo from right; exec sleep 1000");
+    await dashboard.signIn();
+    await dashboard.go("#/logs?t=left&t=right");
+    await page.getByRole("log").getByText("from right").waitFor();
+    await page.getByRole("button", { name: "Side by side" }).click();
+    const column = (name: string) => page.getByRole("region", { name });
+    await column("left").getByText("from left").waitFor();
+    await column("right").getByText("from right").waitFor();
+    assertEquals(await column("left").getByText("from right").count(), 0);
+    const widths = await page.locator(".log-column").evaluateAll((all) =>
+      all.map((one: { getBoundingClientRect(): { width: number } }) =>
+        one.getBoundingClientRect().width
+      )
+    );
+    assertEquals(widths.length, 2);
+    assert(Math.abs(widths[0]! - widths[1]!) < 2, String(widths));
+
+    const more = page.getByLabel("More of the log view");
+    await more.click();
+    await page.getByRole("button", { name: "How long ago" }).click();
+    await page.locator(".log-time").getByText(/now|ago/).first().waitFor();
+    await page.getByRole("button", { name: "Text: medium" }).click();
+    await page.getByRole("button", { name: "Text: large" }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download all, as written" }).click(),
+    ]);
+    const text = await Deno.readTextFile((await download.path())!);
+    assert(text.includes("left from \x1b[31mleft\x1b[0m\n"), text);
+    assert(text.includes("right from right\n"), text);
+  },
+);

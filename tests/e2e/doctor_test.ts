@@ -1,0 +1,128 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { Finding } from "../../src/cli/doctor/finding.ts";
+import { serviceManager } from "../../src/platform/service_manager.ts";
+import { cli, programWords, TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+async function findings(home: string): Promise<{ code: number; found: Map<string, Finding> }> {
+  const { code, stdout } = await cli(home, "doctor", "--json");
+  const all = JSON.parse(stdout) as Finding[];
+  return { code, found: new Map(all.map((finding) => [finding.check, finding])) };
+}
+
+Deno.test("doctor finds nothing wrong with a daemon that answers", async () => {
+  await using daemon = await TestDaemon.start();
+  const { code, found } = await findings(daemon.home);
+  assertEquals(code, 0);
+  assertEquals(found.get("home")?.status, "ok");
+  assertMatch(found.get("daemon")?.says ?? "", /^it answers, version \d/);
+  assertEquals(found.get("state")?.status, "ok");
+});
+
+Deno.test("doctor's fix for a dead daemon's socket works when it is run", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.kill();
+  const { code, found } = await findings(daemon.home);
+  const { status, says, fix } = found.get("daemon")!;
+  assertEquals([code, status, says], [0, "warning", "a dead one left its socket"]);
+  const words = fix!.split(" ");
+  assertEquals(words.shift(), "procsup");
+  assertEquals((await cli(daemon.home, ...words)).code, 0);
+  assertEquals((await findings(daemon.home)).found.get("daemon")?.status, "ok");
+  await daemon.client.call("release");
+  await waitFor(async () => !await daemon.answers());
+});
+
+Deno.test("doctor tells a daemon that hangs from one that is not there", async () => {
+  await using daemon = await TestDaemon.start();
+  Deno.kill(daemon.pid, "SIGSTOP");
+  try {
+    const { code, found } = await findings(daemon.home);
+    assertEquals(code, 1);
+    assertEquals(found.get("daemon")?.says, "it runs and does not answer");
+    assertStringIncludes(found.get("daemon")?.fix ?? "", `kill -KILL ${daemon.pid} && procsup`);
+  } finally {
+    Deno.kill(daemon.pid, "SIGCONT");
+  }
+  await using home = tempHome();
+  assertEquals((await findings(home.path)).found.get("daemon")?.says, "none runs");
+});
+
+Deno.test("doctor ends with 1 for an error, shows its fix, and looks no further into that home", async () => {
+  await using home = tempHome();
+  Deno.chmodSync(home.path, 0o777);
+  const { code, stdout } = await cli(home.path, "doctor");
+  assertEquals(code, 1);
+  assertMatch(stdout, /^✘ home +others may look into /m);
+  assertStringIncludes(stdout, `fix: chmod 700 ${home.path}\n`);
+  assert(!/^. daemon/m.test(stdout));
+});
+
+Deno.test({
+  name: "doctor warns of few open files, and of a disk that is full",
+  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
+  async fn() {
+    await using home = tempHome();
+    // A small file system of its own, seen by that one command.
+    const script =
+      'ulimit -n 1000; mount -t tmpfs -o size=2m,mode=700 none "$PROCSUP_HOME" && exec "$@"';
+    const { code, stdout } = await new Deno.Command("unshare", {
+      args: ["-m", "sh", "-c", script, "sh", ...programWords(), "doctor"],
+      env: { PROCSUP_HOME: home.path, NO_COLOR: "1" },
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder().decode(stdout);
+    if (text === "") return;
+    assertEquals(code, 1);
+    assertMatch(text, /^✘ disk +only 2\.\d MB are left$/m);
+    assertMatch(text, /^! open files +1000, which is little\n +fix: ulimit -Hn 65536$/m);
+  },
+});
+
+Deno.test({
+  name: "doctor knows a unit that is missing, fine, disabled, outdated, or starts what is gone",
+  ignore: serviceManager() !== "systemd",
+  async fn() {
+    await using folder = tempHome();
+    const home = `${folder.path}/.procsup`;
+    const units = `${folder.path}/.config/systemd/user`;
+    Deno.mkdirSync(`${units}/default.target.wants`, { recursive: true });
+    const run = async (...args: string[]) => {
+      const [program, ...words] = programWords();
+      const { stdout } = await new Deno.Command(program!, {
+        args: [...words, ...args],
+        env: {
+          HOME: folder.path,
+          DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+          PROCSUP_HOME: home,
+        },
+        stdin: "null",
+      }).output();
+      return new TextDecoder().decode(stdout);
+    };
+    const boot = async () => {
+      const all = JSON.parse(await run("doctor", "--json")) as Finding[];
+      return all.find(({ check }) => check === "boot")!;
+    };
+    const unit = `${units}/procsup.service`;
+    const install = "procsup startup install --user";
+    assertMatch((await boot()).says, /does not start the daemon of this home at boot$/);
+
+    const text = await run("startup", "--user");
+    Deno.writeTextFileSync(unit, text);
+    assertStringIncludes((await boot()).says, "is there, but not enabled");
+    Deno.symlinkSync(unit, `${units}/default.target.wants/procsup.service`);
+    // The test itself may be run by root, whose own unit would come first.
+    assertEquals((await boot()).says, `${unit} starts the daemon`);
+
+    Deno.writeTextFileSync(unit, text.replace("WatchdogSec", "TimeoutSec"));
+    const { status, says, fix } = await boot();
+    assertEquals([status, fix], ["warning", install]);
+    assertStringIncludes(says, "is not as this version would write it");
+    Deno.writeTextFileSync(unit, text.replace(/^ExecStart=\S+/m, "ExecStart=/gone/procsup"));
+    assertStringIncludes((await boot()).says, "starts /gone/procsup, which is not there");
+    Deno.writeTextFileSync(unit, text.replaceAll(home, `${home}-2`));
+    assertMatch((await boot()).says, /does not start the daemon of this home at boot$/);
+  },
+});

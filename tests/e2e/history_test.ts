@@ -1,0 +1,58 @@
+/** What hooks, health checks and the clock did last, as REST tells it. */
+
+import { assert, assertEquals } from "@std/assert";
+import { waitFor } from "../support/wait_for.ts";
+import { TestWeb } from "../support/web.ts";
+
+const P = "/api/v1/processes";
+
+Deno.test("GET history tells how hooks and health checks went, and no secret", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("app", "exec sleep 1000", {
+    secrets: { KEY: { command: "echo hidden-value" } },
+    hooks: {
+      pre_start: { command: "echo ready with $KEY" },
+      post_start: { command: "sleep 1000", timeout: "100ms" },
+      pre_reload: { command: "echo no >&2; exit 3" },
+      post_healthcheck: { command: "true" },
+    },
+    health_check: { type: "command", command: "test -e $PROCSUP_HOME/absent", interval: "50ms" },
+  });
+  await web.ask("POST", `${P}/app/reload`);
+  const ask = () => web.ask("GET", `${P}/app/history`);
+  await waitFor(async () => {
+    const { hooks, health } = (await ask()).body;
+    return hooks.filter(({ hook }: { hook: string }) => hook === "post_start").length === 2 &&
+      health.length > 2;
+  }, { what: "hooks and checks to have run" });
+  const { body, text } = await ask();
+  assertEquals([body.name, body.id.length], ["app", 8]);
+  // deno-lint-ignore no-explicit-any
+  const of = (name: string) => body.hooks.find(({ hook }: any) => hook === name);
+  const { at, duration, ...start } = of("pre_start");
+  assert(Date.parse(at) > Date.now() - 60_000 && duration > 0);
+  assertEquals(start, {
+    ...{ hook: "pre_start", ok: true, exit_code: 0, timed_out: false },
+    output: "ready with ***",
+  });
+  assertEquals([of("post_start").timed_out, of("post_start").ok], [true, false]);
+  assertEquals([of("pre_reload").exit_code, of("pre_reload").output], [3, "no"]);
+  assertEquals(of("post_healthcheck").ok, true);
+  const { ok, message, latency } = body.health[0];
+  assertEquals([ok, message], [false, "check ended with code 1"]);
+  assert(Number.isInteger(latency) && latency > 0);
+  assertEquals(text.includes("hidden-value"), false);
+});
+
+Deno.test("GET history is empty without hooks and checks, and GET cron tells the last runs", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("job", "exit 3", { cron: { schedule: "0 0 1 1 *" } });
+  await web.ask("POST", "/api/v1/cron/job/run");
+  await waitFor(async () => (await web.ask("GET", "/api/v1/cron")).body[0].history.length === 1);
+  const [run] = (await web.ask("GET", "/api/v1/cron")).body[0].history;
+  assertEquals([run.status, run.exit_code], ["failed", 3]);
+  assert(Date.parse(run.finished_at) >= Date.parse(run.started_at));
+  const { hooks, health } = (await web.ask("GET", `${P}/job/history`)).body;
+  assertEquals([hooks, health], [[], []]);
+  assertEquals((await web.ask("GET", `${P}/absent/history`)).status, 404);
+});

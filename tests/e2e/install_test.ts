@@ -1,0 +1,164 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { built } from "../support/executable.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+const SCRIPT = new URL("../../scripts/install.sh", import.meta.url).pathname;
+
+/** Stands for an executable: it tells its version, and finds no daemon unless there is a file for one. */
+const FAKE =
+  '#!/bin/sh\ncase $1 in version) echo "procsup 0.1.0" ;; ping) test -e ~/daemon ;; esac\n';
+
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+}
+
+/** A folder with a release, a HOME, and a prefix to install into. */
+class Scene implements AsyncDisposable {
+  readonly #temp = tempHome();
+  readonly path = this.#temp.path;
+  readonly release = `${this.path}/release`;
+  readonly bin = `${this.path}/prefix/bin/procsup`;
+
+  /** Lays out a release that holds `program` under `name`. */
+  async put(program: Uint8Array<ArrayBuffer> | string = FAKE, name = "procsup"): Promise<void> {
+    const bytes = typeof program === "string" ? new TextEncoder().encode(program) : program;
+    Deno.mkdirSync(this.release, { recursive: true });
+    Deno.writeFileSync(`${this.release}/${name}`, bytes);
+    Deno.writeTextFileSync(`${this.release}/SHA256SUMS`, `${await sha256(bytes)}  ${name}\n`);
+  }
+
+  async install(...args: string[]) {
+    const { code, stdout, stderr } = await new Deno.Command("sh", {
+      args: [SCRIPT, "--prefix", `${this.path}/prefix`, ...args],
+      clearEnv: true,
+      env: { HOME: this.path, PATH: Deno.env.get("PATH")! },
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder();
+    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  }
+
+  /** All that is in the prefix. */
+  installed(): string[] {
+    try {
+      return [...Deno.readDirSync(`${this.path}/prefix/bin`)].map(({ name }) => name);
+    } catch {
+      return [];
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#temp[Symbol.asyncDispose]();
+  }
+}
+
+Deno.test("install.sh installs from a folder, a file URL and a server, over what was there", async () => {
+  await using scene = new Scene();
+  await scene.put();
+  const asked: string[] = [];
+  await using server = Deno.serve({ port: 0, onListen: () => {} }, async (request) => {
+    const { pathname } = new URL(request.url);
+    asked.push(pathname);
+    const file = await Deno.open(scene.release + pathname).catch(() => undefined);
+    return file === undefined ? new Response("", { status: 404 }) : new Response(file.readable);
+  });
+  const url = `http://127.0.0.1:${server.addr.port}`;
+  for (const from of [scene.release, `file://${scene.release}`, url]) {
+    const { code, stdout, stderr } = await scene.install("--from", from);
+    assertEquals([code, stderr], [0, ""]);
+    assertStringIncludes(stdout, `Installed procsup 0.1.0 as ${scene.bin}`);
+    assertStringIncludes(stdout, `export PATH="${scene.path}/prefix/bin:$PATH"`);
+    assertEquals(scene.installed(), ["procsup"]);
+    assertEquals(Deno.statSync(scene.bin).mode! & 0o777, 0o755);
+  }
+  assertEquals(asked, ["/SHA256SUMS", "/procsup"]);
+  const missing = await scene.install("--from", `${url}/nowhere`);
+  assertEquals(missing.code, 1);
+  assertStringIncludes(missing.stderr, "Cannot get SHA256SUMS from");
+});
+
+Deno.test("install.sh refuses what is damaged or does not run, and leaves what was there", async () => {
+  await using scene = new Scene();
+  await scene.put();
+  assertEquals((await scene.install("--from", scene.release)).code, 0);
+  Deno.writeTextFileSync(`${scene.release}/procsup`, `${FAKE}# changed\n`);
+  const damaged = await scene.install("--from", scene.release);
+  assertEquals(damaged.code, 1);
+  assertStringIncludes(damaged.stderr, "its checksum is wrong; nothing was changed");
+
+  await scene.put("#!/bin/sh\nexit 1\n");
+  const broken = await scene.install("--from", scene.release);
+  assertEquals(broken.code, 1);
+  assertStringIncludes(broken.stderr, "does not run on this machine; nothing was changed");
+
+  await scene.put(FAKE, "procsup-of-another-machine");
+  const foreign = await scene.install("--from", scene.release);
+  assertEquals(foreign.code, 1);
+  assertStringIncludes(foreign.stderr, "has nothing for this machine");
+  assertEquals(Deno.readTextFileSync(scene.bin), FAKE);
+  assertEquals(scene.installed(), ["procsup"]);
+});
+
+Deno.test("install.sh says when it cannot write, and changes nothing", async () => {
+  await using scene = new Scene();
+  await scene.put();
+  Deno.writeTextFileSync(`${scene.path}/prefix`, "a file");
+  const { code, stdout, stderr } = await scene.install("--from", scene.release);
+  assertEquals([code, stdout], [1, ""]);
+  assertStringIncludes(stderr, "choose another --prefix");
+});
+
+Deno.test("install.sh --uninstall removes the program and what it unpacked, nothing else", async () => {
+  await using scene = new Scene();
+  await scene.put();
+  assertEquals((await scene.install("--from", scene.release)).code, 0);
+  const cache = `${scene.path}/.cache/procsup`;
+  Deno.mkdirSync(`${cache}/0123`, { recursive: true });
+  Deno.writeTextFileSync(`${cache}/0123/.mark`, "");
+  Deno.mkdirSync(`${scene.path}/.procsup`);
+
+  Deno.writeTextFileSync(`${scene.path}/daemon`, "");
+  const refused = await scene.install("--uninstall");
+  assertEquals(refused.code, 1);
+  assertStringIncludes(refused.stderr, "A daemon runs: end it and its apps first");
+  Deno.removeSync(`${scene.path}/daemon`);
+
+  assertEquals((await scene.install("--uninstall")).code, 0);
+  assertEquals(scene.installed(), []);
+  assertEquals([...Deno.readDirSync(`${scene.path}/.cache`)], []);
+  assert(Deno.statSync(`${scene.path}/.procsup`).isDirectory);
+  assertStringIncludes((await scene.install("--uninstall")).stderr, "There is no");
+});
+
+Deno.test(
+  { name: "install.sh installs the real executable", ignore: built === undefined },
+  async () => {
+    await using scene = new Scene();
+    await scene.put(Deno.readFileSync(built!));
+    const { code, stdout, stderr } = await scene.install("--from", scene.release);
+    assertEquals([code, stderr], [0, ""]);
+    assertStringIncludes(stdout, "Installed procsup 0.1.0");
+    assertEquals((await scene.install("--uninstall")).code, 0);
+    assertEquals([...Deno.readDirSync(`${scene.path}/.cache`)], []);
+  },
+);
+
+const noShellcheck = !(await new Deno.Command("sh", {
+  args: ["-c", "command -v shellcheck"],
+  stdout: "null",
+}).output()).success;
+
+Deno.test(
+  { name: "shellcheck finds nothing in the shell scripts", ignore: noShellcheck },
+  async () => {
+    const root = new URL("../..", import.meta.url).pathname;
+    const scripts = [
+      "scripts/install.sh",
+      "scripts/compile/stub.sh",
+      "scripts/compile/npm_launcher.sh",
+    ];
+    const { code, stdout } = await new Deno.Command("shellcheck", { args: scripts, cwd: root })
+      .output();
+    assertEquals([code, new TextDecoder().decode(stdout)], [0, ""]);
+  },
+);

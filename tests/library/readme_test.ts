@@ -1,0 +1,93 @@
+/** The README's examples, run as printed by a program that is somewhere else, and knows only paths. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { TestDaemon } from "../support/procsup.ts";
+import { type TempHome, tempHome } from "../support/temp_home.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const README = Deno.readTextFileSync(`${ROOT}README.md`);
+
+/** What `deno.json` exports, by the names that the README imports. */
+const EXPORTS: Readonly<Record<string, string>> = {
+  "@procsup/procsup": "src/mod.ts",
+  "@procsup/procsup/client": "src/client.ts",
+  "@procsup/procsup/config": "src/config_entry.ts",
+};
+
+/** Every example; the names in it are what it imports. */
+const EXAMPLES = [...README.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!);
+
+function examplesOf(name: string): string[] {
+  const found = EXAMPLES.filter((code) => code.includes(`from "${name}"`));
+  assert(found.length > 0, `no example of ${name}`);
+  return found;
+}
+
+/** The flags of a row of the table of permissions. */
+function flagsOf(row: string): string[] {
+  const line = README.split("\n").find((line) => line.startsWith(`| ${row}`))!;
+  return line.match(/--allow-[^\s`]+/g) ?? [];
+}
+
+/** Runs an example from its folder with these flags alone; only the name of the package is a path. */
+async function run(folder: TempHome, code: string, flags: string[], env = {}) {
+  const byPath = code.replace(/from "(@procsup[^"]*)"/g, (_, name) => {
+    return `from ${JSON.stringify(`${ROOT}${EXPORTS[name]}`)}`;
+  });
+  await Deno.writeTextFile(`${folder.path}/example.ts`, byPath);
+  const { code: status, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-prompt", ...flags, "example.ts"],
+    cwd: folder.path,
+    env: { NO_COLOR: "1", ...env },
+    stdin: "null",
+  }).output();
+  const text = new TextDecoder();
+  assertEquals(text.decode(stderr).replace(/^(Download|Check) .*\n/gm, ""), "");
+  assertEquals(status, 0);
+  return text.decode(stdout);
+}
+
+Deno.test("the README's examples of the library are four, one of them a configuration", () => {
+  assertEquals(EXAMPLES.length, 4);
+  assertEquals(examplesOf("@procsup/procsup").length, 2);
+});
+
+Deno.test("the README's examples of Manager run as printed", async () => {
+  const flags = flagsOf("`Manager`, Linux");
+  assertEquals(flags, ["--allow-all"]);
+  const [logs, events] = examplesOf("@procsup/procsup");
+  await using first = tempHome();
+  await using second = tempHome();
+  const outputs = await Promise.all([run(first, logs!, flags), run(second, events!, flags)]);
+  assertStringIncludes(outputs[0], "running\n");
+  assert(/\d\d:\d\d:\d\d/.test(outputs[0]), outputs[0]);
+  assertStringIncludes(outputs[1], "job crashed 3\n");
+  assertEquals(outputs[1].trim().split("\n").at(-1), "job errored 3");
+});
+
+Deno.test("the README's example of Client runs as printed, with the permissions that are listed", async () => {
+  await using daemon = await TestDaemon.start();
+  await using folder = tempHome();
+  const flags = flagsOf("`Client` of the daemon in H").map((flag) =>
+    flag.replace(/([=:])H\b/, `$1${daemon.home}`)
+  );
+  assertEquals(flags.length, 4);
+  const [code] = examplesOf("@procsup/procsup/client");
+  const output = await run(folder, code!, flags, { PROCSUP_HOME: daemon.home });
+  assert(/^web running \d+\n$/.test(output), output);
+  assertEquals((await daemon.status("web")).state, "stopped");
+});
+
+Deno.test("the README's configuration runs as printed, and starts in a daemon under its own name", async () => {
+  await using daemon = await TestDaemon.start();
+  await using folder = tempHome();
+  const [code] = examplesOf("@procsup/procsup/config");
+  assertEquals(await run(folder, code!, []), "");
+  await Deno.writeTextFile(`${folder.path}/procsup.config.ts`, code!);
+  const started = await daemon.cli("start", `${folder.path}/procsup.config.ts`);
+  assertEquals(started.code, 0, started.stderr);
+  for (const name of ["web:0", "web:1"]) {
+    const { state, config } = await daemon.status(name);
+    assertEquals([state, config.restart_policy], ["running", "always"]);
+  }
+});

@@ -1,0 +1,28 @@
+import { assertEquals } from "@std/assert";
+import { npmBundle } from "../../src/platform/own_program.ts";
+import { keepProgram, keptWords } from "../../src/platform/kept_program.ts";
+import { fixedWords } from "../../src/platform/own_program.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+Deno.test("npmBundle() names the folder of the npm package's bundle, and words for a copy of it", () => {
+  const program = {
+    standalone: false,
+    mainModule: "file:///usr/lib/node_modules/procsup/lib/npm_entry.js",
+    execPath: "/usr/bin/deno",
+    executable: "/usr/bin/procsup",
+  };
+  const npm = npmBundle(program)!;
+  assertEquals(npm.folder, "/usr/lib/node_modules/procsup/lib");
+  assertEquals(
+    npm.wordsFor("/home/me/.procsup/program/ab").at(-1),
+    "/home/me/.procsup/program/ab/npm_entry.js",
+  );
+  assertEquals(npmBundle({ ...program, mainModule: "file:///src/main.ts" }), undefined);
+});
+
+Deno.test("keepProgram() copies nothing but the npm package", async () => {
+  await using home = tempHome();
+  keepProgram(home.path);
+  assertEquals([...Deno.readDirSync(home.path)], []);
+  assertEquals(keptWords(home.path), fixedWords());
+});

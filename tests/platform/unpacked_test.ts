@@ -1,0 +1,54 @@
+import { assertEquals } from "@std/assert";
+import { holdUnpacked, pruneUnpacked } from "../../src/platform/unpacked.ts";
+import { takeLock } from "../../src/platform/lock.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+const HOUR_MS = 3_600_000;
+const [OWN, OLD, FRESH, LOCKED, RUN] = ["0", "1", "2", "3", "4"].map((digit) => digit.repeat(64));
+
+function version(cache: string, name: string, hours: number): string {
+  const folder = `${cache}/${name}`;
+  Deno.mkdirSync(folder);
+  Deno.writeTextFileSync(`${folder}/.used`, "");
+  const then = (Date.now() - hours * HOUR_MS) / 1000;
+  Deno.utimeSync(`${folder}/.used`, then, then);
+  return folder;
+}
+
+Deno.test("pruneUnpacked() removes what nobody holds, runs or started for a day, and is a version", async () => {
+  await using temp = tempHome();
+  const own = version(temp.path, OWN!, 48);
+  version(temp.path, OLD!, 25);
+  version(temp.path, FRESH!, 23);
+  version(temp.path, "something else", 48);
+  using _held = takeLock(`${version(temp.path, LOCKED!, 48)}/.used`)!;
+  const run = version(temp.path, RUN!, 48);
+  Deno.copyFileSync("/bin/sleep", `${run}/deno`);
+  const child = new Deno.Command(`${run}/deno`, { args: ["100"] }).spawn();
+  assertEquals(pruneUnpacked(own), [OLD]);
+  assertEquals(pruneUnpacked(own, Date.now() + 2 * HOUR_MS), [FRESH]);
+  child.kill("SIGKILL");
+  await child.status;
+  assertEquals(pruneUnpacked(own), [RUN]);
+});
+
+Deno.test("pruneUnpacked() removes what an unpacking left that was killed", async () => {
+  await using temp = tempHome();
+  const own = version(temp.path, OWN!, 0);
+  const left = `${temp.path}/.new.abc123`;
+  Deno.mkdirSync(left);
+  assertEquals(pruneUnpacked(own), []);
+  assertEquals(pruneUnpacked(own, Date.now() + 25 * HOUR_MS), [".new.abc123"]);
+});
+
+Deno.test("holdUnpacked() keeps a folder from being removed, however old its last start", async () => {
+  await using temp = tempHome();
+  const folder = `${temp.path}/${OLD}`;
+  Deno.mkdirSync(folder);
+  holdUnpacked(folder);
+  assertEquals(pruneUnpacked(`${temp.path}/${OWN}`, Date.now() + 48 * HOUR_MS), []);
+});
+
+Deno.test("holdUnpacked() does nothing where it may not write", () => {
+  holdUnpacked("/proc/nowhere");
+});

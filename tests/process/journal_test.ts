@@ -1,0 +1,38 @@
+/** What is remembered of hooks and health checks, and that it stays little. */
+
+import { assert, assertEquals } from "@std/assert";
+import { type HookRun, Journal } from "../../src/process/journal.ts";
+
+function run(changes: Partial<HookRun>): HookRun {
+  return {
+    ...{ hook: "preStart", at: 0, durationMs: 1, exitCode: 0, timedOut: false, output: "" },
+    ...changes,
+  };
+}
+
+Deno.test("Journal keeps the last 20 hooks, and 10 of those around health checks beside them", () => {
+  const journal = new Journal();
+  for (let at = 0; at < 100; at++) {
+    journal.ran(run({ at, hook: at % 5 === 0 ? "postStop" : "preHealthCheck" }));
+  }
+  const stops = journal.hooks.filter(({ hook }) => hook === "postStop");
+  assertEquals([stops.length, stops[0]!.at, stops.at(-1)!.at], [20, 0, 95]);
+  assertEquals(journal.hooks.length, 30);
+  assertEquals(
+    journal.hooks.map(({ at }) => at),
+    journal.hooks.map(({ at }) => at).toSorted((a, b) => a - b),
+  );
+});
+
+Deno.test("Journal keeps the end of what a hook printed, cut between characters", () => {
+  const journal = new Journal();
+  journal.ran(run({ output: `${"ä".repeat(5000)}!` }));
+  const { output } = journal.hooks[0]!;
+  assert(output.endsWith("ä!") && !output.includes("\ufffd") && output.length <= 2048);
+});
+
+Deno.test("Journal keeps the last 50 health checks", () => {
+  const journal = new Journal();
+  for (let at = 0; at < 80; at++) journal.checked({ at, latencyMs: 1, problem: "" });
+  assertEquals([journal.checks.length, journal.checks[0]!.at], [50, 30]);
+});

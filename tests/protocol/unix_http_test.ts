@@ -1,0 +1,48 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { unixRequest } from "../../src/protocol/unix_http.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+/** A socket whose other end takes connections, and says nothing. */
+function silentServer(path: string): Disposable & { readonly open: () => number } {
+  const listener = Deno.listen({ transport: "unix", path });
+  let open = 0;
+  const accepting = async (): Promise<void> => {
+    for await (const connection of listener) {
+      open++;
+      // Ends when the other side has closed.
+      void new Response(connection.readable).bytes().catch(() => {}).finally(() => open--);
+    }
+  };
+  void accepting();
+  return { open: () => open, [Symbol.dispose]: () => listener.close() };
+}
+
+function silentRequest(path: string, signal: AbortSignal) {
+  return unixRequest(path, { method: "GET", path: "/events", token: () => undefined, signal });
+}
+
+Deno.test("unixRequest() gives up and closes whenever its signal aborts", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/s`;
+  using server = silentServer(path);
+  const gone = new Error("gone");
+
+  await assertRejects(() => silentRequest(path, AbortSignal.abort(gone)), Error, "gone");
+  assertEquals(server.open(), 0);
+
+  // While it connects: the signal tells only those who listened to it by then.
+  const connecting = new AbortController();
+  const early = silentRequest(path, connecting.signal);
+  connecting.abort(gone);
+  await assertRejects(() => early, Error, "gone");
+
+  const waiting = new AbortController();
+  await waitFor(() => server.open() === 0);
+  const late = silentRequest(path, waiting.signal);
+  late.catch(() => {});
+  await waitFor(() => server.open() === 1);
+  waiting.abort(gone);
+  await assertRejects(() => late, Error, "gone");
+  await waitFor(() => server.open() === 0);
+});

@@ -1,0 +1,73 @@
+/** The built executable, alone in an empty folder. */
+
+import { tempHome } from "./temp_home.ts";
+
+/** The executable that the tests are run with, if any: see `deno task test:executable`. */
+export const built: string | undefined = Deno.env.get("PROCSUP_TEST_EXECUTABLE");
+
+/** Whether it is the portable form. */
+export const portable: boolean = built !== undefined &&
+  Deno.readTextFileSync(built).slice(0, 200).includes("the portable form");
+
+/** Whether a test may mount file systems of its own. */
+export const mayMount: boolean = new Deno.Command("unshare", {
+  args: ["-m", "mount", "-t", "tmpfs", "none", "/mnt"],
+  stdout: "null",
+  stderr: "null",
+}).outputSync().success;
+
+/** How a run differs from one with nothing but a HOME. */
+export interface Setting {
+  readonly env?: Readonly<Record<string, string>>;
+  /** A shell command that is run first, with mounts of its own. */
+  readonly mount?: string;
+}
+
+/** A folder with the executable in it, which is HOME as well. */
+export class Alone implements AsyncDisposable {
+  readonly #temp = tempHome("/var/tmp");
+  readonly path = this.#temp.path;
+  readonly program = `${this.path}/procsup`;
+  readonly cache = `${this.path}/.cache/procsup`;
+
+  constructor() {
+    Deno.copyFileSync(built!, this.program);
+    Deno.chmodSync(this.program, 0o755);
+  }
+
+  /** Name of the folder that it unpacks to. */
+  get hash(): string {
+    return /^hash=([0-9a-f]{64})$/m.exec(Deno.readTextFileSync(this.program).slice(0, 1000))![1]!;
+  }
+
+  /** That folder. */
+  get unpacked(): string {
+    return `${this.cache}/${this.hash}`;
+  }
+
+  /** All names in the cache. */
+  cached(): string[] {
+    return [...Deno.readDirSync(this.cache)].map(({ name }) => name).sort();
+  }
+
+  /** Runs it with nothing in its environment but HOME. */
+  async run(args: readonly string[], { env = { HOME: this.path }, mount }: Setting = {}) {
+    const words = mount === undefined
+      ? [this.program, ...args]
+      : ["unshare", "-m", "sh", "-c", `${mount} && exec "$@"`, "sh", this.program, ...args];
+    const [program, ...rest] = words;
+    const { code, stdout, stderr } = await new Deno.Command(program!, {
+      args: rest,
+      cwd: this.path,
+      clearEnv: true,
+      env,
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder();
+    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#temp[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,91 @@
+/** A home, and builds of the program that differ from this one. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { readDaemonRecord } from "../../src/platform/daemon_record.ts";
+import { DaemonClient } from "../../src/protocol/daemon_client.ts";
+import { isFree } from "../../src/platform/lock.ts";
+import { pathsIn } from "../../src/platform/paths.ts";
+import { tempHome } from "./temp_home.ts";
+import { waitFor } from "./wait_for.ts";
+import { wholeLog } from "./whole_log.ts";
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+
+/** Each writes its numbers as long as it lives. */
+const WRITER = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done";
+
+/** A home with a daemon of another build that went into the background. */
+export class UpgradeScene implements AsyncDisposable {
+  readonly #temp = tempHome();
+  readonly #builds = tempHome();
+  readonly home = this.#temp.path;
+  readonly client = new DaemonClient(this.home, () => {});
+
+  /** The words of a copy of the source in which some words of a file were changed. */
+  async build(name: string, file: string, from: string, to: string): Promise<string[]> {
+    const folder = `${this.#builds.path}/${name}`;
+    Deno.mkdirSync(folder);
+    const { success } = await new Deno.Command("cp", {
+      args: ["-r", "src", "main.ts", "deno.json", "deno.lock", folder],
+      cwd: ROOT,
+    }).output();
+    assert(success);
+    const text = Deno.readTextFileSync(`${folder}/${file}`);
+    assertStringIncludes(text, from);
+    Deno.writeTextFileSync(`${folder}/${file}`, text.replace(from, to));
+    return [Deno.execPath(), "run", "-A", `${folder}/main.ts`];
+  }
+
+  /** Runs a build with a command line, in this home. */
+  async run(program: readonly string[], ...args: string[]) {
+    const { code, stdout, stderr } = await new Deno.Command(program[0]!, {
+      args: [...program.slice(1), ...args],
+      env: { PROCSUP_HOME: this.home, NO_COLOR: "1" },
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder();
+    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  }
+
+  /** Starts so many apps that write 1, 2, 3…; their pids by name. */
+  async startWriters(count: number): Promise<Map<string, number>> {
+    for (let i = 0; i < count; i++) {
+      await this.client.call("start", {
+        name: `w${i}`,
+        entrypoint: "/bin/sh",
+        args: ["-c", WRITER],
+        cwd: "/",
+      });
+    }
+    await waitFor(async () => (await this.pids()).size === count, { what: "all to run" });
+    return await this.pids();
+  }
+
+  /** Pid of the daemon, as it recorded itself. */
+  daemonPid(): number {
+    return readDaemonRecord(this.home)!.pid;
+  }
+
+  /** Pids of the apps that are up, by name. */
+  async pids(): Promise<Map<string, number>> {
+    const list = await this.client.call("list");
+    return new Map(list.filter(({ pid }) => pid > 0).map(({ name, pid }) => [name, pid]));
+  }
+
+  /** Ends every writer, and fails where the numbers of one are not 1, 2, 3… to the last. */
+  async assertNothingLost(count: number, least: number): Promise<void> {
+    await this.client.call("stop", { target: "all", timeout: "5s" });
+    for (let i = 0; i < count; i++) {
+      const lines = (await wholeLog(`${this.home}/apps/w${i}/stdout.log`)).trim().split("\n");
+      assert(lines.length >= least, `w${i} wrote ${lines.length} lines`);
+      lines.forEach((line, at) => assertEquals(line, String(at + 1)));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.client.call("shutdown").catch(() => {});
+    await this.#builds[Symbol.asyncDispose]();
+    await waitFor(() => isFree(pathsIn(this.home).lock), { what: "the daemon to end" });
+    await this.#temp[Symbol.asyncDispose]();
+  }
+}

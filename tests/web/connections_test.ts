@@ -1,0 +1,63 @@
+/** Connections whose other side takes nothing, or for which too much waits. */
+
+import { assertEquals } from "@std/assert";
+import { type Connection, Connections } from "../../src/web/connections.ts";
+
+class FakeConnection implements Connection {
+  writableLength = 0;
+  bytesWritten = 0;
+  isOver = false;
+  #closed = () => {};
+
+  on(_event: "close", act: () => void): void {
+    this.#closed = act;
+  }
+
+  destroy(): void {
+    this.isOver = true;
+    this.#closed();
+  }
+
+  destroySoon(): void {
+    this.destroy();
+  }
+
+  /** Something is sent, and some of all that waits is taken. */
+  send(bytes: number, taken = 0): void {
+    this.bytesWritten += bytes;
+    this.writableLength += bytes - taken;
+  }
+}
+
+Deno.test("Connections ends who takes nothing for two minutes, and nobody who is slow or quiet", () => {
+  let now = 0;
+  const connections = new Connections(() => now);
+  const [deaf, slow, quiet] = [1, 2, 3].map(() => new FakeConnection()) as [
+    FakeConnection,
+    FakeConnection,
+    FakeConnection,
+  ];
+  for (const connection of [deaf, slow, quiet]) connections.add(connection);
+  deaf.send(1000);
+  slow.send(100_000);
+  for (; now <= 300_000 && !deaf.isOver; now += 10_000) {
+    slow.send(0, 10);
+    connections.look();
+  }
+  assertEquals([deaf.isOver, slow.isOver, quiet.isOver], [true, false, false]);
+  assertEquals(now >= 120_000 && now <= 150_000, true, `${now}`);
+  connections.close();
+  assertEquals([slow.isOver, quiet.isOver], [true, true]);
+});
+
+Deno.test("Connections ends those first for which most waits when it is too much in all", () => {
+  const connections = new Connections();
+  const all = Array.from({ length: 30 }, () => new FakeConnection());
+  for (const [i, connection] of all.entries()) {
+    connections.add(connection);
+    connection.send(i < 3 ? 30e6 : 2e6);
+  }
+  connections.look();
+  assertEquals(all.map(({ isOver }) => isOver), all.map((_, i) => i === 0));
+  connections.close();
+});

@@ -1,0 +1,73 @@
+/** Expressions that take for ever elsewhere, through every surface that takes one. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { waitFor } from "../support/wait_for.ts";
+import { TestWeb } from "../support/web.ts";
+
+const EVIL = "(a+)+$";
+const LOOKS = "(?=a)b";
+const P = "/api/v1/processes/app";
+
+function urlOf(path: string, grep: string): string {
+  return `${path}${path.includes("?") ? "&" : "?"}grep=${encodeURIComponent(grep)}`;
+}
+
+Deno.test("web greps for whatever is asked, and answers others meanwhile", async () => {
+  await using web = await TestWeb.start();
+  const evil = "a".repeat(2000);
+  await web.daemon.startScript("app", `echo ${evil}a; echo '${evil}!'; exec sleep 1000`);
+  await waitFor(async () => (await web.ask("GET", `${P}/logs`)).body.lines === "50");
+  await waitFor(async () => (await web.ask("GET", `${P}/logs`)).body.logs.endsWith("!\n"));
+  const found = await web.ask("GET", urlOf(`${P}/logs`, EVIL));
+  assertEquals([found.status, found.body.logs], [200, `${evil}a\n`]);
+  const streamed = await web.ask("GET", urlOf("/api/v1/logs?target=app", EVIL));
+  assertEquals(streamed.text.trim().split("\n").map((line) => JSON.parse(line).line), [`${evil}a`]);
+  using feed = await web.feed();
+  feed.send({ type: "subscribe", topics: ["logs"], target: "app", lines: 10, grep: EVIL });
+  await waitFor(() => feed.of("log").length === 1);
+  assertEquals(feed.of("log")[0].lines.length, 1);
+  const { code, stdout } = await web.daemon.cli("logs", "app", "--grep", EVIL);
+  assertEquals(code, 0);
+  assert(stdout.includes(`${evil}a`) && !stdout.includes("!"), stdout.slice(0, 100));
+  const mcp = {
+    ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+    params: { name: "get_logs", arguments: { target: "app", grep: EVIL } },
+  };
+  const accept = { accept: "application/json, text/event-stream" };
+  const told = await web.ask("POST", "/mcp", mcp, accept);
+  assert(told.text.includes(`${evil}a`) && !told.text.includes("a!"), told.text.slice(0, 200));
+  assertEquals((await web.ask("GET", "/api/v1/ping")).status, 200);
+});
+
+Deno.test("web says of an expression that may take for ever what is wrong, everywhere the same", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("app", "echo ab; exec sleep 1000");
+  const message =
+    `Invalid "grep" "${LOOKS}": look-around and back references are not taken, for they may take for ever`;
+  for (const path of [`${P}/logs`, "/api/v1/logs?target=app", "/api/v1/logs?follow=true"]) {
+    const { status, body } = await web.ask("GET", urlOf(path, LOOKS));
+    assertEquals([status, body.code, body.error], [400, "bad_request", message], path);
+  }
+  using feed = await web.feed();
+  feed.send({ type: "subscribe", topics: ["logs"], target: "app", grep: LOOKS });
+  await waitFor(() => feed.of("error").length === 1);
+  assertEquals(feed.of("error")[0].error, message);
+  const { code, stderr } = await web.daemon.cli("logs", "app", "--grep", LOOKS);
+  assertEquals(code, 2);
+  assert(stderr.includes(message), stderr);
+});
+
+Deno.test("a ready_log is found on any line, and refused when it may take for ever", async () => {
+  await using web = await TestWeb.start();
+  const evil = "a".repeat(2000);
+  const started = await web.daemon.startScript("app", `echo '${evil}!'; echo up; exec sleep 1000`, {
+    ...{ wait_ready: true, ready_log: "(a+)+$|^(u|p)+$", listen_timeout: "20s", wait: true },
+  });
+  assertEquals([started.state, started.ready], ["running", true]);
+  const config = { name: "b", entrypoint: "/bin/true", cwd: "/", wait_ready: true };
+  const refused = await web.ask("POST", "/api/v1/processes", { ...config, ready_log: LOOKS });
+  assertEquals([refused.status, refused.body.code], [422, "invalid_config"]);
+  assertMatch(refused.body.error, /^Invalid "ready_log" "\(\?=a\)b": look-around/);
+  const changed = await web.ask("PATCH", P, { ready_log: LOOKS });
+  assertEquals([changed.status, changed.body.code], [422, "invalid_config"]);
+});

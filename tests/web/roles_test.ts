@@ -1,0 +1,188 @@
+/** What named tokens may do through the Unix socket, and that nothing stays open by one that was revoked. */
+
+import { assert, assertEquals } from "@std/assert";
+import { waitFor } from "../support/wait_for.ts";
+import { TestWeb } from "../support/web.ts";
+
+/** What each role may do at the least; every other one is an admin's. */
+const ALLOWED: readonly (readonly [string, unknown, "read" | "operate" | "admin"])[] = [
+  ["list", undefined, "read"],
+  ["status", "app", "read"],
+  ["logs", { target: "app" }, "read"],
+  ["history", "app", "read"],
+  ["cron_list", undefined, "read"],
+  ["restart", "app", "operate"],
+  ["start", { target: "app" }, "operate"],
+  ["start", "app", "operate"],
+  ["rolling_reload", { target: "app" }, "operate"],
+  ["stop", { target: "app", force: true }, "operate"],
+  ["rolling_reload", { target: "app", config: { tags: ["x"] } }, "admin"],
+  ["reconfigure", { target: "app", config: { tags: ["x"] } }, "admin"],
+  ["start", { name: "new", entrypoint: "/bin/true", cwd: "/" }, "admin"],
+  ["token", undefined, "admin"],
+  ["token_list", undefined, "admin"],
+];
+const ROLES = ["read", "operate", "admin"] as const;
+
+Deno.test("a named token may do through /ipc and /api what its role may, and nothing else", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("app", "exec sleep 1000", { min_uptime: "10ms" });
+  const ask = unixAsk(web);
+  for (const role of ROLES) {
+    const { token } = await web.daemon.client.call("token_create", { name: `t-${role}`, role });
+    for (const [action, payload, needed] of ALLOWED) {
+      const may = ROLES.indexOf(role) >= ROLES.indexOf(needed);
+      for (const [path, body] of [["/ipc", { action, payload }], [`/api/${action}`, payload]]) {
+        const { status, text } = await ask(path as string, body, token);
+        const { success, code } = JSON.parse(text);
+        // A process that is there already, or is not up, is no matter of roles.
+        const refused = status === 403 && code === "forbidden" && !success;
+        assertEquals(refused, !may, `${role} ${path} ${action} ${text.slice(0, 200)}`);
+      }
+    }
+    assertEquals((await ask("/ipc", { action: "lits" }, token)).status, 400);
+  }
+  assertEquals((await ask("/ipc", { action: "list" }, "wrong")).status, 401);
+  assertEquals((await ask("/ipc", { action: "ping" }, "")).status, 200);
+});
+
+Deno.test("a link that an operator asks for signs in as an operator", async () => {
+  await using web = await TestWeb.start();
+  const { token } = await web.daemon.client.call("token_create", { name: "boss", role: "admin" });
+  const { text } = await unixAsk(web)("/ipc", { action: "web_link" }, token);
+  const { url } = JSON.parse(text).data;
+  const cookie = await signIn(url);
+  const who = await web.ask("GET", "/api/v1/session", undefined, { authorization: "", cookie });
+  assertEquals(who.body, { name: "boss", role: "admin", via: "cookie" });
+  await web.daemon.client.call("token_revoke", { name: "boss" });
+  const after = await web.ask("GET", "/api/v1/session", undefined, { authorization: "", cookie });
+  assertEquals(after.status, 401);
+});
+
+Deno.test("revoking a token ends at once all that is open by it and its sessions, and nothing else", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("app", "while :; do echo x; sleep 0.05; done");
+  const { token } = await web.daemon.client.call("token_create", { name: "ci", role: "read" });
+  const { token: other } = await web.daemon.client.call("token_create", { name: "other" });
+  const cookie = await sessionOf(web, token);
+  const ours = await openAll(web, { authorization: `Bearer ${token}` });
+  const sessions = await openAll(web, { cookie });
+  const theirs = await openAll(web, { authorization: `Bearer ${other}` });
+  const socket = unixStream(web, "/events", token);
+  await waitFor(() => socket.open);
+  await web.daemon.client.call("token_revoke", { name: "ci" });
+  await waitFor(() => [...ours, ...sessions, socket].every(({ open }) => !open), {
+    what: "all that was open by the token to end",
+  });
+  assertEquals(ours[0]!.code, 1008);
+  assertEquals(sessions[0]!.code, 1008);
+  const count = theirs.map(({ got }) => got);
+  await waitFor(() => theirs.slice(0, 2).every(({ got }, i) => got > count[i]!));
+  assert(theirs.every(({ open }) => open));
+  for (const headers of [{ authorization: `Bearer ${token}` }, { authorization: "", cookie }]) {
+    assertEquals((await web.ask("GET", "/api/v1/processes", undefined, headers)).status, 401);
+  }
+  theirs.forEach((stream) => stream.close());
+});
+
+Deno.test("a new token of the daemon, and signing out, end what is open by the old ones", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("app", "while :; do echo x; sleep 0.05; done");
+  const cookie = await sessionOf(web, web.token);
+  const origin = { origin: web.url, "content-type": "application/json", authorization: "" };
+  const signedIn = await openAll(web, { cookie });
+  const ours = await openAll(web, { authorization: `Bearer ${web.token}` });
+  assertEquals(
+    (await web.ask("DELETE", "/api/v1/session", undefined, { ...origin, cookie })).status,
+    200,
+  );
+  await waitFor(() => signedIn.every(({ open }) => !open));
+  assert(ours.every(({ open }) => open));
+  await web.daemon.client.call("token", { rotate: true });
+  await waitFor(() => ours.every(({ open }) => !open));
+});
+
+/** Something that stays open. */
+interface Open {
+  open: boolean;
+  /** Messages, or pieces, so far. */
+  got: number;
+  code?: number;
+  close(): void;
+}
+
+/** A WebSocket and the streams of REST, each of which has begun. */
+async function openAll(web: TestWeb, headers: Record<string, string>): Promise<Open[]> {
+  const all = [
+    webSocket(web, headers),
+    stream(fetch(`${web.url}/api/v1/logs?target=app&follow=true`, { headers })),
+    stream(fetch(`${web.url}/api/v1/events`, { headers })),
+  ];
+  await waitFor(() => all.every(({ open }) => open) && all[1]!.got > 0, { what: "all to be open" });
+  return all;
+}
+
+function webSocket(web: TestWeb, headers: Record<string, string>): Open {
+  const socket = new WebSocket(`${web.url.replace("http", "ws")}/ws`, { headers });
+  const state: Open = { open: false, got: 0, close: () => socket.close() };
+  socket.onopen = () => {
+    state.open = true;
+    socket.send(JSON.stringify({ type: "subscribe", topics: ["logs"], target: "app" }));
+  };
+  socket.onmessage = () => state.got++;
+  socket.onclose = ({ code }) => {
+    state.open = false;
+    state.code = code;
+  };
+  return state;
+}
+
+function stream(asked: Promise<Response>): Open {
+  const over = new AbortController();
+  const state: Open = { open: false, got: 0, close: () => over.abort() };
+  const run = async () => {
+    const response = await asked;
+    state.open = response.ok;
+    over.signal.addEventListener("abort", () => void response.body!.cancel().catch(() => {}));
+    for await (const _ of response.body!) state.got++;
+  };
+  void run().catch(() => {}).finally(() => state.open = false);
+  return state;
+}
+
+function unixClient(web: TestWeb): Deno.HttpClient {
+  return Deno.createHttpClient({
+    proxy: { transport: "unix", path: `${web.daemon.home}/procsup.sock` },
+  });
+}
+
+function unixStream(web: TestWeb, path: string, token: string): Open {
+  const client = unixClient(web);
+  const headers = { authorization: `Bearer ${token}` };
+  const asked = fetch(`http://localhost${path}`, { client, headers });
+  return stream(asked.finally(() => client.close()));
+}
+
+function unixAsk(web: TestWeb) {
+  return async (path: string, body: unknown, token: string) => {
+    using client = unixClient(web);
+    const response = await fetch(`http://localhost${path}`, {
+      ...{ client, method: "POST", body: JSON.stringify(body) ?? "" },
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    });
+    return { status: response.status, text: await response.text() };
+  };
+}
+
+async function sessionOf(web: TestWeb, token: string): Promise<string> {
+  const headers = { authorization: `Bearer ${token}` };
+  const opened = await web.ask("POST", "/api/v1/session", {}, headers);
+  assertEquals(opened.status, 201);
+  return opened.headers.getSetCookie()[0]!.split(";")[0]!;
+}
+
+async function signIn(url: string): Promise<string> {
+  const response = await fetch(url, { redirect: "manual" });
+  await response.body?.cancel();
+  return response.headers.getSetCookie()[0]!.split(";")[0]!;
+}
