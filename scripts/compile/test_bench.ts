@@ -27,7 +27,6 @@ export class TestBench implements AsyncDisposable {
     return {
       HOME: this.home,
       PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin",
-      NO_COLOR: "1",
       PROCSUP_TEST_EXECUTABLE: this.executable,
       // Of the Deno that runs the tests: it is not to fetch its packages again.
       DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,

@@ -64,7 +64,8 @@ async function followSocket(web: TestWeb, reads: boolean): Promise<Follower> {
   };
   await new Promise((resolve, reject) => {
     socket.onopen = resolve;
-    socket.onerror = () => reject(new Error("A WebSocket was refused"));
+    socket.onerror = (event) =>
+      reject(new Error(`A WebSocket was refused: ${(event as ErrorEvent).message}`));
   });
   socket.send(wanted);
   return follower;

@@ -1,5 +1,6 @@
 /** Waits until a run is ready: by a line of its output, by a delay, or by its ready file. */
 
+import { formatDuration } from "../model/duration.ts";
 import type { Cancel } from "../platform/clock.ts";
 import type { Attendant, Attended } from "./attended.ts";
 import { LineWatch } from "./line_watch.ts";
@@ -15,7 +16,7 @@ export function awaitReadiness(process: Attended): Attendant {
   const stop = () => cancels.forEach((cancel) => cancel());
   const late = () => {
     stop();
-    const reason = `not ready within ${config.listenTimeoutMs} ms`;
+    const reason = `not ready within ${formatDuration(config.listenTimeoutMs)}`;
     process.post({ type: "ready_timed_out", attempt, reason });
   };
   const left = (ms: number) => Math.max(0, ms - process.uptimeMs);

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { programWords, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
 
 /** A folder with a `procsup` in it, since a shell completes a command by its name. */
 function programFolder(): TempHome {
@@ -99,16 +100,22 @@ Deno.test({
     `procsup --home=${daemon.home} stop api:`,
     `procsup config validate ${folder.path}/proc`,
   ];
-  const { plain, became } = await zsh(lines, home.path, folder.path);
-  assertEquals(became, [
-    "=== procsup restart ",
-    "=== procsup cron history ",
-    "=== procsup list --output=json",
-    "=== procsup list -o ",
-    `=== procsup stop --home ${daemon.home} worker `,
-    `=== procsup --home=${daemon.home} stop api:`,
-    `=== procsup config validate ${folder.path}/procsup `,
-  ], plain);
+  let plain = "";
+  // Names are waited for no longer than a person would, which a busy machine may not keep.
+  await waitFor(async () => {
+    const shown = await zsh(lines, home.path, folder.path);
+    plain = shown.plain;
+    assertEquals(shown.became, [
+      "=== procsup restart ",
+      "=== procsup cron history ",
+      "=== procsup list --output=json",
+      "=== procsup list -o ",
+      `=== procsup stop --home ${daemon.home} worker `,
+      `=== procsup --home=${daemon.home} stop api:`,
+      `=== procsup config validate ${folder.path}/procsup `,
+    ], plain);
+    return true;
+  }, { timeoutMs: 60_000, what: "every line to be completed" });
   assertMatch(plain, /^json +jsonl +name +table +wide +yaml/m);
   assertMatch(plain, /^api:[01] +api:[01] +-- running/m);
 });

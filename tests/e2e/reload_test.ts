@@ -138,7 +138,7 @@ Deno.test("rolling_reload of the socket: results, rolled_back, and errors that s
     config: { env: { VERSION: "bad" } },
   });
   assertEquals([bad.status, bad.rolled_back], ["rolled_back", true]);
-  assert(bad.results[0]!.error!.includes("not ready within 500 ms"), bad.results[0]!.error);
+  assert(bad.results[0]!.error!.includes("not ready within 500ms"), bad.results[0]!.error);
   const refused = daemon.client.call("rolling_reload", { target: "api", batch_size: 3 });
   await assertRejects(() => refused, Error, "Invalid batch_size 3");
 });

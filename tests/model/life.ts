@@ -89,7 +89,7 @@ export function becameReady(attempt: number): ProcessEvent {
 
 /** An attempt was not ready in time. */
 export function readyTimedOut(attempt: number): ProcessEvent {
-  return { type: "ready_timed_out", attempt, reason: "not ready within 30000 ms" };
+  return { type: "ready_timed_out", attempt, reason: "not ready within 30s" };
 }
 
 /** An attempt is to be replaced. */

@@ -61,7 +61,7 @@ Deno.test("transition() ends the run, then rests errored, when a first start is 
   const { now, effects } = play(late.now, [gone(1)], WAITING);
   assertEquals([now.state, now.lastReason, now.run], [
     "errored",
-    "not ready within 30000 ms",
+    "not ready within 30s",
     null,
   ]);
   assertEquals([now.restarts, now.nextRestartAt, effects], [0, null, []]);
@@ -74,7 +74,7 @@ Deno.test("transition() waits for another restart when an automatic one is not r
   assertEquals([now.state, now.awaiting, now.lastReason], [
     "waiting",
     "delay",
-    "not ready within 30000 ms",
+    "not ready within 30s",
   ]);
   assertEquals([now.streak, now.restartsAt.length], [2, 2]);
   assertEquals(effects.at(-1), { type: "arm_delay", ms: 200 });

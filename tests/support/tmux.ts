@@ -29,12 +29,15 @@ export class TmuxTerminal implements AsyncDisposable {
   ): Promise<TmuxTerminal> {
     const terminal = new TmuxTerminal(tempHome());
     const size = ["-x", String(columns), "-y", String(rows)];
-    const all = { ...env, ENV: "", LC_ALL: "C.UTF-8" };
+    // Whoever runs the tests may want none: the tests ask for colours, and for their absence.
+    const all = { NO_COLOR: "", ...env, ENV: "", LC_ALL: "C.UTF-8" };
     const given = Object.entries(all).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
-    await terminal.#tmux("new-session", "-d", "-s", "t", ...size, ...given, "sh");
+    const here = ["-c", terminal.folder];
+    await terminal.#tmux("new-session", "-d", "-s", "t", ...size, ...here, ...given, "sh");
     // Not from the environment: a shell of root has a prompt of its own.
     await terminal.command("PS1='ready$ '");
-    await terminal.sees((screen) => /^ready\$/m.test(screen));
+    // Typed before the shell was up, it stands behind the shell's first prompt.
+    await terminal.sees((screen) => /(?:^|[#$] )ready\$/m.test(screen));
     return terminal;
   }
 

@@ -29,6 +29,8 @@ export async function signIn(text: string): Promise<void> {
   }
   const response = await fetch(`/login?code=${encodeURIComponent(credential.text)}`, {
     redirect: "manual",
+    // Else a failure would be told by a page.
+    headers: { accept: "application/json" },
     credentials: "same-origin",
   }).catch(() => {
     throw new Error("The daemon cannot be reached");

@@ -1,0 +1,38 @@
+/** `run` of configuration files. */
+
+import { assertEquals } from "@std/assert";
+import { Files, mistakes } from "./files.ts";
+
+const APPS = "processes:\n  web: { entrypoint: sleep }\n  db: { entrypoint: sleep }\n";
+
+Deno.test("loadConfig() gives the critical names of the last file or profile that has any", async () => {
+  await using files = new Files({
+    "one.yaml": `${APPS}run: { critical: web }\nprofiles: { dev: { run: { critical: [] } } }\n`,
+    "two.yaml": "run: { critical: [web, db] }\n",
+    "none.yaml": APPS,
+  });
+  const critical = async (names: string[], profile?: string) =>
+    (await files.load(names, profile === undefined ? {} : { profile })).critical;
+  assertEquals(await critical(["one.yaml"]), ["web"]);
+  assertEquals(await critical(["one.yaml", "two.yaml"]), ["web", "db"]);
+  assertEquals(await critical(["one.yaml"], "dev"), []);
+  assertEquals(await critical(["none.yaml"]), []);
+});
+
+Deno.test("loadConfig() refuses in run what is no name of the file, and other keys", async () => {
+  assertEquals(
+    await mistakes("procsup.yaml", `${APPS}run: { critical: [web, wbe], crtical: 1 }\n`),
+    [
+      '4:30: unknown key "run.crtical": "critical" is expected',
+      '4:24: "run.critical" names "wbe", which is not in the file: did you mean "web"?',
+    ],
+  );
+  assertEquals(await mistakes("procsup.yaml", `${APPS}run: web\n`), ["4:6: run: expected a map"]);
+});
+
+Deno.test("loadConfig() says where critical stands when it is put into a process", async () => {
+  const text = "processes:\n  web: { entrypoint: sleep, critical: true }\n";
+  assertEquals(await mistakes("procsup.yaml", text), [
+    '2:29: "web": unknown key "critical": it stands under "run": run: { critical: [web] }',
+  ]);
+});

@@ -1,0 +1,44 @@
+import { assertEquals } from "@std/assert";
+import { EventHub } from "../../src/manager/event_hub.ts";
+import type { ProcessChange } from "../../src/model/process_change.ts";
+
+function change(name: string, at: number): ProcessChange {
+  return {
+    type: "running",
+    at: new Date(at),
+    id: "1",
+    name,
+    state: "running",
+    pid: 1,
+    restarts: 0,
+    reason: "",
+    exit: null,
+  };
+}
+
+async function namesOf(stream: ReadableStream<ProcessChange>): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of stream) names.push(name);
+  return names;
+}
+
+Deno.test("EventHub.stream() begins with what happened since a moment, at the start of a daemon", async () => {
+  const hub = new EventHub();
+  hub.publish(change("before", 1000));
+  hub.publish(change("after", 1001));
+  const [since, now] = [hub.stream(undefined, 1000), hub.stream()];
+  hub.publish(change("then", 1002));
+  hub.close();
+  assertEquals(await namesOf(since), ["after", "then"]);
+  assertEquals(await namesOf(now), ["then"]);
+});
+
+Deno.test("EventHub keeps no more than a thousand pieces of news, and is idle from then on", async () => {
+  const hub = new EventHub();
+  assertEquals(hub.idle, false);
+  for (let at = 1; at <= 1001; at++) hub.publish(change("app", at));
+  assertEquals(hub.idle, true);
+  const stream = hub.stream(undefined, 0);
+  hub.close();
+  assertEquals(await namesOf(stream), []);
+});
