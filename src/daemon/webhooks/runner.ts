@@ -58,7 +58,7 @@ export class Runner {
       else sender.resume(delivery);
     }
     this.#watch = new TroubleWatch({
-      path: `${folder}/troubled.json`,
+      path: `${folder}/troubled`,
       list: () => fleet.registry.list(),
       announce: (event, change, process) => this.#announce(event, change, process),
     });

@@ -3,12 +3,9 @@
 import type { ProcessChange } from "../../model/process_change.ts";
 import type { WebhookEvent } from "../../model/webhook.ts";
 import { recoveredIn, troubleOf } from "../../model/webhook_rules.ts";
-import { readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
 import { type Cancel, systemClock } from "../../platform/clock.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
-
-/** How long a change may be off the disk: many processes may crash at once. */
-const SOON_MS = 50;
+import { Troubled } from "./troubled.ts";
 
 /** What a watch stands on. */
 export interface TroubleParts {
@@ -22,15 +19,14 @@ export interface TroubleParts {
 /** Makes events of the news. */
 export class TroubleWatch {
   readonly #parts: TroubleParts;
-  /** UUIDs, each with the timer for another look. */
-  readonly #troubled = new Map<string, Cancel | undefined>();
-  #cancelSave: Cancel | undefined;
+  readonly #troubled: Troubled;
+  /** Timers for another look, by UUID. */
+  readonly #looks = new Map<string, Cancel>();
 
   constructor(parts: TroubleParts) {
     this.#parts = parts;
-    const known = new Set(parts.list().map(({ id }) => id));
-    for (const id of this.#remembered()) if (known.has(id)) this.#troubled.set(id, undefined);
-    for (const id of [...this.#troubled.keys()]) this.#look(id);
+    this.#troubled = new Troubled(parts.path);
+    for (const id of this.#troubled.ids) this.#look(id);
   }
 
   /** Takes a piece of news. */
@@ -40,7 +36,8 @@ export class TroubleWatch {
     if (trouble !== undefined) {
       const process = this.#find(id);
       if (process === undefined) return;
-      this.#set(id);
+      this.#cancelLook(id);
+      this.#troubled.add(id);
       this.#parts.announce(trouble, change, process);
     } else if (type === "deleted") this.#forget(id);
     else if (this.#troubled.has(id)) this.#look(id);
@@ -48,20 +45,18 @@ export class TroubleWatch {
 
   /** Ends its timers. */
   close(): void {
-    for (const cancel of this.#troubled.values()) cancel?.();
-    if (this.#cancelSave !== undefined) this.#save();
+    for (const cancel of this.#looks.values()) cancel();
   }
 
   #look(id: string): void {
-    this.#troubled.get(id)?.();
+    this.#cancelLook(id);
     const process = this.#find(id);
     if (process === undefined) return this.#forget(id);
     const { snapshot, config } = process;
     const { health, uptimeMs } = process.info();
     const ms = recoveredIn({ snapshot, health, uptimeMs, config });
     if (ms === 0) return this.#recovered(process);
-    const again = ms === undefined ? undefined : systemClock.after(ms, () => this.#look(id));
-    this.#troubled.set(id, again);
+    if (ms !== undefined) this.#looks.set(id, systemClock.after(ms, () => this.#look(id)));
   }
 
   #recovered(process: ManagedProcess): void {
@@ -83,36 +78,13 @@ export class TroubleWatch {
     return this.#parts.list().find((process) => process.id === id);
   }
 
-  #set(id: string): void {
-    this.#troubled.get(id)?.();
-    if (!this.#troubled.has(id)) this.#saveSoon();
-    this.#troubled.set(id, undefined);
-  }
-
   #forget(id: string): void {
-    this.#troubled.get(id)?.();
-    if (this.#troubled.delete(id)) this.#saveSoon();
+    this.#cancelLook(id);
+    this.#troubled.delete(id);
   }
 
-  #saveSoon(): void {
-    this.#cancelSave ??= systemClock.after(SOON_MS, () => this.#save());
-  }
-
-  #save(): void {
-    this.#cancelSave?.();
-    this.#cancelSave = undefined;
-    try {
-      replaceFile(this.#parts.path, JSON.stringify([...this.#troubled.keys()]));
-    } catch {
-      // On a full disk the next daemon only tells no recovery; what is full is told elsewhere.
-    }
-  }
-
-  #remembered(): string[] {
-    try {
-      return JSON.parse(readFileIfAny(this.#parts.path) ?? "[]");
-    } catch {
-      return [];
-    }
+  #cancelLook(id: string): void {
+    this.#looks.get(id)?.();
+    this.#looks.delete(id);
   }
 }
