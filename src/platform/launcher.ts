@@ -217,7 +217,7 @@ function groupLines(runId: string, limits: LimitsConfig | undefined): string[] {
   if (limits === undefined) return [];
   const group = cgroups().create(runId, limits);
   if (group === undefined) throw new Error("its control group cannot be made");
-  return [`echo $$ >'${group}/cgroup.procs' || exit 126`];
+  return [`echo $procsup_pid >'${group}/cgroup.procs' || exit 126`];
 }
 
 /** As `spawnInheriting()`, of a program that inherits nothing. */

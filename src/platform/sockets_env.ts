@@ -23,4 +23,4 @@ export function socketEnv(
 }
 
 /** The line of shell that completes it. */
-export const LISTEN_PID_LINE = "export LISTEN_PID=$$";
+export const LISTEN_PID_LINE = "export LISTEN_PID=$procsup_pid";
