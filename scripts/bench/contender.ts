@@ -10,6 +10,8 @@ export interface App {
   readonly env?: Readonly<Record<string, string>>;
   /** Start it again when it fails, at once and without end; else never. */
   readonly restart: boolean;
+  /** Keep its log in one file, as PM2 does; procsup rotates by default. */
+  readonly oneLog?: boolean;
 }
 
 /** A supervisor in a temporary home of its own, with a daemon that runs. */

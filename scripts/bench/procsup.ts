@@ -37,12 +37,15 @@ export class Procsup implements Contender {
     return this.#cli("start", "--name", `idle-${index}`, "--no-wait", ...idle);
   }
 
-  async start({ name, command, env = {}, restart }: App): Promise<void> {
-    const flags = restart
-      ? ["--restart-delay", "0s", "--max-restarts", "1000"]
-      : ["--restart", "never"];
-    const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
-    await this.#cli("start", "--name", name, "--no-wait", ...flags, ...variables, "--", ...command);
+  async start({ name, command: [entrypoint, ...args], env, restart, oneLog }: App): Promise<void> {
+    const restarts = restart
+      ? { restart_delay: "0s", max_restarts: 1000 }
+      : { restart_policy: "never" };
+    const log = oneLog ? { log: { max_size: "1GB" } } : {};
+    const file = `${this.#home}/bench.json`;
+    const app = { entrypoint, args, env, ...restarts, ...log };
+    Deno.writeTextFileSync(file, JSON.stringify({ processes: { [name]: app } }));
+    await this.#cli("start", file, "--no-wait");
   }
 
   async deleteAll(): Promise<void> {
