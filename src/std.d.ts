@@ -29,8 +29,11 @@ declare module "ws" {
   export interface WebSocket {
     readonly readyState: number;
     readonly OPEN: number;
-    readonly bufferedAmount: number;
-    send(data: string | Uint8Array, options?: { binary?: boolean }): void;
+    send(
+      data: string | Uint8Array,
+      options: { binary: boolean },
+      done: (error?: unknown) => void,
+    ): void;
     ping(): void;
     close(code?: number, reason?: string): void;
     terminate(): void;

@@ -27,6 +27,8 @@ export class Machine implements AsyncDisposable {
 
   /** Boots it; resolves when nothing is left to be started. */
   async boot(): Promise<void> {
+    // A step that failed half-way may have left it up, and a root is booted once at a time.
+    if (this.#nspawn !== undefined) await this.end("poweroff");
     this.#boots++;
     this.#nspawn = new Deno.Command("/bin/sh", {
       // The console is kept: it says what systemd stopped, and in which order.

@@ -22,6 +22,8 @@ export async function writeSbom(root: string, path: string): Promise<void> {
   const sbom = {
     bomFormat: "CycloneDX",
     specVersion: "1.6",
+    // Each list has its own; GitHub's attestation refuses one that has none.
+    serialNumber: `urn:uuid:${crypto.randomUUID()}`,
     version: 1,
     metadata: {
       component: { type: "application", name: "procsup", version: VERSION },

@@ -1,9 +1,9 @@
 /** Failures of a configuration that belong to no process. */
 
 import { ERROR_TABLE } from "../model/errors.ts";
+import { plainText } from "../model/plain_text.ts";
 import type { ActionResult } from "../protocol/actions.ts";
 import { writeMessage } from "./output.ts";
-import { plainText } from "./terminal_text.ts";
 
 /** Prints those that no result tells, and returns the exit code of all. */
 export function reportErrors(

@@ -8,6 +8,7 @@ import { commandWords, findCommand } from "./find_command.ts";
 import { type FlagProblem, readFlags } from "./flag_reader.ts";
 import { Flags, type FlagValue } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./table/global_flags.ts";
+import { UnknownWordError } from "./unknown_word.ts";
 
 /** A command line as it was understood. */
 export interface CommandLine {
@@ -87,7 +88,10 @@ function checkCount(command: Command, words: readonly string[], rest?: readonly 
   const enough = words.length >= fewest ||
     (command.takesRest && rest !== undefined && rest.length > 0);
   if (!enough) {
-    throw usage(`Too few words for "${command.name}": ${command.usage} is expected`, command);
+    const hint = command.usage === "<target…>"
+      ? `procsup ${command.name} <name>, or procsup ${command.name} all`
+      : undefined;
+    throw usage(`Too few words for "${command.name}": ${command.usage} is expected`, command, hint);
   }
 }
 
@@ -103,16 +107,18 @@ function flagError(
   if (kind === "needless_value") return usage(`${word} takes no value`, command);
   const names = flags.flatMap((flag) => [flag.name, ...flag.aliases ?? []]);
   const near = word.startsWith("--") ? didYouMean(word.slice(2), names) : undefined;
-  const shown = `Unknown flag "${word}"`;
-  if (near !== undefined) return usage(shown, command, `Did you mean "--${near}"?`);
-  if (command?.takesRest) return usage(shown, command, 'Flags of the app itself go after "--"');
-  return usage(shown, command);
+  const hint = near !== undefined
+    ? `Did you mean "--${near}"?`
+    : command?.takesRest
+    ? 'Flags of the app itself go after "--"'
+    : helpOf(command);
+  return new UnknownWordError(`Unknown flag "${word}"`, hint, word, command?.name);
 }
 
 function unknownCommand(word: string): ProcsupError {
   const near = didYouMean(word, commandWords(COMMANDS));
   const hint = near === undefined ? "procsup help" : `Did you mean "procsup ${near}"?`;
-  return usage(`Unknown command "${word}"`, undefined, hint);
+  return new UnknownWordError(`Unknown command "${word}"`, hint, word);
 }
 
 function noCommand(tail: readonly string[]): ProcsupError {
@@ -120,6 +126,9 @@ function noCommand(tail: readonly string[]): ProcsupError {
 }
 
 function usage(message: string, command: Command | undefined, hint?: string): ProcsupError {
-  const help = command === undefined ? "procsup help" : `procsup help ${command.name}`;
-  return new ProcsupError("bad_request", message, { hint: hint ?? help });
+  return new ProcsupError("bad_request", message, { hint: hint ?? helpOf(command) });
+}
+
+function helpOf(command: Command | undefined): string {
+  return command === undefined ? "procsup help" : `procsup help ${command.name}`;
 }

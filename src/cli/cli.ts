@@ -6,6 +6,7 @@ import type { CommandContext, CommandModule } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
 import { findCommand } from "./find_command.ts";
 import { Output } from "./output.ts";
+import { UnknownWordError } from "./unknown_word.ts";
 
 /** Exit code of a program whose reader went away: 128 + SIGPIPE. */
 const READER_GONE = 141;
@@ -18,8 +19,12 @@ export async function runCli(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return READER_GONE;
     const { reportError } = await import("./report_error.ts");
-    return reportError(error);
+    return reportError(error instanceof UnknownWordError ? await known(error) : error);
   }
+}
+
+async function known(error: UnknownWordError): Promise<Error> {
+  return (await import("./foreign_words.ts")).withForeignHint(error);
 }
 
 function load({ command, flags }: CommandLine): Promise<CommandModule> {

@@ -1,10 +1,10 @@
 /** Mistakes in configuration files as a person reads them: the place, the line, what would be right. */
 
 import { ERROR_TABLE, type ProcsupError } from "../model/errors.ts";
+import { plainText } from "../model/plain_text.ts";
 import { ConfigProblem, ConfigProblems } from "../config/problem.ts";
 import { writeMessage } from "./output.ts";
 import { reportError } from "./report_error.ts";
-import { plainText } from "./terminal_text.ts";
 
 /** Prints every mistake to stderr and returns the exit code; any other failure as always. */
 export function reportProblems(error: unknown, cwd: string): number {

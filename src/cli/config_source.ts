@@ -2,9 +2,9 @@
 
 import { discovered } from "../config/file_kind.ts";
 import type { LoadedConfig } from "../config/load_config.ts";
+import { plainText } from "../model/plain_text.ts";
 import { absolute } from "../platform/paths.ts";
 import type { CommandContext } from "./command.ts";
-import { plainText } from "./terminal_text.ts";
 
 /** Files that were read. */
 export interface ConfigSource {

@@ -13,7 +13,13 @@ export function connect({ home, output }: CommandContext): DaemonClient {
     const other = told ? undefined : otherVersion(peer);
     told = true;
     if (other !== undefined) output.note(other);
-  });
+  }, callingHook());
+}
+
+/** The hook that runs this program, if one does. */
+function callingHook(): string | undefined {
+  const [event, id] = [Deno.env.get("PROCSUP_EVENT"), Deno.env.get("PROCSUP_ID")];
+  return event && id ? `${event} ${id}` : undefined;
 }
 
 /** Runs `act`; when no daemon answers, brings one up, says so, and runs it once more. */

@@ -1,8 +1,8 @@
 /** Processes in words. */
 
+import { plainText } from "../model/plain_text.ts";
 import type { ProcessState } from "../model/process_info.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
-import { plainText } from "./terminal_text.ts";
 
 const STATES: readonly ProcessState[] = [
   "running",

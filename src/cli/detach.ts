@@ -1,6 +1,7 @@
 /** Brings a daemon up in the background: this same program, on its own, until it answers. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { plainText } from "../model/plain_text.ts";
 import { withoutNodeShim } from "../platform/node_shim.ts";
 import { refuseNewerState } from "../platform/daemon_record.ts";
 import { isServiceVariable } from "../platform/notify.ts";
@@ -10,7 +11,6 @@ import { prepareHome } from "../platform/paths.ts";
 import { VERSION } from "../protocol/actions.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { writeMessage } from "./output.ts";
-import { plainText } from "./terminal_text.ts";
 
 /** How long a daemon may take until it answers. */
 const PATIENCE_MS = 10_000;
@@ -43,14 +43,22 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   let exitCode: number | undefined;
   child.status.then(({ code }) => exitCode = code);
   child.unref();
+  const giveUp = () => {
+    if (exitCode === undefined && options.killOnFailure) child.kill("SIGKILL");
+  };
   const deadline = Date.now() + PATIENCE_MS;
   while (Date.now() < deadline) {
-    if (await answers(home)) return;
+    try {
+      if (await answers(home)) return;
+    } catch (error) {
+      giveUp();
+      throw error;
+    }
     // The one that lost the race for the home ends; the winner is about to answer.
     if (exitCode !== undefined && exitCode !== ERROR_TABLE.home_in_use.exit) break;
     await new Promise((resolve) => setTimeout(resolve, PING_EVERY_MS));
   }
-  if (exitCode === undefined && options.killOnFailure) child.kill("SIGKILL");
+  giveUp();
   for (const line of newLines(daemonLog, logged)) writeMessage(`  ${plainText(line)}\n`);
   const reason = exitCode === undefined
     ? `it does not answer after ${PATIENCE_MS / 1000}s`
@@ -60,7 +68,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   });
 }
 
-/** Whether a daemon answers for `home`. A socket file alone says nothing. */
+/** Whether there is a daemon for `home`. Throws `daemon_hangs`; a socket file alone says nothing. */
 export async function answers(home: string): Promise<boolean> {
   const client = new DaemonClient(home);
   try {

@@ -14,8 +14,6 @@ export interface ListFeedOptions {
   readonly onEvent?: (event: ChangeJson) => void;
 }
 
-/** A daemon that says nothing for that long is taken for lost. */
-const PATIENCE_MS = 5000;
 /** What happens within this time after a list waits for the next one. */
 const GAP_MS = 150;
 const RETRY_MS = 500;
@@ -61,19 +59,12 @@ export class ListFeed {
   }
 
   async #ask(): Promise<readonly ProcessJson[] | undefined> {
-    const patience = new AbortController();
-    const late = new Error(`no answer within ${PATIENCE_MS / 1000}s`);
-    const timer = setTimeout(() => patience.abort(late), PATIENCE_MS);
-    const signal = AbortSignal.any([patience.signal, this.#over.signal]);
+    const { signal } = this.#over;
     try {
       return await this.#client.call("list", undefined, { signal });
     } catch (error) {
-      if (!this.#over.signal.aborted) {
-        this.#options.onLost(patience.signal.aborted ? late : error);
-      }
+      if (!signal.aborted) this.#options.onLost(error);
       return undefined;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -1,11 +1,11 @@
 /** What a configuration changes, a line a process. */
 
+import { plainText } from "../model/plain_text.ts";
 import type {
   ConfigChangeJson,
   ConfigReloadResult,
   SettingChangeJson,
 } from "../protocol/actions.ts";
-import { plainText } from "./terminal_text.ts";
 
 const KEPT = "not in file (kept; use --prune to remove)";
 

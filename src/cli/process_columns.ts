@@ -1,11 +1,11 @@
 /** The columns of `procsup list`. */
 
+import { plainText } from "../model/plain_text.ts";
 import { describeExitJson } from "./describe.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
 import type { Column } from "./columns.ts";
 import { humanBytes, humanDuration } from "./human.ts";
 import { paintState } from "./paint.ts";
-import { plainText } from "./terminal_text.ts";
 
 type ProcessColumn = Column<ProcessJson>;
 
@@ -14,7 +14,9 @@ export function processColumns(wide: boolean, color: boolean): readonly ProcessC
   const state: ProcessColumn = {
     header: "STATE",
     priority: 0,
-    value: (process) => process.state,
+    // A job is stopped most of the time: that is no trouble.
+    value: ({ state, config }) =>
+      state === "stopped" && config.cron !== undefined ? "stopped (cron)" : state,
     paint: (text, process) => paintState(text, process.state, color),
   };
   const [id, name, ...rest] = PLAIN as [ProcessColumn, ProcessColumn, ...ProcessColumn[]];

@@ -1,8 +1,8 @@
 /** A failure as a person reads it: what went wrong, then one thing to do next. */
 
 import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
+import { plainText } from "../model/plain_text.ts";
 import { writeMessage } from "./output.ts";
-import { plainText } from "./terminal_text.ts";
 
 /** Prints a failure to stderr and returns the exit code it stands for. */
 export function reportError(error: unknown): number {

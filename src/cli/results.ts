@@ -1,6 +1,7 @@
 /** How a verb went, process by process. */
 
-import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { ERROR_TABLE } from "../model/errors.ts";
+import { plainText } from "../model/plain_text.ts";
 import type { ActionResult, BulkResult } from "../protocol/actions.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import type { CommandContext } from "./command.ts";
@@ -9,7 +10,6 @@ import { type Output, writeMessage } from "./output.ts";
 import { paintState } from "./paint.ts";
 import { printData } from "./print_data.ts";
 import { reportError } from "./report_error.ts";
-import { plainText } from "./terminal_text.ts";
 
 /** Runs a verb on each target of the command line and prints how it went. The worst exit code wins. */
 export async function forEachTarget(
@@ -26,9 +26,10 @@ export async function forEachTarget(
       status = bulk.status;
       results.push(...bulk.results);
     } catch (error) {
-      worst = Math.max(worst, reportError(error));
+      const code = reportError(error);
+      worst = Math.max(worst, code);
       // Without a daemon the next target fails in the same words.
-      if (error instanceof ProcsupError && error.code === "daemon_unreachable") break;
+      if (code === ERROR_TABLE.daemon_unreachable.exit) break;
     }
   }
   if (status === "") return worst;

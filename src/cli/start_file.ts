@@ -1,6 +1,7 @@
 /** `procsup start <file>`: everything that a configuration file holds. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { plainText } from "../model/plain_text.ts";
 import { reportErrors } from "./apply_errors.ts";
 import type { CommandContext } from "./command.ts";
 import { reportProblems } from "./config_problems.ts";
@@ -8,7 +9,6 @@ import { readSource } from "./config_source.ts";
 import { connect, withDaemonStarted } from "./connect.ts";
 import { settingText } from "./plan_text.ts";
 import { printResults } from "./results.ts";
-import { plainText } from "./terminal_text.ts";
 
 /** Flags that go with a file; all others configure one app. */
 const FILE_FLAGS = new Set([

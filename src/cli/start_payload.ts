@@ -4,6 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import type { StartPayload } from "../protocol/payloads.ts";
 import type { Flags } from "./flags.ts";
+import { shellWord } from "./shell_word.ts";
 
 /** What `start` was given, and what it may look at. */
 export interface StartRequest {
@@ -14,6 +15,8 @@ export interface StartRequest {
   readonly cwd: string;
   readonly cpus: number;
   readonly isFile: (path: string) => boolean;
+  /** A variable of the shell. */
+  readonly variable: (name: string) => string | undefined;
 }
 
 /** Flags whose value goes under that key as it is. */
@@ -30,6 +33,10 @@ const TEXT_KEYS: Readonly<Record<string, string>> = {
   "stop-signal": "stop_signal",
   "stop-timeout": "stop_timeout",
   "reload-signal": "reload_signal",
+  "user": "uid",
+  "max-memory": "max_memory",
+  "ready-log": "ready_log",
+  "listen-timeout": "listen_timeout",
 };
 
 /** Flags that configure an app, those of `TEXT_KEYS` included: a process that exists takes none. */
@@ -41,6 +48,11 @@ const CONFIG_FLAGS: readonly string[] = [
   "no-autostart",
   "cwd",
   "env",
+  "env-file",
+  "watch",
+  "watch-path",
+  "watch-ignore",
+  "socket",
   "tag",
   "label",
   "success-exit-codes",
@@ -69,13 +81,27 @@ export function startPayloads(request: StartRequest): StartPayload[] {
   });
 }
 
-function existing(word: string, { flags, rest }: StartRequest): StartPayload {
+function existing(word: string, { flags, rest, positionals }: StartRequest): StartPayload {
+  const { length } = positionals;
+  // Between quotes it is one word, which no name and no file has: `start "npm run web"`.
+  if (length === 1 && /^[^:]*\s/.test(word)) {
+    throw new ProcsupError("bad_request", `Cannot start "${word}": no such file`, {
+      hint: `The words of a command go after "--": procsup start -- ${word}`,
+    });
+  }
   const given = flags.names().find((name) => CONFIG_FLAGS.includes(name));
   if (given === undefined && rest === undefined) return { target: word };
   const what = given === undefined ? "arguments" : `--${given}`;
   throw new ProcsupError("bad_request", `Cannot use ${what} with "${word}": no such file`, {
-    hint: `A command on PATH is started with: procsup start -- ${word}`,
+    hint: commandHint([word, ...rest ?? []], flags.text("name")),
   });
+}
+
+/** How a command that is no file is started; its name is given here, all else as it was. */
+export function commandHint(words: readonly string[], name?: string): string {
+  const flags = name === undefined ? "" : `--name ${shellWord(name)} `;
+  const command = words.map(shellWord).join(" ");
+  return `A command on PATH is started with: procsup start ${flags}-- ${command}`;
 }
 
 /** The file that a word means, undefined when it means a process that exists. */
@@ -103,7 +129,10 @@ function against(cwd: string, path: string): string {
   return `/${parts.join("/")}`;
 }
 
-function config({ flags, cwd, cpus }: StartRequest, entrypoint: string): Record<string, unknown> {
+function config(
+  { flags, cwd, cpus, variable }: StartRequest,
+  entrypoint: string,
+): Record<string, unknown> {
   const texts = Object.entries(TEXT_KEYS).map(([flag, key]) => [key, flags.text(flag)]);
   const codes = flags.text("success-exit-codes");
   return Object.fromEntries(
@@ -118,9 +147,12 @@ function config({ flags, cwd, cpus }: StartRequest, entrypoint: string): Record<
       autostart: flags.on("no-autostart") ? false : undefined,
       success_exit_codes: codes === undefined ? undefined : exitCodes(codes),
       ...schedules(flags),
-      ...some("env", pairs("env", flags.list("env"))),
+      ...watch(flags),
+      ...some("env", pairs("env", flags.list("env").map((word) => withValue(word, variable)))),
+      ...some("env_file", flags.list("env-file").map((file) => against(cwd, file))),
       ...some("labels", pairs("label", flags.list("label"))),
       ...some("tags", flags.list("tag")),
+      ...some("sockets", flags.list("socket")),
     }).filter(([, value]) => value !== undefined),
   );
 }
@@ -138,17 +170,37 @@ function schedules(flags: Flags): Record<string, unknown> {
   return { cron, cron_restart };
 }
 
+function watch(flags: Flags): Record<string, unknown> {
+  const [paths, ignore] = [flags.list("watch-path"), flags.list("watch-ignore")];
+  if (!flags.on("watch") && paths.length === 0) {
+    if (ignore.length > 0) throw bad("Cannot use --watch-ignore alone: it goes with --watch");
+    return {};
+  }
+  return { watch: { enabled: true, ...some("paths", paths), ...some("ignore", ignore) } };
+}
+
 function some(key: string, value: object): Record<string, unknown> {
   return Object.keys(value).length === 0 ? {} : { [key]: value };
+}
+
+/** `NAME` alone is the shell's own: the daemon, which starts the app, may have another. */
+function withValue(word: string, variable: (name: string) => string | undefined): string {
+  const value = /^[A-Za-z_]\w*$/.test(word) ? variable(word) : undefined;
+  return value === undefined ? word : `${word}=${value}`;
 }
 
 function pairs(flag: string, words: readonly string[]): Record<string, string> {
   return Object.fromEntries(words.map((word) => {
     const [key, value] = word.split(/=(.*)/s);
     // The word may be a secret: it is not quoted.
-    if (!key || value === undefined) throw bad(`Invalid value of --${flag}: KEY=VALUE is expected`);
+    if (!key || value === undefined) throw bad(missingValue(flag));
     return [key, value];
   }));
+}
+
+function missingValue(flag: string): string {
+  const own = flag === "env" ? ", or the name of a variable that is set here" : "";
+  return `Invalid value of --${flag}: KEY=VALUE is expected${own}`;
 }
 
 function instanceCount(text: string | undefined, cpus: number): number | undefined {

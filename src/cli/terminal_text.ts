@@ -1,11 +1,6 @@
-/**
- * Text of apps made safe for a terminal: an app's output must not move the cursor, set the title
- * or answer for the user.
- */
+/** Text of apps made safe for a terminal, with its colours. Without them: `model/plain_text.ts`. */
 
 import { CONTROLS } from "../model/plain_text.ts";
-
-export { plainText } from "../model/plain_text.ts";
 
 // deno-lint-ignore no-control-regex
 const COLOR = /^\x1b\[[0-9;:]*m$/;

@@ -1,6 +1,7 @@
 /** `procsup list --watch`: the list again and again, for a person or for a program. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { plainText } from "../model/plain_text.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
 import type { CommandContext } from "./command.ts";
 import { connect } from "./connect.ts";
@@ -8,7 +9,7 @@ import { intervalOf } from "./interval.ts";
 import { changedProcesses } from "./list_changes.ts";
 import { ListFeed } from "./list_feed.ts";
 import type { Output } from "./output.ts";
-import { plainText } from "./terminal_text.ts";
+import { selectPresent } from "./select_processes.ts";
 
 /** The lines of a table of so many columns. */
 type Table = (processes: readonly ProcessJson[], width: number | undefined) => readonly string[];
@@ -26,7 +27,7 @@ export async function watchList(context: CommandContext, table: Table): Promise<
   let shown: readonly ProcessJson[] | undefined;
   const feed = new ListFeed(client, {
     intervalMs,
-    onList: (processes) => show(shown = processes),
+    onList: (processes) => show(shown = selectPresent(processes, context.positionals)),
     onLost: (error) => {
       if (shown === undefined || !inPlace || forPrograms(output)) throw error;
       show(shown, `connection lost, retrying: ${plainText(messageOf(error))}`);

@@ -55,7 +55,8 @@ class JsonReader {
       return JSON.parse(word);
     } catch {
       this.#at -= word.length;
-      return this.#fail(`${JSON.stringify(word)} is no value: text needs quotes`, word.length);
+      // Without the word: it may be a secret whose quotes were forgotten, and errors travel far.
+      return this.#fail("expected a value: text needs quotes", word.length);
     }
   }
 

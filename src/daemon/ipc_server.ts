@@ -7,7 +7,8 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import { failure, success } from "../protocol/envelope.ts";
 import { changeJson } from "../protocol/change_json.ts";
-import { OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
+import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
+import type { HookOrigin } from "../process/requests.ts";
 import { parseJson } from "../protocol/json_text.ts";
 import { whileGood } from "../web/context.ts";
 import { allowRole } from "../web/gatekeeper.ts";
@@ -82,7 +83,13 @@ async function answer(
 ): Promise<Response> {
   if (action === "ping") return c.json(success(await dispatch(context, action, payload)));
   const by = await authorize(c, context, action, payload);
-  return c.json(success(await dispatch({ ...context, by }, action, payload)));
+  const askedIn = hookOrigin(c.req.header(HOOK_HEADER));
+  return c.json(success(await dispatch({ ...context, by, askedIn }, action, payload)));
+}
+
+function hookOrigin(header: string | undefined): HookOrigin | undefined {
+  const [event, id] = header?.split(" ") ?? [];
+  return event === undefined || id === undefined ? undefined : { event, id };
 }
 
 /** Who asks, when they may: the daemon's own token, or a named one by its role. */

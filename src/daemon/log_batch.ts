@@ -1,5 +1,6 @@
 /** Lines of logs on their way to clients, some at a time. */
 
+import type { LogEntry } from "../logs/log_entries.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 
 /** One line of a log. */
@@ -21,26 +22,50 @@ export interface LogStart {
   readonly positions: LogPositions;
 }
 
+/** Which log it is. */
+export type LogName = Pick<LogLine, "name" | "stream">;
+
 /** Name of a log among the positions of several. */
-export function positionKey({ name, stream }: Pick<LogLine, "name" | "stream">): string {
+export function positionKey({ name, stream }: LogName): string {
   return `${name}/${stream}`;
+}
+
+/** Lines of one log that follow each other. */
+export interface Stretch {
+  readonly of: LogName;
+  readonly entries: readonly LogEntry[];
 }
 
 const encoder = new TextEncoder();
 
-/** Lines that travel together; followers of one log share it. */
+/**
+ * Lines that travel together; followers of one log share it. It is made of their text at once: lines
+ * as objects would wait for their client in the thousands.
+ */
 export class LogBatch {
-  readonly lines: readonly LogLine[];
-  #ndjson: Uint8Array<ArrayBuffer> | undefined;
+  /** A JSON line each. */
+  readonly ndjson: Uint8Array<ArrayBuffer>;
 
-  constructor(lines: readonly LogLine[]) {
-    this.lines = lines;
+  /** `positions`: every line tells where it ends. */
+  constructor(stretches: readonly Stretch[], positions: boolean) {
+    this.ndjson = encoder.encode(stretches.map((one) => textOf(one, positions)).join(""));
   }
 
-  /** A JSON line each, serialized once for all. */
-  get ndjson(): Uint8Array<ArrayBuffer> {
-    return this.#ndjson ??= encoder.encode(
-      this.lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
-    );
+  /** The lines. */
+  get lines(): LogLine[] {
+    const texts = new TextDecoder().decode(this.ndjson).split("\n");
+    return texts.slice(0, -1).map((text) => JSON.parse(text));
   }
+}
+
+function textOf({ of: { name, stream }, entries }: Stretch, positions: boolean): string {
+  const head = `{"name":${JSON.stringify(name)},"stream":"${stream}","line":`;
+  let [time, iso] = [NaN, ""];
+  let text = "";
+  for (const { line, at, end } of entries) {
+    if (at !== time) [time, iso] = [at, new Date(at).toISOString()];
+    const position = positions ? `,"end":${end}` : "";
+    text += `${head}${JSON.stringify(line)},"at":"${iso}"${position}}\n`;
+  }
+  return text;
 }

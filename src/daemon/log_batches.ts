@@ -1,8 +1,7 @@
 /** Makes batches of what is read from logs. */
 
 import type { Arrival, LogEntry } from "../logs/log_entries.ts";
-import { LogBatch, type LogLine } from "./log_batch.ts";
-import type { Reader, Stretch } from "./merged_logs.ts";
+import { LogBatch, type LogName, type Stretch } from "./log_batch.ts";
 
 /** Enough for one batch, in UTF-16 units. */
 const MAX_CHARS = 64 * 1024;
@@ -23,33 +22,26 @@ export class Batches {
 
   /** What was there, in batches of some size. */
   async *of(stored: AsyncIterable<Stretch>): AsyncGenerator<LogBatch> {
-    let lines: LogLine[] = [];
+    let stretches: Stretch[] = [];
     let chars = 0;
-    for await (const { of, entries } of stored) {
-      for (const entry of entries) {
-        lines.push(this.#line(entry, of));
-        chars += entry.line.length;
-        if (chars < MAX_CHARS) continue;
-        yield new LogBatch(lines);
-        lines = [];
-        chars = 0;
-      }
+    for await (const stretch of stored) {
+      stretches.push(stretch);
+      for (const { line } of stretch.entries) chars += line.length;
+      if (chars < MAX_CHARS) continue;
+      yield new LogBatch(stretches, this.#positions);
+      stretches = [];
+      chars = 0;
     }
-    if (lines.length > 0) yield new LogBatch(lines);
+    if (stretches.length > 0) yield new LogBatch(stretches, this.#positions);
   }
 
   /** What arrived, as the one batch of all who want the same of it. */
-  arrived({ entries }: Arrival, of: Reader): LogBatch {
+  arrived({ entries }: Arrival, of: LogName): LogBatch {
     const shared = this.#positions ? withPositions : withoutPositions;
     const known = shared.get(entries);
     if (known !== undefined) return known;
-    const batch = new LogBatch(entries.map((entry) => this.#line(entry, of)));
+    const batch = new LogBatch([{ of, entries }], this.#positions);
     shared.set(entries, batch);
     return batch;
-  }
-
-  #line({ line, at, end }: LogEntry, { name, stream }: Reader): LogLine {
-    const position = this.#positions ? { end } : {};
-    return { name, stream, line, at: new Date(at).toISOString(), ...position };
   }
 }

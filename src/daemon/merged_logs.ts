@@ -1,20 +1,12 @@
 /** Several logs as one, by time. */
 
 import type { LogEntries, LogEntry } from "../logs/log_entries.ts";
-import type { LogFiles } from "../logs/log_files.ts";
+import type { LogName, Stretch } from "./log_batch.ts";
 
 /** One log that is read. */
-export interface Reader {
-  readonly name: string;
-  readonly stream: keyof LogFiles;
+export interface Reader extends LogName {
   readonly path: string;
   entries: LogEntries;
-}
-
-/** Lines of one log that follow each other. */
-export interface Stretch {
-  readonly of: Reader;
-  readonly entries: readonly LogEntry[];
 }
 
 /** How far a log has been given out. */

@@ -94,9 +94,11 @@ export class LogEntries {
       const chunk = await this.#follower.next();
       last = chunk === undefined;
       if (last && !complete) break;
-      const timed = this.#cut(chunk, (end) => this.#index?.timeAt(end) ?? Date.now());
-      last ||= timed.some(({ at }) => at > until);
-      const wanted = timed.filter(({ at, line }) => at >= since && at <= until && matches(line));
+      const timeAt = (end: number) => this.#index?.timeAt(end) ?? Date.now();
+      const wanted = this.#cut(chunk, timeAt, (line, at) => {
+        last ||= at > until;
+        return at >= since && at <= until && matches(line);
+      });
       if (wanted.length > 0) yield wanted;
     }
     this.#index = undefined;
@@ -177,13 +179,19 @@ export class LogEntries {
     return { entries, position, inode, state: this.#cutter.state, midLine: this.#midLine };
   }
 
-  #cut(chunk: Uint8Array | undefined, timeAt: (end: number) => number): LogEntry[] {
+  /** What is not wanted is not made an object of: it would be most of all garbage. */
+  #cut(
+    chunk: Uint8Array | undefined,
+    timeAt: (end: number) => number,
+    isWanted: (line: string, at: number) => boolean = () => true,
+  ): LogEntry[] {
     const bytes = chunk && this.#afterNewline(chunk);
     const { position } = this.#follower;
     let start = position - (bytes?.length ?? 0) - this.#cutter.waiting;
     const entries: LogEntry[] = [];
     const emit = (line: string, end: number) => {
-      entries.push({ line, at: timeAt(end), start, end });
+      const at = timeAt(end);
+      if (isWanted(line, at)) entries.push({ line, at, start, end });
       start = end;
     };
     if (bytes === undefined) this.#cutter.end(position, emit);

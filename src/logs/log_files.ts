@@ -2,6 +2,7 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { dirname } from "../platform/paths.ts";
+import { lstatIfAny } from "../platform/stat.ts";
 
 /** Absolute paths of an app's log files. */
 export interface LogFiles {
@@ -40,15 +41,6 @@ function prepare(path: string, kind: "isFile" | "isDirectory", create: (path: st
 /** Fails when something has come into being at the path since we looked, a link included. */
 function createFile(path: string): void {
   Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();
-}
-
-function lstatIfAny(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.lstatSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
 }
 
 function attempt<T>(path: string, act: () => T): T {

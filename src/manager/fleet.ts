@@ -1,8 +1,7 @@
 /** Every verb on the processes of one home, by target. */
 
-import { inputKeys, wireKeys } from "../model/config_keys.ts";
+import { wireKeys } from "../model/config_keys.ts";
 import { parseConfig } from "../model/config_schema.ts";
-
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessConfig, ProcessDefaults } from "../model/process_config.ts";
@@ -12,7 +11,7 @@ import { AmbiguousTargetError, notFound } from "../model/target.ts";
 import { type LogFiles, logFiles } from "../logs/log_files.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { UpOptions } from "../process/requests.ts";
+import type { StopRequest, UpOptions } from "../process/requests.ts";
 import type { World } from "../process/world.ts";
 import { checkWatch } from "../process/watch/roots.ts";
 import { readyPattern } from "../process/line_watch.ts";
@@ -27,6 +26,7 @@ import { Registry, type Warn } from "./registry.ts";
 import { MemoryGuard } from "./memory_guard.ts";
 import {
   oneConfig,
+  reloadAll,
   type RollingOptions,
   rollingReload,
   type RollingResult,
@@ -35,6 +35,7 @@ import { scale } from "./scale.ts";
 import { Scheduler } from "./scheduler.ts";
 import { type StopOptions, stopRequest } from "./stop_options.ts";
 import { UsageSampler } from "./usage_sampler.ts";
+import { wireDefaults } from "./wire_defaults.ts";
 
 /** The processes of one home. */
 export class Fleet {
@@ -146,7 +147,7 @@ export class Fleet {
 
   /** A configuration in wire form, checked as far as it can be before anything is done. */
   check(wire: Record<string, unknown>): ProcessConfig {
-    const config = parseConfig({ ...this.#wireDefaults(wire), ...wire });
+    const config = parseConfig({ ...wireDefaults(this.#defaults, wire), ...wire });
     const process = { name: config.name, instanceIndex: 0, config };
     launchPlan(process, this.#world.inherited, "left out");
     checkWatch(config);
@@ -180,9 +181,10 @@ export class Fleet {
     return this.#onEach(target, (process) => process.restart(options), withoutJobs);
   }
 
-  /** Reloads processes. */
-  reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
-    return this.#onEach(target, (process) => process.reload(options), withoutJobs);
+  /** Reloads processes, the instances of one in turn. */
+  async reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+    this.#refuseClosed();
+    return await reloadAll(withoutJobs(target, this.registry.resolve(target)), options);
   }
 
   /** Reloads the instances of a process batch by batch; `patch` changes their configuration. */
@@ -257,21 +259,21 @@ export class Fleet {
 
   /** Stops all, the last one first, and forgets them. No verb is taken from now on. */
   async close(): Promise<Outcome[]> {
-    this.#closing = true;
-    this.scheduler.close();
-    const waves = reversed(inWaves(this.registry.list()));
-    const outcomes = await runWaves(waves, (process) => process.stop());
+    const outcomes = await this.#stopAll({});
     for (const process of this.registry.list()) this.registry.remove(process);
     await this.scheduler.sync();
     return outcomes;
   }
 
   /** Stops all, the last one first; they stay registered. No verb is taken from now on. */
-  async shutDown(): Promise<Outcome[]> {
+  shutDown(): Promise<Outcome[]> {
+    return this.#stopAll({ reason: "shutdown" });
+  }
+
+  #stopAll(request: StopRequest): Promise<Outcome[]> {
     this.#closing = true;
     this.scheduler.close();
-    const waves = reversed(inWaves(this.registry.list()));
-    return await runWaves(waves, (process) => process.stop({ reason: "shutdown" }));
+    return runWaves(reversed(inWaves(this.registry.list())), (process) => process.stop(request));
   }
 
   /** Lets go of all processes and leaves them running. */
@@ -292,12 +294,5 @@ export class Fleet {
 
   #refuseClosed(): void {
     if (this.#closing) throw new ProcsupError("closed", "The supervisor is shutting down");
-  }
-
-  #wireDefaults({ cron }: Record<string, unknown>): Record<string, unknown> {
-    const { restWindow, restartPolicy, ...others } = this.#defaults;
-    // The default is meant for what is kept up; a job has its own.
-    const policy = cron === undefined ? { restartPolicy } : {};
-    return inputKeys({ restartWindow: restWindow, ...policy, ...others });
   }
 }

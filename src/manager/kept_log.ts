@@ -4,6 +4,7 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import { readPosition } from "../logs/log_position.ts";
 import { rotationSize } from "../logs/rotate.ts";
 import { addMarks, lastMark, type TimeMark, trimMarks } from "../logs/time_index.ts";
+import { lstatIfAny } from "../platform/stat.ts";
 
 /** Between two looks at a log that is being written to, and at one that fills up within that time. */
 const BUSY_MS = 1000;
@@ -120,14 +121,5 @@ export class KeptLog {
     if (++this.#marked % MARKS_BETWEEN_TRIMS === 0) trimMarks(this.path, 0, end);
     this.#markedAt = at;
     this.#end = end;
-  }
-}
-
-function lstatIfAny(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.lstatSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
   }
 }

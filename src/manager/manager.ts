@@ -219,8 +219,8 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * Stops all processes, the last one first, and cleans up; logs and saved state stay. Safe to call
-   * several times. Throws `stop_failed` when something would not end.
+   * Stops all processes, the last one first, waits for their post_stop hooks, and cleans up; logs
+   * and saved state stay. Safe to call several times. Throws `stop_failed` when something would not end.
    */
   close(): Promise<void> {
     return this.#closing ??= this.#close();
@@ -237,6 +237,7 @@ export class Manager implements AsyncDisposable {
     this.#fleet.release();
     this.#system.launcher.close();
     this.#system.files.close();
+    this.#system.ready.close();
     this.#lock[Symbol.dispose]();
   }
 
@@ -271,7 +272,10 @@ export class Manager implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    const processes = this.#fleet.registry.list();
     const outcomes = await this.#fleet.close();
+    // Whoever closes may be the first process of a container, which ends with it.
+    await Promise.all(processes.map(({ journal }) => journal.over("postStop")));
     await this.#fleet.logs.close();
     await this.#system.launcher.close();
     this.release();

@@ -3,10 +3,11 @@
 import { didYouMean } from "../model/did_you_mean.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
-import { isSuccess } from "../model/outcomes.ts";
+import { AT_REST, isSuccess } from "../model/outcomes.ts";
 import type { ChangeType } from "../model/process_change.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NEW, type ProcessEvent, type Snapshot } from "../model/process_state.ts";
+import { RestartTally } from "../model/restart_tally.ts";
 import { startWaves } from "../model/start_order.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
@@ -33,6 +34,7 @@ export class Registry implements Observer {
   /** Changes that are to be recorded soon, and the timer for them. */
   readonly #unrecorded = new Set<ManagedProcess>();
   #flush: Cancel | undefined;
+  readonly #restarts = new RestartTally();
   #nextNumericId = 0;
   #frozen = false;
   /** Called when a process has come to run. */
@@ -45,6 +47,11 @@ export class Registry implements Observer {
     this.#records = records;
     this.#hub = hub;
     this.#warn = warn;
+  }
+
+  /** Automatic restarts of the last hour, as far as this registry was there. */
+  get restartsLastHour(): number {
+    return this.#restarts.lastHour(this.#world.clock.steady());
   }
 
   /** Every process, by numeric id. */
@@ -86,10 +93,14 @@ export class Registry implements Observer {
     return this.#register({ ...record, identity: { ...record.identity, numericId } });
   }
 
-  /** Forgets a process that is at rest. */
+  /** Forgets a process that was stopped. Throws `wrong_state` when a start came meanwhile, which is the later wish. */
   remove(process: ManagedProcess): void {
+    if (!AT_REST.has(process.snapshot.state)) {
+      const why = `Cannot delete "${process.name}": it was started meanwhile`;
+      throw new ProcsupError("wrong_state", why);
+    }
     this.#unrecorded.delete(process);
-    process.release();
+    process.forget();
     this.#processes.delete(process.identity.id);
     const { name } = process.config;
     if (!this.list().some(({ config }) => config.name === name)) this.#world.dropSockets(name);
@@ -134,6 +145,8 @@ export class Registry implements Observer {
     const now = process.snapshot;
     if (now.state === "running" && entered(before, now)) this.onRunning(process);
     this.onChanged(process, before);
+    const restarts = now.restarts - before.restarts;
+    if (restarts > 0) this.#restarts.add(restarts, this.#world.clock.steady());
     if (this.#hub.idle) return;
     if (crashedOnTheWay(process, before, event)) this.#tell(process, "crashed");
     if (event.type === "recovered" && now.run !== null) this.#tell(process, "adopted");

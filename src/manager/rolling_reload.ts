@@ -3,10 +3,11 @@
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
+import { refuseEndless, type UpOptions } from "../process/requests.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
 
 /** How a rolling reload is done (spec 2.6). */
-export interface RollingOptions {
+export interface RollingOptions extends Pick<UpOptions, "askedIn"> {
   /** Instances at a time: a number, or a part such as `"25%"`; default 1. */
   readonly batchSize?: number | string;
   /** Go on only when the batch is ready; default true. */
@@ -25,6 +26,21 @@ export interface RollingResult {
   readonly rolledBack: boolean;
 }
 
+/**
+ * Reloads processes. The instances of one follow each other, each when the one before it is ready, so
+ * that the others serve meanwhile; what fails keeps those after it as they are.
+ */
+export async function reloadAll(
+  processes: readonly ManagedProcess[],
+  { wait, ...options }: UpOptions,
+): Promise<Outcome[]> {
+  const byName = Map.groupBy(processes, ({ config }) => config.name);
+  const rolled = [...byName.values()].map((instances) =>
+    rollingReload(instances, { ...options, waitReady: wait ?? instances.length > 1 })
+  );
+  return (await Promise.all(rolled)).flatMap(({ outcomes }) => outcomes);
+}
+
 /** Reloads batch by batch; stops at the first batch that fails. */
 export async function rollingReload(
   processes: readonly ManagedProcess[],
@@ -38,7 +54,7 @@ export async function rollingReload(
   for (let at = 0; at < processes.length; at += size) {
     const batch = processes.slice(at, at + size);
     touched.push(...batch);
-    outcomes.push(...await runBulk(batch, (process) => reloadTo(process, options.config, wait)));
+    outcomes.push(...await runBulk(batch, (process) => reloadTo(process, options, wait)));
     options.onProgress?.(outcomes.length, processes.length);
     if (!outcomes.some(({ error }) => error !== undefined)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
@@ -54,9 +70,10 @@ export async function rollingReload(
 
 async function reloadTo(
   process: ManagedProcess,
-  config: ProcessConfig | undefined,
+  { config, askedIn }: RollingOptions,
   wait: boolean,
 ): Promise<void> {
+  refuseEndless("reload", process, { askedIn });
   const old = process.config;
   if (config !== undefined) process.reconfigure(config);
   try {

@@ -1,9 +1,11 @@
 /** The real world behind supervised processes. */
 
+import { Burst } from "../platform/burst.ts";
 import { systemClock } from "../platform/clock.ts";
 import { Launcher } from "../platform/launcher.ts";
 import { endRun, sendSignal, sweepRun, wrapperAlive } from "../platform/process_group.ts";
 import type { HomePaths } from "../platform/paths.ts";
+import { ReadyFiles } from "../platform/ready_files.ts";
 import { RunFiles } from "../platform/run_files.ts";
 import { inheritedEnvironment } from "../process/environment.ts";
 import type { World } from "../process/world.ts";
@@ -12,6 +14,7 @@ import type { World } from "../process/world.ts";
 export interface SystemWorld {
   readonly world: World;
   readonly files: RunFiles;
+  readonly ready: ReadyFiles;
   readonly launcher: Launcher;
 }
 
@@ -19,23 +22,31 @@ export interface SystemWorld {
 export function systemWorld(paths: HomePaths): SystemWorld {
   const files = new RunFiles(paths.run);
   const launcher = new Launcher(files);
+  const ready = new ReadyFiles(files);
+  const launches = new Burst();
   const world: World = {
     clock: systemClock,
     random: Math.random,
     bootId: launcher.bootId,
     inherited: inheritedEnvironment(),
     apps: paths.apps,
-    launch: (spec) => launcher.launch(spec),
+    get busyLaunching() {
+      return launches.full;
+    },
+    launch: (spec) => launches.work(() => launcher.launch(spec)),
     adopt: (run, sockets, note) => launcher.adopt(run, sockets, note),
     dropSockets: (owner) => launcher.dropSockets(owner),
     exitOf: (runId) => launcher.exitOf(runId),
-    readyFile: (runId) => `${files.stem(runId)}.ready`,
-    whenReady: (runId, act) => files.when(runId, "ready", act),
-    forget: (runId) => launcher.forget(runId),
+    readyFile: (runId, user) => ready.path(runId, user),
+    whenReady: (runId, act) => ready.when(runId, act),
+    forget: (runId) => {
+      launcher.forget(runId);
+      ready.forget(runId);
+    },
     // While its wrapper lives the app's pid cannot be another's: only the wrapper can collect it.
     signal: (run, pid, signal) => wrapperAlive(run) && sendSignal(pid, signal),
     end: endRun,
     sweep: sweepRun,
   };
-  return { world, files, launcher };
+  return { world, files, ready, launcher };
 }

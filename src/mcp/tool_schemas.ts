@@ -1,6 +1,7 @@
 /** What the tools take and give. Inputs are strict; outputs may grow. */
 
 import { z } from "zod";
+import { PROCESS_STATES } from "../model/process_info.ts";
 
 const target = z.string().min(1).describe(
   "Name, numeric id, unique id prefix, base name of instances, `all`, `ns:<namespace>`, " +
@@ -44,15 +45,7 @@ export const logsInput = z.strictObject({
   grep: z.string().optional().describe("Only lines that match this regular expression"),
 });
 
-const state = z.enum([
-  "starting",
-  "running",
-  "stopping",
-  "stopped",
-  "crashed",
-  "errored",
-  "waiting",
-]);
+const state = z.enum(PROCESS_STATES);
 
 /** A process, as on every other surface. */
 export const process = z.looseObject({

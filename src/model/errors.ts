@@ -28,6 +28,7 @@ export type ErrorCode =
   | "internal"
   | "closed"
   | "daemon_unreachable"
+  | "daemon_hangs"
   | "other_version"
   | "too_many_clients"
   | "home_unusable"
@@ -55,6 +56,7 @@ const MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   internal: { http: 500, exit: 1 },
   closed: { http: 503, exit: 5 },
   daemon_unreachable: { http: 503, exit: 5 },
+  daemon_hangs: { http: 503, exit: 5 },
   other_version: { http: 503, exit: 5 },
   too_many_clients: { http: 503, exit: 5 },
   home_unusable: { http: 500, exit: 2 },

@@ -13,6 +13,17 @@ export type ProcessState =
   | "errored"
   | "waiting";
 
+/** All of them. */
+export const PROCESS_STATES = [
+  "starting",
+  "running",
+  "stopping",
+  "stopped",
+  "crashed",
+  "errored",
+  "waiting",
+] as const satisfies readonly ProcessState[];
+
 /** How a process ended. `code` is null when it is not known, `signal` null when none ended it. */
 export interface Exit {
   /** Exit code; 128 + the signal's number when a signal ended it. */

@@ -5,7 +5,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { readFileIfAny, replaceFile } from "./atomic_file.ts";
-import { dirname } from "./paths.ts";
+import { FOR_OTHER_USERS, prepareForOtherUsers } from "./other_users.ts";
 
 /**
  * What runs in the app before its own code, as CommonJS.
@@ -87,22 +87,16 @@ export function nodePreloadEnv(
   };
 }
 
-/** Where root puts it for apps that run as somebody else, and cannot enter the home. */
-const FOR_OTHER_USERS = "/var/run/procsup/node_sockets.cjs";
-
 const written = new Set<string>();
 
 /** Path of the preload, written unless it is there. Throws `start_failed` when it cannot be. */
 export function nodePreload(home: string, otherUser: boolean): string {
-  const path = otherUser ? FOR_OTHER_USERS : `${home}/node_sockets.cjs`;
+  const path = `${otherUser ? FOR_OTHER_USERS : home}/node_sockets.cjs`;
   if (written.has(path) && readFileIfAny(path) === NODE_PRELOAD) return path;
   try {
-    Deno.mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+    if (otherUser) prepareForOtherUsers();
     if (readFileIfAny(path) !== NODE_PRELOAD) replaceFile(path, NODE_PRELOAD);
-    if (otherUser) {
-      Deno.chmodSync(dirname(path), 0o755);
-      Deno.chmodSync(path, 0o644);
-    }
+    if (otherUser) Deno.chmodSync(path, 0o644);
   } catch (error) {
     const why = (error as Error).message;
     throw new ProcsupError("start_failed", `Cannot write "${path}": ${why}`, { cause: error });

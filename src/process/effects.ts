@@ -9,6 +9,7 @@ import { appEnvironment } from "./environment.ts";
 import { type HookOwner, runHook } from "./hooks.ts";
 import { Journal } from "./journal.ts";
 import { launchPlan } from "./launch_plan.ts";
+import { orAborted } from "./or_aborted.ts";
 import type { Performer } from "./performer.ts";
 import { RunKeeper } from "./run_keeper.ts";
 import { fetchSecrets, withoutSecrets } from "./secrets.ts";
@@ -68,7 +69,7 @@ export class Effects {
       case "disarm":
         return this.#disarm?.();
       case "dispose":
-        return void this.#run.dispose(effect.run);
+        return this.#run.dispose(effect.run);
       case "hook":
         return void this.#hookAside(effect.hook);
     }
@@ -78,7 +79,9 @@ export class Effects {
   async hook(hook: HookName, signal?: AbortSignal): Promise<boolean> {
     const config = this.#process.config.hooks[hook];
     if (config === undefined) return true;
-    const problem = await runHook(hook, config, this.hookOwner(), signal);
+    const run = runHook(hook, config, this.hookOwner(), signal);
+    this.journal.begun(hook, run);
+    const problem = await run;
     if (problem !== undefined) this.#process.note(problem);
     return problem === undefined || config.ignoreFailure;
   }
@@ -127,7 +130,9 @@ export class Effects {
         throw new Error("pre_start hook failed");
       }
       const fetched = fetchSecrets(this.#process.config, this.#world.inherited, "fresh");
+      // No turn of the loop is waited for nothing: it would delay every start.
       if (fetched !== undefined) await orAborted(fetched, this.#launchAbort.signal);
+      for (let busy; (busy = this.#world.busyLaunching) !== undefined;) await busy;
       if (this.#isWanted(attempt)) this.#spawn(attempt);
     } catch (error) {
       this.#process.post({ type: "launch_failed", attempt, reason: messageOf(error) });
@@ -180,10 +185,4 @@ export class Effects {
       return "";
     }
   }
-}
-
-/** Waits for something until it is not wanted any more. */
-async function orAborted(awaited: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
-  await Promise.race([awaited, aborted]);
 }

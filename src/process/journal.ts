@@ -36,6 +36,7 @@ export class Journal {
   #hooks: readonly HookRun[] = [];
   #checkHooks: readonly HookRun[] = [];
   #checks: readonly HealthCheckRun[] = [];
+  #underWay: readonly (readonly [HookName, Promise<unknown>])[] = [];
 
   /** The last runs of hooks, the newest last. */
   get hooks(): readonly HookRun[] {
@@ -45,6 +46,19 @@ export class Journal {
   /** The last health checks, the newest last. */
   get checks(): readonly HealthCheckRun[] {
     return this.#checks;
+  }
+
+  /** A hook began. */
+  begun(hook: HookName, over: Promise<unknown>): void {
+    this.#underWay = [...this.#underWay, [hook, over]];
+    const ended = () => this.#underWay = this.#underWay.filter(([, other]) => other !== over);
+    over.then(ended, ended);
+  }
+
+  /** Resolves when the runs of one hook that are under way are over. */
+  async over(hook: HookName): Promise<void> {
+    const runs = this.#underWay.filter(([name]) => name === hook);
+    await Promise.allSettled(runs.map(([, over]) => over));
   }
 
   /** A hook ended. */

@@ -2,10 +2,9 @@
 
 import { wantsReadiness } from "../model/outcomes.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { LaunchSetup } from "../platform/launcher.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { appEnvironment } from "./environment.ts";
-import { launchSetup } from "./launch_setup.ts";
+import { launchSetup, type Setup } from "./launch_setup.ts";
 import type { SecretCommands } from "./secrets.ts";
 
 /** The process to be launched. */
@@ -23,7 +22,7 @@ export interface LaunchPlan {
   /** Name of the runtime; `""` for a plain program. */
   readonly runtime: string;
   /** What is set up in the app's process. */
-  readonly setup: LaunchSetup;
+  readonly setup: Setup;
 }
 
 /**

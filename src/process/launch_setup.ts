@@ -4,6 +4,7 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import type { LimitsConfig } from "../model/config_parts.ts";
 import { cgroups } from "../platform/cgroup.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
+import type { ReadyUser } from "../platform/ready_files.ts";
 import { foreign, type SharedSockets } from "../platform/sockets.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/ulimits.ts";
@@ -25,8 +26,15 @@ export interface SetupEnvironment {
   readonly runtime: string;
 }
 
+/** What is set up, and for whom. */
+export interface Setup extends LaunchSetup {
+  /** The user that the app runs as; undefined when that is ours. */
+  readonly user?: ReadyUser | undefined;
+}
+
 /** Who an app runs as. */
 interface Identity {
+  readonly user?: ReadyUser;
   readonly prefix: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -40,15 +48,22 @@ const SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin";
 export function launchSetup(
   config: SetupConfig,
   around: SetupEnvironment,
-): LaunchSetup {
-  const { env, prefix } = identity(config, around);
+): Setup {
+  const { env, prefix, user } = identity(config, around);
   const { umask } = config;
   checkLimits(config);
   const shell = [...(umask === undefined ? [] : [`umask ${umask}`]), ...ulimitLines(config.limits)];
   const words = [...niceWords(config), ...prefix];
   const sockets = sharedSockets(config, around.runtime, prefix.length > 0);
   const limits = limitsGroup(config.limits) ? { limits: config.limits } : {};
-  return { shell, prefix: words, env, ...limits, ...(sockets === undefined ? {} : { sockets }) };
+  return {
+    shell,
+    prefix: words,
+    env,
+    user,
+    ...limits,
+    ...(sockets === undefined ? {} : { sockets }),
+  };
 }
 
 /** The sockets of a configuration, or undefined. Throws `invalid_config` naming a wrong one. */
@@ -122,7 +137,7 @@ function identity(config: SetupConfig, around: SetupEnvironment): Identity {
   const setpriv = findExecutable("setpriv", "/", SYSTEM_PATH);
   const prefix = runAs(setpriv, { ...wanted, known: user?.name !== undefined });
   if (prefix === undefined) return refuse(name, 'uid and gid need the program "setpriv"');
-  return { prefix, env: userEnv(user, around) };
+  return { prefix, env: userEnv(user, around), user: wanted };
 }
 
 interface SomeUser {

@@ -4,18 +4,23 @@
  */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { wantsReadiness } from "../model/outcomes.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NO_USAGE, type ProcessInfo, type Usage } from "../model/process_info.ts";
 import type { ProcessEvent, Recovered, Snapshot } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
 import type { Clock } from "../platform/clock.ts";
+import { comeUp } from "./coming_up.ts";
 import { Effects } from "./effects.ts";
 import type { Journal } from "./journal.ts";
 import { Mailbox } from "./mailbox.ts";
-import type { RestartOptions, StopRequest, UpOptions } from "./requests.ts";
-import { atRest, endedWell, isUp, settled, Waiters } from "./settling.ts";
+import {
+  refuseEndless,
+  type RestartOptions,
+  type StopRequest,
+  type UpOptions,
+} from "./requests.ts";
+import { Waiters } from "./settling.ts";
 import type { World } from "./world.ts";
 
 /** Who a process is. */
@@ -49,7 +54,8 @@ export interface Observer {
 export class ManagedProcess {
   #identity: Identity;
   #config: ProcessConfig;
-  readonly #clock: Clock;
+  /** What its waits are measured by. */
+  readonly clock: Clock;
   readonly #observer: Observer;
   readonly #effects: Effects;
   readonly #mailbox = new Mailbox<ProcessEvent>((event) => this.#handle(event));
@@ -57,6 +63,7 @@ export class ManagedProcess {
   #snapshot: Snapshot;
   /** How often it was asked to stop. */
   #stops = 0;
+  #deleted = false;
 
   constructor(
     identity: Identity,
@@ -68,7 +75,7 @@ export class ManagedProcess {
     this.#identity = identity;
     this.#config = config;
     this.#snapshot = snapshot;
-    this.#clock = world.clock;
+    this.clock = world.clock;
     this.#observer = observer;
     this.#effects = new Effects(this, world);
   }
@@ -137,16 +144,18 @@ export class ManagedProcess {
 
   /** Starts it unless it runs. */
   async start(options: RestartOptions = {}): Promise<void> {
+    this.#refuseDeleted("start");
     if (this.#snapshot.state === "running") return;
     const { reason } = options;
-    await this.#up({ type: "start_requested", ...(reason && { reason }) }, options);
+    await comeUp(this, { type: "start_requested", ...(reason && { reason }) }, options);
   }
 
   /** Stops it and starts it again. */
   async restart(options: RestartOptions = {}): Promise<void> {
-    await this.#before("preRestart");
+    refuseEndless("restart", this, options);
+    await this.#before("restart");
     const { reason = "restarted by user" } = options;
-    await this.#up({ type: "restart_requested", reason }, options);
+    await comeUp(this, { type: "restart_requested", reason }, options);
     void this.#effects.hook("postRestart");
   }
 
@@ -169,18 +178,19 @@ export class ManagedProcess {
 
   /** Sends its reload signal; without one it is replaced with overlap, or stopped and started. */
   async reload(options: UpOptions = {}): Promise<void> {
-    await this.#before("preReload");
+    refuseEndless("reload", this, options);
+    await this.#before("reload");
     const { reloadSignal, overlap } = this.config;
     if (reloadSignal !== undefined) this.signal(reloadSignal);
     else if (overlap && this.#snapshot.state === "running") await this.#effects.run.overlap();
-    else await this.#up({ type: "restart_requested", reason: "reloaded by user" }, options);
+    else await comeUp(this, { type: "restart_requested", reason: "reloaded by user" }, options);
     void this.#effects.hook("postReload");
   }
 
   /** Sends a signal to the app itself. Throws `wrong_state` when it does not run. */
   signal(signal: SignalName): void {
     if (this.#effects.run.signal(signal)) return;
-    throw new ProcsupError("wrong_state", `Cannot signal "${this.name}": it is not running`);
+    this.#refuse("signal", "it is not running");
   }
 
   /** Ends it and everything it started. Throws `stop_failed` naming what could not be ended. */
@@ -190,6 +200,7 @@ export class ManagedProcess {
     this.#stops++;
     this.post({ type: "stop_requested", timeoutMs, ...(reason === undefined ? {} : { reason }) });
     const over = await this.until((now) => now.state !== "stopping");
+    await this.#effects.run.othersGone(timeoutMs);
     if (ran && over.lastReason.startsWith("could not end")) {
       throw new ProcsupError("stop_failed", `Cannot stop "${this.name}": ${over.lastReason}`);
     }
@@ -208,6 +219,12 @@ export class ManagedProcess {
   /** Looks again at what is waited for: something beside the snapshot changed. */
   refresh(): void {
     this.#waiters.tell(this.#snapshot);
+  }
+
+  /** It is no more: nobody who still knows of it can start it. */
+  forget(): void {
+    this.#deleted = true;
+    this.release();
   }
 
   /** Stops its timers; what runs is left running. */
@@ -235,47 +252,20 @@ export class ManagedProcess {
     return this.#observer.dependencies(this, signal);
   }
 
-  /** Runs a hook. Throws `wrong_state` when a stop came meanwhile, which is the later wish. */
-  async #before(hook: "preRestart" | "preReload"): Promise<void> {
+  /** Runs its first hook. Throws `wrong_state` when a stop came meanwhile, which is the later wish. */
+  async #before(verb: "restart" | "reload"): Promise<void> {
+    this.#refuseDeleted(verb);
     const stops = this.#stops;
-    await this.#effects.hook(hook);
-    if (this.#stops === stops) return;
-    throw new ProcsupError(
-      "wrong_state",
-      `Cannot restart "${this.name}": it was stopped meanwhile`,
-    );
+    await this.#effects.hook(verb === "restart" ? "preRestart" : "preReload");
+    if (this.#stops !== stops) this.#refuse(verb, "it was stopped meanwhile");
   }
 
-  /** Throws `start_failed` when it could not be launched or, if asked to wait, did not stay up. */
-  async #up(event: ProcessEvent, { wait = false }: UpOptions): Promise<void> {
-    const { attempt, state } = this.#snapshot;
-    const earlier = state === "starting" && event.type === "start_requested"
-      ? attempt - 1
-      : attempt;
-    this.post(event);
-    const begun = await this.until((now) =>
-      settled(now, wait) && (now.attempt > earlier || atRest(now))
-    );
-    const now = wait && !wantsReadiness(this.config) ? await this.#proven(begun) : begun;
-    if (now.state === "running" || endedWell(now, this.config)) return;
-    if (!wait && now.state !== "errored") return;
-    const reason = now.lastReason.replace(/^Cannot start "[^"]*": /, "");
-    throw new ProcsupError("start_failed", `Cannot start "${this.name}": ${reason}`);
+  #refuseDeleted(verb: "start" | "restart" | "reload"): void {
+    if (this.#deleted) this.#refuse(verb, "it was deleted meanwhile");
   }
 
-  /** The snapshot after `min_uptime`, or when it left the running state before that. */
-  async #proven(begun: Snapshot): Promise<Snapshot> {
-    if (begun.state !== "running") return begun;
-    const enough = new AbortController();
-    const left = this.config.minUptimeMs - this.#effects.run.uptimeMs;
-    const cancel = this.#clock.after(Math.max(0, left), () => enough.abort());
-    try {
-      return await this.until((now) => now.attempt !== begun.attempt || !isUp(now), enough.signal);
-    } catch {
-      return begun;
-    } finally {
-      cancel();
-    }
+  #refuse(verb: string, why: string): never {
+    throw new ProcsupError("wrong_state", `Cannot ${verb} "${this.name}": ${why}`);
   }
 
   #handle(event: ProcessEvent): void {

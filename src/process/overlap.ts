@@ -6,8 +6,8 @@ import { NEW, type ProcessEvent, type Run } from "../model/process_state.ts";
 import type { Child } from "../platform/launcher.ts";
 import type { Attended } from "./attended.ts";
 import { HealthMonitor } from "./health_monitor.ts";
+import { orAborted } from "./or_aborted.ts";
 import { awaitReadiness } from "./readiness.ts";
-import { RunEnd } from "./run_end.ts";
 import { fetchSecrets } from "./secrets.ts";
 import { type Spawned, spawnRun } from "./spawn.ts";
 
@@ -25,22 +25,41 @@ export interface OverlapHost {
   readonly leaving: AbortSignal;
   /** Makes the new run the process's own; returns the old one. */
   swap(spawned: Spawned, pid: number): Child;
+  /** False when the hook failed. */
+  preStart(): Promise<boolean>;
   preStop(): Promise<unknown>;
+  /** Ends the run that is not the process's own. */
+  endOther(child: Child): Promise<void>;
 }
 
 /** Replaces the run. Throws `start_failed`, the old run untouched, when the new one does not come up. */
 export async function overlapReload(host: OverlapHost): Promise<void> {
-  await fetchSecrets(host.config, host.world.inherited, "fresh");
+  refuseLeft(host);
+  const begins = await host.preStart();
+  refuseLeft(host);
+  if (!begins) throw failure(host.name, "pre_start hook failed");
+  await orAborted(fetchSecrets(host.config, host.world.inherited, "fresh"), host.leaving);
+  refuseLeft(host);
   const spawned = spawnSuccessor(host);
   try {
     const [pid] = await Promise.all([spawned.child.pid, up(host, spawned)]);
+    refuseLeft(host);
     const old = host.swap(spawned, pid);
     await host.preStop();
-    await dispose(host, old);
+    await host.endOther(old);
   } catch (error) {
-    if (host.snapshot.run?.runId !== spawned.run.runId) await dispose(host, spawned.child);
+    if (host.snapshot.run?.runId !== spawned.run.runId) await host.endOther(spawned.child);
     throw error;
   }
+}
+
+/** Throws `start_failed` when the process has left its running state since. */
+function refuseLeft({ leaving, name }: OverlapHost): void {
+  if (leaving.aborted) throw failure(name, "it was stopped meanwhile");
+}
+
+function failure(name: string, why: string): ProcsupError {
+  return new ProcsupError("start_failed", `Cannot reload "${name}": ${why}`);
 }
 
 /** Launches the new run; its intent is taken back when that fails. */
@@ -56,12 +75,6 @@ function spawnSuccessor(host: OverlapHost): Spawned {
     if (intent !== undefined) host.post({ type: "disposed", run: intent });
     throw error;
   }
-}
-
-async function dispose({ world, config, post }: OverlapHost, child: Child): Promise<void> {
-  await new RunEnd(world, config.stopTimeoutMs).end(child, config.stopSignal);
-  post({ type: "disposed", run: child.run });
-  world.forget(child.run.runId);
 }
 
 /** Resolves when the new run is ready or, without a readiness check, has lived for min_uptime. */
@@ -81,11 +94,9 @@ async function up(host: OverlapHost, spawned: Spawned): Promise<void> {
     ]
     : [{ stop: world.clock.after(config.minUptimeMs, () => outcome.resolve(undefined)) }];
   void spawned.child.exited.then(() => outcome.resolve("it ended at once"));
-  leaving.addEventListener("abort", () => outcome.resolve("the process was stopped meanwhile"));
   try {
-    const problem = await outcome.promise;
-    if (problem === undefined) return;
-    throw new ProcsupError("start_failed", `Cannot reload "${name}": ${problem}`);
+    const problem = await orAborted(outcome.promise, leaving);
+    if (problem !== undefined) throw failure(name, problem);
   } finally {
     for (const attendant of attendants) attendant.stop();
   }

@@ -1,13 +1,25 @@
 /** How a process is asked for something. */
 
+import { ProcsupError } from "../model/errors.ts";
+
 /** How a stop is meant. */
 export interface StopRequest {
   readonly timeoutMs?: number;
   readonly reason?: string;
 }
 
+/** The hook of a process that asks for something. */
+export interface HookOrigin {
+  /** In snake case, as the hook knows it. */
+  readonly event: string;
+  /** UUID of its process. */
+  readonly id: string;
+}
+
 /** How a start is meant. */
 export interface UpOptions {
+  /** Out of which hook it is asked for; undefined when by none. */
+  readonly askedIn?: HookOrigin | undefined;
   /** Resolve only when it is ready, or, without a readiness check, up for its `min_uptime`. */
   readonly wait?: boolean;
 }
@@ -16,4 +28,21 @@ export interface UpOptions {
 export interface RestartOptions extends UpOptions {
   /** Why, in words. */
   readonly reason?: string;
+}
+
+/** Hooks that are part of the very thing: what they ask for of their own process would never end. */
+const PART_OF_IT: ReadonlySet<string> = new Set(["pre_start", "pre_restart", "pre_reload"]);
+
+/** Throws `wrong_state` when a process is asked to begin anew by a hook of its own beginning. */
+export function refuseEndless(
+  verb: "restart" | "reload",
+  { id, name }: { readonly id: string; readonly name: string },
+  { askedIn }: UpOptions,
+): void {
+  if (askedIn?.id !== id || !PART_OF_IT.has(askedIn.event)) return;
+  const { event } = askedIn;
+  throw new ProcsupError(
+    "wrong_state",
+    `Cannot ${verb} "${name}" in its own ${event} hook: that would run the hook again, without end`,
+  );
 }

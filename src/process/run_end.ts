@@ -31,6 +31,11 @@ export class RunEnd {
     if (graceMs === 0) this.#impatient.abort();
   }
 
+  /** How long it waits between the signal and SIGKILL, in milliseconds. */
+  get graceMs(): number {
+    return this.#graceMs;
+  }
+
   /** A later stop, with its own grace. */
   hurry(graceMs: number): void {
     this.#graceMs = Math.min(this.#graceMs, graceMs);

@@ -1,6 +1,5 @@
 /** The run of a process: watched, attended, replaced, ended. */
 
-import { ProcsupError } from "../model/errors.ts";
 import type { Health } from "../model/health.ts";
 import type { HookName } from "../model/config_parts.ts";
 import type { ProcessEvent, Run } from "../model/process_state.ts";
@@ -40,6 +39,10 @@ export class RunKeeper {
   #leaving = new AbortController();
   #swept: Promise<unknown> = Promise.resolve();
   #end: RunEnd | undefined;
+  /** Reloads with overlap, one after the other, and the ends of what earlier ones left. */
+  #reloads: Promise<unknown> = Promise.resolve();
+  /** The end of the other run of a reload. */
+  #otherEnd: RunEnd | undefined;
 
   constructor(process: Performer, world: World, hooks: HookRunner) {
     this.#process = process;
@@ -95,16 +98,20 @@ export class RunKeeper {
       this.#world.signal(this.#child.run, pid, signal);
   }
 
-  /** Starts a new run, and ends the one that is up when the new one is ready. Throws `start_failed`. */
-  async overlap(): Promise<void> {
+  /**
+   * Starts a new run, and ends the one that is up when the new one is ready. A reload that is under
+   * way comes first. Throws `start_failed`.
+   */
+  overlap(): Promise<void> {
+    const leaving = this.#leaving.signal;
+    const turn = this.#reloads.then(() => this.#overlap(leaving));
+    this.#reloads = turn.catch(() => {});
+    return turn;
+  }
+
+  async #overlap(leaving: AbortSignal): Promise<void> {
     const process = this.#process;
     const { name, instanceIndex, config } = process;
-    const leaving = this.#leaving.signal;
-    const ready = await this.#hooks.hook("preStart", leaving);
-    if (leaving.aborted || !ready) {
-      const why = leaving.aborted ? "it was stopped meanwhile" : "pre_start hook failed";
-      throw new ProcsupError("start_failed", `Cannot reload "${name}": ${why}`);
-    }
     await overlapReload({
       ...{ name, instanceIndex, config, leaving, world: this.#world },
       get snapshot() {
@@ -114,7 +121,9 @@ export class RunKeeper {
       attended: ({ run, launchedAt }, post) =>
         this.#attended(run, 0, () => this.#world.clock.steady() - launchedAt, post),
       swap: (spawned, pid) => this.#swap(spawned, pid),
-      preStop: () => this.#hooks.hook("preStop"),
+      preStart: () => this.#hooks.hook("preStart", leaving),
+      preStop: () => this.#hooks.hook("preStop", leaving),
+      endOther: (child) => this.#endOther(child),
     });
     void this.#hooks.hook("postStop");
   }
@@ -131,16 +140,38 @@ export class RunKeeper {
     return old;
   }
 
-  /** Ends a second run that an earlier daemon left. */
-  async dispose(run: Run): Promise<void> {
+  /** Ends the run of a reload that is not, or no longer, the process's own. */
+  async #endOther(child: Child): Promise<void> {
     const { stopSignal, stopTimeoutMs } = this.#process.config;
-    await this.#world.sweep(run, stopSignal, stopTimeoutMs);
+    const end = new RunEnd(this.#world, this.#end?.graceMs ?? stopTimeoutMs);
+    this.#otherEnd = end;
+    const { left } = await end.end(child, stopSignal);
+    this.#otherEnd = undefined;
+    if (left.length > 0) this.#process.note(`could not end pid ${left.join(", ")} of its last run`);
+    this.#disposed(child.run);
+  }
+
+  /** Ends a second run that an earlier daemon left. */
+  dispose(run: Run): void {
+    const { stopSignal, stopTimeoutMs } = this.#process.config;
+    const over = this.#world.sweep(run, stopSignal, stopTimeoutMs).then(() => this.#disposed(run));
+    this.#reloads = Promise.all([this.#reloads, over]);
+  }
+
+  /** Resolves when no other run of a reload is left, which is hurried to that. */
+  async othersGone(timeoutMs: number): Promise<void> {
+    this.#otherEnd?.hurry(timeoutMs);
+    await this.#reloads;
+  }
+
+  #disposed(run: Run): void {
     this.#process.post({ type: "disposed", run });
     this.#world.forget(run.runId);
   }
 
   /** Ends the run, or hurries its end; `giveUpLaunch` ends one that is only being made. */
   endOrHurry(attempt: number, timeoutMs: number, giveUpLaunch: () => Promise<void>): void {
+    this.#otherEnd?.hurry(timeoutMs);
     if (this.#end !== undefined) return this.#end.hurry(timeoutMs);
     this.#end = new RunEnd(this.#world, timeoutMs);
     this.#leave();
@@ -157,6 +188,8 @@ export class RunKeeper {
       if (!end.impatient.aborted) await this.#hooks.hook("preStop", end.impatient);
       ended = await end.end(child, this.#process.config.stopSignal);
     }
+    // Gone is what is left of neither run.
+    await this.#reloads;
     this.#child = undefined;
     this.#end = undefined;
     const { clock } = this.#world;

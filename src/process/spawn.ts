@@ -2,8 +2,10 @@
 
 import type { Run } from "../model/process_state.ts";
 import { logFiles, prepareLogFiles } from "../logs/log_files.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { logEnd } from "../logs/log_position.ts";
 import type { Child } from "../platform/launcher.ts";
+import type { Setup } from "./launch_setup.ts";
 import { type Launchable, launchPlan, saysReady } from "./launch_plan.ts";
 import type { World } from "./world.ts";
 
@@ -32,14 +34,26 @@ export function spawnRun(
   const runId = crypto.randomUUID();
   const outputFrom = [logEnd(files.stdout), logEnd(files.stderr)] as const;
   intend({ runId, wrapperPid: 0, wrapperStart: "", bootId: world.bootId, outputFrom });
-  const env = saysReady(process.config)
-    ? { ...plan.env, PROCSUP_READY_FILE: world.readyFile(runId) }
-    : plan.env;
   const { argv, cwd, setup } = plan;
+  const env = saysReady(process.config)
+    ? { ...plan.env, PROCSUP_READY_FILE: readyFile(world, runId, setup) }
+    : plan.env;
   const child = world.launch({
     ...{ runId, argv, cwd, env, ...files },
     setup,
   });
   const run = { ...child.run, outputFrom };
   return { child: { ...child, run }, run, runtime: plan.runtime, launchedAt: world.clock.steady() };
+}
+
+function readyFile(world: World, runId: string, { user }: Setup): string {
+  try {
+    return world.readyFile(runId, user);
+  } catch (cause) {
+    const why = `its ready file cannot be made: ${messageOf(cause)}`;
+    throw new ProcsupError("start_failed", why, {
+      hint: "Let ready_log or health_check say when it is ready",
+      cause,
+    });
+  }
 }

@@ -6,6 +6,7 @@ import type { SignalName } from "../model/signal.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import type { Child, LaunchSpec } from "../platform/launcher.ts";
 import type { Deadline, Ending } from "../platform/process_group.ts";
+import type { ReadyUser } from "../platform/ready_files.ts";
 import type { SharedSockets } from "../platform/sockets.ts";
 
 /** The operating system, as one process uses it. */
@@ -19,6 +20,8 @@ export interface World {
   readonly inherited: Readonly<Record<string, string>>;
   /** Folder of the apps' logs. */
   readonly apps: string;
+  /** Undefined while an app may be started at once; else resolves when it is to be asked again. */
+  readonly busyLaunching: Promise<void> | undefined;
   /** Starts an app. Throws `ProcsupError` `start_failed`. */
   launch(spec: LaunchSpec): Child;
   /** Looks after an app that an earlier daemon started. */
@@ -27,8 +30,8 @@ export interface World {
   dropSockets(owner: string): void;
   /** How a run that is over ended. */
   exitOf(runId: string): Exit;
-  /** File into which an app writes `READY=1`. */
-  readyFile(runId: string): string;
+  /** File into which an app writes `READY=1`, made for the user that it runs as if that is another. */
+  readyFile(runId: string, user?: ReadyUser): string;
   /** Calls `act` when the app has done so; returns its undoing. */
   whenReady(runId: string, act: () => void): Cancel;
   /** Drops the traces of a run that is over and recorded. */

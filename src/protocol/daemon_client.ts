@@ -5,23 +5,31 @@ import { notPermitted } from "../platform/permissions.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
 import type { Action, ActionMap } from "./actions.ts";
 import type { ResponseEnvelope } from "./envelope.ts";
+import { watchDaemon } from "./liveness.ts";
 import { type Peer, readPeer, refuseOtherProtocol } from "./peer.ts";
 import { type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
+
+type Question = Omit<UnixRequest, "token" | "watch" | "hook">;
 
 /** A client of the daemon of one home. Holds nothing open between calls. */
 export class DaemonClient {
   readonly #paths: HomePaths;
   readonly #meet: (peer: Peer) => void;
+  readonly #hook: string | undefined;
 
-  /** `meet` learns who answers, each time; it may throw. By default another protocol is refused. */
-  constructor(home: string, meet: (peer: Peer) => void = refuseOtherProtocol) {
+  /**
+   * `meet` learns who answers, each time; it may throw. By default another protocol is refused. `hook`
+   * is the one out of which all is asked, if any: see `HOOK_HEADER`.
+   */
+  constructor(home: string, meet: (peer: Peer) => void = refuseOtherProtocol, hook?: string) {
     this.#paths = pathsIn(home);
     this.#meet = meet;
+    this.#hook = hook;
   }
 
   /**
-   * Asks the daemon for one action. Throws `ProcsupError`: `daemon_unreachable` when none answers,
-   * else what the daemon said.
+   * Asks the daemon for one action. Throws `ProcsupError`: `daemon_unreachable` when there is none,
+   * `daemon_hangs` when it answers nothing at all for some seconds, else what the daemon said.
    */
   async call<A extends Action>(
     action: A,
@@ -33,7 +41,7 @@ export class DaemonClient {
       path: "/ipc",
       body: JSON.stringify({ action, payload }),
       ...options,
-    });
+    }, action === "ping");
     const envelope = await readEnvelope(response, options.signal);
     if (envelope.success) return envelope.data as ActionMap[A]["data"];
     throw errorOf(envelope);
@@ -57,8 +65,8 @@ export class DaemonClient {
     throw errorOf(await readEnvelope(response, signal));
   }
 
-  async #request(request: Omit<UnixRequest, "token">): Promise<UnixResponse> {
-    const response = await this.#sent(request);
+  async #request(request: Question, isPing = false): Promise<UnixResponse> {
+    const response = await this.#sent(request, isPing);
     const peer = readPeer(response.peer);
     try {
       if (peer !== undefined) this.#meet(peer);
@@ -69,11 +77,23 @@ export class DaemonClient {
     return response;
   }
 
-  async #sent(request: Omit<UnixRequest, "token">): Promise<UnixResponse> {
+  async #sent(request: Question, isPing: boolean): Promise<UnixResponse> {
+    const paths = this.#paths;
     try {
-      return await unixRequest(this.#paths.socket, { ...request, token: () => this.#token() });
+      return await unixRequest(paths.socket, {
+        ...request,
+        hook: this.#hook,
+        token: () => this.#token(),
+        watch: (hangs) => watchDaemon({ paths, isPing, hangs }),
+      });
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
+      if (error instanceof ProcsupError) throw error;
+      if (error instanceof Deno.errors.WouldBlock) {
+        // It takes no more connections: so many wait for it already.
+        const { hangingDaemon } = await import("./hanging_daemon.ts");
+        throw hangingDaemon(paths.home, error);
+      }
       throw notPermitted(error, "talk to the daemon") ?? this.#unreachable(error);
     }
   }

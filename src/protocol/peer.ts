@@ -10,6 +10,9 @@ export const PEER_HEADER = "procsup-daemon";
 /** The value of that header, for this program. */
 export const OWN_PEER: string = `${VERSION} ${PROTOCOL}`;
 
+/** Header of a request out of a hook: `pre_start`, a space, UUID of the hook's process. */
+export const HOOK_HEADER = "procsup-hook";
+
 /** The daemon, as a client learns of it. */
 export interface Peer {
   readonly version: string;

@@ -4,7 +4,7 @@
  * and was seen to hang for seconds on a connection to a daemon that had been killed.
  */
 
-import { PEER_HEADER } from "./peer.ts";
+import { HOOK_HEADER, PEER_HEADER } from "./peer.ts";
 
 /** What to ask. */
 export interface UnixRequest {
@@ -14,8 +14,15 @@ export interface UnixRequest {
   readonly token: () => string | undefined;
   /** JSON text. */
   readonly body?: string;
+  /** The hook out of which it is asked: see `protocol/peer.ts`. */
+  readonly hook?: string | undefined;
   /** Ends the request, and the body of its answer. */
   readonly signal?: AbortSignal;
+  /**
+   * Called once the connection stands, with what ends the request in an error; what it returns is
+   * called when there is an answer, or will be none.
+   */
+  readonly watch?: (fail: (why: Error) => void) => () => void;
 }
 
 /** What came back. */
@@ -55,17 +62,24 @@ export async function unixRequest(socket: string, request: UnixRequest): Promise
     }
   };
   request.signal?.addEventListener("abort", close);
+  let failure: Error | undefined;
+  const unwatch = request.watch?.((why) => {
+    failure = why;
+    close();
+  });
   try {
     await writeAll(connection, requestText(request));
     return await readResponse(new ByteReader(connection), close);
   } catch (error) {
     close();
     request.signal?.throwIfAborted();
-    throw error;
+    throw failure ?? error;
+  } finally {
+    unwatch?.();
   }
 }
 
-function requestText({ method, path, token, body = "" }: UnixRequest): string {
+function requestText({ method, path, token, body = "", hook }: UnixRequest): string {
   const secret = token();
   const headers = [
     `${method} ${path} HTTP/1.1`,
@@ -73,6 +87,7 @@ function requestText({ method, path, token, body = "" }: UnixRequest): string {
     "connection: close",
     `content-length: ${encoder.encode(body).length}`,
     ...(body === "" ? [] : ["content-type: application/json"]),
+    ...(hook === undefined ? [] : [`${HOOK_HEADER}: ${hook}`]),
     ...(secret === undefined ? [] : [`authorization: Bearer ${secret}`]),
   ];
   return `${headers.join("\r\n")}\r\n\r\n${body}`;

@@ -57,6 +57,8 @@ export interface SystemMetricsJson {
     readonly version: string;
     readonly memory_bytes: number;
     readonly uptime_seconds: number;
+    /** Automatic restarts of processes in the last hour, as far as this daemon was there. */
+    readonly restarts_last_hour: number;
   };
 }
 

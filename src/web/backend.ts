@@ -18,7 +18,6 @@ export interface Backend {
 
 /** Lines of logs that came together. Others who follow the same logs may get the same object. */
 export interface LogLines {
-  readonly lines: readonly unknown[];
-  /** A JSON line each. */
+  /** A JSON line each, the newline of the last one included. */
   readonly ndjson: Uint8Array<ArrayBuffer>;
 }

@@ -9,7 +9,7 @@ import { FeedLogs } from "./feed_logs.ts";
 /** The connection behind a client. */
 export interface FeedSocket {
   send(text: string | Uint8Array<ArrayBuffer>): void;
-  /** Bytes that were sent and are not on their way yet. */
+  /** Bytes that were sent and are not on their way yet, or what they cost. */
   unsent(): number;
   /** Asks whether the other side is there. False when it did not answer the last time. */
   ping(): boolean;

@@ -10,9 +10,17 @@ export interface LogSink {
   send(message: string | Uint8Array<ArrayBuffer>): void;
 }
 
+/**
+ * A log that is written faster than anybody reads is followed at this pace, 2.5 MB a second, by all at
+ * once: so they are given the same lines together, which are read and serialized once. Without it two
+ * hundred who follow 10 MB a second take twice the CPU time, and half of them deaf twice the memory.
+ */
+const PACE_MS = 25;
+const BIG_MESSAGE = 32 * 1024;
+let step: Promise<void> | undefined;
+
 /** While more than this is unsent, nothing is read: the log itself is the buffer. */
-const ENOUGH_UNSENT = 256 * 1024;
-const LOOK_MS = 50;
+const ENOUGH_UNSENT = 64 * 1024;
 
 const encoder = new TextEncoder();
 
@@ -45,7 +53,9 @@ export class FeedLogs {
         await this.#room();
         const { done, value } = await this.#reader.read();
         if (done || this.#isOver) return;
-        this.#sink.send(messageFor(value));
+        const message = messageWith(value);
+        this.#sink.send(message);
+        if (message.length > BIG_MESSAGE) await nextStep();
       }
     } catch (error) {
       if (this.#isOver) return;
@@ -57,16 +67,42 @@ export class FeedLogs {
   /** Waits until the client has taken enough of what it was sent. */
   async #room(): Promise<void> {
     while (!this.#isOver && this.#sink.unsent() > ENOUGH_UNSENT) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await nextStep();
     }
   }
 }
 
-function messageFor(batch: LogLines): Uint8Array<ArrayBuffer> {
+/** The same moment for all who wait for it. */
+function nextStep(): Promise<void> {
+  return step ??= new Promise((resolve) =>
+    setTimeout(() => {
+      step = undefined;
+      resolve();
+    }, PACE_MS)
+  );
+}
+
+/** `{type, lines}`, whose lines are those of the batch. */
+function messageWith(batch: LogLines): Uint8Array<ArrayBuffer> {
   let message = messages.get(batch);
   if (message === undefined) {
-    message = encoder.encode(JSON.stringify({ type: "log", lines: batch.lines }));
+    message = asArray(batch.ndjson);
     messages.set(batch, message);
   }
   return message;
+}
+
+const [BEFORE, AFTER] = [encoder.encode('{"type":"log","lines":['), encoder.encode("]}")];
+const [NEWLINE, COMMA] = [10, 44];
+
+/** JSON lines are the items of an array, but for what stands between them and behind the last one. */
+function asArray(ndjson: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(BEFORE.length + ndjson.length - 1 + AFTER.length);
+  bytes.set(BEFORE);
+  bytes.set(ndjson, BEFORE.length);
+  bytes.set(AFTER, bytes.length - AFTER.length);
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+    bytes[at] = COMMA;
+  }
+  return bytes;
 }

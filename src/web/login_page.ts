@@ -18,10 +18,13 @@ export function loginPage({ code }: ProcsupError): Response {
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
 <title>Not signed in · procsup</title>
+<main>
 <h1>Not signed in</h1>
 <p>${words}</p>
 <p>For a new link, run this on the machine: <code>procsup web open</code></p>
+</main>
 </html>
 `;
   return reply(page, {

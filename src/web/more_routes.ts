@@ -2,6 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import type { StartResult } from "../protocol/actions.ts";
+import type { WebhookTestJson } from "../protocol/webhook_json.ts";
 import { flag, WAIT, words } from "./parameters.ts";
 import { allDone, onTarget, type Route, type RouteRequest, statusOnly } from "./route.ts";
 
@@ -107,6 +108,29 @@ export const MORE_ROUTES: readonly Route[] = [
     payload: ({ target }) => ({ name: target }),
     answers: "Any",
   })),
+  {
+    method: "GET",
+    path: "/webhooks",
+    action: "webhook_list",
+    summary: "Who is told of trouble, and how that goes",
+    answers: "WebhookList",
+  },
+  {
+    method: "POST",
+    path: "/webhooks/test",
+    action: "webhook_test",
+    summary: "Send a test to every webhook, once; `ok` of each tells whether it was taken",
+    answers: "WebhookTests",
+  },
+  {
+    method: "POST",
+    path: "/webhooks/{name}/test",
+    action: "webhook_test",
+    summary: "Send a test to one webhook, once; `ok` tells whether it was taken",
+    payload: ({ target }) => ({ name: target }),
+    answer: (data) => (data as readonly WebhookTestJson[])[0],
+    answers: "WebhookTest",
+  },
   { method: "POST", path: "/save", action: "save", summary: "Save the list", answers: "Saved" },
   {
     method: "POST",

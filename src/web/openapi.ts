@@ -45,6 +45,7 @@ function operation(route: Route): Json {
     summary: route.summary,
     parameters: [
       ...(route.path.includes("{id}") ? [TARGET] : []),
+      ...(route.path.includes("{name}") ? [NAME] : []),
       ...queryParameters(route.parameters ?? {}),
     ],
     ...(route.body === undefined ? {} : {
@@ -81,6 +82,8 @@ const TARGET = {
   description: "A target: id, numeric id, name, unique prefix, all, ns:…, tag:…, label:…=…",
   schema: { type: "string" },
 };
+
+const NAME = { name: "name", in: "path", required: true, schema: { type: "string" } };
 
 const LOCATION = { Location: { description: "Path of the process", schema: { type: "string" } } };
 

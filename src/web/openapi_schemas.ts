@@ -2,16 +2,8 @@
 
 import * as z from "zod";
 import { configSchema } from "../model/config_schema.ts";
-
-const STATES = [
-  "starting",
-  "running",
-  "stopping",
-  "stopped",
-  "crashed",
-  "errored",
-  "waiting",
-] as const;
+import { PROCESS_STATES } from "../model/process_info.ts";
+import { WEBHOOK_EVENTS } from "../model/webhook.ts";
 
 const time = z.iso.datetime();
 
@@ -24,7 +16,7 @@ const processInfo = z.object({
   namespace: z.string(),
   instance_index: z.int(),
   runtime: z.string(),
-  state: z.enum(STATES),
+  state: z.enum(PROCESS_STATES),
   pid: z.int(),
   exit_code: z.int(),
   restarts: z.int(),
@@ -50,7 +42,7 @@ const result = z.object({
   name: z.string(),
   id: z.string(),
   ok: z.boolean(),
-  state: z.enum(STATES),
+  state: z.enum(PROCESS_STATES),
   pid: z.int(),
   error: z.string().optional(),
   code: z.string().optional(),
@@ -85,6 +77,28 @@ const schedule = z.object({
     times: z.int().optional(),
   })),
 });
+
+const attempt = z.object({
+  at: time,
+  ok: z.boolean(),
+  status: z.int().nullable().meta({ description: "Of HTTP; null when there was no answer" }),
+  error: z.string(),
+});
+
+const webhook = z.object({
+  name: z.string(),
+  url: z.string().meta({ description: "What of it is no secret: https://hooks.example.com/…" }),
+  events: z.array(z.enum(WEBHOOK_EVENTS)),
+  only: z.array(z.string()).meta({ description: "Targets; none: every process" }),
+  signed: z.boolean(),
+  queued: z.int(),
+  delivered: z.int(),
+  failed: z.int(),
+  dropped: z.int(),
+  last: attempt.nullable(),
+});
+
+const webhookTest = attempt.extend({ name: z.string() });
 
 function status(word: string) {
   return z.object({ status: z.literal(word) });
@@ -137,6 +151,9 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
     })),
   }),
   CronList: z.array(schedule),
+  WebhookList: z.array(webhook),
+  WebhookTest: webhookTest,
+  WebhookTests: z.array(webhookTest),
   Saved: z.object({ status: z.literal("saved"), count: z.int() }),
   Resurrected: z.object({
     status: z.literal("resurrected"),
@@ -159,6 +176,9 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
       version: z.string(),
       memory_bytes: z.int(),
       uptime_seconds: z.int(),
+      restarts_last_hour: z.int().meta({
+        description: "Automatic restarts of processes, as far as this daemon was there",
+      }),
     }),
   }),
   Ports: z.array(z.object({

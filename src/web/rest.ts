@@ -15,7 +15,7 @@ export function addRoutes(app: WebApp, parts: WebParts): void {
   const routes = routesFor(parts.backend.actions);
   const byPath = Map.groupBy(routes, ({ path }) => path);
   for (const [path, rows] of byPath) {
-    const pattern = BASE + path.replace("{id}", ":id");
+    const pattern = BASE + path.replace(/\{(id|name)\}/, ":$1");
     for (const row of rows) {
       app.on(row.method, pattern, (c) => serve(c, row, parts));
     }
@@ -44,7 +44,7 @@ async function serve(c: WebContext, row: Route, parts: WebParts): Promise<Respon
 
 function targetIn(c: WebContext): string {
   try {
-    return decodeURIComponent(c.req.param("id") ?? "");
+    return decodeURIComponent(c.req.param("id") ?? c.req.param("name") ?? "");
   } catch {
     throw new ProcsupError("bad_request", "The path is not valid percent-encoding");
   }

@@ -26,6 +26,7 @@ const ROLE_OF: Readonly<Record<string, Role>> = {
   logs: "read",
   events: "read",
   cron_list: "read",
+  webhook_list: "read",
   system_metrics: "read",
   system_info: "read",
   ports: "read",

@@ -6,7 +6,7 @@ import type { Parameters } from "./parameters.ts";
 
 /** A request as a row sees it. */
 export interface RouteRequest {
-  /** The `{id}` of the path. */
+  /** The `{id}` or `{name}` of the path. */
   readonly target: string;
   /** Its parameters, defaults filled in. */
   readonly query: Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export interface RouteRequest {
 /** One row: a path, the verb behind it, and the way there and back. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below `/api/v1`; `{id}` is a target. */
+  /** Below `/api/v1`; `{id}` is a target, `{name}` the name of something that is no process. */
   readonly path: string;
   readonly action: string;
   readonly summary: string;

@@ -7,6 +7,7 @@ import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
 import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";
 import { allow, type Gatekeeper } from "./gatekeeper.ts";
+import { Outbox } from "./outbox.ts";
 import type { Principal } from "./roles.ts";
 import type { SiteNames } from "./same_site.ts";
 
@@ -92,18 +93,23 @@ export class SocketServer {
 }
 
 function feedSocket(ws: WebSocket): FeedSocket {
+  const outbox = new Outbox((message, done) => ws.send(message, { binary: false }, done));
   let answered = true;
   ws.on("pong", () => answered = true);
   return {
-    send: (message) => ws.readyState === ws.OPEN ? ws.send(message, { binary: false }) : undefined,
-    unsent: () => ws.bufferedAmount,
+    send: (message) => ws.readyState === ws.OPEN ? outbox.send(message) : undefined,
+    unsent: () => outbox.unsent,
     ping() {
       const alive = answered;
       answered = false;
       if (alive && ws.readyState === ws.OPEN) ws.ping();
       return alive;
     },
-    close: (code, reason) => code === 1006 ? ws.terminate() : ws.close(code, reason),
+    close(code, reason) {
+      if (code === 1006) return ws.terminate();
+      outbox.flush();
+      ws.close(code, reason);
+    },
   };
 }
 

@@ -15,12 +15,18 @@ export function streamReply(items: ReadableStream<unknown>, accept: string | und
 /** The same of lines of logs. */
 export function logReply(batches: ReadableStream<LogLines>, accept: string | undefined): Response {
   return wantsEvents(accept)
-    ? eventStream(batches, ({ lines }) => encoder.encode(lines.map(eventText).join("")))
+    ? eventStream(batches, ({ ndjson }) => eventBytes(ndjson))
     : lineStream(batches, ({ ndjson }) => ndjson);
 }
 
 function wantsEvents(accept: string | undefined): boolean {
   return accept?.includes("text/event-stream") ?? false;
+}
+
+/** JSON holds no newline, so that each one ends an item; what else ends lines may be in a log. */
+function eventBytes(ndjson: Uint8Array): Uint8Array<ArrayBuffer> {
+  const items = new TextDecoder().decode(ndjson.subarray(0, -1));
+  return encoder.encode(`data: ${items.replaceAll("\n", "\n\ndata: ")}\n\n`);
 }
 
 function eventText(item: unknown): string {

@@ -51,13 +51,13 @@ Deno.test("procsup answers with the exit code of the failure", async () => {
         hint: "Did you mean mail?",
       });
     },
-    status: () => {
+    scale: () => {
       throw new ProcsupError("ambiguous_target", 'Target "a" is ambiguous');
     },
   });
   const [missing, ambiguous, unknownFlag, unknownCommand] = await Promise.all([
     daemon.run("stop", "mial"),
-    daemon.run("status", "a"),
+    daemon.run("scale", "a", "2"),
     daemon.run("list", "--jsno"),
     daemon.run("lsit"),
   ]);

@@ -14,6 +14,7 @@ function payloads(...words: string[]): StartPayload[] {
     flags,
     cwd: "/srv",
     cpus: 8,
+    variable: (name) => name === "TOKEN" ? "of=shell" : undefined,
     isFile: (path) => FILES.includes(path),
   });
 }
@@ -118,7 +119,10 @@ Deno.test("startPayloads() refuses what does not fit together", () => {
   );
   const missing = refused("serve.ts", "--name", "api");
   assertEquals(missing.message, 'Cannot use --name with "serve.ts": no such file');
-  assertEquals(missing.hint, "A command on PATH is started with: procsup start -- serve.ts");
+  assertEquals(
+    missing.hint,
+    "A command on PATH is started with: procsup start --name api -- serve.ts",
+  );
   assertEquals(refused("api", "--", "-v").message, 'Cannot use arguments with "api": no such file');
   assertEquals(refused("api.ts", "-i", "0").code, "bad_request");
   assertEquals(refused("api.ts", "--success-exit-codes", "0,x").code, "bad_request");
@@ -127,6 +131,56 @@ Deno.test("startPayloads() refuses what does not fit together", () => {
 Deno.test("startPayloads() never shows a value of the environment", () => {
   assertEquals(
     refused("api.ts", "-e", "=secret").message,
-    "Invalid value of --env: KEY=VALUE is expected",
+    "Invalid value of --env: KEY=VALUE is expected, or the name of a variable that is set here",
   );
+});
+
+Deno.test("startPayloads() watches the folder, or what is named, less what is to be ignored", () => {
+  assertEquals(payloads("api.ts", "--watch")[0]?.watch, { enabled: true });
+  assertEquals(
+    payloads("api.ts", "--watch-path", "src", "--watch-path", "lib", "--ignore-watch", "*.tmp")[0]
+      ?.watch,
+    { enabled: true, paths: ["src", "lib"], ignore: ["*.tmp"] },
+  );
+  assertEquals(refused("api.ts", "--watch-ignore", "x").message.includes("--watch"), true);
+});
+
+Deno.test("startPayloads() takes PM2's names of flags that mean the same", () => {
+  const words = "--max-memory-restart 200MB --kill-timeout 3s --stop-exit-codes 0,2 --uid nobody";
+  assertEquals(payloads("api.ts", ...words.split(" "))[0], {
+    name: "api",
+    entrypoint: "/srv/api.ts",
+    cwd: "/srv",
+    max_memory: "200MB",
+    stop_timeout: "3s",
+    success_exit_codes: [0, 2],
+    uid: "nobody",
+  });
+});
+
+Deno.test("startPayloads() names files of variables against the current directory", () => {
+  const [payload] = payloads("api.ts", "--cwd", "/opt", "--env-file", ".env", "--env-file", "/e");
+  assertEquals(payload?.env_file, ["/srv/.env", "/e"]);
+});
+
+Deno.test("startPayloads() says how a command is written that it was given otherwise", () => {
+  const hintOf = (...words: string[]) => refused(...words).hint?.replace(/^.*: procsup/, "procsup");
+  assertEquals(
+    hintOf("npm", "--name", "web", "--", "run", "a b"),
+    "procsup start --name web -- npm run 'a b'",
+  );
+  assertEquals(hintOf("npm run web"), "procsup start -- npm run web");
+  assertEquals(payloads("label:a=b c"), [{ target: "label:a=b c" }]);
+});
+
+Deno.test("startPayloads() takes a variable of the shell by its name", () => {
+  const [payload] = payloads("api.ts", "-e", "TOKEN", "-e", "PORT=1");
+  assertEquals(payload?.env, { TOKEN: "of=shell", PORT: "1" });
+  const { message } = refused("api.ts", "-e", "PORT");
+  assertEquals(message.endsWith("or the name of a variable that is set here"), true);
+});
+
+Deno.test("startPayloads() takes ports that the instances share", () => {
+  const [payload] = payloads("api.ts", "-i", "2", "--socket", "127.0.0.1:8080", "--socket", ":81");
+  assertEquals(payload?.sockets, ["127.0.0.1:8080", ":81"]);
 });

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { colorText, plainText } from "../../src/cli/terminal_text.ts";
+import { plainText } from "../../src/model/plain_text.ts";
+import { colorText } from "../../src/cli/terminal_text.ts";
 
 const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] = [
   ["cursor movement", "a\x1b[2Jb\x1b[10;10Hc", "abc"],

@@ -46,7 +46,7 @@ Deno.test("loadConfig() refuses syntax errors, each with its place", async () =>
     ["a.yaml", "a: 1\n\tb: 2\n", /^\d+:\d+: not valid YAML: /],
     ["a.toml", "a = 1\nb = = 2\n", /^2:5: not valid TOML: /],
     ["a.json", '{\n  "a": 1,\n  "a": 2\n}', /^3:3: not valid JSON: the key "a" stands twice$/],
-    ["a.json", '{\n  "a": yes\n}', /^2:8: not valid JSON: "yes" is no value: text needs quotes$/],
+    ["a.json", '{\n  "a": yes\n}', /^2:8: not valid JSON: expected a value: text needs quotes$/],
     ["a.json", '{"a": 1,}', /^1:9: not valid JSON: a value is missing between "," and "}"$/],
     ["a.json", '{"a": 1 // no\n}', /^1:9: not valid JSON: a comment needs a file name in \.jsonc$/],
     ["a.jsonc", '{"a": /* never closed', /^1:7: not valid JSON: this comment has no end$/],

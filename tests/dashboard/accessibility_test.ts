@@ -1,9 +1,8 @@
 /** Every screen by axe-core, in both themes and on a phone; and that nothing sticks out on a phone. */
 
 import { assert, assertEquals } from "@std/assert";
+import { bringAxe, findings } from "./axe.ts";
 import { browserTest, type Dashboard } from "./browser.ts";
-
-const AXE = await Deno.readTextFile(new URL(import.meta.resolve("axe-core")));
 
 const SCREENS = [
   "#/",
@@ -25,6 +24,7 @@ const SCREENS = [
   "#/events",
   "#/graph",
   "#/cron",
+  "#/webhooks",
   "#/host",
   "#/start",
   "#/apply",
@@ -36,21 +36,7 @@ const LOOKS = [
   { colorScheme: "light", width: 390, height: 844 },
 ] as const;
 
-interface Finding {
-  readonly id: string;
-  readonly impact: string;
-  readonly help: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-}
-
-async function findings({ page }: Dashboard): Promise<string[]> {
-  const { violations } = await page.evaluate("axe.run()") as { violations: Finding[] };
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) =>
-      `${id}: ${nodes.slice(0, 2).map((n) => `${n.html} ${n.failureSummary}`)}`
-    );
-}
+const SEVERE = ["serious", "critical"];
 
 /** What is too small to be hit by a finger, of what floats on its own (links in text may be small). */
 const SMALL = `[...document.querySelectorAll("button, .button, select, nav a, input[type=search]")]
@@ -89,7 +75,7 @@ browserTest(
     await setUp(dashboard);
     await dashboard.signIn();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
-    await page.evaluate(AXE);
+    await bringAxe(page);
     const problems: string[] = [];
     for (const { colorScheme, width, height } of LOOKS) {
       await page.setViewportSize({ width, height });
@@ -99,7 +85,7 @@ browserTest(
         await page.waitForFunction("document.querySelector('main')?.children.length > 0");
         await page.evaluate(TWO_FRAMES);
         const where = `${hash} ${colorScheme} ${width}`;
-        problems.push(...(await findings(dashboard)).map((finding) => `${where}: ${finding}`));
+        problems.push(...(await findings(page, SEVERE)).map((finding) => `${where}: ${finding}`));
         if (width > 600) continue;
         const widths = await page.evaluate(WIDTHS) as number[];
         if (Math.max(...widths) > width) problems.push(`${where}: ${widths} sticks out`);

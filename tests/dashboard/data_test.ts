@@ -2,6 +2,7 @@ import { assertEquals } from "@std/assert";
 import { grepOf, NO_QUERY } from "../../src/web/dashboard/app/data/log_query.ts";
 import { credentialIn } from "../../src/web/dashboard/app/data/sign_in.ts";
 import { recent, record } from "../../src/web/dashboard/app/data/history.ts";
+import { pack, unpack } from "../../src/web/dashboard/app/data/kept_history.ts";
 import { shortSpan } from "../../src/web/dashboard/app/text/format.ts";
 
 Deno.test("credentialIn() tells links, codes and tokens apart", () => {
@@ -38,6 +39,16 @@ Deno.test("recent() keeps seconds for minutes and minutes for a day", () => {
   assertEquals(spanOf(900_000), [15, true]);
   assertEquals(spanOf(hours), [60, true]);
   assertEquals(spanOf(24 * hours), [1440, true]);
+});
+
+Deno.test("pack() keeps a history for a minute, and the first of what is too long", () => {
+  const ring = [{ at: 5000, cpu: 1.5, memory: 2 ** 31, fds: 3, threads: 4, load: 0.25 }];
+  const history = { since: 4000, rings: [["", [ring, []]], ["1f3a", [ring, ring]]] as const };
+  const mutable = history as unknown as Parameters<typeof pack>[0];
+  assertEquals(unpack(pack(mutable, 10_000), 69_999), mutable);
+  assertEquals(unpack(pack(mutable, 10_000), 70_000), undefined);
+  const short = unpack(pack(mutable, 10_000, 60), 10_000);
+  assertEquals(short?.rings.map(([key]) => key), [""]);
 });
 
 Deno.test("shortSpan() has the unit that reads best", () => {

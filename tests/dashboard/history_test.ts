@@ -73,6 +73,21 @@ browserTest(
   },
 );
 
+browserTest("figures go on where they were when the page is loaded again", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await daemon.startScript("app", "exec sleep 1000");
+  await dashboard.signIn();
+  await dashboard.go("#/processes/app?tab=metrics");
+  await page.getByText("As a table").click();
+  const rows = page.locator("main tbody th");
+  await waitFor(async () => await rows.count() >= 3, { what: "three readings" });
+  const first = await rows.last().textContent();
+  await page.reload();
+  await page.getByText("As a table").click();
+  await waitFor(async () => await rows.count() >= 3);
+  assertEquals(await rows.last().textContent(), first);
+});
+
 browserTest("without WebSockets the page asks instead", async (dashboard) => {
   const { page, daemon } = dashboard;
   await page.addInitScript(

@@ -1,9 +1,8 @@
 /** Whatever is wrong is said in one clear error, and the daemon lives on. */
 
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { cli, TestDaemon } from "../support/procsup.ts";
-import { type TempHome, tempHome } from "../support/temp_home.ts";
-import { waitFor } from "../support/wait_for.ts";
+import { assertEquals, assertMatch } from "@std/assert";
+import { assertOneError } from "../support/one_error.ts";
+import { TestDaemon } from "../support/procsup.ts";
 
 const ASLEEP = ["--no-wait", "--", "sleep", "1000"];
 const LONG = "x".repeat(300);
@@ -23,7 +22,10 @@ const WRONG_WORDS: readonly Case[] = [
   [["start", "--stop-timeout", "soon", ...ASLEEP], 2, /stop_timeout" "soon"/],
   [["start"], 2, /Nothing to start/],
   [["stop"], 2, /Too few words/],
-  [["list", "app"], 2, /Unexpected word "app"/],
+  [["ping", "app"], 2, /Unexpected word "app"/],
+  [["restart", "--no-autorestart", "api"], 2, /Unknown flag "--no-autorestart"/],
+  [["start", "--no-autorestart", ...ASLEEP], 2, /It is --restart never here/],
+  [["signal", "api", "HUP"], 2, /hint: procsup signal HUP api$/m],
 ];
 
 const WRONG_TARGETS: readonly Case[] = [
@@ -35,7 +37,9 @@ const WRONG_TARGETS: readonly Case[] = [
   [["stop", "api"], 0, /^$/],
   [["stop", "tag:none"], 4, /Process not found/],
   [["signal", "SIGFROB", "api:0"], 2, /SIGFROB/],
-  [["status", "api"], 6, /api:0[^]*api:1/],
+  [["list", "app"], 4, /did you mean "api"/],
+  [["list", "api", "tag:none"], 4, /Process not found/],
+  [["wait", "api", "--for", "stopped"], 0, /^$/],
 ];
 
 const WRONG_ENTRYPOINTS: readonly Case[] = [
@@ -80,13 +84,6 @@ for (const [group, cases] of Object.entries(GROUPS)) {
     const beside = [...Deno.readDirSync("/tmp")].map(({ name }) => name);
     assertEquals(beside.filter((name) => name === "passwd" || name === LONG), []);
   });
-}
-
-/** One message, no stack and no internals. */
-function assertOneError(stderr: string, shown: string): void {
-  const errors = stderr.match(/^(error: |✘ )/gm) ?? [];
-  assertEquals(errors.length, 1, shown);
-  assert(!/\bat (async )?(file|ext):|\.ts:\d+/.test(stderr), shown);
 }
 
 /** A body, or a header, that the socket must refuse. */
@@ -162,159 +159,3 @@ async function post(
   const response = await fetch(`http://procsup${path}`, { client, method, body, headers });
   return { status: response.status, envelope: await response.json() };
 }
-
-/** A home that is not safe to use: how it comes about, and what is said. */
-interface BadHome {
-  readonly what: string;
-  readonly says: RegExp;
-  readonly make: (folder: string) => string;
-  readonly ignore?: boolean;
-}
-
-const BAD_HOMES: readonly BadHome[] = [
-  {
-    what: "a symbolic link",
-    says: /symbolic link/,
-    make(folder) {
-      Deno.mkdirSync(`${folder}/real`, { mode: 0o700 });
-      Deno.symlinkSync(`${folder}/real`, `${folder}/home`);
-      return `${folder}/home`;
-    },
-  },
-  {
-    what: "a file",
-    says: /not a directory|Cannot create/,
-    make(folder) {
-      Deno.writeTextFileSync(`${folder}/home`, "");
-      return `${folder}/home`;
-    },
-  },
-  {
-    what: "another user's",
-    says: /belongs to user 65534/,
-    ignore: Deno.uid() !== 0,
-    make(folder) {
-      Deno.mkdirSync(`${folder}/home`, { mode: 0o700 });
-      Deno.chownSync(`${folder}/home`, 65534, 65534);
-      return `${folder}/home`;
-    },
-  },
-  {
-    what: "writable by others",
-    says: /others may write/,
-    make(folder) {
-      Deno.mkdirSync(`${folder}/home`);
-      Deno.chmodSync(`${folder}/home`, 0o777);
-      return `${folder}/home`;
-    },
-  },
-  {
-    what: "too long a path for a socket",
-    says: /bytes long/,
-    make: (folder) => `${folder}/${"x".repeat(100)}`,
-  },
-];
-
-for (const { what, says, make, ignore = false } of BAD_HOMES) {
-  Deno.test(`a home that is ${what} is refused`, { ignore }, async () => {
-    await using temp = tempHome();
-    const home = make(temp.path);
-    const before = filesBelow(temp.path);
-    for (const args of [["daemon"], ["start", "--name", "x", ...ASLEEP]]) {
-      const { code, stdout, stderr } = await cli(home, ...args);
-      assertEquals([code, stdout], [2, ""], stderr);
-      assertMatch(stderr, says);
-      assertOneError(stderr, stderr);
-    }
-    assertEquals(filesBelow(temp.path), before);
-  });
-}
-
-function filesBelow(folder: string): string[] {
-  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
-    const path = `${folder}/${name}`;
-    return isDirectory ? [path, ...filesBelow(path)] : [path];
-  }).toSorted();
-}
-
-Deno.test("daemon starts over records that cannot be read, and sets them aside", async () => {
-  await using daemon = await TestDaemon.start();
-  const { pid } = await daemon.startScript("good", "exec sleep 1000");
-  await daemon.kill();
-  const records = `${daemon.home}/state/processes`;
-  // A daemon that is killed while it writes leaves a temporary file beside the whole one.
-  const names = () =>
-    [...Deno.readDirSync(records)].map(({ name }) => name).filter((name) => !name.endsWith(".tmp"));
-  const [good] = names();
-  const [text = ""] = (await Deno.readTextFile(`${records}/${good}`)).split("\n");
-  const broken = {
-    "empty": "",
-    "truncated": text.slice(0, text.length / 2),
-    "garbled": "\0\xff{]",
-    "list": "[]",
-    "null": "null",
-    "wrong": JSON.stringify({ ...JSON.parse(text), config: { name: 1 } }),
-  };
-  for (const [name, content] of Object.entries(broken)) {
-    await Deno.writeTextFile(`${records}/${name}.json`, content);
-  }
-  await daemon.run();
-  const list = await daemon.client.call("list");
-  assertEquals(list.map(({ name, pid, state }) => [name, pid, state]), [["good", pid, "running"]]);
-  const after = names().toSorted();
-  const aside = Object.keys(broken).map((name) => `${name}.json.unreadable`);
-  assertEquals(after, [good!, ...aside].toSorted());
-  const log = await Deno.readTextFile(`${daemon.home}/daemon.log`);
-  for (const name of Object.keys(broken)) assertStringIncludes(log, `${name}.json`);
-});
-
-Deno.test("resurrect falls back on the saved list before one that cannot be read", async () => {
-  await using daemon = await TestDaemon.start();
-  await daemon.startScript("first", "exec sleep 1000");
-  assertEquals((await daemon.cli("save")).code, 0);
-  await daemon.startScript("second", "exec sleep 1000");
-  assertEquals((await daemon.cli("save")).code, 0);
-  await daemon.client.call("delete", "all");
-  const saved = `${daemon.home}/state/saved.json`;
-  const text = await Deno.readTextFile(saved);
-  await Deno.writeTextFile(saved, text.slice(0, -20));
-  const { stdout, stderr } = await daemon.cli("resurrect");
-  assertStringIncludes(stdout, "resurrected 1 app");
-  assertStringIncludes(stderr, "saved.json");
-  assertEquals((await daemon.status("first")).state, "running");
-  assert(Deno.statSync(`${saved}.unreadable`).isFile);
-});
-
-Deno.test("resurrect of three saved lists that cannot be read says so and changes nothing", async () => {
-  await using daemon = await TestDaemon.start();
-  await daemon.startScript("app", "exec sleep 1000");
-  for (let save = 0; save < 4; save++) assertEquals((await daemon.cli("save")).code, 0);
-  const state = `${daemon.home}/state`;
-  const generations = [...Deno.readDirSync(state)]
-    .filter(({ name }) => /^saved.*\.json$/.test(name));
-  assertEquals(generations.length, 3);
-  for (const { name } of generations) await Deno.writeTextFile(`${state}/${name}`, "");
-  const { code, stderr } = await daemon.cli("resurrect");
-  assertEquals(code, 1);
-  assertStringIncludes(stderr, "saved.json");
-  assertEquals((await daemon.status("app")).state, "running");
-});
-
-Deno.test("a command without a daemon says how to start one", async () => {
-  await using temp: TempHome = tempHome();
-  for (const args of [["list"], ["stop", "app"], ["logs"], ["save"], ["ping"]]) {
-    const { code, stdout, stderr } = await cli(temp.path, ...args);
-    assertEquals([code, stdout], [5, ""], stderr);
-    assertMatch(stderr, /No daemon answers[^]*hint: /);
-  }
-  assertEquals(filesBelow(temp.path), []);
-});
-
-Deno.test("a stale socket and a stale lock of a killed daemon are in nobody's way", async () => {
-  await using daemon = await TestDaemon.start();
-  await daemon.kill();
-  assert(Deno.lstatSync(`${daemon.home}/procsup.sock`).isSocket);
-  assertEquals((await daemon.cli("list")).code, 5);
-  await daemon.run();
-  await waitFor(() => daemon.answers(), { what: "the new daemon" });
-});

@@ -56,3 +56,21 @@ Deno.test("GET history is empty without hooks and checks, and GET cron tells the
   assertEquals([hooks, health], [[], []]);
   assertEquals((await web.ask("GET", `${P}/absent/history`)).status, 404);
 });
+
+Deno.test("GET system/metrics counts the automatic restarts of the last hour, and none by hand", async () => {
+  await using web = await TestWeb.start();
+  const count = async () =>
+    (await web.ask("GET", "/api/v1/system/metrics")).body.daemon.restarts_last_hour;
+  assertEquals(await count(), 0);
+  const quick = { restart_delay: "10ms", max_restarts: 3 };
+  for (const name of ["one", "two"]) await web.daemon.startScript(name, "exit 1", quick);
+  await web.daemon.startScript("calm", "exec sleep 1000");
+  await web.ask("POST", `${P}/calm/restart`);
+  const over = async () =>
+    (await web.daemon.client.call("list")).filter(({ state }) => state === "errored").length === 2;
+  await waitFor(over, { what: "both to have used up their restarts" });
+  assertEquals(await count(), 6);
+  // A new life of a process begins to count anew; what happened has happened.
+  await web.ask("DELETE", `${P}/one`);
+  assertEquals(await count(), 6);
+});

@@ -54,14 +54,17 @@ Deno.test("hooks run around start, stop, restart and reload in the order of the 
 
   await test.manager.restart("app");
   const restart = await takeOrder(test, 8);
-  assertOrder(restart, "pre_restart", "pre_stop", "end", "pre_start", "app", "post_restart");
+  // Hooks after a start do not wait until the app has written something.
+  assertOrder(restart, "pre_restart", "pre_stop", "end", "pre_start", "app");
+  assertOrder(restart, "pre_restart", "pre_stop", "end", "pre_start", "post_restart");
   assertOrder(restart, "pre_restart", "pre_stop", "end", "post_stop");
   assertOrder(restart, "pre_start", "post_start");
   assertEquals(restart.length, 8);
 
   await test.manager.reload("app");
   const reload = await takeOrder(test, 8);
-  assertOrder(reload, "pre_reload", "pre_stop", "end", "pre_start", "app", "post_reload");
+  assertOrder(reload, "pre_reload", "pre_stop", "end", "pre_start", "app");
+  assertOrder(reload, "pre_reload", "pre_stop", "end", "pre_start", "post_reload");
   assertEquals(reload.filter((line) => line.endsWith("_restart")), [], "a reload is no restart");
 
   await test.manager.stop("app");
@@ -245,4 +248,26 @@ Deno.test("a hook that calls the program on its own app brings nothing to a stan
   const took = await timed(() => daemon.client.call("stop", { target: "app" }));
   assert(took < 9000, `${took} ms`);
   assertEquals((await daemon.status("app")).state, "stopped");
+});
+
+Deno.test("a hook of its own beginning cannot have an app begin anew, which would never end", async () => {
+  await using daemon = await TestDaemon.start();
+  const said = (verb: string) =>
+    `PROCSUP_HOME=${daemon.home} ${programWords().join(" ")} ${verb} app --no-wait ` +
+    `>>${daemon.home}/said 2>&1; echo "$?" >>${daemon.home}/said`;
+  const { results: [app] } = await daemon.startScript("app", "exec sleep 1000", {
+    hooks: { pre_start: said("restart"), pre_reload: said("reload") },
+  });
+  assertEquals([app!.ok, app!.state], [true, "running"]);
+  await daemon.client.call("reload", "app");
+  const refused = (verb: string, hook: string) => [
+    `✘ app  Cannot ${verb} "app" in its own ${hook} hook: that would run the hook again, without end`,
+    "1",
+  ];
+  const lines = Deno.readTextFileSync(`${daemon.home}/said`).trimEnd().split("\n");
+  assertEquals(lines.filter((line) => !line.includes("hint: procsup why")), [
+    ...refused("restart", "pre_start"),
+    ...refused("reload", "pre_reload"),
+    ...refused("restart", "pre_start"),
+  ]);
 });

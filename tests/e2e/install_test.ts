@@ -156,6 +156,9 @@ Deno.test(
       "scripts/install.sh",
       "scripts/compile/stub.sh",
       "scripts/compile/npm_launcher.sh",
+      "scripts/demo/apps/numbers.sh",
+      "scripts/demo/apps/worker.sh",
+      ".ci/run",
     ];
     const { code, stdout } = await new Deno.Command("shellcheck", { args: scripts, cwd: root })
       .output();

@@ -191,3 +191,35 @@ Deno.test("a daemon killed in the midst of a restart finishes the restart", asyn
   assert(now.pid !== pid && !isAlive(pid));
   assertEquals(now.restarts, 0);
 });
+
+Deno.test(
+  "an app that runs as another user says when it is ready, to the next daemon too",
+  { ignore: Deno.uid() !== 0 },
+  async () => {
+    await using daemon = await TestDaemon.start();
+    const script = 'echo "$PROCSUP_READY_FILE"; until [ -e "$GATE" ]; do sleep 0.02; done; ' +
+      'echo READY=1 >"$PROCSUP_READY_FILE" && exec sleep 1000';
+    const gate = `/tmp/procsup-gate-${crypto.randomUUID()}`;
+    const config = { uid: 65534, gid: 65534, wait_ready: true, env: { GATE: gate } };
+    await daemon.startScript("app", script, config);
+    const log = `${daemon.home}/apps/app/stdout.log`;
+    await waitFor(() => Deno.readTextFileSync(log).endsWith("\n"), { what: "the file's name" });
+    const file = Deno.readTextFileSync(log).trim();
+    assertEquals((await daemon.status("app")).state, "starting");
+
+    await daemon.kill();
+    await daemon.run();
+    assertEquals((await daemon.status("app")).state, "starting");
+    Deno.writeTextFileSync(gate, "");
+    try {
+      const [app] = await daemon.client.call("wait", { target: "app", timeout: "20s" });
+      assertEquals([app!.state, app!.ready], ["running", true]);
+    } finally {
+      Deno.removeSync(gate);
+    }
+    const { uid, mode } = Deno.statSync(file);
+    assertEquals([uid, mode! & 0o777], [65534, 0o600]);
+    await daemon.client.call("stop", { target: "app" });
+    await assertRejects(() => Deno.stat(file), Deno.errors.NotFound);
+  },
+);

@@ -51,6 +51,28 @@ Deno.test("reload of what does not run: a signal has nobody to go to, a restart 
   assertEquals([test.info("signal").state, test.info("plain").state], ["stopped", "running"]);
 });
 
+Deno.test("reload of several instances takes them in turn, and stops at the one that fails", async () => {
+  await using test = await TestManager.open();
+  const before = await four(test);
+  await test.script("other", "exec sleep 1000");
+  let over = false;
+  const reloading = test.manager.fleet.reload("all").finally(() => over = true);
+  while (!over) {
+    const running = test.manager.fleet.select("api").filter(({ state }) => state === "running");
+    assert(running.length >= 3, `${running.length} of 4 run`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  assertEquals((await reloading).length, 5);
+  const after = test.pids("api");
+  assertEquals(after.filter((pid) => before.includes(pid)), []);
+
+  const [, second] = test.manager.fleet.registry.resolve("api");
+  second!.reconfigure({ ...second!.config, env: { VERSION: "bad" } });
+  const outcomes = await test.manager.fleet.reload("api");
+  assertEquals(outcomes.map(({ error }) => error?.code), [undefined, "start_failed"]);
+  assertEquals(test.pids("api").slice(2), after.slice(2));
+});
+
 Deno.test("rolling reload never has more than a batch down, for each size of a batch", async () => {
   for (const [batchSize, most] of [[1, 1], [2, 2], ["50%", 2]] as const) {
     await using test = await TestManager.open();

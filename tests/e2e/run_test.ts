@@ -1,4 +1,5 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { takeLock } from "../../src/platform/lock.ts";
 import { isAlive, programWords } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -122,6 +123,50 @@ Deno.test({
     `n=$(cat /proc/[0-9]*/stat 2>/dev/null | grep -c ') Z '); done; echo "left $n"; exit 9`;
   const { code, stdout } = await run(["run", "--", "sh", "-c", script], { before: AS_PID_1 });
   assertEquals([code, stdout], [9, "left 0\n"]);
+});
+
+Deno.test({
+  name: "run as pid 1 waits for post_stop before it ends, and with it the container",
+  ignore: cannotUnshare,
+}, async () => {
+  await using temp = tempHome();
+  const app = {
+    entrypoint: "/bin/sh",
+    args: ["-c", "echo up; exit 3"],
+    restart_policy: "never",
+    hooks: { post_stop: `sleep 0.3; echo gone >${temp.path}/gone` },
+  };
+  const side = { entrypoint: "/bin/sleep", args: ["1000"], hooks: app.hooks };
+  const file = { processes: { app, side }, run: { critical: "app" } };
+  Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify(file));
+  const { code } = await run(["run", "procsup.json"], { before: AS_PID_1, cwd: temp.path });
+  assertEquals([code, Deno.readTextFileSync(`${temp.path}/gone`)], [3, "gone\n"]);
+});
+
+Deno.test({
+  name: "run as pid 1 removes what its earlier lives left, and nothing else",
+  ignore: cannotUnshare,
+}, async () => {
+  await using temp = tempHome();
+  const homes = ["procsup-init-left", "procsup-init-used", "procsup-run-other", "procsup-init-new"];
+  for (const name of homes) {
+    Deno.mkdirSync(`${temp.path}/${name}`);
+    Deno.writeTextFileSync(`${temp.path}/${name}/daemon.lock`, "");
+    if (!name.endsWith("new")) Deno.utimeSync(`${temp.path}/${name}`, 1e9, 1e9);
+  }
+  using _used = takeLock(`${temp.path}/procsup-init-used/daemon.lock`);
+  const before = ["env", `TMPDIR=${temp.path}`, ...AS_PID_1];
+  assertEquals((await run(["run", "--", "true"], { before })).code, 0);
+  const left = [...Deno.readDirSync(temp.path)].map(({ name }) => name).toSorted();
+  assertEquals(left, ["procsup-init-new", "procsup-init-used", "procsup-run-other"]);
+});
+
+Deno.test("run says what to do where no folder for it can be made", async () => {
+  const before = ["env", "TMPDIR=/proc"];
+  const { code, stderr } = await run(["run", "--", "true"], { before });
+  assertEquals(code, 2);
+  assertMatch(stderr, /^error: Cannot create a folder for this run: /);
+  assertStringIncludes(stderr, "--home");
 });
 
 Deno.test({

@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { commandOf, livingOf, livingWith, type RunMark, runMark } from "../fixtures/run_members.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const FIXTURES = new URL("../fixtures", import.meta.url).pathname;
@@ -253,3 +254,34 @@ Deno.test("an app that crashes again and again is given up after max_restarts", 
 async function exists(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
 }
+
+Deno.test("delete forgets nothing that was started again meanwhile", async () => {
+  await using test = await TestManager.open();
+  const slow = "trap 'sleep 0.3; exit 0' TERM; echo $$ >>pids; while :; do sleep 0.02; done";
+  await test.script("app", slow);
+  await waitFor(() => test.lines("pids").length === 1, { what: "the app" });
+  const deleting = test.manager.fleet.remove("app");
+  await test.until("app", "stopping");
+  await test.manager.fleet.start("app");
+  const [outcome] = await deleting;
+  assertEquals(outcome?.error?.message, 'Cannot delete "app": it was started meanwhile');
+  const { pid, state } = test.info("app");
+  assertEquals([state, isAlive(pid)], ["running", true]);
+});
+
+Deno.test("a rolling reload starts nothing that was deleted before its turn", async () => {
+  await using test = await TestManager.open();
+  const app = "echo $$ >>pids; while [ -e next ] && [ ! -e ready ]; do sleep 0.02; done; " +
+    'echo READY=1 >"$PROCSUP_READY_FILE"; exec sleep 1000';
+  await test.script("app", app, { wait_ready: true, instances: 2 }, { wait: true });
+  Deno.writeTextFileSync(`${test.home}/next`, "");
+  const rolling = test.manager.fleet.rollingReload("app", {});
+  await waitFor(() => test.lines("pids").length === 3, { what: "the first to be reloaded" });
+  await test.manager.fleet.remove("app:1");
+  Deno.writeTextFileSync(`${test.home}/ready`, "");
+  const { outcomes: [first, second] } = await rolling;
+  assertEquals(first?.error, undefined);
+  assertEquals(second?.error?.message, 'Cannot reload "app:1": it was deleted meanwhile');
+  assertEquals(test.lines("pids").length, 3, "it was started");
+  assertEquals(test.manager.list().map(({ name }) => name), ["app:0"]);
+});

@@ -121,13 +121,20 @@ async function assertVerbs(web: TestWeb, pid: number): Promise<void> {
 
 Deno.test("REST stops with a grace of five seconds, or of what is asked for", async () => {
   await using web = await TestWeb.start();
-  await web.daemon.startScript("stubborn", `trap '' TERM; while :; do sleep 0.1; done`, {
+  await web.daemon.startScript("stubborn", `trap '' TERM; echo up; while :; do sleep 0.1; done`, {
     stop_timeout: "1h",
   });
+  // Until it has set its trap, it ends as any other.
+  const up = (times: number) =>
+    waitFor(() =>
+      Deno.readTextFileSync(`${web.daemon.home}/apps/stubborn/stdout.log`) === "up\n".repeat(times)
+    );
+  await up(1);
   const before = performance.now();
   assertEquals((await web.ask("POST", `${P}/stubborn/stop?timeout=300ms`)).status, 200);
   assert(performance.now() - before < 4000);
   await web.ask("POST", `${P}/stubborn/start`);
+  await up(2);
   const again = performance.now();
   assertEquals((await web.ask("POST", `${P}/stubborn/stop`)).status, 200);
   const took = performance.now() - again;

@@ -56,7 +56,9 @@ Deno.test("scale() ends the highest indexes first, and fills gaps before it coun
   await using fake = await single({ instances: 4 });
   await scale(fake.registry, "api", "-1");
   assertEquals(names(fake), ["api:0", "api:1", "api:2"]);
-  fake.registry.remove(fake.registry.list()[1]!);
+  const middle = fake.registry.list()[1]!;
+  await middle.stop();
+  fake.registry.remove(middle);
   await scale(fake.registry, "api", "+2");
   assertEquals(names(fake).toSorted(), ["api:0", "api:1", "api:2", "api:3"]);
 });

@@ -52,20 +52,20 @@ export const STEPS = [
 /** One of `STEPS`. */
 export type WorldStep = (typeof STEPS)[number];
 
+/**
+ * An attempt that is being launched, runs, is being ended, waits for its delay or for dependencies, or
+ * runs and is not ready yet, where that is asked for.
+ */
+type Matter = "launching" | "running" | "ending" | "delayed" | "depending" | "unready";
+
 /** Runs one process by its effects, and fails as soon as two of it would be alive. */
 export class SmallWorld {
   now: Snapshot = NEW;
   /** The hooks that ran on the side. */
   readonly hooks: HookName[] = [];
   readonly #rules: Policy;
-  /** Attempts that are being launched, run, are being ended, and wait for their delay or dependencies. */
-  #launching: number | null = null;
-  #running: number | null = null;
-  #ending: number | null = null;
-  #delayed: number | null = null;
-  #depending: number | null = null;
-  /** The run that is not ready yet, where that is asked for. */
-  #unready: number | null = null;
+  /** What is the matter, with the attempt that it is about. */
+  readonly #matters = new Map<Matter, number>();
 
   constructor(rules: Policy) {
     this.#rules = rules;
@@ -73,7 +73,7 @@ export class SmallWorld {
 
   /** Whether an app of the process lives. */
   get alive(): boolean {
-    return this.#running !== null;
+    return this.#is("running");
   }
 
   /** Lets one thing happen. */
@@ -88,20 +88,19 @@ export class SmallWorld {
       case "spawn":
         return this.#spawn();
       case "spawn fails":
-        return this.#failToSpawn();
+        return this.#pass("launching", launchFailed);
       case "pid":
-        if (this.#running === null) return;
-        return this.#post({ type: "pid_known", attempt: this.#running, pid: 77 });
+        return this.#tell((attempt) => ({ type: "pid_known", attempt, pid: 77 }));
       case "ready":
-        return this.#becomeReady(becameReady);
+        return this.#pass("unready", becameReady);
       case "not ready in time":
-        return this.#becomeReady(readyTimedOut);
+        return this.#pass("unready", readyTimedOut);
       case "recycle":
-        return this.#running === null ? undefined : this.#post(recycle(this.#running));
+        return this.#tell(recycle);
       case "dependencies met":
-        return this.#passDependencies(dependenciesMet);
+        return this.#pass("depending", dependenciesMet);
       case "dependency fails":
-        return this.#passDependencies(dependencyFailed);
+        return this.#pass("depending", dependencyFailed);
       case "fail":
         return this.#exit(1);
       case "succeed":
@@ -109,7 +108,7 @@ export class SmallWorld {
       case "gone":
         return this.#goAway();
       case "delay over":
-        return this.#passDelay();
+        return this.#pass("delayed", delayOver);
       case "daemon dies":
         return this.#recover(false);
       case "daemon dies, then the app":
@@ -120,14 +119,37 @@ export class SmallWorld {
   /** Lets happen all that is under way, and nothing of its own accord. */
   settle(): void {
     for (let left = 100; left > 0; left--) {
-      if (this.#ending !== null) this.#goAway();
-      else if (this.#launching !== null) this.#spawn();
-      else if (this.#delayed !== null) this.#passDelay();
-      else if (this.#depending !== null) this.#passDependencies(dependenciesMet);
-      else if (this.#unready !== null) this.#becomeReady(becameReady);
+      if (this.#is("ending")) this.#goAway();
+      else if (this.#is("launching")) this.#spawn();
+      else if (this.#is("delayed")) this.#pass("delayed", delayOver);
+      else if (this.#is("depending")) this.#pass("depending", dependenciesMet);
+      else if (this.#is("unready")) this.#pass("unready", becameReady);
       else return;
     }
     throw new Error("it never comes to rest");
+  }
+
+  #is(matter: Matter): boolean {
+    return this.#matters.has(matter);
+  }
+
+  /** Is the matter no longer; the attempt that it was about. */
+  #over(matter: Matter): number | undefined {
+    const attempt = this.#matters.get(matter);
+    this.#matters.delete(matter);
+    return attempt;
+  }
+
+  /** What is the matter comes to something. */
+  #pass(matter: Matter, event: (attempt: number) => ProcessEvent): void {
+    const attempt = this.#over(matter);
+    if (attempt !== undefined) this.#post(event(attempt));
+  }
+
+  /** Something befalls what runs. */
+  #tell(event: (attempt: number) => ProcessEvent): void {
+    const attempt = this.#matters.get("running");
+    if (attempt !== undefined) this.#post(event(attempt));
   }
 
   #post(event: ProcessEvent): void {
@@ -140,32 +162,29 @@ export class SmallWorld {
     const { attempt } = this.now;
     switch (effect.type) {
       case "launch":
-        assert(this.#running === null, "launched while the app lives");
-        assert(this.#launching === null, "launched while a launch is under way");
-        this.#launching = attempt;
-        return;
+        assert(!this.#is("running"), "launched while the app lives");
+        assert(!this.#is("launching"), "launched while a launch is under way");
+        return void this.#matters.set("launching", attempt);
       case "adopt":
-        assert(this.#running !== null && this.now.run !== null, "adopted what is not there");
+        assert(this.#is("running") && this.now.run !== null, "adopted what is not there");
         return;
       case "end":
-        this.#ending = attempt;
-        return;
+        return void this.#matters.set("ending", attempt);
       case "sweep":
-        assert(this.#running === null, "swept while the app lives");
+        assert(!this.#is("running"), "swept while the app lives");
         return;
       case "arm_delay":
-        assert(this.#delayed === null, "two delays at once");
-        assert(this.#depending === null, "delayed while it waits for dependencies");
-        this.#delayed = attempt;
-        return;
+        assert(!this.#is("delayed"), "two delays at once");
+        assert(!this.#is("depending"), "delayed while it waits for dependencies");
+        return void this.#matters.set("delayed", attempt);
       case "await_dependencies":
-        assert(this.#delayed === null, "waits for dependencies while it is delayed");
-        assert(this.#depending === null, "waits twice for dependencies");
-        assert(this.#running === null, "waits for dependencies while the app lives");
-        this.#depending = attempt;
-        return;
+        assert(!this.#is("delayed"), "waits for dependencies while it is delayed");
+        assert(!this.#is("depending"), "waits twice for dependencies");
+        assert(!this.#is("running"), "waits for dependencies while the app lives");
+        return void this.#matters.set("depending", attempt);
       case "disarm":
-        this.#delayed = this.#depending = null;
+        this.#over("delayed");
+        this.#over("depending");
         return;
       case "hook":
         this.hooks.push(effect.hook);
@@ -173,79 +192,40 @@ export class SmallWorld {
   }
 
   #spawn(): void {
-    const attempt = this.#launching;
-    if (attempt === null) return;
-    this.#launching = null;
-    this.#running = attempt;
-    this.#unready = wantsReadiness(this.#rules) ? attempt : null;
+    const attempt = this.#over("launching");
+    if (attempt === undefined) return;
+    this.#matters.set("running", attempt);
+    if (wantsReadiness(this.#rules)) this.#matters.set("unready", attempt);
     this.#post({ type: "launching", attempt, run: runOf(attempt) });
     this.#post(launched(attempt));
   }
 
-  #failToSpawn(): void {
-    const attempt = this.#launching;
-    if (attempt === null) return;
-    this.#launching = null;
-    this.#post({ type: "launch_failed", attempt, reason: "not found" });
-  }
-
   #exit(code: number): void {
-    const attempt = this.#running;
-    if (attempt === null) return;
-    this.#running = this.#unready = null;
-    this.#post(exited(attempt, code));
+    if (this.#is("running")) this.#over("unready");
+    this.#pass("running", (attempt) => exited(attempt, code));
   }
 
   #goAway(): void {
-    const attempt = this.#ending;
-    if (attempt === null) return;
-    const ran = this.#running !== null;
-    this.#ending =
-      this.#launching =
-      this.#running =
-      this.#unready =
-        null;
+    const attempt = this.#over("ending");
+    if (attempt === undefined) return;
+    const ran = this.#is("running");
+    for (const matter of ["launching", "running", "unready"] as const) this.#over(matter);
     this.#post(gone(attempt, { exit: ran ? exitOf("SIGTERM") : null }));
-  }
-
-  #passDelay(): void {
-    const attempt = this.#delayed;
-    if (attempt === null) return;
-    this.#delayed = null;
-    this.#post(delayOver(attempt));
-  }
-
-  #becomeReady(event: (attempt: number) => ProcessEvent): void {
-    const attempt = this.#unready;
-    if (attempt === null) return;
-    this.#unready = null;
-    this.#post(event(attempt));
-  }
-
-  #passDependencies(event: (attempt: number) => ProcessEvent): void {
-    const attempt = this.#depending;
-    if (attempt === null) return;
-    this.#depending = null;
-    this.#post(event(attempt));
   }
 
   /** A new daemon: all that the old one had under way is lost, apps live on. */
   #recover(appEnds: boolean): void {
-    const attempt = this.#running;
-    this.#launching =
-      this.#ending =
-      this.#delayed =
-      this.#depending =
-      this.#unready =
-        null;
-    if (appEnds) this.#running = null;
-    if (attempt === null) return this.#post(recovered({ kind: "no_run" }));
-    this.#post(recovered(
-      appEnds
-        ? { kind: "ended", exit: exitOf(1), random: 0 }
-        : { kind: "alive", run: runOf(attempt), pid: 77 },
-    ));
+    const attempt = this.#matters.get("running");
+    this.#matters.clear();
+    if (attempt === undefined) return this.#post(recovered({ kind: "no_run" }));
+    if (appEnds) return this.#post(recovered({ kind: "ended", exit: exitOf(1), random: 0 }));
+    this.#matters.set("running", attempt);
+    this.#post(recovered({ kind: "alive", run: runOf(attempt), pid: 77 }));
     // Whether it is ready is found out again, unless that is on record.
-    if (this.now.state === "starting" && this.#running !== null) this.#unready = attempt;
+    if (this.now.state === "starting") this.#matters.set("unready", attempt);
   }
+}
+
+function launchFailed(attempt: number): ProcessEvent {
+  return { type: "launch_failed", attempt, reason: "not found" };
 }

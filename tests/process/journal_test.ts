@@ -31,6 +31,22 @@ Deno.test("Journal keeps the end of what a hook printed, cut between characters"
   assert(output.endsWith("ä!") && !output.includes("\ufffd") && output.length <= 2048);
 });
 
+Deno.test("Journal.over() resolves when the runs of that hook have ended, failed or not", async () => {
+  const journal = new Journal();
+  await journal.over("postStop");
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  journal.begun("postStart", new Promise(() => {}));
+  journal.begun("postStop", first.promise);
+  journal.begun("postStop", second.promise);
+  let over = false;
+  const waiting = journal.over("postStop").then(() => over = true);
+  first.resolve();
+  await first.promise;
+  assertEquals(over, false);
+  second.reject(new Error("it failed"));
+  await waiting;
+});
+
 Deno.test("Journal keeps the last 50 health checks", () => {
   const journal = new Journal();
   for (let at = 0; at < 80; at++) journal.checked({ at, latencyMs: 1, problem: "" });

@@ -30,6 +30,20 @@ Deno.test("start() launches once for two that ask, and does nothing while it run
   assertEquals(lone.states, ["starting", "running"]);
 });
 
+Deno.test("start() waits while many others are being launched, and a stop ends the waiting", async () => {
+  await using lone = new LoneProcess();
+  const turn = Promise.withResolvers<void>();
+  lone.world.busyLaunching = turn.promise;
+  const start = lone.process.start();
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals([lone.state, lone.world.children.length], ["starting", 0]);
+  const stop = lone.process.stop();
+  lone.world.busyLaunching = undefined;
+  turn.resolve();
+  await Promise.allSettled([start, stop]);
+  assertEquals([lone.state, lone.world.children.length], ["stopped", 0]);
+});
+
 Deno.test("start() waits for min_uptime when it is asked to wait", async () => {
   await using lone = new LoneProcess({ min_uptime: "2s" });
   const start = lone.process.start({ wait: true });
@@ -108,133 +122,6 @@ Deno.test("restart() while a restart is due launches at once, and the delay laun
   assertEquals([lone.world.children.length, lone.process.snapshot.restarts], [2, 0]);
 });
 
-Deno.test("stop() during a restart is the last word", async () => {
-  await using lone = new LoneProcess();
-  await lone.process.start();
-  lone.world.prompt = false;
-  const restart = lone.process.restart();
-  await waitFor(() => lone.world.ends.length === 1);
-  const stop = lone.process.stop();
-  lone.world.child.exit("SIGTERM");
-  await Promise.all([restart, stop]);
-  assertEquals([lone.state, lone.world.children.length], ["stopped", 1]);
-});
-
-Deno.test("restart() during a stop is the last word, and the stop has resolved by then", async () => {
-  await using lone = new LoneProcess();
-  await lone.process.start();
-  lone.world.prompt = false;
-  const stop = lone.process.stop();
-  const restart = lone.process.restart();
-  await waitFor(() => lone.world.ends.length === 1);
-  lone.world.prompt = true;
-  lone.world.child.exit("SIGTERM");
-  await Promise.all([stop, restart]);
-  assertEquals([lone.state, lone.world.children.length], ["running", 2]);
-});
-
-Deno.test("start() during a stop launches after the old app is gone", async () => {
-  await using lone = new LoneProcess();
-  await lone.process.start();
-  lone.world.prompt = false;
-  const stop = lone.process.stop();
-  const start = lone.process.start();
-  await waitFor(() => lone.world.ends.length === 1);
-  assertEquals([lone.state, lone.world.children.length], ["stopping", 1]);
-  lone.world.prompt = true;
-  lone.world.child.exit("SIGTERM");
-  await Promise.all([stop, start]);
-  assertEquals([lone.state, lone.world.children.length], ["running", 2]);
-});
-
-Deno.test("stop() during pre_start ends the hook and launches nothing", async () => {
-  await using lone = new LoneProcess({ hooks: { pre_start: "echo $$ >hook; exec sleep 1000" } });
-  const start = lone.process.start();
-  const pid = () => Number(Deno.readTextFileSync(`${lone.home}/hook`));
-  await waitFor(() => pid() > 0, { what: "the hook to run" });
-  await lone.process.stop();
-  await start;
-  assertEquals([lone.state, lone.world.children.length], ["stopped", 0]);
-  assertThrows(() => Deno.kill(pid(), "SIGCONT"), Deno.errors.NotFound);
-  assertEquals(lone.notes, []);
-});
-
-Deno.test("two stops at once both resolve when all is gone", async () => {
-  await using lone = new LoneProcess();
-  await lone.process.start();
-  lone.world.prompt = false;
-  const stops = [lone.process.stop(), lone.process.stop()];
-  await waitFor(() => lone.world.ends.length > 0);
-  lone.world.child.exit("SIGTERM");
-  await Promise.all(stops);
-  assertEquals([lone.state, lone.world.ends], ["stopped", ["SIGTERM"]]);
-});
-
-Deno.test("a forced stop hurries a graceful one, and a patient one delays no earlier one", async () => {
-  for (const [first, second, left] of [[60_000, 0, 0], [1000, 60_000, 1000]] as const) {
-    await using lone = new LoneProcess();
-    await lone.process.start();
-    lone.world.prompt = false;
-    const stop = lone.process.stop({ timeoutMs: first });
-    await waitFor(() => lone.world.ends.length === 1);
-    const other = lone.process.stop({ timeoutMs: second });
-    lone.world.clock.advance(left);
-    await Promise.all([stop, other]);
-    assertEquals([lone.state, lone.process.snapshot.lastExit?.signal], ["stopped", "SIGKILL"]);
-    assertEquals(lone.world.ends.length, 1);
-  }
-});
-
-Deno.test("a forced stop passes a pre_stop hook that is still running", async () => {
-  await using lone = new LoneProcess({ hooks: { pre_stop: "touch hook; sleep 1000" } });
-  await lone.process.start();
-  const stop = lone.process.stop();
-  await waitFor(() => Deno.statSync(`${lone.home}/hook`).isFile, { what: "the hook to run" });
-  assertEquals(lone.world.ends, []);
-  await lone.process.stop({ timeoutMs: 0 });
-  await stop;
-  assertEquals(lone.state, "stopped");
-});
-
-Deno.test("stop() in the same tick as an exit leaves it stopped and cancels the restart", async () => {
-  for (const exitFirst of [true, false]) {
-    await using lone = new LoneProcess();
-    await lone.process.start();
-    if (exitFirst) lone.world.child.exit(1);
-    const stop = lone.process.stop();
-    if (!exitFirst) lone.world.child.exit(1);
-    await stop;
-    lone.world.clock.advance(120_000);
-    assertEquals([lone.state, lone.world.children.length], ["stopped", 1]);
-    assertEquals(lone.process.snapshot.restarts, 0);
-  }
-});
-
-Deno.test("stop() while it is not ready yet ends the app and the waiting for readiness", async () => {
-  await using lone = new LoneProcess({ wait_ready: true });
-  const start = lone.process.start({ wait: true });
-  const failure = assertRejects(() => start, ProcsupError);
-  await waitFor(() => lone.world.children.length === 1 && lone.world.awaitsReady);
-  await lone.process.stop();
-  assertEquals((await failure).message, 'Cannot start "app": stopped by user');
-  assertEquals([lone.state, lone.world.awaitsReady], ["stopped", false]);
-  assertEquals(lone.world.clock.pending, 0);
-});
-
-Deno.test("stop() waits patiently for the pid, without which the signal would reach nobody", async () => {
-  await using lone = new LoneProcess();
-  lone.world.prompt = false;
-  void lone.process.start();
-  await waitFor(() => lone.state === "running");
-  const stop = lone.process.stop();
-  await waitFor(() => lone.world.clock.pending === 1, { what: "the patience" });
-  assertEquals(lone.world.ends, []);
-  lone.world.clock.advance(1000);
-  await waitFor(() => lone.world.ends.length === 1, { what: "the signal" });
-  lone.world.child.exit("SIGTERM");
-  await stop;
-});
-
 Deno.test("start() waits for readiness and fails with the reason when that is late", async () => {
   await using lone = new LoneProcess({ wait_ready: true, listen_timeout: "3s" });
   const start = lone.process.start({ wait: true });
@@ -262,22 +149,6 @@ Deno.test("a crash launches nothing before what it left behind has ended", async
   swept.resolve(2);
   await waitFor(() => lone.world.children.length === 2);
   assertEquals(lone.notes, ["ended 2 processes that it left behind"]);
-});
-
-Deno.test("stop() waits for what a crash left behind", async () => {
-  await using lone = new LoneProcess({ restart_delay: "100ms" });
-  await lone.process.start();
-  const swept = Promise.withResolvers<number>();
-  lone.world.sweeping = swept.promise;
-  lone.world.child.exit(1);
-  await waitFor(() => lone.state === "waiting");
-  lone.world.clock.advance(100);
-  let stopped = false;
-  const stop = lone.process.stop().then(() => stopped = true);
-  swept.resolve(0);
-  assertEquals([lone.state, stopped], ["stopping", false]);
-  await stop;
-  assertEquals([lone.state, lone.world.children.length], ["stopped", 1]);
 });
 
 Deno.test("max_age replaces the app, and counts as a restart", async () => {

@@ -69,3 +69,65 @@ Deno.test("reload() with overlap leaves nothing on record when the system refuse
   const { state, successor, run } = lone.process.snapshot;
   assertEquals([state, successor, run?.runId], ["running", null, lone.world.child.run.runId]);
 });
+
+Deno.test("stop() while a secret of a reload with overlap is fetched launches nothing", async () => {
+  await using lone = await running();
+  lone.process.reconfigure({
+    ...lone.process.config,
+    secrets: {
+      KEY: { command: `cd ${lone.home}; touch begun; while [ -e begun ]; do sleep 0.05; done` },
+    },
+  });
+  const refused = assertRejects(() => lone.process.reload(), ProcsupError, "stopped meanwhile");
+  await waitFor(() => Deno.statSync(`${lone.home}/begun`).isFile, { what: "the command" });
+  await lone.process.stop();
+  await refused;
+  assertEquals([alive(lone), lone.state], [[false], "stopped"]);
+});
+
+Deno.test("reload() with overlap waits for one that is under way", async () => {
+  await using lone = await running();
+  const [first, second] = [lone.process.reload(), lone.process.reload()];
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the first new app" });
+  assertEquals(alive(lone), [true, true]);
+  lone.world.clock.advance(1000);
+  await first;
+  await waitFor(() => lone.world.children.length === 3, { what: "the second new app" });
+  assertEquals(alive(lone), [false, true, true]);
+  lone.world.clock.advance(1000);
+  await second;
+  assertEquals([alive(lone), lone.state], [[false, false, true], "running"]);
+});
+
+Deno.test("stop() returns when the run before a reload with overlap is gone, too", async () => {
+  await using lone = await running();
+  const reload = lone.process.reload();
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the new app" });
+  lone.world.prompt = false;
+  lone.world.clock.advance(1000);
+  await waitFor(() => lone.process.snapshot.predecessor !== null, { what: "the new app's turn" });
+  let stopped = false;
+  const stop = lone.process.stop().then(() => stopped = true);
+  const [old, now] = lone.world.children;
+  now!.exit("SIGTERM");
+  await waitFor(() => lone.world.ends.length === 2, { what: "both to be signalled" });
+  assertEquals([stopped, lone.state], [false, "stopping"]);
+  old!.exit("SIGTERM");
+  await Promise.all([stop, reload]);
+  assertEquals([alive(lone), lone.state], [[false, false], "stopped"]);
+});
+
+Deno.test("stop() of a process at rest waits for the run before a reload, and hurries it", async () => {
+  await using lone = await running({ restart_policy: "never" });
+  const reload = lone.process.reload();
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the new app" });
+  lone.world.prompt = false;
+  lone.world.clock.advance(1000);
+  await waitFor(() => lone.world.ends.length === 1, { what: "the old app to be signalled" });
+  lone.world.child.exit(1);
+  await waitFor(() => lone.state === "crashed", { what: "the end of the new app" });
+  assertEquals(alive(lone), [true, false]);
+  await lone.process.stop({ timeoutMs: 0 });
+  await reload;
+  assertEquals([alive(lone), lone.state], [[false, false], "stopped"]);
+});

@@ -62,6 +62,8 @@ export class FakeWorld implements World {
   prompt = true;
   /** Whether two runs of a process may be up at once. */
   overlaps = false;
+  /** What the next launch waits for. */
+  busyLaunching: Promise<void> | undefined;
   /** Called before each launch; may throw. */
   beforeLaunch: (spec: LaunchSpec) => void = () => {};
   /** Resolves when what an app left behind has ended. */

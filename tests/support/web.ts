@@ -69,17 +69,11 @@ export class TestWeb implements AsyncDisposable {
 
   /** A request for `/ws` as text, with the token unless told otherwise. */
   upgrade(headers: Record<string, string> = {}): string {
-    const all = {
+    return upgradeRequest({
       host: `127.0.0.1:${this.port}`,
       authorization: `Bearer ${this.token}`,
-      connection: "Upgrade",
-      upgrade: "websocket",
-      "sec-websocket-version": "13",
-      "sec-websocket-key": btoa("0123456789abcdef"),
       ...headers,
-    };
-    const lines = Object.entries(all).filter(([, value]) => value !== "");
-    return `GET /ws HTTP/1.1\r\n${lines.map(([k, v]) => `${k}: ${v}\r\n`).join("")}\r\n`;
+    });
   }
 
   /** A client of the feed. */
@@ -138,4 +132,17 @@ export class TestFeed implements Disposable {
   [Symbol.dispose](): void {
     this.#socket.close();
   }
+}
+
+/** A request for `/ws` as text; a header that is empty is left out. */
+export function upgradeRequest(headers: Record<string, string>): string {
+  const all = {
+    connection: "Upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": btoa("0123456789abcdef"),
+    ...headers,
+  };
+  const lines = Object.entries(all).filter(([, value]) => value !== "");
+  return `GET /ws HTTP/1.1\r\n${lines.map(([k, v]) => `${k}: ${v}\r\n`).join("")}\r\n`;
 }

@@ -1,6 +1,6 @@
 /** Cases 34 to 42 of the test plan: what hostile and broken clients do to a running daemon. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
 
@@ -40,28 +40,78 @@ Deno.test("web answers malformed bodies with 4xx on REST and IPC, never 500", as
     assert(ipc.status < 500 && !success, `${ipc.status} ${code} ${body.slice(0, 60)}`);
   }
   assertEquals((await web.ask("GET", P)).body, []);
+  const accept = { accept: "application/json, text/event-stream" };
+  for (const body of ["{", "\u0000", deep, "5", "null", '{"__proto__":{"jsonrpc":"2.0","id":1}}']) {
+    const { status } = await web.ask("POST", "/mcp", body, accept);
+    assertEquals(status, 400, `mcp ${body.slice(0, 60)}`);
+    const ipc = await fetch("http://localhost/ipc", {
+      ...{ client, method: "POST", body },
+      headers: { authorization: `Bearer ${web.token}`, "content-type": "application/json" },
+    });
+    assertEquals([ipc.status, (await ipc.json()).code], [400, "bad_request"], body.slice(0, 60));
+  }
+  using feed = await web.feed();
+  const texts = [
+    "{",
+    "\u0000",
+    "[".repeat(60_000),
+    '{"type":"subscribe","topics":{"__proto__":[]}}',
+  ];
+  for (const [i, text] of texts.entries()) {
+    feed.send(text);
+    await waitFor(() => feed.of("error").length === i + 1, { what: text.slice(0, 60) });
+    assertEquals(feed.of("error")[i].code, "bad_request");
+  }
+  // Nothing of it stuck to what everybody inherits from.
+  const { body: made } = await web.ask("POST", P, {
+    ...{ name: "a", entrypoint: "/bin/sleep", args: ["1000"], cwd: "/" },
+  });
+  assert(!("polluted" in made || "polluted" in made.config || "jsonrpc" in made), made);
 });
 
 Deno.test("web ends bodies that are too large, however they come, and holds none of it", async () => {
   await using web = await TestWeb.start();
-  const head = `POST ${P} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${web.token}\r\n` +
-    "Content-Type: application/json\r\n";
-  const stated = await web.raw(`${head}Content-Length: 300000000\r\n\r\n{`);
-  assertEquals(statusOf(stated), 413);
+  // What is loaded by the first request to them is no matter of the body.
+  const paths = [P, `${P}/app/stop`, "/api/v1/config/reload", "/mcp"];
+  for (const path of paths) await web.ask("POST", path, "{}");
   const before = web.memory();
-  using chunked = await web.connect(`${head}Transfer-Encoding: chunked\r\n\r\n`);
+  let most = before;
+  const watch = setInterval(() => most = Math.max(most, web.memory()), 20);
+  for (const path of paths) {
+    const head = headOf("POST", path, web.token);
+    const stated = await web.raw(`${head}Content-Length: 300000000\r\n\r\n{`);
+    assertEquals(statusOf(stated), 413, path);
+    using endless = await web.connect(`${head}Transfer-Encoding: chunked\r\n\r\n`);
+    await assertRefused(endless, path);
+  }
+  const path = `${web.daemon.home}/procsup.sock`;
+  using endless = await Deno.connect({ transport: "unix", path });
+  const head = `${headOf("POST", "/ipc", web.token)}Transfer-Encoding: chunked\r\n\r\n`;
+  await endless.write(new TextEncoder().encode(head));
+  await assertRefused(endless, "the Unix socket");
+  clearInterval(watch);
+  assert(most - before < 30 * MIB, `${(most - before) / MIB} MiB`);
+});
+
+function headOf(method: string, path: string, token: string): string {
+  return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n` +
+    "Content-Type: application/json\r\n";
+}
+
+/** Sends a body without end for as long as it is taken. */
+async function assertRefused(connection: Deno.Conn, what: string): Promise<void> {
   const chunk = new TextEncoder().encode(`10000\r\n${" ".repeat(0x10000)}\r\n`);
-  const answer = new Response(chunked.readable).text().catch(() => "413?");
+  // Whose connection is reset while it writes may not get to read the answer.
+  const answer = new Response(connection.readable).text().catch(() => "HTTP/1.1 413");
   let sent = 0;
   try {
-    while (sent < 300 * MIB) sent += await chunked.write(chunk);
+    while (sent < 300 * MIB) sent += await connection.write(chunk);
   } catch {
     // Refused, and closed.
   }
-  assertMatch(await answer, /413/);
-  assert(sent < 30 * MIB, `${sent} bytes were taken`);
-  assert(web.memory() - before < 60 * MIB);
-});
+  assertEquals(statusOf(await answer), 413, what);
+  assert(sent < 30 * MIB, `${what}: ${sent} bytes were taken`);
+}
 
 Deno.test("web closes half-open and idle connections in time, and serves others meanwhile", async () => {
   await using web = await TestWeb.start();
@@ -88,82 +138,6 @@ Deno.test("web closes half-open and idle connections in time, and serves others 
   assert(performance.now() - since < 12_000);
   // Served, rather than queued behind them; how fast is for scripts/faults/web_slowloris.ts to measure.
   assert(worst < 2000, `a healthy client waited ${worst} ms`);
-});
-
-Deno.test("web drops WebSockets that do not read, and those that break the rules", async () => {
-  await using web = await TestWeb.start();
-  await web.daemon.startScript(
-    "chatty",
-    "while :; do echo 0123456789012345678901234567890123456789; done",
-  );
-  using healthy = await web.feed();
-  const before = web.memory();
-  const deaf = await Promise.all(Array.from({ length: 10 }, () => web.connect(web.upgrade())));
-  const subscribe = { type: "subscribe", topics: ["logs"], target: "chatty", lines: 1000 };
-  for (const connection of deaf) await connection.write(frame(JSON.stringify(subscribe)));
-  const count = healthy.got.length;
-  await waitFor(() => healthy.got.length > count + 1, { what: "the healthy one to be served" });
-  assert(web.memory() - before < 200 * MIB, `${(web.memory() - before) / MIB} MiB`);
-  for (const connection of deaf) connection.close();
-  await web.daemon.client.call("stop", { target: "chatty", force: true });
-
-  const codeAfter = async (bytes: Uint8Array<ArrayBuffer>) => {
-    using connection = await web.connect(web.upgrade());
-    await connection.write(bytes).catch(() => 0);
-    const all = new Uint8Array(await new Response(connection.readable).arrayBuffer());
-    return closeCode(all);
-  };
-  assertEquals(await codeAfter(frame("x".repeat(65 * 1024))), 1009);
-  assertEquals(await codeAfter(Uint8Array.of(0x81, 0xff, 0, 0, 0, 0xff, 0, 0, 0, 0)), 1009);
-  assertEquals(await codeAfter(frame(Uint8Array.of(0xff, 0xfe))), 1007);
-  const flood = Array.from({ length: 60 }, () => [...frame('{"type":"ping"}')]).flat();
-  assertEquals(await codeAfter(Uint8Array.from(flood)), 1008);
-  assertEquals(healthy.closed, undefined);
-});
-
-/** A masked text frame. */
-function frame(payload: string | Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : payload;
-  const size = bytes.length;
-  const length = size < 126
-    ? [size]
-    : size < 65_536
-    ? [126, size >> 8, size & 255]
-    : [127, 0, 0, 0, 0, 0, size >> 16, size >> 8 & 255, size & 255];
-  length[0]! |= 0x80;
-  // A mask of zeros leaves the payload as it is.
-  return Uint8Array.from([0x81, ...length, 0, 0, 0, 0, ...bytes]);
-}
-
-/** The code in the close frame, the last one that is sent. */
-function closeCode(bytes: Uint8Array): number | undefined {
-  for (let at = bytes.length - 4; at >= 0; at--) {
-    if (bytes[at] !== 0x88) continue;
-    if (bytes[at + 1]! === bytes.length - at - 2) return bytes[at + 2]! << 8 | bytes[at + 3]!;
-  }
-  return undefined;
-}
-
-Deno.test("web lets 256 WebSockets in, and nobody without a token", async () => {
-  await using web = await TestWeb.start();
-  assertEquals(statusOf(await web.raw(web.upgrade({ authorization: "" }))), 401);
-  const clients = await Promise.all(
-    Array.from({ length: 256 }, async () => {
-      const connection = await web.connect(web.upgrade());
-      await connection.read(new Uint8Array(4096));
-      return connection;
-    }),
-  );
-  const refused = await web.raw(web.upgrade());
-  assertEquals(statusOf(refused), 503);
-  assertMatch(refused, /"code":"too_many_clients"/);
-  for (const connection of clients) connection.close();
-  await waitFor(async () => {
-    using connection = await web.connect(web.upgrade());
-    const bytes = new Uint8Array(12);
-    await connection.read(bytes);
-    return new TextDecoder().decode(bytes) === "HTTP/1.1 101";
-  }, { what: "room for another one" });
 });
 
 Deno.test("web answers 403 to foreign hosts and origins on REST, WebSocket and MCP", async () => {
@@ -205,6 +179,7 @@ Deno.test("web takes no simple request that a form on another page could send", 
     const headers = { "content-type": type };
     assertEquals((await web.ask("POST", P, body, headers)).status, 415, type);
     assertEquals((await web.ask("POST", `${P}/app/stop`, "", headers)).status, 415, type);
+    assertEquals((await web.ask("POST", "/mcp", body, headers)).status, 415, `mcp ${type}`);
   }
   const [app, ...others] = (await web.ask("GET", P)).body;
   assertEquals([app.pid, others], [pid, []]);

@@ -65,7 +65,7 @@ const USUAL: Answers = {
 /** Lines of logs as a daemon streams them. */
 export function linesOf(lines: readonly unknown[]): ReadableStream<LogLines> {
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-  return ReadableStream.from([{ lines, ndjson: new TextEncoder().encode(text) }]);
+  return ReadableStream.from([{ ndjson: new TextEncoder().encode(text) }]);
 }
 
 /** The web surface over a fake daemon. */
@@ -76,13 +76,14 @@ export class FakeWeb implements AsyncDisposable {
   readonly backend: Backend;
   readonly sessions: Sessions;
   readonly tokens: NamedTokens;
+  readonly gatekeeper: Gatekeeper;
   readonly #home = tempHome();
   #tell: (change: ProcessChange) => void = () => {};
 
   constructor(answers: Answers = {}, now: () => number = Date.now) {
     const all = { ...USUAL, ...answers };
     this.backend = {
-      actions: new Set(ACTIONS),
+      actions: new Set([...ACTIONS, ...Object.keys(answers)]),
       dispatch: async (action, payload) => {
         this.calls.push([action, payload]);
         return await all[action]?.(payload as never);
@@ -90,11 +91,16 @@ export class FakeWeb implements AsyncDisposable {
       events: () =>
         new ReadableStream({ start: (out) => void (this.#tell = (c) => out.enqueue(c)) }),
       namesOf: (target) => new Set([target]),
-      streamLogs: (query) => Promise.resolve(linesOf([{ name: query.get("target"), line: "<b>" }])),
+      streamLogs: (query) =>
+        Promise.resolve(linesOf([
+          { name: query.get("target"), line: "<b>" },
+          // Ends a line to JavaScript's `.`, and to nobody else.
+          { name: query.get("target"), line: "one\u2028still one" },
+        ])),
     };
     this.sessions = new Sessions(now);
     this.tokens = new NamedTokens(`${this.#home.path}/tokens.json`);
-    const gatekeeper = new Gatekeeper({
+    this.gatekeeper = new Gatekeeper({
       isOwner: (authorization) => authorization === `Bearer ${TOKEN}`,
       tokens: this.tokens,
       sessions: this.sessions,
@@ -102,7 +108,7 @@ export class FakeWeb implements AsyncDisposable {
     });
     this.app = webApp({
       backend: this.backend,
-      gatekeeper,
+      gatekeeper: this.gatekeeper,
       names: new SiteNames(["box.lan"]),
       snapshots: new Snapshots({
         list: () => this.backend.dispatch("list", undefined),

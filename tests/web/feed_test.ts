@@ -110,7 +110,7 @@ Deno.test("Feed sends nothing but the list unless it is asked to", async () => {
 
 Deno.test("Feed sends log lines in batches, as text", async () => {
   const scene = new Scene();
-  scene.lines = ["<img onerror=x>", "\x1b]52;c;x\x07"].map((line) => ({ line }));
+  scene.lines = ["<img onerror=x>", "\x1b]52;c;x\x07", "a\u2028b,\n"].map((line) => ({ line }));
   const client = scene.join();
   client.say({ type: "subscribe", topics: ["logs"], target: "api", lines: 10 });
   await waitFor(() => client.types().includes("log"));

@@ -145,3 +145,15 @@ Deno.test("webApp() streams events as lines, and as server-sent events for brows
     await reader.cancel();
   }
 });
+
+Deno.test("webApp() streams lines of logs as lines, and each as an event for browsers", async () => {
+  await using web = new FakeWeb();
+  const lines = await web.ask("GET", "/api/v1/logs?target=api");
+  assertEquals(lines.headers.get("content-type"), "application/x-ndjson");
+  const items = lines.body.trimEnd().split("\n").map((text: string) => JSON.parse(text));
+  assertEquals(items.map(({ line }: { line: string }) => line), ["<b>", "one\u2028still one"]);
+  const accept = { headers: { accept: "text/event-stream" } };
+  const events = await web.ask("GET", "/api/v1/logs?target=api", accept);
+  const blocks = [": connected", ...items.map((item: unknown) => `data: ${JSON.stringify(item)}`)];
+  assertEquals(events.body, blocks.map((block) => `${block}\n\n`).join(""));
+});

@@ -11,6 +11,7 @@ const ALLOWED: readonly (readonly [string, unknown, "read" | "operate" | "admin"
   ["logs", { target: "app" }, "read"],
   ["history", "app", "read"],
   ["cron_list", undefined, "read"],
+  ["webhook_list", undefined, "read"],
   ["restart", "app", "operate"],
   ["start", { target: "app" }, "operate"],
   ["start", "app", "operate"],
@@ -19,6 +20,7 @@ const ALLOWED: readonly (readonly [string, unknown, "read" | "operate" | "admin"
   ["rolling_reload", { target: "app", config: { tags: ["x"] } }, "admin"],
   ["reconfigure", { target: "app", config: { tags: ["x"] } }, "admin"],
   ["start", { name: "new", entrypoint: "/bin/true", cwd: "/" }, "admin"],
+  ["webhook_test", undefined, "admin"],
   ["token", undefined, "admin"],
   ["token_list", undefined, "admin"],
 ];

@@ -1,11 +1,11 @@
 /** `procsup __complete`: what the completion scripts ask. Quick, silent, and never starts a daemon. */
 
+import { plainText } from "../../model/plain_text.ts";
 import type { CommandContext } from "../command.ts";
 import { type Candidate, candidates } from "../completion/candidates.ts";
 import { typedHome } from "../completion/typed_home.ts";
 import { absolute } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
-import { plainText } from "../terminal_text.ts";
 
 /** Longer than a person waits for a tab. */
 const PATIENCE_MS = 400;

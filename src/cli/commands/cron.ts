@@ -2,6 +2,7 @@
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
+import { plainText } from "../../model/plain_text.ts";
 import type { CronJson } from "../../protocol/actions.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { CronRunJson } from "../../protocol/history_json.ts";
@@ -12,7 +13,6 @@ import { clockTime } from "../describe.ts";
 import { humanDuration } from "../human.ts";
 import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
-import { plainText } from "../terminal_text.ts";
 
 type Verb = (client: DaemonClient, output: Output, name: string) => Promise<void>;
 

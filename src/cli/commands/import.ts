@@ -3,16 +3,25 @@
 import { ConfigProblem } from "../../config/problem.ts";
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
+import { plainText } from "../../model/plain_text.ts";
 import { absolute } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { reportProblems } from "../config_problems.ts";
 import { writeMessage } from "../output.ts";
-import { plainText } from "../terminal_text.ts";
+import { shellWord } from "../shell_word.ts";
+
+const TOOLS: readonly (readonly [RegExp, string])[] = [
+  [/^(ecosystem|pm2)\b.*\.([cm]?js|json|ya?ml)$|^dump\.pm2/, "pm2"],
+  [/\.(conf|ini)$/, "supervisord"],
+  [/^Procfile(\..+)?$|\.procfile$/i, "procfile"],
+  [/^process-compose.*\.ya?ml$/, "compose"],
+];
 
 /** Prints the converted file, or writes it; what was lost is told. */
 export async function run(context: CommandContext): Promise<number> {
   const { importFile, IMPORTER_NAMES } = await import("../../config/import/import_file.ts");
-  const [tool, word] = context.positionals as [string, string];
+  const [first, second] = context.positionals as [string, string | undefined];
+  const [tool, word] = second === undefined ? [toolOf(first), first] : [first, second];
   if (!IMPORTER_NAMES.includes(tool)) {
     const near = didYouMean(tool, IMPORTER_NAMES);
     throw new ProcsupError("bad_request", `Cannot import from "${tool}"`, {
@@ -38,6 +47,21 @@ export async function run(context: CommandContext): Promise<number> {
     if (error instanceof ConfigProblem) return reportProblems(error, Deno.cwd());
     throw error;
   }
+}
+
+/** Whose file it is, by its name, where only the file was given. */
+function toolOf(file: string): string {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  const found = TOOLS.find(([pattern]) => pattern.test(name));
+  if (found !== undefined) return found[1];
+  if (TOOLS.some(([, tool]) => tool === file)) {
+    throw new ProcsupError("bad_request", "Nothing to import: no file", {
+      hint: `procsup import ${file} <file>`,
+    });
+  }
+  throw new ProcsupError("bad_request", `Cannot tell whose file "${file}" is`, {
+    hint: `Say so: procsup import pm2|supervisord|procfile|compose ${shellWord(file)}`,
+  });
 }
 
 /** A file that is there is somebody's work. */

@@ -8,7 +8,7 @@ import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
 import { processColumns } from "../process_columns.ts";
 
-/** Prints every process, once or again and again. */
+/** Prints every process, or those of the targets, once or again and again. */
 export async function run(context: CommandContext): Promise<void> {
   const { output } = context;
   if (context.flags.on("watch")) {
@@ -16,13 +16,22 @@ export async function run(context: CommandContext): Promise<void> {
     return await watchList(context, (processes, width) => tableOf(output, processes, width));
   }
   const client = connect(context);
-  const processes = await client.call("list");
+  const processes = await selected(await client.call("list"), context.positionals);
   if (await printData(output, processes, processes.map((process) => process.name))) return;
   if (processes.length === 0) {
     output.note("no apps yet\n  hint: procsup start <script>");
     return;
   }
   printTable(output, processes);
+}
+
+/** Most lists are whole: what tells targets apart is loaded for the others. */
+async function selected(
+  processes: readonly ProcessJson[],
+  targets: readonly string[],
+): Promise<readonly ProcessJson[]> {
+  if (targets.length === 0) return processes;
+  return (await import("../select_processes.ts")).selectProcesses(processes, targets);
 }
 
 function printTable(output: Output, processes: readonly ProcessJson[]): void {

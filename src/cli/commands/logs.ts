@@ -1,11 +1,13 @@
 /** `procsup logs`: the last lines, and with `-f` those that follow. */
 
 import { baseName } from "../../model/name.ts";
+import { plainText } from "../../model/plain_text.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
+import { refuseWholeFormats } from "../line_format.ts";
 import { paintName } from "../paint.ts";
-import { colorText, plainText } from "../terminal_text.ts";
+import { colorText } from "../terminal_text.ts";
 
 interface LogLine {
   readonly name: string;
@@ -22,6 +24,7 @@ interface LogStart {
 
 /** Prints the lines of the targets by time, each process's name before them where there are several. */
 export async function run(context: CommandContext): Promise<void> {
+  refuseWholeFormats(context.output, "logs");
   if (context.flags.on("follow")) return await follow(context);
   const stream = await connect(context).stream(`/logs?${query(context)}`);
   for await (const { value, line } of ndjson<LogLine>(stream, false)) {

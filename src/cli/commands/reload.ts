@@ -1,10 +1,12 @@
 /** `procsup reload`. */
 
 import type { CommandContext } from "../command.ts";
+import { refuseFiles } from "../refuse_files.ts";
 import { forEachTarget } from "../results.ts";
 
 /** Reloads the targets, and waits until they have stayed up. */
-export function run(context: CommandContext): Promise<number> {
-  const wait = context.flags.on("no-wait") ? {} : { wait: true };
-  return forEachTarget(context, (client, target) => client.call("reload", { target, ...wait }));
+export async function run(context: CommandContext): Promise<number> {
+  await refuseFiles(context);
+  const wait = !context.flags.on("no-wait");
+  return await forEachTarget(context, (client, target) => client.call("reload", { target, wait }));
 }

@@ -1,11 +1,11 @@
 /** `procsup resurrect`. */
 
+import { plainText } from "../../model/plain_text.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { counted } from "../human.ts";
 import { writeMessage } from "../output.ts";
 import { printData } from "../print_data.ts";
-import { plainText } from "../terminal_text.ts";
 
 /** Brings the saved processes back. Exit code 1 when some did not come. */
 export async function run(context: CommandContext): Promise<number> {

@@ -5,6 +5,7 @@ import { baseName } from "../../model/name.ts";
 import type { CommandContext } from "../command.ts";
 import { writeMessage } from "../output.ts";
 import { paintName } from "../paint.ts";
+import { makeRunHome } from "../run_home.ts";
 import { startPayloads } from "../start_payload.ts";
 
 interface Line {
@@ -16,7 +17,7 @@ interface Line {
 /** Runs until they end, in a home that is gone afterwards unless `--home` names one. */
 export async function run(context: CommandContext): Promise<number> {
   const given = context.flags.text("home");
-  const home = given ?? Deno.makeTempDirSync({ prefix: "procsup-run-" });
+  const home = given ?? makeRunHome();
   const { runForeground } = await import("../../daemon/foreground.ts");
   try {
     return await runForeground({
@@ -45,6 +46,7 @@ function what(context: CommandContext) {
     flags,
     cwd: Deno.cwd(),
     cpus: navigator.hardwareConcurrency,
+    variable: (name) => Deno.env.get(name),
     isFile: () => false,
   });
   return { config: { restart_policy: "never", inherit_env: true, ...config } };

@@ -1,13 +1,14 @@
 /** `procsup start`: new apps, or existing ones again. */
 
-import { ProcsupError } from "../../model/errors.ts";
+import { didYouMean } from "../../model/did_you_mean.ts";
+import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import type { ActionResult } from "../../protocol/actions.ts";
 import type { StartPayload } from "../../protocol/payloads.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
-import { startPayloads } from "../start_payload.ts";
+import { commandHint, startPayloads } from "../start_payload.ts";
 
 /** Starts everything that was named. The worst exit code wins. */
 export async function run(context: CommandContext): Promise<number> {
@@ -22,19 +23,23 @@ export async function run(context: CommandContext): Promise<number> {
     flags: context.flags,
     cwd: Deno.cwd(),
     cpus: navigator.hardwareConcurrency,
+    variable: (name) => Deno.env.get(name),
     isFile,
   });
   const client = connect(context);
   const wait = context.flags.on("no-wait") ? {} : { wait: true };
   const results: ActionResult[] = [];
   let worst = 0;
-  for (const payload of payloads) {
+  for (const [index, payload] of payloads.entries()) {
     try {
       const act = () => client.call("start", { ...payload, ...wait });
       results.push(...(await withDaemonStarted(context, act)).results);
     } catch (error) {
-      worst = Math.max(worst, reportError(helped(error, payload)));
-      if (error instanceof ProcsupError && error.code === "daemon_unreachable") break;
+      const command = index === 0 && results.length === 0 && isCommand(error, payload);
+      const code = reportError(helped(error, payload, command ? context : undefined));
+      worst = Math.max(worst, code);
+      // `start npm run web`: the other words are arguments.
+      if (command || code === ERROR_TABLE.daemon_unreachable.exit) break;
     }
   }
   if (results.length === 0 && worst !== 0) return worst;
@@ -63,17 +68,34 @@ function refuseNothing({ positionals, rest }: CommandContext): void {
 }
 
 /** The failure with a hint that only the command line can give. */
-function helped(error: unknown, payload: StartPayload): unknown {
+function helped(error: unknown, payload: StartPayload, command?: CommandContext): unknown {
   if (!(error instanceof ProcsupError)) return error;
-  const hint = hintFor(error, payload);
+  const hint = command === undefined ? hintFor(error, payload) : commandHint(command.positionals);
   return hint === undefined ? error : new ProcsupError(error.code, error.message, { hint });
 }
 
 function hintFor(error: ProcsupError, { target, name }: StartPayload): string | undefined {
   if (error.code === "name_taken") return `Use another --name, or: procsup restart ${name}`;
   if (error.code !== "process_not_found" || target === undefined) return undefined;
-  if (isOnPath(target)) return `A command on PATH is started with: procsup start -- ${target}`;
-  return undefined;
+  const near = didYouMean(target, filesHere());
+  if (near !== undefined) return `There is no file "${target}" here; did you mean "${near}"?`;
+  // The daemon has found a name that is like it.
+  if (error.hint?.includes("did you mean")) return undefined;
+  return `There is no file "${target}" here, and no process of that name; see procsup list`;
+}
+
+/** Whether the word is no process, but a program. */
+function isCommand(error: unknown, { target }: StartPayload): boolean {
+  return error instanceof ProcsupError && error.code === "process_not_found" &&
+    target !== undefined && isOnPath(target);
+}
+
+function filesHere(): string[] {
+  try {
+    return [...Deno.readDirSync(".")].filter(({ isFile }) => isFile).map(({ name }) => name);
+  } catch {
+    return [];
+  }
 }
 
 function isOnPath(command: string): boolean {

@@ -1,6 +1,7 @@
 /** `procsup status`: one app or several, or the daemon. */
 
 import { ERROR_TABLE } from "../../model/errors.ts";
+import { plainText } from "../../model/plain_text.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import type { ProcessJson } from "../../protocol/process_json.ts";
 import type { CommandContext } from "../command.ts";
@@ -13,11 +14,11 @@ import {
   stateSummary,
 } from "../describe.ts";
 import { humanBytes, humanDuration } from "../human.ts";
+import { askEachMatch } from "../each_match.ts";
 import type { Output } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";
 import { reportError } from "../report_error.ts";
-import { plainText } from "../terminal_text.ts";
 
 const NOT_RUNNING = 3;
 
@@ -28,11 +29,18 @@ export async function run(context: CommandContext): Promise<number> {
   if (context.positionals.length === 0) return await daemonStatus(context);
   const client = connect(context);
   let worst = 0;
+  let printed = 0;
   for (const target of context.positionals) {
     try {
-      const process = await client.call("status", { target });
-      if (process.state !== "running") worst = Math.max(worst, NOT_RUNNING);
-      await print(context, process);
+      const found = await askEachMatch(
+        client,
+        target,
+        (target) => client.call("status", { target }),
+      );
+      for (const process of found) {
+        if (process.state !== "running") worst = Math.max(worst, NOT_RUNNING);
+        await print(context, process, printed++ > 0);
+      }
     } catch (error) {
       const code = reportError(error);
       worst = Math.max(worst, code);
@@ -42,8 +50,13 @@ export async function run(context: CommandContext): Promise<number> {
   return worst;
 }
 
-async function print({ output, home }: CommandContext, process: ProcessJson): Promise<void> {
+async function print(
+  { output, home }: CommandContext,
+  process: ProcessJson,
+  apart: boolean,
+): Promise<void> {
   if (await printData(output, process, [process.name])) return;
+  if (apart) output.done("");
   const folder = `${pathsIn(home).apps}/${process.name}`;
   const up = process.pid > 0;
   const lines: (Line | false)[] = [
@@ -55,6 +68,7 @@ async function print({ output, home }: CommandContext, process: ProcessJson): Pr
     ["pid", up ? String(process.pid) : "-"],
     ["uptime", up ? humanDuration(process.uptime / 1e6) : "-"],
     ["restarts", String(process.restarts)],
+    ...schedules(process),
     process.next_restart_at !== null && ["next restart", clockTime(process.next_restart_at)],
     ["cpu", up ? `${process.cpu_percent.toFixed(1)}%` : "-"],
     ["mem", up ? humanBytes(process.memory_bytes) : "-"],
@@ -69,6 +83,17 @@ async function print({ output, home }: CommandContext, process: ProcessJson): Pr
     ["reason", plainText(process.last_reason) || "-"],
   ];
   printLines(output, lines.filter((line) => line !== false));
+}
+
+/** What the clock does to it, and how to learn when. */
+function schedules({ name, config }: ProcessJson): Line[] {
+  return Object.entries({ "cron": config.cron, "cron restart": config.cron_restart })
+    .filter(([, given]) => given !== undefined)
+    .map(([key, given]) => {
+      const { schedule, timezone } = given as { schedule: string; timezone?: string };
+      const zone = timezone === undefined ? "" : ` ${timezone}`;
+      return [key, plainText(`${schedule}${zone}, see procsup cron next ${name}`)];
+    });
 }
 
 function lastExit(process: ProcessJson): string {

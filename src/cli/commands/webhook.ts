@@ -2,12 +2,12 @@
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
+import { plainText } from "../../model/plain_text.ts";
 import type { WebhookJson } from "../../protocol/webhook_json.ts";
 import { type Column, tableLines } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { printData } from "../print_data.ts";
-import { plainText } from "../terminal_text.ts";
 
 /** Lists them, or sends a test; exit code 1 when one did not take it. */
 export async function run(context: CommandContext): Promise<number> {

@@ -1,19 +1,24 @@
 /** `procsup why`: the plain-words answer. */
 
+import { plainText } from "../../model/plain_text.ts";
 import type { WhyJson } from "../../protocol/actions.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
+import { askEachMatch } from "../each_match.ts";
 import type { Output } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";
-import { plainText } from "../terminal_text.ts";
 
 /** Prints why a process is in the state it is in. */
 export async function run(context: CommandContext): Promise<void> {
   const client = connect(context);
-  const why = await client.call("why", { target: context.positionals[0]! });
-  if (await printData(context.output, why, [why.process.name])) return;
-  printWhy(context.output, why);
+  const ask = (target: string) => client.call("why", { target });
+  const answers = await askEachMatch(client, context.positionals[0]!, ask);
+  for (const [index, why] of answers.entries()) {
+    if (await printData(context.output, why, [why.process.name])) continue;
+    if (index > 0) context.output.data("");
+    printWhy(context.output, why);
+  }
 }
 
 function printWhy(output: Output, { process, reasons, last_stderr, hints }: WhyJson): void {

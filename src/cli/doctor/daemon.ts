@@ -9,16 +9,12 @@ import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { otherVersion, type Peer } from "../../protocol/peer.ts";
 import { type Finding, homeFlag, ok, warning, wrong } from "./finding.ts";
 
-/** A daemon that has not answered by then hangs. */
-const PATIENCE_MS = 5000;
-
 /** The daemon of a home. */
 export async function checkDaemon(home: string): Promise<Finding[]> {
   const peers: Peer[] = [];
   const client = new DaemonClient(home, (peer) => void peers.push(peer));
-  const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
-    const { version } = await client.call("ping", undefined, { signal });
+    const { version } = await client.call("ping");
     const other = peers[0] === undefined ? undefined : otherVersion(peers[0]);
     return [
       other === undefined
@@ -27,7 +23,7 @@ export async function checkDaemon(home: string): Promise<Finding[]> {
       ...firstProcess(home),
     ];
   } catch (error) {
-    if (!(error instanceof ProcsupError) && !signal.aborted) throw error;
+    if (!(error instanceof ProcsupError)) throw error;
     return [silentDaemon(home)];
   }
 }

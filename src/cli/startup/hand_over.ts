@@ -19,19 +19,16 @@ export function runsByHand(home: string): boolean {
   return readFileIfAny(lock) !== undefined && !isFree(lock) && !readDaemonRecord(home)?.service;
 }
 
-/** Ends that daemon without its apps. Throws `timeout` when it stays. */
+/** Ends that daemon without its apps. Throws `daemon_hangs`, and `timeout` when it stays. */
 export async function handOver(home: string): Promise<void> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  try {
-    await new DaemonClient(home, () => {}).call("release", undefined, { signal });
-    while (!isFree(pathsIn(home).lock)) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-      signal.throwIfAborted();
+  await new DaemonClient(home, () => {}).call("release");
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!isFree(pathsIn(home).lock)) {
+    if (Date.now() > deadline) {
+      throw new ProcsupError("timeout", `The daemon does not let go of "${home}"`, {
+        hint: `procsup doctor${homeFlag(home)}`,
+      });
     }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new ProcsupError("timeout", `The daemon does not let go of "${home}"`, {
-      hint: `procsup doctor${homeFlag(home)}`,
-    });
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

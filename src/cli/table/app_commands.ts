@@ -19,6 +19,7 @@ export const APP_COMMANDS: readonly Command[] = [
     examples: [
       "procsup start api.ts --name api -i 2",
       "procsup start server.py -e PORT=8080 -- --verbose",
+      "procsup start worker.js --watch --max-memory 300MB -e API_KEY",
       "procsup start -- caddy run",
       "procsup start api",
       "procsup start procsup.yaml --only api,worker",
@@ -51,7 +52,7 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "reload",
     group: "Apps",
-    summary: "Restart apps gently, or have them reload by themselves",
+    summary: "Reload apps gently, the instances of one in turn",
     usage: "<target…>",
     words: [1, MANY],
     flags: [NO_WAIT],
@@ -60,7 +61,7 @@ export const APP_COMMANDS: readonly Command[] = [
   },
   {
     name: "roll",
-    aliases: { "rolling-reload": [] },
+    aliases: { "rolling-reload": [], gracefulReload: [] },
     group: "Apps",
     summary: "Reload the instances of an app, a batch at a time",
     usage: "<target>",

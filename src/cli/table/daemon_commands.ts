@@ -135,6 +135,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "startup",
+    aliases: { unstartup: ["uninstall"] },
     group: "Daemon",
     summary: "Start the daemon at boot: show, install or remove the unit",
     usage: "[install|uninstall|status]",

@@ -15,11 +15,11 @@ const INTERVAL: Flag = {
 export const LOOK_COMMANDS: readonly Command[] = [
   {
     name: "list",
-    aliases: { ls: [], ps: [], l: [], jlist: ["--json"] },
+    aliases: { ls: [], ps: [], l: [], jlist: ["--json"], prettylist: ["--json"] },
     group: "Look",
     summary: "List the apps",
-    usage: "",
-    words: [0, 0],
+    usage: "[target…]",
+    words: [0, MANY],
     flags: [
       { name: "watch", short: "w", type: "bool", help: "again and again; -o jsonl: what changes" },
       INTERVAL,
@@ -27,6 +27,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
     examples: [
       "procsup list",
       "procsup list -o wide",
+      "procsup list api tag:web",
       "procsup list --json",
       "procsup list --watch",
       "procsup list --watch -o jsonl",
@@ -86,6 +87,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
       { name: "invert", type: "bool", help: "with --grep: lines that do not" },
       { name: "timestamps", short: "t", type: "bool", help: "say when each line was written" },
       { name: "raw", type: "bool", help: "control sequences reach the terminal" },
+      { name: "nostream", type: "bool", help: "for who knows PM2: it is so without -f" },
     ],
     examples: [
       "procsup logs api -f",

@@ -48,7 +48,7 @@ export function decodeKeys(text: string, final = false): { keys: Input[]; rest: 
     const step = rest[0] === "\x1b" ? escaped(rest, final) : plain(rest);
     if (step === undefined) break;
     if (step.input !== undefined) keys.push(step.input);
-    rest = rest.slice(step.length);
+    rest = (step.again ?? "") + rest.slice(step.length);
   }
   return { keys, rest };
 }
@@ -56,6 +56,8 @@ export function decodeKeys(text: string, final = false): { keys: Input[]; rest: 
 interface Step {
   readonly length: number;
   readonly input?: Input;
+  /** What the rest goes on with. */
+  readonly again?: string;
 }
 
 function plain(text: string): Step {
@@ -70,7 +72,7 @@ function plain(text: string): Step {
 
 /** Undefined where the sequence is not complete. */
 function escaped(text: string, final: boolean): Step | undefined {
-  if (text.startsWith(PASTE_BEGINS)) return pasted(text, final);
+  if (text.startsWith(PASTE_BEGINS)) return pasted(text);
   // deno-lint-ignore no-control-regex
   const [sequence, letter, digits, end] = /^\x1b(?:O([A-Za-z])|\[([0-?]*)[ -/]*([@-~]))/
     .exec(text) ?? [];
@@ -90,14 +92,24 @@ function escaped(text: string, final: boolean): Step | undefined {
   return key(`alt-${next}`, 1 + next.length);
 }
 
-function pasted(text: string, final: boolean): Step | undefined {
-  const end = text.indexOf(PASTE_ENDS);
-  if (end < 0 && !final && text.length < MAX_PASTE) return undefined;
-  const inner = text.slice(PASTE_BEGINS.length, end < 0 ? undefined : end);
-  return {
-    length: end < 0 ? text.length : end + PASTE_ENDS.length,
-    input: { type: "paste", text: inner },
-  };
+/**
+ * Over only with its end, however long that takes to come: the rest of a paste must not be taken for
+ * keys, each of which does something. A long one is handed on in parts.
+ */
+function pasted(text: string): Step | undefined {
+  const from = PASTE_BEGINS.length;
+  const end = text.indexOf(PASTE_ENDS, from);
+  if (end >= 0) {
+    return { length: end + PASTE_ENDS.length, input: paste(text.slice(from, end)) };
+  }
+  if (text.length < MAX_PASTE) return undefined;
+  // Its end may have begun.
+  const length = text.length - PASTE_ENDS.length;
+  return { length, input: paste(text.slice(from, length)), again: PASTE_BEGINS };
+}
+
+function paste(text: string): Input {
+  return { type: "paste", text };
 }
 
 function key(name: string, length: number): Step {

@@ -1,6 +1,7 @@
 /** Text of others on one line of the screen: made safe, cut, filled up and broken by columns. */
 
-import { colorText, plainText } from "../terminal_text.ts";
+import { plainText } from "../../model/plain_text.ts";
+import { colorText } from "../terminal_text.ts";
 import { textWidth } from "../text_width.ts";
 
 /** Characters that turn the direction of a line, or end it, and thereby show another text than there is. */

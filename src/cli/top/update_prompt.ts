@@ -1,6 +1,6 @@
 /** Typing into the line at the bottom. Pure. */
 
-import { plainText } from "../terminal_text.ts";
+import { plainText } from "../../model/plain_text.ts";
 import type { ActionCall, Message, Wish } from "./messages.ts";
 import { PALETTE_WORDS, parsePalette } from "./palette.ts";
 import { completed, nearest, type Prompt } from "./prompt.ts";

@@ -1,7 +1,7 @@
 /** One daemon after the other on the same home, while the apps run on; the old one again if need be. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
-import type { DaemonRecord } from "../../platform/daemon_record.ts";
+import { type DaemonRecord, readDaemonRecord } from "../../platform/daemon_record.ts";
 import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { VERSION } from "../../protocol/actions.ts";
@@ -21,7 +21,7 @@ export async function replaceDaemon(home: string, old: DaemonRecord | undefined)
   const before = keepRunning(home, old);
   const client = new DaemonClient(home, () => {});
   const { pid } = await client.call("release", { upgrade_to: VERSION });
-  if (old?.service) return await restarted(client, home, old.service);
+  if (old?.service) return await restarted(client, home, old.service, pid);
   if (!await until(() => isFree(pathsIn(home).lock))) {
     throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
       hint: `procsup doctor --home ${home}`,
@@ -69,8 +69,15 @@ async function rollBack(
 }
 
 /** The service manager starts the next one from its own unit. */
-async function restarted(client: DaemonClient, home: string, service: string): Promise<void> {
-  const answered = async () => (await client.call("ping")).version === VERSION;
+async function restarted(
+  client: DaemonClient,
+  home: string,
+  service: string,
+  oldPid: number,
+): Promise<void> {
+  // The old one answers until it ends, and may be of the same version.
+  const answered = async () =>
+    readDaemonRecord(home)?.pid !== oldPid && (await client.call("ping")).version === VERSION;
   if (await until(answered)) return;
   throw new ProcsupError(
     "start_failed",

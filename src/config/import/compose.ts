@@ -78,7 +78,7 @@ function convert({ file, value }: ConfigDocument): Imported {
     const docker = isMap(value) && "services" in value;
     throw new ConfigProblem(file, 'it has no "processes"', {
       advice: docker
-        ? "services of Docker are containers, not processes"
+        ? "its services are containers of Docker; what is read here are files of process-compose"
         : "is it process-compose?",
     });
   }

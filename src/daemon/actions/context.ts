@@ -4,6 +4,7 @@ import { lastTextLines } from "../../logs/last_lines.ts";
 import type { Outcome } from "../../manager/bulk.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import type { HomePaths } from "../../platform/paths.ts";
+import type { HookOrigin } from "../../process/requests.ts";
 import type { ActionResult, BulkResult } from "../../protocol/actions.ts";
 import type { ConfigFiles } from "../config_files.ts";
 import type { Farewell } from "../farewell.ts";
@@ -25,6 +26,8 @@ export interface ActionContext {
   readonly farewell: Farewell;
   /** Who asks; undefined where that makes no difference. */
   readonly by?: Principal;
+  /** The hook out of which it is asked, if any. */
+  readonly askedIn?: HookOrigin | undefined;
   /** Ends the daemon once the answer is out. */
   readonly endDaemon: () => void;
 }

@@ -1,4 +1,4 @@
-/** `reload`: the reload signal, or stop and start. */
+/** `reload`: the reload signal, or stop and start, of several instances one after the other. */
 
 import type { BulkResult } from "../../protocol/actions.ts";
 import { type ActionContext, bulkResult } from "./context.ts";
@@ -6,6 +6,8 @@ import { readTarget } from "./payload.ts";
 
 /** Reloads processes. */
 export async function reload(context: ActionContext, payload: unknown): Promise<BulkResult> {
-  const { target, wait = false } = readTarget(payload);
-  return bulkResult(context, "reloaded", await context.manager.fleet.reload(target, { wait }));
+  const { target, wait } = readTarget(payload);
+  const { manager: { fleet }, askedIn } = context;
+  const options = wait === undefined ? { askedIn } : { askedIn, wait };
+  return bulkResult(context, "reloaded", await fleet.reload(target, options));
 }

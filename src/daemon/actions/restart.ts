@@ -7,5 +7,6 @@ import { readTarget } from "./payload.ts";
 /** Restarts processes. */
 export async function restart(context: ActionContext, payload: unknown): Promise<BulkResult> {
   const { target, wait = false } = readTarget(payload);
-  return bulkResult(context, "restarted", await context.manager.fleet.restart(target, { wait }));
+  const { manager: { fleet }, askedIn } = context;
+  return bulkResult(context, "restarted", await fleet.restart(target, { wait, askedIn }));
 }

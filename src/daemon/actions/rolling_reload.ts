@@ -23,6 +23,7 @@ export async function rollingReload(
     ...(given.batch_size === undefined ? {} : { batchSize: given.batch_size }),
     ...(given.wait_ready === undefined ? {} : { waitReady: given.wait_ready }),
     ...(given.config === undefined ? {} : { patch: given.config }),
+    askedIn: context.askedIn,
     rollbackOnFailure: given.rollback_on_failure ?? false,
   });
   return {

@@ -83,6 +83,7 @@ export function systemMetrics({ manager }: ActionContext): SystemMetricsJson {
       version: VERSION,
       memory_bytes: Deno.memoryUsage().rss,
       uptime_seconds: Math.floor((performance.now() - startedAt) / 1000),
+      restarts_last_hour: manager.fleet.registry.restartsLastHour,
     },
   };
 }

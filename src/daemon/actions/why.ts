@@ -15,11 +15,12 @@ const STDERR_LINES = 10;
 export async function why({ manager }: ActionContext, payload: unknown): Promise<WhyJson> {
   const { target } = readTarget(payload);
   const info = manager.inspect(target);
+  const last_stderr = await lastTextLines(manager.logPathStderr(target), STDERR_LINES);
   return {
     process: processJson(info),
     reasons: reasonsOf(info, Date.now()),
-    last_stderr: await lastTextLines(manager.logPathStderr(target), STDERR_LINES),
-    hints: hintsOf(info),
+    last_stderr,
+    hints: hintsOf(info, last_stderr),
   };
 }
 
@@ -28,6 +29,10 @@ export function reasonsOf(info: ProcessInfo, now: number): string[] {
   const reasons = [headline(info)];
   if (info.nextRestartAt !== null) {
     reasons.push(`starts again in ${rounded(Math.max(0, info.nextRestartAt.getTime() - now))}`);
+  }
+  const { cron } = info.config;
+  if (cron !== undefined && info.state !== "running") {
+    reasons.push(`started by the clock only: ${cron.schedule}`);
   }
   if (info.lastExit !== null) {
     reasons.push(`last exit: ${describeExit(info.lastExit)} at ${info.lastExit.at.toISOString()}`);
@@ -43,15 +48,34 @@ export function reasonsOf(info: ProcessInfo, now: number): string[] {
   return reasons;
 }
 
-function headline({ name, state, pid, restarts, lastReason, uptimeMs }: ProcessInfo): string {
+function headline(info: ProcessInfo): string {
+  const { name, state, pid, restarts, lastReason, lastExit, uptimeMs } = info;
   if (state !== "running") return `${name} is ${state}${lastReason ? `: ${lastReason}` : ""}`;
-  const again = restarts > 0 && lastReason !== "" ? `, started again: ${lastReason}` : "";
+  // Restarts by the watch, the clock or a person are not counted.
+  const again = (restarts > 0 || lastExit !== null) && lastReason !== ""
+    ? `, started again: ${lastReason}`
+    : "";
   return `${name} is running, up for ${rounded(uptimeMs)} as pid ${pid}${again}`;
 }
 
-function hintsOf({ name, state }: ProcessInfo): string[] {
+/** What to do next, the most telling first. Pure. */
+export function hintsOf(
+  { name, state, config }: ProcessInfo,
+  stderr: readonly string[] = [],
+): string[] {
   if (state === "running") return [`procsup logs ${name} -f`];
-  return [`procsup logs ${name} --err -n 50`, `procsup restart ${name}`];
+  if (state === "stopped" && config.cron !== undefined) {
+    return [`procsup cron history ${name}`, `procsup cron run ${name}`];
+  }
+  const portTaken = stderr.some((line) => /EADDRINUSE|address (is )?already in use/i.test(line));
+  return [
+    // With PM2's cluster mode they would share it.
+    ...(portTaken && config.instances > 1 && config.sockets.length === 0
+      ? ['instances share a port by sockets: ["HOST:PORT"], or procsup start --socket HOST:PORT']
+      : []),
+    `procsup logs ${name} --err -n 50`,
+    `procsup restart ${name}`,
+  ];
 }
 
 function rounded(ms: number): string {

@@ -21,15 +21,11 @@ export interface Message {
 export const STDERR_LINES = 20;
 export const STDERR_BYTES = 8 * 1024;
 
-/** The message about a process. Its output is text of others: what steers a terminal is taken out. */
+/** The message about a process. */
 export function messageAbout(
   event: WebhookEvent,
   change: ProcessChange,
-  { namespace, host, stderr }: {
-    readonly namespace: string;
-    readonly host: string;
-    readonly stderr: readonly string[];
-  },
+  { namespace, host }: { readonly namespace: string; readonly host: string },
 ): Message {
   const { name, id, state, pid, restarts, reason, exit, at } = change;
   const data: WebhookBody["data"] = {
@@ -38,9 +34,16 @@ export function messageAbout(
       ...{ name, id: id.slice(0, 8), namespace, state, pid, restarts, reason },
       last_exit: exit === null ? null : exitJson(exit),
     },
-    stderr: stderr.map(plainText),
+    stderr: [],
   };
   return message(event, at, data);
+}
+
+/** A body with what the process said last: text of others, what steers a terminal is taken out. */
+export function bodyWithStderr(body: string, stderr: readonly string[]): string {
+  const whole: WebhookBody = JSON.parse(body);
+  const data = { ...whole.data, stderr: stderr.map(plainText) };
+  return JSON.stringify({ ...whole, data } satisfies WebhookBody);
 }
 
 /** The message of `procsup webhook test`. */

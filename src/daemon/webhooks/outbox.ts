@@ -28,12 +28,15 @@ export class Outbox {
   add(to: string, message: Message): Delivery {
     this.#last = Math.max(Date.now(), this.#last + 1);
     const delivery = { ...message, to, file: `${this.#folder}/${this.#last}.json` };
-    try {
-      replaceFile(delivery.file, JSON.stringify({ ...message, to }));
-    } catch (error) {
-      this.#warn(`Webhook "${to}": what is sent cannot be put on record: ${messageOf(error)}`);
-    }
+    this.#write(delivery);
     return delivery;
+  }
+
+  /** Puts another body on record for it. */
+  rewrite(delivery: Delivery, body: string): Delivery {
+    const rewritten = { ...delivery, body };
+    this.#write(rewritten);
+    return rewritten;
   }
 
   /** It came through, or was given up. */
@@ -54,6 +57,15 @@ export class Outbox {
         this.#last = Math.max(this.#last, parseInt(name));
         return this.#read(`${this.#folder}/${name}`) ?? [];
       });
+  }
+
+  #write({ file, ...delivery }: Delivery): void {
+    try {
+      replaceFile(file, JSON.stringify(delivery));
+    } catch (error) {
+      const why = messageOf(error);
+      this.#warn(`Webhook "${delivery.to}": what is sent cannot be put on record: ${why}`);
+    }
   }
 
   #read(file: string): Delivery | undefined {

@@ -7,12 +7,18 @@ import { lastTextLines } from "../../logs/last_lines.ts";
 import type { Fleet } from "../../manager/fleet.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/webhook_json.ts";
-import { messageAbout, STDERR_BYTES, STDERR_LINES, testMessage } from "./message.ts";
-import { Outbox } from "./outbox.ts";
+import {
+  bodyWithStderr,
+  messageAbout,
+  STDERR_BYTES,
+  STDERR_LINES,
+  testMessage,
+} from "./message.ts";
+import { type Delivery, Outbox } from "./outbox.ts";
 import { Sender } from "./sender.ts";
 import { TroubleWatch } from "./trouble_watch.ts";
 
-/** Announcements that may wait to be written: each is a short reading of a log. */
+/** Announcements that may wait for last words: each is a short reading of a log. */
 const MAX_UNWRITTEN = 1000;
 
 /** What a runner stands on. */
@@ -29,12 +35,10 @@ export interface KeyedWebhook {
   readonly key: CryptoKey | undefined;
 }
 
-/** Something that is to be told, and to whom. */
+/** What is on record, and is to be sent with what the process said last. */
 interface Announcement {
-  readonly event: WebhookEvent;
-  readonly change: ProcessChange;
   readonly process: ManagedProcess;
-  readonly to: readonly Sender[];
+  readonly to: readonly { readonly sender: Sender; readonly delivery: Delivery }[];
 }
 
 /** Tells the webhooks. */
@@ -43,7 +47,7 @@ export class Runner {
   readonly #outbox: Outbox;
   readonly #senders = new Map<string, Sender>();
   readonly #watch: TroubleWatch;
-  /** Announcements whose messages are still to be written. */
+  /** Announcements that wait for the last words of their processes. */
   readonly #inbox: Announcement[] = [];
   #writing = false;
 
@@ -55,7 +59,7 @@ export class Runner {
     for (const delivery of this.#outbox.left()) {
       const sender = this.#senders.get(delivery.to);
       if (sender === undefined) this.#outbox.remove(delivery);
-      else sender.resume(delivery);
+      else sender.send(delivery);
     }
     this.#watch = new TroubleWatch({
       path: `${folder}/troubled`,
@@ -86,11 +90,12 @@ export class Runner {
     for (const { webhook, key } of webhooks) {
       const sender = this.#senders.get(webhook.name);
       if (sender !== undefined) sender.reconfigure(webhook, key);
-      else {this.#senders.set(
-          webhook.name,
-          new Sender(webhook, key, { outbox: this.#outbox, warn }),
-        );}
+      else this.#add(new Sender(webhook, key, { outbox: this.#outbox, warn }));
     }
+  }
+
+  #add(sender: Sender): void {
+    this.#senders.set(sender.webhook.name, sender);
   }
 
   /** Takes a piece of news. */
@@ -121,11 +126,23 @@ export class Runner {
     const to = [...this.#senders.values()]
       .filter(({ webhook }) => this.#concerns(webhook, event, process));
     if (to.length === 0) return;
-    if (this.#inbox.length >= MAX_UNWRITTEN) {
-      for (const sender of this.#inbox.shift()!.to) sender.dropped();
-    }
-    this.#inbox.push({ event, change, process, to });
+    const { namespace } = process.config;
+    const message = messageAbout(event, change, { namespace, host: Deno.hostname() });
+    // On record at once: a daemon killed from now on leaves it to the next one.
+    const deliveries = to.map((sender) => ({
+      sender,
+      delivery: this.#outbox.add(sender.webhook.name, message),
+    }));
+    if (this.#inbox.length >= MAX_UNWRITTEN) this.#dropOldest();
+    this.#inbox.push({ process, to: deliveries });
     if (!this.#writing) void this.#write();
+  }
+
+  #dropOldest(): void {
+    for (const { sender, delivery } of this.#inbox.shift()!.to) {
+      this.#outbox.remove(delivery);
+      sender.dropped();
+    }
   }
 
   #concerns({ events, only }: Webhook, event: WebhookEvent, process: ManagedProcess): boolean {
@@ -141,16 +158,21 @@ export class Runner {
     });
   }
 
-  /** One after the other, so that they are sent in the order in which they happened. */
+  /** One after the other, so that all are sent in the order in which they happened. */
   async #write(): Promise<void> {
     this.#writing = true;
     try {
       for (let next = this.#inbox.shift(); next !== undefined; next = this.#inbox.shift()) {
-        const { event, change, process, to } = next;
-        const { namespace } = process.config;
-        const stderr = event === "recovered" ? [] : await this.#lastWords(process);
-        const message = messageAbout(event, change, { namespace, host: Deno.hostname(), stderr });
-        for (const sender of to) sender.send(message);
+        const { process, to } = next;
+        const isTrouble = to.some(({ delivery }) => delivery.event !== "recovered");
+        const stderr = isTrouble ? await this.#lastWords(process) : [];
+        for (const { sender, delivery } of to) {
+          sender.send(
+            stderr.length === 0
+              ? delivery
+              : this.#outbox.rewrite(delivery, bodyWithStderr(delivery.body, stderr)),
+          );
+        }
       }
     } finally {
       this.#writing = false;

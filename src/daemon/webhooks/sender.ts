@@ -27,6 +27,7 @@ export class Sender {
   #webhook: Webhook;
   #key: CryptoKey | undefined;
   #sending = false;
+  #removed = false;
   #cancelWait: (() => void) | undefined;
   #last: WebhookJson["last"] = null;
   /** Dropped, and not told yet; told at once, and then now and then. */
@@ -67,13 +68,9 @@ export class Sender {
     this.#pump();
   }
 
-  /** Sends a message when its turn comes. */
-  send(message: Message): void {
-    this.resume(this.#parts.outbox.add(this.#webhook.name, message));
-  }
-
-  /** The same, of one that is on record already. */
-  resume(delivery: Delivery): void {
+  /** Sends what is on record, when its turn comes. */
+  send(delivery: Delivery): void {
+    if (this.#removed) return this.#parts.outbox.remove(delivery);
     if (this.#queue.length >= this.#webhook.maxQueued) this.#dropOldest();
     this.#queue.push({ delivery, attempts: 0 });
     this.#pump();
@@ -100,6 +97,7 @@ export class Sender {
 
   /** The same, and what waits is forgotten. */
   remove(): void {
+    this.#removed = true;
     this.close();
     for (const { delivery } of this.#queue.splice(0)) this.#parts.outbox.remove(delivery);
   }

@@ -18,6 +18,7 @@ import logs from "./styles/logs.css" with { type: "text" };
 import pages from "./styles/pages.css" with { type: "text" };
 import phone from "./styles/phone.css" with { type: "text" };
 import phoneBar from "./styles/phone_bar.css" with { type: "text" };
+import stacked from "./styles/stacked.css" with { type: "text" };
 import table from "./styles/table.css" with { type: "text" };
 
 /** One file. */
@@ -30,7 +31,7 @@ export interface Asset {
 /** The later ones overrule those before them. */
 const styles = [
   ...[base, controls, floating, frame, table, pages, drawings, forms],
-  ...[history, logs, colors, phone, phoneBar],
+  ...[history, stacked, logs, colors, phone, phoneBar],
 ].join("\n");
 
 /** Path → file. There are no others. */

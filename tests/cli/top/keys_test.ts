@@ -59,6 +59,21 @@ Deno.test("wishOf() reads a key by where the person is", () => {
   assertEquals(wishOf(key("constructor"), typing), undefined);
 });
 
+Deno.test("decodeKeys() takes no letter of a paste for a key, however slow or long it is", () => {
+  const slow = decodeKeys("\x1b[200~rm x", true);
+  assertEquals(slow, { keys: [], rest: "\x1b[200~rm x" });
+  assertEquals(names(`${slow.rest}y\x1b[201~q`), ["«rm xy»", "q"]);
+
+  const long = "xyd".repeat(50_000);
+  let [held, pasted] = ["", ""];
+  for (const part of [`\x1b[200~${long.slice(0, 70_000)}`, `${long.slice(70_000)}\x1b[20`, "1~q"]) {
+    const { keys, rest } = decodeKeys(held + part, true);
+    held = rest;
+    for (const input of keys) pasted += input.type === "paste" ? input.text : `[${input.key}]`;
+  }
+  assertEquals([pasted === `${long}[q]`, held], [true, ""]);
+});
+
 Deno.test("wishOf() takes only a y for a yes, and a paste for none", () => {
   const action = { verb: "stop" as const, targets: ["api"] };
   const where = {

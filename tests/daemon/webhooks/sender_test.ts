@@ -36,7 +36,7 @@ class TestSender implements AsyncDisposable {
       ...{ id: `msg_${number}`, event: "crash", about: "api" },
       body: JSON.stringify({ type: "crash", number }),
     };
-    this.sender.send(message);
+    this.sender.send(this.outbox.add("ops", message));
     return message;
   }
 
@@ -144,7 +144,7 @@ Deno.test("Sender leaves what waits on record when it is closed, for the next on
   Deno.writeTextFileSync(`${home.path}/pending/1.json`, '{"half');
   receiver.answer = () => 200;
   await using next = await TestSender.to(receiver.url, {}, home);
-  for (const delivery of next.outbox.left()) next.sender.resume(delivery);
+  for (const delivery of next.outbox.left()) next.sender.send(delivery);
   await next.until("all to be delivered", () => next.sender.idle);
   assertEquals(receiver.got.map(({ id }) => id), ["msg_0", "msg_0", "msg_1", "msg_2"]);
   assertEquals([...Deno.readDirSync(`${home.path}/pending`)], []);
@@ -160,7 +160,8 @@ Deno.test("Sender sends nothing unsigned for want of a secret", async () => {
   const webhook = parseWebhook({ ...wire, max_attempts: 100 }, "/");
   const outbox = new Outbox(`${home.path}/pending`, warn);
   const sender = new Sender(webhook, undefined, { outbox, warn });
-  sender.send({ id: "msg_1", event: "crash", about: "api", body: '{"type":"crash"}' });
+  const message: Message = { id: "msg_1", event: "crash", about: "api", body: '{"type":"crash"}' };
+  sender.send(outbox.add("ops", message));
   await waitFor(() => /cannot be read/.test(sender.status.last?.error ?? ""));
   assertEquals(receiver.got, []);
   Deno.writeTextFileSync(file, `${SECRET}\n`);

@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { startFeed } from "./data/feed.ts";
+import { keepHistory } from "./data/kept_history.ts";
 import { listenForKeys, useKeys } from "./data/keys.ts";
 import { go, place, screen } from "./data/router.ts";
 import { connection, mayAdminister, processes } from "./data/store.ts";
@@ -18,6 +19,7 @@ import { Process } from "./pages/process.tsx";
 import { Processes } from "./pages/processes.tsx";
 import { SignIn } from "./pages/sign_in.tsx";
 import { Start } from "./pages/start.tsx";
+import { Webhooks } from "./pages/webhooks.tsx";
 import { Empty } from "./parts/empty.tsx";
 import { Help } from "./parts/help.tsx";
 import { helpOpen, paletteOpen } from "./parts/overlays.ts";
@@ -31,6 +33,7 @@ function App() {
     "g l": () => go(["logs"]),
     "g g": () => go(["graph"]),
     "g c": () => go(["cron"]),
+    "g w": () => go(["webhooks"]),
     "g h": () => go(["host"]),
     "g e": () => go(["events"]),
     "g a": () => mayAdminister.value && go(["apply"]),
@@ -67,6 +70,8 @@ function Screen() {
       return <Cron />;
     case "events":
       return <Events />;
+    case "webhooks":
+      return <Webhooks />;
     case "apply":
       return <Apply />;
     case "host":
@@ -100,5 +105,6 @@ function useTitle(): void {
 }
 
 listenForKeys();
+keepHistory();
 startFeed();
 render(<App />, document.getElementById("app")!);

@@ -1,4 +1,4 @@
-/** What processes and the host used, as this page saw it: the last minutes exactly, a day roughly. */
+/** What processes and the host used, as this page saw it, and the one that it was loaded again from: the last minutes exactly, a day roughly. */
 
 import { signal } from "@preact/signals";
 
@@ -33,9 +33,9 @@ const RINGS = [
 export const round = signal(0);
 
 /** When the first reading was taken. */
-export const openedAt = Date.now();
+export let openedAt = Date.now();
 
-const samples = new Map<string, readonly Sample[][]>();
+const samples = new Map<string, Sample[][]>();
 const marks = new Map<string, Mark[]>();
 
 /** Key of the host's own readings. */
@@ -64,6 +64,26 @@ export function recent(key: string, ms: number, now = Date.now()): readonly Samp
   const list = samples.get(key)?.at(ring) ?? [];
   const first = list.findIndex(({ at }) => at >= now - ms);
   return first < 0 ? [] : list.slice(first);
+}
+
+/** All readings. */
+export interface History {
+  /** When the first was taken. */
+  readonly since: number;
+  /** Those of each key, as dense as they are kept. */
+  readonly rings: readonly (readonly [string, Sample[][]])[];
+}
+
+/** All there are, the host's first. */
+export function history(): History {
+  const rings = [...samples].sort(([a], [b]) => Number(b === HOST) - Number(a === HOST));
+  return { since: openedAt, rings };
+}
+
+/** Goes on where another page ended. */
+export function restore({ since, rings }: History): void {
+  openedAt = since;
+  for (const [key, list] of rings) samples.set(key, list);
 }
 
 /** Notes a start or an end. */

@@ -7,11 +7,7 @@ import type { EventRow, ProcessJson } from "./types.ts";
 /** News, the newest first. */
 export const events = signal<readonly EventRow[]>([]);
 
-/** When processes were restarted by themselves; of those before this page was opened only the last of each. */
-export const restartTimes = signal<readonly number[]>([]);
-
 const MAX_EVENTS = 500;
-const HOUR_MS = 3_600_000;
 
 /** Adds a piece of news. */
 export function takeEvent(event: Omit<EventRow, "key">): void {
@@ -37,22 +33,9 @@ export function seedNews(list: readonly ProcessJson[]): void {
     add({ type, at: Date.parse(last_exit.at), name, reason });
   }
   events.value = known.sort((a, b) => b.at - a.at).slice(0, MAX_EVENTS);
-  restartTimes.value = list.filter(({ restarts, started_at }) =>
-    restarts > 0 && started_at !== null
-  )
-    .map(({ started_at }) => Date.parse(started_at!));
-}
-
-/** Takes notice of automatic restarts, of which the count tells. */
-export function noteRestarts(before: number, after: number, now = Date.now()): void {
-  if (after <= before) return;
-  const known = restartTimes.value.filter((at) => at > now - HOUR_MS);
-  const more = Array<number>(Math.min(after - before, 1000)).fill(now);
-  restartTimes.value = [...known, ...more];
 }
 
 /** Marks on the charts of a process where its last run began and ended. */
-
 export function markRuns({ id, started_at, last_exit }: ProcessJson): void {
   if (started_at !== null) {
     addMark(id, { at: Date.parse(started_at), kind: "start", text: "started" });

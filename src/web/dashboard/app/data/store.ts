@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { announce } from "./notices.ts";
 import { HOST, keepOnly, record, round } from "./history.ts";
-import { markRuns, noteRestarts, seedNews } from "./news.ts";
+import { markRuns, seedNews } from "./news.ts";
 import type { ProcessJson, Session, State, SystemMetrics } from "./types.ts";
 
 /** How the daemon is reached. */
@@ -57,7 +57,6 @@ export function takeList(list: readonly ProcessJson[]): void {
     const old = before?.get(process.id);
     next.set(process.id, merged(old, process));
     markRuns(process);
-    if (old !== undefined) noteRestarts(old.restarts, process.restarts);
   }
   if (before === null) seedNews(list);
   else announceChanges(before, next);
@@ -81,7 +80,6 @@ export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
       stale = true;
       continue;
     }
-    noteRestarts(old.restarts, item.restarts ?? 0);
     stale ||= old.state !== item.state || old.pid !== item.pid || old.restarts !== item.restarts;
     const process = merged(old, item);
     next.set(process.id, process);

@@ -9,6 +9,7 @@ export type {
   HookRunJson,
 } from "../../../../protocol/history_json.ts";
 export type { PortsJson, SystemInfoJson } from "../../../../protocol/web_actions.ts";
+export type { WebhookJson, WebhookTestJson } from "../../../../protocol/webhook_json.ts";
 export type { ProcessJson } from "../../../../protocol/process_json.ts";
 
 /** Where a process is in its life. */
@@ -74,6 +75,7 @@ export interface SystemMetrics {
     readonly version?: string;
     readonly memory_bytes?: number;
     readonly uptime_seconds?: number;
+    readonly restarts_last_hour?: number;
   };
 }
 

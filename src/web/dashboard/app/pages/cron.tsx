@@ -38,7 +38,7 @@ function Jobs({ jobs: { data, reload } }: { readonly jobs: Polled<readonly CronJ
   }
   return (
     <div class="table-frame">
-      <table class="cron">
+      <table class="stacked cron">
         <caption class="unseen">Schedules</caption>
         <thead>
           <tr>

@@ -12,6 +12,7 @@ import { Icon } from "../parts/icon.tsx";
 import { HealthBadge, StateBadge, StateShape } from "../parts/state_badge.tsx";
 import { Uptime } from "../parts/process_figures.tsx";
 import { RowActions } from "../parts/row_actions.tsx";
+import { WebhookTrouble } from "../parts/webhook_trouble.tsx";
 import { bytes, counted, percent, relative } from "../text/format.ts";
 
 const MANY = 8;
@@ -100,6 +101,7 @@ function Attention() {
           </p>
         )
         : <NeedyList needy={needy} />}
+      <WebhookTrouble />
       {restarted.length > 0 && (
         <>
           <h3>Most restarts</h3>

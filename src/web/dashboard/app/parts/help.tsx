@@ -12,6 +12,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]
     ["g l", "Logs"],
     ["g g", "Graph"],
     ["g c", "Cron"],
+    ["g w", "Webhooks"],
     ["g h", "Host"],
     ["g e", "Events"],
     ["g a", "Apply a configuration"],

@@ -1,10 +1,9 @@
 /** The machine and the daemon at a glance. */
 
-import { HOST, openedAt, recent, round, type Sample } from "../data/history.ts";
-import { restartTimes } from "../data/news.ts";
+import { HOST, recent, round, type Sample } from "../data/history.ts";
 import { usePolled } from "../data/polled.ts";
-import { clock, metrics } from "../data/store.ts";
-import type { SystemInfoJson } from "../data/types.ts";
+import { metrics } from "../data/store.ts";
+import type { SystemInfoJson, SystemMetrics } from "../data/types.ts";
 import { bytes, counted, percent, span } from "../text/format.ts";
 import { Meter } from "./meter.tsx";
 import { Sparkline } from "./sparkline.tsx";
@@ -46,7 +45,7 @@ export function HostTiles() {
         most={cpu_count}
       />
       <DiskTile />
-      <RestartTile />
+      <RestartTile {...host} />
     </section>
   );
 }
@@ -66,18 +65,12 @@ function DiskTile() {
   );
 }
 
-/** Of those before this page was opened only the last one of each process is known. */
-function RestartTile() {
-  const now = clock.value;
-  const count = restartTimes.value.filter((at) => at > now - HOUR_MS).length;
-  const open = now - openedAt;
-  return (
-    <Tile
-      title="Restarts, last hour"
-      text={String(count)}
-      more={open < HOUR_MS ? `· seen for ${span(open)}` : ""}
-    />
-  );
+/** A daemon knows of those alone that it was there for. */
+function RestartTile({ daemon = {} }: SystemMetrics) {
+  const { restarts_last_hour = 0, uptime_seconds = 0 } = daemon;
+  const ms = uptime_seconds * 1000;
+  const since = ms < HOUR_MS ? span(ms).split(" ")[0] : "hour";
+  return <Tile title={`Restarts, last ${since}`} text={String(restarts_last_hour)} more="" />;
 }
 
 function Tile({ title, text, more, samples, value, most = 1, level }: {

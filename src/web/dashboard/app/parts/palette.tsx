@@ -18,9 +18,9 @@ interface Goal {
 
 const MOST = 12;
 
-const SCREENS: readonly Goal[] = ["processes", "logs", "events", "graph", "cron", "host"].map((
-  name,
-) => ({
+const NAMES = ["processes", "logs", "events", "graph", "cron", "webhooks", "host"] as const;
+
+const SCREENS: readonly Goal[] = NAMES.map((name) => ({
   text: name[0]!.toUpperCase() + name.slice(1),
   kind: "screen",
   path: [name],

@@ -18,6 +18,7 @@ const ENTRIES: readonly Entry[] = [
   { screen: "events", icon: "events", text: "Events" },
   { screen: "graph", icon: "graph", text: "Graph" },
   { screen: "cron", icon: "cron", text: "Cron" },
+  { screen: "webhooks", icon: "webhooks", text: "Webhooks" },
   { screen: "host", icon: "host", text: "Host" },
 ];
 

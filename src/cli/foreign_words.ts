@@ -1,0 +1,120 @@
+/**
+ * Commands and flags of PM2, supervisorctl and process-compose that procsup does not have → what
+ * does the same here. Loaded when a command line has failed, not before.
+ */
+
+import { ProcsupError } from "../model/errors.ts";
+import type { UnknownWordError } from "./unknown_word.ts";
+
+/** Commands of other tools. */
+export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
+  add: "procsup config apply <file>",
+  attach: "procsup logs <target> -f",
+  conf: "Settings are in the configuration file: procsup config show",
+  deploy: "procsup deploys nothing; after an update of the code: procsup reload <target>",
+  down: "procsup shutdown",
+  ecosystem: "procsup start <script>, or procsup import pm2 ecosystem.config.js --out procsup.yaml",
+  env: "The names of the variables, without values: procsup status <target> -o yaml",
+  fg: "procsup logs <target> -f",
+  get: "Settings are in the configuration file: procsup config show",
+  id: "procsup list -o json",
+  init: "procsup start <script>, or procsup import pm2 ecosystem.config.js --out procsup.yaml",
+  inspect: "procsup status <target> -o json",
+  install: "procsup has no modules; logs are rotated, and /metrics served by: procsup web",
+  link: "procsup web",
+  maintail: "The daemon's own log is daemon.log in the folder that procsup status names",
+  monitoring: "procsup web",
+  pid: "procsup status <target> -o json",
+  plus: "procsup web",
+  process: "procsup list, procsup start, procsup stop …",
+  reloadLogs: "Nothing has to be reopened: procsup rotates the logs itself",
+  report: "procsup doctor",
+  reread: "procsup config plan <file>",
+  reset: "procsup restart <target> gives it all of --max-restarts again",
+  serve: "procsup start -- npx serve <folder>",
+  set: "Settings are in the configuration file: procsup config show",
+  slist: "procsup list -o yaml",
+  softReload: "procsup roll <target>",
+  startOrGracefulReload: "procsup start <file> starts what is new, and restarts what has changed",
+  startOrReload: "procsup start <file> starts what is new, and restarts what has changed",
+  startOrRestart: "procsup start <file> starts what is new, and restarts what has changed",
+  tail: "procsup logs <target> -f",
+  update: "procsup upgrade for the daemon, procsup config apply <file> for the apps",
+  updatePM2: "procsup upgrade",
+};
+
+const NEW_ENVIRONMENT =
+  "Apps have the daemon's environment; change env in procsup.yaml, and: procsup config apply";
+const FILE_AGAIN = "procsup start <file>, with the same flag, takes up what has changed";
+const OWN_LOGS = "Each app has log files of its own, which procsup status names: procsup logs -t";
+const BY_COMMAND = "Write the whole command: procsup start --name <name> -- node --inspect app.js";
+const FOREGROUND = "procsup run -- <command>, or procsup start and then procsup logs <target> -f";
+const BACKOFF = "The delay doubles by itself: --restart-delay 100ms --backoff-max 15s";
+const NEEDLESS = "It is not needed: leave it out";
+
+/** Flags of other tools, by the command of ours that they were given to. */
+export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  start: {
+    "--attach": FOREGROUND,
+    "--daemon-off": FOREGROUND,
+    "--disable-logs": "Each app has log files, rotated at 10MB: log.max_size in procsup.yaml",
+    "--error": OWN_LOGS,
+    "--exp-backoff-restart-delay": BACKOFF,
+    "--filter-env": "inherit_env in procsup.yaml: false, or the variables to keep",
+    "--force": "Give it another --name, or: procsup restart <target>",
+    "-f": "Give it another --name, or: procsup restart <target>",
+    "--gid": "gid in procsup.yaml",
+    "--interpreter-args": BY_COMMAND,
+    "--log": OWN_LOGS,
+    "--log-date-format": OWN_LOGS,
+    "--merge-logs": OWN_LOGS,
+    "--no-autorestart": "It is --restart never here",
+    "--no-daemon": FOREGROUND,
+    "--no-pmx": NEEDLESS,
+    "--no-treekill": "A stop ends all that an app has started; there is no way around it",
+    "--no-vizion": NEEDLESS,
+    "--node-args": BY_COMMAND,
+    "--parallel": "All are started at once; what depends on another waits for it",
+    "--pid": "procsup status <target> -o json has the pid",
+    "--shutdown-with-message": "It is --stop-signal NAME here",
+    "--source-map-support": "It is -e NODE_OPTIONS=--enable-source-maps here",
+    "--time": "procsup logs -t tells when",
+    "--update-env": NEW_ENVIRONMENT,
+    "--wait-ready":
+      "It is --ready-log REGEX here, or a health_check with wait_ready in procsup.yaml",
+  },
+  restart: {
+    "--env": FILE_AGAIN,
+    "--only": FILE_AGAIN,
+    "-e": NEW_ENVIRONMENT,
+    "--update-env": NEW_ENVIRONMENT,
+    "-i": "procsup scale <name> <N>",
+    "--instances": "procsup scale <name> <N>",
+    "--name": "A name is for good: procsup delete <target>, then start it under another",
+  },
+  reload: {
+    "--env": FILE_AGAIN,
+    "--only": FILE_AGAIN,
+    "--update-env": NEW_ENVIRONMENT,
+  },
+  logs: {
+    "--format": "It is -o jsonl here",
+    "--highlight": "procsup logs --grep REGEX",
+    "--timestamp": "It is -t here",
+    "--tail": "It is -n N here",
+  },
+  list: {
+    "--sort": "procsup top sorts, by S",
+    "--filter": "procsup list <target…>",
+  },
+  import: { "--env": "All of them become profiles: procsup start procsup.yaml --profile <name>" },
+};
+
+/** The error with a hint for those who know the word from elsewhere; without one, as it is. */
+export function withForeignHint(error: UnknownWordError): ProcsupError {
+  const { code, message, word, command } = error;
+  const words = command === undefined ? FOREIGN_COMMANDS : FOREIGN_FLAGS[command] ?? {};
+  return Object.hasOwn(words, word)
+    ? new ProcsupError(code, message, { hint: words[word] })
+    : error;
+}

@@ -1,0 +1,10 @@
+/** Where root puts what apps need that run as somebody else, and cannot enter the home. */
+
+/** Gone with the next boot. */
+export const FOR_OTHER_USERS = "/var/run/procsup";
+
+/** Makes that folder, whatever our umask. Throws what the file system throws. */
+export function prepareForOtherUsers(): void {
+  Deno.mkdirSync(FOR_OTHER_USERS, { recursive: true });
+  Deno.chmodSync(FOR_OTHER_USERS, 0o755);
+}

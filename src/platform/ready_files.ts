@@ -1,0 +1,61 @@
+/**
+ * Files into which apps write that they are ready. That of an app which runs as another user is outside
+ * the home, into which that user cannot reach.
+ */
+
+import { removeFile } from "./atomic_file.ts";
+import { FOR_OTHER_USERS, prepareForOtherUsers } from "./other_users.ts";
+import { RunFiles } from "./run_files.ts";
+import { lstatIfAny } from "./stat.ts";
+
+const OUTSIDE = `${FOR_OTHER_USERS}/ready`;
+
+/** Who is to write it. */
+export interface ReadyUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The ready files of a home. */
+export class ReadyFiles {
+  readonly #own: RunFiles;
+  readonly #outside = new RunFiles(OUTSIDE);
+
+  constructor(own: RunFiles) {
+    this.#own = own;
+  }
+
+  /** Path of a run's file. One for another user is made here; throws what the file system throws. */
+  path(runId: string, user?: ReadyUser): string {
+    if (user === undefined) return `${this.#own.stem(runId)}.ready`;
+    const path = outside(runId);
+    prepareForOtherUsers();
+    Deno.mkdirSync(OUTSIDE, { recursive: true });
+    // Everybody may pass, nobody look around.
+    Deno.chmodSync(OUTSIDE, 0o711);
+    Deno.writeTextFileSync(path, "", { createNew: true, mode: 0o600 });
+    Deno.chownSync(path, user.uid, user.gid);
+    return path;
+  }
+
+  /** Calls `act` once when a run says that it is ready; returns its undoing. */
+  when(runId: string, act: () => void): () => void {
+    const files = lstatIfAny(outside(runId))?.isFile ? this.#outside : this.#own;
+    return files.when(runId, "ready", act);
+  }
+
+  /** Removes what is outside. */
+  forget(runId: string): void {
+    // Only root runs apps as others.
+    if (Deno.uid() === 0) removeFile(outside(runId));
+  }
+
+  /** Stops watching. */
+  close(): void {
+    this.#outside.close();
+  }
+}
+
+function outside(runId: string): string {
+  return `${OUTSIDE}/${runId}.ready`;
+}

@@ -1,0 +1,55 @@
+/** A start or restart, until it has come to something. */
+
+import { ProcsupError } from "../model/errors.ts";
+import { wantsReadiness } from "../model/outcomes.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { ProcessEvent, Snapshot } from "../model/process_state.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { UpOptions } from "./requests.ts";
+import { atRest, endedWell, isUp, settled } from "./settling.ts";
+
+/** The process that is to come up, as whoever waits for it sees it. */
+export interface Rising {
+  readonly name: string;
+  readonly config: ProcessConfig;
+  readonly snapshot: Snapshot;
+  /** Milliseconds since the launch. */
+  readonly uptimeMs: number;
+  readonly clock: Clock;
+  post(event: ProcessEvent): void;
+  until(condition: (now: Snapshot) => boolean, signal?: AbortSignal): Promise<Snapshot>;
+}
+
+/** Throws `start_failed` when it could not be launched or, if asked to wait, did not stay up. */
+export async function comeUp(
+  process: Rising,
+  event: ProcessEvent,
+  { wait = false }: UpOptions,
+): Promise<void> {
+  const { name, snapshot: { attempt, state } } = process;
+  const earlier = state === "starting" && event.type === "start_requested" ? attempt - 1 : attempt;
+  process.post(event);
+  const begun = await process.until((now) =>
+    settled(now, wait) && (now.attempt > earlier || atRest(now))
+  );
+  const now = wait && !wantsReadiness(process.config) ? await proven(process, begun) : begun;
+  if (now.state === "running" || endedWell(now, process.config)) return;
+  if (!wait && now.state !== "errored") return;
+  const reason = now.lastReason.replace(/^Cannot start "[^"]*": /, "");
+  throw new ProcsupError("start_failed", `Cannot start "${name}": ${reason}`);
+}
+
+/** The snapshot after `min_uptime`, or when it left the running state before that. */
+async function proven(process: Rising, begun: Snapshot): Promise<Snapshot> {
+  if (begun.state !== "running") return begun;
+  const enough = new AbortController();
+  const left = process.config.minUptimeMs - process.uptimeMs;
+  const cancel = process.clock.after(Math.max(0, left), () => enough.abort());
+  try {
+    return await process.until((now) => now.attempt !== begun.attempt || !isUp(now), enough.signal);
+  } catch {
+    return begun;
+  } finally {
+    cancel();
+  }
+}

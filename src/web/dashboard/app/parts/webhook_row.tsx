@@ -1,0 +1,91 @@
+/** One webhook. */
+
+import { useSignal } from "@preact/signals";
+import { clock, mayAdminister } from "../data/store.ts";
+import type { WebhookJson } from "../data/types.ts";
+import { sendTest } from "../data/webhooks.ts";
+import { plainLine } from "../text/ansi.ts";
+import { dateTime, relative } from "../text/format.ts";
+import { Button } from "./button.tsx";
+
+/** The row. */
+export function WebhookRow({ webhook, reload }: {
+  readonly webhook: WebhookJson;
+  readonly reload: () => Promise<void>;
+}) {
+  const { name, url, events, only, signed, queued, delivered, failed, dropped } = webhook;
+  return (
+    <tr>
+      <th scope="row" class="name">
+        <div class="name-cell">
+          <strong class="clip" title={name}>{name}</strong>
+          <span class="labels">
+            <span class="label">{signed ? "signed" : "not signed"}</span>
+          </span>
+        </div>
+        <div class="faint small clip" title={url}>{url}</div>
+      </th>
+      <td class="told" data-label="Told of">
+        {events.join(", ")}
+        {only.length > 0 && <div class="faint small">only {only.join(", ")}</div>}
+      </td>
+      <td class="attempt" data-label="Last attempt">
+        <LastAttempt webhook={webhook} />
+      </td>
+      <Count label="Waiting" count={queued} />
+      <Count label="Delivered" count={delivered} />
+      <Count label="Given up" count={failed} isBad />
+      <Count label="Dropped" count={dropped} isBad />
+      <td class="actions">
+        {mayAdminister.value && <TestButton name={name} reload={reload} />}
+      </td>
+    </tr>
+  );
+}
+
+function Count({ label, count, isBad = false }: {
+  readonly label: string;
+  readonly count: number;
+  readonly isBad?: boolean;
+}) {
+  return (
+    <td class={`number${isBad && count > 0 ? " some" : ""}`} data-label={label}>
+      {count.toLocaleString("en")}
+    </td>
+  );
+}
+
+function LastAttempt({ webhook: { last, queued } }: { webhook: WebhookJson }) {
+  if (last === null) return <span class="faint">none yet</span>;
+  const at = Date.parse(last.at);
+  return (
+    <>
+      <span class={last.ok ? "is-running" : "is-crashed"}>
+        {last.ok ? `✓ answered ${last.status}` : `✗ ${plainLine(last.error)}`}
+      </span>
+      <div class="faint small" title={dateTime(at)}>
+        {relative(at, clock.value)}
+        {!last.ok && queued > 0 && ", is tried again"}
+      </div>
+    </>
+  );
+}
+
+function TestButton({ name, reload }: { name: string; reload: () => Promise<void> }) {
+  const isBusy = useSignal(false);
+  const test = async () => {
+    isBusy.value = true;
+    await sendTest(name);
+    isBusy.value = false;
+    await reload();
+  };
+  return (
+    <Button
+      label={`Send test to ${name}`}
+      disabled={isBusy.value}
+      onClick={() => void test()}
+    >
+      Send test
+    </Button>
+  );
+}

@@ -1,0 +1,45 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { readCommandLine } from "../../src/cli/args.ts";
+import { COMMANDS } from "../../src/cli/command_table.ts";
+import { findCommand } from "../../src/cli/find_command.ts";
+import { FOREIGN_COMMANDS, FOREIGN_FLAGS, withForeignHint } from "../../src/cli/foreign_words.ts";
+import { UnknownWordError } from "../../src/cli/unknown_word.ts";
+import { runCommandLine } from "./fake_daemon.ts";
+
+function hint(...words: string[]): string | undefined {
+  return withForeignHint(assertThrows(() => readCommandLine(words), UnknownWordError)).hint;
+}
+
+Deno.test("withForeignHint() knows only words that procsup does not have itself", () => {
+  for (const word of Object.keys(FOREIGN_COMMANDS)) {
+    assertEquals(hint(word), FOREIGN_COMMANDS[word], word);
+  }
+  for (const [command, flags] of Object.entries(FOREIGN_FLAGS)) {
+    for (const [flag, text] of Object.entries(flags)) {
+      assertEquals(hint(command, "x", "y", flag), text, `${command} ${flag}`);
+    }
+  }
+});
+
+Deno.test("withForeignHint() names commands that there are", () => {
+  const hints = [FOREIGN_COMMANDS, ...Object.values(FOREIGN_FLAGS)].flatMap(Object.values<string>);
+  const named = hints.flatMap((text) => [...text.matchAll(/procsup ([a-z]+) (?:<|-|[a-z]+ <)/g)]);
+  assert(named.length > 20);
+  for (const [text, word] of named) assert(findCommand(COMMANDS, word!), text);
+});
+
+Deno.test("withForeignHint() leaves what is only mistyped as it is", () => {
+  assertEquals(hint("strat"), 'Did you mean "procsup start"?');
+  assertEquals(hint("start", "x", "--nmae", "y"), 'Did you mean "--name"?');
+  assertEquals(hint("start", "x", "--verbose"), 'Flags of the app itself go after "--"');
+  assertEquals(hint("constructor"), "procsup help");
+});
+
+Deno.test("procsup says what a flag of PM2 is called here, and changes nothing", async () => {
+  const { code, stdout, stderr } = await runCommandLine(["start", "x.js", "--no-autorestart"]);
+  assertEquals([code, stdout], [2, ""]);
+  assertEquals(
+    stderr,
+    'error: Unknown flag "--no-autorestart"\n  hint: It is --restart never here\n',
+  );
+});

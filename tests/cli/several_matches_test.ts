@@ -1,0 +1,96 @@
+import { assertEquals } from "@std/assert";
+import { AmbiguousTargetError } from "../../src/model/target.ts";
+import { FakeDaemon, fakeProcess } from "./fake_daemon.ts";
+
+const API = [
+  fakeProcess({ id: "aaaa0001", name: "api:0" }),
+  fakeProcess({ id: "aaaa0002", name: "api:1", numeric_id: 1, state: "stopped", pid: 0 }),
+];
+const JOB = fakeProcess({
+  id: "bbbb0003",
+  name: "nightly",
+  numeric_id: 2,
+  state: "stopped",
+  pid: 0,
+  config: { name: "nightly", entrypoint: "/srv/n.sh", cron: { schedule: "0 3 * * *" } },
+});
+
+function one(payload: unknown): typeof API[number] {
+  const { target } = payload as { target: string };
+  const found = API.find(({ name }) => name === target);
+  if (found === undefined) throw new AmbiguousTargetError(target, API);
+  return found;
+}
+
+Deno.test("procsup status shows every process that the target means; the worst exit code wins", async () => {
+  await using daemon = new FakeDaemon({ status: one, list: () => [...API, JOB] });
+  const [text, json, prefix] = await Promise.all([
+    daemon.run("status", "api"),
+    daemon.run("status", "api", "-o", "jsonl"),
+    daemon.run("status", "aaaa"),
+  ]);
+  assertEquals(text.code, 3);
+  assertEquals(text.stdout.match(/^name: .*$/gm), ["name:       api:0", "name:       api:1"]);
+  assertEquals(text.stdout.split("\n\n").length, 2);
+  const names = json.stdout.trimEnd().split("\n").map((line) => JSON.parse(line).name);
+  assertEquals(names, ["api:0", "api:1"]);
+  assertEquals([prefix.code, prefix.stdout], [6, ""]);
+});
+
+Deno.test("procsup why explains every process that the target means", async () => {
+  const why = (payload: unknown) => {
+    const process = one(payload);
+    return {
+      process,
+      reasons: [`${process.name} is ${process.state}`],
+      last_stderr: [],
+      hints: [],
+    };
+  };
+  await using daemon = new FakeDaemon({ why, list: () => API });
+  const { code, stdout } = await daemon.run("why", "api");
+  assertEquals([code, stdout], [0, "api:0 is running\n\napi:1 is stopped\n"]);
+});
+
+Deno.test("procsup list shows the targets alone, and what is a job", async () => {
+  await using daemon = new FakeDaemon({ list: () => [...API, JOB] });
+  const [names, table, none] = await Promise.all([
+    daemon.run("list", "nightly", "api:1", "-o", "name"),
+    daemon.run("list", "nightly"),
+    daemon.run("list", "nightli"),
+  ]);
+  assertEquals(names.stdout, "api:1\nnightly\n");
+  assertEquals(table.stdout.includes("stopped (cron)"), true);
+  assertEquals(table.stdout.includes("api"), false);
+  assertEquals([none.code, none.stdout], [4, ""]);
+});
+
+Deno.test("procsup scale says what came and what went", async () => {
+  const result = { id: "a", ok: true, state: "stopped", pid: 0 };
+  const scaled = (...names: string[]) => () => ({
+    status: "scaled",
+    results: names.map((name) => ({ ...result, name })),
+  });
+  await using down = new FakeDaemon({ scale: scaled("api:2", "api:3") });
+  assertEquals(
+    (await down.run("scale", "api", "2")).stdout,
+    "✔ api:2  deleted\n✔ api:3  deleted\n",
+  );
+  assertEquals(
+    JSON.parse((await down.run("scale", "api", "-2", "--json")).stdout).status,
+    "scaled",
+  );
+  await using up = new FakeDaemon({ scale: scaled("api:2") });
+  assertEquals((await up.run("scale", "api", "3")).stdout, "✔ api:2  stopped\n");
+  assertEquals((await up.run("scale", "api", "+1")).stdout, "✔ api:2  stopped\n");
+});
+
+Deno.test("procsup signal tells the right order of its words", async () => {
+  await using daemon = new FakeDaemon({});
+  const turned = await daemon.run("signal", "api", "worker", "hup");
+  assertEquals(turned.code, 2);
+  assertEquals(turned.stderr.split("\n")[1], "  hint: procsup signal hup api worker");
+  const wrong = await daemon.run("signal", "HUPP", "api");
+  assertEquals(wrong.stderr.includes("hint: procsup signal"), false);
+  assertEquals(daemon.requests, []);
+});

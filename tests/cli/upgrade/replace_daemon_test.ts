@@ -1,0 +1,25 @@
+import { assertEquals } from "@std/assert";
+import { replaceDaemon } from "../../../src/cli/upgrade/replace_daemon.ts";
+import { type DaemonRecord, readDaemonRecord } from "../../../src/platform/daemon_record.ts";
+import { PROTOCOL, VERSION } from "../../../src/protocol/actions.ts";
+import { FakeDaemon } from "../fake_daemon.ts";
+
+Deno.test("replaceDaemon() waits for the service's next daemon while the old one, of the same version, still answers", async () => {
+  const record = (pid: number): DaemonRecord => ({
+    ...{ pid, version: VERSION, protocol: PROTOCOL, state: 1 },
+    ...{ words: ["/bin/procsup"], service: "systemd" },
+  });
+  const write = (pid: number) =>
+    Deno.writeTextFileSync(`${daemon.home}/state/daemon.json`, JSON.stringify(record(pid)));
+  await using daemon = new FakeDaemon({
+    ping: () => ({ status: "ok", version: VERSION, protocol: PROTOCOL }),
+    release: () => {
+      setTimeout(() => write(2), 50);
+      return { status: "released", pid: 1 };
+    },
+  });
+  Deno.mkdirSync(`${daemon.home}/state`);
+  write(1);
+  await replaceDaemon(daemon.home, record(1));
+  assertEquals(readDaemonRecord(daemon.home)?.pid, 2);
+});

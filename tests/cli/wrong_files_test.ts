@@ -1,0 +1,95 @@
+import { assertEquals } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { FakeDaemon, runCommandLine } from "./fake_daemon.ts";
+
+const FILES = new URL("../fixtures/import/", import.meta.url).pathname;
+
+Deno.test("procsup restart, reload, stop and delete say that a file is none of the targets", async () => {
+  await using daemon = new FakeDaemon({});
+  const file = `${FILES}pm2/ecosystem.config.js`;
+  const verbs = ["restart", "reload", "stop", "delete"];
+  const answers = await Promise.all(verbs.map((verb) => daemon.run(verb, "api", file)));
+  for (const [index, { code, stderr }] of answers.entries()) {
+    const [error, hint] = stderr.split("\n");
+    assertEquals([code, error], [2, `error: Cannot ${verbs[index]} "${file}": it is a file`]);
+    const wanted = index < 2 ? `procsup start ${file} starts` : "Name the apps";
+    assertEquals(hint?.startsWith(`  hint: ${wanted}`), true, hint);
+  }
+  assertEquals(daemon.requests, []);
+});
+
+Deno.test("procsup restart sends what only looks like a file", async () => {
+  await using daemon = new FakeDaemon({ restart: () => ({ status: "restarted", results: [] }) });
+  await daemon.run("restart", "api.config.js");
+  assertEquals(daemon.requests.map(({ payload }) => payload), [
+    { target: "api.config.js", wait: true },
+  ]);
+});
+
+Deno.test("procsup import knows the tool by the name of the file", async () => {
+  for (
+    const name of ["pm2/ecosystem.config.js", "supervisord/supervisord.conf", "procfile/Procfile"]
+  ) {
+    const [short, long] = await Promise.all([
+      runCommandLine(["import", FILES + name]),
+      runCommandLine(["import", name.split("/")[0]!, FILES + name]),
+    ]);
+    assertEquals([short.code, short.stdout], [0, long.stdout], name);
+  }
+  const unknown = await runCommandLine(["import", "apps.yaml"]);
+  assertEquals(unknown.stderr.split("\n")[0], 'error: Cannot tell whose file "apps.yaml" is');
+  const none = await runCommandLine(["import", "pm2"]);
+  assertEquals([none.code, none.stderr.includes("procsup import pm2 <file>")], [2, true]);
+});
+
+Deno.test("procsup import compose tells Docker's files from those of process-compose", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "procsup_cli_" });
+  try {
+    const file = `${folder}/docker-compose.yml`;
+    await Deno.writeTextFile(file, "services:\n  web: { image: node }\n");
+    const { code, stderr } = await runCommandLine(["import", "compose", file]);
+    assertEquals([code, stderr.includes("files of process-compose")], [2, true]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("procsup shutdown does not advise to start a daemon", async () => {
+  const home = await Deno.makeTempDir({ prefix: "procsup_cli_" });
+  try {
+    const { code, stderr } = await runCommandLine(["shutdown"], { PROCSUP_HOME: home });
+    assertEquals([code, stderr.includes("There is nothing to stop")], [5, true]);
+    assertEquals(stderr.includes("--detach"), false);
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+});
+
+Deno.test("procsup start says what a word may have meant, and starts nothing else", async () => {
+  await using daemon = new FakeDaemon({
+    start: (payload) => {
+      const { target } = payload as { target?: string };
+      throw new Error(`unexpected ${target}`);
+    },
+  });
+  const spaced = await daemon.run("start", "sh -c true");
+  assertEquals(spaced.stderr.split("\n")[1]?.endsWith("procsup start -- sh -c true"), true);
+  assertEquals(daemon.requests, []);
+});
+
+Deno.test("procsup start takes words behind a program for its arguments, and nothing is started", async () => {
+  await using daemon = new FakeDaemon({
+    start: () => {
+      throw new ProcsupError("process_not_found", "process not found", { hint: "of the daemon" });
+    },
+  });
+  const program = await daemon.run("start", "sh", "worker", "job");
+  assertEquals(program.code, 4);
+  assertEquals(
+    program.stderr.split("\n")[1],
+    "  hint: A command on PATH is started with: procsup start -- sh worker job",
+  );
+  assertEquals(daemon.requests.length, 1);
+  const none = await daemon.run("start", "nosuchword");
+  assertEquals(none.stderr.includes('There is no file "nosuchword" here'), true);
+});

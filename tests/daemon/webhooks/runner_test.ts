@@ -1,0 +1,37 @@
+/** What is to be told, against a real fleet. */
+
+import { assertEquals } from "@std/assert";
+import { Outbox } from "../../../src/daemon/webhooks/outbox.ts";
+import { Runner } from "../../../src/daemon/webhooks/runner.ts";
+import type { ProcessChange } from "../../../src/model/process_change.ts";
+import { parseWebhook } from "../../../src/model/settings_schema.ts";
+import { Receiver } from "../../support/receiver.ts";
+import { TestManager } from "../../support/test_manager.ts";
+import { waitFor } from "../../support/wait_for.ts";
+
+Deno.test("Runner has a crash on record before it reads what the app said last", async () => {
+  await using test = await TestManager.open();
+  await using receiver = new Receiver(() => 200);
+  const folder = `${test.home}/webhooks`;
+  Deno.mkdirSync(folder);
+  const warn = (message: string) => {
+    throw new Error(message);
+  };
+  const webhook = parseWebhook({ name: "ops", url: receiver.url }, "/");
+  const { fleet } = test.manager;
+  const runner = new Runner({ folder, fleet, warn }, [{ webhook, key: undefined }]);
+  const crash = Promise.withResolvers<ProcessChange>();
+  fleet.listen((change) => change.type === "crashed" && crash.resolve(change));
+  await test.script("app", "echo last words >&2; exit 3", { restart_policy: "never" });
+  const change = await crash.promise;
+
+  runner.tell(change);
+  const left = () => new Outbox(`${folder}/pending`, warn).left();
+  const [delivery] = left();
+  assertEquals([delivery?.event, delivery?.about, delivery?.to], ["crash", "app", "ops"]);
+
+  await waitFor(() => receiver.got.length === 1 && runner.idle, { what: "the delivery" });
+  const { id, body } = receiver.got[0]!;
+  assertEquals([id, body.data.stderr, left()], [delivery!.id, ["last words"], []]);
+  runner.close();
+});

@@ -1,0 +1,62 @@
+import { assertEquals } from "@std/assert";
+import { hintsOf, reasonsOf } from "../../src/daemon/actions/why.ts";
+import { parseConfig } from "../../src/model/config_schema.ts";
+import { NO_USAGE, type ProcessInfo } from "../../src/model/process_info.ts";
+
+const NOW = Date.parse("2026-01-02T03:04:05Z");
+const ENDED = { code: null, signal: "SIGTERM", at: new Date(NOW - 5000) };
+
+function info(different: Partial<ProcessInfo>, config: object = {}): ProcessInfo {
+  return {
+    ...NO_USAGE,
+    id: "1f3a9c00",
+    numericId: 0,
+    name: "api",
+    namespace: "default",
+    instanceIndex: 0,
+    runtime: "node",
+    state: "running",
+    ready: true,
+    health: "unknown",
+    pid: 7,
+    exitCode: 0,
+    lastExit: null,
+    restarts: 0,
+    createdAt: new Date(NOW),
+    startedAt: new Date(NOW - 3000),
+    finishedAt: null,
+    nextRestartAt: null,
+    lastReason: "",
+    uptimeMs: 3000,
+    tags: [],
+    config: parseConfig({ name: "api", entrypoint: "/srv/api.js", cwd: "/srv", ...config }),
+    ...different,
+  };
+}
+
+Deno.test("reasonsOf() tells why an app runs again, counted as a restart or not", () => {
+  const up = "api is running, up for 3s as pid 7";
+  assertEquals(reasonsOf(info({ lastReason: "started by user" }), NOW), [up]);
+  const [changed] = reasonsOf(info({ lastReason: "index.js changed", lastExit: ENDED }), NOW);
+  assertEquals(changed, `${up}, started again: index.js changed`);
+  const [crashed] = reasonsOf(info({ lastReason: "exited with code 3", restarts: 1 }), NOW);
+  assertEquals(crashed, `${up}, started again: exited with code 3`);
+});
+
+Deno.test("reasonsOf() says that a job waits for the clock", () => {
+  const job = { cron: "0 3 * * *" };
+  const idle = reasonsOf(info({ state: "stopped", pid: 0 }, job), NOW);
+  assertEquals(idle, ["api is stopped", "started by the clock only: 0 3 * * *"]);
+  assertEquals(reasonsOf(info({}, job), NOW).length, 1);
+});
+
+Deno.test("hintsOf() tells instances that fight for a port how to share it", () => {
+  const stderr = ["Error: listen EADDRINUSE: address already in use :::8080"];
+  const hints = (config: object, lines = stderr) =>
+    hintsOf(info({ state: "errored", pid: 0 }, config), lines);
+  assertEquals(hints({ instances: 2 }).length, 3);
+  assertEquals(hints({ instances: 2 })[0]?.includes("--socket"), true);
+  assertEquals(hints({ instances: 2 }, []).length, 2);
+  assertEquals(hints({ instances: 2, sockets: ["127.0.0.1:8080"] }).length, 2);
+  assertEquals(hints({}).length, 2);
+});

@@ -1,0 +1,63 @@
+/** What somebody sees who is not signed in, as axe-core judges it: in both themes and on a phone. */
+
+import { assertEquals } from "@std/assert";
+import type { Page } from "playwright-core";
+import { bringAxe, findings } from "./axe.ts";
+import { browserTest, type Dashboard } from "./browser.ts";
+
+const IMPACTS = ["minor", "moderate", "serious", "critical"];
+
+const LOOKS = [
+  { colorScheme: "light", width: 1280, height: 800 },
+  { colorScheme: "dark", width: 1280, height: 800 },
+  { colorScheme: "light", width: 390, height: 844 },
+  { colorScheme: "dark", width: 320, height: 640 },
+] as const;
+
+/** What there is to find on the page as it stands, in every look. */
+async function problems(page: Page, where: string): Promise<string[]> {
+  const all: string[] = [];
+  await bringAxe(page);
+  for (const { colorScheme, width, height } of LOOKS) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    const look = `${where} ${colorScheme} ${width}`;
+    all.push(...(await findings(page, IMPACTS)).map((finding) => `${look}: ${finding}`));
+    const needed = await page.evaluate("document.documentElement.scrollWidth") as number;
+    if (needed > width) all.push(`${look}: ${needed} wide`);
+  }
+  return all;
+}
+
+/** Signs in by a link, which is used up by that, and out again. */
+async function usedLink({ daemon, page }: Dashboard): Promise<string> {
+  const { url } = await daemon.client.call("web_link");
+  await page.goto(url);
+  await page.getByRole("navigation", { name: "Screens" }).waitFor();
+  await page.context().clearCookies();
+  return url;
+}
+
+browserTest("axe-core finds nothing on the pages of who is not signed in", async (dashboard) => {
+  const { page } = dashboard;
+  const origin = await dashboard.listen();
+  await page.goto(origin);
+  await page.getByRole("heading", { name: "Sign in to procsup" }).waitFor();
+  assertEquals(await problems(page, "sign-in"), []);
+  await page.getByLabel("paste a link").fill("not-a-code");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").waitFor();
+  assertEquals(await problems(page, "refused"), []);
+
+  const used = await usedLink(dashboard);
+  await page.goto(used);
+  await page.getByText("That link has been used").waitFor();
+  assertEquals(await problems(page, "used link"), []);
+  // The page of those that do not say that they read HTML, which stands by itself.
+  await page.route("**/login?*", async (route) => {
+    await route.continue({ headers: { ...route.request().headers(), accept: "*/*" } });
+  });
+  await page.goto(used);
+  await page.getByRole("heading", { name: "Not signed in" }).waitFor();
+  assertEquals(await problems(page, "page of a used link"), []);
+});

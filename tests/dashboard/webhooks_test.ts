@@ -1,0 +1,116 @@
+/** Webhooks as the dashboard shows them, with a receiver that is really sent something. */
+
+import { assertEquals } from "@std/assert";
+import { Receiver, SECRET } from "../support/receiver.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { bringAxe, findings } from "./axe.ts";
+import { browserTest, type Dashboard } from "./browser.ts";
+
+const ALL = ["minor", "moderate", "serious", "critical"];
+
+/** Tells two receivers of a crash; `word` is in the URLs, which nobody is to see. */
+async function tell({ daemon }: Dashboard, good: Receiver, bad: Receiver, word: string) {
+  Deno.writeTextFileSync(`${daemon.home}/key`, SECRET);
+  const file = `${daemon.home}/procsup.yaml`;
+  Deno.writeTextFileSync(
+    file,
+    `
+webhooks:
+  ops: { url: "${good.url}/${word}", secret: { file: key } }
+  pager: { url: "${bad.url}/${word}", events: crash, only: "ns:shop", retry_delay: 1m }
+processes:
+  crasher:
+    entrypoint: /bin/sh
+    args: ["-c", "exit 3"]
+    namespace: shop
+    restart_delay: 10ms
+    max_restarts: 2
+`,
+  );
+  await daemon.client.call("start_all", { config: file });
+}
+
+browserTest("webhooks are seen and tested, and their URLs are not", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await using good = new Receiver();
+  await using bad = new Receiver(() => 503);
+  const word = `w${crypto.randomUUID()}`;
+  await dashboard.signIn();
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByText("Nobody is told of trouble").waitFor();
+  await bringAxe(page);
+  assertEquals(await findings(page, ALL), []);
+
+  await tell(dashboard, good, bad, word);
+  const row = (name: string) => page.getByRole("row", { name: new RegExp(`^${name} `) });
+  await row("pager").getByText("✗ it answered 503").waitFor();
+  await row("pager").getByText("is tried again").waitFor();
+  await row("pager").getByText("only ns:shop").waitFor();
+  await row("pager").getByText("not signed").waitFor();
+  await row("pager").getByText(`${bad.url}/…`).waitFor();
+  // Three crashes, of which the last is told as what it comes to.
+  const cells = async () => await row("ops").locator("td.number").allTextContents();
+  await waitFor(async () => (await cells()).join() === "0,3,0,0", { what: "three deliveries" });
+  assertEquals((await page.content()).includes(word), false);
+
+  for (const [width, colorScheme] of [[1280, "light"], [1280, "dark"], [390, "light"]] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    // Colours need a moment to become those of the other theme.
+    const isWell = async () => {
+      assertEquals(await findings(page, ALL), []);
+      return true;
+    };
+    await waitFor(isWell, { what: `axe to be content at ${width} ${colorScheme}` });
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+
+  await page.getByRole("button", { name: "Send test to ops" }).click();
+  await page.locator(".toast").getByText("ops took the test: it answered 200").waitFor();
+  assertEquals(good.of("test").length, 1);
+  assertEquals(good.got.map(({ signed }) => signed), [true, true, true, true]);
+  await page.getByRole("button", { name: "Send test to pager" }).click();
+  const failure = page.locator(".toast").filter({ hasText: "pager did not take the test" });
+  await failure.getByText("it answered 503").waitFor();
+
+  const file = `${daemon.home}/procsup.yaml`;
+  Deno.writeTextFileSync(file, "processes: {}\n");
+  await daemon.client.call("config_reload", { config_path: file, prune: true });
+  await page.getByText("Nobody is told of trouble").waitFor();
+});
+
+browserTest(
+  "the overview names webhooks that fail, and counts restarts of before",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    await using good = new Receiver();
+    await using bad = new Receiver(() => 503);
+    await tell(dashboard, good, bad, "x");
+    await waitFor(() => good.of("errored").length === 1 && bad.got.length > 0);
+    await waitFor(async () => (await daemon.client.call("webhook_list"))[1]!.last !== null);
+    await dashboard.signIn();
+    for (const _ of ["opened", "loaded again"]) {
+      const tile = page.locator(".tile").filter({ hasText: "Restarts, last" });
+      await tile.getByText("2", { exact: true }).waitFor();
+      await page.getByRole("heading", { name: "Webhooks that failed" }).waitFor();
+      await page.reload();
+    }
+    await page.locator(".needy").getByRole("link", { name: "pager" }).click();
+    await page.locator("table.webhooks").waitFor();
+  },
+);
+
+browserTest("webhooks are shown to all, and tested by admins alone", async (dashboard) => {
+  const { page } = dashboard;
+  await using good = new Receiver();
+  await tell(dashboard, good, good, "x");
+  const origin = await dashboard.listen();
+  for (const role of ["read", "operate", "admin"] as const) {
+    await dashboard.signInAs(role, origin);
+    await page.keyboard.press("g");
+    await page.keyboard.press("w");
+    await page.locator("table.webhooks").waitFor();
+    const count = await page.getByRole("button", { name: /^Send test/ }).count();
+    assertEquals(count, role === "admin" ? 2 : 0, role);
+  }
+});

@@ -1,0 +1,35 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { TestDaemon } from "../support/procsup.ts";
+
+/** Each would wait for ever without a look at the daemon. */
+const COMMANDS = [
+  ["list"],
+  ["ping"],
+  ["start", "--name", "late", "--", "sleep", "1000"],
+  ["stop", "app", "another"],
+  ["logs", "app", "--follow"],
+  ["wait", "app", "--for", "exit"],
+  ["daemon", "--detach"],
+  ["upgrade"],
+  ["list", "--watch"],
+];
+
+Deno.test("every command says that the daemon hangs, which one, and what to do", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "sleep 1000");
+  Deno.kill(daemon.pid, "SIGSTOP");
+  try {
+    const told = await Promise.all(COMMANDS.map((words) => daemon.cli(...words)));
+    for (const [index, { code, stdout, stderr }] of told.entries()) {
+      const which = COMMANDS[index]!.join(" ");
+      assertEquals([which, code, stdout], [which, 5, ""]);
+      const what = `error: The daemon of home "${daemon.home}" (pid ${daemon.pid}) does not answer`;
+      const hint = `  hint: See what to do about it: procsup doctor --home ${daemon.home}`;
+      // Once, however many were to be stopped.
+      assertEquals(stderr, `${what}\n${hint}\n`, which);
+    }
+  } finally {
+    Deno.kill(daemon.pid, "SIGCONT");
+  }
+  assertStringIncludes((await daemon.cli("list")).stdout, "app");
+});

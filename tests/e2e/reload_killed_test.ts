@@ -1,0 +1,136 @@
+/** A reload with overlap whose daemon is killed in its midst: never doubled, none lost. */
+
+import { assertEquals } from "@std/assert";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+/**
+ * Writes its pid down, and is ready once there is a file `ready` or it is of the first generation. It
+ * ends upon SIGTERM, once there is a file `go`.
+ */
+const APP = "trap 'while [ ! -e go ]; do sleep 0.02; done; exit 0' TERM; echo \"$$\" >>pids; " +
+  'while [ -e next ] && [ ! -e ready ] && [ ! -e "ready.$PROCSUP_INSTANCE" ]; do sleep 0.02; done; echo READY=1 >"$PROCSUP_READY_FILE"; ' +
+  "while :; do sleep 0.02; done";
+
+/** Holds the pre_start hook of a reload. */
+const HOOK = "touch hooked; while [ -e next ] && [ ! -e ready ]; do sleep 0.02; done";
+
+/** An app that can be held at each stage of its reload. */
+class Scene implements AsyncDisposable {
+  readonly daemon: TestDaemon;
+  readonly instances: number;
+  readonly before: readonly number[];
+
+  private constructor(daemon: TestDaemon, instances: number, before: readonly number[]) {
+    this.daemon = daemon;
+    this.instances = instances;
+    this.before = before;
+  }
+
+  static async begin(instances: number, config: Record<string, unknown> = {}): Promise<Scene> {
+    const daemon = await TestDaemon.start();
+    await daemon.client.call("start", {
+      ...{ name: "app", entrypoint: "/bin/sh", args: ["-c", APP], cwd: daemon.home, wait: true },
+      ...{ overlap: true, wait_ready: true, stop_timeout: "20s", instances, ...config },
+    });
+    const scene = new Scene(daemon, instances, (await daemon.client.call("list")).map(pidOf));
+    scene.allow("next");
+    return scene;
+  }
+
+  /** Pids of every app that was ever begun. */
+  get begun(): number[] {
+    return Deno.readTextFileSync(`${this.daemon.home}/pids`).trim().split("\n").map(Number);
+  }
+
+  get alive(): number[] {
+    return this.begun.filter(isAlive).sort();
+  }
+
+  allow(what: "next" | "ready" | "ready.0" | "go"): void {
+    Deno.writeTextFileSync(`${this.daemon.home}/${what}`, "");
+  }
+
+  has(file: string): boolean {
+    return [...Deno.readDirSync(this.daemon.home)].some(({ name }) => name === file);
+  }
+
+  /** Kills the daemon while it reloads, at that moment; how the reload ended. */
+  async killWhen(moment: () => boolean | Promise<boolean>): Promise<"done" | "broken off"> {
+    const reload = this.daemon.client.call("rolling_reload", { target: "app" })
+      .then(() => "done" as const, () => "broken off" as const);
+    await waitFor(moment, { what: "the moment" });
+    await this.daemon.kill();
+    return await reload;
+  }
+
+  /** The next daemon: each instance is there once, and what it says is what there is. */
+  async next(): Promise<number[]> {
+    await this.daemon.run();
+    this.allow("ready");
+    this.allow("go");
+    await waitFor(async () => {
+      const list = await this.daemon.client.call("list");
+      const up = list.filter(({ state, ready }) => state === "running" && ready).map(pidOf).sort();
+      return up.length === this.instances && up.join() === this.alive.join();
+    }, { what: "each instance once" });
+    const list = await this.daemon.client.call("list");
+    assertEquals(list.map(({ restarts }) => restarts), Array(this.instances).fill(0));
+    return list.map(pidOf);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.allow("ready");
+    this.allow("go");
+    await this.daemon[Symbol.asyncDispose]();
+  }
+}
+
+function pidOf({ pid }: { readonly pid: number }): number {
+  return pid;
+}
+
+Deno.test("a daemon killed in the pre_start hook of a reload leaves the old app", async () => {
+  await using scene = await Scene.begin(1, { hooks: { pre_start: HOOK } });
+  Deno.removeSync(`${scene.daemon.home}/hooked`);
+  assertEquals(await scene.killWhen(() => scene.has("hooked")), "broken off");
+  assertEquals(await scene.next(), scene.before);
+});
+
+Deno.test("a daemon killed while the new app comes up leaves the old one, and ends the new", async () => {
+  await using scene = await Scene.begin(1);
+  assertEquals(await scene.killWhen(() => scene.begun.length === 2), "broken off");
+  assertEquals(scene.alive.length, 2);
+  assertEquals(await scene.next(), scene.before);
+});
+
+Deno.test("a daemon killed while the old app is ended leaves the new one, and ends the old", async () => {
+  await using scene = await Scene.begin(1);
+  scene.allow("ready");
+  const replaced = async () => (await scene.daemon.status("app")).pid !== scene.before[0];
+  assertEquals(await scene.killWhen(replaced), "broken off");
+  assertEquals(scene.alive.length, 2);
+  const [pid] = await scene.next();
+  assertEquals([pid], scene.begun.slice(1));
+});
+
+Deno.test("a daemon killed between two instances leaves one new and one old", async () => {
+  await using scene = await Scene.begin(2);
+  scene.allow("ready.0");
+  scene.allow("go");
+  assertEquals(await scene.killWhen(() => scene.begun.length === 4), "broken off");
+  const [zero, one] = await scene.next();
+  assertEquals([zero, one], [scene.begun[2], scene.before[1]]);
+});
+
+Deno.test("daemons killed at any moment of a reload neither double nor lose an instance", async () => {
+  await using scene = await Scene.begin(3);
+  scene.allow("ready");
+  scene.allow("go");
+  for (let round = 0; round < 6; round++) {
+    const begun = scene.begun.length;
+    const after = Math.floor(Math.random() * 3);
+    await scene.killWhen(() => scene.begun.length > begun + after);
+    await scene.next();
+  }
+});

@@ -1,0 +1,45 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { success } from "../../src/protocol/envelope.ts";
+import { DaemonClient } from "../../src/protocol/daemon_client.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+/** More than any system lets wait for their turn: Deno asks for 1024. */
+const MORE_THAN_MAY_WAIT = 5000;
+
+Deno.test("call() waits for a daemon that takes long, when that answers a ping meanwhile", async () => {
+  await using home = tempHome();
+  const asked: string[] = [];
+  const pinged = Promise.withResolvers<void>();
+  await using _server = Deno.serve(
+    { path: `${home.path}/procsup.sock`, onListen: () => {} },
+    async (request) => {
+      const { pathname } = new URL(request.url);
+      asked.push(pathname);
+      if (pathname === "/api/ping") pinged.resolve();
+      else await pinged.promise;
+      return Response.json(success([]));
+    },
+  );
+  assertEquals(await new DaemonClient(home.path).call("list"), []);
+  assertEquals(asked, ["/ipc", "/api/ping"]);
+});
+
+Deno.test("call() says that the daemon hangs when it takes no more connections", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/procsup.sock`;
+  using _listener = Deno.listen({ transport: "unix", path });
+  using waiting = new DisposableStack();
+  const fill = async () => {
+    for (let i = 0; i < MORE_THAN_MAY_WAIT; i++) {
+      waiting.use(await Deno.connect({ transport: "unix", path }));
+    }
+  };
+  await assertRejects(fill, Deno.errors.WouldBlock);
+  const error = await assertRejects(
+    () => new DaemonClient(home.path).call("list"),
+    ProcsupError,
+    `The daemon of home "${home.path}" does not answer`,
+  );
+  assertEquals(error.code, "daemon_hangs");
+});

@@ -1,0 +1,139 @@
+/** Cases 37 and 38 of the test plan: WebSockets that do not read, and those that break the rules. */
+
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { waitFor } from "../support/wait_for.ts";
+import { openServer } from "../../src/web/server.ts";
+import { SiteNames } from "../../src/web/same_site.ts";
+import { TestFeed, TestWeb, upgradeRequest } from "../support/web.ts";
+import { FakeWeb, TOKEN } from "./fake_backend.ts";
+
+const MIB = 1024 * 1024;
+
+Deno.test("web holds little for WebSockets that do not read the log they asked for", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript(
+    "chatty",
+    "while :; do echo 0123456789012345678901234567890123456789; done",
+  );
+  using healthy = await web.feed();
+  const before = web.memory();
+  const deaf = await Promise.all(Array.from({ length: 10 }, () => web.connect(web.upgrade())));
+  const subscribe = { type: "subscribe", topics: ["logs"], target: "chatty", lines: 1000 };
+  for (const connection of deaf) await connection.write(frame(JSON.stringify(subscribe)));
+  const count = healthy.got.length;
+  await waitFor(() => healthy.got.length > count + 1, { what: "the healthy one to be served" });
+  assert(web.memory() - before < 200 * MIB, `${(web.memory() - before) / MIB} MiB`);
+  for (const connection of deaf) connection.close();
+  await web.daemon.client.call("stop", { target: "chatty", force: true });
+});
+
+Deno.test("openServer() drops a WebSocket for which a megabyte waits, and serves the others", async () => {
+  await using web = new FakeWeb();
+  const { backend, gatekeeper } = web;
+  const parts = { backend, gatekeeper, names: new SiteNames([]), maxClients: 2, warn() {} };
+  const server = await openServer({ hostname: "127.0.0.1", port: 0 }, parts);
+  const { port } = server.address;
+  const url = `ws://127.0.0.1:${port}/ws`;
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  using healthy = new TestFeed(new WebSocket(url, { headers }));
+  await healthy.opened;
+  healthy.send(EVENTS);
+  const deaf = await Deno.connect({ port });
+  const upgrade = upgradeRequest({ host: `127.0.0.1:${port}`, ...headers });
+  await deaf.write(Uint8Array.from([...new TextEncoder().encode(upgrade), ...frame(EVENTS)]));
+  const news = { type: "event", event: "x".repeat(64 * 1024) };
+  await waitFor(() => healthy.of("subscribed").length > 0);
+  for (let told = 1; told <= 200; told++) {
+    server.tell(news);
+    await waitFor(() => healthy.of("event").length === told);
+  }
+  // What it reads now is what was on its way: were it still a client, that had no end.
+  let isOver = true;
+  const timer = setTimeout(() => (isOver = false, deaf.close()), 10_000);
+  const read = new Uint8Array(MIB);
+  let taken = 0;
+  try {
+    for (let size; (size = await deaf.read(read)) !== null;) taken += size;
+  } catch {
+    // Its connection was reset.
+  }
+  clearTimeout(timer);
+  assert(isOver && taken < 10 * MIB, `${taken} bytes`);
+  assertEquals(healthy.closed, undefined);
+  await server.close();
+});
+
+const EVENTS = '{"type":"subscribe","topics":["events"]}';
+
+Deno.test("web closes WebSockets that break the rules with the code for it, and no other", async () => {
+  await using web = await TestWeb.start();
+  using healthy = await web.feed();
+  const codeAfter = async (bytes: Uint8Array<ArrayBuffer>) => {
+    using connection = await web.connect(web.upgrade());
+    await connection.write(bytes).catch(() => 0);
+    const all = new Uint8Array(await new Response(connection.readable).arrayBuffer());
+    return closeCode(all);
+  };
+  assertEquals(await codeAfter(frame("x".repeat(65 * 1024))), 1009);
+  assertEquals(await codeAfter(Uint8Array.of(0x81, 0xff, 0, 0, 0, 0xff, 0, 0, 0, 0)), 1009);
+  assertEquals(await codeAfter(frame(Uint8Array.of(0xff, 0xfe))), 1007);
+  const flood = Array.from({ length: 60 }, () => [...frame('{"type":"ping"}')]).flat();
+  assertEquals(await codeAfter(Uint8Array.from(flood)), 1008);
+  // A message in parts, which are too much together; bytes; no mask; and a bit that means nothing.
+  const part = frame("x".repeat(40_000));
+  const parts = [part, part].map((bytes, i) => bytes.with(0, i));
+  assertEquals(await codeAfter(Uint8Array.from([...parts[1]!, ...parts[0]!])), 1009);
+  assertEquals(await codeAfter(frame("{}").with(0, 0x82)), 1003);
+  assertEquals(await codeAfter(Uint8Array.of(0x81, 2, 0x7b, 0x7d)), 1002);
+  assertEquals(await codeAfter(frame("{}").with(0, 0xc1)), 1002);
+  assertEquals(healthy.closed, undefined);
+});
+
+/** A masked text frame. */
+function frame(payload: string | Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : payload;
+  const size = bytes.length;
+  const length = size < 126
+    ? [size]
+    : size < 65_536
+    ? [126, size >> 8, size & 255]
+    : [127, 0, 0, 0, 0, 0, size >> 16, size >> 8 & 255, size & 255];
+  length[0]! |= 0x80;
+  // A mask of zeros leaves the payload as it is.
+  return Uint8Array.from([0x81, ...length, 0, 0, 0, 0, ...bytes]);
+}
+
+/** The code in the close frame, the last one that is sent. */
+function closeCode(bytes: Uint8Array): number | undefined {
+  for (let at = bytes.length - 4; at >= 0; at--) {
+    if (bytes[at] !== 0x88) continue;
+    if (bytes[at + 1]! === bytes.length - at - 2) return bytes[at + 2]! << 8 | bytes[at + 3]!;
+  }
+  return undefined;
+}
+
+Deno.test("web lets 256 WebSockets in, and nobody without a token", async () => {
+  await using web = await TestWeb.start();
+  assertEquals(statusOf(await web.raw(web.upgrade({ authorization: "" }))), 401);
+  const clients = await Promise.all(
+    Array.from({ length: 256 }, async () => {
+      const connection = await web.connect(web.upgrade());
+      await connection.read(new Uint8Array(4096));
+      return connection;
+    }),
+  );
+  const refused = await web.raw(web.upgrade());
+  assertEquals(statusOf(refused), 503);
+  assertMatch(refused, /"code":"too_many_clients"/);
+  for (const connection of clients) connection.close();
+  await waitFor(async () => {
+    using connection = await web.connect(web.upgrade());
+    const bytes = new Uint8Array(12);
+    await connection.read(bytes);
+    return new TextDecoder().decode(bytes) === "HTTP/1.1 101";
+  }, { what: "room for another one" });
+});
+
+function statusOf(answer: string): number {
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1]);
+}

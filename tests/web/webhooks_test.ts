@@ -1,0 +1,98 @@
+/** Webhooks by REST: what each route asks of the daemon, who may use it, and how OpenAPI has it. */
+
+import { assert, assertEquals } from "@std/assert";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { ProcsupError } from "../../src/model/errors.ts";
+import type { WebhookJson, WebhookTestJson } from "../../src/protocol/webhook_json.ts";
+import { documentSchemas } from "../../src/web/openapi_schemas.ts";
+import { type Answers, FakeWeb } from "./fake_backend.ts";
+
+const W = "/api/v1/webhooks";
+
+const RESULT: WebhookTestJson = {
+  ...{ name: "on call", at: new Date(0).toISOString() },
+  ...{ ok: false, status: 500, error: "it answered 500" },
+};
+
+const WEBHOOK: WebhookJson = {
+  ...{ name: "on call", url: "https://hooks.example.com/…", events: ["crash"], only: [] },
+  ...{ signed: true, queued: 1, delivered: 2, failed: 3, dropped: 4 },
+  last: { at: RESULT.at, ok: true, status: 204, error: "" },
+};
+
+const ANSWERS: Answers = {
+  webhook_list: () => [WEBHOOK],
+  webhook_test: (payload: { name: string } | undefined) => {
+    if (payload === undefined) return [RESULT, { ...RESULT, name: "other" }];
+    if (payload.name === RESULT.name) return [RESULT];
+    throw new ProcsupError("not_found", `No webhook "${payload.name}": there are on call`);
+  },
+};
+
+Deno.test("webApp() turns each route of webhooks into the verb behind it", async () => {
+  await using web = new FakeWeb(ANSWERS);
+  const list = await web.ask("GET", W);
+  assertEquals([list.status, list.body], [200, [WEBHOOK]]);
+  const all = await web.ask("POST", `${W}/test`);
+  assertEquals([all.status, all.body.length], [200, 2]);
+  const one = await web.ask("POST", `${W}/on%20call/test`);
+  assertEquals([one.status, one.body], [200, RESULT]);
+  assertEquals(web.calls, [
+    ["webhook_list", undefined],
+    ["webhook_test", undefined],
+    ["webhook_test", { name: "on call" }],
+  ]);
+});
+
+Deno.test("webApp() knows no webhook by a wrong name, and takes no other method or parameter", async () => {
+  await using web = new FakeWeb(ANSWERS);
+  const rows = [
+    ["POST", `${W}/test/test`, {}, 404, "not_found"],
+    ["POST", `${W}/%E0%A4%A/test`, {}, 400, "bad_request"],
+    ["POST", `${W}/on%20call/test?wait=true`, {}, 400, "bad_request"],
+    ["GET", `${W}/test`, {}, 405, "method_not_allowed"],
+    ["POST", W, {}, 405, "method_not_allowed"],
+    ["GET", `${W}/on%20call`, {}, 404, "not_found"],
+  ] as const;
+  for (const [method, path, init, status, code] of rows) {
+    const answer = await web.ask(method, path, init);
+    assertEquals([answer.status, answer.body.code], [status, code], `${method} ${path}`);
+  }
+  const { body } = await web.ask("POST", `${W}/ghost/test`);
+  assertEquals(body.error, 'No webhook "ghost": there are on call');
+});
+
+Deno.test("webApp() lets every role see webhooks, and an admin alone send something", async () => {
+  await using web = new FakeWeb(ANSWERS);
+  for (const role of ["read", "operate", "admin"] as const) {
+    const { token } = await web.tokens.create(`a-${role}`, role);
+    const statusOf = async (method: string, path: string) =>
+      (await web.ask(method, path, { token })).status;
+    const tested = role === "admin" ? 200 : 403;
+    assertEquals(
+      [
+        await statusOf("GET", W),
+        await statusOf("POST", `${W}/test`),
+        await statusOf("POST", `${W}/on%20call/test`),
+      ],
+      [200, tested, tested],
+      role,
+    );
+  }
+  assertEquals((await web.ask("GET", W, { token: "" })).status, 401);
+});
+
+Deno.test("openApi() has the routes of webhooks, and schemas that fit what they answer", async () => {
+  await using web = new FakeWeb(ANSWERS);
+  const { body } = await web.ask("GET", "/openapi.json");
+  const { valid, errors } = await new Validator().validate(structuredClone(body));
+  assert(valid, JSON.stringify(errors, null, 2));
+  const one = body.paths[`${W}/{name}/test`].post;
+  assertEquals(one.parameters.map(({ name }: { name: string }) => name), ["name"]);
+  // deno-lint-ignore no-explicit-any
+  const schemas = documentSchemas() as Record<string, any>;
+  const keys = (schema: { properties: object }) => Object.keys(schema.properties).sort();
+  assertEquals(keys(schemas.WebhookList.items), Object.keys(WEBHOOK).sort());
+  assertEquals(keys(schemas.WebhookTest), Object.keys(RESULT).sort());
+  assertEquals(schemas.WebhookTests.items, schemas.WebhookTest);
+});
