@@ -119,6 +119,7 @@ Deno.test(
     assert(!errors.includes("! trouble"), errors);
     await terminal.keys("e");
     await terminal.sees("! trouble");
+    await terminal.sees("line 4");
     await terminal.keys("/");
     await terminal.type("line 4");
     await terminal.keys("Enter");
