@@ -8,6 +8,9 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 /** Readings closer together than this would only measure noise: the last one is given again. */
 const MIN_INTERVAL_MS = 500;
 
+/** A reading that nobody has asked for since is no longer the beginning of a span. */
+const MAX_INTERVAL_MS = 60_000;
+
 /** Reads usage on demand. */
 export class UsageSampler {
   readonly #clock: Clock;
@@ -37,7 +40,8 @@ export class UsageSampler {
   #read(roots: ReadonlyMap<number, CpuMark>, now: number): void {
     const fresh = readUsage(roots, now);
     for (const [root, last] of this.#last) {
-      if (roots.has(root) && now - last.mark.at < MIN_INTERVAL_MS) fresh.set(root, last);
+      const age = now - last.mark.at;
+      if (age < (roots.has(root) ? MIN_INTERVAL_MS : MAX_INTERVAL_MS)) fresh.set(root, last);
     }
     this.#last = fresh;
   }

@@ -16,5 +16,10 @@ export const CONTROLS: RegExp = new RegExp(
 
 /** Text without any control sequence or control character but tab and newline. */
 export function plainText(text: string): string {
-  return text.replace(CONTROLS, "");
+  return isPrintableAscii(text) ? text : text.replace(CONTROLS, "");
+}
+
+/** Whether it is one line of ASCII that any terminal shows as it is. */
+export function isPrintableAscii(text: string): boolean {
+  return /^[ -~]*$/.test(text);
 }

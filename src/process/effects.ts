@@ -61,6 +61,8 @@ export class Effects {
       case "sweep":
         return this.#run.sweep(effect.run);
       case "arm_delay":
+        // A timer of no time takes 2 ms.
+        if (effect.ms === 0) return this.#process.post({ type: "delay_over", attempt });
         this.#disarm = this.#world.clock.after(
           effect.ms,
           () => this.#process.post({ type: "delay_over", attempt }),

@@ -1,6 +1,7 @@
 /** `start`: a new process from its configuration, or existing ones by target. */
 
 import * as z from "zod";
+import type { Outcome } from "../../manager/bulk.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import type { StartResult } from "../../protocol/actions.ts";
 import { processJson } from "../../protocol/process_json.ts";
@@ -11,17 +12,17 @@ const configPayload = z.looseObject({ wait: z.boolean().optional() });
 
 /** Starts, and answers the (first) process and how each went. */
 export async function start(context: ActionContext, payload: unknown): Promise<StartResult> {
-  const { fleet } = context.manager;
-  const outcomes = isTarget(payload)
-    ? await startTarget(context, payload)
-    : await startNew(context, payload);
+  const isKnown = isTarget(payload);
+  const outcomes = isKnown ? await startTarget(context, payload) : await startNew(context, payload);
   if (outcomes.length === 0) {
     throw new ProcsupError("process_not_found", "process not found", {
       hint: "There is no process yet; procsup start <script> makes one",
     });
   }
-  const first = processJson(fleet.info(outcomes[0]!.process));
-  return { ...first, results: await results(context, outcomes) };
+  const [{ process }] = outcomes as [Outcome];
+  // A new one has used nothing yet: to read that would cost a look at the whole machine.
+  const info = isKnown ? context.manager.fleet.info(process) : process.info();
+  return { ...processJson(info), results: await results(context, outcomes) };
 }
 
 function isTarget(payload: unknown): boolean {
