@@ -5,19 +5,20 @@ import { startOfTail } from "./log_tail.ts";
 
 /**
  * The last `count` lines of a log, byte for byte; with 0 as much of its end as `maxBytes` holds,
- * which also bounds the rest: of a longer end the beginning is missing. What the file does not hold
- * is taken from its archives. Empty without a file.
+ * which also bounds the rest: of a longer end the beginning is missing; nothing of before the position
+ * `from`. What the file does not hold is taken from its archives. Empty without a file.
  */
 export async function lastLines(
   path: string,
   count: number,
   maxBytes: number = 1024 * 1024,
+  from: number = 0,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const cursor = new LogCursor(path);
   try {
     const span = await cursor.open();
     if (span === undefined) return new Uint8Array();
-    const floor = Math.max(0, span.end - maxBytes);
+    const floor = Math.min(span.end, Math.max(from, span.end - maxBytes));
     cursor.end = span.end;
     cursor.position = count > 0 ? await startOfTail(path, cursor, span, count, floor) : floor;
     return await readAll(cursor);
@@ -37,8 +38,9 @@ export async function lastTextLines(
   path: string,
   count: number,
   maxBytes?: number,
+  from?: number,
 ): Promise<string[]> {
-  const text = new TextDecoder().decode(await lastLines(path, count, maxBytes));
+  const text = new TextDecoder().decode(await lastLines(path, count, maxBytes, from));
   const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
   // What stands after the last newline is no line when it is empty.
   if (lines.at(-1) === "") lines.pop();

@@ -151,6 +151,7 @@ export class Effects {
       this.#process.post({ type: "launching", attempt, run });
     });
     this.#runtime = spawned.runtime;
+    this.journal.outputFrom = spawned.run.outputFrom;
     this.#run.begin(spawned, attempt);
   }
 

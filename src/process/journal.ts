@@ -38,6 +38,12 @@ export class Journal {
   #checks: readonly HealthCheckRun[] = [];
   #underWay: readonly (readonly [HookName, Promise<unknown>])[] = [];
 
+  /**
+   * Where the output of the last run begins in the logs of standard output and error; undefined when
+   * none began under this daemon's eyes.
+   */
+  outputFrom: readonly [stdout: number, stderr: number] | undefined;
+
   /** The last runs of hooks, the newest last. */
   get hooks(): readonly HookRun[] {
     return [...this.#hooks, ...this.#checkHooks].sort((a, b) => a.at - b.at);

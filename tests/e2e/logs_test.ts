@@ -180,3 +180,21 @@ Deno.test("daemon stays small and answers over a line of 300 MB", {
 function residentBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(Deno.readTextFileSync(`/proc/${pid}/status`))![1]) * 1024;
 }
+
+Deno.test("a failed start and why tell the last words of that run, of none before it", async () => {
+  await using daemon = await TestDaemon.start();
+  const fails = async (word: string) => {
+    const script = `echo ${word} >&2; exit 1`;
+    const { code, stderr } = await daemon.cli(
+      ...["start", "--name", "app", "--restart", "never", "--", "/bin/sh", "-c", script],
+    );
+    assertEquals(code, 1);
+    return stderr;
+  };
+  assertStringIncludes(await fails("first"), "first");
+  await daemon.client.call("delete", "app");
+  const second = await fails("second");
+  assertStringIncludes(second, "second");
+  assert(!second.includes("first"), second);
+  assertEquals((await daemon.client.call("why", "app")).last_stderr, ["second"]);
+});

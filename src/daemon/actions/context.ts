@@ -1,6 +1,5 @@
 /** What the actions work on. */
 
-import { lastTextLines } from "../../logs/last_lines.ts";
 import type { Outcome } from "../../manager/bulk.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import type { HomePaths } from "../../platform/paths.ts";
@@ -8,6 +7,7 @@ import type { HookOrigin } from "../../process/requests.ts";
 import type { ActionResult, BulkResult } from "../../protocol/actions.ts";
 import type { ConfigFiles } from "../config_files.ts";
 import type { Farewell } from "../farewell.ts";
+import { lastWords } from "../last_words.ts";
 import type { Principal } from "../../web/roles.ts";
 import type { Token } from "../token.ts";
 import type { WebListener } from "../web_listener.ts";
@@ -38,9 +38,6 @@ export type ActionHandler = (
   payload: unknown,
 ) => unknown | Promise<unknown>;
 
-/** Lines of standard error that go with a failure. */
-const STDERR_LINES = 10;
-
 /** How a verb went for each process, with the last words of those that failed. */
 export async function results(
   { manager }: ActionContext,
@@ -50,9 +47,7 @@ export async function results(
     const { state, pid } = process.snapshot;
     const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };
     if (error === undefined) return { ...who, ok: true };
-    const stderr = error.code === "start_failed"
-      ? await lastTextLines(manager.fleet.logFilesOf(process).stderr, STDERR_LINES)
-      : [];
+    const stderr = error.code === "start_failed" ? await lastWords(manager.fleet, process) : [];
     return { ...who, ok: false, error: error.message, code: error.code, last_stderr: stderr };
   }));
 }

@@ -3,25 +3,30 @@
 import { formatDuration } from "../../model/duration.ts";
 import type { ProcessInfo } from "../../model/process_info.ts";
 import { describeExit } from "../../model/outcomes.ts";
-import { lastTextLines } from "../../logs/last_lines.ts";
+import type { Supervisor } from "../../manager/supervisor.ts";
 import type { WhyJson } from "../../protocol/actions.ts";
 import { processJson } from "../../protocol/process_json.ts";
+import { lastWords } from "../last_words.ts";
 import type { ActionContext } from "./context.ts";
 import { readTarget } from "./payload.ts";
-
-const STDERR_LINES = 10;
 
 /** Explains one process. */
 export async function why({ manager }: ActionContext, payload: unknown): Promise<WhyJson> {
   const { target } = readTarget(payload);
   const info = manager.inspect(target);
-  const last_stderr = await lastTextLines(manager.logPathStderr(target), STDERR_LINES);
+  const last_stderr = await wordsBehind(manager, info);
   return {
     process: processJson(info),
     reasons: reasonsOf(info, Date.now()),
     last_stderr,
     hints: hintsOf(info, last_stderr),
   };
+}
+
+/** Of one that runs again those of the run before count as well: they tell why that ended. */
+async function wordsBehind({ fleet }: Supervisor, { id, state }: ProcessInfo): Promise<string[]> {
+  const process = fleet.registry.resolve(id)[0]!;
+  return await lastWords(fleet, process, state === "running" ? 0 : undefined);
 }
 
 /** Whole sentences about a process, the most important first. Pure. */
