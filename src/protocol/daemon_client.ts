@@ -1,7 +1,6 @@
 /** Talks to a running daemon: one request over its Unix socket a call. */
 
 import { isErrorCode, ProcsupError } from "../model/errors.ts";
-import { notPermitted } from "../platform/permissions.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
 import type { Action, ActionMap } from "./actions.ts";
 import type { ResponseEnvelope } from "./envelope.ts";
@@ -94,6 +93,7 @@ export class DaemonClient {
         const { hangingDaemon } = await import("./hanging_daemon.ts");
         throw hangingDaemon(paths.home, error);
       }
+      const { notPermitted } = await import("../platform/permissions.ts");
       throw notPermitted(error, "talk to the daemon") ?? this.#unreachable(error);
     }
   }
