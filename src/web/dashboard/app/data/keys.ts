@@ -1,6 +1,6 @@
 /** The keyboard: one table of keys for the whole page, and those of the screen that is shown. */
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { question } from "./notices.ts";
 
 /** What keys do. Two keys in a row are written with a blank: `g o`. */
@@ -16,7 +16,8 @@ let firstAt = 0;
 export function useKeys(keys: Keys): void {
   const table = useRef(keys);
   table.current = keys;
-  useEffect(() => {
+  // What is seen takes keys: an effect of the usual kind would come after the paint.
+  useLayoutEffect(() => {
     tables.push(table);
     return () => void tables.splice(tables.indexOf(table), 1);
   }, []);
