@@ -3,17 +3,7 @@
 import type { Health } from "./health.ts";
 import type { ProcessConfig } from "./process_config.ts";
 
-/** Where a process is in its life (spec 3). */
-export type ProcessState =
-  | "starting"
-  | "running"
-  | "stopping"
-  | "stopped"
-  | "crashed"
-  | "errored"
-  | "waiting";
-
-/** All of them. */
+/** Where a process may be in its life (spec 3). */
 export const PROCESS_STATES = [
   "starting",
   "running",
@@ -22,7 +12,21 @@ export const PROCESS_STATES = [
   "crashed",
   "errored",
   "waiting",
-] as const satisfies readonly ProcessState[];
+] as const;
+
+/** Where a process is in its life. */
+export type ProcessState = (typeof PROCESS_STATES)[number];
+
+/** All of them, those that need somebody first. */
+export const STATES_BY_URGENCY: readonly ProcessState[] = [
+  "errored",
+  "crashed",
+  "waiting",
+  "starting",
+  "stopping",
+  "running",
+  "stopped",
+];
 
 /** How a process ended. `code` is null when it is not known, `signal` null when none ended it. */
 export interface Exit {

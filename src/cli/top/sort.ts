@@ -1,7 +1,7 @@
 /** The order of the apps. Pure. */
 
 import { baseName } from "../../model/name.ts";
-import type { ProcessState } from "../../model/process_info.ts";
+import { STATES_BY_URGENCY } from "../../model/process_info.ts";
 import type { ProcessJson } from "../../protocol/process_json.ts";
 
 /** By what they are ordered. */
@@ -16,17 +16,6 @@ export interface Sort {
   readonly reverse: boolean;
 }
 
-/** What is wrong comes first. */
-const SEVERITY: readonly ProcessState[] = [
-  "errored",
-  "crashed",
-  "waiting",
-  "starting",
-  "stopping",
-  "running",
-  "stopped",
-];
-
 type Order = (one: ProcessJson, other: ProcessJson) => number;
 
 /** Of figures the greatest comes first. */
@@ -35,7 +24,8 @@ const ORDERS: Readonly<Record<SortKey, Order>> = {
   name: (one, other) =>
     compare(baseName(one.name).toLowerCase(), baseName(other.name).toLowerCase()) ||
     one.instance_index - other.instance_index,
-  state: (one, other) => SEVERITY.indexOf(one.state) - SEVERITY.indexOf(other.state),
+  state: (one, other) =>
+    STATES_BY_URGENCY.indexOf(one.state) - STATES_BY_URGENCY.indexOf(other.state),
   cpu: (one, other) => other.cpu_percent - one.cpu_percent,
   mem: (one, other) => other.memory_bytes - one.memory_bytes,
   restarts: (one, other) => other.restarts - one.restarts,

@@ -11,27 +11,10 @@ export type {
 export type { PortsJson, SystemInfoJson } from "../../../../protocol/web_actions.ts";
 export type { WebhookJson, WebhookTestJson } from "../../../../protocol/webhook_json.ts";
 export type { ProcessJson } from "../../../../protocol/process_json.ts";
-
-/** Where a process is in its life. */
-export type State =
-  | "starting"
-  | "running"
-  | "stopping"
-  | "stopped"
-  | "crashed"
-  | "errored"
-  | "waiting";
-
-/** All of them, those that need somebody first. */
-export const STATES: readonly State[] = [
-  "errored",
-  "crashed",
-  "waiting",
-  "starting",
-  "stopping",
-  "running",
-  "stopped",
-];
+export {
+  type ProcessState as State,
+  STATES_BY_URGENCY as STATES,
+} from "../../../../model/process_info.ts";
 
 /** A piece of news. */
 export interface EventRow {
