@@ -3,7 +3,17 @@
 import type { Health } from "./health.ts";
 import type { ProcessConfig } from "./process_config.ts";
 
-/** Where a process may be in its life (spec 3). */
+/** Where a process is in its life (spec 3). */
+export type ProcessState =
+  | "starting"
+  | "running"
+  | "stopping"
+  | "stopped"
+  | "crashed"
+  | "errored"
+  | "waiting";
+
+/** All of them. */
 export const PROCESS_STATES = [
   "starting",
   "running",
@@ -12,10 +22,7 @@ export const PROCESS_STATES = [
   "crashed",
   "errored",
   "waiting",
-] as const;
-
-/** Where a process is in its life. */
-export type ProcessState = (typeof PROCESS_STATES)[number];
+] as const satisfies readonly ProcessState[];
 
 /** All of them, those that need somebody first. */
 export const STATES_BY_URGENCY: readonly ProcessState[] = [
