@@ -43,8 +43,7 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   updatePM2: "procsup upgrade",
 };
 
-const NEW_ENVIRONMENT =
-  "Apps have the daemon's environment; change env in procsup.yaml, and: procsup config apply";
+const NEW_ENVIRONMENT = "procsup restart <target> -e KEY gives it what KEY is in this shell";
 const FILE_AGAIN = "procsup start <file>, with the same flag, takes up what has changed";
 const OWN_LOGS = "Each app has log files of its own, which procsup status names: procsup logs -t";
 const BY_COMMAND = "Write the whole command: procsup start --name <name> -- node --inspect app.js";
@@ -84,9 +83,7 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
       "It is --ready-log REGEX here, or a health_check with wait_ready in procsup.yaml",
   },
   restart: {
-    "--env": FILE_AGAIN,
     "--only": FILE_AGAIN,
-    "-e": NEW_ENVIRONMENT,
     "--update-env": NEW_ENVIRONMENT,
     "-i": "procsup scale <name> <N>",
     "--instances": "procsup scale <name> <N>",

@@ -1,6 +1,7 @@
 /** Every verb on the processes of one home, by target. */
 
 import { wireKeys } from "../model/config_keys.ts";
+import { mergePatch } from "../model/merge_patch.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
@@ -187,7 +188,7 @@ export class Fleet {
     return await reloadAll(withoutJobs(target, this.registry.resolve(target)), options);
   }
 
-  /** Reloads the instances of a process batch by batch; `patch` changes their configuration. */
+  /** Reloads the instances of a process batch by batch; a merge patch changes their configuration. */
   async rollingReload(
     target: string,
     options: Omit<RollingOptions, "config"> & { patch?: Record<string, unknown> },
@@ -199,7 +200,7 @@ export class Fleet {
       return await rollingReload(processes, rolling);
     }
     const before = oneConfig(processes, patch);
-    const config = this.check({ ...wireKeys(before), ...patch });
+    const config = this.check(mergePatch(wireKeys(before), patch));
     this.registry.checkDependencies(config);
     await this.checkLoaded(config);
     const result = await rollingReload(processes, { ...rolling, config });

@@ -1,6 +1,7 @@
 /** Changes the configuration of one process, and replaces what runs only where the change asks for it. */
 
 import { wireKeys } from "../model/config_keys.ts";
+import { mergePatch } from "../model/merge_patch.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { isKeptUp } from "./apply.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
@@ -16,7 +17,7 @@ import {
 export interface ReconfigureOptions extends Omit<RollingOptions, "config"> {
   /** Keys in wire form. */
   readonly keys: Readonly<Record<string, unknown>>;
-  /** The keys are all there is, the others get their defaults. Else they are laid over what there is. */
+  /** The keys are all there is, the others get their defaults. Else they are a merge patch. */
   readonly replace?: boolean;
 }
 
@@ -42,8 +43,8 @@ export async function reconfigure(
   }
   const { name, instances } = oneConfig(processes, keys);
   const before = wireKeys(processes[0]!.config);
-  const wire = replace ? { ...keys, name, instances } : { ...before, ...keys };
-  const config = fleet.check(withoutNulls(wire));
+  const wire = replace ? mergePatch({}, { ...keys, name, instances }) : mergePatch(before, keys);
+  const config = fleet.check(wire);
   fleet.registry.checkDependencies(config);
   await fleet.checkLoaded(config);
   const fields = firstChanges(processes, config);
@@ -63,11 +64,6 @@ export async function reconfigure(
     fields,
     restarted: replaced.length > 0,
   };
-}
-
-/** A key is taken away by `null`. */
-function withoutNulls(wire: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== null));
 }
 
 function unchanged(process: ManagedProcess): { readonly process: ManagedProcess } {

@@ -72,13 +72,13 @@ export interface RollingReloadPayload {
   readonly wait_ready?: boolean;
   /** Put the old configuration back on all when one fails; default false. */
   readonly rollback_on_failure?: boolean;
-  /** Keys of the configuration to change with it. */
+  /** A merge patch (RFC 7396) of the configuration to change with it. */
   readonly config?: Record<string, unknown>;
 }
 
 /** Payload of `reconfigure`: what runs is replaced where the change asks for it, as by `rolling_reload`. */
 export interface ReconfigurePayload extends Omit<RollingReloadPayload, "config"> {
-  /** Keys in wire form; `null` takes one away. */
+  /** A merge patch (RFC 7396) in wire form: maps are merged, `null` takes a key away. */
   readonly config: Record<string, unknown>;
   /** Keys that are not named get their defaults, but for the name and the number of instances. */
   readonly replace?: boolean;

@@ -8,7 +8,7 @@ import { allDone, onTarget, type Route, type RouteRequest, statusOnly } from "./
 
 /** Beyond the spec. Rows whose verb the daemon does not have are left out. */
 export const MORE_ROUTES: readonly Route[] = [
-  reconfiguration("PATCH", "Change keys of the configuration; null takes one away"),
+  reconfiguration("PATCH", "Change the configuration by a JSON Merge Patch (RFC 7396)"),
   reconfiguration("PUT", "Change all of the configuration"),
   {
     method: "POST",

@@ -8,7 +8,7 @@ const P = "/api/v1/processes";
 Deno.test("PATCH tells live keys to what runs, and replaces it for the others", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", {
-    ...{ instances: 2, env: { KEY: "old" }, min_uptime: "50ms" },
+    ...{ instances: 2, env: { KEY: "old", KEPT: "yes" }, min_uptime: "50ms" },
   });
   const pids = async () =>
     // deno-lint-ignore no-explicit-any
@@ -29,6 +29,8 @@ Deno.test("PATCH tells live keys to what runs, and replaces it for the others", 
   (await pids()).forEach((pid: number, i: number) => assertNotEquals(pid, before[i]));
   const { config } = (await web.ask("GET", `${P}/app:1`)).body;
   assertEquals([config.tags, config.max_restarts], [["blue"], 3]);
+  // What a client cannot read it cannot send back: it stays.
+  assertEquals(Object.keys(config.env), ["KEY", "KEPT"]);
   const without = await web.ask("PATCH", `${P}/app`, { max_restarts: null, env: null });
   assertEquals(without.body.status, "reloaded");
   assertEquals((await web.ask("GET", `${P}/app:0`)).body.config.max_restarts, 10);

@@ -7,6 +7,7 @@ import { writeMessage } from "../output.ts";
 import { paintName } from "../paint.ts";
 import { makeRunHome } from "../run_home.ts";
 import { startPayloads } from "../start_payload.ts";
+import { inThisShell } from "../shell_world.ts";
 
 interface Line {
   readonly name: string;
@@ -43,10 +44,7 @@ function what(context: CommandContext) {
   const [config] = startPayloads({
     positionals: [],
     rest,
-    flags,
-    cwd: Deno.cwd(),
-    cpus: navigator.hardwareConcurrency,
-    variable: (name) => Deno.env.get(name),
+    ...inThisShell(flags),
     isFile: () => false,
   });
   return { config: { restart_policy: "never", inherit_env: true, ...config } };

@@ -9,6 +9,7 @@ import { connect, withDaemonStarted } from "../connect.ts";
 import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
+import { inThisShell } from "../shell_world.ts";
 
 /** Starts everything that was named. The worst exit code wins. */
 export async function run(context: CommandContext): Promise<number> {
@@ -20,10 +21,7 @@ export async function run(context: CommandContext): Promise<number> {
   const payloads = startPayloads({
     positionals: context.positionals,
     rest: context.rest,
-    flags: context.flags,
-    cwd: Deno.cwd(),
-    cpus: navigator.hardwareConcurrency,
-    variable: (name) => Deno.env.get(name),
+    ...inThisShell(context.flags),
     isFile,
   });
   const client = connect(context);

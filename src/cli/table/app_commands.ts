@@ -2,7 +2,7 @@
 
 import type { Command } from "../command.ts";
 import { FILE_FLAGS } from "./config_commands.ts";
-import { NO_WAIT, START_FLAGS } from "./start_flags.ts";
+import { CHANGE_FLAGS, NO_WAIT, START_FLAGS } from "./start_flags.ts";
 
 const MANY = Infinity;
 
@@ -42,11 +42,17 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "restart",
     group: "Apps",
-    summary: "Stop apps and start them again",
-    usage: "<target…>",
+    summary: "Stop apps and start them again, changed by flags",
+    usage: "<target…> [-- args…]",
     words: [1, MANY],
-    flags: [NO_WAIT],
-    examples: ["procsup restart api", "procsup restart tag:web"],
+    takesRest: true,
+    flags: CHANGE_FLAGS,
+    examples: [
+      "procsup restart api",
+      "procsup restart tag:web",
+      "procsup restart api -e LOG_LEVEL=debug --max-memory 300MB",
+      "procsup restart worker -- --verbose",
+    ],
     load: () => import("../commands/restart.ts"),
   },
   {

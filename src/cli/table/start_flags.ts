@@ -85,3 +85,10 @@ export const START_FLAGS: readonly Flag[] = [
   { name: "no-autostart", type: "bool", help: "do not start it on resurrect" },
   NO_WAIT,
 ];
+
+const FOR_GOOD = ["name", "instances", "namespace", "cron"];
+
+/** Those that change an app that is there. */
+export const CHANGE_FLAGS: readonly Flag[] = START_FLAGS.filter(({ name }) =>
+  !FOR_GOOD.includes(name)
+);

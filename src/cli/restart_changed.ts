@@ -1,0 +1,53 @@
+/** `restart` with flags of `start`: another configuration, and a new run of everything that is meant. */
+
+import { baseName } from "../model/name.ts";
+import type { ActionResult, BulkResult } from "../protocol/actions.ts";
+import type { DaemonClient } from "../protocol/daemon_client.ts";
+import type { ProcessJson } from "../protocol/process_json.ts";
+import type { CommandContext } from "./command.ts";
+import { configKeys, some } from "./config_flags.ts";
+import { forEachTarget } from "./results.ts";
+import { selectProcesses } from "./select_processes.ts";
+import { inThisShell } from "./shell_world.ts";
+
+/**
+ * Changes the configuration of each target, app by app, and restarts what the change alone would
+ * not replace. Where the new one does not come up the old one is back.
+ */
+export async function restartChanged(context: CommandContext, wait: boolean): Promise<number> {
+  const config = {
+    ...configKeys(inThisShell(context.flags)),
+    ...some("args", context.rest ?? []),
+  };
+  return await forEachTarget(context, async (client, target) => {
+    const found = selectProcesses(await client.call("list"), [target]);
+    const apps = [...Map.groupBy(found, ({ name }) => baseName(name))];
+    const results: ActionResult[] = [];
+    for (const [name, processes] of apps) {
+      const own = apps.length === 1 ? target : name;
+      const change = { target: own, config, wait_ready: wait };
+      results.push(...await restartApp(context, client, change, processes, wait));
+    }
+    return { status: "restarted", results };
+  });
+}
+
+async function restartApp(
+  { output }: CommandContext,
+  client: DaemonClient,
+  change: { readonly target: string; readonly config: Record<string, unknown> },
+  before: readonly ProcessJson[],
+  wait: boolean,
+): Promise<BulkResult["results"]> {
+  const { results, rolled_back } = await client.call("reconfigure", change);
+  if (rolled_back) output.note(`${change.target}: the old configuration is on all of them again`);
+  if (results.some(({ ok }) => !ok)) return results;
+  const pids = new Map(before.map(({ id, pid }) => [id, pid]));
+  // What is down, or can take the change as it runs, has not begun anew.
+  const kept = results.filter(({ id, pid }) => pids.get(id) === pid);
+  const restarted = await Promise.all(
+    kept.map(({ name }) => client.call("restart", { target: name, ...(wait ? { wait } : {}) })),
+  );
+  const again = restarted.flatMap((bulk) => bulk.results);
+  return results.map((result) => again.find(({ id }) => id === result.id) ?? result);
+}

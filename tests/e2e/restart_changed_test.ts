@@ -1,0 +1,50 @@
+/** `restart` with flags: the configuration changes with the run. */
+
+import { assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
+import { TestDaemon } from "../support/procsup.ts";
+
+const SAYS = 'echo "A=$A B=$B $*"; [ "$A" != bad ] || exit 3; exec sleep 1000';
+
+async function lastLine(daemon: TestDaemon, target: string): Promise<string> {
+  const { logs } = await daemon.client.call("logs", { target, lines: 1 });
+  return logs.trim();
+}
+
+Deno.test("restart changes what its flags name and nothing else, of every instance", async () => {
+  await using daemon = await TestDaemon.start();
+  const env = { A: "1", B: "2" };
+  await daemon.startScript("app", SAYS, { instances: 2, env, min_uptime: "50ms" });
+  await daemon.startScript("other", "exec sleep 1000");
+  const before = await daemon.client.call("list");
+  // One is down, and comes up with the others.
+  await daemon.client.call("stop", { target: "app:1" });
+  const { code, stdout } = await daemon.cli("restart", "app", "-e", "A=x y", "--max-restarts", "3");
+  assertEquals([code, stdout.match(/✔ app:[01]  running/g)?.length], [0, 2]);
+  const after = await daemon.client.call("list");
+  assertEquals(after.map(({ config }) => config.max_restarts), [3, 3, 10]);
+  assertEquals(after[2]!.pid, before[2]!.pid);
+  assertEquals(await lastLine(daemon, "app:0"), "A=x y B=2");
+  assertEquals(await lastLine(daemon, "app:1"), "A=x y B=2");
+});
+
+Deno.test("restart with a change that what runs could take gives a new run none the less", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "exec sleep 1000", { min_uptime: "50ms" });
+  const { pid } = await daemon.client.call("status", "app");
+  const { code } = await daemon.cli("restart", "app", "--stop-timeout", "7s", "-o", "json");
+  const after = await daemon.client.call("status", "app");
+  assertEquals([code, after.config.stop_timeout], [0, "7s"]);
+  assertNotEquals(after.pid, pid);
+});
+
+Deno.test("restart has the old configuration back when the new one does not come up", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", SAYS, { env: { A: "1" }, min_uptime: "50ms", max_restarts: 0 });
+  const { code, stderr } = await daemon.cli("restart", "app", "-e", "A=bad");
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "app: the old configuration is on all of them again");
+  assertStringIncludes(stderr, '✘ app  Cannot start "app": exited with code 3');
+  assertEquals(await lastLine(daemon, "app"), "A=1 B=");
+  const wrong = await daemon.cli("restart", "app", "--stop-timeout", "4x");
+  assertEquals([wrong.code, wrong.stderr.includes('"4x"')], [2, true]);
+});
