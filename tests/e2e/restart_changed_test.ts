@@ -19,7 +19,7 @@ Deno.test("restart changes what its flags name and nothing else, of every instan
   // One is down, and comes up with the others.
   await daemon.client.call("stop", { target: "app:1" });
   const { code, stdout } = await daemon.cli("restart", "app", "-e", "A=x y", "--max-restarts", "3");
-  assertEquals([code, stdout.match(/✔ app:[01]  running/g)?.length], [0, 2]);
+  assertEquals([code, stdout.match(/✔ app:[01] {2}running/g)?.length], [0, 2]);
   const after = await daemon.client.call("list");
   assertEquals(after.map(({ config }) => config.max_restarts), [3, 3, 10]);
   assertEquals(after[2]!.pid, before[2]!.pid);
