@@ -1,9 +1,16 @@
 /** Files of other tools → configurations. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { importFile } from "../../src/config/import/import_file.ts";
 import { parseIni } from "../../src/config/import/ini.ts";
 import { shellCommand, splitWords } from "../../src/config/import/shell_line.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
 import { loadConfig } from "../../src/config/load_config.ts";
 import { Files } from "./files.ts";
 
@@ -71,6 +78,25 @@ Deno.test("pm2 apps keep their meaning, and what is lost is named", async () => 
   const dump = await imported("pm2/dump.pm2");
   assertEquals(dump.configs.get("app")!.instances, 2);
   assertEquals(dump.configs.get("app")!.env, { NODE_ENV: "production" });
+});
+
+Deno.test("pm2 apps have a script, under any of its names; one without is not PM2's", async () => {
+  await using files = new Files({
+    "exec.json": '{"apps":[{"exec":"sleep","args":"9"},{"name":"b","cmd":"sleep"}]}',
+    "ours.yaml": "apps:\n  api: { entrypoint: sleep }\n",
+    "list.yaml": "apps:\n  - { name: api, entrypoint: sleep }\n",
+  });
+  const { processes } = await files.load(["exec.json"]);
+  assertEquals(processes.map(({ config: { name, args } }) => [name, args]), [
+    ["sleep", ["9"]],
+    ["b", []],
+  ]);
+  const own = '"processes", with an "entrypoint"';
+  const error = await assertRejects(() => files.load(["ours.yaml"]), ProcsupError);
+  assertStringIncludes(error.message, 'apps: an app has no "script"');
+  assertStringIncludes(error.message, own);
+  const listed = await assertRejects(() => files.load(["list.yaml"]), ProcsupError);
+  assertStringIncludes(listed.message, 'apps: "api" has no "script"');
 });
 
 Deno.test("supervisord programs keep their meaning", async () => {

@@ -21,7 +21,9 @@ type App = Readonly<Record<string, unknown>>;
 function convert({ file, value }: ConfigDocument): Imported {
   const result = new ImportResult();
   const profiles: Record<string, { processes: Record<string, Keys> }> = {};
-  for (const app of appsOf(file, value)) addApp(app, folderOf(file), result, profiles);
+  for (const app of appsOf(file, value)) {
+    addApp({ ...app, script: scriptOf(file, app) }, folderOf(file), result, profiles);
+  }
   if (isMap(value)) {
     for (const key of Object.keys(value)) {
       if (key !== "apps") result.note(undefined, `${key}: procsup has nothing for it`);
@@ -36,6 +38,16 @@ function appsOf(file: string, value: unknown): readonly App[] {
   const list = Array.isArray(apps) ? apps : [apps];
   if (list.length > 0 && list.every(isMap)) return list;
   throw new ConfigProblem(file, "apps: expected a list of apps");
+}
+
+/** What an app runs, in the words that PM2 takes for it. */
+function scriptOf(file: string, app: App): unknown {
+  const script = app.script ?? app.exec ?? app.cmd;
+  if (typeof script === "string" && script !== "") return script;
+  const which = app.name === undefined ? "an app" : JSON.stringify(app.name);
+  throw new ConfigProblem(file, `apps: ${which} has no "script"`, {
+    advice: 'apps of PM2 have one; those of procsup stand under "processes", with an "entrypoint"',
+  });
 }
 
 function addApp(

@@ -9,6 +9,8 @@ type App = Readonly<Record<string, unknown>>;
 export const SILENT: ReadonlySet<string> = new Set([
   "name",
   "script",
+  "exec",
+  "cmd",
   "args",
   "cwd",
   "interpreter",
