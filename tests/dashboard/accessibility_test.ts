@@ -99,6 +99,12 @@ browserTest(
     await page.getByRole("link", { name: "Cron" }).click();
     await page.getByRole("heading", { name: "Cron" }).waitFor();
     await page.getByRole("link", { name: "Cron" }).waitFor({ state: "hidden" });
+    for (const leave of [() => page.mouse.click(200, 200), () => page.keyboard.press("Escape")]) {
+      await page.getByText("More", { exact: true }).click();
+      await page.getByRole("link", { name: "Cron" }).waitFor();
+      await leave();
+      await page.getByRole("link", { name: "Cron" }).waitFor({ state: "hidden" });
+    }
   },
 );
 

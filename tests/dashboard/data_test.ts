@@ -1,4 +1,6 @@
 import { assertEquals } from "@std/assert";
+import { isMet } from "../../src/web/dashboard/app/data/layers.ts";
+import type { ProcessJson } from "../../src/web/dashboard/app/data/types.ts";
 import { grepOf, NO_QUERY } from "../../src/web/dashboard/app/data/log_query.ts";
 import { credentialIn } from "../../src/web/dashboard/app/data/sign_in.ts";
 import { recent, record } from "../../src/web/dashboard/app/data/history.ts";
@@ -39,6 +41,27 @@ Deno.test("recent() keeps seconds for minutes and minutes for a day", () => {
   assertEquals(spanOf(900_000), [15, true]);
   assertEquals(spanOf(hours), [60, true]);
   assertEquals(spanOf(24 * hours), [1440, true]);
+});
+
+Deno.test("isMet() is true when all instances are where others wait for them to be", () => {
+  const up = { state: "running", pid: 7, ready: true, health: "healthy", last_exit: null };
+  const done = { ...up, state: "stopped", pid: 0, last_exit: { code: 0, signal: null } };
+  const failed = { ...done, last_exit: { code: 3, signal: null } };
+  const all = [up, { ...up, health: "unhealthy" }, { ...up, ready: false }, done, failed];
+  const met = (condition: string) =>
+    all.map((process) => {
+      const members = [up, process].map((one) =>
+        ({ ...one, config: {} }) as unknown as ProcessJson
+      );
+      const of = condition.startsWith("completed") ? members.slice(1) : members;
+      const node = { name: "x", members: of, state: undefined, column: 0, row: 0 };
+      return isMet({ from: "x", to: "y", condition }, node);
+    });
+  assertEquals(met("started"), [true, true, true, true, true]);
+  assertEquals(met("ready"), [true, true, false, false, false]);
+  assertEquals(met("healthy"), [true, false, true, false, false]);
+  assertEquals(met("completed"), [false, false, false, true, true]);
+  assertEquals(met("completed_ok"), [false, false, false, true, false]);
 });
 
 Deno.test("pack() keeps a history for a minute, and the first of what is too long", () => {

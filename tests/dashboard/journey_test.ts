@@ -56,6 +56,13 @@ browserTest(
     await page.getByRole("button", { name: "Start" }).click();
     await page.getByRole("heading", { name: "sleeper" }).waitFor();
     await waitFor(async () => (await daemon.status("sleeper")).state === "running");
+    await dashboard.go("#/start");
+    await page.getByLabel("Name", { exact: true }).fill("sleeper");
+    await page.getByLabel("Script or command").fill("/bin/sleep");
+    await page.getByLabel("Folder").fill("/");
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.locator("#field-name-error").waitFor();
+    await dashboard.go("#/processes/sleeper");
 
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("button", { name: "Cancel" }).click();
@@ -191,6 +198,7 @@ browserTest("a lost connection shows, and heals without a reload", async (dashbo
   await page.context().setOffline(true);
   await daemon.cli("web", "stop");
   await page.getByText("No connection to the daemon").waitFor({ timeout: 20_000 });
+  await daemon.client.call("stop", { target: "steady" });
   await page.context().setOffline(false);
   const { host } = new URL(page.url());
   await daemon.cli("web", "start", "--listen", host);
@@ -199,4 +207,6 @@ browserTest("a lost connection shows, and heals without a reload", async (dashbo
   await daemon.startScript("newcomer", "sleep 1000");
   await row(dashboard, "newcomer").getByText("running").waitFor();
   assertEquals(await page.evaluate("window.isSame"), true);
+  await dashboard.go("#/events");
+  await page.locator(".events li", { hasText: "steady" }).getByText("stopped").first().waitFor();
 });

@@ -56,7 +56,9 @@ browserTest("each role is offered what it may do", async (dashboard) => {
     const host = await offers(dashboard, "#/host", ".facts");
     assertEquals([host.has("Save list"), host.has("Resurrect")], [mayOperate, role === "admin"]);
     const config = await offers(dashboard, "#/processes/app?tab=config", ".config");
-    assertEquals(config.has("Compare with the file"), role === "admin", role);
+    for (const name of ["Compare with the file", "Change…"]) {
+      assertEquals(config.has(name), role === "admin", role);
+    }
     for (const hash of ["#/start", "#/apply"]) {
       await dashboard.go(hash);
       await page.locator("main h1, main .empty").first().waitFor();

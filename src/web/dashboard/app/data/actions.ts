@@ -2,7 +2,8 @@
 
 import { ask, messageOf, processPath } from "./api.ts";
 import { refreshSoon } from "./feed.ts";
-import { announce, confirmed, toast } from "./notices.ts";
+import { announce, confirmed, type Toast, toast } from "./notices.ts";
+import { go, place, screen } from "./router.ts";
 import type { Ask } from "./api.ts";
 
 /** The verbs of the buttons. */
@@ -78,34 +79,75 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
 
 const AT_ONCE = 4;
 
+/** Longer than this no answer is waited for: the browser can wait for six at a time, in all its tabs. */
+const PATIENCE_MS = 30_000;
+
+/** Toasts of what is being done. */
+const pending = new Map<string, number>();
+
 /** Does it to processes. Returns whether it worked for all of them. */
 export async function act(verb: Verb, names: readonly string[]): Promise<boolean> {
   if (names.length === 0) return false;
-  const { doing, done, path, ask: how, warning } = VERBS[verb];
+  const words = VERBS[verb];
   const whom = names.length === 1 ? names[0]! : `${names.length} processes`;
-  if (warning !== undefined) {
-    const list = names.length === 1
-      ? ""
-      : ` It is about ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}.`;
-    const yes = await confirmed(`${warning.title} ${whom}?`, warning.text + list, warning.confirm);
-    if (!yes) return false;
-  }
-  const id = toast("busy", `${doing} ${whom}…`);
-  const failures = await forAll(names, (name) => ask(processPath(name, path), how), (count) => {
-    if (names.length > 1) toast("busy", `${doing} ${whom}… ${count}/${names.length}`, { id });
-  });
-  refreshSoon();
-  if (failures.length > 0) {
-    announce(`${doing} ${whom} failed`);
-    toast("failed", `${doing} ${whom} failed`, { id, detail: failures.join("\n") });
+  const deed = `${words.doing} ${names.join()}`;
+  const before = pending.get(deed);
+  if (before !== undefined) {
+    toast("busy", `${words.doing} ${whom}…`, { id: before });
     return false;
   }
-  announce(`${done} ${whom}`);
+  if (!await isWanted(words, whom, names)) return false;
+  const id = toast("busy", `${words.doing} ${whom}…`);
+  pending.set(deed, id);
+  const failures = await forAll(names, (name) => askFor(name, words), (count) => {
+    if (names.length > 1) toast("busy", `${words.doing} ${whom}… ${count}/${names.length}`, { id });
+  });
+  pending.delete(deed);
+  refreshSoon();
+  if (failures.length > 0) {
+    announce(`${words.doing} ${whom} failed`);
+    const more = names.length === 1 && verb !== "delete" ? wayTo(whom) : {};
+    const detail = failures.join("\n");
+    toast("failed", `${words.doing} ${whom} failed`, { id, detail, ...more });
+    return false;
+  }
+  announce(`${words.done} ${whom}`);
   const undo = verb === "stop"
     ? { action: { label: "Start again", run: () => void act("start", names) } }
     : {};
-  toast("done", `${done} ${whom}`, { id, ...undo });
+  toast("done", `${words.done} ${whom}`, { id, ...undo });
   return true;
+}
+
+/** Asks first where something cannot be taken back. */
+async function isWanted(
+  { warning }: VerbWords,
+  whom: string,
+  names: readonly string[],
+): Promise<boolean> {
+  if (warning === undefined) return true;
+  const list = names.length === 1
+    ? ""
+    : ` It is about ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}.`;
+  return await confirmed(`${warning.title} ${whom}?`, warning.text + list, warning.confirm);
+}
+
+async function askFor(name: string, { path, ask: how }: VerbWords): Promise<void> {
+  const signal = how === POST_WAIT ? AbortSignal.timeout(PATIENCE_MS) : undefined;
+  try {
+    await ask(processPath(name, path), { ...how, ...(signal ? { signal } : {}) });
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+    throw new Error(
+      `Not up after ${PATIENCE_MS / 1000} s; the daemon goes on with it`,
+    );
+  }
+}
+
+/** To where its last words are, for whom they are not in sight already. */
+function wayTo(name: string): Pick<Toast, "action"> {
+  const isThere = screen.value === "process" && place.value.path[1] === name;
+  return isThere ? {} : { action: { label: "Why", run: () => go(["processes", name]) } };
 }
 
 /** Runs a few at a time. Returns what went wrong. */

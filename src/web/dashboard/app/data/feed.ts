@@ -1,7 +1,7 @@
 /** Keeps the dashboard up to date: the WebSocket, its recovery, and the full list when it is needed. */
 
 import { ApiError, ask } from "./api.ts";
-import { takeEvent } from "./news.ts";
+import { addMissed, takeEvent } from "./news.ts";
 import { poll, type Stream } from "./poll.ts";
 import { connection, lastMessageAt, session, takeItems, takeList, takeMetrics } from "./store.ts";
 import type { ProcessJson, Session, SystemMetrics } from "./types.ts";
@@ -28,7 +28,8 @@ export function startFeed(): void {
     if (connection.value === "live" && Date.now() - lastMessageAt.value > SILENCE_MS) lost();
   }, 1000);
   addEventListener("online", retryNow);
-  document.addEventListener("visibilitychange", () => document.hidden || retryNow());
+  document.addEventListener("visibilitychange", () => document.hidden || seenAgain());
+  addEventListener("focus", seenAgain);
   void connect();
 }
 
@@ -40,6 +41,12 @@ export function retryNow(): void {
   void connect();
 }
 
+/** Somebody who was signed out may have signed in elsewhere meanwhile. */
+function seenAgain(): void {
+  if (connection.value === "signed_out") ask<Session>("/session").then(connect, () => {});
+  else retryNow();
+}
+
 /** Fetches the full list soon; calls within a moment are one. */
 export function refreshSoon(): void {
   refreshing ??= setTimeout(() => {
@@ -48,15 +55,17 @@ export function refreshSoon(): void {
   }, REFRESH_MS);
 }
 
-async function refresh(): Promise<void> {
-  takeList(await ask<ProcessJson[]>("/processes"));
+async function refresh(): Promise<readonly ProcessJson[]> {
+  const list = await ask<ProcessJson[]>("/processes");
+  takeList(list);
+  return list;
 }
 
 async function connect(): Promise<void> {
   close();
   try {
     session.value = await ask<Session>("/session");
-    await refresh();
+    addMissed(await refresh());
   } catch (error) {
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
       connection.value = "signed_out";

@@ -1,7 +1,7 @@
 /** Who waits for whom, laid out in columns: what others wait for stands on the left. Pure. */
 
 import { baseName } from "./select.ts";
-import type { ProcessJson, State } from "./types.ts";
+import type { DependencyCondition, ProcessJson, State } from "./types.ts";
 import { STATES } from "./types.ts";
 
 /** An app, with all its instances. */
@@ -19,6 +19,28 @@ export interface Link {
   readonly from: string;
   readonly to: string;
   readonly condition: string;
+}
+
+/** Whether an app, with all its instances, is now where others wait for it to be. */
+export function isMet({ condition }: Link, { members }: Node): boolean {
+  return members.length > 0 && members.every(CONDITIONS[condition as DependencyCondition]);
+}
+
+const CONDITIONS: Readonly<Record<DependencyCondition, (process: ProcessJson) => boolean>> = {
+  started: (process) => process.pid !== 0 || isCompleted(process),
+  ready: ({ state, ready }) => state === "running" && ready,
+  healthy: ({ state, health }) => state === "running" && health === "healthy",
+  completed: isCompleted,
+  completed_ok: (process) => isCompleted(process) && endedWell(process),
+};
+
+function isCompleted({ state, last_exit }: ProcessJson): boolean {
+  return (state === "stopped" || state === "crashed") && last_exit !== null;
+}
+
+function endedWell({ last_exit, config }: ProcessJson): boolean {
+  const good = config.success_exit_codes as readonly (number | null)[] | undefined ?? [0];
+  return last_exit?.signal === null && good.includes(last_exit.code);
 }
 
 /** What is drawn. */

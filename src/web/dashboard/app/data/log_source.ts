@@ -1,7 +1,7 @@
 /** Fills a log view from the daemon: what there is, then what comes, again after a lost connection. */
 
 import { effect, signal } from "@preact/signals";
-import { messageOf, send } from "./api.ts";
+import { ApiError, send } from "./api.ts";
 import { jsonLines } from "./lines.ts";
 import { breathe, type LogLine } from "./log_buffer.ts";
 import { connection } from "./store.ts";
@@ -18,6 +18,8 @@ export interface SourceOptions {
   /** Only lines that match, or with `invert` do not. */
   readonly grep?: string | undefined;
   readonly invert?: boolean;
+  /** Whether the view is at its end, so that nothing is lost by reading it anew. */
+  readonly isAtEnd: () => boolean;
 }
 
 /** Where the lines go. */
@@ -30,6 +32,8 @@ export interface LogSink {
 export const FIRST_LINES = 1000;
 
 const RETRY_MS = 1000;
+/** A browser has six connections to a host for all its tabs: unseen ones must not hold them all. */
+const UNSEEN_MS = 3000;
 
 /** A log that is being read. */
 export class LogSource {
@@ -55,21 +59,43 @@ export class LogSource {
   async #run(): Promise<void> {
     const { signal } = this.#abort;
     while (!signal.aborted) {
+      const over = new AbortController();
+      const unseen = this.#unseen(over.signal);
       try {
         this.#sink.clear();
         this.isLoading.value = true;
-        if (this.#options.lines === 0) await this.#pour(false);
-        await this.#pour(true);
+        if (this.#options.lines === 0) await this.#pour(false, signal);
+        await this.#pour(true, AbortSignal.any([signal, unseen]));
       } catch (error) {
         if (signal.aborted) return;
-        this.error.value = messageOf(error);
+        if (!unseen.aborted) {
+          this.error.value = error instanceof ApiError ? error.message : "The connection is lost";
+        }
+      } finally {
+        over.abort();
       }
       this.isLoading.value = false;
-      await Promise.race([untilLive(signal), aborted(signal)]);
+      await Promise.race([unseen.aborted ? untilSeen() : untilLive(signal), aborted(signal)]);
     }
   }
 
-  async #pour(follow: boolean): Promise<void> {
+  /** Aborted when nobody has seen the page for a while; reading all of a log again would take long. */
+  #unseen(over: AbortSignal): AbortSignal {
+    const { lines, isAtEnd } = this.#options;
+    const unseen = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = () => {
+      clearTimeout(timer);
+      if (!document.hidden || over.aborted || lines === 0) return;
+      timer = setTimeout(() => isAtEnd() && unseen.abort(), UNSEEN_MS);
+    };
+    document.addEventListener("visibilitychange", look, { signal: over });
+    over.addEventListener("abort", () => clearTimeout(timer));
+    look();
+    return unseen.signal;
+  }
+
+  async #pour(follow: boolean, signal: AbortSignal): Promise<void> {
     const { lines, since, targets, grep, invert = false } = this.#options;
     const query = new URLSearchParams(targets.map((name) => ["target", name]));
     query.set("lines", String(lines));
@@ -82,7 +108,7 @@ export class LogSource {
       query.delete("since");
       query.set("new", "true");
     }
-    const response = await send(`/logs?${query}`, { signal: this.#abort.signal });
+    const response = await send(`/logs?${query}`, { signal });
     this.error.value = "";
     let until = performance.now() + RETRY_MS / 100;
     const quiet = setTimeout(() => this.isLoading.value = false, 300);
@@ -109,6 +135,19 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** When somebody looks at the page. */
+function untilSeen(): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.hidden) return;
+      document.removeEventListener("visibilitychange", look);
+      resolve();
+    };
+    document.addEventListener("visibilitychange", look);
+    look();
   });
 }
 

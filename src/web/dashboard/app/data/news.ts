@@ -18,6 +18,18 @@ export function takeEvent(event: Omit<EventRow, "key">): void {
 
 /** The daemon tells only what happens from now on: what is known of before is put together. */
 export function seedNews(list: readonly ProcessJson[]): void {
+  events.value = knownOf(list).slice(0, MAX_EVENTS);
+}
+
+/** The same for what happened while nobody told this page. */
+export function addMissed(list: readonly ProcessJson[]): void {
+  const since = events.value[0]?.at ?? 0;
+  const missed = knownOf(list).filter(({ at }) => at > since);
+  events.value = [...missed, ...events.value].slice(0, MAX_EVENTS);
+}
+
+/** The last start and end of each, the newest first. */
+function knownOf(list: readonly ProcessJson[]): EventRow[] {
   const known: EventRow[] = [];
   const add = (event: Omit<EventRow, "key">) =>
     known.push({ ...event, key: `${event.at} ${event.name} ${event.type}` });
@@ -32,7 +44,7 @@ export function seedNews(list: readonly ProcessJson[]): void {
     const reason = isUp ? exitText(last_exit) : last_reason || exitText(last_exit);
     add({ type, at: Date.parse(last_exit.at), name, reason });
   }
-  events.value = known.sort((a, b) => b.at - a.at).slice(0, MAX_EVENTS);
+  return known.sort((a, b) => b.at - a.at);
 }
 
 /** Marks on the charts of a process where its last run began and ended. */

@@ -1,7 +1,12 @@
 /** What the daemon tells the dashboard, and what is kept of it. */
 
 import type { LogStream } from "./log_query.ts";
-export type { ConfigReloadResult, CronJson, WhyJson } from "../../../../protocol/actions.ts";
+export type {
+  ConfigReloadResult,
+  CronJson,
+  ReconfigureResult,
+  WhyJson,
+} from "../../../../protocol/actions.ts";
 export type {
   CronRunJson,
   HealthCheckJson,
@@ -10,6 +15,7 @@ export type {
 } from "../../../../protocol/history_json.ts";
 export type { PortsJson, SystemInfoJson } from "../../../../protocol/web_actions.ts";
 export type { WebhookJson, WebhookTestJson } from "../../../../protocol/webhook_json.ts";
+export type { DependencyCondition } from "../../../../model/config_parts.ts";
 export type { ProcessJson } from "../../../../protocol/process_json.ts";
 export {
   type ProcessState as State,

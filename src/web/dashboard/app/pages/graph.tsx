@@ -1,7 +1,7 @@
 /** Who waits for whom, and how they are. */
 
 import { computed } from "@preact/signals";
-import { type Layout, layOut, type Link, type Node } from "../data/layers.ts";
+import { isMet, type Layout, layOut, type Link, type Node } from "../data/layers.ts";
 import { linkTo } from "../data/router.ts";
 import { processes, processList } from "../data/store.ts";
 import { readyAfter } from "../data/readiness.ts";
@@ -96,10 +96,8 @@ function Edge({ link, from, to, nth }: { link: Link; from: Node; to: Node; nth: 
   const [x1, y1] = [a.x + NODE.width, a.y + NODE.height / 2];
   const [x2, y2] = [b.x - 6, b.y + NODE.height / 2];
   const bend = Math.max(30, (x2 - x1) / 2);
-  const isMet = from.state === "running" ||
-    (from.state === "stopped" && link.condition.startsWith("completed"));
   return (
-    <g class={`edge${isMet ? " met" : ""}`}>
+    <g class={`edge${isMet(link, from) ? " met" : ""}`}>
       <path d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`} />
       <path class="arrow" d={`M${x2 + 6} ${y2}l-8-5v10z`} />
       <text x={x2 - 10} y={y2 - 6 - nth * LABEL_PX} text-anchor="end">{link.condition}</text>

@@ -5,7 +5,7 @@ import { needsAttention } from "../data/select.ts";
 import { events } from "../data/news.ts";
 import { clock, processes, processList, stateCounts } from "../data/store.ts";
 import { type ProcessJson, STATES } from "../data/types.ts";
-import { Empty, Loading } from "../parts/empty.tsx";
+import { Loading, NothingYet } from "../parts/empty.tsx";
 import { EventList } from "../parts/event_list.tsx";
 import { HostTiles } from "../parts/host_tiles.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -25,9 +25,7 @@ export function Overview() {
     return (
       <>
         <h1 class="unseen">Overview</h1>
-        <Empty title="Nothing is running yet" action={{ text: "Start something", href: "#/start" }}>
-          Or on the command line: <code>procsup start server.ts</code>
-        </Empty>
+        <NothingYet />
         <HostTiles />
       </>
     );
@@ -141,7 +139,13 @@ function NeedyList({ needy }: { needy: readonly ProcessJson[] }) {
             </span>
           </div>
           <p class="small faint">
-            {process.last_reason}
+            {process.health === "unhealthy" && process.state === "running"
+              ? (
+                <a href={linkTo(["processes", process.name], "tab=health")}>
+                  its health checks fail
+                </a>
+              )
+              : process.last_reason}
             {process.next_restart_at !== null &&
               ` · again ${relative(Date.parse(process.next_restart_at), clock.value)}`}
           </p>

@@ -2,6 +2,7 @@
 
 import { linkTo, place, setParams } from "../data/router.ts";
 import { events } from "../data/news.ts";
+import { baseName } from "../data/select.ts";
 import { mayAdminister, processes, processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { Empty, Loading } from "../parts/empty.tsx";
@@ -17,6 +18,7 @@ import { ProcessLog } from "../parts/process_log.tsx";
 import { HealthBadge, StateBadge } from "../parts/state_badge.tsx";
 import { Summary } from "../parts/process_summary.tsx";
 import { Tabs } from "../parts/tabs.tsx";
+import { counted } from "../text/format.ts";
 
 const TABS = [
   ...["summary", "logs", "metrics", "health", "hooks", "env", "config", "events"] as const,
@@ -29,16 +31,7 @@ export function Process() {
   const name = place.value.path[1] ?? "";
   const process = processList.value.find((one) => one.name === name || one.id === name);
   if (processes.value === null) return <Loading />;
-  if (process === undefined) {
-    return (
-      <>
-        <h1>{name}</h1>
-        <Empty title="process not found" action={{ text: "All processes", href: "#/processes" }}>
-          It was deleted, or never was. Nothing is called <code>{name}</code>.
-        </Empty>
-      </>
-    );
-  }
+  if (process === undefined) return <NotOne name={name} />;
   const wanted = place.value.params.get("tab");
   const tab = TABS.find((one) => one === wanted) ?? "summary";
   return (
@@ -66,6 +59,36 @@ export function Process() {
         <Body tab={tab} process={process} />
       </div>
     </div>
+  );
+}
+
+/** What the name of an app with instances leads to, and one that nothing has. */
+function NotOne({ name }: { name: string }) {
+  const instances = processList.value.filter((one) => baseName(one.name) === name);
+  const all = linkTo(["processes"], new URLSearchParams({ q: name }));
+  return (
+    <>
+      <h1>{name}</h1>
+      {instances.length > 0
+        ? (
+          <Empty
+            title={`It has ${counted(instances.length, "instance")}`}
+            action={{ text: "All of them", href: all }}
+          >
+            {instances.map((one) => (
+              <>
+                <a href={linkTo(["processes", one.name])}>{one.name}</a>
+                {" "}
+              </>
+            ))}
+          </Empty>
+        )
+        : (
+          <Empty title="Process not found" action={{ text: "All processes", href: "#/processes" }}>
+            It was deleted, or never was. Nothing is called <code>{name}</code>.
+          </Empty>
+        )}
+    </>
   );
 }
 

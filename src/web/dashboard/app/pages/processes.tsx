@@ -10,7 +10,7 @@ import { baseName, byKey, isMeant, type SortKey } from "../data/select.ts";
 import { mayOperate, processes, processList } from "../data/store.ts";
 import type { ProcessJson, State } from "../data/types.ts";
 import { BulkBar } from "../parts/bulk_bar.tsx";
-import { Empty, Loading } from "../parts/empty.tsx";
+import { Empty, Loading, NothingYet } from "../parts/empty.tsx";
 import { ProcessFilters } from "../parts/process_filters.tsx";
 import { usePorts } from "../parts/use_ports.ts";
 import { ProcessCard } from "../parts/process_row.tsx";
@@ -105,13 +105,7 @@ function Cards(
 }
 
 function NothingHere({ isFiltered }: { isFiltered: boolean }) {
-  if (!isFiltered) {
-    return (
-      <Empty title="Nothing is running yet" action={{ text: "Start something", href: "#/start" }}>
-        Or on the command line: <code>procsup start server.ts</code>
-      </Empty>
-    );
-  }
+  if (!isFiltered) return <NothingYet />;
   return (
     <Empty title="Nothing matches">
       Words that work: a part of a name, <code>ns:web</code>, <code>tag:db</code>,{" "}

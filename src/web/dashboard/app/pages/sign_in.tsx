@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import { messageOf } from "../data/api.ts";
 import { place } from "../data/router.ts";
 import { signIn } from "../data/sign_in.ts";
+import { processes } from "../data/store.ts";
 import { Button } from "../parts/button.tsx";
 import { Logo } from "../parts/logo.tsx";
 
@@ -14,25 +15,31 @@ const FAILURES: Readonly<Record<string, string>> = {
   wait: "Too many failed sign-ins. Wait a minute, then ask for a new link:",
 };
 
+const ENDED = "Your session has ended. To go on where you were, ask for a new link:";
+
 /** The screen. */
 export function SignIn() {
   const text = useSignal("");
   const error = useSignal("");
   const busy = useSignal(false);
+  const reason = place.value.params.get("failed") ?? "";
+  const isFailed = Object.hasOwn(FAILURES, reason);
+  // Whoever has seen processes here was signed in.
+  const failure = isFailed ? FAILURES[reason] : processes.value === null ? undefined : ENDED;
   useEffect(() => document.getElementById("credential")?.focus(), []);
   const submit = async (event: Event) => {
     event.preventDefault();
     busy.value = true;
     try {
       await signIn(text.value);
-      location.hash = "#/";
+      // Where somebody was is where they go on, unless it says that a link did not work.
+      if (isFailed) location.hash = "#/";
       location.reload();
-    } catch (reason) {
-      error.value = messageOf(reason);
+    } catch (problem) {
+      error.value = messageOf(problem);
       busy.value = false;
     }
   };
-  const failure = FAILURES[place.value.params.get("failed") ?? ""];
   return (
     <main class="sign-in" id="main">
       <div class="sign-in-card">

@@ -10,7 +10,7 @@ import type { ProcessJson } from "../data/types.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Field } from "../parts/field.tsx";
-import { readEnv, splitWords } from "../text/words.ts";
+import { readEnv, readObject, splitWords } from "../text/words.ts";
 
 const RUNTIMES = ["auto", "deno", "node", "bun", "python", "ruby", "php", "go"];
 const POLICIES = ["on-failure", "always", "never"];
@@ -136,18 +136,8 @@ function configOf(fields: Fields): Record<string, unknown> {
     ...(namespace === "" ? {} : { namespace }),
     ...(instances === "" || instances === "1" ? {} : { instances: Number(instances) }),
     ...(env === "" ? {} : { env: readEnv(env) }),
-    ...(more === "" ? {} : jsonObject(more)),
+    ...(more === "" ? {} : readObject("more", more)),
   };
-}
-
-function jsonObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Said below.
-  }
-  throw new Error('Invalid "more": it is not a JSON object');
 }
 
 /** The field that a refusal is about. */
@@ -155,7 +145,7 @@ function fieldIn(message: string): keyof Fields | undefined {
   const name = /^Invalid "([a-z_]+)/.exec(message)?.[1] ??
     (/entrypoint /.test(message)
       ? "entrypoint"
-      : /\balready\b|name taken/i.test(message)
+      : /\balready\b|\bname\b.* taken/i.test(message)
       ? "name"
       : "");
   return Object.hasOwn(BLANK, name) ? name as keyof Fields : undefined;

@@ -1,11 +1,12 @@
 /** Which apps' logs are merged. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { isMeant } from "../data/select.ts";
 import { processList } from "../data/store.ts";
 import { Icon } from "./icon.tsx";
 import { StateShape } from "./state_badge.tsx";
+import { useAway } from "./use_away.ts";
 
 /** A button that opens a list of apps to tick. */
 export function AppPicker(
@@ -17,17 +18,7 @@ export function AppPicker(
   const open = useSignal(false);
   const search = useSignal("");
   const frame = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const away = (event: Event) => {
-      if (!frame.current?.contains(event.target as Node)) open.value = false;
-    };
-    document.addEventListener("pointerdown", away);
-    document.addEventListener("focusin", away);
-    return () => {
-      document.removeEventListener("pointerdown", away);
-      document.removeEventListener("focusin", away);
-    };
-  }, []);
+  useAway(frame, () => open.value = false);
   const found = processList.value.filter((process) => isMeant(search.value, process));
   const toggle = (name: string) =>
     onChange(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name]);

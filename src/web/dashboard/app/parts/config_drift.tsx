@@ -6,6 +6,7 @@ import { baseName } from "../data/select.ts";
 import type { ConfigReloadResult } from "../data/types.ts";
 import { Button } from "./button.tsx";
 import { FieldDiff } from "./field_diff.tsx";
+import { processDialog } from "./process_dialogs.tsx";
 
 /** A button, and then the answer. */
 export function ConfigDrift({ name }: { name: string }) {
@@ -30,7 +31,10 @@ export function ConfigDrift({ name }: { name: string }) {
             ? <span class="faint">Does it still match its configuration file?</span>
             : <Verdict name={baseName(name)} plan={plan.value} />}
         </p>
-        <Button icon="file" onClick={() => void compare()}>Compare with the file</Button>
+        <span class="row wrap">
+          <Button icon="file" onClick={() => void compare()}>Compare with the file</Button>
+          <Button onClick={() => processDialog.value = { kind: "change", name }}>Change…</Button>
+        </span>
       </div>
       {plan.value && <FieldDiff fields={changeOf(name, plan.value)?.fields ?? []} />}
     </section>

@@ -75,6 +75,7 @@ export function CronRow({ job, reload, isOpen, onOpen }: CronRowProps) {
             aria-label={`${name} is enabled`}
             checked={enabled}
             disabled={!mayOperate.value}
+            title={mayOperate.value ? undefined : "It takes the role operate"}
             onChange={toggle}
           />
         </label>

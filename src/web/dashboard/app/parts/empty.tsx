@@ -1,6 +1,7 @@
 /** What stands where there is nothing to show. */
 
 import type { ComponentChildren } from "preact";
+import { mayAdminister } from "../data/store.ts";
 
 /** A few words, and what to do. */
 export function Empty(
@@ -16,6 +17,17 @@ export function Empty(
       {children && <p>{children}</p>}
       {action && <a class="button primary" href={action.href}>{action.text}</a>}
     </div>
+  );
+}
+
+/** Where no process is known at all. */
+export function NothingYet() {
+  const action = { text: "Start something", href: "#/start" };
+  const may = mayAdminister.value;
+  return (
+    <Empty title="Nothing is running yet" {...(may ? { action } : {})}>
+      {may ? "Or on" : "On"} the command line: <code>procsup start server.ts</code>
+    </Empty>
   );
 }
 

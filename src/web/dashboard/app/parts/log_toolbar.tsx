@@ -40,7 +40,7 @@ export function LogToolbar(props: LogToolbarProps) {
         onChange={({ currentTarget }) =>
           onQuery({ ...query, stream: currentTarget.value as LogStream | "" })}
       >
-        <option value="">stdout + stderr</option>
+        <option value="">All output</option>
         <option value="stdout">stdout</option>
         <option value="stderr">stderr</option>
       </select>

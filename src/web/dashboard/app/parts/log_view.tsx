@@ -30,7 +30,7 @@ export function LogView({ query, onQuery, single = false }: LogViewProps) {
   const lines = useSignal(FIRST_LINES);
   const follow = useSignal(query.at === 0);
   const panes = useMemo(() => new LogPanes(targets, columns), [targets.join("\n"), columns]);
-  const source = useLogSource(panes, query, lines.value);
+  const source = useLogSource(panes, query, lines.value, () => follow.value);
   const pattern = useMemo(() => patternOf(query), [search, isRegex, matchCase]);
   const hueOf = useMemo(() => hues(), []);
   const pane = panes.current;

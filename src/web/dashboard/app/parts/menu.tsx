@@ -1,7 +1,8 @@
 /** A button that opens a list of others. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
+import { useAway } from "./use_away.ts";
 
 /** What it is called and holds. `children` gets what closes the menu before something is done. */
 export interface MenuProps {
@@ -12,17 +13,7 @@ export interface MenuProps {
 /** The menu; it closes by itself when somebody turns to something else. */
 export function Menu({ label, children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
-  useEffect(() => {
-    const away = ({ target }: Event) => {
-      if (menu.current?.open && !menu.current.contains(target as Node)) menu.current.open = false;
-    };
-    document.addEventListener("pointerdown", away);
-    document.addEventListener("focusin", away);
-    return () => {
-      document.removeEventListener("pointerdown", away);
-      document.removeEventListener("focusin", away);
-    };
-  }, []);
+  useAway(menu, () => menu.current!.open = false);
   const close = (then: () => void) => () => {
     menu.current!.open = false;
     then();

@@ -1,4 +1,4 @@
-/** Questions that an action on a process needs answered: how many instances, which signal. */
+/** Questions that an action on a process needs answered: how many instances, which signal, which keys. */
 
 import { signal, useSignal } from "@preact/signals";
 import { run } from "../data/actions.ts";
@@ -7,11 +7,12 @@ import { go } from "../data/router.ts";
 import { baseName } from "../data/select.ts";
 import { processList } from "../data/store.ts";
 import { Button } from "./button.tsx";
+import { ChangeDialog } from "./change_dialog.tsx";
 import { Dialog } from "./dialog.tsx";
 
 /** Which window is open, and about which process. */
 export const processDialog = signal<
-  { readonly kind: "scale" | "signal"; readonly name: string } | undefined
+  { readonly kind: keyof typeof WINDOWS; readonly name: string } | undefined
 >(undefined);
 
 const SIGNALS = ["SIGHUP", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGTERM", "SIGCONT", "SIGSTOP"];
@@ -20,9 +21,11 @@ const SIGNALS = ["SIGHUP", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGTERM", "SIGCONT",
 export function ProcessDialogs() {
   const open = processDialog.value;
   if (open === undefined) return null;
-  const Window = open.kind === "scale" ? ScaleDialog : SignalDialog;
+  const Window = WINDOWS[open.kind];
   return <Window name={open.name} onClose={() => processDialog.value = undefined} />;
 }
+
+const WINDOWS = { scale: ScaleDialog, signal: SignalDialog, change: ChangeDialog };
 
 interface WindowProps {
   readonly name: string;

@@ -8,10 +8,16 @@ import { Sparkline } from "./sparkline.tsx";
 
 const SHOWN_PORTS = 2;
 
-/** When it will be started again. */
-export function Retry({ process: { next_restart_at, state } }: { process: ProcessJson }) {
-  if (next_restart_at === null || state !== "waiting") return null;
-  return <span class="health">again {relative(Date.parse(next_restart_at), clock.value)}</span>;
+/** What it waits for: the time of its next start, others, the clock. */
+export function Awaited(
+  { process: { next_restart_at, state, last_reason, config } }: { process: ProcessJson },
+) {
+  if (state === "stopped" && config.cron !== undefined) return <span class="health">cron</span>;
+  if (state !== "waiting") return null;
+  const reason = next_restart_at === null
+    ? last_reason.replace(/^waiting /, "")
+    : `again ${relative(Date.parse(next_restart_at), clock.value)}`;
+  return <span class="health clip" title={last_reason}>{reason}</span>;
 }
 
 /** CPU now and over the last minute. */

@@ -88,7 +88,7 @@ function entriesFor(process: ProcessJson): Entry[] {
     icon,
     run: () => void act(verb, names),
   });
-  const ask = (text: string, icon: IconName, kind: "scale" | "signal"): Entry => ({
+  const ask = (text: string, icon: IconName, kind: "scale" | "signal" | "change"): Entry => ({
     text,
     icon,
     run: () => processDialog.value = { kind, name },
@@ -107,6 +107,7 @@ function entriesFor(process: ProcessJson): Entry[] {
     verb("Rolling reload", "reload", "roll", [baseName(name)]),
     logs,
     ask("Scale…", "processes", "scale"),
+    mayAdminister.value && ask("Change…", "file", "change"),
     pid > 0 && ask("Send a signal…", "events", "signal"),
     verb("Empty logs…", "delete", "flush"),
     pid > 0 && verb("Kill…", "close", "kill"),

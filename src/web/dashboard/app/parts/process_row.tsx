@@ -3,8 +3,9 @@
 import { linkTo } from "../data/router.ts";
 import { isUp } from "../data/select.ts";
 import type { ProcessJson } from "../data/types.ts";
+import { counted } from "../text/format.ts";
 import { memo } from "./memo.ts";
-import { Cpu, Memory, Ports, Retry, Uptime } from "./process_figures.tsx";
+import { Awaited, Cpu, Memory, Ports, Uptime } from "./process_figures.tsx";
 import { RowActions } from "./row_actions.tsx";
 import { HealthBadge, StateBadge } from "./state_badge.tsx";
 
@@ -30,10 +31,10 @@ export const ProcessRow = memo(
             <Labels process={process} />
           </div>
         </th>
-        <td class="state">
+        <td class="state" title={process.last_reason}>
           <StateBadge state={process.state} />
           <HealthBadge process={process} />
-          <Retry process={process} />
+          <Awaited process={process} />
         </td>
         <td class="figure">{isUp(process) && <Cpu id={id} now={process.cpu_percent} />}</td>
         <td class="figure">{isUp(process) && <Memory id={id} now={process.memory_bytes} />}</td>
@@ -56,7 +57,8 @@ export const ProcessRow = memo(
 /** A card. */
 export const ProcessCard = memo(
   function ProcessCard({ process, selected, onSelect }: ProcessRowProps) {
-    const { id, name, restarts } = process;
+    const { id, name, restarts, state, finished_at } = process;
+    const hasTime = isUp(process) || (state !== "waiting" && finished_at !== null);
     return (
       <li class={`card process-card${selected ? " selected" : ""}`} data-row={name}>
         <div class="row">
@@ -66,20 +68,16 @@ export const ProcessCard = memo(
         </div>
         <div class="row wrap small">
           <HealthBadge process={process} />
-          <Retry process={process} />
+          <Awaited process={process} />
           {isUp(process) && <Cpu id={id} now={process.cpu_percent} />}
           {isUp(process) && <Memory id={id} now={process.memory_bytes} />}
         </div>
         <div class="row between small">
           <span class="faint">
-            {isUp(process)
-              ? (
-                <>
-                  up <Uptime process={process} />
-                </>
-              )
-              : <Uptime process={process} />}
-            {restarts > 0 && ` · ${restarts} restarts`}
+            {isUp(process) && "up "}
+            {hasTime && <Uptime process={process} />}
+            {hasTime && restarts > 0 && " · "}
+            {restarts > 0 && counted(restarts, "restart")}
           </span>
           <span class="actions">
             <RowActions process={process} />

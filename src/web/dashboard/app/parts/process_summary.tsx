@@ -1,8 +1,7 @@
 /** What there is to know about a process first: why it is in its state, and its figures. */
 
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { ask, messageOf, processPath } from "../data/api.ts";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { processPath } from "../data/api.ts";
 import { recent, round } from "../data/history.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
@@ -23,20 +22,15 @@ export function Summary({ process }: { process: ProcessJson }) {
   );
 }
 
+/** It tells how long something has lasted: an old answer would be a wrong one. */
+const WHY_MS = 2000;
+
 function Why({ process }: { process: ProcessJson }) {
   const { name, state, restarts, health, last_reason } = process;
-  const why = useSignal<WhyJson | undefined>(undefined);
-  const error = useSignal("");
-  useEffect(() => {
-    const abort = new AbortController();
-    ask<WhyJson>(processPath(name, "why"), { signal: abort.signal }).then(
-      (answer) => (why.value = answer, error.value = ""),
-      (reason) => abort.signal.aborted || (error.value = messageOf(reason)),
-    );
-    return () => abort.abort();
-  }, [name, state, restarts, health, last_reason]);
-  const [first, ...more] = why.value?.reasons ?? [];
-  const lines = why.value?.last_stderr ?? [];
+  const key = [state, restarts, health, last_reason].join();
+  const { data, error } = usePolled<WhyJson>(processPath(name, "why"), WHY_MS, key);
+  const [first, ...more] = data.value?.reasons ?? [];
+  const lines = data.value?.last_stderr ?? [];
   return (
     <section class="panel" aria-labelledby="why">
       <h2 id="why">Why</h2>
@@ -45,17 +39,37 @@ function Why({ process }: { process: ProcessJson }) {
       {more.length > 0 && (
         <ul class="reasons">{more.map((reason) => <li key={reason}>{reason}</li>)}</ul>
       )}
+      {health === "unhealthy" && (
+        <p>
+          <span class="bad">Its health checks fail:</span>{" "}
+          <a href={linkTo(["processes", name], "tab=health")}>what they say</a>
+        </p>
+      )}
       {lines.length > 0 && (
         <>
           <h3>
             Last lines of stderr{" "}
             <a class="small" href={linkTo(["processes", name], "tab=logs")}>All of the log</a>
           </h3>
-          <pre class="stderr" tabIndex={0}>{lines.map(plainLine).join("\n")}</pre>
+          <LastWords text={lines.map(plainLine).join("\n")} />
         </>
       )}
     </section>
   );
+}
+
+/** The end of it is in sight, and stays so until somebody scrolls up. */
+function LastWords({ text }: { text: string }) {
+  const frame = useRef<HTMLPreElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    if (isAtEnd.current) frame.current!.scrollTop = frame.current!.scrollHeight;
+  }, [text]);
+  const look = () => {
+    const { scrollTop, clientHeight, scrollHeight } = frame.current!;
+    isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 2;
+  };
+  return <pre ref={frame} class="stderr" tabIndex={0} onScroll={look}>{text}</pre>;
 }
 
 const CRON_MS = 30_000;
@@ -91,7 +105,12 @@ function Facts({ process }: { process: ProcessJson }) {
     ["Up", pid === 0 || started_at === null ? "–" : span(now - Date.parse(started_at))],
     ["Started", started_at === null ? "never" : dateTime(Date.parse(started_at))],
     ["Ended", finished_at === null || pid !== 0 ? "" : dateTime(Date.parse(finished_at))],
-    ["Next start", next_restart_at === null ? "" : relative(Date.parse(next_restart_at), now)],
+    [
+      "Next start",
+      next_restart_at === null || process.state !== "waiting"
+        ? ""
+        : relative(Date.parse(next_restart_at), now),
+    ],
     [
       "Last exit",
       last_exit === null

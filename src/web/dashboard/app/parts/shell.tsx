@@ -5,16 +5,7 @@ import { retryNow } from "../data/feed.ts";
 import { announcement } from "../data/notices.ts";
 import { isPhone } from "../data/media.ts";
 import { linkTo } from "../data/router.ts";
-import {
-  clock,
-  connection,
-  lastMessageAt,
-  mayAdminister,
-  metrics,
-  processes,
-  session,
-} from "../data/store.ts";
-import type { Session } from "../data/types.ts";
+import { clock, connection, lastMessageAt, metrics, processes } from "../data/store.ts";
 import { relative } from "../text/format.ts";
 import { Button } from "./button.tsx";
 import { QuestionDialog } from "./dialog.tsx";
@@ -24,6 +15,7 @@ import { helpOpen, paletteOpen } from "./overlays.ts";
 import { ProcessDialogs } from "./process_dialogs.tsx";
 import { ProcessMenu } from "./process_menu.tsx";
 import { PhoneBar } from "./phone_bar.tsx";
+import { RoleNote } from "./role_note.tsx";
 import { entries, Links } from "./screen_links.tsx";
 import { ThemeButton } from "./theme_button.tsx";
 import { Toasts } from "./toasts.tsx";
@@ -79,18 +71,10 @@ function SideBar() {
           <span class={`dot is-${connection.value}`} aria-hidden="true" />
           <span class="clip">{hostname ?? "this machine"}</span>
         </p>
-        {!mayAdminister.value && session.value && <RoleNote role={session.value.role} />}
+        <RoleNote />
         {daemon?.version && <p class="faint">procsup {daemon.version}</p>}
       </div>
     </header>
-  );
-}
-
-function RoleNote({ role }: { role: Session["role"] }) {
-  return (
-    <p class="faint">
-      {role === "read" ? "Read only" : "Operator"}: {session.value?.name}
-    </p>
   );
 }
 

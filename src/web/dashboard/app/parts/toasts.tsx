@@ -25,14 +25,7 @@ function ToastBox({ toast }: { toast: Toast }) {
       {action && (
         <Button kind="quiet" onClick={() => (dismiss(id), action.run())}>{action.label}</Button>
       )}
-      {kind !== "busy" && (
-        <Button
-          icon="close"
-          kind="quiet"
-          label="Dismiss"
-          onClick={() => dismiss(id)}
-        />
-      )}
+      <Button icon="close" kind="quiet" label="Dismiss" onClick={() => dismiss(id)} />
     </div>
   );
 }

@@ -17,6 +17,7 @@ export function useLogSource(
   panes: LogPanes,
   query: LogQuery,
   lines: number,
+  isAtEnd: () => boolean,
 ): LogSource | undefined {
   const source = useSignal<LogSource | undefined>(undefined);
   // A permalink is read from a little before its line; leaving it reads from the end again.
@@ -32,6 +33,7 @@ export function useLogSource(
         since: grep !== undefined ? 0 : since,
         grep,
         invert,
+        isAtEnd,
       });
       source.value = opened;
     };

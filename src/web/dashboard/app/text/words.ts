@@ -25,3 +25,14 @@ export function readEnv(text: string): Record<string, string> {
     return [line.slice(0, at), line.slice(at + 1)];
   }));
 }
+
+/** The object that a text is in JSON. Throws an error that names the field it is in. */
+export function readObject(field: string, text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // Said below.
+  }
+  throw new Error(`Invalid "${field}": it is not a JSON object`);
+}

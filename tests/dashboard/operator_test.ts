@@ -1,0 +1,177 @@
+/** What somebody needs who has been woken up: what is shown is so, and the page stays answerable. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { Page } from "playwright-core";
+import { waitFor } from "../support/wait_for.ts";
+import { browserTest, type Dashboard } from "./browser.ts";
+
+const STUCK = { depends_on: { sick: "healthy" } };
+
+async function setUp({ daemon }: Dashboard): Promise<void> {
+  await daemon.startScript("sick", "exec sleep 1000", {
+    health_check: {
+      ...{ type: "command", command: "exit 7", interval: "100ms", retries: 1 },
+      on_failure: "none",
+    },
+  });
+  await daemon.startScript("stuck", "exec sleep 1000", STUCK);
+  await daemon.startScript("pair", "exec sleep 1000", { instances: 2 });
+  await daemon.startScript("wordy", "seq -s ' word ' 1 900 >&2; exit 3", {
+    restart_policy: "never",
+  });
+}
+
+browserTest("what is shown of a process is how it is now", async (dashboard) => {
+  const { page } = dashboard;
+  await setUp(dashboard);
+  await dashboard.signIn();
+  await dashboard.go("#/processes");
+  const stuck = page.locator('[data-row="stuck"]');
+  await stuck.getByText("for sick").waitFor();
+
+  await dashboard.go("#/processes/pair:0");
+  const why = page.locator(".why");
+  const first = await why.textContent();
+  assert(/up for/.test(first ?? ""), String(first));
+  await waitFor(async () => await why.textContent() !== first, { what: "another uptime" });
+
+  await dashboard.go("#/processes/wordy");
+  const words = page.locator(".stderr");
+  await words.waitFor();
+  const left = (element: { scrollHeight: number; scrollTop: number; clientHeight: number }) =>
+    element.scrollHeight - element.scrollTop - element.clientHeight;
+  await waitFor(async () => await words.evaluate(left) < 2, { what: "the last words in sight" });
+  assert(await words.evaluate((element: { scrollTop: number }) => element.scrollTop) > 0);
+
+  await dashboard.go("#/processes/pair");
+  await page.getByRole("heading", { name: "It has 2 instances" }).waitFor();
+  await page.getByRole("link", { name: "pair:1" }).click();
+  await page.getByRole("heading", { name: "pair:1" }).waitFor();
+
+  await dashboard.go("#/graph");
+  await page.locator(".edge").waitFor({ state: "attached" });
+  assertEquals(await page.locator(".edge.met").count(), 0);
+
+  await dashboard.go("#/");
+  await page.getByRole("link", { name: "its health checks fail" }).click();
+  await page.locator("table.history").waitFor();
+});
+
+browserTest("what can be done is in reach on a tablet, and done once", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await setUp(dashboard);
+  await dashboard.signIn();
+  for (const width of [768, 640]) {
+    await page.setViewportSize({ width, height: 900 });
+    await dashboard.go("#/processes");
+    const more = page.getByRole("button", { name: "More actions on stuck" });
+    await more.waitFor();
+    const frame = (await page.locator(".table-frame").boundingBox())!;
+    const button = (await more.boundingBox())!;
+    assert(button.x + button.width <= frame.x + frame.width, `${width}: ${JSON.stringify(button)}`);
+  }
+  let requests = 0;
+  page.on("request", (request) => requests += Number(request.url().includes("/stuck/restart")));
+  await dashboard.go("#/processes/stuck");
+  const restart = page.getByRole("button", { name: "Restart" });
+  await restart.click();
+  await page.getByText("Restarting stuck…").waitFor();
+  await page.getByRole("button", { name: "Dismiss" }).click();
+  await page.getByText("Restarting stuck…").waitFor({ state: "detached" });
+  await restart.click();
+  await page.getByText("Restarting stuck…").waitFor();
+  assertEquals(requests, 1);
+
+  await daemon.startScript("broken", "exit 5", { autostart: false, max_restarts: 0 });
+  await dashboard.go("#/processes");
+  await page.locator('[data-row="broken"]').waitFor();
+  await page.getByRole("button", { name: "More actions on broken" }).click();
+  await page.getByRole("group", { name: "Actions on broken" }).getByText("Restart").click();
+  await page.getByRole("button", { name: "Why" }).click();
+  await page.getByRole("heading", { name: "broken" }).waitFor();
+});
+
+browserTest("whoever is signed out goes on where they were", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  const origin = await dashboard.listen();
+  await dashboard.signInAs("read", origin);
+  await page.getByRole("heading", { name: "Nothing is running yet" }).waitFor();
+  assertEquals(await page.getByText("Start something").count(), 0);
+  await daemon.startScript("app", "exec sleep 1000");
+  await dashboard.go("#/processes/app?tab=health");
+  await page.getByText("Nothing checks its health").waitFor();
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await other.getByText("Nothing checks its health").waitFor();
+
+  await daemon.client.call("token_revoke", { name: "a-read" });
+  const ended = (one: Page) => one.getByText("Your session has ended");
+  await Promise.all([page, other].map((one) => ended(one).waitFor()));
+  const { token } = await daemon.client.call("token_create", { name: "next", role: "read" });
+  await page.getByLabel("paste a link").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("Nothing checks its health").waitFor();
+  await other.evaluate("dispatchEvent(new Event('focus'))");
+  await other.getByText("Nothing checks its health").waitFor();
+});
+
+browserTest("logs in tabs that nobody sees hold up no other tab", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await daemon.startScript("app", "echo hello; exec sleep 1000");
+  await dashboard.signIn();
+  const context = page.context();
+  await context.addInitScript(
+    "let unseen = false;" +
+      "Object.defineProperty(Document.prototype, 'hidden', { get: () => unseen });" +
+      "globalThis.show = (is) => (unseen = !is, document.dispatchEvent(new Event('visibilitychange')))",
+  );
+  const address = new URL("/#/logs?t=app", page.url()).href;
+  const tabs: Page[] = [];
+  // One more than a browser has connections to a host.
+  for (let count = 0; count < 7; count++) {
+    const tab = await context.newPage();
+    await tab.goto(address);
+    await tab.getByRole("log").getByText("hello").waitFor();
+    await tab.evaluate("show(false)");
+    tabs.push(tab);
+  }
+  const first = tabs[0]!;
+  await first.evaluate("document.querySelector('.log-row').isOld = true");
+  await first.evaluate("show(true)");
+  await waitFor(async () =>
+    await first.evaluate("document.querySelector('.log-row')?.isOld === undefined")
+  );
+  await first.getByRole("log").getByText("hello").waitFor();
+  assertEquals(await first.locator(".log-status .bad").count(), 0);
+  await Promise.all(tabs.map((tab) => tab.close()));
+});
+
+browserTest("a configuration is changed key by key, and keys are taken away", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  const env = { KEPT: "1", GONE: "2" };
+  await daemon.startScript("app", "exec sleep 1000", { instances: 2, env, max_memory: "64MB" });
+  await dashboard.signIn();
+  await dashboard.go("#/processes/app:0?tab=config");
+  await page.getByText("GONE").waitFor();
+  await page.getByRole("button", { name: "Change…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change app" });
+  const keys = dialog.getByLabel("Keys to change");
+  const change = dialog.getByRole("button", { name: "Change" });
+  for (
+    const [text, mistake] of [["{", "not a JSON object"], [
+      '{"max_memry":1}',
+      "max_memory",
+    ]] as const
+  ) {
+    await keys.fill(text);
+    await change.click();
+    await dialog.getByRole("alert").getByText(mistake).waitFor();
+  }
+  await keys.fill('{ "max_memory": "1GB", "env": { "GONE": null, "NEW": "3" } }');
+  await change.click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("Changed env.GONE, env.NEW, max_memory of app").first().waitFor();
+  await page.getByText("GONE", { exact: true }).waitFor({ state: "detached" });
+  const { config } = await daemon.status("app:1");
+  assertEquals([config.max_memory, Object.keys(config.env as object)], ["1GB", ["KEPT", "NEW"]]);
+});
