@@ -16,7 +16,7 @@ export async function askEachMatch<T>(
     return [await ask(target)];
   } catch (error) {
     if (!(error instanceof ProcsupError) || error.code !== "ambiguous_target") throw error;
-    const { selectProcesses } = await import("./select_processes.ts");
+    const { selectProcesses } = await import("../protocol/select_processes.ts");
     const found = selectProcesses(await client.call("list"), [target]);
     return await Promise.all(found.map(({ name }) => ask(name)));
   }

@@ -7,7 +7,7 @@ import type { ProcessJson } from "../protocol/process_json.ts";
 import type { CommandContext } from "./command.ts";
 import { configKeys, some } from "./config_flags.ts";
 import { forEachTarget } from "./results.ts";
-import { selectProcesses } from "./select_processes.ts";
+import { selectProcesses } from "../protocol/select_processes.ts";
 import { inThisShell } from "./shell_world.ts";
 
 /**

@@ -9,7 +9,7 @@ import { intervalOf } from "./interval.ts";
 import { changedProcesses } from "./list_changes.ts";
 import { ListFeed } from "./list_feed.ts";
 import type { Output } from "./output.ts";
-import { selectPresent } from "./select_processes.ts";
+import { selectPresent } from "../protocol/select_processes.ts";
 
 /** The lines of a table of so many columns. */
 type Table = (processes: readonly ProcessJson[], width: number | undefined) => readonly string[];

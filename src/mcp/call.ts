@@ -1,5 +1,6 @@
 /** What the MCP server works on: the actions of a supervisor, in this process or behind a socket. */
 
+import { ProcsupError } from "../model/errors.ts";
 import type { Action, ActionMap } from "../protocol/actions.ts";
 
 /** Carries out one action. Throws `ProcsupError`. `DaemonClient.call` is one of these. */
@@ -8,6 +9,19 @@ export type Call = <A extends Action>(
   payload?: ActionMap[A]["payload"],
   options?: { readonly signal?: AbortSignal },
 ) => Promise<ActionMap[A]["data"]>;
+
+/** The same, where a failure that nobody expected is told to `onError`, and to agents no more than that. */
+export function reporting(call: Call, onError: (error: Error) => void): Call {
+  return async (action, payload, options) => {
+    try {
+      return await call(action, payload, options);
+    } catch (error) {
+      if (error instanceof ProcsupError || options?.signal?.aborted) throw error;
+      onError(error instanceof Error ? error : new Error(String(error)));
+      throw new ProcsupError("internal", `Something went wrong within "${action}"`);
+    }
+  };
+}
 
 /** A piece of news, as far as it matters here. */
 export interface Change {

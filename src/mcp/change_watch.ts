@@ -11,6 +11,21 @@ export interface Notifier {
   resourceUpdated(uri: string): void;
 }
 
+/** Where news come from. */
+export interface NewsSource {
+  readonly changes: Changes;
+  /** The apps that there are. May throw. */
+  readonly names: () => Promise<readonly string[]>;
+}
+
+/** A watch that was begun. */
+export interface Watch {
+  /** Nothing is missed any more, or the source was not there when it was asked first. */
+  readonly listening: Promise<void>;
+  /** The signal came. */
+  readonly ended: Promise<void>;
+}
+
 /** News of that time are told together. */
 const COALESCE_MS = 100;
 
@@ -22,24 +37,32 @@ const MAX_RETRY_MS = 10_000;
  * Reads news until the signal and passes them on. A source that ends, such as a daemon that is
  * upgraded, is opened again, and everything counts as changed then.
  */
-export async function watchChanges(
-  changes: Changes,
-  notifier: Notifier,
+export function watchChanges(source: NewsSource, notifier: Notifier, signal: AbortSignal): Watch {
+  const listening = Promise.withResolvers<void>();
+  const ended = watching(source, new Batch(notifier), signal, listening.resolve);
+  return { listening: listening.promise, ended };
+}
+
+async function watching(
+  { changes, names }: NewsSource,
+  batch: Batch,
   signal: AbortSignal,
+  asked: () => void,
 ): Promise<void> {
-  const batch = new Batch(notifier);
   let pause = RETRY_MS;
   for (let again = false; !signal.aborted; again = true) {
     try {
-      const source = await changes(signal);
+      const news = await changes(signal);
+      asked();
       pause = RETRY_MS;
-      if (again) batch.add(true);
-      for await (const { type, name } of source) {
+      if (again) { for (const name of [undefined, ...await names()]) batch.add(true, name); }
+      for await (const { type, name } of news) {
         batch.add(type === "added" || type === "deleted", name);
       }
     } catch {
       // Gone: it is asked again below.
     }
+    asked();
     await resting(pause, signal);
     pause = Math.min(pause * 2, MAX_RETRY_MS);
   }
@@ -61,7 +84,10 @@ class Batch {
     this.#list ||= list;
     this.#uris.add(LIST_URI);
     if (name !== undefined) {
-      for (const scheme of APP_SCHEMES) this.#uris.add(`${scheme}://${name}`);
+      // A client may have either spelling of `api:0` from the list, or from the template.
+      for (const spelt of [name, encodeURIComponent(name)]) {
+        for (const scheme of APP_SCHEMES) this.#uris.add(`${scheme}://${spelt}`);
+      }
     }
     this.#timer ??= setTimeout(() => this.#tell(), COALESCE_MS);
   }

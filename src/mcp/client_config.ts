@@ -1,7 +1,8 @@
 /** The configuration files of MCP clients, and our entry in them. */
 
 import { didYouMean } from "../model/did_you_mean.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { memberAt, withMember, withoutMember } from "./json_members.ts";
 
 /** Program and arguments that start `procsup mcp`. */
 export interface ServerCommand {
@@ -22,15 +23,20 @@ export interface McpClient {
 /** Where a user's files are. */
 export interface UserFolders {
   readonly home: string;
+  /** Where Claude Code keeps its own, when it was told: `CLAUDE_CONFIG_DIR`. */
+  readonly claude?: string | undefined;
   /** Where applications keep their settings: `~/.config`, or what the system has instead. */
   readonly config: string;
 }
+
+/** The name of our entry. */
+const OWN = "procsup";
 
 const CLIENTS: readonly McpClient[] = [
   {
     name: "claude",
     title: "Claude Code",
-    file: ({ home }) => `${home}/.claude.json`,
+    file: ({ home, claude }) => `${claude || home}/.claude.json`,
     key: "mcpServers",
   },
   {
@@ -62,47 +68,35 @@ export function mcpClient(name: string): McpClient {
 
 /** What our entry looks like in a client's file, alone. */
 export function ownEntry({ key }: McpClient, command: ServerCommand): Record<string, unknown> {
-  return { [key]: { procsup: { type: "stdio", ...command } } };
+  return { [key]: { [OWN]: { type: "stdio", ...command } } };
 }
 
 /**
- * A client's file with our entry in it, all else as it was; undefined when nothing is to be changed.
- * Throws `wrong_state` for a file that cannot be merged with.
+ * A client's file with our entry in it, all else as it was, and what a person added to the entry;
+ * undefined when nothing is to be changed. Throws `wrong_state` for a file that cannot be merged with.
  */
 export function mergedFile(
-  client: McpClient,
+  { key }: McpClient,
   command: ServerCommand,
   existing: string | undefined,
 ): string | undefined {
-  const entry = ownEntry(client, command);
-  const file = existing === undefined || existing.trim() === "" ? {} : parsed(existing);
-  const servers = file[client.key] ?? {};
-  if (!isObject(servers)) throw unmergeable(`its "${client.key}" is not an object`);
-  const merged = {
-    ...file,
-    [client.key]: { ...servers, ...entry[client.key] as Record<string, unknown> },
-  };
-  if (JSON.stringify(merged) === JSON.stringify(file)) return undefined;
-  return `${JSON.stringify(merged, null, 2)}\n`;
+  const [mark, text] = split(existing);
+  const before = memberAt(text, [key, OWN]);
+  const kept = typeof before === "object" && before !== null ? before : {};
+  const entry = { ...kept, type: "stdio", ...command };
+  if (JSON.stringify(before) === JSON.stringify(entry)) return undefined;
+  return mark + withMember(text, [key, OWN], entry);
 }
 
-function parsed(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw unmergeable(`it is not plain JSON (${messageOf(error)})`);
-  }
-  if (!isObject(value)) throw unmergeable("it does not hold an object");
-  return value;
+/** A client's file without our entry; undefined when there is none. Throws as `mergedFile()` does. */
+export function clearedFile({ key }: McpClient, existing: string | undefined): string | undefined {
+  const [mark, text] = split(existing);
+  if (memberAt(text, [key, OWN]) === undefined) return undefined;
+  return mark + withoutMember(text, [key, OWN]);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function unmergeable(why: string): ProcsupError {
-  return new ProcsupError("wrong_state", `Cannot merge into the client's file: ${why}`, {
-    hint: "Run it again with --print, and put the entry there by hand",
-  });
+/** The mark that some editors put before all else, and the text; that of an empty object for none. */
+function split(file = ""): [string, string] {
+  const text = file.replace(/^\ufeff/, "");
+  return [file.slice(0, file.length - text.length), text.trim() === "" ? "{}\n" : text];
 }

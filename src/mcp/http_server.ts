@@ -6,8 +6,8 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import type { Call, Changes } from "./call.ts";
-import { watchChanges } from "./change_watch.ts";
+import type { Call } from "./call.ts";
+import { type NewsSource, watchChanges } from "./change_watch.ts";
 import type { McpHandler, McpHttpOptions } from "./http_options.ts";
 import { createServer } from "./server.ts";
 import { type Grant, grantedTools } from "./tool_names.ts";
@@ -22,16 +22,18 @@ export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
   const { changes, onError } = options;
   const granted = grantedTools(options);
   const grants = new WeakMap<Request, Grant>();
+  const names = async () => (await call("list")).map(({ name }) => name);
   const handler = createMcpHandler(({ era, requestInfo }) => {
     const own = grantedTools((requestInfo && grants.get(requestInfo)) ?? {});
     return createServer(call, {
       granted: granted.intersection(own),
       tells: era === "modern" && changes !== undefined,
+      onError,
     });
   }, {
     maxRequestBodySize: MAX_BODY_BYTES,
     maxSubscriptions: MAX_STREAMS,
-    ...(changes === undefined ? {} : { bus: new WatchedBus(changes) }),
+    ...(changes === undefined ? {} : { bus: new WatchedBus({ changes, names }) }),
     ...(onError === undefined ? {} : { onerror: onError }),
   });
   return async (request, grant) => {
@@ -46,12 +48,12 @@ export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
 
 /** Carries news to the open streams; while there is none it listens to nothing. */
 class WatchedBus implements ServerEventBus {
-  readonly #changes: Changes;
+  readonly #source: NewsSource;
   readonly #bus = new InMemoryServerEventBus();
   #stop: AbortController | undefined;
 
-  constructor(changes: Changes) {
-    this.#changes = changes;
+  constructor(source: NewsSource) {
+    this.#source = source;
   }
 
   publish(event: ServerEvent): void {
@@ -71,7 +73,7 @@ class WatchedBus implements ServerEventBus {
 
   #watch(): void {
     this.#stop = new AbortController();
-    void watchChanges(this.#changes, {
+    watchChanges(this.#source, {
       resourcesChanged: () => this.publish({ kind: "resources_list_changed" }),
       resourceUpdated: (uri) => this.publish({ kind: "resource_updated", uri }),
     }, this.#stop.signal);

@@ -8,12 +8,11 @@ import {
   type Resource,
   ResourceNotFoundError,
   ResourceTemplate,
-  type ServerContext,
 } from "@modelcontextprotocol/server";
-import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
 import type { Call } from "./call.ts";
-import { safeData, safeLog, safeText, UNTRUSTED_NOTICE } from "./safe_data.ts";
+import { failureOf } from "./failure.ts";
+import { safeData, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 import type { ToolName } from "./tool_names.ts";
 
 /** The resource that holds all apps. */
@@ -32,6 +31,17 @@ const ABOUT: Readonly<Record<Scheme, { mimeType: string; description: string }>>
     description: `The end of what an app wrote, 1 MiB at most. ${UNTRUSTED_NOTICE}`,
   },
 };
+
+const LIST = {
+  uri: LIST_URI,
+  name: "apps",
+  title: "All apps",
+  mimeType: "application/json",
+  description: "Every supervised app",
+} as const;
+
+/** An app has three resources. */
+const APPS_A_PAGE = 100;
 
 const METRICS = [
   "name",
@@ -54,45 +64,43 @@ export function registerResources(
   const schemes = APP_SCHEMES.filter((scheme) =>
     granted.has(scheme === "logs" ? "get_logs" : "get_status")
   );
-  if (granted.has("list_apps")) registerList(server, call);
-  for (const scheme of schemes) {
-    // One template lists the resources of all: a list costs one exchange with the daemon.
-    const list = scheme === schemes[0] ? lister(call, schemes) : undefined;
-    registerApp(server, call, scheme, list);
-  }
+  const hasList = granted.has("list_apps");
+  if (hasList) registerList(server, call);
+  for (const scheme of schemes) registerApp(server, call, scheme);
+  if (schemes.length > 0) listInPages(server, call, schemes, hasList ? [LIST] : []);
 }
 
 function registerList(server: McpServer, call: Call): void {
-  const about = { mimeType: "application/json", description: "Every supervised app" };
+  const { uri, name, ...about } = LIST;
+  server.registerResource(name, uri, about, (uri, context) =>
+    answering(uri, async () => {
+      const processes = await call("list", undefined, { signal: context.mcpReq.signal });
+      return content(uri, about.mimeType, JSON.stringify(safeData(processes)));
+    }));
+}
+
+function registerApp(server: McpServer, call: Call, scheme: Scheme): void {
+  const complete = { name: (value: string) => completeName(call, value) };
   server.registerResource(
-    "apps",
-    LIST_URI,
-    { title: "All apps", ...about },
-    (uri, context) =>
-      answering(uri, async () => {
-        const processes = await call("list", undefined, { signal: context.mcpReq.signal });
-        return content(uri, about.mimeType, JSON.stringify(safeData(processes)));
+    `app-${scheme}`,
+    new ResourceTemplate(`${scheme}://{name}`, { list: undefined, complete }),
+    { title: `App ${scheme}`, ...ABOUT[scheme] },
+    (uri, variables, context) =>
+      answering(uri, () => {
+        const name = decoded(String(variables.name ?? ""));
+        return read(call, scheme, name, uri, context.mcpReq.signal);
       }),
   );
 }
 
-function registerApp(
-  server: McpServer,
-  call: Call,
-  scheme: Scheme,
-  list: ((context: ServerContext) => Promise<{ resources: Resource[] }>) | undefined,
-): void {
-  const complete = { name: (value: string) => completeName(call, value) };
-  server.registerResource(
-    `app-${scheme}`,
-    new ResourceTemplate(`${scheme}://{name}`, { list, complete }),
-    { title: `App ${scheme}`, ...ABOUT[scheme] },
-    (uri, variables, context) =>
-      answering(uri, () => {
-        const name = String(variables.name ?? "");
-        return read(call, scheme, name, uri, context.mcpReq.signal);
-      }),
-  );
+/** Who fills in the template, as its standard says, writes the colon of `api:0` as `%3A`. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    // Nothing is called like this.
+    return name;
+  }
 }
 
 async function read(
@@ -128,20 +136,45 @@ function content(
   return { contents: [{ uri: uri.href, mimeType, text, ..._meta }] };
 }
 
-function lister(call: Call, schemes: readonly Scheme[]) {
-  return (context: ServerContext): Promise<{ resources: Resource[] }> =>
-    answering(undefined, async () => {
-      const processes = await call("list", undefined, { signal: context.mcpReq.signal });
-      const resources = processes.flatMap(({ name }) =>
-        schemes.map((scheme) => ({
-          uri: `${scheme}://${name}`,
-          name: `${name} ${scheme}`,
-          title: `${name}: ${scheme}`,
-          ...ABOUT[scheme],
-        }))
-      );
-      return { resources };
+/** Takes the place of the SDK's list, which has no pages: one exchange with the daemon for each. */
+function listInPages(
+  { server }: McpServer,
+  call: Call,
+  schemes: readonly Scheme[],
+  first: readonly Resource[],
+): void {
+  server.setRequestHandler("resources/list", async ({ params }, { mcpReq: { signal } }) => {
+    const after = afterOf(params?.cursor);
+    return await answering(undefined, async () => {
+      const rest = (await call("list", undefined, { signal }))
+        .filter(({ numeric_id }) => numeric_id > after);
+      const page = rest.slice(0, APPS_A_PAGE);
+      const last = page.length < rest.length ? page.at(-1) : undefined;
+      return {
+        resources: [
+          ...(after < 0 ? first : []),
+          ...page.flatMap(({ name }) => schemes.map((scheme) => resourceOf(scheme, name))),
+        ],
+        ...(last === undefined ? {} : { nextCursor: String(last.numeric_id) }),
+      };
     });
+  });
+}
+
+/** A cursor is the number of the last app on the page before: apps may come and go between two pages. */
+function afterOf(cursor: string | undefined): number {
+  if (cursor === undefined) return -1;
+  if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Invalid cursor");
+}
+
+function resourceOf(scheme: Scheme, name: string): Resource {
+  return {
+    uri: `${scheme}://${name}`,
+    name: `${name} ${scheme}`,
+    title: `${name}: ${scheme}`,
+    ...ABOUT[scheme],
+  };
 }
 
 /** Names that begin with what was typed. Completing is a help: it never fails. */
@@ -155,13 +188,13 @@ async function answering<T>(uri: URL | undefined, act: () => Promise<T>): Promis
   try {
     return await act();
   } catch (error) {
-    const code = error instanceof ProcsupError ? error.code : "internal";
+    const { code, text } = failureOf(error);
     if (code === "process_not_found" && uri !== undefined) {
       throw new ResourceNotFoundError(uri.href);
     }
     const kind = code === "ambiguous_target" || code === "bad_request"
       ? ProtocolErrorCode.InvalidParams
       : ProtocolErrorCode.InternalError;
-    throw new ProtocolError(kind, safeText(messageOf(error)), { code });
+    throw new ProtocolError(kind, text, { code });
   }
 }

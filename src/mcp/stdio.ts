@@ -1,11 +1,16 @@
 /** MCP on standard input and output: one client, for as long as it keeps the input open. */
 
+import process from "node:process";
 import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Call, Changes } from "./call.ts";
 import { type Notifier, watchChanges } from "./change_watch.ts";
 import { createServer } from "./server.ts";
+import { messagesOf } from "./stdio_input.ts";
 import { type Grant, grantedTools } from "./tool_names.ts";
+
+/** Time in which a daemon that works has opened its stream of news. */
+const LISTENING_MS = 1_000;
 
 /** How the bridge serves. */
 export interface StdioOptions extends Grant {
@@ -18,26 +23,38 @@ export interface StdioOptions extends Grant {
 
 /** Serves until the client closes the input. */
 export async function serveOnStdio(call: Call, options: StdioOptions): Promise<void> {
+  const { cwd, changes, onError } = options;
   const ended = Promise.withResolvers<void>();
   const stop = new AbortController();
   const told = new Told();
   const granted = grantedTools(options);
-  const transport = new StdioServerTransport();
-  const handle = serveStdio(({ era }) => {
-    const server = createServer(call, { granted, cwd: options.cwd, tells: true });
+  const { stdin, stdout } = process;
+  const transport = new StdioServerTransport(messagesOf(stdin, (line) => stdout.write(line)));
+  const names = async () => (await call("list")).map(({ name }) => name);
+  const watch = watchChanges({ changes, names }, told, stop.signal);
+  const handle = serveStdio(async ({ era }) => {
+    // Whoever has subscribed misses nothing; a daemon that hangs keeps nobody waiting for long.
+    await within(watch.listening, LISTENING_MS);
+    const server = createServer(call, { granted, cwd, tells: true, onError });
     told.follow(server, era === "modern");
     return server;
-  }, { transport, ...(options.onError === undefined ? {} : { onerror: options.onError }) });
+  }, { transport, ...(onError === undefined ? {} : { onerror: onError }) });
   const onclose = transport.onclose;
   transport.onclose = () => {
     onclose?.();
     ended.resolve();
   };
-  const watching = watchChanges(options.changes, told, stop.signal);
   await ended.promise;
   stop.abort();
-  await watching;
+  await watch.ended;
   await handle.close();
+}
+
+/** When a promise is settled, or that time is over. */
+function within(promise: Promise<void>, ms: number): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  return Promise.race([promise, over]).finally(() => clearTimeout(timer));
 }
 
 /** Passes news on to the server that the client talks to, as the protocol of its time wants it. */

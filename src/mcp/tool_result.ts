@@ -1,8 +1,8 @@
 /** A tool's answer, or its failure, in the words of the protocol. */
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { messageOf, ProcsupError } from "../model/errors.ts";
-import { safeData, safeText } from "./safe_data.ts";
+import { failureOf } from "./failure.ts";
+import { safeData } from "./safe_data.ts";
 import type { ToolAnswer } from "./tools.ts";
 
 /** The answer as structured data, and the same as text for clients that know no structure. */
@@ -15,13 +15,11 @@ export function toolResult({ data, failed = false }: ToolAnswer): CallToolResult
   };
 }
 
-/** A failure: what, its code, and what to do next. */
+/** A failure as a result that the model gets to read. */
 export function toolError(error: unknown): CallToolResult {
-  const known = error instanceof ProcsupError ? error : undefined;
-  const code = known?.code ?? "internal";
-  const hint = known?.hint === undefined ? "" : `\nHint: ${known.hint}`;
+  const { code, text } = failureOf(error);
   return {
-    content: [{ type: "text", text: safeText(`${messageOf(error)} (${code})${hint}`) }],
+    content: [{ type: "text", text }],
     isError: true,
     _meta: { "procsup/code": code },
   };

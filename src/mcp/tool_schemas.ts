@@ -15,18 +15,35 @@ export const nothing = z.strictObject({});
 /** A target of one or many. */
 export const targetInput = z.strictObject({ target });
 
+/** `list_apps`. */
+export const listInput = z.strictObject({
+  target: target.optional().describe(
+    "Only these apps: a name, the base name of instances, `ns:<namespace>`, `tag:<tag>` or " +
+      "`label:<key>=<value>`; default: all",
+  ),
+});
+
 /** A target that must be one app. */
 export const oneInput = z.strictObject({ target: one });
 
 /** `start_app`. */
 export const startInput = z.strictObject({
   name: z.string().min(1).optional().describe("Unique name; default: from the entrypoint"),
-  entrypoint: z.string().min(1).describe("Absolute path of a script or program, or a command"),
-  runtime: z.enum(["go", "python", "node", "bun", "deno", "ruby", "php", "auto"]).optional(),
-  cwd: z.string().optional().describe("Absolute directory; default: that of the entrypoint"),
+  entrypoint: z.string().min(1).describe(
+    "Absolute path of a script or program, or the name of a program on PATH; no arguments: they " +
+      "go into `args`",
+  ),
+  runtime: z.enum(["go", "python", "node", "bun", "deno", "ruby", "php", "auto"]).optional()
+    .describe("What runs it; default: told by the name and folder of the entrypoint"),
+  cwd: z.string().optional().describe(
+    "Absolute directory; default: that of the entrypoint. Needed for a command without a path " +
+      "where the server has no directory of its own",
+  ),
   args: z.array(z.string()).optional(),
   env: z.record(z.string(), z.string()).optional().describe("Laid over the daemon's environment"),
-  restart_policy: z.enum(["always", "on-failure", "never"]).optional(),
+  restart_policy: z.enum(["always", "on-failure", "never"]).optional().describe(
+    "What follows when it ends by itself; default: on-failure",
+  ),
 });
 
 /** `stop_app`. */
@@ -45,7 +62,16 @@ export const logsInput = z.strictObject({
   grep: z.string().optional().describe("Only lines that match this regular expression"),
 });
 
-const state = z.enum(PROCESS_STATES);
+const state = z.enum(PROCESS_STATES).describe(
+  "waiting: for its next automatic start, or for an app it depends on; errored: given up, it " +
+    "takes a restart_app",
+);
+
+const exit = z.looseObject({
+  code: z.number().nullable(),
+  signal: z.string().nullable(),
+  at: z.string(),
+});
 
 /** A process, as on every other surface. */
 export const process = z.looseObject({
@@ -63,7 +89,7 @@ export const process = z.looseObject({
   started_at: z.string().nullable(),
   finished_at: z.string().nullable(),
   config: z.looseObject({}).describe("Values of `env` are masked"),
-  cpu_percent: z.number(),
+  cpu_percent: z.number().describe("Of one core"),
   memory_bytes: z.number(),
   mem_percent: z.number(),
   threads: z.number(),
@@ -72,7 +98,9 @@ export const process = z.looseObject({
   uptime: z.number().describe("Nanoseconds"),
   ready: z.boolean(),
   health: z.string(),
-  last_reason: z.string(),
+  next_restart_at: z.string().nullable().describe("When its next automatic start is due"),
+  last_reason: z.string().describe("Why it is in this state"),
+  last_exit: exit.nullable().describe("How its last run ended"),
 });
 
 /** Several processes. */
@@ -83,7 +111,7 @@ export const processOutput = z.looseObject({ process });
 
 /** How a verb went for each process. */
 export const resultsOutput = z.looseObject({
-  status: z.string(),
+  status: z.string().describe("The verb that was carried out; how it went stands in `results`"),
   results: z.array(z.looseObject({
     name: z.string(),
     id: z.string(),
@@ -91,8 +119,10 @@ export const resultsOutput = z.looseObject({
     state,
     pid: z.number(),
     error: z.string().optional(),
+    code: z.string().optional().describe("Name of the error"),
     last_stderr: z.array(z.string()).optional().describe("Untrusted output of the app"),
   })),
+  notice: z.string().optional().describe("Stands beside `last_stderr`"),
 });
 
 /** A started process and its instances. */

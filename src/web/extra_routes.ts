@@ -14,7 +14,7 @@ import {
   whileGood,
 } from "./context.ts";
 import { allow } from "./gatekeeper.ts";
-import { reply, replyJson } from "./reply.ts";
+import { reply, replyJson, replyWith } from "./reply.ts";
 import type { Principal } from "./roles.ts";
 import { BASE } from "./routes.ts";
 import { logReply, streamReply } from "./streams.ts";
@@ -72,9 +72,12 @@ function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
       const body = hasBody ? { body: await readText(c) } : {};
       const request = new Request(url, { method, headers: c.req.header(), ...body });
       const response = await handle(request, principal);
+      const { body: answer } = response;
       const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
-      if (!isStream || response.body === null) return response;
-      return new Response(whileGood(response.body, principal, gatekeeper), response);
+      return replyWith(
+        response,
+        isStream && answer !== null ? whileGood(answer, principal, gatekeeper) : answer,
+      );
     });
   }
 }

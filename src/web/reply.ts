@@ -1,6 +1,7 @@
 /** Every answer of the web surface, with the headers that keep browsers safe. */
 
-import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
+import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { errorJson } from "../protocol/error_json.ts";
 
 const PAGE_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
@@ -33,6 +34,14 @@ export function reply(
   return new Response(body, { status, headers: { ...SAFETY, ...headers } });
 }
 
+/** An answer that another surface made, under the same headers; `body` takes the place of its own. */
+export function replyWith(
+  { status, headers }: Response,
+  body: ReadableStream<Uint8Array> | null,
+): Response {
+  return reply(body, { "cache-control": "no-store", ...Object.fromEntries(headers) }, status);
+}
+
 /** JSON that is not to be kept. */
 export function replyJson(
   data: unknown,
@@ -51,14 +60,14 @@ export function replyJsonText(
   return reply(text, { ...JSON_HEADERS, ...headers }, status);
 }
 
-/** `{error, code}` (spec 2.7) and the status of the error table. */
+/** `{error, code}` (spec 2.7), what else is known of it, and the status of the error table. */
 export function replyError(error: unknown): Response {
-  const known = error instanceof ProcsupError ? error : undefined;
-  const code = known?.code ?? "internal";
-  const extra: Record<string, string> = {};
-  if (code === "unauthorized") extra["www-authenticate"] = "Bearer";
-  if (code === "rate_limited") extra["retry-after"] = "60";
   // An error that nobody expected may name things that are nobody's business.
-  const message = known === undefined ? "Something went wrong in the daemon" : messageOf(error);
-  return replyJson({ error: message, code }, ERROR_TABLE[code].http, extra);
+  const told = errorJson(error instanceof ProcsupError ? error : UNEXPECTED);
+  const extra: Record<string, string> = {};
+  if (told.code === "unauthorized") extra["www-authenticate"] = "Bearer";
+  if (told.code === "rate_limited") extra["retry-after"] = "60";
+  return replyJson(told, ERROR_TABLE[told.code].http, extra);
 }
+
+const UNEXPECTED = new ProcsupError("internal", "Something went wrong in the daemon");

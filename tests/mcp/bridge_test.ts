@@ -1,5 +1,5 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { Client } from "@modelcontextprotocol/client";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { Client, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { isAlive, programWords, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -33,7 +33,10 @@ Deno.test("procsup mcp tells that no daemon answers, and works once one does", a
   await daemon.terminate();
   await using connected = await onStdio(daemon.home);
   const { client } = connected;
-  assertStringIncludes(await refusal(client, "list_apps"), "daemon_unreachable");
+  assertMatch(
+    await refusal(client, "list_apps"),
+    /daemon_unreachable[^]*procsup daemon --detach \(a command for a terminal/,
+  );
   assertStringIncludes(
     await client.readResource({ uri: "apps://list" }).then(() => "worked", String),
     "No daemon answers",
@@ -44,16 +47,13 @@ Deno.test("procsup mcp tells that no daemon answers, and works once one does", a
   assertStringIncludes(await refusal(client, "get_status", { target: "x" }), "daemon_unreachable");
 });
 
-const INITIALIZE = JSON.stringify({
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: {
-    protocolVersion: "2025-06-18",
-    capabilities: {},
-    clientInfo: { name: "test", version: "1" },
-  },
-});
+const INITIALIZE = initialize("2025-06-18");
+
+function initialize(protocolVersion: string): string {
+  const clientInfo = { name: "test", version: "1" };
+  const params = { protocolVersion, capabilities: {}, clientInfo };
+  return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+}
 
 /** A bridge whose input is written and closed by hand. */
 function bareBridge(home: string) {
@@ -69,16 +69,90 @@ function bareBridge(home: string) {
   return { bridge, input, output };
 }
 
+Deno.test("each protocol version that the SDK speaks is agreed upon, over both transports", async () => {
+  await using daemon = await TestDaemon.start();
+  await using server = serveMcp(daemon);
+  assert(SUPPORTED_PROTOCOL_VERSIONS.includes("2024-11-05"));
+  await Promise.all(SUPPORTED_PROTOCOL_VERSIONS.map(async (version) => {
+    const { bridge, input, output } = bareBridge(daemon.home);
+    await input.write(new TextEncoder().encode(`${initialize(version)}\n`));
+    const { value } = await output.read();
+    assertEquals(JSON.parse(value!).result.protocolVersion, version);
+    await input.close();
+    await bridge.status;
+    await output.cancel();
+    const response = await fetch(server.url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: initialize(version),
+    });
+    assertStringIncludes(await response.text(), `"protocolVersion":"${version}"`);
+  }));
+});
+
 Deno.test("procsup mcp ends when its input ends, and says nothing but protocol", async () => {
   await using daemon = await TestDaemon.start();
   const { bridge, input, output } = bareBridge(daemon.home);
-  await input.write(new TextEncoder().encode(`not json\n${INITIALIZE}\n`));
+  await input.write(new TextEncoder().encode(`${INITIALIZE}\n`));
   const { value } = await output.read();
   const answer = JSON.parse(value!);
   assertEquals([answer.id, answer.result.protocolVersion], [1, "2025-06-18"]);
   await input.close();
   assertEquals((await bridge.status).code, 0);
   assertEquals((await output.read()).done, true);
+});
+
+Deno.test("procsup mcp answers each line that is no message, and each message of a batch", async () => {
+  await using daemon = await TestDaemon.start();
+  const { bridge, input, output } = bareBridge(daemon.home);
+  const ping = (id: unknown) => ({ jsonrpc: "2.0", id, method: "ping" });
+  const lines = [
+    INITIALIZE,
+    "not json",
+    "",
+    "[]",
+    JSON.stringify(ping(1.5)),
+    JSON.stringify({ id: 5, method: "ping" }),
+    JSON.stringify([ping("a"), 7, ping(6)]),
+    `${JSON.stringify(ping(8))}\r`,
+  ];
+  // In pieces that end in the middle of lines.
+  const bytes = new TextEncoder().encode(`${lines.join("\n")}\n`);
+  for (let at = 0; at < bytes.length; at += 100) await input.write(bytes.subarray(at, at + 100));
+  let text = "";
+  await waitFor(async () => {
+    text += (await output.read()).value ?? "";
+    return text.split("\n").length > 9;
+  });
+  const answers = text.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const told = answers.map(({ id, error }) => `${id} ${error?.code ?? "ok"}`);
+  assertEquals(told.toSorted(), [
+    "1 ok",
+    "5 -32600",
+    "6 ok",
+    "8 ok",
+    "a ok",
+    "null -32600",
+    "null -32600",
+    "null -32600",
+    "null -32700",
+  ]);
+  await input.close();
+  await bridge.status;
+  await output.cancel();
+});
+
+Deno.test("procsup mcp ends when a message is larger than it takes", async () => {
+  await using daemon = await TestDaemon.start();
+  const { bridge, input, output } = bareBridge(daemon.home);
+  const piece = new Uint8Array(1024 * 1024).fill(120);
+  for (let sent = 0; sent < 11; sent++) await input.write(piece).catch(() => {});
+  assertEquals((await bridge.status).code, 0);
+  await output.cancel();
+  await input.abort().catch(() => {});
 });
 
 Deno.test("procsup mcp ends when its input ends at once, or in the middle of a message", async () => {

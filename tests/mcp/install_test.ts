@@ -1,5 +1,8 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { mcpClient, mergedFile, ownEntry } from "../../src/mcp/client_config.ts";
+import { candidates } from "../../src/cli/completion/candidates.ts";
+import { COMMANDS } from "../../src/cli/command_table.ts";
+import { clearedFile, mcpClient, mergedFile, ownEntry } from "../../src/mcp/client_config.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
 import { parseToolNames } from "../../src/mcp/tool_names.ts";
 import { programWords } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -22,10 +25,28 @@ Deno.test("mergedFile keeps all that is there when it adds our entry", () => {
   assertEquals(Object.keys(ownEntry(mcpClient("vscode"), COMMAND)), ["servers"]);
 });
 
+Deno.test("mergedFile keeps a person's comments and what they added to our entry", () => {
+  const vscode = mcpClient("vscode");
+  const existing = '\ufeff{\n  // mine\n  "servers": {\n' +
+    '    "procsup": { "command": "old", "env": { "A": "b" } }, // ours\n  },\n}\n';
+  const merged = mergedFile(vscode, COMMAND, existing)!;
+  assert(merged.startsWith("\ufeff{\n  // mine\n") && merged.endsWith("}, // ours\n  },\n}\n"));
+  assertStringIncludes(merged, '"A": "b"');
+  assertStringIncludes(merged, '"command": "/bin/procsup"');
+  assertEquals(mergedFile(vscode, COMMAND, merged), undefined);
+  const cleared = clearedFile(vscode, merged)!;
+  assert(!cleared.includes("procsup") && cleared.includes("// mine"), cleared);
+  assertEquals([clearedFile(vscode, cleared), clearedFile(vscode, undefined)], [
+    undefined,
+    undefined,
+  ]);
+});
+
 Deno.test("mergedFile refuses a file that it cannot read whole", () => {
   const vscode = mcpClient("vscode");
-  for (const text of ['{ // mine\n "servers": {} }', "[]", '{"servers": 5}', "{"]) {
+  for (const text of ["[]", '{"servers": 5}', "{"]) {
     assertThrows(() => mergedFile(vscode, COMMAND, text), Error, "Cannot merge");
+    assertThrows(() => clearedFile(vscode, text === "[]" ? text : "{"), Error, "Cannot merge");
   }
   assertThrows(() => mcpClient("cursr"), Error, 'did you mean "cursor"');
   assertThrows(() => parseToolNames("list_apps,get_log"), Error, 'did you mean "get_logs"');
@@ -52,12 +73,33 @@ Deno.test("procsup mcp install writes the client's file, through a link and with
   assertEquals(Deno.statSync(`${user.path}/dotfiles/claude.json`).mode! & 0o777, 0o640);
   assertStringIncludes((await run("claude")).stdout, "already");
 
+  const remove = () => runIn(user.path, ["mcp", "uninstall", "claude"]);
+  assertStringIncludes((await remove()).stdout, "no more");
+  assertEquals(JSON.parse(await Deno.readTextFile(`${user.path}/.claude.json`)), {
+    kept: 1,
+    mcpServers: {},
+  });
+  assertStringIncludes((await remove()).stdout, "does not know");
+  const elsewhere = { CLAUDE_CONFIG_DIR: `${user.path}/claude` };
+  assertEquals(
+    (await runIn(user.path, ["mcp", "install", "claude"], programWords(), elsewhere)).code,
+    0,
+  );
+  assertStringIncludes(await Deno.readTextFile(`${user.path}/claude/.claude.json`), '"procsup"');
+
   const other = await runIn(user.path, ["--home", "/tmp/other", "mcp", "install", "cursor"]);
   assertEquals(other.code, 0);
   const cursor = JSON.parse(await Deno.readTextFile(`${user.path}/.cursor/mcp.json`));
   assertEquals(cursor.mcpServers.procsup.args.slice(-3), ["mcp", "--home", "/tmp/other"]);
   assertEquals((await run("emacs")).code, 2);
   assertEquals((await runIn(user.path, ["mcp", "instal", "cursor"])).code, 2);
+});
+
+Deno.test("completion offers every client that procsup mcp install knows", async () => {
+  const source = { commands: COMMANDS, names: () => Promise.resolve([]) };
+  const offered = (await candidates(["mcp", "install", ""], source)).map(({ word }) => word);
+  const { hint } = assertThrows(() => mcpClient("-"), ProcsupError);
+  assertEquals(hint, `Known are: ${offered.join(", ")}`);
 });
 
 Deno.test("procsup mcp install names the portable executable, not what it was unpacked to", async () => {

@@ -1,5 +1,5 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { Client, Resource } from "@modelcontextprotocol/client";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { type Client, ProtocolError, type Resource } from "@modelcontextprotocol/client";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { onHttp, onStdio, WAYS } from "./clients.ts";
@@ -32,6 +32,7 @@ for (const { name, connect } of WAYS) {
     const all = await readJson(client, "apps://list");
     assertEquals(all.length, 3);
     assertEquals((await readJson(client, "apps://web:1")).instance_index, 1);
+    assertEquals((await readJson(client, "apps://web%3A1")).instance_index, 1);
     const metrics = await readJson(client, "metrics://Say_it.now");
     assertEquals([metrics.name, metrics.state], ["Say_it.now", "running"]);
     assert(metrics.memory_bytes > 0);
@@ -42,7 +43,9 @@ for (const { name, connect } of WAYS) {
       argument: { name: "name", value: "we" },
     });
     assertEquals(completion.values, ["web:0", "web:1"]);
-    for (const uri of ["apps://nobody", "logs://nobody", "metrics://web", "other://x"]) {
+    for (
+      const uri of ["apps://nobody", "logs://nobody", "metrics://web", "apps://%zz", "other://x"]
+    ) {
       assertStringIncludes(
         await client.readResource({ uri }).then(() => "worked", String),
         "Error",
@@ -50,6 +53,38 @@ for (const { name, connect } of WAYS) {
     }
   });
 }
+
+Deno.test("resources are listed in pages, and names completed as far as the protocol lets, when there are many", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.client.call("start", { name: "many", ...SLEEP, instances: 102 });
+  await using connected = await onHttp(daemon);
+  const { client } = connected;
+  const first = await client.listResources({ cursor: "0" });
+  assertEquals([first.resources.length, first.resources[0]!.uri], [300, "apps://many:1"]);
+  assertEquals(first.nextCursor, "100");
+  const { resources } = await client.listResources();
+  assertEquals([resources.length, resources.at(-1)!.uri], [307, "logs://many:101"]);
+  await assertRejects(() => client.listResources({ cursor: "x" }), ProtocolError, "cursor");
+  const { completion } = await client.complete({
+    ref: { type: "ref/resource", uri: "apps://{name}" },
+    argument: { name: "name", value: "many" },
+  });
+  assertEquals([completion.values.length, completion.total, completion.hasMore], [100, 102, true]);
+});
+
+Deno.test("a client on stdio is connected only when news of the daemon reach it", async () => {
+  await using daemon = await TestDaemon.start();
+  Deno.kill(daemon.pid, "SIGSTOP");
+  let isConnected = false;
+  const connecting = onStdio(daemon.home, { mode: "legacy" }).finally(() => isConnected = true);
+  try {
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    assert(!isConnected);
+  } finally {
+    Deno.kill(daemon.pid, "SIGCONT");
+    await (await connecting)[Symbol.asyncDispose]();
+  }
+});
 
 Deno.test("a 2025 client on stdio is told of changes when it has subscribed", async () => {
   await using daemon = await TestDaemon.start();
@@ -63,12 +98,27 @@ Deno.test("a 2025 client on stdio is told of changes when it has subscribed", as
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
     updated.push(params.uri);
   });
-  await client.subscribeResource({ uri: "apps://web" });
-  await startUntilTold(daemon, () => lists.length > 0);
-  await waitFor(() => lists.at(-1)?.some(({ uri }) => uri === "apps://web"), { what: "the list" });
-  await waitFor(() => updated.includes("apps://web"), { what: "an update of apps://web" });
-  assertEquals(new Set(updated), new Set(["apps://web"]));
-  await client.unsubscribeResource({ uri: "apps://web" });
+  const uris = ["apps://web:1", "metrics://web%3A1", "logs://nobody", "no uri"];
+  for (const uri of uris) await client.subscribeResource({ uri });
+  await daemon.client.call("start", { name: "web", ...SLEEP, instances: 2 });
+  await waitFor(() => lists.at(-1)?.some(({ uri }) => uri === "apps://web:1"), {
+    what: "the list",
+  });
+  await waitFor(() => updated.length >= 2, { what: "updates of web:1" });
+  assertEquals(new Set(updated), new Set(uris.slice(0, 2)));
+
+  const listed = lists.length;
+  updated.length = 0;
+  await client.unsubscribeResource({ uri: "apps://web:1" });
+  await daemon.client.call("restart", "web");
+  await waitFor(() => updated.length > 0, { what: "an update" });
+  assertEquals([new Set(updated), lists.length], [new Set(["metrics://web%3A1"]), listed]);
+
+  // While nobody listened anything may have happened.
+  updated.length = 0;
+  await daemon.kill();
+  await daemon.run();
+  await waitFor(() => updated.length > 0 && lists.length > listed, { what: "all to be told" });
 });
 
 for (
@@ -92,22 +142,13 @@ for (
       resourcesListChanged: true,
       resourceSubscriptions: ["apps://list", "metrics://web"],
     });
-    await startUntilTold(daemon, () => told.includes("list"));
+    await daemon.client.call("start", { name: "web", ...SLEEP });
+    await waitFor(() => told.includes("list"), { what: "the list" });
     await waitFor(() => told.includes("metrics://web"), { what: "an update" });
     assert(told.includes("apps://list"));
     assert(!told.includes("logs://web"));
     await subscription.close();
   });
-}
-
-/** The bridge listens to the daemon a moment after its client is connected: news are made until one arrives. */
-async function startUntilTold(daemon: TestDaemon, told: () => boolean): Promise<void> {
-  await daemon.client.call("start", { name: "web", ...SLEEP });
-  for (let made = 0; made < 20 && !told(); made++) {
-    await daemon.client.call("start", { name: `other${made}`, ...SLEEP });
-    await waitFor(told, { timeoutMs: 500 }).catch(() => {});
-  }
-  await daemon.client.call("restart", "web");
 }
 
 async function readText(client: Client, uri: string): Promise<string> {

@@ -108,14 +108,59 @@ Deno.test("tools refuse bad input as results that name it", async () => {
     await refusal(client, "start_app", { entrypoint: "/no/such/thing" }),
     "/no/such",
   );
-  assertStringIncludes(
+  assertMatch(
     await refusal(client, "start_app", { entrypoint: "/bin/sleep", name: "pair" }),
-    "name_taken",
+    /name_taken[^]*restart_app with target "pair"/,
+  );
+  assertStringIncludes(
+    await refusal(client, "get_status", { target: "nothing" }),
+    "list_apps shows what there is",
   );
   const unknown = await client.callTool({ name: "no_such_tool", arguments: {} })
     .then(() => "worked", String);
   assertStringIncludes(unknown, "no_such_tool");
   assertEquals((await use(client, "list_apps")).processes.length, 2);
+});
+
+Deno.test("list_apps gives what a target names, without the defaults of its configuration", async () => {
+  await using daemon = await TestDaemon.start();
+  const sleep = { entrypoint: "/bin/sleep", args: ["1000"], cwd: "/" };
+  await daemon.client.call("start", { ...sleep, name: "api", instances: 2, namespace: "prod" });
+  await daemon.client.call("start", {
+    ...sleep,
+    name: "api-old",
+    tags: ["old"],
+    env: { KEY: "x" },
+  });
+  await using connected = await onHttp(daemon);
+  const { client } = connected;
+  const named = async (args: Record<string, unknown>) => {
+    const { processes } = await use(client, "list_apps", args);
+    return processes.map(({ name }: { name: string }) => name);
+  };
+  assertEquals(await named({}), ["api:0", "api:1", "api-old"]);
+  assertEquals(await named({ target: "api" }), ["api:0", "api:1"]);
+  assertEquals(await named({ target: "ns:prod" }), ["api:0", "api:1"]);
+  assertEquals(await named({ target: "tag:old" }), ["api-old"]);
+  assertStringIncludes(await refusal(client, "list_apps", { target: "apo-old" }), "api-old");
+  const { processes: [{ config }] } = await use(client, "list_apps", { target: "api-old" });
+  assertEquals(config, { ...sleep, name: "api-old", tags: ["old"], env: { KEY: "***" } });
+  const { process } = await use(client, "get_status", { target: "api-old" });
+  assertEquals(process.config.restart_policy, "on-failure");
+});
+
+Deno.test("a tool that takes long tells its progress, over every transport", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("slow", "exec sleep 1000", { min_uptime: "1500ms", instances: 4 });
+  await Promise.all(WAYS.map(async ({ name, connect }, at) => {
+    await using connected = await connect(daemon);
+    const told: unknown[] = [];
+    const patience = { onprogress: (progress: unknown) => told.push(progress) };
+    const call = { name: "restart_app", arguments: { target: `slow:${at}` } };
+    const result = await connected.client.callTool(call, patience);
+    assert(!result.isError, name);
+    assertEquals(told[0], { progress: 1, message: "Restart app: 1 s so far" }, name);
+  }));
 });
 
 Deno.test("start_app fails with the last words when the app does not stay up", async () => {
@@ -126,14 +171,18 @@ Deno.test("start_app fails with the last words when the app does not stay up", a
     arguments: {
       name: "dies",
       entrypoint: "/bin/sh",
-      args: ["-c", "echo 'no config' >&2; exit 3"],
+      args: ["-c", "echo 'no config' >&2; head -c 5000 /dev/zero | tr '\\0' a >&2; exit 3"],
       restart_policy: "never",
     },
   });
   assert(failed.isError);
   // deno-lint-ignore no-explicit-any
-  const { results } = failed.structuredContent as any;
-  assertEquals([results[0].ok, results[0].last_stderr], [false, ["no config"]]);
+  const { results, notice } = failed.structuredContent as any;
+  assertEquals([results[0].ok, results[0].last_stderr], [
+    false,
+    ["no config", `${"a".repeat(1000)}…`],
+  ]);
+  assertStringIncludes(notice, "untrusted");
 });
 
 Deno.test("get_logs gives plain text within its limit when the log is hostile and large", async () => {
@@ -145,7 +194,7 @@ Deno.test("get_logs gives plain text within its limit when the log is hostile an
   const evil = [
     "\x1b]0;title\x07a\x1b[31mred\x1b[0m",
     "\x1b]never ended, this line is lost",
-    "\u202eforgery\u2066 \u{e0041}\u{e0042}hidden",
+    "\u202eforgery\u2066 \u{e0041}\u{e0042}hi\u200bd\ufeffd\u2060en\u{e0101}\u2028",
     "\x9b2J\x00\x7fend 漢字 😀",
   ];
   await Deno.writeTextFile(log, `${evil.join("\n")}\n`, { append: true });

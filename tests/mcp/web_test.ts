@@ -1,6 +1,6 @@
 /** `/mcp` on the daemon's own web listener: same door, same roles. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { TestDaemon } from "../support/procsup.ts";
 import { use } from "./clients.ts";
@@ -59,6 +59,30 @@ Deno.test("/mcp lets nobody in without a token, from another site or under anoth
   assertEquals(await statusUnder("evil.example", url, authorization), "403");
   assertEquals(await statusUnder(new URL(url).host, url, authorization), "405");
   assertEquals(await status({ authorization }), 200);
+});
+
+Deno.test("/mcp answers under the headers of the whole web surface", async () => {
+  await using daemon = await TestDaemon.start();
+  const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
+  const { token } = await daemon.client.call("token");
+  for (const body of [{ jsonrpc: "2.0", id: 1, method: "ping" }, {}]) {
+    const response = await fetch(`${url}/mcp`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify(body),
+    });
+    await response.body?.cancel();
+    const { headers } = response;
+    assertEquals(
+      [headers.get("x-content-type-options"), headers.get("x-frame-options")],
+      ["nosniff", "DENY"],
+    );
+    assertMatch(headers.get("cache-control")!, /no-(store|cache)/);
+  }
 });
 
 /** The status of a GET by another name; `fetch` sets the name itself. */

@@ -31,7 +31,7 @@ async function selected(
   targets: readonly string[],
 ): Promise<readonly ProcessJson[]> {
   if (targets.length === 0) return processes;
-  return (await import("../select_processes.ts")).selectProcesses(processes, targets);
+  return (await import("../../protocol/select_processes.ts")).selectProcesses(processes, targets);
 }
 
 function printTable(output: Output, processes: readonly ProcessJson[]): void {

@@ -7,18 +7,20 @@ import { ownWords } from "../../platform/own_program.ts";
 import { defaultHome, dirname } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
+import type { McpClient } from "../../mcp/client_config.ts";
 import type { CommandContext } from "../command.ts";
 import { writeMessage } from "../output.ts";
 
-/** Bridges until the client closes the input, or writes a client's configuration. */
+/** Bridges until the client closes the input, or changes a client's configuration. */
 export async function run(context: CommandContext): Promise<void> {
   const [verb, client, ...rest] = context.positionals;
   if (verb === undefined) return await bridge(context);
-  if (verb === "install" && client !== undefined && rest.length === 0) {
-    return await install(context, client);
+  if (client !== undefined && rest.length === 0) {
+    if (verb === "install") return await install(context, client);
+    if (verb === "uninstall") return await uninstall(context, client);
   }
   throw new ProcsupError("bad_request", `Cannot "mcp ${context.positionals.join(" ")}"`, {
-    hint: "procsup mcp, or: procsup mcp install claude|cursor|vscode",
+    hint: "procsup mcp, or: procsup mcp install|uninstall claude|cursor|vscode",
   });
 }
 
@@ -50,14 +52,44 @@ async function install(context: CommandContext, name: string): Promise<void> {
   if (flags.on("print")) {
     return output.data(JSON.stringify(ownEntry(client, command), null, 2));
   }
-  const home = Deno.env.get("HOME") ?? "";
-  const path = resolved(client.file({ home, config: configFolder(home) }));
+  const path = fileOf(client);
   const merged = mergedFile(client, command, readFileIfAny(path));
   if (merged === undefined) return output.done(`${client.title} knows procsup already (${path})`);
   Deno.mkdirSync(dirname(path), { recursive: true });
   replaceKeepingMode(path, merged);
   output.done(`✔ ${client.title} now knows procsup (${path})`);
   output.note("  hint: restart it, or reload its MCP servers");
+}
+
+async function uninstall({ output, flags }: CommandContext, name: string): Promise<void> {
+  if (flags.on("print")) {
+    throw new ProcsupError("bad_request", '"--print" goes with "mcp install" alone');
+  }
+  const { clearedFile, mcpClient } = await import("../../mcp/client_config.ts");
+  const client = mcpClient(name);
+  const path = fileOf(client);
+  const cleared = clearedFile(client, readFileIfAny(path));
+  if (cleared === undefined) return output.done(`${client.title} does not know procsup (${path})`);
+  replaceKeepingMode(path, cleared);
+  output.done(`✔ ${client.title} knows procsup no more (${path})`);
+}
+
+/** A client's file; one that is a link where it really is. */
+function fileOf(client: McpClient): string {
+  const home = Deno.env.get("HOME");
+  if (!home) {
+    throw new ProcsupError(
+      "home_unusable",
+      `Cannot find the file of ${client.title}: HOME is not set`,
+    );
+  }
+  const claude = Deno.env.get("CLAUDE_CONFIG_DIR");
+  const path = client.file({ home, claude, config: configFolder(home) });
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** The command that is this bridge, and its flags. The home only where it is not the usual one. */
@@ -75,15 +107,6 @@ async function bridgeArgs({ flags, home }: CommandContext): Promise<string[]> {
 /** The home that a client's bridge finds by HOME alone. */
 function usualHome(): string | undefined {
   return Deno.env.get("PROCSUP_HOME") ? undefined : defaultHome();
-}
-
-/** A file that is a link is changed where it really is. */
-function resolved(path: string): string {
-  try {
-    return Deno.realPathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 function replaceKeepingMode(path: string, text: string): void {

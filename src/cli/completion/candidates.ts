@@ -22,12 +22,15 @@ export const FILES: Candidate = { word: ":files", about: "" };
 
 const SHELLS = ["bash", "zsh", "fish", "powershell"];
 
+/** Those that `mcp install` knows; what it knows of them is loaded by it alone. */
+const MCP_CLIENTS = ["claude", "cursor", "vscode"];
+
 /** Words that a command takes although they are no targets. */
 const WORDS_OF: Readonly<Record<string, readonly string[]>> = {
   completion: SHELLS,
   startup: ["install", "uninstall", "status"],
   cron: ["list", "run", "start", "stop", "next", "history"],
-  mcp: ["install"],
+  mcp: ["install", "uninstall"],
   config: ["validate", "plan", "apply", "reload", "schema", "show"],
 };
 
@@ -89,6 +92,7 @@ async function wordsOf(
   if (command.name === "signal" && index === 0) {
     return ["HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2", "STOP", "CONT"].map(plain);
   }
+  if (command.name === "mcp") return index === 1 ? MCP_CLIENTS.map(plain) : [];
   const targets = /target|<name>/.test(command.usage) ? await source.names() : [];
   return /script|file/.test(command.usage) ? [...targets, FILES] : targets;
 }

@@ -1,6 +1,7 @@
 /** The commands about procsup itself. */
 
 import type { Command } from "../command.ts";
+import { FILE_FLAGS } from "./config_commands.ts";
 import { START_FLAGS } from "./start_flags.ts";
 
 /** What of an app's configuration `run -- command` takes. */
@@ -34,16 +35,21 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "run",
     group: "Daemon",
-    summary: "Run apps in the foreground, for containers",
+    summary: "Run apps in the foreground, for containers and laptops",
     usage: "[file] | -- <command…>",
     words: [0, 1],
     takesRest: true,
     flags: [
       { name: "critical", type: "list", value: "APP", help: "its end is the end of all" },
       { name: "no-prefix", type: "bool", help: "no names before the lines" },
+      ...FILE_FLAGS,
       ...START_FLAGS.filter(({ name }) => RUN_FLAGS.includes(name)),
     ],
-    examples: ["procsup run procsup.yaml --critical web", "procsup run -- node server.js"],
+    examples: [
+      "procsup run",
+      "procsup run procsup.yaml --critical web",
+      "procsup run -- node server.js",
+    ],
     load: () => import("../commands/run.ts"),
   },
   {
@@ -70,14 +76,18 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     name: "mcp",
     group: "Daemon",
     summary: "Serve agents by MCP, or tell a client how",
-    usage: "[install <client>]",
+    usage: "[install|uninstall <client>]",
     words: [0, 2],
     flags: [
       { name: "read-only", type: "bool", help: "only the tools that change nothing" },
       { name: "allow", type: "text", value: "TOOL,…", help: "only these tools" },
       { name: "print", type: "bool", help: "install: print the entry, change no file" },
     ],
-    examples: ["procsup mcp install claude", "procsup mcp --read-only"],
+    examples: [
+      "procsup mcp install claude",
+      "procsup mcp uninstall claude",
+      "procsup mcp --read-only",
+    ],
     load: () => import("../commands/mcp.ts"),
   },
   {

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { selectPresent, selectProcesses } from "../../src/cli/select_processes.ts";
+import { selectPresent, selectProcesses } from "../../src/protocol/select_processes.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { fakeProcess } from "./fake_daemon.ts";
+import { fakeProcess } from "../cli/fake_daemon.ts";
 
 const ALL = [
   fakeProcess({ id: "aaaa0001", numeric_id: 0, name: "api:0", tags: ["web"] }),

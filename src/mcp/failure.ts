@@ -1,0 +1,59 @@
+/** What an agent is told when something did not work: what, its code, and what to do next. */
+
+import { type ErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
+import { safeText } from "./safe_data.ts";
+import type { ToolName } from "./tool_names.ts";
+
+/** A failure in words. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly text: string;
+}
+
+/** What there is to do where the error itself says nothing. */
+const NEXT_STEPS: Partial<Record<ErrorCode, string>> = {
+  ambiguous_target: "Name one of these instead",
+  closed: "See with list_apps how far it went, before you call it again",
+};
+
+/** Verbs of the command line whose place a tool takes, and whether a target follows them. */
+const TOOL_OF: Readonly<Record<string, { readonly tool: ToolName; readonly target: boolean }>> = {
+  list: { tool: "list_apps", target: false },
+  status: { tool: "get_status", target: true },
+  why: { tool: "get_status", target: true },
+  logs: { tool: "get_logs", target: true },
+  start: { tool: "start_app", target: false },
+  stop: { tool: "stop_app", target: true },
+  restart: { tool: "restart_app", target: true },
+  reload: { tool: "reload_app", target: true },
+  delete: { tool: "delete_app", target: true },
+  save: { tool: "save_state", target: false },
+  resurrect: { tool: "resurrect_processes", target: false },
+};
+
+/** Tells a failure, with a next step that an agent can take. */
+export function failureOf(error: unknown): Failure {
+  const known = error instanceof ProcsupError ? error : undefined;
+  const code = known?.code ?? "internal";
+  const next = known?.hint === undefined ? NEXT_STEPS[code] : inTools(known.hint);
+  const hint = next === undefined ? "" : `\nHint: ${next}`;
+  return { code, text: safeText(`${messageOf(error)} (${code})${hint}`) };
+}
+
+/** A hint with tools in place of commands; where no tool does it, it says whose business it is. */
+function inTools(hint: string): string {
+  let forTerminal = false;
+  const text = hint.replaceAll(
+    /\bprocsup ([a-z]+)(?: (<\w+>))?(?: ([\w.:-]+))?/g,
+    (whole, verb: string, blank: string | undefined, word: string | undefined) => {
+      const known = Object.hasOwn(TOOL_OF, verb) ? TOOL_OF[verb] : undefined;
+      forTerminal ||= known === undefined;
+      if (known === undefined) return whole;
+      if (word === undefined) return known.tool;
+      return known.target && blank === undefined
+        ? `${known.tool} with target "${word}"`
+        : `${known.tool} ${word}`;
+    },
+  );
+  return forTerminal ? `${text} (a command for a terminal: there is no tool for it)` : text;
+}

@@ -1,0 +1,126 @@
+/**
+ * Members of objects in a person's JSON file, changed in its text: comments, order and the way it is
+ * written stay as they are everywhere else. `modify()` of jsonc-parser 3.3.1 writes the neighbour anew,
+ * loses comments, and leaves a comma alone where the last member had one.
+ */
+
+import { findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
+import { ProcsupError } from "../model/errors.ts";
+
+type Path = readonly string[];
+
+/** The value at a path; undefined when there is none. Throws `wrong_state` for what is no JSON object. */
+export function memberAt(text: string, path: Path): unknown {
+  const node = findNodeAtLocation(rootOf(text), [...path]);
+  return node === undefined ? undefined : JSON.parse(JSON.stringify(plain(node)));
+}
+
+/** The text with a value at a path, made with all above it where it is not there. Throws `wrong_state`. */
+export function withMember(text: string, path: Path, value: unknown): string {
+  const root = rootOf(text);
+  const there = findNodeAtLocation(root, [...path]);
+  if (there !== undefined) {
+    return spliced(text, there.offset, there.length, written(text, value, path.length));
+  }
+  let depth = path.length - 1;
+  while (depth > 0 && findNodeAtLocation(root, path.slice(0, depth)) === undefined) depth--;
+  const parent = depth === 0 ? root : findNodeAtLocation(root, path.slice(0, depth))!;
+  const rest = path.slice(depth + 1).reduceRight((inner, key) => ({ [key]: inner }), value);
+  return addedTo(text, parent, path.slice(0, depth), path[depth]!, rest);
+}
+
+/** The text without the member at a path. Throws `wrong_state`. */
+export function withoutMember(text: string, path: Path): string {
+  const member = findNodeAtLocation(rootOf(text), [...path])?.parent;
+  if (member?.parent === undefined) return text;
+  const siblings = member.parent.children!;
+  const at = siblings.indexOf(member);
+  const end = endOf(member);
+  const comma = commaIn(text, end, siblings[at + 1]?.offset ?? endOf(member.parent) - 1);
+  const after = text.slice(comma === undefined ? end : comma + 1);
+  const before = text.slice(0, member.offset);
+  // A line that holds nothing else goes as a whole.
+  const isLine = /^[ \t]*(?:\r?\n|$)/.test(after);
+  const head = isLine ? before.trimEnd() : before;
+  const remarks = comma === undefined ? "" : text.slice(end, comma).trim();
+  const tail = remarks + (remarks.includes("//") ? "\n" : "") +
+    (isLine ? after : after.trimStart());
+  const prior = siblings[at - 1];
+  const orphan = comma !== undefined || prior === undefined
+    ? undefined
+    : commaIn(text, endOf(prior), member.offset);
+  return (orphan === undefined ? head : spliced(head, orphan, 1, "")) + tail;
+}
+
+/** Where a comma stands that is in no comment. */
+function commaIn(text: string, from: number, to: number): number | undefined {
+  const between = text.slice(from, to)
+    .replace(/\/\*[^]*?\*\/|\/\/.*/g, (comment) => " ".repeat(comment.length));
+  const at = between.indexOf(",");
+  return at < 0 ? undefined : from + at;
+}
+
+function endOf({ offset, length }: Node): number {
+  return offset + length;
+}
+
+function addedTo(text: string, parent: Node, path: Path, key: string, value: unknown): string {
+  if (parent.type !== "object") throw unmergeable(`its "${path.join(".")}" is not an object`);
+  const last = parent.children?.at(-1);
+  const from = last === undefined ? parent.offset + 1 : endOf(last);
+  const close = endOf(parent) - 1;
+  const between = text.slice(from, close);
+  const kept = between.trimEnd();
+  const hasComma = commaIn(text, from, close) !== undefined;
+  const depth = path.length + 1;
+  const { eol, unit } = styleOf(text);
+  const member = `${eol}${unit.repeat(depth)}${JSON.stringify(key)}: ${
+    written(text, value, depth)
+  }`;
+  const end = between.slice(kept.length).includes("\n")
+    ? between.slice(kept.length)
+    : eol + unit.repeat(depth - 1);
+  const comma = last === undefined || hasComma ? "" : ",";
+  return text.slice(0, from) + comma + kept + member + (hasComma ? "," : "") + end +
+    text.slice(close);
+}
+
+/** A value as it is written at a depth of the file. */
+function written(text: string, value: unknown, depth: number): string {
+  const { eol, unit } = styleOf(text);
+  return JSON.stringify(value, null, unit).replaceAll("\n", eol + unit.repeat(depth));
+}
+
+/** How the file ends its lines and indents them. */
+function styleOf(text: string): { readonly eol: string; readonly unit: string } {
+  return {
+    eol: text.includes("\r\n") ? "\r\n" : "\n",
+    unit: /^([ \t]+)["/]/m.exec(text)?.[1] ?? "  ",
+  };
+}
+
+function rootOf(text: string): Node {
+  const errors: unknown[] = [];
+  const root = parseTree(text, errors as never, { allowTrailingComma: true });
+  if (errors.length > 0 || root === undefined) throw unmergeable("it is not JSON");
+  if (root.type !== "object") throw unmergeable("it does not hold an object");
+  return root;
+}
+
+function plain(node: Node): unknown {
+  if (node.type === "array") return (node.children ?? []).map(plain);
+  if (node.type !== "object") return node.value;
+  return Object.fromEntries(
+    (node.children ?? []).map(({ children: [key, value] = [] }) => [key!.value, plain(value!)]),
+  );
+}
+
+function spliced(text: string, offset: number, length: number, content: string): string {
+  return text.slice(0, offset) + content + text.slice(offset + length);
+}
+
+function unmergeable(why: string): ProcsupError {
+  return new ProcsupError("wrong_state", `Cannot merge into the client's file: ${why}`, {
+    hint: "Run it again with --print, and put the entry there by hand",
+  });
+}

@@ -1,0 +1,77 @@
+/**
+ * Lines of standard input as the SDK's transport takes them: it says nothing to what is no message, so
+ * that is answered here, and a batch (protocol 2025-03-26) is taken apart.
+ */
+
+import { type Readable, Transform } from "node:stream";
+import {
+  JSONRPC_VERSION,
+  parseJSONRPCMessage,
+  ProtocolErrorCode,
+  STDIO_DEFAULT_MAX_BUFFER_SIZE,
+} from "@modelcontextprotocol/server";
+
+/** The messages of `input`, one a line; `answer` gets a line for each thing that is none. */
+export function messagesOf(input: Readable, answer: (line: string) => void): Readable {
+  let pieces: Uint8Array[] = [];
+  let size = 0;
+  const messages = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      let from = 0;
+      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+        const line = textOf([...pieces, chunk.subarray(from, end)]);
+        for (const message of sorted(line, answer)) this.push(`${message}\n`);
+        pieces = [];
+        size = 0;
+        from = end + 1;
+      }
+      pieces.push(chunk.subarray(from));
+      size += chunk.length - from;
+      // The transport gives up on a line like that.
+      if (size > STDIO_DEFAULT_MAX_BUFFER_SIZE) this.push(Buffer.concat(pieces.splice(0)));
+      done();
+    },
+  });
+  input.on("error", (error) => messages.destroy(error));
+  return input.pipe(messages);
+}
+
+/** The messages in a line; what else it holds is answered. */
+function sorted(line: string, answer: (line: string) => void): string[] {
+  if (line.trim() === "") return [];
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    answer(refusal(null, ProtocolErrorCode.ParseError, "Parse error: this line is not JSON"));
+    return [];
+  }
+  if (!Array.isArray(value)) return isMessage(value, answer) ? [line] : [];
+  if (value.length === 0) isMessage(undefined, answer);
+  return value.filter((one) => isMessage(one, answer)).map((one) => JSON.stringify(one));
+}
+
+function isMessage(value: unknown, answer: (line: string) => void): boolean {
+  try {
+    parseJSONRPCMessage(value);
+    return true;
+  } catch {
+    const words = "Invalid request: this is not a message of JSON-RPC 2.0";
+    answer(refusal(idOf(value), ProtocolErrorCode.InvalidRequest, words));
+    return false;
+  }
+}
+
+function idOf(value: unknown): string | number | null {
+  const id = (value as { id?: unknown } | null | undefined)?.id;
+  return typeof id === "string" || Number.isSafeInteger(id) ? id as string | number : null;
+}
+
+function refusal(id: string | number | null, code: number, message: string): string {
+  return `${JSON.stringify({ jsonrpc: JSONRPC_VERSION, id, error: { code, message } })}\n`;
+}
+
+function textOf(pieces: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder();
+  return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
+}

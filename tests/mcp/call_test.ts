@@ -1,0 +1,19 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { type Call, reporting } from "../../src/mcp/call.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+
+Deno.test("reporting() tells what nobody expected to one side, and agents no more than that", async () => {
+  const told: string[] = [];
+  const failing = (error: unknown) => (() => Promise.reject(error)) as Call;
+  const report = (error: Error) => told.push(error.message);
+  const secret = reporting(failing(new TypeError("/secret/path")), report);
+  await assertRejects(() => secret("list"), ProcsupError, 'went wrong within "list"');
+  assertEquals(told, ["/secret/path"]);
+
+  const known = reporting(failing(new ProcsupError("closed", "It has gone")), report);
+  await assertRejects(() => known("list"), ProcsupError, "It has gone");
+  const gone = reporting(failing(new Error("cancelled")), report);
+  const signal = AbortSignal.abort();
+  await assertRejects(() => gone("list", undefined, { signal }), Error, "cancelled");
+  assertEquals(told.length, 1);
+});
