@@ -166,7 +166,9 @@ async function add(
 ): Promise<Outcome[]> {
   if (fleet.closing) return [];
   if (config.autostart) return await fleet.add(wire, { wait });
-  return fleet.registry.add(config).map((process) => ({ process }));
+  const added = fleet.registry.add(config).map((process) => ({ process }));
+  fleet.registry.recordRest();
+  return added;
 }
 
 async function startDown(

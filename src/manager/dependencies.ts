@@ -14,14 +14,17 @@ export async function awaitDependencies(
   process: ManagedProcess,
   signal: AbortSignal,
 ): Promise<void> {
-  const entries = Object.entries(process.config.dependsOn);
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
+  // All are looked up before the first is waited for: that would be left to fail unheard.
+  const wanted = Object.entries(process.config.dependsOn).flatMap(([name, condition]) => {
+    const instances = all.filter(({ config }) => config.name === name);
+    if (instances.length === 0) throw new Error(`depends on "${name}", which does not exist`);
+    return instances.map((dependency) => [dependency, condition] as const);
+  });
   try {
-    await Promise.all(entries.flatMap(([name, condition]) => {
-      const instances = all.filter(({ config }) => config.name === name);
-      if (instances.length === 0) throw new Error(`depends on "${name}", which does not exist`);
-      return instances.map((dependency) => awaitOne(dependency, condition, either));
+    await Promise.all(wanted.map(([dependency, condition]) => {
+      return awaitOne(dependency, condition, either);
     }));
   } finally {
     failed.abort();

@@ -3,16 +3,19 @@
 import { readFileIfAny, replaceFile } from "../platform/atomic_file.ts";
 import type { Launcher } from "../platform/launcher.ts";
 import type { HomePaths } from "../platform/paths.ts";
-import { wrapperAlive } from "../platform/process_group.ts";
-import { processesByRunId, processRow } from "../platform/process_table.ts";
+import { sendSignal, wrapperAlive } from "../platform/process_group.ts";
+import { hookEventOf, processesByRunId, processRow } from "../platform/process_table.ts";
 import type { RunFiles } from "../platform/run_files.ts";
 import type { Recovered, Run } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { isJob } from "./bulk.ts";
+import { inWaves, isJob } from "./bulk.ts";
 import { HALTED } from "./halt.ts";
 import { Records } from "./records.ts";
 import type { Registry, Warn } from "./registry.ts";
 import type { SystemWorld } from "./system_world.ts";
+
+/** Hooks whose end is waited for by what is begun anew. */
+const BEGUN_ANEW: ReadonlySet<string> = new Set(["pre_start", "pre_stop"]);
 
 /** Where traces of earlier runs are looked for. */
 interface Traces {
@@ -47,13 +50,27 @@ async function recoverAll(
   traces: Traces,
 ): Promise<void> {
   const lost = processes.some(({ snapshot: { run } }) => run !== null && !isAlive(run));
-  const byRunId = lost ? await processesByRunId() : new Map<string, number[]>();
-  for (const process of processes) {
+  const looked = lost || processes.some(({ config: { hooks } }) => hooks.preStart ?? hooks.preStop);
+  const byRunId = looked ? await processesByRunId() : new Map<string, number[]>();
+  for (const { id } of processes) endBrokenOff(byRunId.get(id) ?? []);
+  // Whoever waits for others looks at them: what became of those is known first.
+  for (const process of inWaves(processes).flat()) {
     process.recover({
       type: "recovered",
       at: Date.now(),
       found: find(process, traces, byRunId),
     });
+  }
+}
+
+/**
+ * Ends hooks of an earlier daemon that are part of a start or a stop: it is begun anew, and the hook
+ * with it. Others come to their end by themselves.
+ */
+function endBrokenOff(hookPids: readonly number[]): void {
+  for (const pid of hookPids) {
+    const isShell = processRow(pid)?.pgid === pid;
+    if (isShell && BEGUN_ANEW.has(hookEventOf(pid) ?? "")) sendSignal(-pid, "SIGKILL");
   }
 }
 

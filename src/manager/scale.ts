@@ -31,6 +31,7 @@ export async function scale(
   });
   for (const process of byIndex.slice(0, count)) process.reconfigure(config);
   const added = registry.addInstances(config, freeIndexes(byIndex, count));
+  registry.recordRest();
   return [
     ...outcomes,
     ...await runBulk(added.filter((process) => !isJob(process)), (process) => process.start()),

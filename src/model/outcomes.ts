@@ -107,11 +107,12 @@ export function disarmed([now, effects]: Step): Step {
   return [now, [{ type: "disarm" }, ...effects]];
 }
 
-/** Everything of the run has ended because it was asked to. */
+/** Everything of the run has ended because it was asked to; `before` is done ahead of what follows. */
 export function gone(
   now: Snapshot,
   event: Omit<EventOf<"gone">, "type" | "attempt">,
   policy: Policy,
+  before: readonly Effect[] = [],
 ): Step {
   const over: Snapshot = {
     ...finished(now, event.exit ?? now.lastExit, event.at, event.ranForMs),
@@ -123,7 +124,7 @@ export function gone(
     return [{ ...over, state, lastReason: `could not end pid ${event.left.join(", ")}` }, []];
   }
   const [next, effects] = afterwards(over, now, event, policy);
-  return [next, [...hookEffect("postStop", policy), ...effects]];
+  return [next, [...before, ...hookEffect("postStop", policy), ...effects]];
 }
 
 function afterwards(
@@ -173,6 +174,7 @@ export function adopted(
   policy: Policy,
 ): Step {
   const ready = now.state === "running" || !wantsReadiness(policy);
+  const comesUp = ready && now.state === "starting";
   return [
     {
       ...now,
@@ -182,7 +184,7 @@ export function adopted(
       pid: found.pid,
       startedAt: now.startedAt ?? at,
     },
-    [{ type: "adopt" }],
+    [{ type: "adopt" }, ...(comesUp ? hookEffect("postStart", policy) : [])],
   ];
 }
 
@@ -214,6 +216,16 @@ function finished(now: Snapshot, exit: Exit | null, at: number, ranForMs: number
   };
 }
 
+/** The runs of which something may be left once the one that is up is over. */
+export function leftBy({ leftovers, run }: Snapshot): readonly Run[] {
+  return run === null ? leftovers : [...leftovers, run];
+}
+
+/** The end of what the run that was up has left behind. */
+export function sweepOf({ run }: Snapshot): Effect[] {
+  return run === null ? [] : [{ type: "sweep", run }];
+}
+
 /** The app ended by itself: the policy decides what follows. */
 export function exited(
   now: Snapshot,
@@ -222,9 +234,10 @@ export function exited(
 ): Step {
   const { exit, ranForMs, random } = event;
   const at = exit.at.getTime();
-  const sweep: Effect[] = now.run === null ? [] : [{ type: "sweep", run: now.run }];
+  const sweep = sweepOf(now);
   const over: Snapshot = {
     ...finished(now, exit, at, ranForMs),
+    leftovers: leftBy(now),
     streak: ranStably(policy, ranForMs) ? 0 : now.streak,
     lastReason: describeExit(exit),
   };

@@ -34,8 +34,10 @@ export interface Snapshot {
   readonly run: Run | null;
   /** A new run that is to take the place of `run` once it is ready. */
   readonly successor: Run | null;
-  /** The run before `run`, which is being ended after it was replaced. */
-  readonly predecessor: Run | null;
+  /** Runs that are over for the process, and of which something may still have to be ended. */
+  readonly leftovers: readonly Run[];
+  /** Hooks on the side that were asked for and have not begun. */
+  readonly dueHooks: readonly HookName[];
   /** Pid of the app itself, 0 until it is known. */
   readonly pid: number;
   readonly ready: boolean;
@@ -66,7 +68,8 @@ export const NEW: Snapshot = {
   attempt: 0,
   run: null,
   successor: null,
-  predecessor: null,
+  leftovers: [],
+  dueHooks: [],
   pid: 0,
   ready: false,
   restarts: 0,
@@ -120,7 +123,9 @@ export type ProcessEvent =
     readonly run: Run;
     readonly pid: number;
   }
-  /** A second run has ended, wanted or not. */
+  /** A hook on the side runs. */
+  | { readonly type: "hook_begun"; readonly hook: HookName }
+  /** Nothing is left of another run than `run`. */
   | { readonly type: "disposed"; readonly run: Run }
   | { readonly type: "became_ready"; readonly attempt: number }
   | { readonly type: "ready_timed_out"; readonly attempt: number; readonly reason: string }
@@ -153,11 +158,11 @@ export type Effect =
   | { readonly type: "adopt" }
   /** End the run and all that belongs to it, or give up the launch; answers `gone`. */
   | { readonly type: "end"; readonly timeoutMs: number }
-  /** End what the app left behind when it ended by itself. No launch passes it. */
+  /** End what is left of the run that was up. No launch passes it; answers `disposed`. */
   | { readonly type: "sweep"; readonly run: Run }
   /** Answer `delay_over` after that time. */
   | { readonly type: "arm_delay"; readonly ms: number }
-  /** End a second run that an earlier daemon left. */
+  /** The same for another run, which an earlier daemon left. */
   | { readonly type: "dispose"; readonly run: Run }
   /** Run a hook on the side. */
   | { readonly type: "hook"; readonly hook: HookName }

@@ -25,13 +25,16 @@ import {
   freshStart,
   gone,
   launch,
+  leftBy,
   type Policy,
   running,
   type Step,
   stopWish,
+  sweepOf,
   upAgain,
   wantsReadiness,
 } from "./outcomes.ts";
+import type { HookName } from "./config_parts.ts";
 import type { ProcessState } from "./process_info.ts";
 import type { Effect, ProcessEvent, Run, Snapshot } from "./process_state.ts";
 
@@ -124,7 +127,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
         pid: event.pid,
         startedAt: event.at,
         successor: null,
-        predecessor: now.run,
+        leftovers: leftBy(now),
         lastReason: "reloaded by user",
       },
       [],
@@ -149,7 +152,8 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
         return [{ ...now, run: found.run, pid: found.pid }, [{ type: "adopt" }, end]];
       }
       const exit = found.kind === "ended" ? found.exit : null;
-      return gone(now, { at, exit, left: [], ranForMs: 0, random: 0 }, policy);
+      const over = { at, exit, left: [], ranForMs: 0, random: 0 };
+      return gone({ ...now, leftovers: leftBy(now) }, over, policy, sweepOf(now));
     },
   },
 };
@@ -160,21 +164,46 @@ function startReason({ reason = "started by user" }: EventOf<"start_requested">)
 
 /** What an event makes of a process: the next snapshot, and what must be done. Pure. */
 export function transition(now: Snapshot, event: ProcessEvent, policy: Policy): Step {
-  if (event.type === "disposed") return [withoutSecond(now, event.run), []];
+  if (event.type === "disposed") return [without(now, event.run), []];
+  if (event.type === "hook_begun") return [withoutHook(now, event.hook), []];
   if ("attempt" in event && event.attempt !== now.attempt) return [now, []];
   const cell = TABLE[now.state][event.type] as Cell | undefined;
   if (cell === undefined) return [now, []];
   const [next, effects] = cell(now, event, policy);
-  return [next, event.type === "recovered" ? [...disposals(now), ...effects] : effects];
+  const missed = event.type === "recovered" ? missedHooks(now, event) : now.dueHooks;
+  const step = withDue(next, [...missed, ...hooksIn(effects)]);
+  if (event.type !== "recovered") return [step, effects];
+  const hooks = missed.map((hook): Effect => ({ type: "hook", hook }));
+  return [step, [...disposals(now), ...effects, ...hooks]];
 }
 
-function withoutSecond(now: Snapshot, { runId }: Run): Snapshot {
+function withDue(now: Snapshot, dueHooks: readonly HookName[]): Snapshot {
+  return dueHooks.length === now.dueHooks.length ? now : { ...now, dueHooks };
+}
+
+function hooksIn(effects: readonly Effect[]): HookName[] {
+  return effects.flatMap((effect) => effect.type === "hook" ? [effect.hook] : []);
+}
+
+function withoutHook(now: Snapshot, hook: HookName): Snapshot {
+  const at = now.dueHooks.indexOf(hook);
+  return at < 0 ? now : { ...now, dueHooks: now.dueHooks.toSpliced(at, 1) };
+}
+
+/** Hooks that the earlier daemon was killed before, as far as there is still an occasion for them. */
+function missedHooks({ dueHooks }: Snapshot, { found }: EventOf<"recovered">): HookName[] {
+  if (found.kind === "rebooted") return [];
+  return dueHooks.filter((hook) => hook !== "postStart" || found.kind === "alive");
+}
+
+function without(now: Snapshot, { runId }: Run): Snapshot {
   if (now.successor?.runId === runId) return { ...now, successor: null };
-  if (now.predecessor?.runId === runId) return { ...now, predecessor: null };
-  return now;
+  const leftovers = now.leftovers.filter((run) => run.runId !== runId);
+  return leftovers.length === now.leftovers.length ? now : { ...now, leftovers };
 }
 
-/** A new daemon goes on with the one run that counted, and ends the other of a reload. */
-function disposals({ successor, predecessor }: Snapshot): Effect[] {
-  return [successor, predecessor].flatMap((run) => run === null ? [] : [{ type: "dispose", run }]);
+/** A new daemon goes on with the one run that counted, and ends what is left of all others. */
+function disposals({ successor, leftovers }: Snapshot): Effect[] {
+  const others = successor === null ? leftovers : [successor, ...leftovers];
+  return others.map((run) => ({ type: "dispose", run }));
 }

@@ -202,8 +202,15 @@ export class Launcher {
   /** Adopted apps whose exit file never came: the wrapper was killed, or its disk is full. */
   async #cast(): Promise<void> {
     for (const [run, over] of [...this.#adopted]) {
-      if (!wrapperAlive(run) && (await survivors(run)).length === 0) over();
+      if (!wrapperAlive(run) && !await this.#appAlive(run)) over();
     }
+  }
+
+  /** Whether the app itself is there: what it left behind does not count. */
+  async #appAlive(run: Run): Promise<boolean> {
+    const pid = this.#files.read(run.runId, "pid");
+    const alive = await survivors(run);
+    return pid === undefined ? alive.length > 0 : alive.includes(pid);
   }
 
   #stopNet(): void {

@@ -16,6 +16,8 @@ export interface HomePaths {
   readonly tokens: string;
   readonly lock: string;
   readonly daemonLog: string;
+  /** What happened to the processes. */
+  readonly events: string;
   /** Records of the processes, one file each. */
   readonly records: string;
   /** Identity of the boot that the records are of. */
@@ -46,6 +48,7 @@ export function pathsIn(home: string): HomePaths {
     tokens: `${home}/tokens.json`,
     lock: `${home}/daemon.lock`,
     daemonLog: `${home}/daemon.log`,
+    events: `${home}/events.jsonl`,
     records: `${home}/state/processes`,
     boot: `${home}/state/boot`,
     cron: `${home}/state/cron`,
@@ -84,6 +87,15 @@ export function absolute(path: string): string {
 }
 
 /**
+ * A configuration in wire form whose `cwd` is absolute: a relative one is against the working
+ * directory, a missing one is that directory.
+ */
+export function inWorkingDirectory(wire: Record<string, unknown>): Record<string, unknown> {
+  const { cwd = "." } = wire;
+  return { ...wire, cwd: typeof cwd === "string" && cwd !== "" ? absolute(cwd) : cwd };
+}
+
+/**
  * Makes the home and its folders, and refuses one that others could write to.
  * Throws `ProcsupError` `home_unusable` with the reason.
  */
@@ -114,8 +126,19 @@ function checkPrivate(home: string): void {
   if (info.isSymlink) refuse("it is a symbolic link");
   if (!info.isDirectory) refuse("it is not a directory");
   if (info.uid !== Deno.uid()) refuse(`it belongs to user ${info.uid}, not to ${Deno.uid()}`);
+  const isOpen = (info.mode! & 0o077) !== 0;
+  // To close `/etc`, or somebody's sources, to all others would break what is there.
+  if (isOpen && isForeign(home)) {
+    refuse("it is open to others and holds other things: name a directory of its own");
+  }
   if ((info.mode! & 0o022) !== 0) refuse("others may write to it, run: chmod 700 " + home);
-  if ((info.mode! & 0o077) !== 0) Deno.chmodSync(home, 0o700);
+  if (isOpen) Deno.chmodSync(home, 0o700);
+}
+
+/** Whether a directory holds something, and no supervisor was there before. */
+function isForeign(home: string): boolean {
+  const names = Array.from(Deno.readDirSync(home), ({ name }) => name);
+  return names.length > 0 && !names.some((name) => `${home}/${name}` === pathsIn(home).lock);
 }
 
 /** The kernel's limit for the path of a Unix socket, less what a temporary name beside it needs. */

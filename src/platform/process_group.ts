@@ -137,26 +137,35 @@ export async function endRun(run: Run, signal: SignalName, deadline: Deadline): 
 /** How long what is done on the side makes way. */
 const ASIDE_MS = 10;
 
-/**
- * Ends what an app left behind when it ended by itself, and returns how many there were. Members of
- * its group are waited for; descendants that left the group are ended on the side.
- */
-export async function sweepRun(run: Run, signal: SignalName, timeoutMs: number): Promise<number> {
+/** The end of what a run left behind. */
+export interface Sweep {
+  /** Resolves when its group is gone. */
+  readonly group: Promise<unknown>;
+  /** Resolves when descendants that left the group are gone, too; with how many processes there were. */
+  readonly all: Promise<number>;
+}
+
+/** Ends what an app left behind when it ended by itself. */
+export function sweepRun(run: Run, signal: SignalName, deadline: Deadline): Sweep {
   const end = async () => {
     const left = await survivors(run);
-    const deadline = performance.now() + timeoutMs;
-    if (left.length > 0) await endRun(run, signal, () => deadline);
-    return left.length;
+    if (left.length > 0) await endRun(run, signal, deadline);
+    // The wrapper is about to end by itself.
+    return left.filter((pid) => pid !== run.wrapperPid).length;
   };
-  if (groupExists(run)) return await end();
+  // Whose group is not known could be any of them.
+  if (run.wrapperPid <= 0 || groupExists(run)) {
+    const all = end();
+    return { group: all, all };
+  }
   // The look at the whole machine would hold up the next start of the app.
-  void sleep(ASIDE_MS).then(end);
-  return 0;
+  return { group: Promise.resolve(), all: sleep(ASIDE_MS).then(end) };
 }
 
 /** SIGKILL to the group and to every descendant, again for those that were being forked meanwhile. */
 export async function killRun(run: Run): Promise<readonly number[]> {
   const deadline = performance.now() + KILL_PATIENCE_MS;
+  await killBelowWrapper(run);
   for (;;) {
     await signalGroup(run, "SIGKILL");
     cgroups().kill(run.runId);
@@ -166,6 +175,17 @@ export async function killRun(run: Run): Promise<readonly number[]> {
     if (inTime && (await survivors(run)).length === 0) return [];
     if (performance.now() >= deadline) return await survivors(run);
   }
+}
+
+/** How long a wrapper may take to write down how its app ended. */
+const LAST_WORD_MS = 100;
+
+/** Kills the group but for its wrapper: whoever asks later, it has the exit on file. */
+async function killBelowWrapper(run: Run): Promise<void> {
+  if (!wrapperAlive(run)) return;
+  for (const pid of groupMembers(run)) if (pid !== run.wrapperPid) sendSignal(pid, "SIGKILL");
+  const deadline = performance.now() + LAST_WORD_MS;
+  await waitForGroup(run, () => deadline);
 }
 
 /**

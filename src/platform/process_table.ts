@@ -79,7 +79,10 @@ export function openDescriptors(pid: number): number {
   }
 }
 
-/** Pids of living processes whose environment holds `PROCSUP_ID`, by the run id in it. */
+/**
+ * Pids of living processes whose environment holds `PROCSUP_ID`, by what is in it: a run id or, for a
+ * hook, the id of its process.
+ */
 export async function processesByRunId(): Promise<Map<string, number[]>> {
   const found = new Map<string, number[]>();
   let read = 0;
@@ -96,11 +99,21 @@ export async function processesByRunId(): Promise<Map<string, number[]>> {
 }
 
 const RUN_ID = /(?:^|\0)PROCSUP_ID=([^\0]*)/;
+const EVENT = /(?:^|\0)PROCSUP_EVENT=([^\0]*)/;
 
 function runIdOf(pid: number): string | undefined {
+  return variableOf(pid, RUN_ID);
+}
+
+/** The event that a hook was begun for, in snake case; undefined when the process is none. */
+export function hookEventOf(pid: number): string | undefined {
+  return variableOf(pid, EVENT);
+}
+
+function variableOf(pid: number, pattern: RegExp): string | undefined {
   try {
     const environ = Deno.readFileSync(`/proc/${pid}/environ`);
-    return environ.length === 0 ? undefined : RUN_ID.exec(decoder.decode(environ))?.[1];
+    return environ.length === 0 ? undefined : pattern.exec(decoder.decode(environ))?.[1];
   } catch {
     return undefined;
   }

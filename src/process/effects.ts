@@ -5,6 +5,7 @@ import type { HookName } from "../model/config_parts.ts";
 import type { Effect } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
 import { dirname } from "../platform/paths.ts";
+import { lstatIfAny } from "../platform/stat.ts";
 import { appEnvironment } from "./environment.ts";
 import { type HookOwner, runHook } from "./hooks.ts";
 import { Journal } from "./journal.ts";
@@ -88,14 +89,16 @@ export class Effects {
     return problem === undefined || config.ignoreFailure;
   }
 
-  /** Moves the logs to where those of another name are. */
+  /** Moves the logs to where those of another name are. What an earlier process left there is kept. */
   moveLogs(name: string): void {
     const { apps } = this.#world;
-    try {
-      Deno.renameSync(`${apps}/${this.#process.name}`, `${apps}/${name}`);
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
+    const [from, to] = [`${apps}/${this.#process.name}`, `${apps}/${name}`];
+    if (lstatIfAny(from) === undefined) return;
+    let number = 1;
+    // No process is called so.
+    while (lstatIfAny(`${to}.${number}`) !== undefined) number++;
+    if (lstatIfAny(to) !== undefined) Deno.renameSync(to, `${to}.${number}`);
+    Deno.renameSync(from, to);
   }
 
   /** Stops all timers and checks; what runs is left running. */
@@ -107,7 +110,9 @@ export class Effects {
   /** After the start the app's pid is known a moment later: the hook is told it. */
   async #hookAside(hook: HookName): Promise<void> {
     if (hook === "postStart") await this.#run.pidKnown;
-    await this.hook(hook);
+    const run = this.hook(hook);
+    this.#process.post({ type: "hook_begun", hook });
+    await run;
   }
 
   #awaitDependencies(attempt: number): void {

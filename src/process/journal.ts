@@ -61,9 +61,9 @@ export class Journal {
     over.then(ended, ended);
   }
 
-  /** Resolves when the runs of one hook that are under way are over. */
-  async over(hook: HookName): Promise<void> {
-    const runs = this.#underWay.filter(([name]) => name === hook);
+  /** Resolves when the runs of hooks that are under way are over: of one, or of all. */
+  async over(hook?: HookName): Promise<void> {
+    const runs = this.#underWay.filter(([name]) => hook === undefined || name === hook);
     await Promise.allSettled(runs.map(([, over]) => over));
   }
 

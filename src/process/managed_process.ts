@@ -1,7 +1,4 @@
-/**
- * One supervised process: an actor. Events go through its mailbox to the pure `transition()`, whose
- * effects are performed at the edge. The snapshot changes in one place only.
- */
+/** One supervised process: an actor. Its snapshot changes in one place, by the pure `transition()`. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -63,7 +60,9 @@ export class ManagedProcess {
   #snapshot: Snapshot;
   /** How often it was asked to stop. */
   #stops = 0;
-  #deleted = false;
+  readonly #gone = new AbortController();
+  /** Aborted when it is looked after no more, with why: it was deleted, or let go of. */
+  readonly gone: AbortSignal = this.#gone.signal;
 
   constructor(
     identity: Identity,
@@ -198,12 +197,11 @@ export class ManagedProcess {
     const { timeoutMs = this.config.stopTimeoutMs, reason } = request;
     const ran = this.#snapshot.run !== null;
     this.#stops++;
-    this.post({ type: "stop_requested", timeoutMs, ...(reason === undefined ? {} : { reason }) });
+    this.post({ type: "stop_requested", timeoutMs, ...(reason && { reason }) });
     const over = await this.until((now) => now.state !== "stopping");
     await this.#effects.run.othersGone(timeoutMs);
-    if (ran && over.lastReason.startsWith("could not end")) {
-      throw new ProcsupError("stop_failed", `Cannot stop "${this.name}": ${over.lastReason}`);
-    }
+    if (!ran || !over.lastReason.startsWith("could not end")) return;
+    throw new ProcsupError("stop_failed", `Cannot stop "${this.name}": ${over.lastReason}`);
   }
 
   /** Takes up what an earlier daemon left. */
@@ -223,18 +221,18 @@ export class ManagedProcess {
 
   /** It is no more: nobody who still knows of it can start it. */
   forget(): void {
-    this.#deleted = true;
-    this.release();
+    this.release(new ProcsupError("wrong_state", `"${this.name}" was deleted meanwhile`));
   }
 
   /** Stops its timers; what runs is left running. */
-  release(): void {
+  release(why = new ProcsupError("closed", "The supervisor is shutting down")): void {
+    this.#gone.abort(why);
     this.#effects.close();
   }
 
-  /** Part of the effects' view of a process. */
+  /** Part of the effects' view of a process. Who was let go of is somebody else's: nothing happens. */
   post(event: ProcessEvent): void {
-    this.#mailbox.post(event);
+    if (!this.gone.aborted) this.#mailbox.post(event);
   }
 
   /** Part of the effects' view of a process. */
@@ -261,7 +259,7 @@ export class ManagedProcess {
   }
 
   #refuseDeleted(verb: "start" | "restart" | "reload"): void {
-    if (this.#deleted) this.#refuse(verb, "it was deleted meanwhile");
+    if (this.gone.aborted) this.#refuse(verb, "it was deleted meanwhile");
   }
 
   #refuse(verb: string, why: string): never {
@@ -281,7 +279,7 @@ export class ManagedProcess {
 
   #record(event: ProcessEvent, now: Snapshot): void {
     // The intent is on record: from there recovery finds the run and its pid.
-    if (event.type === "launched" || event.type === "pid_known") {
+    if (["launched", "pid_known", "disposed"].includes(event.type)) {
       return this.#observer.recordSoon(this);
     }
     try {

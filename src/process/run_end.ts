@@ -60,8 +60,10 @@ export class RunEnd {
 
   /** The wrapper tells the exit unless it was killed with the rest. */
   async #exitOf(child: Child, killed: boolean): Promise<Exit> {
-    const exit = await this.#within(EXIT_PATIENCE_MS, child.exited);
-    if (exit !== null && exit.code !== null) return exit;
+    // A daemon that was itself stopped meanwhile has lost its patience before it could look.
+    const exit = await this.#within(EXIT_PATIENCE_MS, child.exited) ??
+      this.#world.exitOf(child.run.runId);
+    if (exit.code !== null) return exit;
     const at = new Date(this.#world.clock.now());
     return killed ? { code: 137, signal: "SIGKILL", at } : { code: null, signal: null, at };
   }

@@ -1,5 +1,6 @@
 /** The run of a process: watched, attended, replaced, ended. */
 
+import { messageOf } from "../model/errors.ts";
 import type { Health } from "../model/health.ts";
 import type { HookName } from "../model/config_parts.ts";
 import type { ProcessEvent, Run } from "../model/process_state.ts";
@@ -8,6 +9,7 @@ import { logFiles } from "../logs/log_files.ts";
 import type { Child } from "../platform/launcher.ts";
 import { Attendance } from "./attendance.ts";
 import type { Attended } from "./attended.ts";
+import { Leftovers } from "./leftovers.ts";
 import type { Performer } from "./performer.ts";
 import { LoopGuard } from "./watch/guard.ts";
 import type { HookOwner } from "./hooks.ts";
@@ -37,9 +39,9 @@ export class RunKeeper {
   #attendance: Attendance | undefined;
   /** Aborted when the run that is up is left. */
   #leaving = new AbortController();
-  #swept: Promise<unknown> = Promise.resolve();
+  readonly #leftovers: Leftovers;
   #end: RunEnd | undefined;
-  /** Reloads with overlap, one after the other, and the ends of what earlier ones left. */
+  /** Reloads with overlap, one after the other. */
   #reloads: Promise<unknown> = Promise.resolve();
   /** The end of the other run of a reload. */
   #otherEnd: RunEnd | undefined;
@@ -48,6 +50,7 @@ export class RunKeeper {
     this.#process = process;
     this.#world = world;
     this.#hooks = hooks;
+    this.#leftovers = new Leftovers(world);
   }
 
   /** Milliseconds since the launch; 0 while nothing runs. */
@@ -65,9 +68,9 @@ export class RunKeeper {
     return this.#attendance?.health ?? "unknown";
   }
 
-  /** The end of the previous run's leftovers: no launch passes it. */
+  /** Resolves when the groups of earlier runs are gone: no launch passes that. */
   get swept(): Promise<unknown> {
-    return this.#swept;
+    return this.#leftovers.groupsGone;
   }
 
   /** A run was launched. */
@@ -151,17 +154,28 @@ export class RunKeeper {
     this.#disposed(child.run);
   }
 
-  /** Ends a second run that an earlier daemon left. */
+  /** Ends what is left of a run that is not the one that is up. */
   dispose(run: Run): void {
     const { stopSignal, stopTimeoutMs } = this.#process.config;
-    const over = this.#world.sweep(run, stopSignal, stopTimeoutMs).then(() => this.#disposed(run));
-    this.#reloads = Promise.all([this.#reloads, over]);
+    this.#leftovers.end(run, stopSignal, stopTimeoutMs).then((count) => {
+      if (count > 0) this.#process.note(`ended ${count} processes that it left behind`);
+      this.#disposed(run);
+    }, (error) => this.#process.note(`cannot look for what it left behind: ${messageOf(error)}`));
   }
 
-  /** Resolves when no other run of a reload is left, which is hurried to that. */
+  /** Resolves when nothing is left of other runs, which are hurried to that. */
   async othersGone(timeoutMs: number): Promise<void> {
+    this.#hurryOthers(timeoutMs);
+    await this.#othersGone;
+  }
+
+  get #othersGone(): Promise<unknown> {
+    return Promise.all([this.#reloads, this.#leftovers.gone]);
+  }
+
+  #hurryOthers(timeoutMs: number): void {
     this.#otherEnd?.hurry(timeoutMs);
-    await this.#reloads;
+    this.#leftovers.hurry(timeoutMs);
   }
 
   #disposed(run: Run): void {
@@ -171,7 +185,7 @@ export class RunKeeper {
 
   /** Ends the run, or hurries its end; `giveUpLaunch` ends one that is only being made. */
   endOrHurry(attempt: number, timeoutMs: number, giveUpLaunch: () => Promise<void>): void {
-    this.#otherEnd?.hurry(timeoutMs);
+    this.#hurryOthers(timeoutMs);
     if (this.#end !== undefined) return this.#end.hurry(timeoutMs);
     this.#end = new RunEnd(this.#world, timeoutMs);
     this.#leave();
@@ -180,7 +194,6 @@ export class RunKeeper {
   }
 
   async #endAll(attempt: number, end: RunEnd): Promise<void> {
-    await this.#swept;
     const child = this.#child;
     const ranForMs = this.uptimeMs;
     let ended: Ended = { exit: null, left: [] };
@@ -188,8 +201,8 @@ export class RunKeeper {
       if (!end.impatient.aborted) await this.#hooks.hook("preStop", end.impatient);
       ended = await end.end(child, this.#process.config.stopSignal);
     }
-    // Gone is what is left of neither run.
-    await this.#reloads;
+    // Gone is what is left of no run.
+    await this.#othersGone;
     this.#child = undefined;
     this.#end = undefined;
     const { clock } = this.#world;
@@ -210,11 +223,7 @@ export class RunKeeper {
   sweep(run: Run): void {
     this.#leave();
     this.#child = undefined;
-    const { stopSignal, stopTimeoutMs } = this.#process.config;
-    this.#swept = this.#world.sweep(run, stopSignal, stopTimeoutMs).then((count) => {
-      if (count > 0) this.#process.note(`ended ${count} processes that it left behind`);
-    });
-    this.#world.forget(run.runId);
+    this.dispose(run);
   }
 
   /** Lets go of it; it is left running. */

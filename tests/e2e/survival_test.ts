@@ -178,3 +178,93 @@ async function strangerWithPid(pid: number): Promise<Deno.ChildProcess | undefin
   }
   return undefined;
 }
+
+/** Leaves a member of its group that ignores SIGTERM, and tells when one is there already. */
+const LEAVES =
+  `if grep -qs "^State:.[^Z]" "/proc/$(cat left)/status"; then echo two >>doubles; fi; rm -f left; ` +
+  `sh -c 'trap "" TERM; echo $$ >left; exec sleep 1000' & while [ ! -s left ]; do sleep 0.01; done; `;
+
+function leftBy(daemon: TestDaemon): number {
+  return Number(Deno.readTextFileSync(`${daemon.home}/left`));
+}
+
+Deno.test("daemon ends what an app left behind when the one before it was killed over that", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", `${LEAVES} exit 3`, {
+    ...{ cwd: daemon.home, restart_policy: "never", stop_timeout: "1s" },
+  });
+  await waitFor(async () => (await daemon.status("app")).state === "crashed", {
+    what: "the crash",
+  });
+  await daemon.kill();
+  assert(isAlive(leftBy(daemon)));
+  await daemon.run();
+  await daemon.client.call("stop", { target: "app", timeout: "100ms" });
+  assert(!isAlive(leftBy(daemon)), "the stop was answered before all was gone");
+  assertEquals((await daemon.status("app")).last_exit?.code, 3);
+});
+
+Deno.test("daemon starts nothing beside what is left of a run when it was killed during a restart", async () => {
+  await using daemon = await TestDaemon.start();
+  const { pid } = await daemon.startScript(
+    "app",
+    `${LEAVES} trap 'exit 0' TERM; while :; do sleep 0.02; done`,
+    { cwd: daemon.home, stop_timeout: "1s" },
+  );
+  await waitFor(() => leftBy(daemon) > 0, { what: "the member" });
+  const left = leftBy(daemon);
+  const restart = daemon.client.call("restart", "app").catch(() => {});
+  await waitFor(() => !isAlive(pid), { what: "the app to end" });
+  await daemon.kill();
+  await restart;
+  assert(isAlive(left));
+  await daemon.run();
+  await waitFor(async () => (await daemon.status("app")).pid > 0, { what: "the next run" });
+  assert(!isAlive(left));
+  assertEquals(await Deno.stat(`${daemon.home}/doubles`).catch(() => "none"), "none");
+});
+
+Deno.test("daemon starts after a reboot what others depend on before those, whatever their numbers", async () => {
+  await using daemon = await TestDaemon.start();
+  const first = await daemon.startScript("first", "exec sleep 1000");
+  const second = await daemon.startScript("second", "exec sleep 1000", {
+    ...{ ready_delay: "300ms", wait: true },
+  });
+  await daemon.client.call("reconfigure", {
+    ...{ target: "first", config: { depends_on: ["second"] } },
+  });
+  await daemon.kill();
+  for (const { id } of [first, second]) {
+    const path = await recordPath(daemon.home, id);
+    const record = parseRecordFile(await Deno.readTextFile(path));
+    const run = record.snapshot.run!;
+    Deno.kill(-run.wrapperPid, "SIGKILL");
+    const snapshot = { ...record.snapshot, run: { ...run, bootId: "earlier" } };
+    await Deno.writeTextFile(path, recordText({ ...record, snapshot }));
+  }
+  await daemon.run();
+  const started: number[] = [];
+  await waitFor(async () => {
+    const list = await daemon.client.call("list");
+    started.splice(0, 2, ...list.map(({ started_at }) => Date.parse(started_at ?? "")));
+    return list.every(({ state, pid }) => state === "running" && pid > 0);
+  }, { what: "both to run" });
+  assert(started[0]! - started[1]! >= 290, `${started[0]! - started[1]!} ms after the other`);
+});
+
+Deno.test("daemon runs a pre_start hook anew after it has ended that of the one before it", async () => {
+  await using daemon = await TestDaemon.start();
+  const hook = "[ -e go ] || { echo $$ >hooked; sleep 1000; }";
+  const config = { cwd: daemon.home, hooks: { pre_start: hook } };
+  const start = daemon.startScript("app", "exec sleep 1000", config).catch(() => {});
+  const hookPid = () => Number(Deno.readTextFileSync(`${daemon.home}/hooked`));
+  await waitFor(() => hookPid() > 0, { what: "the hook" });
+  await daemon.kill();
+  await start;
+  const pid = hookPid();
+  assert(isAlive(pid));
+  await Deno.writeTextFile(`${daemon.home}/go`, "");
+  await daemon.run();
+  await waitFor(async () => (await daemon.status("app")).pid > 0, { what: "the app to run" });
+  assert(!isAlive(pid), "the hook of the earlier daemon runs on");
+});

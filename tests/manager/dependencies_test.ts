@@ -180,6 +180,18 @@ Deno.test("a dependency that was removed makes its dependents errored", async ()
   );
 });
 
+Deno.test("a dependency that was removed leaves the others unwaited for: none fails unheard", async () => {
+  await using fake = new FakeRegistry();
+  fake.add("db", { wait_ready: true });
+  const cache = fake.add("cache");
+  const api = fake.add("api", { depends_on: ["db", "cache"] });
+  fake.registry.remove(cache);
+  await assertRejects(() => api.start({ wait: true }), ProcsupError, "cache");
+  // A rejection that nobody hears of fails the test.
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(fake.world.children.length, 0);
+});
+
 Deno.test("stop() of a dependent leaves the dependency alone, and a later start waits again", async () => {
   const { fake, db, api } = pair("ready", { wait_ready: true });
   await using _ = fake;

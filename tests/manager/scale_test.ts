@@ -5,6 +5,8 @@ import fc from "fast-check";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { scale, scaledCount } from "../../src/manager/scale.ts";
 import { FakeRegistry } from "./fake_registry.ts";
+import { TestManager } from "../support/test_manager.ts";
+import { waitFor } from "../support/wait_for.ts";
 
 /** A world of one running process, `api`. */
 async function single(config: Record<string, unknown> = {}): Promise<FakeRegistry> {
@@ -103,4 +105,18 @@ Deno.test("scale() comes to the wished number from any other, each index once", 
     }),
     { numRuns: 20 },
   );
+});
+
+Deno.test("scale() keeps the logs that deleted instances left under the name of the first", async () => {
+  await using test = await TestManager.open();
+  const { fleet } = test.manager;
+  for (const word of ["one", "two", "three"]) {
+    await test.script("app", `echo ${word}; exec sleep 1000`);
+    await waitFor(() => test.lines("apps/app/stdout.log").length === 1, { what: "the line" });
+    await fleet.scale("app", 2);
+    assertEquals(test.lines("apps/app:0/stdout.log"), [word]);
+    await fleet.remove("app");
+  }
+  assertEquals(test.lines("apps/app:0.1/stdout.log"), ["one"]);
+  assertEquals(test.lines("apps/app:0.2/stdout.log"), ["two"]);
 });

@@ -1,9 +1,10 @@
 /** The two spellings of a configuration, and the way from one to the other and back. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { inputKeys, memoryKeys, snakeCase, wireKeys } from "../../src/model/config_keys.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";
 
 const LEAST = { name: "api", entrypoint: "api.ts", cwd: "/srv" };
@@ -103,4 +104,19 @@ Deno.test("parseConfig() reads back what wireKeys() wrote", () => {
     assertEquals(parseConfig(wireKeys(config)), config);
     assertEquals(parseConfig(JSON.parse(JSON.stringify(wireKeys(config)))), config);
   }));
+});
+
+Deno.test("inputKeys() leaves out what is undefined, and refuses a key in both spellings", () => {
+  assertEquals(inputKeys({ name: "a", cwd: undefined, log: { maxFiles: undefined } }), {
+    name: "a",
+    log: {},
+  });
+  assertThrows(
+    () => inputKeys({ log: { max_files: 1, maxFiles: 2 } }),
+    ProcsupError,
+    '"max_files" and "maxFiles" mean the same, give one',
+  );
+  // In a map of the user's own they are two.
+  const env = { max_files: "1", maxFiles: "2" };
+  assertEquals(inputKeys({ env }), { env });
 });

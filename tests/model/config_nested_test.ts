@@ -87,7 +87,7 @@ const MISTAKES: readonly [object, string][] = [
   ],
   [{ health_check: { type: "udp" } }, 'Invalid "health_check.type" "udp": expected one of'],
   [{ health_check: {} }, 'Invalid "health_check.type" undefined: '],
-  [{ health_check: true }, 'Invalid "health_check" true: expected object'],
+  [{ health_check: true }, 'Invalid "health_check" true: expected map'],
   [
     { health_check: { ...HTTP, url: "ftp://x/" } },
     'Invalid "health_check.url" "ftp://x/": expected an http',
@@ -112,7 +112,7 @@ const MISTAKES: readonly [object, string][] = [
     { hooks: { pre_start: { command: "x", timout: "1s" } } },
     'Unknown key "hooks.pre_start.timout": did you mean "timeout"?',
   ],
-  [{ hooks: { pre_start: 5 } }, 'Invalid "hooks.pre_start" 5: expected object'],
+  [{ hooks: { pre_start: 5 } }, 'Invalid "hooks.pre_start" 5: expected map'],
   [{ hooks: { pre_start: {} } }, 'Invalid "hooks.pre_start.command" undefined: '],
   [
     { hooks: { post_stop: { command: "x", timeout: "1" } } },
@@ -123,10 +123,10 @@ const MISTAKES: readonly [object, string][] = [
   [{ log: { max_size: "big" } }, 'Invalid "log.max_size" "big": invalid size'],
   [{ log: { maxsize: 1 } }, 'Unknown key "log.maxsize": did you mean "max_size"?'],
   [{ limits: { nofiles: 1 } }, 'Unknown key "limits.nofiles": did you mean "nofile"?'],
-  [{ watch: "src" }, 'Invalid "watch" "src": expected object'],
+  [{ watch: "src" }, 'Invalid "watch" "src": expected map'],
   [{ watch: { path: ["src"] } }, 'Unknown key "watch.path": did you mean "paths"?'],
   [{ watch: [5] }, 'Invalid "watch.paths.0"'],
-  [{ depends_on: "db" }, 'Invalid "depends_on" "db": expected record'],
+  [{ depends_on: "db" }, 'Invalid "depends_on" "db": expected map'],
   [{ depends_on: { db: "up" } }, 'Invalid "depends_on.db" "up": expected one of "started"'],
   [{ cron: "" }, 'Invalid "cron.schedule"'],
   [

@@ -245,7 +245,7 @@ const MISTAKES: readonly [object, string][] = [
   ],
   [{ use_bundle: "yes" }, '"use_bundle" "yes": expected boolean, received string'],
   [{ autostart: 1 }, '"autostart" 1: expected boolean, received number'],
-  [{ args: "x" }, '"args" "x": expected array, received string'],
+  [{ args: "x" }, '"args" "x": expected list, received string'],
   [{ args: ["a", 5] }, '"args.1" 5: expected string, received number'],
   [{ args: ["a\0"] }, '"args.0" "a\\u0000": holds a NUL'],
   [
@@ -254,7 +254,7 @@ const MISTAKES: readonly [object, string][] = [
   ],
   [{ max_restarts: -1 }, '"max_restarts" -1: expected number to be >=0'],
   [{ max_restarts: 1.5 }, '"max_restarts" 1.5: expected int, received number'],
-  [{ success_exit_codes: 0 }, '"success_exit_codes" 0: expected array, received number'],
+  [{ success_exit_codes: 0 }, '"success_exit_codes" 0: expected list, received number'],
   [{ success_exit_codes: [256] }, '"success_exit_codes.0" 256: expected number to be <=255'],
   [
     { stop_signal: "SIGTREM" },

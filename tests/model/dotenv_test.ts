@@ -49,7 +49,7 @@ Deno.test("parseDotenv() takes a file that begins with a byte order mark", () =>
 Deno.test("parseDotenv() names the line that is wrong, and never its value", () => {
   for (const line of ["secret", "1A=secret", "A B=secret", "=secret", `A="secret`, `A='sec'ret`]) {
     const error = assertThrows(() => parse("OK=1", line), ProcsupError);
-    assertEquals(error.message, 'Invalid line 2 in env_file ".env": expected NAME=value');
+    assertEquals(error.message, 'Invalid line 2 in ".env": expected NAME=value');
   }
 });
 

@@ -188,6 +188,7 @@ export class SmallWorld {
         return;
       case "hook":
         this.hooks.push(effect.hook);
+        this.#post({ type: "hook_begun", hook: effect.hook });
     }
   }
 

@@ -2,7 +2,12 @@
 
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { type Addressable, AmbiguousTargetError, resolveTarget } from "../../src/model/target.ts";
+import {
+  type Addressable,
+  ambiguous,
+  AmbiguousTargetError,
+  resolveTarget,
+} from "../../src/model/target.ts";
 
 function process(numericId: number, name: string, rest: Partial<Addressable> = {}): Addressable {
   return {
@@ -98,8 +103,19 @@ Deno.test("resolveTarget() says exactly that there is no such process, and sugge
   assertMatch(far.hint ?? "", /procsup list/);
 });
 
-Deno.test("AmbiguousTargetError names what matched where one was meant", () => {
-  const error = new AmbiguousTargetError("web", [WEB_0, WEB_1]);
+Deno.test("ambiguous() names what matched where one was meant", () => {
+  const error = ambiguous("web", [WEB_0, WEB_1]);
   assertEquals([error.code, error.matches], ["ambiguous_target", ["web:0", "web:1"]]);
   assertMatch(error.message, /^Target "web" is ambiguous: .*web:0 \(abc20000\)/);
+});
+
+Deno.test("resolveTarget() says how a namespace or a tag is written, by its name or as supervisord has it", () => {
+  const all = [API, WEB_0];
+  const hint = (target: string) =>
+    assertThrows(() => resolveTarget(target, all), ProcsupError).hint?.match(/mean "(.*)"\?$/)?.[1];
+  assertEquals(["shop", "shop:*", "shop:", "shop:none"].map(hint), Array(4).fill("ns:shop"));
+  assertEquals([hint("shop:web"), hint("shop:web:0")], ["web", "web:0"]);
+  assertEquals([hint("front"), hint("front:web"), hint("ns:none")], [
+    ...["tag:front", undefined, undefined],
+  ]);
 });

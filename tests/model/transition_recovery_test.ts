@@ -68,18 +68,52 @@ Deno.test("transition() goes on ending the run when it is found alive while stop
 Deno.test("transition() finishes the stop when the run is found ended while stopping", () => {
   const { now, effects } = play(inState("stopping"), [recovered(ended("SIGTERM"))]);
   assertEquals([now.state, now.lastExit], ["stopped", exitOf("SIGTERM")]);
-  assertEquals(effects, []);
+  // The daemon died before it had seen the end of the group.
+  assertEquals([now.leftovers, effects], [[runOf(1)], [{ type: "sweep", run: runOf(1) }]]);
 });
 
 Deno.test("transition() finishes the restart when no run is found while stopping", () => {
   const restarting = play(inState("running"), [RESTART]).now;
   const { now, effects } = play(restarting, [recovered(NO_RUN)]);
   assertEquals([now.state, now.attempt], ["starting", 2]);
-  assertEquals(effects, [{ type: "launch" }]);
+  assertEquals(effects, [{ type: "sweep", run: runOf(1) }, { type: "launch" }]);
+});
+
+Deno.test("transition() ends what earlier runs left, until nothing is", () => {
+  const left = play(inState("running"), [exited(1, 1)]).now;
+  assertEquals(left.leftovers, [runOf(1)]);
+  const dispose = { type: "dispose", run: runOf(1) } as const;
+  const again = play(left, [recovered(NO_RUN, NOON + 5000)]);
+  assertEquals(again.effects, [dispose, { type: "arm_delay", ms: 0 }]);
+  const two = play(again.now, [delayOver(1), launched(2), exited(2, 1)]).now;
+  assertEquals(two.leftovers, [runOf(1), runOf(2)]);
+  const disposed = (attempt: number) => ({ type: "disposed", run: runOf(attempt) }) as const;
+  const one = play(two, [disposed(1)]).now;
+  assertEquals(one.leftovers, [runOf(2)]);
+  assertEquals(play(one, [disposed(2)]).now.leftovers, []);
+  assertEquals(play(one, [disposed(7)]).now, one);
+});
+
+Deno.test("transition() runs the post_start hook once when the daemon died before it knew of the launch", () => {
+  const rules = policy({
+    hooks: { postStart: { command: "true", timeoutMs: 1000, ignoreFailure: false } },
+  });
+  const hook = { type: "hook", hook: "postStart" } as const;
+  const starting = play(inState("starting"), [recovered(ALIVE)], rules);
+  assertEquals(starting.effects, [{ type: "adopt" }, hook]);
+  // It is due until it has begun.
+  assertEquals(play(starting.now, [recovered(ALIVE)], rules).effects, [{ type: "adopt" }, hook]);
+  const begun = play(starting.now, [{ type: "hook_begun", hook: "postStart" }]).now;
+  assertEquals(play(begun, [recovered(ALIVE)], rules).effects, [{ type: "adopt" }]);
+  const ends = play(starting.now, [recovered(ended(1))], rules);
+  assertEquals([ends.now.dueHooks, ends.effects.includes(hook)], [[], false]);
+  // One that has still to become ready runs it then.
+  const unready = play(inState("starting"), [recovered(ALIVE)], { ...rules, waitReady: true });
+  assertEquals(unready.effects, [{ type: "adopt" }]);
 });
 
 Deno.test("transition() waits for the rest of the delay when it was waiting", () => {
-  const waiting = inState("waiting");
+  const waiting = { ...inState("waiting"), leftovers: [] };
   assertEquals(waiting.nextRestartAt, NOON + 100);
   for (const [at, ms] of [[NOON + 30, 70], [NOON + 5000, 0]] as const) {
     const { now, effects } = play(waiting, [recovered(NO_RUN, at)]);
@@ -89,13 +123,14 @@ Deno.test("transition() waits for the rest of the delay when it was waiting", ()
 
 Deno.test("transition() leaves a process at rest alone when nothing was rebooted", () => {
   for (const state of ["stopped", "crashed", "errored"] as const) {
-    assertEquals(play(inState(state), [recovered(NO_RUN)]), { now: inState(state), effects: [] });
+    const now = { ...inState(state), leftovers: [] };
+    assertEquals(play(now, [recovered(NO_RUN)]), { now, effects: [] });
   }
 });
 
 Deno.test("transition() launches after a reboot when it was wanted up and starts by itself", () => {
   for (const state of STATES) {
-    const before = inState(state);
+    const before = { ...inState(state), leftovers: [] };
     const { now, effects } = play(before, [recovered({ kind: "rebooted", autostart: true })]);
     const up = before.wish === "up";
     assertEquals(now.state, up ? "starting" : "stopped");
@@ -106,9 +141,8 @@ Deno.test("transition() launches after a reboot when it was wanted up and starts
 
 Deno.test("transition() launches nothing after a reboot when it does not start by itself", () => {
   for (const state of STATES) {
-    const { now, effects } = play(inState(state), [
-      recovered({ kind: "rebooted", autostart: false }),
-    ]);
+    const before = { ...inState(state), leftovers: [] };
+    const { now, effects } = play(before, [recovered({ kind: "rebooted", autostart: false })]);
     // What was at rest stays as it was, with its reason.
     const rests = ["crashed", "errored"].includes(state);
     assertEquals([now.state, now.run, effects], [rests ? state : "stopped", null, []]);

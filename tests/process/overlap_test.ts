@@ -105,7 +105,7 @@ Deno.test("stop() returns when the run before a reload with overlap is gone, too
   await waitFor(() => lone.world.clock.pending === 1, { what: "the new app" });
   lone.world.prompt = false;
   lone.world.clock.advance(1000);
-  await waitFor(() => lone.process.snapshot.predecessor !== null, { what: "the new app's turn" });
+  await waitFor(() => lone.process.snapshot.leftovers.length > 0, { what: "the new app's turn" });
   let stopped = false;
   const stop = lone.process.stop().then(() => stopped = true);
   const [old, now] = lone.world.children;

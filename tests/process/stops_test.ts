@@ -147,3 +147,47 @@ Deno.test("stop() waits for what a crash left behind", async () => {
   await stop;
   assertEquals([lone.state, lone.world.children.length], ["stopped", 1]);
 });
+
+Deno.test("stop() of a process at rest waits for what a crash left behind", async () => {
+  await using lone = new LoneProcess({ restart_policy: "never" });
+  await lone.process.start();
+  const swept = Promise.withResolvers<number>();
+  lone.world.sweeping = swept.promise;
+  lone.world.child.exit(1);
+  await waitFor(() => lone.state === "crashed");
+  let stopped = false;
+  const stop = lone.process.stop().then(() => stopped = true);
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals([lone.state, stopped], ["stopped", false]);
+  assertEquals(lone.process.snapshot.leftovers.length, 1);
+  swept.resolve(1);
+  await stop;
+  assertEquals(lone.process.snapshot.leftovers, []);
+});
+
+Deno.test("stop() tells the exit that is on file when nobody heard of it in time", async () => {
+  await using lone = new LoneProcess();
+  await lone.process.start();
+  const at = new Date(0);
+  lone.world.exitOf = () => ({ code: 3, signal: null, at });
+  // The end of all is seen, but not the exit: the daemon itself had been stopped meanwhile.
+  lone.world.end = () => Promise.resolve({ killed: false, left: [] });
+  const stop = lone.process.stop();
+  await waitFor(() => lone.world.clock.pending > 0, { what: "the patience" });
+  lone.world.clock.advance(500);
+  await stop;
+  assertEquals(lone.process.snapshot.lastExit, { code: 3, signal: null, at });
+});
+
+Deno.test("a hook on the side is on record as due until it has begun", async () => {
+  await using lone = new LoneProcess({ hooks: { post_start: "true", post_stop: "true" } });
+  const due: string[] = [];
+  lone.onRecord = ({ dueHooks }) => {
+    if (due.at(-1) !== dueHooks.join()) due.push(dueHooks.join());
+  };
+  await lone.process.start();
+  await waitFor(() => due.length === 3, { what: "post_start to begin" });
+  await lone.process.stop();
+  await waitFor(() => due.length === 5, { what: "post_stop to begin" });
+  assertEquals(due, ["", "postStart", "", "postStop", ""]);
+});

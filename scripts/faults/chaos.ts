@@ -1,0 +1,179 @@
+// deno-lint-ignore-file no-console
+/**
+ * A daemon and some twenty apps of different kinds under random requests by all ways in, while the
+ * daemon is killed, stopped and replaced, and apps and their wrappers are killed. At quiet moments it
+ * is checked that what was granted is so, that nothing lives twice or is left over, that exits are
+ * told as they were, and at the end that not one line is lost. Expected: no violation.
+ *
+ * `deno run -A scripts/faults/chaos.ts [--seed N] [--minutes M] [--keep]`
+ */
+
+import { freePort } from "../../tests/support/http_load.ts";
+import { tempHome } from "../../tests/support/temp_home.ts";
+import { isAlive } from "../../tests/support/procsup.ts";
+import { chaosApps } from "./chaos/apps.ts";
+import { House } from "./chaos/house.ts";
+import { Ledger } from "./chaos/ledger.ts";
+import { lineProblems } from "./chaos/log_lines.ts";
+import type { Scene } from "./chaos/asking.ts";
+import { add, cutOff, disturb, operate } from "./chaos/operations.ts";
+import { unsettled, violations } from "./chaos/oracle.ts";
+import { living, sizeOf } from "./chaos/processes.ts";
+import { Random } from "./chaos/random.ts";
+
+/** How long what was asked for may take to be so. */
+const SETTLE_MS = 20_000;
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** A run of chaos. */
+class Chaos {
+  readonly #scene: Scene;
+  readonly #found = new Set<string>();
+  readonly #story: string[] = [];
+  #operations = 0;
+
+  constructor(scene: Omit<Scene, "say" | "violate">) {
+    this.#scene = {
+      ...scene,
+      say: (line) => void this.#story.push(`${new Date().toISOString().slice(11, 23)} ${line}`),
+      violate: (what) => this.#violate(what),
+    };
+  }
+
+  get found(): number {
+    return this.#found.size;
+  }
+
+  get story(): readonly string[] {
+    return this.#story;
+  }
+
+  async run(until: number): Promise<void> {
+    const { apps, house } = this.#scene;
+    for (const app of apps) await add(this.#scene, app);
+    for (let round = 1; Date.now() < until; round++) {
+      await this.#storm();
+      await house.up();
+      await this.#quiet();
+      const { fds, mb } = sizeOf(house.pid);
+      const { kills } = house;
+      console.log(
+        `round ${round}: ${this.#operations} requests, ${kills} kills, ${fds} fds, ${mb} MB`,
+      );
+      if (fds > 200) this.#violate(`the daemon holds ${fds} descriptors`);
+      if (mb > 300) this.#violate(`the daemon takes ${mb} MB`);
+    }
+    await this.#end();
+  }
+
+  async #storm(): Promise<void> {
+    const { random } = this.#scene;
+    const under = new Set<Promise<void>>();
+    for (let count = random.whole(10, 30); count > 0; count--) {
+      const dice = random.next();
+      const act = dice < 0.12 ? disturb : dice < 0.24 ? cutOff : operate;
+      this.#operations++;
+      const one = act(this.#scene);
+      if (act === operate) {
+        under.add(one);
+        void one.finally(() => under.delete(one)).catch(() => {});
+        if (under.size >= 4) await Promise.race(under);
+        await sleep(random.chance(0.3) ? 0 : random.whole(0, 250));
+      } else await one;
+    }
+    await Promise.all(under);
+  }
+
+  async #quiet(): Promise<void> {
+    const deadline = Date.now() + SETTLE_MS;
+    let problems = ["it was not looked at"];
+    while (problems.length > 0 && Date.now() < deadline) {
+      await sleep(200);
+      problems = await unsettled(this.#scene).catch((error) => [String(error)]);
+    }
+    for (const problem of problems) this.#violate(problem);
+    for (const problem of await violations(this.#scene)) this.#violate(problem);
+    await this.#takeUp();
+    // What broke once must not be told at every round.
+    if (problems.length > 0) {
+      for (const { name } of this.#scene.apps) this.#scene.ledger.doubt(name);
+    }
+  }
+
+  /** What was in doubt is what it has come to. */
+  async #takeUp(): Promise<void> {
+    const list = await this.#scene.house.client.call("list");
+    for (const [name, entry] of this.#scene.ledger.all()) {
+      const mine = list.filter((it) => (it.config as { name: string }).name === name);
+      if (this.#scene.ledger.upForOthers.has(name)) entry.wish = undefined;
+      entry.exists = mine.length > 0;
+      entry.instances = mine.length > 0 ? mine.length : undefined;
+    }
+    this.#scene.ledger.upForOthers.clear();
+  }
+
+  async #end(): Promise<void> {
+    const { house, folder } = this.#scene;
+    const { pid } = house;
+    await house.client.call("shutdown").catch((error) =>
+      this.#violate(`shutdown: ${error.message}`)
+    );
+    await sleep(300);
+    if (isAlive(pid)) this.#violate(`the daemon ${pid} outlives its shutdown`);
+    for (const { pid, name, command } of living(folder)) {
+      this.#violate(`left after shutdown: ${name} ${pid} ${command}`);
+      Deno.kill(pid, "SIGKILL");
+    }
+    for (const problem of await lineProblems(house.home, folder)) this.#violate(problem);
+  }
+
+  #violate(what: string): void {
+    if (this.#found.has(what)) return;
+    this.#found.add(what);
+    this.#story.push(`VIOLATION ${what}`);
+    console.log(`${new Date().toISOString().slice(11, 23)} VIOLATION ${what}`);
+  }
+}
+
+async function main(args: string[]): Promise<number> {
+  const number = (flag: string, otherwise: number) =>
+    args.includes(flag) ? Number(args[args.indexOf(flag) + 1]) : otherwise;
+  const [seed, minutes] = [number("--seed", Date.now() % 1e6), number("--minutes", 2)];
+  console.log(`seed ${seed}, ${minutes} minutes`);
+  const temp = tempHome();
+  const home = `${temp.path}/home`;
+  const folder = `${temp.path}/told`;
+  for (const part of ["locks", "life", "counts", "watched"]) {
+    Deno.mkdirSync(`${folder}/${part}`, { recursive: true });
+  }
+  const house = new House(home);
+  await house.up();
+  const { url } = await house.client.call("web_start", { listen: "127.0.0.1:0" });
+  const { token } = await house.client.call("token");
+  const chaos = new Chaos({
+    ...{ random: new Random(seed), house, ledger: new Ledger(), folder, token },
+    apps: chaosApps(folder, freePort()),
+    webUrl: url,
+  });
+  try {
+    await chaos.run(Date.now() + minutes * 60_000);
+  } finally {
+    house.signal("SIGKILL");
+    for (const { pid } of living(folder)) {
+      try {
+        Deno.kill(pid, "SIGKILL");
+      } catch {
+        // Gone by itself.
+      }
+    }
+    if (chaos.found > 0 || args.includes("--keep")) {
+      Deno.writeTextFileSync(`${temp.path}/story`, chaos.story.join("\n"));
+      console.log(`kept in ${temp.path}`);
+    } else await temp[Symbol.asyncDispose]();
+  }
+  console.log(`seed ${seed}: ${chaos.found} violations`);
+  return chaos.found === 0 ? 0 : 1;
+}
+
+Deno.exit(await main(Deno.args));

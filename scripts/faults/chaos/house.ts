@@ -1,0 +1,85 @@
+/** The daemon under chaos: started from source, killed, stopped, continued, replaced. */
+
+import { fixedWords } from "../../../src/platform/own_program.ts";
+import { readDaemonRecord } from "../../../src/platform/daemon_record.ts";
+import { DaemonClient } from "../../../src/protocol/daemon_client.ts";
+import { type CliResult, isAlive } from "../../../tests/support/procsup.ts";
+import { waitFor } from "../../../tests/support/wait_for.ts";
+
+const MAIN = new URL("../../../main.ts", import.meta.url).pathname;
+
+/** A home, and the daemon in it. */
+export class House {
+  readonly home: string;
+  readonly client: DaemonClient;
+  /** How often its daemon was killed. */
+  kills = 0;
+  #coming: Promise<void> | undefined;
+
+  constructor(home: string) {
+    this.home = home;
+    this.client = new DaemonClient(home);
+  }
+
+  /** Pid of the daemon; 0 when none runs. */
+  get pid(): number {
+    const pid = readDaemonRecord(this.home)?.pid ?? 0;
+    return pid > 0 && isAlive(pid) ? pid : 0;
+  }
+
+  /** Whether it answers. */
+  async answers(): Promise<boolean> {
+    return await this.client.call("ping").then(() => true, () => false);
+  }
+
+  /** Brings a daemon up unless one answers. One at a time. */
+  up(): Promise<void> {
+    return this.#coming ??= this.#up().finally(() => this.#coming = undefined);
+  }
+
+  async #up(): Promise<void> {
+    if (await this.answers()) return;
+    await waitFor(() => this.pid === 0, { what: "the old daemon to end" });
+    const words = fixedWords({
+      ...{ standalone: false, mainModule: MAIN, execPath: Deno.execPath(), executable: undefined },
+    });
+    const child = new Deno.Command(words[0]!, {
+      args: [...words.slice(1), "daemon"],
+      env: { PROCSUP_HOME: this.home },
+      ...{ stdin: "null", stdout: "null", stderr: "null", detached: true },
+    }).spawn();
+    child.unref();
+    await waitFor(() => this.answers(), { what: "the daemon to answer", timeoutMs: 20_000 });
+  }
+
+  /** Sends the daemon a signal; whether there was one. */
+  signal(signal: Deno.Signal): boolean {
+    const { pid } = this;
+    if (pid === 0) return false;
+    if (signal === "SIGKILL") this.kills++;
+    try {
+      Deno.kill(pid, signal);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Ends the daemon and waits until it has. */
+  async end(signal: Deno.Signal): Promise<void> {
+    const { pid } = this;
+    if (!this.signal(signal)) return;
+    await waitFor(() => !isAlive(pid), { what: `the daemon to end by ${signal}` });
+  }
+
+  /** One command of the program. */
+  async cli(...args: string[]): Promise<CliResult> {
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", MAIN, ...args],
+      env: { PROCSUP_HOME: this.home, NO_COLOR: "1", PROCSUP_NO_AUTOSTART: "1" },
+      stdin: "null",
+    }).output();
+    const text = new TextDecoder();
+    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  }
+}

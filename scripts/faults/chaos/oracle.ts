@@ -1,0 +1,185 @@
+/** What must hold at a quiet moment, checked against what the apps themselves put on record. */
+
+import { parseRecordFile, type ProcessRecord } from "../../../src/manager/records.ts";
+import type { ProcessJson } from "../../../src/protocol/process_json.ts";
+import { pathsIn } from "../../../src/platform/paths.ts";
+import { exitProblems, lives, runsOf } from "./lives.ts";
+import { mayOverlap } from "./apps.ts";
+import { living, zombiesOf } from "./processes.ts";
+import type { Scene } from "./asking.ts";
+
+/** Kinds that end by themselves, or are errored by a dependency. */
+const COMES_AND_GOES = /^(coder|giver|segv|job|forker|stubborn|stray|aged)(:|$)/;
+
+const AT_REST = new Set(["stopped", "crashed", "errored"]);
+
+/** Lines of a file of the run; none while it is not there. */
+export function linesOf(path: string): string[] {
+  try {
+    return Deno.readTextFileSync(path).split("\n").filter((line) => line !== "");
+  } catch {
+    return [];
+  }
+}
+
+/** Every record of the home, parsed. Throws what is wrong with one. */
+function records(home: string): Map<string, ProcessRecord> {
+  const folder = pathsIn(home).records;
+  const all = new Map<string, ProcessRecord>();
+  for (const { name } of Deno.readDirSync(folder)) {
+    if (!name.endsWith(".json")) continue;
+    try {
+      const record = parseRecordFile(Deno.readTextFileSync(`${folder}/${name}`));
+      all.set(record.identity.name, record);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) continue;
+      throw new Error(`record ${name} cannot be read: ${(error as Error).message}`);
+    }
+  }
+  return all;
+}
+
+/** What does not hold yet, and must come to hold by itself. */
+export async function unsettled(scene: Scene): Promise<string[]> {
+  const list = await scene.house.client.call("list");
+  const wishes = records(scene.house.home);
+  const problems: string[] = [];
+  const alive = Map.groupBy(
+    living(scene.folder).filter((it) => isOfRun(it.runId, list)),
+    (it) => it.name,
+  );
+  for (const process of list) {
+    const mine = alive.get(process.name) ?? [];
+    problems.push(
+      ...ofProcess(
+        scene,
+        process,
+        mine.map(({ pid }) => pid),
+        new Set(mine.map(({ runId }) => runId)).size,
+        wishes,
+      ),
+    );
+  }
+  const known = new Set(list.map(({ name }) => name));
+  for (const [name, strangers] of alive) {
+    if (known.has(name)) continue;
+    problems.push(
+      `${name} is not listed, but alive: ${
+        strangers.map(({ pid, command }) => `${pid} ${command}`)
+      }`,
+    );
+  }
+  for (const [name, entry] of scene.ledger.all()) {
+    const count = list.filter((it) => (it.config as { name: string }).name === name).length;
+    if (entry.exists === true && count === 0) {
+      problems.push(`${name} was granted, and is not listed`);
+    }
+    if (entry.exists === false && count > 0) problems.push(`${name} was deleted, and is listed`);
+    if (entry.exists && entry.instances !== undefined && count !== entry.instances) {
+      problems.push(`${name} should have ${entry.instances} instances, not ${count}`);
+    }
+  }
+  const zombies = zombiesOf(scene.house.pid);
+  if (zombies.length > 0) problems.push(`zombies of the daemon: ${zombies}`);
+  return problems;
+}
+
+/** A hook carries the id of its process instead of a run's. */
+function isOfRun(runId: string, list: readonly ProcessJson[]): boolean {
+  return !list.some(({ id }) => runId.startsWith(id));
+}
+
+function ofProcess(
+  scene: Scene,
+  process: ProcessJson,
+  pids: readonly number[],
+  runs: number,
+  wishes: ReadonlyMap<string, ProcessRecord>,
+): string[] {
+  const { name, state, pid } = process;
+  const wish = wishes.get(name)?.snapshot.wish;
+  const told = `${name} is ${state} (${process.last_reason})`;
+  const problems: string[] = [];
+  const base = (process.config as { name: string }).name;
+  const granted = scene.ledger.of(base).wish;
+  const forOthers = wish === "up" && scene.ledger.upForOthers.has(base);
+  if (granted !== undefined && wish !== granted && !forOthers) {
+    problems.push(`${told}: ${granted} was granted, and the record says ${wish}`);
+  }
+  const { patched } = scene.ledger.of(base);
+  if (patched !== undefined && wishes.get(name)?.config.env.PATCHED !== patched) {
+    problems.push(`${told}: PATCHED=${patched} was granted, and is not on record`);
+  }
+  // What left the group of one that crashes again and again is ended beside the next.
+  if (runs > 1 && name !== "stray") problems.push(`${told}: alive in ${runs} runs: ${pids}`);
+  if (AT_REST.has(state) && pids.length > 0) problems.push(`${told}, but alive: ${pids}`);
+  if (state === "stopping") problems.push(told);
+  if (state === "starting" && !/^lap/.test(name)) problems.push(told);
+  if (state === "running" && !pids.includes(pid)) {
+    problems.push(`${told}, but its pid ${pid} is not alive`);
+  }
+  if (wish === "down" && !AT_REST.has(state)) problems.push(`${told}, but wanted down`);
+  if (wish === "up" && state !== "running" && !COMES_AND_GOES.test(name)) {
+    const reason = process.last_reason;
+    const excused = state === "errored" && /used up|depends on/.test(reason);
+    if (!excused) problems.push(`${told}, but wanted up`);
+  }
+  if (name === "hooked" && state === "running" && !hooks(scene).has(`post_start hooked ${pid}`)) {
+    problems.push(`${told}: no post_start for ${pid}`);
+  }
+  return problems;
+}
+
+function hooks({ folder }: Scene): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of linesOf(`${folder}/hooks`)) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return counts;
+}
+
+const seen = new Map<
+  string,
+  { forgotten: number; restarts: number; starts: number; touched: number }
+>();
+
+/** What must never be, whatever happens. */
+export async function violations(scene: Scene): Promise<string[]> {
+  const { folder, house, ledger } = scene;
+  const problems = linesOf(`${folder}/doubles`).map((line) => `two lives at once: ${line}`);
+  for (const [line, count] of hooks(scene)) {
+    const [event, , pid] = line.split(" ");
+    if (event === "post_start" && count > 1 && pid !== "0") {
+      problems.push(`${line}: ${count} times`);
+    }
+  }
+  for (const line of linesOf(pathsIn(house.home).daemonLog)) {
+    if (/uncaught|unhandled|internal|TypeError|unreadable|ReferenceError/i.test(line)) {
+      problems.push(line);
+    }
+  }
+  for (const process of await house.client.call("list")) {
+    const known = lives(folder, process.name);
+    const base = (process.config as { name: string }).name;
+    const now = {
+      forgotten: ledger.forgotten.get(base) ?? 0,
+      restarts: process.restarts,
+      starts: runsOf(known).length,
+      touched: (ledger.touched.get(base) ?? 0) + ledger.killed.length,
+    };
+    const before = seen.get(process.id);
+    seen.set(process.id, now);
+    if (
+      before !== undefined && now.restarts - before.restarts > now.starts - before.starts &&
+      now.touched === before.touched
+    ) {
+      problems.push(
+        `${process.name}: restarts ${before.restarts} → ${now.restarts} but starts ${before.starts} → ${now.starts}`,
+      );
+    }
+    const same = before?.forgotten === now.forgotten;
+    if (before !== undefined && same && now.restarts < before.restarts) {
+      problems.push(`${process.name}: restarts fell`);
+    }
+    if (!mayOverlap(process.name)) problems.push(...exitProblems(process, known, ledger));
+  }
+  return problems;
+}

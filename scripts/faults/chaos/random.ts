@@ -1,0 +1,34 @@
+/** Chance that a seed repeats. */
+
+/** A generator of the same numbers for the same seed. */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** In [0, 1). */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number from `low` to `high`, both included. */
+  whole(low: number, high: number): number {
+    return low + Math.floor(this.next() * (high - low + 1));
+  }
+
+  /** One of several. */
+  pick<T>(items: readonly T[]): T {
+    return items[this.whole(0, items.length - 1)]!;
+  }
+
+  /** True that often. */
+  chance(part: number): boolean {
+    return this.next() < part;
+  }
+}

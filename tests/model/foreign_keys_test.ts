@@ -1,0 +1,30 @@
+/** Keys of other tools in our files. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { CONFIG_KEYS, parseConfig } from "../../src/model/config_schema.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { foreignKey } from "../../src/model/foreign_keys.ts";
+
+Deno.test("foreignKey() leads from keys of other tools to keys that there are", () => {
+  const foreign = ["command", "user", "environment", "restart", "replicas", "mem_limit", "ports"];
+  for (const key of [...foreign, "ExecReload", "workingDir"]) {
+    const ours = foreignKey(key)!;
+    assert(CONFIG_KEYS.includes(ours.split(".")[0]!), `${key}: ${ours}`);
+    assert(!CONFIG_KEYS.includes(key), key);
+  }
+  assertEquals([foreignKey("entrypoint"), foreignKey("constructor"), foreignKey("x")], [
+    ...[undefined, undefined, undefined],
+  ]);
+});
+
+Deno.test("parseConfig() says what a key of another tool is called here", () => {
+  const refused = (extra: object) =>
+    assertThrows(() => parseConfig({ name: "a", entrypoint: "x", ...extra }), ProcsupError).message;
+  assertEquals(refused({ user: "www" }), 'Unknown key "user": did you mean "uid"?');
+  assertEquals(
+    refused({ autorestart: true }),
+    'Unknown key "autorestart": did you mean "restart_policy"?',
+  );
+  assertEquals(refused({ instnces: 2 }), 'Unknown key "instnces": did you mean "instances"?');
+  assertEquals(refused({ log: { memory: 1 } }), 'Unknown key "log.memory"');
+});

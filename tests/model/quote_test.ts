@@ -1,0 +1,25 @@
+/** Values in errors. */
+
+import { assertEquals } from "@std/assert";
+import { quote } from "../../src/model/quote.ts";
+
+Deno.test("quote() shows what a value is, also where JSON does not", () => {
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  const rows: [unknown, string][] = [
+    ["5s", '"5s"'],
+    [{ a: [1] }, '{"a":[1]}'],
+    [NaN, "NaN"],
+    [-Infinity, "-Infinity"],
+    [5n, "5n"],
+    [undefined, "undefined"],
+    [null, "null"],
+    [/x/g, "/x/g"],
+    [new URL("file:///tmp"), "file:///tmp"],
+    [new Map(), "[object Map]"],
+    [Symbol("x"), "Symbol(x)"],
+    [cycle, "an object"],
+    ["x".repeat(100), `"${"x".repeat(76)}…`],
+  ];
+  for (const [value, text] of rows) assertEquals(quote(value), text);
+});

@@ -1,0 +1,87 @@
+/** The end of a run, in real processes. */
+
+import { assert, assertEquals } from "@std/assert";
+import { Launcher } from "../../src/platform/launcher.ts";
+import { endRun, sweepRun } from "../../src/platform/process_group.ts";
+import { RunFiles } from "../../src/platform/run_files.ts";
+import { isAlive } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+/** A deadline from now. */
+function within(ms: number): () => number {
+  const at = performance.now() + ms;
+  return () => at;
+}
+
+/** A shell script as a run. */
+class Scene implements AsyncDisposable {
+  readonly files: RunFiles;
+  readonly launcher: Launcher;
+  readonly #temp = tempHome();
+
+  constructor() {
+    this.files = new RunFiles(this.#temp.path);
+    this.launcher = new Launcher(this.files);
+  }
+
+  async launch(script: string) {
+    const { path } = this.#temp;
+    const child = this.launcher.launch({
+      ...{ runId: crypto.randomUUID(), argv: ["/bin/sh", "-c", script], cwd: path },
+      env: { PATH: Deno.env.get("PATH")! },
+      ...{ stdout: `${path}/stdout`, stderr: `${path}/stderr` },
+    });
+    await child.pid;
+    return child;
+  }
+
+  /** Pids that the script wrote down. */
+  async pids(count: number): Promise<number[]> {
+    const read = () => Deno.readTextFileSync(`${this.#temp.path}/stdout`).split("\n").slice(0, -1);
+    await waitFor(() => read().length === count, { what: "the pids" });
+    return read().map(Number);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.launcher.close();
+    this.files.close();
+    await this.#temp[Symbol.asyncDispose]();
+  }
+}
+
+Deno.test("endRun() leaves the exit on file when it has to kill the app", async () => {
+  await using scene = new Scene();
+  const { run } = await scene.launch("trap '' TERM; echo $$; while :; do sleep 0.05; done");
+  await scene.pids(1);
+  assertEquals(await endRun(run, "SIGTERM", within(50)), { killed: true, left: [] });
+  const { code, signal } = scene.launcher.exitOf(run.runId);
+  assertEquals([code, signal], [137, "SIGKILL"]);
+});
+
+Deno.test("sweepRun() waits for members of the group when the group itself is not known", async () => {
+  await using scene = new Scene();
+  const { run, exited } = await scene.launch(
+    "(trap '' TERM; while :; do sleep 0.05; done) & echo $!; exit 3",
+  );
+  const [member] = await scene.pids(1);
+  assertEquals((await exited).code, 3);
+  const unknown = { ...run, wrapperPid: 0, wrapperStart: "" };
+  const { group, all } = sweepRun(unknown, "SIGTERM", within(50));
+  await group;
+  assert(!isAlive(member!), "what was left of the group outlives the wait for it");
+  assert(await all > 0);
+});
+
+Deno.test("Launcher.adopt() sees the end of an app whose wrapper was killed, although it left another", async () => {
+  await using scene = new Scene();
+  const { run } = await scene.launch("sleep 1000 & echo $!; echo $$; while :; do sleep 0.05; done");
+  const [member, app] = await scene.pids(2);
+  const { exited } = scene.launcher.adopt(run);
+  Deno.kill(run.wrapperPid, "SIGKILL");
+  Deno.kill(app!, "SIGKILL");
+  assertEquals((await exited).code, null);
+  assert(isAlive(member!));
+  await sweepRun(run, "SIGTERM", within(50)).all;
+  assert(!isAlive(member!));
+});

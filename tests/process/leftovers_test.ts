@@ -1,0 +1,66 @@
+/** What runs left behind: ended once, waited for by whoever must, and hurried by whoever may. */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import type { Run } from "../../src/model/process_state.ts";
+import { Leftovers } from "../../src/process/leftovers.ts";
+import { FakeWorld } from "../support/fake_world.ts";
+
+const RUN: Run = { runId: "run-1", wrapperPid: 1001, wrapperStart: "1", bootId: "boot" };
+
+/** A world that tells what it was asked to end, and by when. */
+class SweepingWorld extends FakeWorld {
+  readonly group = Promise.withResolvers<void>();
+  readonly all = Promise.withResolvers<number>();
+  deadline = () => 0;
+  sweeps = 0;
+
+  override sweep(_run?: Run, _signal?: string, deadline = () => 0) {
+    this.sweeps++;
+    this.deadline = deadline;
+    return { group: this.group.promise, all: this.all.promise };
+  }
+}
+
+Deno.test("Leftovers.groupsGone does not wait for descendants that left the group, gone does", async () => {
+  const world = new SweepingWorld("/tmp");
+  const leftovers = new Leftovers(world);
+  const count = leftovers.end(RUN, "SIGTERM", 1000);
+  const told: string[] = [];
+  const groups = leftovers.groupsGone.then(() => told.push("groups"));
+  const gone = leftovers.gone.then(() => told.push("all"));
+  world.group.resolve();
+  await groups;
+  assertEquals(told, ["groups"]);
+  world.all.resolve(2);
+  await gone;
+  assertEquals([told, await count], [["groups", "all"], 2]);
+});
+
+Deno.test("Leftovers.hurry() brings the end forward, never back", () => {
+  const world = new SweepingWorld("/tmp");
+  const leftovers = new Leftovers(world);
+  const begun = world.clock.steady();
+  void leftovers.end(RUN, "SIGTERM", 1000);
+  assertEquals(world.deadline() - begun, 1000);
+  leftovers.hurry(300);
+  leftovers.hurry(700);
+  assertEquals(world.deadline() - begun, 300);
+});
+
+Deno.test("Leftovers.end() touches nothing when the machine was booted since", async () => {
+  const world = new SweepingWorld("/tmp");
+  const leftovers = new Leftovers(world);
+  assertEquals(await leftovers.end({ ...RUN, bootId: "earlier" }, "SIGTERM", 1000), 0);
+  assertEquals(world.sweeps, 0);
+});
+
+Deno.test("Leftovers.groupsGone and gone come although somebody could not look", async () => {
+  const world = new SweepingWorld("/tmp");
+  const leftovers = new Leftovers(world);
+  const count = leftovers.end(RUN, "SIGTERM", 1000);
+  const error = new Error("Too many open files");
+  world.group.reject(error);
+  world.all.reject(error);
+  await assertRejects(() => count, Error, "Too many open files");
+  await Promise.all([leftovers.groupsGone, leftovers.gone]);
+});
