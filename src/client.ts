@@ -22,17 +22,45 @@
 export { Client } from "./client/client.ts";
 export type {
   ClientOptions,
+  ConfigChanges,
+  EventQuery,
+  LineFilter,
   LogLine,
   LogQuery,
+  ReconfigureOptions,
+  RollingOptions,
+  SaveOptions,
   SocketOptions,
   StartOptions,
   StopOptions,
   StreamQuery,
   UrlOptions,
-} from "./client/client.ts";
+  WaitOptions,
+} from "./client/options.ts";
 export type { CallOptions } from "./client/transport.ts";
+export type {
+  ActionResult,
+  BulkResult,
+  ConfigChangeJson,
+  CronJson,
+  CronResult,
+  LogsJson,
+  PingJson,
+  ReconfigureResult,
+  ResurrectJson,
+  RollingResultJson,
+  WhyJson,
+} from "./protocol/actions.ts";
 export type { ChangeJson } from "./protocol/change_json.ts";
-export type { LogsJson, PingJson, ResurrectJson } from "./protocol/actions.ts";
+export type {
+  CronRunJson,
+  HealthCheckJson,
+  HistoryJson,
+  HookRunJson,
+} from "./protocol/history_json.ts";
 export type { ExitJson, ProcessJson } from "./protocol/process_json.ts";
+export type { PortsJson, SystemInfoJson, SystemMetricsJson } from "./protocol/web_actions.ts";
 export { ProcsupError } from "./model/errors.ts";
 export type { ErrorCode } from "./model/errors.ts";
+export { type FailedStart, StartFailedError } from "./model/start_failed.ts";
+export { AmbiguousTargetError } from "./model/target.ts";

@@ -12,7 +12,8 @@
  *   name: "greeter",
  *   binary: "/bin/sh",
  *   args: ["-c", "echo hello; exec sleep 1000"],
- * });
+ *   readyLog: "hello",
+ * }, { wait: true });
  * for await (const text of manager.logs(id, { follow: true }).pipeThrough(new TextDecoderStream())) {
  *   if (text.includes("hello")) break;
  * }
@@ -35,8 +36,11 @@ export type {
   EventOptions,
   LogOptions,
   ManagerConfig,
+  RollingOptions,
   SaveOptions,
-} from "./manager/manager.ts";
+  StartOptions,
+  WaitOptions,
+} from "./manager/manager_options.ts";
 export type { Resurrected } from "./manager/saved_state.ts";
 export type { DurationInput } from "./model/duration.ts";
 export { ProcsupError } from "./model/errors.ts";
@@ -69,4 +73,5 @@ export type {
 } from "./model/config_parts.ts";
 export type { Exit, ProcessInfo, ProcessState, Usage } from "./model/process_info.ts";
 export type { SignalName } from "./model/signal.ts";
+export { type FailedStart, StartFailedError } from "./model/start_failed.ts";
 export { AmbiguousTargetError } from "./model/target.ts";

@@ -1,92 +1,68 @@
 /** The verbs of a running daemon, typed. */
 
-import { inputKeys } from "../model/config_keys.ts";
-import type { DurationInput } from "../model/duration.ts";
 import type { ProcessConfigInput } from "../model/process_config.ts";
+import type { SignalName } from "../model/signal.ts";
 import { notPermitted } from "../platform/permissions.ts";
 import { absolute, defaultHome } from "../platform/paths.ts";
-import type { LogsJson, PingJson, ResurrectJson } from "../protocol/actions.ts";
+import type {
+  ActionResult,
+  CronJson,
+  CronResult,
+  LogsJson,
+  PingJson,
+  ReconfigureResult,
+  ResurrectJson,
+  WhyJson,
+} from "../protocol/actions.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
-import { ndjson } from "../protocol/ndjson.ts";
+import type { HistoryJson } from "../protocol/history_json.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
+import type { PortsJson, SystemInfoJson, SystemMetricsJson } from "../protocol/web_actions.ts";
+import {
+  checkLines,
+  checkTarget,
+  durationText,
+  moments,
+  newConfig,
+  rollingKeys,
+  searchOf,
+  wireConfig,
+} from "./given.ts";
+import { openItems } from "./items.ts";
+import type {
+  ClientOptions,
+  ConfigChanges,
+  EventQuery,
+  LogLine,
+  LogQuery,
+  ReconfigureOptions,
+  RollingOptions,
+  SaveOptions,
+  SocketOptions,
+  StartOptions,
+  StopOptions,
+  StreamQuery,
+  WaitOptions,
+} from "./options.ts";
+import { checkHome } from "./address.ts";
 import { SocketTransport } from "./socket_transport.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import type { CallOptions, ClientAction, ClientActions, Payload, Transport } from "./transport.ts";
 import { UrlTransport } from "./url_transport.ts";
-
-/** A daemon on this machine. */
-export interface SocketOptions {
-  /** Its home; default `$PROCSUP_HOME`, else `~/.procsup`. */
-  readonly home?: string;
-}
-
-/** A daemon by its web listener. */
-export interface UrlOptions {
-  /** Such as `http://127.0.0.1:9615`. */
-  readonly url: string;
-  /** As `procsup token` prints it. */
-  readonly token: string;
-}
-
-/** Which daemon. */
-export type ClientOptions = SocketOptions | UrlOptions;
-
-/** How a start is meant. */
-export interface StartOptions extends CallOptions {
-  /** Resolve only when it is ready, or has stayed up for its `minUptime`; default: at the spawn. */
-  readonly wait?: boolean;
-}
-
-/** How a stop is meant. */
-export interface StopOptions extends CallOptions {
-  /** SIGKILL at once. */
-  readonly force?: boolean;
-  /** Grace before SIGKILL: a Go duration (`"5s"`), or nanoseconds over the socket. */
-  readonly timeout?: DurationInput;
-}
-
-/** Which lines of a log. */
-export interface LogQuery extends CallOptions {
-  /** How many of the last lines, 0 for all that fits; default 50. */
-  readonly lines?: number;
-  /** Standard error instead of standard output. */
-  readonly stderr?: boolean;
-  /** Lines from then on: a time, or how long ago (`"10m"`). */
-  readonly since?: string;
-  /** Lines that match a regular expression. */
-  readonly grep?: string;
-}
-
-/** Which lines of logs, as a stream. */
-export interface StreamQuery extends CallOptions {
-  /** How many of the last lines to begin with; default 50. */
-  readonly lines?: number;
-  /** Go on with what is written from now on. */
-  readonly follow?: boolean;
-}
-
-/** One line of a log. */
-export interface LogLine {
-  /** Who wrote it. */
-  readonly name: string;
-  /** Where. */
-  readonly stream: "stdout" | "stderr";
-  /** Without its end. */
-  readonly line: string;
-  /** When, ISO 8601. */
-  readonly at: string;
-}
 
 /**
  * A client of one daemon; holds nothing open between calls. A target is what the command line takes:
  * a name, an id, `all`, `tag:web`, … Every method throws `ProcsupError`: `daemon_unreachable` when
- * none answers, `forbidden` when Deno was not given the permission, else what the daemon said.
+ * none answers, `closed` when it goes away meanwhile, `forbidden` when Deno was not given the
+ * permission, else what the daemon said. A verb on several processes does what it can for all and
+ * throws what went wrong with the first that failed; a start that failed is a `StartFailedError`.
  */
 export class Client {
   readonly #transport: Transport;
 
   /**
    * A client of the daemon of this user, of another home, or of a URL. Nothing is sent yet. Throws
-   * `forbidden` where Deno does not let it look for the home.
+   * `forbidden` where Deno does not let it look for the home, `bad_request` for a home, a URL or a
+   * token that cannot be one.
    */
   constructor(options: ClientOptions = {}) {
     this.#transport = "url" in options
@@ -96,26 +72,26 @@ export class Client {
 
   /** The daemon's version. Needs no token. */
   async ping(options: CallOptions = {}): Promise<PingJson> {
-    return await this.#transport.call("ping", undefined, options);
+    return await this.#call("ping", {}, options);
   }
 
   /** Every process. */
   async list(options: CallOptions = {}): Promise<readonly ProcessJson[]> {
-    return await this.#transport.call("list", undefined, options);
+    return await this.#call("list", {}, options);
   }
 
   /** One process. */
   async inspect(target: string, options: CallOptions = {}): Promise<ProcessJson> {
-    return await this.#transport.call("status", { target }, options);
+    return await this.#call("status", { target }, options);
   }
 
-  /** Starts a new process. A missing `cwd` is the current directory. */
+  /** Starts a new process. A relative or missing `cwd` is against the current directory. */
   async start(
     config: ProcessConfigInput,
     { wait, ...options }: StartOptions = {},
   ): Promise<ProcessJson> {
-    const payload = { cwd: Deno.cwd(), ...inputKeys(config), ...given({ wait }) };
-    return await this.#transport.call("start", payload, options);
+    const payload = { ...newConfig(config), wait };
+    return await this.#call("start", payload, options);
   }
 
   /** Starts processes that are there; the first of them is given. */
@@ -123,73 +99,190 @@ export class Client {
     target: string,
     { wait, ...options }: StartOptions = {},
   ): Promise<ProcessJson> {
-    return await this.#transport.call("start", { target, ...given({ wait }) }, options);
+    return await this.#call("start", { target, wait }, options);
   }
 
   /** Ends processes and all they started. */
   async stop(target: string, { force, timeout, ...options }: StopOptions = {}): Promise<void> {
-    await this.#transport.call("stop", { target, ...given({ force, timeout }) }, options);
+    const payload = { target, force, timeout: durationText(timeout) };
+    await this.#call("stop", payload, options);
   }
 
   /** Stops and starts. */
   async restart(target: string, { wait, ...options }: StartOptions = {}): Promise<void> {
-    await this.#transport.call("restart", { target, ...given({ wait }) }, options);
+    await this.#call("restart", { target, wait }, options);
   }
 
   /** Reloads gracefully. */
   async reload(target: string, { wait, ...options }: StartOptions = {}): Promise<void> {
-    await this.#transport.call("reload", { target, ...given({ wait }) }, options);
+    await this.#call("reload", { target, wait }, options);
+  }
+
+  /** Reloads the instances of a process a batch at a time, and goes on no further when one fails. */
+  async rollingReload(target: string, options: RollingOptions = {}): Promise<void> {
+    const { signal, ...rolling } = options;
+    const payload = { target, ...rollingKeys(rolling) };
+    await this.#call("rolling_reload", payload, optional(signal));
+  }
+
+  /**
+   * Changes the configuration of a process and all its instances. What runs is replaced, a batch at a
+   * time, only where a key that changed asks for it.
+   */
+  async reconfigure(
+    target: string,
+    config: ConfigChanges,
+    { replace = false, signal, ...rolling }: ReconfigureOptions = {},
+  ): Promise<ReconfigureResult> {
+    const payload = { target, replace, config: wireConfig(config), ...rollingKeys(rolling) };
+    return await this.#call("reconfigure", payload, optional(signal));
+  }
+
+  /**
+   * Changes how many instances of a process there are: `4`, `"+2"` or `"-1"`. Returns those that came
+   * and went.
+   */
+  async scale(
+    name: string,
+    instances: number | string,
+    options: CallOptions = {},
+  ): Promise<readonly ActionResult[]> {
+    return (await this.#call("scale", { target: name, instances }, options)).results;
+  }
+
+  /** Sends a signal to the apps themselves, by name or number. */
+  async signal(
+    target: string,
+    signal: SignalName | number,
+    options: CallOptions = {},
+  ): Promise<void> {
+    await this.#call("signal", { target, signal }, options);
+  }
+
+  /** Empties logs and removes their archives. */
+  async flush(target: string, options: CallOptions = {}): Promise<void> {
+    await this.#call("flush", { target }, options);
   }
 
   /** Stops processes and forgets them. */
   async remove(target: string, options: CallOptions = {}): Promise<void> {
-    await this.#transport.call("delete", { target }, options);
+    await this.#call("delete", { target }, options);
   }
 
-  /** The last lines of one log. */
+  /**
+   * Resolves when each process has come to a point in its life, be it already there. Throws `timeout`,
+   * and `wrong_state` when one is deleted meanwhile.
+   */
+  async wait(
+    target: string,
+    { for: point, timeout, ...options }: WaitOptions = {},
+  ): Promise<readonly ProcessJson[]> {
+    const payload = { target, for: point, timeout: durationText(timeout) };
+    return await this.#call("wait", payload, options);
+  }
+
+  /** Why a process is in the state it is in, in words. */
+  async why(target: string, options: CallOptions = {}): Promise<WhyJson> {
+    return await this.#call("why", { target }, options);
+  }
+
+  /** What the hooks and health checks of a process did last. */
+  async history(target: string, options: CallOptions = {}): Promise<HistoryJson> {
+    return await this.#call("history", { target }, options);
+  }
+
+  /** The last lines of one log, 1 MiB at most. */
   async logs(target: string, { signal, ...query }: LogQuery = {}): Promise<LogsJson> {
-    return await this.#transport.call("logs", { target, ...given(query) }, given({ signal }));
+    checkLines(query.lines);
+    const payload = { target, ...query, ...moments(query) };
+    return await this.#call("logs", payload, optional(signal));
   }
 
   /** Lines of logs as they come, of several processes in the order of their time. */
   async streamLogs(
     target: string,
-    { signal, ...query }: StreamQuery = {},
-  ): Promise<AsyncIterable<LogLine>> {
-    const texts = Object.entries(given(query)).map(([key, value]) => [key, String(value)]);
-    const search = new URLSearchParams([["target", target], ...texts as [string, string][]]);
-    return lines(await this.#transport.stream("logs", search, given({ signal })));
+    { signal, newOnly, only, follow = false, ...query }: StreamQuery = {},
+  ): Promise<ReadableStream<LogLine>> {
+    checkTarget(target);
+    checkLines(query.lines);
+    const search = searchOf({
+      ...{ target, follow, new: newOnly, ...query, ...moments(query) },
+      ...(only === undefined ? {} : { [only]: true }),
+    });
+    return await openItems<LogLine>(
+      (options) => this.#transport.stream("logs", search, options),
+      { ...optional(signal), forEver: follow },
+    );
   }
 
-  /** News of processes from now on; ends without an error when the signal aborts. */
-  async events(
-    { target, signal }: CallOptions & { readonly target?: string } = {},
-  ): Promise<AsyncIterable<ChangeJson>> {
-    const search = new URLSearchParams(target === undefined ? {} : { target });
-    return lines(await this.#transport.stream("events", search, given({ signal })));
+  /** News of processes from now on. */
+  async events({ target, signal }: EventQuery = {}): Promise<ReadableStream<ChangeJson>> {
+    if (target !== undefined) checkTarget(target);
+    return await openItems<ChangeJson>(
+      (options) => this.#transport.stream("events", searchOf({ target }), options),
+      { ...optional(signal), forEver: true },
+    );
   }
 
-  /** Saves the list of processes; returns how many. */
-  async save(options: CallOptions = {}): Promise<number> {
-    return (await this.#transport.call("save", undefined, options)).count;
+  /** What runs by the clock, or those of a target, with the moments that come next. */
+  async cronList(target?: string, options: CallOptions = {}): Promise<readonly CronJson[]> {
+    const payload = target === undefined ? {} : { name: target };
+    return await this.#call("cron_list", payload, options);
+  }
+
+  /** Runs a job now; resolves when it has begun. */
+  async cronRun(target: string, options: CallOptions = {}): Promise<CronResult> {
+    return await this.#call("cron_run", { name: target }, options);
+  }
+
+  /** Switches schedules on. */
+  async cronStart(target: string, options: CallOptions = {}): Promise<CronResult> {
+    return await this.#call("cron_start", { name: target }, options);
+  }
+
+  /** Switches schedules off; what runs goes on. */
+  async cronStop(target: string, options: CallOptions = {}): Promise<CronResult> {
+    return await this.#call("cron_stop", { name: target }, options);
+  }
+
+  /** The machine and the daemon in figures. */
+  async systemMetrics(options: CallOptions = {}): Promise<SystemMetricsJson> {
+    return await this.#call("system_metrics", {}, options);
+  }
+
+  /** Where the daemon keeps its files, and how much room is left there. */
+  async systemInfo(options: CallOptions = {}): Promise<SystemInfoJson> {
+    return await this.#call("system_info", {}, options);
+  }
+
+  /** Which processes listen on which TCP ports. */
+  async ports(options: CallOptions = {}): Promise<readonly PortsJson[]> {
+    return await this.#call("ports", {}, options);
+  }
+
+  /** Saves the list of processes; returns how many. Throws `wrong_state` rather than save none. */
+  async save({ allowEmpty, ...options }: SaveOptions = {}): Promise<number> {
+    return (await this.#call("save", { allow_empty: allowEmpty }, options)).count;
   }
 
   /** Brings back what was saved. */
   async resurrect(options: CallOptions = {}): Promise<ResurrectJson> {
-    return await this.#transport.call("resurrect", undefined, options);
+    return await this.#call("resurrect", {}, options);
   }
-}
 
-async function* lines<T>(stream: ReadableStream<Uint8Array>): AsyncGenerator<T> {
-  try {
-    for await (const { value } of ndjson<T>(stream, false)) yield value;
-  } finally {
-    // The reader may have had enough before the end.
-    await stream.cancel().catch(() => {});
+  async #call<A extends ClientAction>(
+    action: A,
+    payload: Payload,
+    options: CallOptions,
+  ): Promise<ClientActions[A]> {
+    if ("target" in payload) checkTarget(payload.target);
+    if (action.startsWith("cron_") && "name" in payload) checkTarget(payload.name);
+    return await this.#transport.call(action, payload, options);
   }
 }
 
 function homeOf({ home }: SocketOptions): string {
+  if (home !== undefined) checkHome(home);
   try {
     return home === undefined ? defaultHome() : absolute(home);
   } catch (error) {
@@ -197,9 +290,6 @@ function homeOf({ home }: SocketOptions): string {
   }
 }
 
-/** What is not undefined. */
-function given<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined),
-  ) as { [K in keyof T]?: NonNullable<T[K]> };
+function optional(signal: AbortSignal | undefined): CallOptions {
+  return signal === undefined ? {} : { signal };
 }

@@ -1,9 +1,9 @@
 /** To the daemon of a home, over its Unix socket. */
 
-import { isErrorCode, ProcsupError } from "../model/errors.ts";
-import type { ActionMap, BulkResult } from "../protocol/actions.ts";
+import type { ActionMap, ActionResult } from "../protocol/actions.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
-import type { CallOptions, ClientAction, ClientActions, Transport } from "./transport.ts";
+import { throwFailed } from "../protocol/failed_result.ts";
+import type { CallOptions, ClientAction, ClientActions, Payload, Transport } from "./transport.ts";
 
 /** The daemon of one home. */
 export class SocketTransport implements Transport {
@@ -15,11 +15,13 @@ export class SocketTransport implements Transport {
 
   async call<A extends ClientAction>(
     action: A,
-    payload: Record<string, unknown> | undefined,
+    payload: Payload,
     options: CallOptions,
   ): Promise<ClientActions[A]> {
-    const data = await this.#daemon.call(action, payload as ActionMap[A]["payload"], options);
-    throwFailed(data);
+    const isBare = Object.values(payload).every((value) => value === undefined);
+    const given = (isBare ? undefined : payload) as ActionMap[A]["payload"];
+    const data = await this.#daemon.call(action, given, options) as unknown;
+    throwFailed(resultsIn(data));
     return data as ClientActions[A];
   }
 
@@ -32,10 +34,7 @@ export class SocketTransport implements Transport {
   }
 }
 
-function throwFailed(data: unknown): void {
-  if (typeof data !== "object" || data === null || !("results" in data)) return;
-  const failed = (data as BulkResult).results.find(({ ok }) => !ok);
-  if (failed === undefined) return;
-  const code = isErrorCode(failed.code) ? failed.code : "internal";
-  throw new ProcsupError(code, failed.error ?? `"${failed.name}" failed`);
+function resultsIn(data: unknown): readonly ActionResult[] {
+  if (typeof data !== "object" || data === null || !("results" in data)) return [];
+  return data.results as readonly ActionResult[];
 }

@@ -1,64 +1,41 @@
 /** To a daemon by the URL of its web listener, over REST (spec 4.1). */
 
-import { isErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { notPermitted } from "../platform/permissions.ts";
-import type { CallOptions, ClientAction, ClientActions, Transport } from "./transport.ts";
-
-/** How a verb is asked for. */
-interface Row {
-  readonly method: "GET" | "POST" | "DELETE";
-  /** Below `/api/v1`; `{id}` is the payload's target. */
-  readonly path: string;
-  /** Where the rest of the payload goes. */
-  readonly rest?: "query" | "body";
-}
-
-const ROWS: Readonly<Record<ClientAction, Row>> = {
-  ping: { method: "GET", path: "/ping" },
-  list: { method: "GET", path: "/processes" },
-  status: { method: "GET", path: "/processes/{id}" },
-  start: { method: "POST", path: "/processes", rest: "body" },
-  stop: { method: "POST", path: "/processes/{id}/stop", rest: "query" },
-  restart: { method: "POST", path: "/processes/{id}/restart", rest: "query" },
-  reload: { method: "POST", path: "/processes/{id}/reload", rest: "query" },
-  delete: { method: "DELETE", path: "/processes/{id}" },
-  logs: { method: "GET", path: "/processes/{id}/logs", rest: "query" },
-  save: { method: "POST", path: "/save" },
-  resurrect: { method: "POST", path: "/resurrect" },
-};
-
-/** The row of a start: of a process that is there, it has a path of its own. */
-const START_EXISTING: Row = { method: "POST", path: "/processes/{id}/start", rest: "query" };
+import type { ActionResult } from "../protocol/actions.ts";
+import { errorOf } from "../protocol/error_json.ts";
+import { baseOf, bearer } from "./address.ts";
+import { searchOf } from "./given.ts";
+import { questionFor } from "./rest_questions.ts";
+import type { CallOptions, ClientAction, ClientActions, Payload, Transport } from "./transport.ts";
 
 /** A web listener. */
 export class UrlTransport implements Transport {
   readonly #base: string;
-  readonly #token: string;
+  readonly #authorization: string;
 
+  /** Throws `bad_request` for a URL or a token that cannot be one. */
   constructor(url: string, token: string) {
-    this.#base = `${url.replace(/\/+$/, "")}/api/v1`;
-    this.#token = token;
+    this.#base = baseOf(url);
+    this.#authorization = bearer(token);
   }
 
   async call<A extends ClientAction>(
     action: A,
-    payload: Record<string, unknown> = {},
+    payload: Payload,
     options: CallOptions,
   ): Promise<ClientActions[A]> {
-    const existing = action === "start" && payload.target !== undefined;
-    const { method, path, rest } = existing ? START_EXISTING : ROWS[action];
-    const { target, ...others } = payload;
-    const place = path.replace("{id}", encodeURIComponent(String(target)));
-    const { wait, ...config } = others;
-    const inBody = rest === "body";
-    const query = inBody ? onlyGiven({ wait }) : rest === "query" ? onlyGiven(others) : {};
-    const response = await this.#fetch(`${place}${queryText(query)}`, {
+    const { method, path, query = {}, body } = questionFor(action, payload);
+    const response = await this.#fetch(`${path}${queryText(query)}`, {
       method,
-      ...(inBody ? { body: JSON.stringify(config) } : {}),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...options,
     });
-    const data = await jsonOf(response, options);
-    return existing ? await this.call("status", { target }, options) as ClientActions[A] : data;
+    const data = await this.#json(response, options);
+    const isKnown = action === "start" && payload.target !== undefined;
+    if (!isKnown) return data as ClientActions[A];
+    const [first] = (data as { results: readonly ActionResult[] }).results;
+    return await this.call("status", { target: first!.name }, options) as ClientActions[A];
   }
 
   async stream(
@@ -67,27 +44,33 @@ export class UrlTransport implements Transport {
     options: CallOptions,
   ): Promise<ReadableStream<Uint8Array>> {
     const response = await this.#fetch(`/${what}?${query}`, { method: "GET", ...options });
-    return response.body!;
+    if (response.headers.get("content-type")?.startsWith("application/x-ndjson")) {
+      return response.body!;
+    }
+    await response.body?.cancel();
+    throw this.#foreign(response);
   }
 
   async #fetch(path: string, init: RequestInit): Promise<Response> {
     const response = await this.#reach(`${this.#base}${path}`, {
       ...init,
+      // What follows a redirect may have become another request, and goes without the token.
+      redirect: "manual",
       headers: {
-        authorization: `Bearer ${this.#token}`,
+        authorization: this.#authorization,
         accept: "application/x-ndjson, application/json",
         ...(init.body === undefined ? {} : { "content-type": "application/json" }),
       },
     });
     if (response.ok) return response;
-    throw await errorIn(response);
+    throw await this.#failure(response, init);
   }
 
   async #reach(url: string, init: RequestInit): Promise<Response> {
     try {
       return await fetch(url, init);
     } catch (cause) {
-      if (init.signal?.aborted) throw init.signal.reason;
+      init.signal?.throwIfAborted();
       const forbidden = notPermitted(cause, "talk to the daemon");
       if (forbidden !== undefined) throw forbidden;
       throw new ProcsupError("daemon_unreachable", `Cannot reach "${url}": ${messageOf(cause)}`, {
@@ -95,33 +78,55 @@ export class UrlTransport implements Transport {
       });
     }
   }
+
+  async #json(response: Response, options: CallOptions): Promise<unknown> {
+    const text = await textOf(response, options);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw this.#foreign(response);
+    }
+  }
+
+  async #failure(response: Response, init: RequestInit): Promise<ProcsupError> {
+    const text = await textOf(response, init);
+    try {
+      const told = JSON.parse(text);
+      if (typeof told.error === "string" && typeof told.code === "string") return errorOf(told);
+    } catch {
+      // Somebody else's page.
+    }
+    return this.#foreign(response);
+  }
+
+  /** What answers is no daemon: a proxy before one that is down, or another server. */
+  #foreign({ status, headers }: Response): ProcsupError {
+    const to = headers.get("location");
+    const type = headers.get("content-type")?.split(";")[0] ?? "nothing";
+    return to === null
+      ? new ProcsupError(
+        "daemon_unreachable",
+        `No daemon answers at "${this.#base}": HTTP ${status} with ${type}`,
+      )
+      : new ProcsupError("daemon_unreachable", `"${this.#base}" is elsewhere: HTTP ${status}`, {
+        hint: `It redirects to "${to}": give the URL that does not`,
+      });
+  }
 }
 
-// deno-lint-ignore no-explicit-any
-async function jsonOf(response: Response, { signal }: CallOptions): Promise<any> {
+async function textOf(
+  response: Response,
+  { signal }: { readonly signal?: AbortSignal | null },
+): Promise<string> {
   try {
-    return await response.json();
+    return await response.text();
   } catch (cause) {
     signal?.throwIfAborted();
     throw new ProcsupError("closed", "The daemon went away before it had answered", { cause });
   }
 }
 
-function onlyGiven(values: Record<string, unknown>): Record<string, string> {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([key, value]) => [key, String(value)]));
-}
-
-function queryText(values: Record<string, string>): string {
-  return Object.keys(values).length === 0 ? "" : `?${new URLSearchParams(values)}`;
-}
-
-async function errorIn(response: Response): Promise<ProcsupError> {
-  const text = await response.text();
-  try {
-    const { error, code } = JSON.parse(text);
-    return new ProcsupError(isErrorCode(code) ? code : "internal", String(error));
-  } catch {
-    return new ProcsupError("internal", `HTTP ${response.status} from "${response.url}"`);
-  }
+function queryText(values: Payload): string {
+  const search = searchOf(values);
+  return search.size === 0 ? "" : `?${search}`;
 }

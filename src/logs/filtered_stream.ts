@@ -9,6 +9,8 @@ const MAX_LAST = 8 * 1024 * 1024;
 export interface FilteredOptions extends EntryOptions {
   readonly follow?: boolean;
   readonly signal?: AbortSignal;
+  /** Aborted when nobody writes to it any more: what is followed ends at its end then. */
+  readonly gone?: AbortSignal;
 }
 
 /** Streams the lines that pass, each with a newline; ends when the signal is aborted. */
@@ -16,22 +18,33 @@ export function filteredStream(
   path: string,
   options: FilteredOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const { signal, gone } = options;
   const entries = new LogEntries(path, options);
   const lines = wantedLines(entries, options);
   const encoder = new TextEncoder();
   const stop = () => entries.stop();
-  options.signal?.addEventListener("abort", stop);
-  if (options.signal?.aborted) stop();
+  const finish = () => entries.finish();
+  signal?.addEventListener("abort", stop);
+  gone?.addEventListener("abort", finish);
+  if (gone?.aborted) finish();
+  if (signal?.aborted) stop();
+  const unlisten = () => {
+    signal?.removeEventListener("abort", stop);
+    gone?.removeEventListener("abort", finish);
+  };
   return new ReadableStream({
     async pull(controller) {
-      const { value } = await lines.next();
+      const { value } = await lines.next().catch((error) => {
+        unlisten();
+        throw error;
+      });
       const text = value?.map(({ line }) => `${line}\n`).join("");
       if (text !== undefined) return controller.enqueue(encoder.encode(text));
-      options.signal?.removeEventListener("abort", stop);
+      unlisten();
       controller.close();
     },
     async cancel() {
-      options.signal?.removeEventListener("abort", stop);
+      unlisten();
       stop();
       await lines.return(undefined);
     },

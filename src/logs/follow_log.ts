@@ -15,6 +15,8 @@ export interface LogStreamOptions {
   readonly follow?: boolean;
   /** Ends the stream, as its reader's `cancel()` does. It closes, without an error. */
   readonly signal?: AbortSignal;
+  /** Aborted when nobody writes to it any more: what is followed ends at its end then. */
+  readonly gone?: AbortSignal;
   /** Milliseconds between two looks at a file that does not grow: 200 (spec 4.5). */
   readonly pollMs?: number;
 }
@@ -48,11 +50,14 @@ type Controller = ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
 class LogReader {
   readonly #follower: LogFollower;
   readonly #signal: AbortSignal | undefined;
+  readonly #gone: AbortSignal | undefined;
+  readonly #finish = () => this.#follower.finish();
   #pulling: Promise<void> | undefined;
   #onAbort: (() => void) | undefined;
 
   constructor(path: string, options: LogStreamOptions) {
     this.#signal = options.signal;
+    this.#gone = options.gone;
     this.#follower = new LogFollower(path, {
       follow: options.follow ?? false,
       pollMs: options.pollMs ?? POLL_MS,
@@ -67,6 +72,8 @@ class LogReader {
       if (this.#pulling === undefined) controller.close();
       this.stop();
     };
+    if (this.#gone?.aborted) this.#finish();
+    else this.#gone?.addEventListener("abort", this.#finish);
     if (this.#signal?.aborted) this.#onAbort();
     else this.#signal?.addEventListener("abort", this.#onAbort);
   }
@@ -99,6 +106,7 @@ class LogReader {
   }
 
   #release(): void {
+    this.#gone?.removeEventListener("abort", this.#finish);
     if (this.#onAbort) this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#follower.close();
   }

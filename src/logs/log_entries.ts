@@ -58,6 +58,7 @@ export class LogEntries {
   #index: TimeIndex | undefined;
   /** The first bytes are the end of a line that is not wanted. */
   #midLine = false;
+  #finished = false;
   #leave = () => {};
 
   constructor(path: string, options: EntryOptions) {
@@ -120,13 +121,15 @@ export class LogEntries {
     return kept.items;
   }
 
-  /** The lines that come, until it is stopped. Their time is that of their arrival here. */
+  /** The lines that come, until it is stopped or finished. Their time is that of their arrival here. */
   async *coming(): AsyncGenerator<Arrival> {
     const { filter } = this.#options;
     await filter?.ready();
-    this.#follower.follow = true;
+    this.#follower.follow = !this.#finished;
     while (!this.#follower.isStopped) {
-      const arrival = await this.#next();
+      const isLast = this.#finished;
+      const arrival = await (isLast ? this.#readRest() : this.#next());
+      if (arrival === undefined && isLast) return;
       if (arrival === undefined) continue;
       if (filter?.matches === undefined) {
         if (arrival.entries.length > 0) yield arrival;
@@ -135,6 +138,13 @@ export class LogEntries {
       const entries = arrival.entries.filter(({ line }) => filter.matches!(line));
       if (entries.length > 0) yield { ...arrival, entries };
     }
+  }
+
+  /** Gives the lines up to the end of what is there, and no more. */
+  finish(): void {
+    this.#finished = true;
+    this.#follower.finish();
+    this.#leave();
   }
 
   /** Makes what waits for lines end. */
@@ -176,6 +186,16 @@ export class LogEntries {
     const at = Date.now();
     const entries = this.#cut(chunk, () => at);
     const { position, inode } = this.#follower;
+    return { entries, position, inode, state: this.#cutter.state, midLine: this.#midLine };
+  }
+
+  /** The same, and in the end a last line without newline. */
+  async #readRest(): Promise<Arrival | undefined> {
+    const { inode } = this.#follower;
+    const arrival = await this.#read();
+    if (arrival !== undefined || this.#cutter.waiting === 0) return arrival;
+    const entries = this.#cut(undefined, () => Date.now());
+    const { position } = this.#follower;
     return { entries, position, inode, state: this.#cutter.state, midLine: this.#midLine };
   }
 

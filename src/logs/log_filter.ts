@@ -1,13 +1,14 @@
 /** Which lines of a log are wanted. */
 
-import { parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { parseMoment } from "../model/moment.ts";
+import { quote } from "../model/quote.ts";
 import { plainText } from "../model/plain_text.ts";
 import { type LinePattern, linePattern } from "./line_pattern.ts";
 
 /** As a client says it. */
 export interface LogFilterInput {
-  /** A time (ISO 8601), or how long ago (`10m`): lines from then on. */
+  /** A time (ISO 8601, `23:40`, `yesterday`), or how long ago (`10m`): lines from then on. */
   readonly since?: string | Date;
   /** The same: lines up to then. */
   readonly until?: string | Date;
@@ -30,6 +31,9 @@ export interface LogFilter {
 /** Reads a filter; undefined when it lets everything through. Throws `bad_request`. */
 export function parseLogFilter(input: LogFilterInput, now: number): LogFilter | undefined {
   const { since, until, grep, invert = false } = input;
+  if (grep !== undefined && typeof grep !== "string" && !(grep instanceof RegExp)) {
+    throw new ProcsupError("bad_request", `Invalid "grep" ${quote(grep)}: expected an expression`);
+  }
   if (since === undefined && until === undefined && grep === undefined) {
     if (!invert) return undefined;
     throw new ProcsupError("bad_request", 'Invalid "invert": there is no "grep" to invert');
@@ -48,27 +52,4 @@ export function parseLogFilter(input: LogFilterInput, now: number): LogFilter | 
 /** Colours in the midst of a line are no part of what people read, and look for. */
 function matchesAsRead(pattern: LinePattern, line: string): boolean {
   return pattern.test(line) || (line.includes("\x1b") && pattern.test(plainText(line)));
-}
-
-function parseMoment(field: string, value: string | Date, now: number): number {
-  const time = value instanceof Date ? value.getTime() : momentOf(value, now);
-  if (Number.isFinite(time)) return time;
-  throw new ProcsupError(
-    "bad_request",
-    `Invalid "${field}" ${
-      JSON.stringify(value)
-    }: expected how long ago, such as "10m", or a time, ` +
-      'such as "2026-11-21T08:30:00"',
-  );
-}
-
-function momentOf(text: string, now: number): number {
-  const days = /^(\d+)d$/.exec(text);
-  if (days !== null) return now - Number(days[1]) * 86_400_000;
-  try {
-    return now - parseDuration(text);
-  } catch {
-    // A number alone would be taken for a year.
-    return /^\d{4}-/.test(text) ? Date.parse(text) : NaN;
-  }
 }

@@ -62,11 +62,13 @@ export class LogFollower {
   async next(): Promise<Uint8Array<ArrayBuffer> | undefined> {
     if (this.follow) this.#cursor.end = Infinity;
     while (!this.#stopped) {
+      // What was written before it was finished is found by a read that begins after that.
+      const isLast = !this.follow;
       if (this.#cursor.isOpen || await this.#open()) {
         const chunk = await this.#cursor.read();
         if (chunk !== undefined) return chunk;
       }
-      if (!this.follow) return undefined;
+      if (isLast) return undefined;
       if (!this.#stopped && !(await this.#hasMore())) await this.#wait();
     }
     return undefined;
@@ -86,6 +88,12 @@ export class LogFollower {
       this.#cursor.close();
       this.#begin = () => position;
     }
+  }
+
+  /** Goes on to the end of what is there, and no further. */
+  finish(): void {
+    this.follow = false;
+    this.#wake?.();
   }
 
   /** Makes `next()` return soon. */

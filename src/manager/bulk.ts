@@ -10,6 +10,8 @@ export interface Outcome {
   readonly process: ManagedProcess;
   /** Undefined when it worked. */
   readonly error?: ProcsupError;
+  /** What its standard error held last, where another run has written to it since. */
+  readonly lastStderr?: readonly string[] | undefined;
 }
 
 /** Acts on each process, all at once or one after the other; a failure of one stops no other. */

@@ -8,7 +8,7 @@ import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessConfig, ProcessDefaults } from "../model/process_config.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
-import { AmbiguousTargetError, notFound } from "../model/target.ts";
+import { ambiguous, notFound } from "../model/target.ts";
 import { type LogFiles, logFiles } from "../logs/log_files.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -36,6 +36,7 @@ import { scale } from "./scale.ts";
 import { Scheduler } from "./scheduler.ts";
 import { type StopOptions, stopRequest } from "./stop_options.ts";
 import { UsageSampler } from "./usage_sampler.ts";
+import { untilReached, type WaitPoint } from "./wait_points.ts";
 import { wireDefaults } from "./wire_defaults.ts";
 
 /** The processes of one home. */
@@ -97,10 +98,15 @@ export class Fleet {
     return this.#infos(this.registry.resolve(target));
   }
 
-  /** The one process that a target addresses. */
+  /** The one process that a target addresses, as it stands. */
   one(target: string): ProcessInfo {
-    const found = this.select(target);
-    if (found.length > 1) throw new AmbiguousTargetError(target, found);
+    return this.info(this.process(target));
+  }
+
+  /** The one process that a target addresses. */
+  process(target: string): ManagedProcess {
+    const found = this.registry.resolve(target);
+    if (found.length > 1) throw ambiguous(target, found);
     if (found.length === 0) throw notFound(target, []);
     return found[0]!;
   }
@@ -112,7 +118,7 @@ export class Fleet {
 
   /** Paths of a process's logs. */
   logFiles(target: string): LogFiles {
-    return logFiles(this.#paths.apps, this.one(target).name);
+    return this.logFilesOf(this.process(target));
   }
 
   /** The same, of a process that is known already. */
@@ -236,16 +242,10 @@ export class Fleet {
     return this.#onEach(target, (process) => Promise.resolve(process.signal(signal)));
   }
 
-  /** Resolves when every process has come to a point in its life. */
-  async waitFor(
-    target: string,
-    point: (info: ProcessInfo) => boolean,
-    signal?: AbortSignal,
-  ): Promise<ProcessInfo[]> {
+  /** Resolves when every process has come to a point in its life; see `untilReached()`. */
+  async waitFor(target: string, point: WaitPoint, signal?: AbortSignal): Promise<ProcessInfo[]> {
     const processes = this.registry.resolve(target);
-    await Promise.all(
-      processes.map((process) => process.until(() => point(process.info()), signal)),
-    );
+    await untilReached(processes, point, signal);
     return this.#infos(processes);
   }
 

@@ -4,76 +4,36 @@ import { inputKeys } from "../model/config_keys.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
-import type { ProcessConfigInput, ProcessDefaults } from "../model/process_config.ts";
+import type { ProcessConfigInput } from "../model/process_config.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
+import { parseSignal, type SignalName } from "../model/signal.ts";
 import { filteredStream } from "../logs/filtered_stream.ts";
 import { logStream } from "../logs/follow_log.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
 import { notPermitted, refuseMissingPermissions } from "../platform/permissions.ts";
-import { takeLock } from "../platform/lock.ts";
-import { absolute, type HomePaths, libraryHome, prepareHome } from "../platform/paths.ts";
+import { type HomePaths, inWorkingDirectory } from "../platform/paths.ts";
 import { unlessAborted } from "./abandon.ts";
-import { throwFirst } from "./bulk.ts";
+import { type Outcome, throwFirst } from "./bulk.ts";
+import { checkedConfig, checkLogOptions } from "./check_options.ts";
+import { throwFailedStart } from "./failed_start.ts";
 import { Fleet } from "./fleet.ts";
+import { lastWords } from "./last_words.ts";
+import type {
+  CallOptions,
+  EventOptions,
+  LogOptions,
+  ManagerConfig,
+  RollingOptions,
+  SaveOptions,
+  StartOptions,
+  SupervisorConfig,
+  WaitOptions,
+} from "./manager_options.ts";
 import { recoverHome } from "./recovery.ts";
 import { resurrect, type Resurrected, saveState } from "./saved_state.ts";
 import { type SystemWorld, systemWorld } from "./system_world.ts";
-
-/** What a manager is made with (spec 2.4). */
-export interface ManagerConfig {
-  /** Directory for logs and saved state; default `$TMPDIR/procsup-<uid>`. One manager at a time. */
-  readonly logDir?: string;
-  /** Values for all processes that do not set them themselves. */
-  readonly defaults?: ProcessDefaults;
-  /** Gets what the supervisor itself has to say; default: nothing is said. */
-  readonly warn?: (message: string) => void;
-}
-
-/** What the daemon asks for besides. Not exported by the library. */
-export interface SupervisorConfig extends ManagerConfig {
-  /** Gets all news, what is found out while opening included. */
-  readonly onNews?: (change: ProcessChange) => void;
-}
-
-/** How a log is read (spec 2.7). */
-export interface LogOptions {
-  /** Deliver that many of the last lines first; 0, the default, means all. */
-  readonly tail?: number;
-  /** Go on with what is written from now on. */
-  readonly follow?: boolean;
-  /** Standard error instead of standard output. */
-  readonly stderr?: boolean;
-  /** Ends the stream. */
-  readonly signal?: AbortSignal;
-  /** Nothing of what is there, only what is written from now on. */
-  readonly newOnly?: boolean;
-  /** Only lines from then on, archives included: a time, or how long ago (`"10m"`). */
-  readonly since?: string | Date;
-  /** Only lines up to then. */
-  readonly until?: string | Date;
-  /** Only lines that match. */
-  readonly grep?: string | RegExp;
-  /** With `grep`: only lines that do not. */
-  readonly invert?: boolean;
-}
-
-/** Where Go takes a context: ends the waiting, not what has begun. */
-export interface CallOptions {
-  /** Aborted, the promise is rejected with its reason; aborted before, nothing is done. */
-  readonly signal?: AbortSignal;
-}
-
-/** How the list of processes is saved. */
-export interface SaveOptions extends CallOptions {
-  /** Save even when there is nothing to save but something was saved before; default: refuse. */
-  readonly allowEmpty?: boolean;
-}
-
-/** How news are read. */
-export interface EventOptions {
-  /** Ends the stream. */
-  readonly signal?: AbortSignal;
-}
+import { takeHome } from "./take_home.ts";
 
 /** Every verb by target, on one or many processes. Not exported by the library. */
 export let fleetOf: (manager: Manager) => Fleet;
@@ -103,8 +63,8 @@ export class Manager implements AsyncDisposable {
 
   /**
    * Opens a manager on its directory and takes up what an earlier one left running there.
-   * Throws `home_unusable`, `home_in_use` when another manager or a daemon has it, and `forbidden`
-   * when Deno was not given the permissions that supervising needs.
+   * Throws `invalid_config`, `home_unusable`, `home_in_use` when another manager or a daemon has the
+   * directory, and `forbidden` when Deno was not given the permissions that supervising needs.
    */
   static async open(config: ManagerConfig = {}, { signal }: CallOptions = {}): Promise<Manager> {
     signal?.throwIfAborted();
@@ -119,14 +79,15 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * Starts a process, or its instances, and returns the (first) id, a UUID. Relative paths and a
-   * missing `cwd` are against the current directory. Throws `invalid_config`, `name_taken`,
-   * `start_failed`.
+   * Starts a process, or its instances, and returns the (first) id, a UUID. A relative or missing
+   * `cwd` is against the current directory. Throws `invalid_config` and `name_taken` before anything is
+   * done. When it does not come up it throws a `StartFailedError`, and the process stays, in the state
+   * that the error tells.
    */
-  async addProcess(config: ProcessConfigInput, { signal }: CallOptions = {}): Promise<string> {
-    const wire = { cwd: Deno.cwd(), ...inputKeys(config) };
-    const outcomes = await unlessAborted(signal, () => this.#live.add(wire));
-    throwFirst(outcomes);
+  async addProcess(config: ProcessConfigInput, options: StartOptions = {}): Promise<string> {
+    const { signal, ...how } = options;
+    const wire = inWorkingDirectory(inputKeys(config));
+    const outcomes = await this.#up(signal, () => this.#live.add(wire, how));
     return outcomes[0]!.process.identity.id;
   }
 
@@ -144,14 +105,55 @@ export class Manager implements AsyncDisposable {
     throwFirst(await unlessAborted(signal, () => this.#live.stop(id, { force: true })));
   }
 
-  /** Stops and starts, between the restart hooks; starts what is stopped. Throws `start_failed`. */
-  async restart(id: string, { signal }: CallOptions = {}): Promise<void> {
-    throwFirst(await unlessAborted(signal, () => this.#live.restart(id)));
+  /**
+   * Stops and starts, between the restart hooks; starts what is stopped. Throws as `addProcess()`
+   * does when it does not come up.
+   */
+  async restart(id: string, { signal, ...how }: StartOptions = {}): Promise<void> {
+    await this.#up(signal, () => this.#live.restart(id, how));
   }
 
-  /** Sends the reload signal, or stops and starts, between the reload hooks. */
-  async reload(id: string, { signal }: CallOptions = {}): Promise<void> {
-    throwFirst(await unlessAborted(signal, () => this.#live.reload(id)));
+  /**
+   * Sends the reload signal, or stops and starts, between the reload hooks. The instances of one
+   * follow each other, each when the one before it is ready. Throws as `restart()` does.
+   */
+  async reload(id: string, { signal, ...how }: StartOptions = {}): Promise<void> {
+    await this.#up(signal, () => this.#live.reload(id, how));
+  }
+
+  /** Reloads the instances of a process a batch at a time, and goes on no further when one fails. */
+  async rollingReload(id: string, { signal, ...how }: RollingOptions = {}): Promise<void> {
+    const options = { ...how, lastWords: (one: ManagedProcess) => lastWords(this.#fleet, one) };
+    await this.#up(signal, async () => (await this.#live.rollingReload(id, options)).outcomes);
+  }
+
+  /**
+   * Changes how many instances there are of the process of that name: `4`, `"+2"` or `"-1"`. Throws
+   * as `restart()` does.
+   */
+  async scale(
+    name: string,
+    instances: number | string,
+    { signal }: CallOptions = {},
+  ): Promise<void> {
+    await this.#up(signal, () => this.#live.scale(name, instances));
+  }
+
+  /** Sends a signal to the app itself, by name or number. Throws `wrong_state` when it does not run. */
+  async signal(id: string, name: SignalName | number, options: CallOptions = {}): Promise<void> {
+    const number = parseSignal(name);
+    throwFirst(await unlessAborted(options.signal, () => this.#live.signal(id, number)));
+  }
+
+  /**
+   * Resolves when a process, or each of its instances, has come to a point in its life, be it already
+   * there; the signal is the way to wait no longer. Throws `wrong_state` when it is removed meanwhile.
+   */
+  async wait(
+    id: string,
+    { for: point = "ready", signal }: WaitOptions = {},
+  ): Promise<readonly ProcessInfo[]> {
+    return await unlessAborted(signal, () => this.#live.waitFor(id, point, signal));
   }
 
   /** Stops a process and forgets it; its logs stay. */
@@ -174,9 +176,13 @@ export class Manager implements AsyncDisposable {
    * the lines of it that are wanted. Last lines that were rotated away come from the archives.
    */
   logs(id: string, options: LogOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
+    checkLogOptions(options);
+    const { gone } = this.#live.process(id);
     const path = options.stderr ? this.logPathStderr(id) : this.logPath(id);
     const filter = parseLogFilter(options, Date.now());
-    return filter ? filteredStream(path, { ...options, filter }) : logStream(path, options);
+    return filter
+      ? filteredStream(path, { ...options, filter, gone })
+      : logStream(path, { ...options, gone });
   }
 
   /** Path of the standard output log. */
@@ -194,12 +200,15 @@ export class Manager implements AsyncDisposable {
     throwFirst(await unlessAborted(signal, () => this.#live.flush(id)));
   }
 
-  /** News of all processes from now on; ends with `close()`. */
+  /** News of all processes from now on; ends with `close()`, and for a reader who is 10,000 behind. */
   events({ signal }: EventOptions = {}): ReadableStream<ProcessChange> {
     return this.#live.events(signal);
   }
 
-  /** Saves the list of processes to the disk; returns how many. Throws `wrong_state` for an empty one. */
+  /**
+   * Saves the list of processes to the disk; returns how many. Throws `wrong_state` for an empty one,
+   * `home_unusable` when it cannot be written.
+   */
   async save({ allowEmpty = false, signal }: SaveOptions = {}): Promise<number> {
     return await unlessAborted(signal, async () => {
       const processes = this.#live.registry.list();
@@ -219,8 +228,8 @@ export class Manager implements AsyncDisposable {
   }
 
   /**
-   * Stops all processes, the last one first, waits for their post_stop hooks, and cleans up; logs
-   * and saved state stay. Safe to call several times. Throws `stop_failed` when something would not end.
+   * Stops all processes, the last one first, waits for their hooks that are under way, and cleans up;
+   * logs and saved state stay. Safe to call several times. Throws `stop_failed` when something would not end.
    */
   close(): Promise<void> {
     return this.#closing ??= this.#close();
@@ -247,15 +256,20 @@ export class Manager implements AsyncDisposable {
     throw new ProcsupError("closed", "The manager is closed");
   }
 
-  static async #open(config: SupervisorConfig): Promise<Manager> {
+  /** Something that starts processes, and what they said when it failed. */
+  async #up(
+    signal: AbortSignal | undefined,
+    start: () => Promise<readonly Outcome[]>,
+  ): Promise<readonly Outcome[]> {
+    const outcomes = await unlessAborted(signal, start);
+    await throwFailedStart(this.#fleet, outcomes);
+    return outcomes;
+  }
+
+  static async #open(given: SupervisorConfig): Promise<Manager> {
+    const config = checkedConfig(given);
     refuseMissingPermissions();
-    const paths = prepareHome(
-      config.logDir === undefined ? libraryHome() : absolute(config.logDir),
-    );
-    const lock = takeLock(paths.lock);
-    if (lock === undefined) {
-      throw new ProcsupError("home_in_use", `Home "${paths.home}" is in use by another supervisor`);
-    }
+    const { paths, lock } = takeHome(config.logDir);
     let manager: Manager | undefined;
     try {
       manager = new Manager(paths, lock, config);
@@ -274,8 +288,8 @@ export class Manager implements AsyncDisposable {
   async #close(): Promise<void> {
     const processes = this.#fleet.registry.list();
     const outcomes = await this.#fleet.close();
-    // Whoever closes may be the first process of a container, which ends with it.
-    await Promise.all(processes.map(({ journal }) => journal.over("postStop")));
+    // Whoever closes may be the first process of a container, which ends with it, or a test.
+    await Promise.all(processes.map(({ journal }) => journal.over()));
     await this.#fleet.logs.close();
     await this.#system.launcher.close();
     this.release();

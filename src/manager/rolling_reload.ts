@@ -16,6 +16,8 @@ export interface RollingOptions extends Pick<UpOptions, "askedIn"> {
   readonly rollbackOnFailure?: boolean;
   /** The configuration to go to; default: the one it has. */
   readonly config?: ProcessConfig;
+  /** Tells what the run that failed said last, before the old configuration runs again. */
+  readonly lastWords?: (process: ManagedProcess) => Promise<readonly string[]>;
   /** Called after each batch. */
   readonly onProgress?: (done: number, of: number) => void;
 }
@@ -58,14 +60,20 @@ export async function rollingReload(
     options.onProgress?.(outcomes.length, processes.length);
     if (!outcomes.some(({ error }) => error !== undefined)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
+    const told = await Promise.all(outcomes.map((outcome) => withLastWords(outcome, options)));
     const old = before.filter(({ process }) => touched.includes(process));
     await runBulk(old.map(({ process }) => process), (process) => {
       const { config } = old.find((entry) => entry.process === process)!;
       return putBack(process, config, wait);
     });
-    return { outcomes, rolledBack: true };
+    return { outcomes: told, rolledBack: true };
   }
   return { outcomes, rolledBack: false };
+}
+
+async function withLastWords(outcome: Outcome, { lastWords }: RollingOptions): Promise<Outcome> {
+  if (outcome.error === undefined || lastWords === undefined) return outcome;
+  return { ...outcome, lastStderr: await lastWords(outcome.process) };
 }
 
 async function reloadTo(

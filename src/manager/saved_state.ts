@@ -1,6 +1,6 @@
 /** What `save` writes and `resurrect` reads: checked, synced, with the generations before it. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { readFileIfAny, removeFile, replaceFileDurably } from "../platform/atomic_file.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
@@ -20,7 +20,8 @@ interface SavedFile {
 
 /**
  * Saves the processes. The file before it is kept as a generation.
- * Throws `wrong_state` rather than replace a list with an empty one, unless `allowEmpty`.
+ * Throws `wrong_state` rather than replace a list with an empty one, unless `allowEmpty`, and
+ * `home_unusable` when it cannot be written.
  */
 export async function saveState(
   path: string,
@@ -42,9 +43,13 @@ export async function saveState(
     checksum: await checksum(texts),
     processes: texts,
   };
-  // An unreadable file is not worth a generation, and would push out a good one.
-  if (previous !== undefined) shiftGenerations(path);
-  replaceFileDurably(path, JSON.stringify(file));
+  try {
+    // An unreadable file is not worth a generation, and would push out a good one.
+    if (previous !== undefined) shiftGenerations(path);
+    replaceFileDurably(path, JSON.stringify(file));
+  } catch (cause) {
+    throw new ProcsupError("home_unusable", `Cannot save the list: ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** The newest readable list, and what was wrong with those before it. */

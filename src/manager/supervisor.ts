@@ -1,7 +1,8 @@
 /** A manager as the daemon has it: with its fleet, for every verb by target. */
 
 import type { Fleet } from "./fleet.ts";
-import { fleetOf, Manager, type SupervisorConfig } from "./manager.ts";
+import { fleetOf, Manager } from "./manager.ts";
+import type { SupervisorConfig } from "./manager_options.ts";
 
 /** A manager that shows its fleet; the library's does not. */
 export type Supervisor = Manager & { readonly fleet: Fleet };

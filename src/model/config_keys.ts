@@ -4,6 +4,8 @@
  */
 
 import { formatDuration } from "./duration.ts";
+import { messageOf, ProcsupError } from "./errors.ts";
+import { quote } from "./quote.ts";
 import { formatSize } from "./size.ts";
 
 /** Keys whose value is a map of the user's own keys: nothing inside them is renamed. */
@@ -100,9 +102,45 @@ function textOf(key: string, value: Value): Value {
     : value;
 }
 
-/** What a library user wrote → wire keys, values untouched. */
+/**
+ * What a library user wrote → wire keys, values untouched; what is undefined is left out. Throws
+ * `invalid_config` for what is no object or cannot be read, and for a key in both spellings.
+ */
 export function inputKeys(input: object): Record<string, unknown> {
-  return rename(input, (key, value) => [snakeCase(key), value]) as Keyed;
+  if (!isKeyed(input)) {
+    throw invalid(`Invalid configuration ${quote(input)}: expected an object`);
+  }
+  try {
+    return inputValue(input) as Keyed;
+  } catch (cause) {
+    if (cause instanceof ProcsupError) throw cause;
+    throw invalid(`Cannot read the configuration: ${messageOf(cause)}`, cause);
+  }
+}
+
+function inputValue(value: Value): Value {
+  if (Array.isArray(value)) return value.map(inputValue);
+  if (!isPlain(value)) return value;
+  const spelt = new Map<string, string>();
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  return Object.fromEntries(entries.map(([key, inner]) => {
+    const wire = snakeCase(key);
+    const other = spelt.get(wire);
+    if (other !== undefined) {
+      throw invalid(`Invalid configuration: "${other}" and "${key}" mean the same, give one`);
+    }
+    spelt.set(wire, key);
+    return [wire, MAPS.has(key) && isPlain(inner) ? { ...inner } : inputValue(inner)];
+  }));
+}
+
+/** Whether its keys are all that there is to it; a date or a map is for the schema to refuse. */
+function isPlain(value: Value): value is Keyed {
+  return Object.prototype.toString.call(value) === "[object Object]";
+}
+
+function invalid(message: string, cause?: unknown): ProcsupError {
+  return new ProcsupError("invalid_config", message, { cause });
 }
 
 function isEmpty(value: Value): boolean {

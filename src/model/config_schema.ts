@@ -23,7 +23,9 @@ import {
 import { memoryKeys } from "./config_keys.ts";
 import { didYouMean } from "./did_you_mean.ts";
 import { ProcsupError } from "./errors.ts";
+import { foreignKey } from "./foreign_keys.ts";
 import type { ProcessConfig } from "./process_config.ts";
+import { quote } from "./quote.ts";
 import { keysAt } from "./schema_keys.ts";
 
 /** The most instances one process may have. */
@@ -174,7 +176,8 @@ function configError(issue: z.core.$ZodIssue, input: unknown): ConfigFieldError 
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0]!;
     const known = field === "" ? CONFIG_KEYS : keysAt(configSchema, issue.path);
-    const near = didYouMean(key, known);
+    const ours = field === "" ? foreignKey(key) : undefined;
+    const near = ours ?? didYouMean(key, known);
     return new ConfigFieldError(
       `Unknown key "${field ? `${field}.` : ""}${key}"` + (near ? `: did you mean "${near}"?` : ""),
       [...issue.path, key],
@@ -190,13 +193,10 @@ function configError(issue: z.core.$ZodIssue, input: unknown): ConfigFieldError 
   return new ConfigFieldError(`Invalid "${field}"${quoted}: ${sentence(issue)}`, issue.path);
 }
 
-function quote(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
-}
-
 function sentence(issue: z.core.$ZodIssue): string {
   return issue.message
     .replace(/^(Invalid (input|option)|Too (big|small)): /, "")
+    .replace(/\b(expected|received) (?:record|object)\b/g, "$1 map")
+    .replace(/\b(expected|received) array\b/g, "$1 list")
     .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }

@@ -22,7 +22,7 @@ export function parseDotenv(text: string, file: string): Record<string, string> 
     if (name === undefined || parsed === undefined) {
       throw new ProcsupError(
         "invalid_config",
-        `Invalid line ${index + 1} in env_file "${file}": expected NAME=value`,
+        `Invalid line ${index + 1} in "${file}": expected NAME=value`,
       );
     }
     variables[name] = parsed;

@@ -1,6 +1,7 @@
 /** Durations as people write them (`1m30s`, `200ms`) and as Go puts them into JSON (nanoseconds). */
 
 import { ProcsupError } from "./errors.ts";
+import { quote } from "./quote.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -32,12 +33,12 @@ export function parseDuration(value: DurationInput): number {
         `expected one with a unit, such as "${value}ms" or "5s"`,
     );
   }
-  const ms = typeof value === "number" ? fromNanoseconds(value) : fromText(value);
+  const ms = typeof value === "number" ? fromNanoseconds(value) : fromText(String(value));
   if (ms === undefined) {
     throw new ProcsupError(
       "bad_request",
       `Invalid duration ${
-        JSON.stringify(value)
+        quote(value)
       }: expected a number with a unit, such as "5s", "1m30s" or "200ms"`,
     );
   }

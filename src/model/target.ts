@@ -3,6 +3,7 @@
 import { didYouMean } from "./did_you_mean.ts";
 import { ProcsupError } from "./errors.ts";
 import { baseName } from "./name.ts";
+import { quote } from "./quote.ts";
 
 /** What a target is compared with. */
 export interface Addressable {
@@ -19,13 +20,23 @@ export class AmbiguousTargetError extends ProcsupError {
   /** Names of the processes that matched. */
   readonly matches: readonly string[];
 
-  /** An error that lists what was found. */
-  constructor(target: string, found: readonly { readonly id: string; readonly name: string }[]) {
-    const matches = found.map((process) => process.name);
-    const shown = found.map((process) => `${process.name} (${process.id.slice(0, 8)})`).join(", ");
-    super("ambiguous_target", `Target "${target}" is ambiguous: it matches ${shown}`);
+  /** An error with the names of what was found. */
+  constructor(message: string, matches: readonly string[], options?: { hint?: string }) {
+    super("ambiguous_target", message, options);
     this.matches = matches;
   }
+}
+
+/** The error for a target that addresses several processes where one was meant. */
+export function ambiguous(
+  target: string,
+  found: readonly { readonly id: string; readonly name: string }[],
+): AmbiguousTargetError {
+  const shown = found.map(({ id, name }) => `${name} (${id.slice(0, 8)})`).join(", ");
+  return new AmbiguousTargetError(
+    `Target "${target}" is ambiguous: it matches ${shown}`,
+    found.map(({ name }) => name),
+  );
 }
 
 /**
@@ -34,6 +45,9 @@ export class AmbiguousTargetError extends ProcsupError {
  * Throws `process_not_found` when there is none, except for `all`, and `ambiguous_target`.
  */
 export function resolveTarget<P extends Addressable>(target: string, processes: readonly P[]): P[] {
+  if (typeof target !== "string") {
+    throw new ProcsupError("bad_request", `Invalid target ${quote(target)}: expected a string`);
+  }
   if (target === "all") return [...processes];
   const found = select(target, processes) ?? exact(target, processes) ??
     byPrefix(target, processes);
@@ -70,20 +84,37 @@ function exact<P extends Addressable>(target: string, processes: readonly P[]): 
 function byPrefix<P extends Addressable>(target: string, processes: readonly P[]): P[] {
   if (!/^[0-9a-f][0-9a-f-]*$/.test(target)) return [];
   const found = processes.filter((process) => process.id.startsWith(target));
-  if (found.length > 1) throw new AmbiguousTargetError(target, found);
+  if (found.length > 1) throw ambiguous(target, found);
   return found;
 }
 
-/** The error for a target that addresses nothing, with the nearest name there is. */
+/** The error for a target that addresses nothing, with what may have been meant. */
 export function notFound(
   target: string,
-  processes: readonly Pick<Addressable, "name">[],
+  processes: readonly (Pick<Addressable, "name"> & Partial<Addressable>)[],
 ): ProcsupError {
+  const group = groupMeant(target, processes);
   const names = processes.flatMap((process) => [process.name, baseName(process.name)]);
-  const near = didYouMean(target, names);
+  const near = group ?? didYouMean(target, names);
   return new ProcsupError("process_not_found", "process not found", {
     hint: near === undefined
       ? `Nothing matches "${target}"; procsup list shows what there is`
       : `Nothing matches "${target}"; did you mean "${near}"?`,
   });
+}
+
+/** A namespace or a tag without its `ns:` or `tag:`, or supervisord's `group:name` and `group:*`. */
+function groupMeant(
+  target: string,
+  processes: readonly (Pick<Addressable, "name"> & Partial<Addressable>)[],
+): string | undefined {
+  const [, group = target, name] = /^([^:]+):(.*)$/s.exec(target) ?? [];
+  const members = processes.filter(({ namespace }) => namespace === group);
+  if (members.length > 0) {
+    const one = name !== undefined && name !== "" &&
+      members.some((member) => member.name === name || baseName(member.name) === name);
+    return one ? name : `ns:${group}`;
+  }
+  const tagged = name === undefined && processes.some(({ tags }) => tags?.includes(target));
+  return tagged ? `tag:${target}` : undefined;
 }

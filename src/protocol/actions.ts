@@ -22,16 +22,23 @@ import type { WebhookActionMap } from "./webhook_json.ts";
 
 /** A schedule as it stands. */
 export interface CronJson {
+  /** Of the process. */
   readonly name: string;
   /** `job` is run by the clock, `restart` is kept up and restarted by it. */
   readonly type: "job" | "restart";
+  /** 5 or 6 fields. */
   readonly schedule: string;
+  /** IANA name. */
   readonly timezone: string;
+  /** Whether the clock starts it. */
   readonly enabled: boolean;
+  /** Whether a run is under way. */
   readonly running: boolean;
   /** Of the last run that was not skipped. */
   readonly last_run: string | null;
+  /** How that run went. */
   readonly last_status: CronRunJson["status"] | null;
+  /** Its exit code. */
   readonly last_exit_code: number | null;
   /** Null while it is not enabled. */
   readonly next_run: string | null;
@@ -43,7 +50,9 @@ export interface CronJson {
 
 /** Answer of `cron_start`, `cron_stop` and `cron_run`. */
 export interface CronResult {
+  /** What came of it; `queued` runs after the run under way. */
   readonly status: "started" | "stopped" | "running" | "queued";
+  /** The target. */
   readonly name: string;
 }
 
@@ -85,10 +94,13 @@ export interface SettingChangeJson {
 
 /** How one process changes. Values of `env`, `secrets` and `args` are not told. */
 export interface ConfigChangeJson {
+  /** Of the process. */
   readonly name: string;
+  /** Whether it has to be replaced. */
   readonly restart: boolean;
   /** More than one instance: they are replaced one by one. */
   readonly rolling: boolean;
+  /** What changes, with the value before and after where it may be told. */
   readonly fields: readonly {
     readonly field: string;
     readonly from?: unknown;
@@ -98,11 +110,17 @@ export interface ConfigChangeJson {
 
 /** How a verb went for one of its processes. */
 export interface ActionResult {
+  /** Of the process. */
   readonly name: string;
+  /** First 8 characters of the UUID. */
   readonly id: string;
+  /** Whether it worked. */
   readonly ok: boolean;
+  /** The state it is in now. */
   readonly state: ProcessState;
+  /** Process id, 0 while nothing runs. */
   readonly pid: number;
+  /** What went wrong, when it did not work. */
   readonly error?: string;
   /** Name of the error. */
   readonly code?: string;
@@ -112,12 +130,15 @@ export interface ActionResult {
 
 /** Answer of the verbs that act on processes. */
 export interface BulkResult {
+  /** What was done: `stopped`, `restarted`, … */
   readonly status: string;
+  /** How it went for each. */
   readonly results: readonly ActionResult[];
 }
 
 /** Answer of `rolling_reload`. */
 export interface RollingResultJson extends BulkResult {
+  /** Whether the old ones were put back. */
   readonly rolled_back: boolean;
 }
 
@@ -127,6 +148,7 @@ export interface ReconfigureResult extends RollingResultJson {
   readonly status: "unchanged" | "changed" | "reloaded" | "rolled_back";
   /** Whether what runs was replaced. */
   readonly restarted: boolean;
+  /** Which keys changed. */
   readonly changes: ConfigChangeJson["fields"];
 }
 
@@ -147,9 +169,11 @@ export interface LogsJson {
 
 /** Why a process is in the state it is in. */
 export interface WhyJson {
+  /** The process. */
   readonly process: ProcessJson;
   /** Whole sentences, the most important first. */
   readonly reasons: readonly string[];
+  /** What its standard error held last. */
   readonly last_stderr: readonly string[];
   /** Commands that may help. */
   readonly hints: readonly string[];

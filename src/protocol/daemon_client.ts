@@ -1,9 +1,10 @@
 /** Talks to a running daemon: one request over its Unix socket a call. */
 
-import { isErrorCode, ProcsupError } from "../model/errors.ts";
+import { ProcsupError } from "../model/errors.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
 import type { Action, ActionMap } from "./actions.ts";
 import type { ResponseEnvelope } from "./envelope.ts";
+import { errorOf } from "./error_json.ts";
 import { watchDaemon } from "./liveness.ts";
 import { type Peer, readPeer, refuseOtherProtocol } from "./peer.ts";
 import { type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
@@ -43,7 +44,7 @@ export class DaemonClient {
     }, action === "ping");
     const envelope = await readEnvelope(response, options.signal);
     if (envelope.success) return envelope.data as ActionMap[A]["data"];
-    throw errorOf(envelope);
+    throw errorOf({ ...envelope });
   }
 
   /** Opens a stream that the daemon keeps sending to: `/logs?…` or `/events?…`. */
@@ -61,7 +62,7 @@ export class DaemonClient {
       ...(signal === undefined ? {} : { signal }),
     });
     if (response.status === 200) return response.stream();
-    throw errorOf(await readEnvelope(response, signal));
+    throw errorOf({ ...await readEnvelope(response, signal) });
   }
 
   async #request(request: Question, isPing = false): Promise<UnixResponse> {
@@ -111,6 +112,7 @@ export class DaemonClient {
     const { home } = this.#paths;
     if (cause instanceof Deno.errors.PermissionDenied) {
       return new ProcsupError("forbidden", `Not allowed to talk to the daemon of "${home}"`, {
+        hint: "It is another user's: ask as that one, or use its procsup web with a token",
         cause,
       });
     }
@@ -131,12 +133,4 @@ async function readEnvelope(
     signal?.throwIfAborted();
     throw new ProcsupError("closed", "The daemon went away before it had answered", { cause });
   }
-}
-
-function errorOf({ code, error, hint }: ResponseEnvelope): ProcsupError {
-  return new ProcsupError(
-    isErrorCode(code) ? code : "internal",
-    error,
-    hint === undefined ? undefined : { hint },
-  );
 }

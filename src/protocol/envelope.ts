@@ -1,6 +1,7 @@
 /** The envelopes around every IPC request and response (spec 2.6). */
 
-import { ERROR_TABLE, type ErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
+import { ERROR_TABLE, type ErrorCode } from "../model/errors.ts";
+import { errorJson } from "./error_json.ts";
 
 /** What the client sends. */
 export interface RequestEnvelope {
@@ -26,16 +27,6 @@ export function success(data: unknown): ResponseEnvelope {
 
 /** The answer to a request that failed, and its HTTP status. */
 export function failure(error: unknown): { envelope: ResponseEnvelope; status: number } {
-  const known = error instanceof ProcsupError ? error : undefined;
-  const code = known?.code ?? "internal";
-  return {
-    status: ERROR_TABLE[code].http,
-    envelope: {
-      success: false,
-      data: null,
-      error: messageOf(error),
-      code,
-      ...(known?.hint === undefined ? {} : { hint: known.hint }),
-    },
-  };
+  const told = errorJson(error);
+  return { status: ERROR_TABLE[told.code].http, envelope: { success: false, data: null, ...told } };
 }

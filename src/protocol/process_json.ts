@@ -1,6 +1,7 @@
 /** A process as it stands on the wire: spec 2.1, snake_case. */
 
 import { wireKeys } from "../model/config_keys.ts";
+import { MASK } from "../model/masks.ts";
 import type { Health } from "../model/health.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Exit, ProcessInfo, ProcessState } from "../model/process_info.ts";
@@ -118,7 +119,7 @@ const masked = new WeakMap<ProcessConfig, Readonly<Record<string, unknown>>>();
 function maskedConfig(config: ProcessConfig): Readonly<Record<string, unknown>> {
   const known = masked.get(config);
   if (known !== undefined) return known;
-  const env = Object.fromEntries(Object.keys(config.env).map((key) => [key, "***"]));
+  const env = Object.fromEntries(Object.keys(config.env).map((key) => [key, MASK]));
   const wire = wireKeys({ ...config, env });
   masked.set(config, wire);
   return wire;

@@ -35,23 +35,39 @@ export interface TokenJson {
 
 /** The machine and the daemon; memory in bytes. */
 export interface SystemMetricsJson {
+  /** All there is. */
   readonly total_memory: number;
+  /** What programs hold. */
   readonly used_memory: number;
+  /** What nobody uses. */
   readonly free_memory: number;
+  /** What programs could get. */
   readonly available_memory: number;
+  /** Size of the swap space. */
   readonly swap_total: number;
+  /** How much of it is used. */
   readonly swap_used: number;
+  /** Cores. */
   readonly cpu_count: number;
+  /** Of all cores together. */
   readonly cpu_percent: number;
+  /** Load average of a minute. */
   readonly cpu_load_1: number;
+  /** Of five minutes. */
   readonly cpu_load_5: number;
+  /** Of fifteen minutes. */
   readonly cpu_load_15: number;
+  /** Since the machine was booted. */
   readonly uptime_seconds: number;
   /** Processes under supervision. */
   readonly process_count: number;
+  /** Name of the machine. */
   readonly hostname: string;
+  /** `linux` or `darwin`. */
   readonly platform: string;
+  /** `x86_64` or `aarch64`. */
   readonly arch: string;
+  /** The daemon itself. */
   readonly daemon: {
     readonly pid: number;
     readonly version: string;
@@ -64,8 +80,11 @@ export interface SystemMetricsJson {
 
 /** A process that listens on TCP ports, and on which. */
 export interface PortsJson {
+  /** Of the process. */
   readonly name: string;
+  /** First 8 characters of the UUID. */
   readonly id: string;
+  /** Where it listens. */
   readonly ports: readonly { readonly port: number; readonly address: string }[];
 }
 
@@ -73,6 +92,7 @@ export interface PortsJson {
 export interface SystemInfoJson {
   /** The daemon's home. */
   readonly home: string;
+  /** Its Unix socket. */
   readonly socket: string;
   /** When `save` wrote the list last, as ISO 8601; null when it never did. */
   readonly saved_at: string | null;

@@ -3,7 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import type { StartResult } from "../protocol/actions.ts";
 import type { WebhookTestJson } from "../protocol/webhook_json.ts";
-import { flag, WAIT, words } from "./parameters.ts";
+import { durationText, flag, WAIT, words } from "./parameters.ts";
 import { allDone, onTarget, type Route, type RouteRequest, statusOnly } from "./route.ts";
 
 /** Beyond the spec. Rows whose verb the daemon does not have are left out. */
@@ -18,8 +18,8 @@ export const MORE_ROUTES: readonly Route[] = [
     summary: "Start a process that is there",
     parameters: WAIT,
     payload: ({ target, query }) => ({ target, ...query }),
-    answer: (data) => statusOnly({ status: "started", results: (data as StartResult).results }),
-    answers: "Started",
+    answer: (data) => allDone({ status: "started", results: (data as StartResult).results }),
+    answers: "BulkResult",
   },
   {
     method: "POST",
@@ -79,6 +79,18 @@ export const MORE_ROUTES: readonly Route[] = [
   },
   {
     method: "GET",
+    path: "/processes/{id}/wait",
+    action: "wait",
+    summary: "Answer when processes have come to a point in their life",
+    parameters: {
+      for: words("running, ready (default), stopped or exit: at rest, whatever the reason"),
+      timeout: durationText("fail with 504 after that; default: wait for ever"),
+    },
+    payload: ({ target, query }) => ({ target, ...query }),
+    answers: "ProcessList",
+  },
+  {
+    method: "GET",
     path: "/ports",
     action: "ports",
     summary: "Which processes listen on which TCP ports",
@@ -131,7 +143,15 @@ export const MORE_ROUTES: readonly Route[] = [
     answer: (data) => (data as readonly WebhookTestJson[])[0],
     answers: "WebhookTest",
   },
-  { method: "POST", path: "/save", action: "save", summary: "Save the list", answers: "Saved" },
+  {
+    method: "POST",
+    path: "/save",
+    action: "save",
+    summary: "Save the list",
+    parameters: { allow_empty: flag("save even when there is nothing to save") },
+    payload: ({ query }) => query,
+    answers: "Saved",
+  },
   {
     method: "POST",
     path: "/resurrect",
@@ -166,7 +186,7 @@ function reconfiguration(method: "PATCH" | "PUT", summary: string): Route {
     body: "ProcessConfigPatch",
     payload: ({ target, query, body }) => ({
       ...{ target, ...query, replace: isWhole },
-      config: isWhole ? withoutMasks(body) : changedKeys(body),
+      config: isWhole ? body : changedKeys(body),
     }),
     answer: allDone,
     answers: "Reconfigured",
@@ -178,14 +198,6 @@ function changedKeys(body: RouteRequest["body"]): RouteRequest["body"] {
   if (name !== undefined) throw invalidConfig('Invalid "name": a process cannot be renamed');
   if (instances !== undefined) {
     throw invalidConfig('Invalid "instances": POST …/scale changes how many there are');
-  }
-  return withoutMasks(body);
-}
-
-function withoutMasks(body: RouteRequest["body"]): RouteRequest["body"] {
-  for (const [key, value] of Object.entries(body.env ?? {})) {
-    // What was read from us and is sent back would replace the value by its mask.
-    if (value === "***") throw invalidConfig(`Invalid "env.${key}": "***" stands for a value`);
   }
   return body;
 }

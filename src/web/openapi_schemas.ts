@@ -114,7 +114,6 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   Restarted: status("restarted"),
   Reloaded: status("reloaded"),
   Deleted: status("deleted"),
-  Started: status("started"),
   Status: z.object({ status: z.string() }),
   BulkResult: bulkResult,
   RollingResult: bulkResult.extend({ rolled_back: z.boolean() }),
@@ -214,7 +213,15 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
     results: z.array(result),
   }),
   Any: z.unknown(),
-  Error: z.object({ error: z.string(), code: z.string() }),
+  Error: z.object({
+    error: z.string(),
+    code: z.string(),
+    hint: z.string().optional(),
+    matches: z.array(z.string()).optional().meta({ description: "Of ambiguous_target" }),
+    name: z.string().optional().meta({ description: "Of start_failed, as the next two" }),
+    state: z.enum(PROCESS_STATES).optional(),
+    last_stderr: z.array(z.string()).optional(),
+  }),
 };
 
 /** Of bodies. */

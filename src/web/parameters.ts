@@ -49,6 +49,17 @@ export function durationText(help: string, otherwise?: string): Parameter {
   };
 }
 
+/** The same, or the word `own`: none is given then, and each process has its own. */
+export function ownOrDuration(help: string, otherwise: string): Parameter {
+  const { schema, read } = durationText(help, otherwise);
+  return {
+    schema: { oneOf: [{ const: "own" }, schema], default: otherwise },
+    help,
+    otherwise,
+    read: (text, name) => text === "own" ? undefined : read(text, name),
+  };
+}
+
 /** A whole number. */
 export function wholeNumber(help: string, most: number, otherwise?: number): Parameter {
   return {

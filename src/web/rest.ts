@@ -28,24 +28,24 @@ async function serve(c: WebContext, row: Route, parts: WebParts): Promise<Respon
   if (row.action === "list") return replyJsonText(await parts.snapshots.list());
   const url = new URL(c.req.url);
   const changes = row.method !== "GET";
-  const data = await parts.backend.dispatch(
-    row.action,
-    row.payload?.({
-      target: targetIn(c),
-      query: readParameters(row.parameters ?? {}, url.searchParams, changes),
-      body: changes ? await readBody(c, row.body !== undefined) : {},
-    }),
-  );
-  const answer = row.answer?.(data) ?? data;
+  const request = {
+    target: targetIn(c),
+    query: readParameters(row.parameters ?? {}, url.searchParams, changes),
+    body: changes ? await readBody(c, row.body !== undefined) : {},
+  };
+  const data = await parts.backend.dispatch(row.action, row.payload?.(request));
+  const answer = row.answer?.(data, request) ?? data;
   if (row.status !== 201) return replyJson(answer);
   const location = `${BASE}/processes/${(answer as ProcessJson).id}`;
   return replyJson(answer, 201, { location });
 }
 
+/** The router has decoded it; what it cannot decode it leaves as it is. */
 function targetIn(c: WebContext): string {
   try {
-    return decodeURIComponent(c.req.param("id") ?? c.req.param("name") ?? "");
+    decodeURIComponent(c.req.path);
   } catch {
     throw new ProcsupError("bad_request", "The path is not valid percent-encoding");
   }
+  return c.req.param("id") ?? c.req.param("name") ?? "";
 }

@@ -1,7 +1,7 @@
 /** What a row of the route table is. */
 
-import { ERROR_TABLE, isErrorCode, ProcsupError } from "../model/errors.ts";
 import type { BulkResult } from "../protocol/actions.ts";
+import { throwFailed } from "../protocol/failed_result.ts";
 import type { Parameters } from "./parameters.ts";
 
 /** A request as a row sees it. */
@@ -29,7 +29,7 @@ export interface Route {
   /** What the verb is called with; nothing without it. */
   readonly payload?: (request: RouteRequest) => unknown;
   /** What is answered; the data of the verb without it. */
-  readonly answer?: (data: unknown) => unknown;
+  readonly answer?: (data: unknown, request: RouteRequest) => unknown;
   /** Name of the answer's schema in the OpenAPI document. */
   readonly answers: string;
   /** Status of success; 200 without it. */
@@ -50,8 +50,6 @@ export function statusOnly(data: unknown): { status: string } {
 /** The results of a verb that worked for all; throws what went wrong for the first that failed. */
 export function allDone(data: unknown): BulkResult {
   const result = data as BulkResult;
-  const failed = result.results.find(({ ok }) => !ok);
-  if (failed === undefined) return result;
-  const code = isErrorCode(failed.code) ? failed.code : "internal";
-  throw new ProcsupError(code, failed.error ?? `HTTP ${ERROR_TABLE[code].http}`);
+  throwFailed(result.results);
+  return result;
 }

@@ -2,8 +2,9 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import type { StartResult } from "../protocol/actions.ts";
+import { throwFailed } from "../protocol/failed_result.ts";
 import { MORE_ROUTES } from "./more_routes.ts";
-import { durationText, flag, WAIT, wholeNumber, words } from "./parameters.ts";
+import { flag, ownOrDuration, WAIT, wholeNumber, words } from "./parameters.ts";
 import { onTarget, type Route, type RouteRequest, statusOnly } from "./route.ts";
 
 /** Where the routes live. */
@@ -33,9 +34,12 @@ const SPEC_ROUTES: readonly Route[] = [
     path: "/processes",
     action: "start",
     summary: "Make a process and start it",
-    parameters: WAIT,
+    parameters: {
+      ...WAIT,
+      or_fail: flag("when it does not come up, answer with the error, not with the process"),
+    },
     body: "ProcessConfig",
-    payload: ({ body, query }) => ({ ...newConfig(body), ...query }),
+    payload: ({ body, query: { or_fail: _, ...query } }) => ({ ...newConfig(body), ...query }),
     answer: created,
     answers: "ProcessInfo",
     status: 201,
@@ -47,7 +51,7 @@ const SPEC_ROUTES: readonly Route[] = [
     summary: "End a process and all it started",
     parameters: {
       force: flag("SIGKILL at once", false),
-      timeout: durationText("grace before SIGKILL", "5s"),
+      timeout: ownOrDuration("grace before SIGKILL; own: the stop_timeout of each process", "5s"),
     },
     payload: ({ target, query }) => ({ target, ...query }),
     answer: statusOnly,
@@ -121,8 +125,9 @@ function newConfig(body: RouteRequest["body"]): RouteRequest["body"] {
   return body;
 }
 
-/** `created()` keeps to ProcessInfo: how it went is its state and `last_reason`. */
-function created(data: unknown): unknown {
-  const { results: _, ...process } = data as StartResult;
+/** Keeps to ProcessInfo: how it went is its state and `last_reason`. */
+function created(data: unknown, { query }: RouteRequest): unknown {
+  const { results, ...process } = data as StartResult;
+  if (query.or_fail) throwFailed(results);
   return process;
 }

@@ -5,9 +5,9 @@ import { Manager, type ProcessChange, ProcsupError } from "../../src/mod.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { codeOf, openManager, sleeper, textOf, thrownCode } from "./support.ts";
+import { cleanTest, codeOf, openManager, sleeper, textOf, thrownCode } from "./support.ts";
 
-Deno.test("Close stops all processes, however often and at once it is called", async () => {
+cleanTest("Close stops all processes, however often and at once it is called", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   await manager.addProcess(sleeper("app", { instances: 3 }));
@@ -18,7 +18,7 @@ Deno.test("Close stops all processes, however often and at once it is called", a
   assertEquals(pids.filter(isAlive), []);
 });
 
-Deno.test("Close during AddProcess leaves nothing behind", async () => {
+cleanTest("Close during AddProcess leaves nothing behind", async () => {
   for (let turn = 0; turn < 10; turn++) {
     await using home = tempHome();
     const manager = await Manager.open({ logDir: home.path });
@@ -48,7 +48,7 @@ function strays(path: string): number[] {
   });
 }
 
-Deno.test("every operation throws closed after Close", async () => {
+cleanTest("every operation throws closed after Close", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const id = await manager.addProcess(sleeper("app"));
@@ -78,19 +78,22 @@ Deno.test("every operation throws closed after Close", async () => {
   ) assertEquals(thrownCode(act), "closed", String(act));
 });
 
-Deno.test("a second manager on the same directory is refused until the first is closed", async () => {
-  await using opened = await openManager();
-  const error = await assertRejects(
-    () => Manager.open({ logDir: opened.logDir }),
-    ProcsupError,
-    "in use",
-  ) as unknown as ProcsupError;
-  assertEquals(error.code, "home_in_use");
-  await opened.manager.close();
-  await (await Manager.open({ logDir: opened.logDir })).close();
-});
+cleanTest(
+  "a second manager on the same directory is refused until the first is closed",
+  async () => {
+    await using opened = await openManager();
+    const error = await assertRejects(
+      () => Manager.open({ logDir: opened.logDir }),
+      ProcsupError,
+      "in use",
+    ) as unknown as ProcsupError;
+    assertEquals(error.code, "home_in_use");
+    await opened.manager.close();
+    await (await Manager.open({ logDir: opened.logDir })).close();
+  },
+);
 
-Deno.test("an aborted wait rejects with its reason, and what has begun goes on", async () => {
+cleanTest("an aborted wait rejects with its reason, and what has begun goes on", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const before = AbortSignal.abort(new Error("not now"));
@@ -130,7 +133,7 @@ Deno.test("an aborted wait rejects with its reason, and what has begun goes on",
   assertStringIncludes(await codeOf(Manager.open({ logDir: home.path }, aborted)), "not now");
 });
 
-Deno.test("Manager.open() that is given up lets go of its directory", async () => {
+cleanTest("Manager.open() that is given up lets go of its directory", async () => {
   await using home = tempHome();
   const stop = new AbortController();
   const opening = codeOf(Manager.open({ logDir: home.path }, { signal: stop.signal }));
@@ -142,7 +145,7 @@ Deno.test("Manager.open() that is given up lets go of its directory", async () =
   }, { what: "the directory to be free" });
 });
 
-Deno.test("a manager and a daemon use the same directory one at a time", async () => {
+cleanTest("a manager and a daemon use the same directory one at a time", async () => {
   await using daemon = await TestDaemon.start();
   assertEquals(await codeOf(Manager.open({ logDir: daemon.home })), "home_in_use");
   await daemon.startScript("app", "exec sleep 1000");
@@ -158,7 +161,7 @@ Deno.test("a manager and a daemon use the same directory one at a time", async (
   assertEquals((await daemon.status("app")).pid, pid);
 });
 
-Deno.test("events tells what happens until it is aborted, cancelled or closed", async () => {
+cleanTest("events tells what happens until it is aborted, cancelled or closed", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const stop = new AbortController();
@@ -186,4 +189,37 @@ Deno.test("events tells what happens until it is aborted, cancelled or closed", 
   await manager.remove(id);
   await manager.close();
   assertEquals((await untilClose).at(-1)?.type, "deleted");
+});
+
+cleanTest("a released manager leaves its processes to the next one, whatever they do", async () => {
+  await using opened = await openManager();
+  const { manager, logDir } = opened;
+  const own = { env: { HOME_OF: logDir }, minUptime: "10ms", restartDelay: "10ms" };
+  await manager.addProcess(sleeper("app", own));
+  const followed = textOf(manager.logs("app", { follow: true }));
+  const waited = codeOf(manager.wait("app", { for: "stopped" }));
+  manager.release();
+  assertEquals([await followed, await waited], ["", "closed"]);
+  const next = await Manager.open({ logDir });
+  Deno.kill(next.inspect("app").pid, "SIGKILL");
+  await waitFor(() => next.inspect("app").restarts === 1 && next.inspect("app").pid > 0);
+  // What the first one would start by mistake comes within its delay of 10 ms.
+  let most = 0;
+  for (let turn = 0; turn < 10; turn++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    most = Math.max(most, strays(logDir).length);
+  }
+  await next.close();
+  assertEquals(most, 2, "the app and its wrapper");
+  assertEquals(strays(logDir), []);
+});
+
+cleanTest("Close waits for the hooks that are under way", async () => {
+  await using opened = await openManager();
+  const { manager, logDir } = opened;
+  await manager.addProcess(sleeper("app", {
+    hooks: { postStart: `sleep 0.2; echo done >${logDir}/hook` },
+  }));
+  await manager.close();
+  assertEquals(Deno.readTextFileSync(`${logDir}/hook`), "done\n");
 });

@@ -5,9 +5,9 @@ import { AmbiguousTargetError, Manager, type ProcessInfo } from "../../src/mod.t
 import { isAlive } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { codeOf, openManager, shell, sleeper, textOf, thrownCode } from "./support.ts";
+import { cleanTest, codeOf, openManager, shell, sleeper, textOf, thrownCode } from "./support.ts";
 
-Deno.test("New opens a manager whose defaults hold for its processes", async () => {
+cleanTest("New opens a manager whose defaults hold for its processes", async () => {
   await using opened = await openManager({
     defaults: { restartPolicy: "never", maxRestarts: 3, restWindow: "2m", stopTimeout: "7s" },
   });
@@ -22,27 +22,30 @@ Deno.test("New opens a manager whose defaults hold for its processes", async () 
   assertEquals(manager.inspect(own).config.maxRestarts, 9);
 });
 
-Deno.test("AddProcess starts a process and returns its id, that of the first of several", async () => {
-  await using opened = await openManager();
-  const { manager } = opened;
-  const id = await manager.addProcess({ name: "one", script: "/bin/sleep", args: ["1000"] });
-  assertMatch(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
-  const info = manager.inspect(id);
-  assertEquals([info.id, info.name, info.state, info.numericId], [id, "one", "running", 0]);
-  assert(isAlive(info.pid));
-  const first = await manager.addProcess(sleeper("many", { instances: 3 }));
-  assertEquals(manager.inspect(first).name, "many:0");
-  assertEquals(manager.list().map(({ name }) => name), ["one", "many:0", "many:1", "many:2"]);
-  assertEquals(await codeOf(manager.addProcess(sleeper("one"))), "name_taken");
-  assertEquals(
-    await codeOf(manager.addProcess({ name: "bad", binary: "/no/such" })),
-    "invalid_config",
-  );
-  assertEquals(await codeOf(manager.addProcess({ name: "none" })), "invalid_config");
-  assertEquals(manager.list().length, 4);
-});
+cleanTest(
+  "AddProcess starts a process and returns its id, that of the first of several",
+  async () => {
+    await using opened = await openManager();
+    const { manager } = opened;
+    const id = await manager.addProcess({ name: "one", script: "/bin/sleep", args: ["1000"] });
+    assertMatch(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    const info = manager.inspect(id);
+    assertEquals([info.id, info.name, info.state, info.numericId], [id, "one", "running", 0]);
+    assert(isAlive(info.pid));
+    const first = await manager.addProcess(sleeper("many", { instances: 3 }));
+    assertEquals(manager.inspect(first).name, "many:0");
+    assertEquals(manager.list().map(({ name }) => name), ["one", "many:0", "many:1", "many:2"]);
+    assertEquals(await codeOf(manager.addProcess(sleeper("one"))), "name_taken");
+    assertEquals(
+      await codeOf(manager.addProcess({ name: "bad", binary: "/no/such" })),
+      "invalid_config",
+    );
+    assertEquals(await codeOf(manager.addProcess({ name: "none" })), "invalid_config");
+    assertEquals(manager.list().length, 4);
+  },
+);
 
-Deno.test("Stop ends gracefully, and with SIGKILL after the timeout", async () => {
+cleanTest("Stop ends gracefully, and with SIGKILL after the timeout", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const gentle = await manager.addProcess(
@@ -61,7 +64,7 @@ Deno.test("Stop ends gracefully, and with SIGKILL after the timeout", async () =
   assertEquals(await codeOf(manager.stop("nobody")), "process_not_found");
 });
 
-Deno.test("ForceStop kills at once", async () => {
+cleanTest("ForceStop kills at once", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const id = await manager.addProcess(sleeper("app", { stopTimeout: "1h" }));
@@ -70,7 +73,7 @@ Deno.test("ForceStop kills at once", async () => {
   assertEquals([state, lastExit?.signal, pid], ["stopped", "SIGKILL", 0]);
 });
 
-Deno.test("Restart and Reload give a new process and fire their hooks", async () => {
+cleanTest("Restart and Reload give a new process and fire their hooks", async () => {
   await using opened = await openManager();
   const { manager, logDir } = opened;
   const note = (word: string) => `echo ${word} >>${logDir}/hooks`;
@@ -95,7 +98,7 @@ Deno.test("Restart and Reload give a new process and fire their hooks", async ()
   assertEquals(manager.inspect(id).restarts, 0);
 });
 
-Deno.test("Remove stops and unregisters, and leaves the logs", async () => {
+cleanTest("Remove stops and unregisters, and leaves the logs", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const id = await manager.addProcess(shell("app", "echo kept; exec sleep 1000"));
@@ -109,7 +112,7 @@ Deno.test("Remove stops and unregisters, and leaves the logs", async () => {
   assertEquals(Deno.readTextFileSync(path), "kept\n");
 });
 
-Deno.test("List and Inspect hold every field", async () => {
+cleanTest("List and Inspect hold every field", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const id = await manager.addProcess(sleeper("app", { tags: ["a"], namespace: "group" }));
@@ -126,7 +129,7 @@ Deno.test("List and Inspect hold every field", async () => {
   assert(manager.inspect(id).finishedAt instanceof Date);
 });
 
-Deno.test("Inspect finds a process by UUID, numeric id, name and unique prefix", async () => {
+cleanTest("Inspect finds a process by UUID, numeric id, name and unique prefix", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const ids: string[] = [];
@@ -147,7 +150,7 @@ Deno.test("Inspect finds a process by UUID, numeric id, name and unique prefix",
   assertEquals(thrownCode(() => manager.inspect("")), "process_not_found");
 });
 
-Deno.test("Logs delivers all, the last lines, those of stderr, and those that follow", async () => {
+cleanTest("Logs delivers all, the last lines, those of stderr, and those that follow", async () => {
   await using opened = await openManager();
   const { manager, logDir } = opened;
   const id = await manager.addProcess(
@@ -176,7 +179,7 @@ Deno.test("Logs delivers all, the last lines, those of stderr, and those that fo
   assertEquals(thrownCode(() => manager.logs("nobody")), "process_not_found");
 });
 
-Deno.test("LogPath and LogPathStderr name the files below the directory", async () => {
+cleanTest("LogPath and LogPathStderr name the files below the directory", async () => {
   await using opened = await openManager();
   const { manager, logDir } = opened;
   const id = await manager.addProcess(sleeper("app"));
@@ -184,7 +187,7 @@ Deno.test("LogPath and LogPathStderr name the files below the directory", async 
   assertEquals(manager.logPathStderr("app"), `${logDir}/apps/app/stderr.log`);
 });
 
-Deno.test("Save and Resurrect bring the processes back in a second manager", async () => {
+cleanTest("Save and Resurrect bring the processes back in a second manager", async () => {
   await using home = tempHome();
   let id: string;
   {

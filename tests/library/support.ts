@@ -9,6 +9,11 @@ export interface TestManager extends AsyncDisposable {
   readonly logDir: string;
 }
 
+/** A test that fails when it leaves an operation, a timer or a resource behind, as those of users may. */
+export function cleanTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, fn, sanitizeOps: true, sanitizeResources: true });
+}
+
 /** Opens one. */
 export async function openManager(config: ManagerConfig = {}): Promise<TestManager> {
   const home = tempHome();

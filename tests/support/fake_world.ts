@@ -4,7 +4,7 @@ import type { Exit } from "../../src/model/process_info.ts";
 import type { Run } from "../../src/model/process_state.ts";
 import type { SignalName } from "../../src/model/signal.ts";
 import type { Child, LaunchSpec } from "../../src/platform/launcher.ts";
-import type { Deadline, Ending } from "../../src/platform/process_group.ts";
+import type { Deadline, Ending, Sweep } from "../../src/platform/process_group.ts";
 import type { World } from "../../src/process/world.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { waitFor } from "./wait_for.ts";
@@ -150,8 +150,8 @@ export class FakeWorld implements World {
     return { killed, left: [] };
   }
 
-  sweep(): Promise<number> {
-    return this.sweeping;
+  sweep(): Sweep {
+    return { group: this.sweeping, all: this.sweeping };
   }
 
   #childOf(run: Run): FakeChild {

@@ -7,10 +7,11 @@ import type { HookOrigin } from "../../process/requests.ts";
 import type { ActionResult, BulkResult } from "../../protocol/actions.ts";
 import type { ConfigFiles } from "../config_files.ts";
 import type { Farewell } from "../farewell.ts";
-import { lastWords } from "../last_words.ts";
+import { lastWords } from "../../manager/last_words.ts";
 import type { Principal } from "../../web/roles.ts";
 import type { Token } from "../token.ts";
 import type { WebListener } from "../web_listener.ts";
+import type { EventJournal } from "../event_journal.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 
 /** The daemon, as its actions see it. */
@@ -23,6 +24,8 @@ export interface ActionContext {
   readonly configs: ConfigFiles;
   readonly web: WebListener;
   readonly webhooks: Webhooks;
+  /** What happened until now. */
+  readonly journal: EventJournal;
   readonly farewell: Farewell;
   /** Who asks; undefined where that makes no difference. */
   readonly by?: Principal;
@@ -43,11 +46,12 @@ export async function results(
   { manager }: ActionContext,
   outcomes: readonly Outcome[],
 ): Promise<ActionResult[]> {
-  return await Promise.all(outcomes.map(async ({ process, error }) => {
+  return await Promise.all(outcomes.map(async ({ process, error, lastStderr }) => {
     const { state, pid } = process.snapshot;
     const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };
     if (error === undefined) return { ...who, ok: true };
-    const stderr = error.code === "start_failed" ? await lastWords(manager.fleet, process) : [];
+    const words = () => lastStderr ?? lastWords(manager.fleet, process);
+    const stderr = error.code === "start_failed" ? await words() : [];
     return { ...who, ok: false, error: error.message, code: error.code, last_stderr: stderr };
   }));
 }

@@ -2,7 +2,9 @@
 
 import * as z from "zod";
 import { reconfigure as change, type Reconfigured } from "../../manager/reconfigure.ts";
+import { refuseMasks } from "../../model/masks.ts";
 import type { ReconfigureResult } from "../../protocol/actions.ts";
+import { lastWords } from "../../manager/last_words.ts";
 import { type ActionContext, results } from "./context.ts";
 import { readPayload, target } from "./payload.ts";
 
@@ -21,12 +23,14 @@ export async function reconfigure(
   payload: unknown,
 ): Promise<ReconfigureResult> {
   const given = readPayload(reconfigurePayload, payload);
+  refuseMasks(given.config);
   const done = await change(context.manager.fleet, given.target, {
     keys: given.config,
     replace: given.replace ?? false,
     ...(given.batch_size === undefined ? {} : { batchSize: given.batch_size }),
     ...(given.wait_ready === undefined ? {} : { waitReady: given.wait_ready }),
     rollbackOnFailure: given.rollback_on_failure ?? true,
+    lastWords: (process) => lastWords(context.manager.fleet, process),
   });
   return {
     status: statusOf(done),

@@ -2,6 +2,7 @@
 
 import * as z from "zod";
 import type { RollingResultJson } from "../../protocol/actions.ts";
+import { lastWords } from "../../manager/last_words.ts";
 import { type ActionContext, results } from "./context.ts";
 import { readPayload, target } from "./payload.ts";
 
@@ -24,6 +25,7 @@ export async function rollingReload(
     ...(given.wait_ready === undefined ? {} : { waitReady: given.wait_ready }),
     ...(given.config === undefined ? {} : { patch: given.config }),
     askedIn: context.askedIn,
+    lastWords: (process) => lastWords(context.manager.fleet, process),
     rollbackOnFailure: given.rollback_on_failure ?? false,
   });
   return {

@@ -3,26 +3,18 @@
 import * as z from "zod";
 import { parseDuration } from "../../model/duration.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import type { ProcessInfo } from "../../model/process_info.ts";
+import { WAIT_POINTS } from "../../manager/wait_points.ts";
 import { type ProcessJson, processJson } from "../../protocol/process_json.ts";
 import type { ActionContext } from "./context.ts";
 import { duration, readPayload, target } from "./payload.ts";
 
 const waitPayload = z.strictObject({
   target,
-  for: z.enum(["running", "ready", "stopped", "exit"]).default("ready"),
+  for: z.enum(WAIT_POINTS).default("ready"),
   timeout: duration.optional(),
 });
 
-const POINTS: Readonly<Record<string, (info: ProcessInfo) => boolean>> = {
-  running: (info) => info.state === "running",
-  ready: (info) => info.state === "running" && info.ready,
-  stopped: (info) => info.state === "stopped",
-  // At rest for good: stopped, left crashed, or given up.
-  exit: (info) => ["stopped", "crashed", "errored"].includes(info.state),
-};
-
-/** Waits. Throws `timeout`. */
+/** Waits. Throws `timeout`, and `wrong_state` when a process is deleted meanwhile. */
 export async function wait({ manager }: ActionContext, payload: unknown): Promise<ProcessJson[]> {
   const given = typeof payload === "string" ? { target: payload } : payload;
   const { target, for: point, timeout } = readPayload(waitPayload, given);
@@ -31,7 +23,7 @@ export async function wait({ manager }: ActionContext, payload: unknown): Promis
     ? undefined
     : setTimeout(() => late.abort(tooLate(target, point, timeout)), parseDuration(timeout));
   try {
-    return (await manager.fleet.waitFor(target, POINTS[point]!, late.signal)).map(processJson);
+    return (await manager.fleet.waitFor(target, point, late.signal)).map(processJson);
   } finally {
     clearTimeout(timer);
   }

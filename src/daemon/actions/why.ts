@@ -6,7 +6,7 @@ import { describeExit } from "../../model/outcomes.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import type { WhyJson } from "../../protocol/actions.ts";
 import { processJson } from "../../protocol/process_json.ts";
-import { lastWords } from "../last_words.ts";
+import { lastWords } from "../../manager/last_words.ts";
 import type { ActionContext } from "./context.ts";
 import { readTarget } from "./payload.ts";
 
@@ -65,10 +65,13 @@ function headline(info: ProcessInfo): string {
 
 /** What to do next, the most telling first. Pure. */
 export function hintsOf(
-  { name, state, config }: ProcessInfo,
+  { name, state, config, lastExit }: ProcessInfo,
   stderr: readonly string[] = [],
 ): string[] {
-  if (state === "running") return [`procsup logs ${name} -f`];
+  if (state === "running") {
+    const before = lastExit === null ? [] : [`procsup events ${name} --since 24h`];
+    return [`procsup logs ${name} -f`, ...before];
+  }
   if (state === "stopped" && config.cron !== undefined) {
     return [`procsup cron history ${name}`, `procsup cron run ${name}`];
   }

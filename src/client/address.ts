@@ -1,0 +1,39 @@
+/** Where a daemon is, as a program says it. Pure. */
+
+import { ProcsupError } from "../model/errors.ts";
+import { quote } from "../model/quote.ts";
+
+/** Throws `bad_request` for what is no path: an empty one would be the working directory. */
+export function checkHome(home: unknown): void {
+  if (typeof home === "string" && home !== "") return;
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid "home" ${quote(home)}: expected the path of a directory`,
+  );
+}
+
+/** Where the REST routes of a web listener begin. Throws `bad_request` for what is no such URL. */
+export function baseOf(url: unknown): string {
+  const parsed = typeof url === "string" ? URL.parse(url) : null;
+  const isHttp = parsed?.protocol === "http:" || parsed?.protocol === "https:";
+  if (parsed === null || !isHttp) {
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid "url" ${quote(url)}: expected one such as "http://127.0.0.1:9615"`,
+    );
+  }
+  const { origin, pathname, username, password, search, hash } = parsed;
+  // It may hold a secret: the URL is not quoted.
+  const extra = username || password ? "a user" : search ? "a query" : hash ? "a fragment" : "";
+  if (extra !== "") throw new ProcsupError("bad_request", `Invalid "url": it holds ${extra}`);
+  return `${origin}${pathname.replace(/\/+$/, "")}/api/v1`;
+}
+
+/** The header for a token. Throws `bad_request` for what cannot be one, without telling it. */
+export function bearer(token: unknown): string {
+  if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
+  throw new ProcsupError(
+    "bad_request",
+    'Invalid "token": expected one word, as "procsup token" prints it',
+  );
+}

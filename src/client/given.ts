@@ -1,0 +1,90 @@
+/** What a program gave, as it goes over the wire. */
+
+import { inputKeys } from "../model/config_keys.ts";
+import { type DurationInput, formatDuration, parseDuration } from "../model/duration.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { quote } from "../model/quote.ts";
+import { inWorkingDirectory } from "../platform/paths.ts";
+import type { LineFilter, RollingOptions } from "./options.ts";
+
+/** A configuration in wire form. Throws `invalid_config` for what JSON would drop or change. */
+export function wireConfig(config: object): Record<string, unknown> {
+  const wire = inputKeys(config);
+  JSON.stringify(wire, refuseUnsendable);
+  return wire;
+}
+
+/** The same of a new process. Throws `invalid_config` for what is no key of one. */
+export function newConfig(config: object): Record<string, unknown> {
+  const wire = wireConfig(config);
+  for (const key of ["target", "wait"]) {
+    if (Object.hasOwn(wire, key)) throw new ProcsupError("invalid_config", `Unknown key "${key}"`);
+  }
+  return inWorkingDirectory(wire);
+}
+
+/** Throws `bad_request` for a target that is empty, or cannot be written down. */
+export function checkTarget(target: unknown): void {
+  if (typeof target === "string" && target !== "" && target.isWellFormed()) return;
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid target ${quote(target)}: expected a name or an id`,
+  );
+}
+
+/** Throws `bad_request` for what is no number of lines. */
+export function checkLines(lines: number | undefined): void {
+  if (lines === undefined || (Number.isInteger(lines) && lines >= 0 && lines <= MAX_LINES)) return;
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid "lines" ${quote(lines)}: expected a number from 0 to ${MAX_LINES}`,
+  );
+}
+
+/** Most lines that the daemon gives in one answer, or before those that are followed. */
+const MAX_LINES = 10_000;
+
+/** A duration as text, which is the one form that every way takes. Throws `bad_request`. */
+export function durationText(duration: DurationInput | undefined): string | undefined {
+  return duration === undefined ? undefined : formatDuration(parseDuration(duration));
+}
+
+/** Times as text. Throws `bad_request` for a date that is none. */
+export function moments({ since, until }: LineFilter): Record<string, unknown> {
+  return { since: momentText("since", since), until: momentText("until", until) };
+}
+
+/** How a rolling reload is meant, in wire form. */
+export function rollingKeys(
+  { batchSize, waitReady, rollbackOnFailure }: RollingOptions,
+): Record<string, unknown> {
+  return {
+    batch_size: batchSize,
+    wait_ready: waitReady,
+    rollback_on_failure: rollbackOnFailure,
+  };
+}
+
+/** The query of a stream: what is not undefined. */
+export function searchOf(values: Readonly<Record<string, unknown>>): URLSearchParams {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(given.map(([key, value]) => [key, String(value)]));
+}
+
+function momentText(field: string, moment: string | Date | undefined): string | undefined {
+  if (!(moment instanceof Date)) return moment;
+  if (Number.isFinite(moment.getTime())) return moment.toISOString();
+  throw new ProcsupError("bad_request", `Invalid "${field}" ${quote(moment)}`);
+}
+
+function refuseUnsendable(this: Record<string, unknown>, key: string): unknown {
+  // As it was before its `toJSON` was asked.
+  const value = this[key];
+  const isObject = typeof value === "object" && value !== null;
+  const isPlain = !isObject || Array.isArray(value) ||
+    Object.prototype.toString.call(value) === "[object Object]";
+  const isText = !["bigint", "symbol", "function"].includes(typeof value);
+  const isFinite = typeof value !== "number" || Number.isFinite(value);
+  if (isPlain && isText && isFinite) return value;
+  throw new ProcsupError("invalid_config", `Invalid "${key}" ${quote(value)}: JSON cannot hold it`);
+}

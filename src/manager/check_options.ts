@@ -1,0 +1,81 @@
+/** What a program gave the library's manager, looked at before anything is done. */
+
+import { parseConfig } from "../model/config_schema.ts";
+import { didYouMean } from "../model/did_you_mean.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
+import type { ProcessDefaults } from "../model/process_config.ts";
+import { quote } from "../model/quote.ts";
+import type { LogOptions, SupervisorConfig } from "./manager_options.ts";
+import { wireDefaults } from "./wire_defaults.ts";
+
+const KEYS: readonly (keyof SupervisorConfig)[] = ["logDir", "defaults", "warn", "onNews"];
+const DEFAULTS: readonly (keyof ProcessDefaults)[] = [
+  "restartPolicy",
+  "maxRestarts",
+  "restWindow",
+  "stopTimeout",
+];
+
+/**
+ * What a manager is made with, safe to work with: a `warn` that throws fails by itself. Throws
+ * `invalid_config` naming the key that is wrong, and what it holds.
+ */
+export function checkedConfig(config: SupervisorConfig): SupervisorConfig {
+  refuseUnknown("configuration", config, KEYS);
+  const { logDir, defaults, warn } = config;
+  if (logDir !== undefined && (typeof logDir !== "string" || logDir === "")) {
+    throw invalid(`Invalid "logDir" ${quote(logDir)}: expected the path of a directory`);
+  }
+  if (warn !== undefined && typeof warn !== "function") {
+    throw invalid(`Invalid "warn" ${quote(warn)}: expected a function`);
+  }
+  if (defaults !== undefined) checkDefaults(defaults);
+  return warn === undefined ? config : { ...config, warn: apart(warn) };
+}
+
+function checkDefaults(defaults: ProcessDefaults): void {
+  refuseUnknown("defaults", defaults, DEFAULTS);
+  try {
+    parseConfig({ name: "any", entrypoint: "any", cwd: "/", ...wireDefaults(defaults, {}) });
+  } catch (error) {
+    throw invalid(`In the defaults: ${messageOf(error)}`);
+  }
+}
+
+/** What it throws is its own affair, as that of an event listener: no process is left half stopped by it. */
+function apart(warn: (message: string) => void): (message: string) => void {
+  return (message) => {
+    try {
+      warn(message);
+    } catch (error) {
+      reportError(error);
+    }
+  };
+}
+
+/** Throws `bad_request` for what the filter of a log does not look at. */
+export function checkLogOptions({ tail, follow, until }: LogOptions): void {
+  if (tail !== undefined && !(Number.isSafeInteger(tail) && tail >= 0)) {
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid "tail" ${quote(tail)}: expected a number of lines, 0 for all`,
+    );
+  }
+  if (follow && until !== undefined) {
+    throw new ProcsupError("bad_request", 'Invalid "until": what is followed has no end');
+  }
+}
+
+function refuseUnknown(what: string, given: unknown, known: readonly string[]): void {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw invalid(`Invalid ${what} ${quote(given)}: expected an object`);
+  }
+  const key = Object.keys(given).find((name) => !known.includes(name));
+  if (key === undefined) return;
+  const near = didYouMean(key, known);
+  throw invalid(`Unknown key "${key}"` + (near ? `: did you mean "${near}"?` : ""));
+}
+
+function invalid(message: string): ProcsupError {
+  return new ProcsupError("invalid_config", message);
+}

@@ -1,0 +1,40 @@
+/** The points in a process's life that can be waited for. */
+
+import { didYouMean } from "../model/did_you_mean.ts";
+import { ProcsupError } from "../model/errors.ts";
+import type { ProcessInfo } from "../model/process_info.ts";
+import { quote } from "../model/quote.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+
+/** Their names; `exit` is at rest for good: stopped, left crashed, or given up. */
+export const WAIT_POINTS = ["running", "ready", "stopped", "exit"] as const;
+
+/** One of them. */
+export type WaitPoint = typeof WAIT_POINTS[number];
+
+const REACHED: Readonly<Record<WaitPoint, (info: ProcessInfo) => boolean>> = {
+  running: ({ state }) => state === "running",
+  ready: ({ state, ready }) => state === "running" && ready,
+  stopped: ({ state }) => state === "stopped",
+  exit: ({ state }) => ["stopped", "crashed", "errored"].includes(state),
+};
+
+/**
+ * Resolves when each process has come to a point. Throws `bad_request` for one that is none, why a
+ * process is gone that was deleted or let go of before, and the signal's reason.
+ */
+export async function untilReached(
+  processes: readonly ManagedProcess[],
+  point: WaitPoint,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (!Object.hasOwn(REACHED, point)) {
+    const near = didYouMean(String(point), WAIT_POINTS);
+    const what = near === undefined ? `one of ${WAIT_POINTS.join(", ")}` : `"${near}"`;
+    throw new ProcsupError("bad_request", `Invalid "for" ${quote(point)}: expected ${what}`);
+  }
+  await Promise.all(processes.map((process) => {
+    const given = signal === undefined ? [process.gone] : [signal, process.gone];
+    return process.until(() => REACHED[point](process.info()), AbortSignal.any(given));
+  }));
+}

@@ -1,0 +1,25 @@
+/** A value as it stands in an error. */
+
+const MAX_LENGTH = 80;
+
+/** As JSON where that tells it, else as the engine writes it: `NaN`, `5n`, `/x/`. Cut after 80 characters. */
+export function quote(value: unknown): string {
+  const text = isJson(value)
+    ? textOf(value)
+    : String(value) + (typeof value === "bigint" ? "n" : "");
+  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 3)}…` : text;
+}
+
+function isJson(value: unknown): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object" || value === null) return typeof value === "string";
+  return Array.isArray(value) || Object.prototype.toString.call(value) === "[object Object]";
+}
+
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "an object";
+  } catch {
+    return "an object";
+  }
+}

@@ -1,0 +1,60 @@
+/** A failure as it stands on the wire, the same on the socket and the web surface. */
+
+import { type ErrorCode, isErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
+import { PROCESS_STATES, type ProcessState } from "../model/process_info.ts";
+import { StartFailedError } from "../model/start_failed.ts";
+import { AmbiguousTargetError } from "../model/target.ts";
+
+/** `ProcsupError` on the wire. */
+export interface ErrorJson {
+  readonly error: string;
+  /** The machine-readable name of the failure. */
+  readonly code: ErrorCode;
+  /** What to do next. */
+  readonly hint?: string;
+  /** Of `ambiguous_target`: names of the processes that matched. */
+  readonly matches?: readonly string[];
+  /** Of `start_failed`: the process, the state it is left in, and what its standard error held last. */
+  readonly name?: string;
+  readonly state?: ProcessState;
+  readonly last_stderr?: readonly string[];
+}
+
+/** The wire form of anything that was thrown. */
+export function errorJson(error: unknown): ErrorJson {
+  if (!(error instanceof ProcsupError)) return { error: messageOf(error), code: "internal" };
+  const { message, code, hint } = error;
+  const rest = { code, ...(hint === undefined ? {} : { hint }) };
+  if (error instanceof AmbiguousTargetError) {
+    return { error: message, ...rest, matches: error.matches };
+  }
+  if (error instanceof StartFailedError) {
+    const { summary, processName: name, state, lastStderr: last_stderr } = error;
+    return { error: summary, ...rest, name, state, last_stderr };
+  }
+  return { error: message, ...rest };
+}
+
+/** The error that a daemon, of whatever version, told of. */
+export function errorOf(told: Readonly<Record<string, unknown>>): ProcsupError {
+  const message = String(told.error);
+  const code = isErrorCode(told.code) ? told.code : "internal";
+  const options = typeof told.hint === "string" ? { hint: told.hint } : undefined;
+  if (code === "ambiguous_target" && isTexts(told.matches)) {
+    return new AmbiguousTargetError(message, told.matches, options);
+  }
+  const { name: processName, state, last_stderr: lastStderr } = told;
+  if (
+    code === "start_failed" && typeof processName === "string" && isState(state) &&
+    isTexts(lastStderr)
+  ) return new StartFailedError(message, { processName, state, lastStderr }, options);
+  return new ProcsupError(code, message, options);
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === "string");
+}
+
+function isState(value: unknown): value is ProcessState {
+  return (PROCESS_STATES as readonly unknown[]).includes(value);
+}

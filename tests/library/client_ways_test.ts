@@ -1,0 +1,276 @@
+/** `./client`: both ways to a daemon give and refuse the same, and say it in the same words. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { AmbiguousTargetError, Client, ProcsupError, StartFailedError } from "../../src/client.ts";
+import { TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { cleanTest } from "./support.ts";
+
+const APP = { name: "app", binary: "/bin/sh", args: ["-c", "echo hi; echo no >&2; exec sleep 99"] };
+/** Nobody waits a second for it. */
+const SOON = { cwd: "/", minUptime: "50ms", restartPolicy: "never" } as const;
+
+/** What a call gives, or all there is to the error that it throws; ids and times left out. */
+async function outcome(act: () => unknown): Promise<string> {
+  const data = await Promise.resolve().then(act).catch((error) => ({
+    is: error.constructor.name,
+    message: error.message,
+    ...error,
+    cause: undefined,
+  }));
+  return (JSON.stringify(data) ?? "nothing").replace(
+    /\b[0-9a-f]{8}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{3,}\b/g,
+    "#",
+  );
+}
+
+interface Scene extends AsyncDisposable {
+  readonly daemon: TestDaemon;
+  readonly socket: Client;
+  readonly web: Client;
+  /** Both ways, one after the other, `undo` after each. */
+  same(act: (client: Client) => unknown, undo?: () => Promise<unknown>): Promise<string>;
+}
+
+async function scene(): Promise<Scene> {
+  const daemon = await TestDaemon.start();
+  const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
+  const socket = new Client({ home: daemon.home });
+  const web = new Client({ url, token: (await daemon.client.call("token")).token });
+  return {
+    ...{ daemon, socket, web },
+    async same(act, undo = () => Promise.resolve()) {
+      const first = await outcome(() => act(socket));
+      await undo().catch(() => {});
+      assertEquals(await outcome(() => act(web)), first, String(act));
+      await undo().catch(() => {});
+      return first;
+    },
+    [Symbol.asyncDispose]: () => daemon[Symbol.asyncDispose](),
+  };
+}
+
+cleanTest("Client's verbs do the same over both ways", async () => {
+  await using given = await scene();
+  const { socket, same } = given;
+  const remove = () => socket.remove("new");
+  const isNamed = await same(
+    async (c) => (await c.start({ ...APP, ...SOON, name: "new" })).name,
+    remove,
+  );
+  assertEquals(isNamed, '"new"');
+  await socket.start({ ...APP, ...SOON, instances: 2 });
+  const log = socket.logs("app:0").then(() => socket.logs("app:0"));
+  assertEquals((await log).lines, "50");
+  await waitFor(async () => (await socket.logs("app:0", { stderr: true })).logs === "no\n");
+
+  await same((c) => c.scale("app", "+1"), () => socket.scale("app", 2));
+  await same((c) => c.signal("app", "SIGCONT"));
+  await same((c) => c.reload("app"));
+  await same((c) => c.rollingReload("app", { batchSize: "100%", waitReady: false }));
+  await same((c) => c.wait("app", { for: "running" }).then((all) => all.length));
+  await same((c) => c.startAgain("app").then(({ name }) => name));
+  await same((c) => c.stop("app", { timeout: 2e9 }), () => socket.startAgain("app"));
+  await same((c) => c.why("app:0").then((why) => Object.keys(why)));
+  await same((c) => c.history("app:0").then(({ name }) => name));
+  const changed = await same(
+    (c) => c.reconfigure("app", { tags: ["new"], stopTimeout: "9s", maxMemory: null }),
+    () => socket.reconfigure("app", { tags: null, stopTimeout: null }),
+  );
+  assert(changed.includes('"status":"changed"'), changed);
+  await same((c) => c.cronList());
+  await same((c) => c.systemMetrics().then((metrics) => Object.keys(metrics)));
+  await same((c) => c.systemInfo().then(({ home }) => home));
+  await same((c) => c.ports());
+  assertEquals(
+    await same((c) => c.logs("app:0", { lines: 1, grep: "h.*", since: "1h" }).then((l) => l.logs)),
+    '"hi\\n"',
+  );
+  const streams = [{}, { only: "stderr" }, { grep: "hi", invert: true }, {
+    until: new Date(0),
+  }] as const;
+  for (const query of streams) {
+    await same(async (c) => await Array.fromAsync(await c.streamLogs("app", query)));
+  }
+  await same((c) => c.flush("app"));
+  await same((c) => c.cronRun("app:0"));
+  await same((c) => c.save());
+  await socket.remove("app");
+  assert((await same((c) => c.save())).includes("wrong_state"));
+  await same((c) => c.save({ allowEmpty: true }));
+});
+
+cleanTest("Client's errors are the same over both ways, with all they carry", async () => {
+  await using given = await scene();
+  const { socket, web, same } = given;
+  const dies = { ...APP, ...SOON, name: "dies", args: ["-c", "echo no room >&2; exit 3"] };
+  await same((c) => c.start(dies, { wait: true }), () => socket.remove("dies"));
+  const failed = await assertRejects(() => web.start(dies, { wait: true }), StartFailedError);
+  assertEquals([failed.state, failed.lastStderr], ["crashed", ["no room"]]);
+  await same((c) => c.restart("dies", { wait: true }));
+  await same((c) => c.startAgain("dies", { wait: true }));
+  await socket.start({ ...APP, ...SOON, instances: 2, tags: ["50%", "a/b", "ü"] });
+  const many = await assertRejects(() => web.inspect("app"), AmbiguousTargetError);
+  assertEquals(many.matches, ["app:0", "app:1"]);
+  const targets = [
+    "app",
+    "tag:50%",
+    "tag:a/b",
+    "tag:ü",
+    "ap",
+    "",
+    ".",
+    "..",
+    "../list",
+    "a?b#c",
+    "😀",
+    "\ud800",
+  ];
+  for (const target of targets) await same((c) => c.inspect(target));
+  for (const target of ["..", ""]) await same((c) => c.logs(target));
+  await same((c) => c.stop("app", { timeout: "soon" }));
+  await same((c) => c.logs("app:0", { lines: -1 }));
+  await same((c) => c.logs("app:0", { since: new Date(NaN) }));
+  await same((c) => c.streamLogs("app", { grep: "(" }));
+  await same((c) => c.streamLogs("app", { follow: true, until: "1s" }));
+  await same((c) => c.events({ target: "nobody" }));
+  await same((c) => c.wait("app", { for: "stopped", timeout: 2e7 }));
+  await same((c) => c.reconfigure("app", { env: { KEY: "***" } }));
+  await same((c) => c.rollingReload("app", { batchSize: 9 }));
+  const nowhere = { args: ["-c", "echo nowhere >&2; exit 1"] };
+  await same((c) => c.reconfigure("app", nowhere));
+  // Of the run that failed, not of the one that was put back.
+  const back = await assertRejects(() => socket.reconfigure("app", nowhere), StartFailedError);
+  assertEquals([back.state, back.lastStderr], ["running", ["nowhere"]]);
+  for (
+    const part of [{ target: "app" }, { wait: true }, { nme: 1 }, { maxRestarts: 5n }, {
+      nice: NaN,
+    }]
+  ) {
+    const told = await same((c) => c.start({ ...dies, ...part } as never));
+    assert(told.includes("invalid_config"), told);
+  }
+  await same((c) => c.list({ signal: AbortSignal.abort(new Error("not now")) }));
+  await same((c) => c.wait("app", { for: "stopped", signal: AbortSignal.timeout(20) }));
+});
+
+cleanTest("a process's own stop timeout holds over both ways", async () => {
+  await using given = await scene();
+  const { socket, same } = given;
+  const deaf = "trap '' TERM; echo up; while :; do sleep 0.02; done";
+  const config = {
+    name: "deaf",
+    binary: "/bin/sh",
+    args: ["-c", deaf],
+    cwd: "/",
+    stopTimeout: "100ms",
+  };
+  const taken = await same(async (client) => {
+    await socket.start({ ...config, readyLog: "up" }, { wait: true });
+    const before = performance.now();
+    await client.stop("deaf");
+    return performance.now() - before < 2000;
+  }, () => socket.remove("deaf"));
+  assertEquals(taken, "true");
+});
+
+cleanTest(
+  "Client's streams end by signal, by cancelling, and with closed when the daemon goes away",
+  async () => {
+    await using given = await scene();
+    const { daemon, socket, web } = given;
+    await socket.start({ ...APP, cwd: "/" });
+    const open = (client: Client, signal: AbortSignal): Promise<ReadableStream<unknown>>[] => [
+      client.events({ signal }),
+      client.streamLogs("app", { follow: true, newOnly: true, signal }),
+    ];
+    for (const client of [socket, web]) {
+      const enough = new AbortController();
+      const streams = await Promise.all(open(client, enough.signal));
+      const all = Promise.all(streams.map((stream) => Array.fromAsync(stream)));
+      enough.abort(new Error("enough"));
+      assertEquals(await all, [[], []]);
+      // Nothing that is left unread, or is cancelled under a read, may stay open.
+      for (const stream of await Promise.all(open(client, new AbortController().signal))) {
+        const reader = stream.getReader();
+        const read = reader.read();
+        await reader.cancel();
+        assertEquals((await read).done, true);
+      }
+      for await (const { line } of await client.streamLogs("app", { follow: true })) {
+        assert(["hi", "no"].includes(line));
+        break;
+      }
+    }
+    const signal = new AbortController().signal;
+    const streams = await Promise.all([socket, web].flatMap((client) => open(client, signal)));
+    const ends = streams.map((stream) => outcome(() => Array.fromAsync(stream)));
+    await daemon.terminate();
+    for (const end of await Promise.all(ends)) assert(end.includes('"code":"closed"'), end);
+  },
+);
+
+cleanTest(
+  "Client tells who answers instead of a daemon, and takes a URL below a path",
+  async () => {
+    await using given = await scene();
+    const { url } = await given.daemon.client.call("web_status");
+    const { token } = await given.daemon.client.call("token");
+    const page = { "content-type": "text/html" };
+    const pages: Readonly<Record<string, () => Response>> = {
+      down: () => new Response("<h1>Bad gateway</h1>", { status: 502, headers: page }),
+      login: () => new Response("<h1>Sign in</h1>", { headers: page }),
+      moved: () => new Response(null, { status: 301, headers: { location: "https://there/" } }),
+    };
+    await using server = Deno.serve({ port: 0, onListen() {} }, async (request) => {
+      const { pathname } = new URL(request.url);
+      const [, folder = "", path = ""] = /^\/(\w+)(\/.*)$/.exec(pathname) ?? [];
+      if (folder !== "proxied") return pages[folder]!();
+      const { method, headers, body } = request;
+      return await fetch(`${url}${path}`, { method, headers, body });
+    });
+    const below = (folder: string) =>
+      new Client({ url: `http://127.0.0.1:${server.addr.port}/${folder}/`, token });
+    assertEquals((await below("proxied").start({ ...APP, cwd: "/" })).name, "app");
+    const says: Readonly<Record<string, string>> = {
+      down: "HTTP 502 with text/html",
+      login: "HTTP 200 with text/html",
+      moved: "HTTP 301",
+    };
+    for (const [folder, what] of Object.entries(says)) {
+      const client = below(folder);
+      for (const act of [client.list(), client.start(APP), client.stop("app"), client.events()]) {
+        const error = await assertRejects(() => act as Promise<unknown>, ProcsupError, what);
+        assertEquals((error as ProcsupError).code, "daemon_unreachable");
+      }
+    }
+  },
+);
+
+Deno.test("Client refuses a home, a URL or a token that cannot be one", () => {
+  const refused = (options: unknown) => {
+    try {
+      new Client(options as { url: string; token: string });
+    } catch (error) {
+      assert(error instanceof ProcsupError && error.code === "bad_request");
+      return error.message;
+    }
+  };
+  const token = "secret";
+  const expected = 'expected one such as "http://127.0.0.1:9615"';
+  assertEquals(refused({ url: "localhost", token }), `Invalid "url" "localhost": ${expected}`);
+  assertEquals(refused({ url: undefined, token }), `Invalid "url" undefined: ${expected}`);
+  assertEquals(refused({ url: "ftp://x", token }), `Invalid "url" "ftp://x": ${expected}`);
+  assertEquals(refused({ url: "http://u:p@x", token }), 'Invalid "url": it holds a user');
+  assertEquals(refused({ url: "http://x/?token=1", token }), 'Invalid "url": it holds a query');
+  for (const home of ["", 5]) {
+    const said = `Invalid "home" ${JSON.stringify(home)}: expected the path of a directory`;
+    assertEquals(refused({ home }), said);
+  }
+  for (const bad of [undefined, "", "two words", "line\n", "ü"]) {
+    assertEquals(
+      refused({ url: "http://x", token: bad }),
+      'Invalid "token": expected one word, as "procsup token" prints it',
+    );
+  }
+});

@@ -1,0 +1,226 @@
+/** Waiting for what was started, and what a start that failed tells. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Manager, ProcsupError, StartFailedError } from "../../src/mod.ts";
+import { cleanTest, codeOf, openManager, shell, sleeper } from "./support.ts";
+
+const DIES = "echo no room >&2; exit 3";
+
+async function failedStart(act: Promise<unknown>): Promise<StartFailedError> {
+  const error = await assertRejects(() => act, StartFailedError);
+  assert(error instanceof ProcsupError);
+  assertEquals(error.code, "start_failed");
+  return error;
+}
+
+cleanTest(
+  "addProcess() with wait resolves when it is ready, and throws what it said when it is not",
+  async () => {
+    await using opened = await openManager({ defaults: { restartPolicy: "never" } });
+    const { manager } = opened;
+    const slow = shell("slow", "sleep 0.1; echo ready; exec sleep 1000", { readyLog: "^ready$" });
+    assertEquals(
+      manager.inspect(await manager.addProcess({ ...slow, waitReady: true })).ready,
+      false,
+    );
+    await manager.remove("slow");
+    assert(manager.inspect(await manager.addProcess(slow, { wait: true })).ready);
+
+    const error = await failedStart(manager.addProcess(shell("dies", DIES), { wait: true }));
+    assertEquals(error.summary, 'Cannot start "dies": exited with code 3');
+    assertEquals(error.message, `${error.summary}; it said last:\n  no room`);
+    assertEquals([error.processName, error.state, error.lastStderr], ["dies", "crashed", [
+      "no room",
+    ]]);
+    assertEquals(manager.inspect("dies").state, "crashed");
+    for (const verb of ["restart", "reload"] as const) {
+      assertEquals((await failedStart(manager[verb]("dies", { wait: true }))).lastStderr, [
+        "no room",
+      ]);
+    }
+  },
+);
+
+cleanTest("wait() resolves at a point in the life of a process and of each instance", async () => {
+  await using opened = await openManager({ defaults: { restartPolicy: "never" } });
+  const { manager } = opened;
+  await manager.addProcess(shell("job", "sleep 0.1; exit 4"));
+  const [ended] = await manager.wait("job", { for: "exit" });
+  assertEquals([ended?.state, ended?.exitCode], ["crashed", 4]);
+  await manager.addProcess(sleeper("many", { instances: 3 }));
+  assertEquals((await manager.wait("many")).map(({ state }) => state), Array(3).fill("running"));
+  const given = manager.wait("many", { for: "stopped", signal: AbortSignal.timeout(20) });
+  assertEquals((await assertRejects(() => given)).name, "TimeoutError");
+  // @ts-expect-error: it is no point.
+  assertEquals(await codeOf(manager.wait("many", { for: "exti" })), "bad_request");
+
+  await manager.addProcess(shell("sent", DIES, { autostart: true }));
+  await manager.wait("sent", { for: "exit" });
+  const removed = codeOf(manager.wait("sent", { for: "ready" }));
+  await manager.remove("sent");
+  assertEquals(await removed, "wrong_state");
+  const closed = codeOf(manager.wait("many", { for: "stopped" }));
+  await manager.close();
+  assertEquals(await closed, "none");
+  assertEquals(await codeOf(manager.wait("many")), "closed");
+});
+
+cleanTest("scale(), signal() and rollingReload() act on the instances", async () => {
+  await using opened = await openManager();
+  const { manager } = opened;
+  await manager.addProcess(sleeper("app", { instances: 2 }));
+  await manager.scale("app", "+1");
+  const pids = () => manager.list().map(({ pid }) => pid);
+  const before = pids();
+  assertEquals(before.length, 3);
+  await manager.rollingReload("app", { batchSize: "100%", waitReady: false });
+  assertEquals(pids().filter((pid) => before.includes(pid)), []);
+  await manager.scale("app", 1);
+  await manager.signal("app", "SIGKILL");
+  await manager.wait("app", { for: "running" });
+  assertEquals(await codeOf(manager.signal("app", "SIGNO" as "SIGKILL")), "bad_request");
+  assertEquals(await codeOf(manager.scale("app", 0)), "bad_request");
+  assertEquals(await codeOf(manager.rollingReload("app", { batchSize: 9 })), "bad_request");
+});
+
+cleanTest(
+  "a program ends by itself once its manager is closed, whatever it still reads",
+  async () => {
+    await using opened = await openManager();
+    const source = `
+    import { Manager } from "${new URL("../../src/mod.ts", import.meta.url)}";
+    const manager = await Manager.open({ logDir: "${opened.logDir}/own" });
+    await manager.addProcess({ name: "app", binary: "/bin/sh", args: ["-c", "echo up; exec sleep 1000"] });
+    const log = manager.logs("app", { follow: true }).getReader();
+    await log.read();
+    manager.events().getReader().read();
+    const rest = log.read();
+    await manager.close();
+    console.log((await rest).done);`;
+    const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "--allow-all",
+        "--no-config",
+        "--ext=ts",
+        `data:application/typescript,${encodeURIComponent(source)}`,
+      ],
+      signal: AbortSignal.timeout(10_000),
+    }).output();
+    assertEquals([code, new TextDecoder().decode(stdout)], [0, "true\n"]);
+  },
+);
+
+cleanTest("a followed log ends with the last words of a process that is removed", async () => {
+  await using opened = await openManager();
+  const { manager } = opened;
+  const last = "trap 'echo line; printf end; exit 0' TERM; echo up; while :; do sleep 0.01; done";
+  await manager.addProcess(shell("app", last));
+  const texts = [{}, { grep: "line|end|up" }].map((filter) => {
+    return new Response(manager.logs("app", { follow: true, ...filter })).text();
+  });
+  const reader = manager.logs("app", { follow: true }).getReader();
+  await reader.read();
+  await manager.remove("app");
+  await reader.cancel();
+  assertEquals(await Promise.all(texts), ["up\nline\nend", "up\nline\nend\n"]);
+});
+
+cleanTest(
+  "Manager.open() names what is wrong with its configuration, and leaves foreign directories as they are",
+  async () => {
+    await using opened = await openManager();
+    const folder = `${opened.logDir}/sources`;
+    Deno.mkdirSync(folder);
+    Deno.chmodSync(folder, 0o755);
+    const told = async (config: unknown) => {
+      const error = await assertRejects(() => Manager.open(config as object), ProcsupError);
+      return `${(error as ProcsupError).code} ${error.message}`;
+    };
+    assertEquals(
+      await told({ logdir: folder }),
+      'invalid_config Unknown key "logdir": did you mean "logDir"?',
+    );
+    assertEquals(
+      await told({ logDir: "" }),
+      'invalid_config Invalid "logDir" "": expected the path of a directory',
+    );
+    assertEquals(
+      await told({ logDir: 5 }),
+      'invalid_config Invalid "logDir" 5: expected the path of a directory',
+    );
+    assertEquals(
+      await told({ logDir: folder, defaults: { maxRestarts: NaN } }),
+      'invalid_config In the defaults: Invalid "max_restarts" NaN: expected number, received NaN',
+    );
+    Deno.writeTextFileSync(`${folder}/app.ts`, "");
+    assertEquals(
+      await told({ logDir: folder }),
+      `home_unusable Refusing home "${folder}": it is open to others and holds other things: ` +
+        "name a directory of its own",
+    );
+    assertEquals(Deno.statSync(folder).mode! & 0o777, 0o755);
+    assertEquals([...Deno.readDirSync(folder)].length, 1);
+    Deno.removeSync(`${folder}/app.ts`);
+    await (await Manager.open({ logDir: folder })).close();
+  },
+);
+
+cleanTest(
+  "a configuration that cannot be one is refused by the name of what is wrong",
+  async () => {
+    await using opened = await openManager();
+    const { manager } = opened;
+    const cycle: Record<string, unknown> = {};
+    cycle.hooks = cycle;
+    const wrong: [object, string][] = [
+      [{ maxRestarts: NaN }, 'Invalid "max_restarts" NaN'],
+      [{ maxRestarts: 5n }, 'Invalid "max_restarts" 5n'],
+      [{ stopTimeout: "-5s" }, 'Invalid "stop_timeout" "-5s"'],
+      [{ readyLog: /x/ }, 'Invalid "ready_log" /x/'],
+      [{ cwd: new URL("file:///tmp") }, 'Invalid "cwd" file:///tmp'],
+      [{ restart_policy: "never", restartPolicy: "never" }, "mean the same, give one"],
+      [{ env: JSON.parse('{"__proto__": "x"}') }, 'Invalid "env.__proto__"'],
+      [cycle, "Cannot read the configuration: Maximum call stack"],
+      [{
+        get tags() {
+          throw new Error("boom");
+        },
+      }, "Cannot read the configuration: boom"],
+      [{
+        env: {
+          get A() {
+            throw new Error("bang");
+          },
+        },
+      }, "Cannot read the configuration: bang"],
+    ];
+    for (const [part, message] of wrong) {
+      const config = Object.create(null, {
+        ...Object.getOwnPropertyDescriptors(sleeper("app")),
+        ...Object.getOwnPropertyDescriptors(part),
+      });
+      const error = await assertRejects(() => manager.addProcess(config), ProcsupError, message);
+      assertEquals((error as ProcsupError).code, "invalid_config", message);
+    }
+    for (const nothing of [null, 5, "app", []]) {
+      assertEquals(await codeOf(manager.addProcess(nothing as never)), "invalid_config");
+    }
+    assertEquals(manager.list(), []);
+    const config = {
+      ...sleeper("app"),
+      cwd: undefined,
+      args: Object.freeze(["-c", "exec sleep 9"]),
+    };
+    await manager.addProcess(Object.freeze(config));
+    assertEquals(manager.inspect("app").config.cwd, Deno.cwd());
+    await manager.addProcess(sleeper("here", { cwd: "." }));
+    assertEquals(manager.inspect("here").config.cwd, Deno.cwd());
+    for (const tail of [-1, 1.5, NaN, "3"]) {
+      assertEquals(
+        await codeOf((async () => await manager.logs("app", { tail: tail as number }).cancel())()),
+        "bad_request",
+      );
+    }
+  },
+);
