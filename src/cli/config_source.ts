@@ -51,8 +51,8 @@ export async function readSource(
   };
 }
 
-/** `--profile`, PM2's `--env production`, or the environment. */
-function profileOf({ flags }: CommandContext): string | undefined {
+/** The profile that is asked for: `--profile`, PM2's `--env production`, or the environment. */
+export function profileOf({ flags }: CommandContext): string | undefined {
   const environment = flags.list("env").find((word) => !word.includes("="));
   return flags.text("profile") ?? environment ?? (Deno.env.get("PROCSUP_PROFILE") || undefined);
 }

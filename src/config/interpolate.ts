@@ -1,4 +1,4 @@
-/** `${VAR}`, `${VAR:-default}` and `$$` in values of `env` and `args`. */
+/** `${VAR}`, `${VAR:-default}` and `$$` in texts of configuration files. */
 
 const REFERENCE = /\$\$|\$\{([^}]*)\}/g;
 const INSIDE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;

@@ -18,6 +18,7 @@ function processSchema(): JsonSchema {
   properties.args = { ...properties.args, items: { type: ["string", "number", "boolean"] } };
   // Against the file, where a process given by itself has no file to be against.
   properties.cwd = { type: "string", minLength: 1 };
+  properties.health_check = withVariables(properties.health_check!, ["url", "tcp_endpoint"]);
   for (const [key, description] of Object.entries(KEY_DESCRIPTIONS)) {
     if (properties[key] !== undefined) properties[key] = { ...properties[key], description };
   }
@@ -27,6 +28,12 @@ function processSchema(): JsonSchema {
 /** Numbers and booleans are taken as they are written. */
 function withTexts(map: JsonSchema): JsonSchema {
   return { ...map, additionalProperties: { type: ["string", "number", "boolean"] } };
+}
+
+/** Texts in which `${VAR}` stands for what is checked once it is filled in. */
+function withVariables(object: JsonSchema, keys: readonly string[]): JsonSchema {
+  const texts = Object.fromEntries(keys.map((key) => [key, { type: "string", minLength: 1 }]));
+  return { ...object, properties: { ...object.properties as object, ...texts } };
 }
 
 function toJson(schema: z.ZodType): JsonSchema {

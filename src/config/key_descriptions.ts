@@ -32,7 +32,7 @@ export const KEY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   listen_timeout: "How long becoming ready may take.",
   ready_log: "Ready when a line of its output matches this regular expression.",
   ready_delay: "Ready when it has been up for that long.",
-  health_check: "How it is checked while it runs.",
+  health_check: "How it is checked while it runs. In url and tcp_endpoint ${VAR} is filled in.",
   hooks: "Shell commands at points of its life.",
   watch: "Restart when files change.",
   instances: "How many copies run.",
@@ -45,7 +45,8 @@ export const KEY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   cron: "Run by the clock, instead of being kept up.",
   max_memory: "Memory of the whole tree that makes it be restarted.",
   max_age: "Age that makes it be restarted.",
-  sockets: "Listening sockets, address:port, that every instance inherits from descriptor 3 on.",
+  sockets:
+    "Listening sockets, address:port, that every instance inherits from descriptor 3 on; ${VAR} is filled in.",
   uid: "User to run as.",
   gid: "Group to run as.",
   umask: "Octal file mode mask.",

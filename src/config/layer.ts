@@ -36,21 +36,36 @@ export function folderOf(file: string): string {
 }
 
 function withText(layer: Layer, context: LayerContext): Record<string, unknown> {
-  const { env, args } = layer.value;
+  const { env, health_check } = layer.value;
   const filled = (value: unknown, path: Path) => filledText(value, path, layer, context);
+  const lists = LISTS.flatMap((key) => {
+    const list = layer.value[key];
+    if (!Array.isArray(list)) return [];
+    return [[key, list.map((value, index) => filled(value, [key, index]))]];
+  });
   return {
     ...layer.value,
-    ...(isMap(env)
+    ...Object.fromEntries(lists),
+    ...(isMap(env) ? { env: mapped(env, (value, key) => filled(value, ["env", key])) } : {}),
+    ...(isMap(health_check)
       ? {
-        env: Object.fromEntries(
-          Object.entries(env).map(([key, value]) => [key, filled(value, ["env", key])]),
-        ),
+        health_check: mapped(health_check, (value, key) =>
+          ENDPOINTS.has(key) && typeof value === "string"
+            ? filled(value, ["health_check", key])
+            : value),
       }
       : {}),
-    ...(Array.isArray(args)
-      ? { args: args.map((value, index) => filled(value, ["args", index])) }
-      : {}),
   };
+}
+
+/** Lists of texts that may hold variables. */
+const LISTS = ["args", "sockets"] as const;
+
+/** Keys of a health check that may; its command is the shell's. */
+const ENDPOINTS: ReadonlySet<string> = new Set(["url", "tcp_endpoint", "address"]);
+
+function mapped(map: Record<string, unknown>, change: (value: unknown, key: string) => unknown) {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
 }
 
 /** A text of a layer with its variables filled in; what is no text stays as it is. */

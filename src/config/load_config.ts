@@ -13,6 +13,7 @@ import { type LoadedSettings, loadSettings } from "./load_settings.ts";
 import { loadCritical } from "./load_run.ts";
 import { ConfigProblem, throwProblems } from "./problem.ts";
 import { type Note, readFiles } from "./read_files.ts";
+import { variablesOf } from "./variables.ts";
 
 /** What is loaded. */
 export interface LoadRequest {
@@ -22,7 +23,7 @@ export interface LoadRequest {
   readonly content?: { readonly file: string; readonly text: string };
   /** Absolute paths; the later ones are laid over the earlier ones. */
   readonly files: readonly string[];
-  /** Where `${…}` is looked up. */
+  /** Where `${…}` is looked up, before the `.env` beside a file. */
   readonly env: Readonly<Record<string, string>>;
   readonly profile?: string;
 }
@@ -42,7 +43,7 @@ export interface LoadedConfig {
   readonly settings: LoadedSettings;
   /** Names of the processes whose end is the end of `procsup run`. */
   readonly critical: readonly string[];
-  /** The variables that `${…}` named, as far as they are set. */
+  /** The variables that `${…}` named, as far as they are set in the environment. */
   readonly variables: Readonly<Record<string, string>>;
   /** What another tool's file says and procsup has nothing for. */
   readonly notes: readonly Note[];
@@ -63,11 +64,9 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
     }
     parts.push(...having.map((shape) => shape.profile(profile)));
   }
-  const variables: Record<string, string> = {};
-  const lookup = (name: string) => {
-    if (!Object.hasOwn(request.env, name)) return undefined;
-    return variables[name] = request.env[name]!;
-  };
+  const files = documents.filter(({ literal, file }) => !literal && file.startsWith("/"));
+  const folders = new Set(files.map(({ file }) => folderOf(file)));
+  const { lookup, used } = variablesOf({ env: request.env, folders: [...folders] });
   const context = { lookup, problems };
   const defaults = parts.flatMap((part) => part.defaults);
   const names = new Set(parts.flatMap(({ processes }) => [...processes.keys()]));
@@ -79,7 +78,10 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   const settings = loadSettings(parts, context);
   const critical = loadCritical(parts, names, problems);
   throwProblems(distinct(problems));
-  return { processes: processes.map(({ loaded }) => loaded), settings, critical, variables, notes };
+  return {
+    ...{ processes: processes.map(({ loaded }) => loaded), settings, critical, notes },
+    variables: used,
+  };
 }
 
 interface Loading {

@@ -168,7 +168,8 @@ export class ConfigFiles {
       const other = origin.files.find((file) => readFileIfAny(file) !== undefined);
       if (other === undefined) continue;
       throw new ProcsupError("name_taken", `"${name}" comes from "${other}"`, {
-        hint: `Give it another name, or delete it first: procsup delete ${name}`,
+        hint: `A second checkout takes a daemon of its own, by --home or PROCSUP_HOME; else: ` +
+          `procsup delete ${name}, or another name`,
       });
     }
   }

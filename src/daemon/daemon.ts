@@ -1,6 +1,7 @@
 /** The daemon: lock, manager, socket and signals, put together; runs until it is told to end. */
 
 import { messageOf } from "../model/errors.ts";
+import type { ProcessChange } from "../model/process_change.ts";
 import { halt } from "../manager/halt.ts";
 import { openSupervisor, type Supervisor } from "../manager/supervisor.ts";
 import { recordDaemon, refuseNewerState } from "../platform/daemon_record.ts";
@@ -11,6 +12,7 @@ import { PROTOCOL, VERSION } from "../protocol/actions.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { DaemonLog } from "./daemon_log.ts";
 import { ConfigFiles } from "./config_files.ts";
+import { EventJournal } from "./event_journal.ts";
 import { Farewell } from "./farewell.ts";
 import { ipcApp } from "./ipc_server.ts";
 import { Quiet } from "./quiet.ts";
@@ -46,11 +48,15 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const early: string[] = [];
   const warn = (message: string) => log.current ? log.current.warn(message) : early.push(message);
   const webhooks = new Webhooks({ folder: paths.webhooks, warn });
-  const onNews = webhooks.early();
+  using journal = new EventJournal(paths.events);
+  const tellEarly = webhooks.early();
+  const onNews = (change: ProcessChange) => {
+    journal.record(change);
+    tellEarly?.(change);
+  };
   // The lock comes before the log: a second daemon must not touch the first one's.
   const manager = await openSupervisor({
-    ...{ logDir: options.home, warn },
-    ...(onNews === undefined ? {} : { onNews }),
+    ...{ logDir: options.home, warn, onNews },
   });
   using opened = new DaemonLog(paths.daemonLog);
   log.current = opened;
@@ -60,7 +66,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   using _signals = onSignals(["SIGTERM", "SIGINT"], () => ended.resolve("signalled"));
   using _errors = keepRunning((message) => warn(message));
   const endDaemon = () => queueMicrotask(() => ended.resolve("asked"));
-  const context = daemonContext(manager, paths, { endDaemon, warn, webhooks });
+  const context = daemonContext(manager, paths, { endDaemon, warn, webhooks, journal });
   // A daemon outlives its terminal: what would end others makes it read its files again.
   using _hangup = onSignals(["SIGHUP"], () => void context.configs.reloadLast(opened));
   const app = ipcApp(context);
@@ -99,10 +105,11 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
 function daemonContext(
   manager: Supervisor,
   paths: HomePaths,
-  { endDaemon, warn, webhooks }: {
+  { endDaemon, warn, webhooks, journal }: {
     readonly endDaemon: () => void;
     readonly warn: (message: string) => void;
     readonly webhooks: Webhooks;
+    readonly journal: EventJournal;
   },
 ): ActionContext {
   const token = new Token(paths.token);
@@ -114,7 +121,7 @@ function daemonContext(
   const configs = new ConfigFiles(fleet, paths.configs, settings);
   const farewell = new Farewell();
   const context: ActionContext = {
-    ...{ manager, paths, token, configs, web, webhooks, farewell, endDaemon },
+    ...{ manager, paths, token, configs, web, webhooks, journal, farewell, endDaemon },
   };
   return context;
 }

@@ -19,6 +19,9 @@ export interface ForegroundOptions {
   readonly home: string;
   /** Configuration files, or one process as `start` takes it. */
   readonly files?: readonly string[];
+  /** Which of the files' apps, and with what they depend on. */
+  readonly only?: string;
+  readonly profile?: string;
   readonly config?: Readonly<Record<string, unknown>>;
   /** Names of apps whose end is the end of all, beside those of the files; none: all must have ended. */
   readonly critical: readonly string[];
@@ -59,7 +62,7 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
 async function start(
   manager: Supervisor,
   webhooks: Webhooks,
-  { files, config, home, warn }: ForegroundOptions,
+  { files, only, profile, config, home, warn }: ForegroundOptions,
 ): Promise<readonly string[]> {
   if (config !== undefined) {
     const [first] = await manager.fleet.add({ ...config });
@@ -68,7 +71,11 @@ async function start(
   }
   const settings = new Settings({ fleet: manager.fleet, webhooks, warn });
   const configs = new ConfigFiles(manager.fleet, pathsIn(home).configs, settings);
-  const { errors, critical } = await configs.apply({ files: files!, startDown: true });
+  const { errors, critical } = await configs.apply({
+    ...{ files: files!, startDown: true },
+    ...(only === undefined ? {} : { only }),
+    ...(profile === undefined ? {} : { profile }),
+  });
   if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
   return critical;
 }

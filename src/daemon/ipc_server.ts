@@ -14,6 +14,7 @@ import { whileGood } from "../web/context.ts";
 import { allowRole } from "../web/gatekeeper.ts";
 import { type Principal, roleNeeded } from "../web/roles.ts";
 import type { ActionContext } from "./actions/context.ts";
+import { pastEvents } from "./past_events.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { ACTION_NAMES, dispatch } from "./actions/mod.ts";
 import { LogBatch } from "./log_batch.ts";
@@ -70,6 +71,9 @@ export function ipcApp(context: ActionContext): Hono {
   });
   app.get("/events", async (c) => {
     const by = await authorize(c, context, "events");
+    if (c.req.query("past") === "true") {
+      return ndjson(pastEvents(context, new URL(c.req.url).searchParams));
+    }
     return ndjson(whileGood(events(c, context), by, context.web.gatekeeper), context.farewell);
   });
   return app;

@@ -130,6 +130,10 @@ Deno.test("procsup start hints at the next command", async () => {
   assertStringIncludes(onPath.stderr, "procsup start -- sleep");
   assertEquals(taken.code, 6);
   assertStringIncludes(taken.stderr, "procsup restart sleep");
+  Deno.writeTextFileSync(`${daemon.home}/procsup.yaml`, "processes: {}\n");
+  const service = await runCommandLine(["up", "api"], { PROCSUP_HOME: daemon.home }, daemon.home);
+  assertEquals(service.code, 4);
+  assertStringIncludes(service.stderr, "procsup start --only api");
 });
 
 Deno.test("procsup stop calls once a target, and the worst exit code wins", async () => {

@@ -60,11 +60,13 @@ export interface CliResult {
 export async function runCommandLine(
   args: readonly string[],
   env: Record<string, string> = {},
+  cwd = Deno.cwd(),
 ): Promise<CliResult> {
   const main = new URL("../../main.ts", import.meta.url).pathname;
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", main, ...args],
     env: { PROCSUP_NO_AUTOSTART: "1", NO_COLOR: "1", ...env },
+    cwd,
     stdin: "null",
   }).output();
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

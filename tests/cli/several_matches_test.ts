@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { AmbiguousTargetError } from "../../src/model/target.ts";
+import { ambiguous } from "../../src/model/target.ts";
 import { FakeDaemon, fakeProcess } from "./fake_daemon.ts";
 
 const API = [
@@ -18,7 +18,7 @@ const JOB = fakeProcess({
 function one(payload: unknown): typeof API[number] {
   const { target } = payload as { target: string };
   const found = API.find(({ name }) => name === target);
-  if (found === undefined) throw new AmbiguousTargetError(target, API);
+  if (found === undefined) throw ambiguous(target, API);
   return found;
 }
 

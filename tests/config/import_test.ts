@@ -11,6 +11,7 @@ import { importFile } from "../../src/config/import/import_file.ts";
 import { parseIni } from "../../src/config/import/ini.ts";
 import { shellCommand, splitWords } from "../../src/config/import/shell_line.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { budgetLeft, recentRestarts } from "../../src/model/restart_budget.ts";
 import { loadConfig } from "../../src/config/load_config.ts";
 import { Files } from "./files.ts";
 
@@ -115,6 +116,45 @@ Deno.test("supervisord programs keep their meaning", async () => {
   assertEquals(other.configs.get("gunicorn")!.autostart, false);
   assertEquals(other.configs.get("gunicorn")!.args, ["1000"]);
   assertMatch(other.notes.at(-1)!.text, /^\[eventlistener:mem\]/);
+});
+
+Deno.test("supervisord's included files are read, each with a here of its own", async () => {
+  await using files = new Files({
+    "supervisord.conf":
+      "[include]\nfiles = conf.d/*.conf none/*.ini\n[program:a]\ncommand=sleep 1\n",
+    "conf.d/a.conf": "[program:a]\npriority=5\n",
+    "conf.d/b.conf": "[program:b]\ncommand=sleep 2\ndirectory=%(here)s\n",
+    "conf.d/b.conf.bak": "[program:c]\ncommand=sleep 3\n",
+  });
+  const { processes, notes } = await files.load(["supervisord.conf"]);
+  const [a, b, ...more] = processes.map(({ config }) => config);
+  assertEquals([a!.args, a!.priority], [["1"], 5]);
+  // Without a priority supervisord starts a program last.
+  assertEquals([b!.cwd, b!.priority, more], [`${files.folder}/conf.d`, 999, []]);
+  assertEquals(notes.map(({ text }) => text), ["[include] none/*.ini: no such file"]);
+  files.write("conf.d/b.conf", "[program:b]\noops\n");
+  const error = await assertRejects(() => files.load(["supervisord.conf"]));
+  assertMatch((error as Error).message, /conf\.d\/b\.conf:2:1: not valid ini/);
+});
+
+Deno.test("supervisord's startretries count starts that do not last, and no later crash", async () => {
+  const program = async (keys: string) => {
+    await using files = new Files({ "s.conf": `[program:a]\ncommand=sleep 1\n${keys}` });
+    const { processes: [a] } = await files.load(["s.conf"]);
+    const { restartPolicy, maxRestarts, restartWindowMs, minUptimeMs, backoffMaxMs } = a!.config;
+    return [restartPolicy, maxRestarts, restartWindowMs, minUptimeMs, backoffMaxMs];
+  };
+  assertEquals(await program(""), ["on-failure", 3, 3000, 1000, 3000]);
+  assertEquals(await program("autorestart=true\nstartsecs=4\nstartretries=5\n"), [
+    ...["always", 5, 20_000, 4000, 5000],
+  ]);
+  // What counts for supervisord counts here, and what does not count there does not.
+  const policy = { maxRestarts: 5, restartWindowMs: 20_000 };
+  const left = (run: number) =>
+    budgetLeft(policy, recentRestarts(policy, [1, 2, 3, 4, 5].map((n) => n * run), 6 * run));
+  assertEquals([left(3999), left(4000)], [false, true]);
+  assertEquals((await program("startsecs=0\n"))[3], 0);
+  assertEquals((await program("autorestart=false\n"))[0], "never");
 });
 
 Deno.test("process-compose processes keep their meaning", async () => {

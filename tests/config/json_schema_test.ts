@@ -35,6 +35,7 @@ const RIGHT: readonly unknown[] = [
         log: { max_size: "1.5GiB", max_age: "24h" },
         sockets: ["127.0.0.1:80"],
       },
+      tcp: { entrypoint: "x", health_check: { type: "tcp", tcp_endpoint: "${DB_HOST}" } },
       db: { binary: "/bin/db", watch: ["src"], cron_restart: "0 3 * * *", depends_on: [] },
       job: { entrypoint: "x", cron: { schedule: "* * * * *", overlap: "kill", timeout: "1m" } },
     },

@@ -1,7 +1,8 @@
 /** Configuration files: merged, extended, filled in. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { interpolate } from "../../src/config/interpolate.ts";
+import { ConfigProblems } from "../../src/config/problem.ts";
 import { Files, loadedFrom } from "./files.ts";
 
 Deno.test("loadConfig() reads the same from every format", async () => {
@@ -76,6 +77,41 @@ cron: [{ name: nightly, schedule: 0 3 * * *, timezone: UTC, command: "a && b" }]
   assertEquals([api!.tags, api!.secrets], [["x"], { TOKEN: { file: `${files.folder}/token` } }]);
   assertEquals([nightly!.cron?.schedule, nightly!.cron?.timezone], ["0 3 * * *", "UTC"]);
   assertEquals(nightly!.args, ["-c", "a && b"]);
+});
+
+Deno.test("loadConfig() fills variables into endpoints and sockets too, from .env where the environment has none", async () => {
+  await using files = new Files({
+    "a.yaml": `
+processes:
+  db:
+    entrypoint: sleep
+    cwd: /
+    sockets: ["127.0.0.1:\${PORT}"]
+    health_check: { type: tcp, tcp_endpoint: "127.0.0.1:\${PORT}", command: "echo \${PORT}" }
+    env: { WHO: "\${WHO}" }
+  web: { entrypoint: sleep, health_check: { type: http, url: "http://\${HOST}:\${PORT}/" } }
+`,
+    ".env": 'PORT=5432 # of this checkout\nHOST="localhost"\nWHO=file\n',
+  });
+  const { processes, variables } = await files.load(["a.yaml"], { env: { WHO: "shell" } });
+  const [db, web] = processes.map(({ config }) => config);
+  assertEquals(db!.sockets, ["127.0.0.1:5432"]);
+  assertEquals(db!.healthCheck?.tcpEndpoint, "127.0.0.1:5432");
+  assertEquals(db!.healthCheck?.command, "echo ${PORT}");
+  assertEquals(web!.healthCheck?.url, "http://localhost:5432/");
+  // What the file says is read again by a reload, and not remembered.
+  assertEquals([db!.env, variables], [{ WHO: "shell" }, { WHO: "shell" }]);
+});
+
+Deno.test("loadConfig() reads a .env only when a variable is not in the environment", async () => {
+  await using files = new Files({
+    "a.yaml": 'processes: { a: { entrypoint: sleep, env: { B: "${B:-x}" } } }\n',
+    ".env": "no such line\n",
+  });
+  const { processes } = await files.load(["a.yaml"], { env: { B: "y" } });
+  assertEquals(processes[0]!.config.env, { B: "y" });
+  const { problems } = await assertRejects(() => files.load(["a.yaml"]), ConfigProblems);
+  assertStringIncludes(problems[0]!.message, `Invalid line 1 in "${files.folder}/.env"`);
 });
 
 Deno.test("interpolate() fills in variables and defaults, and leaves other dollars alone", () => {

@@ -60,3 +60,8 @@ Deno.test("hintsOf() tells instances that fight for a port how to share it", () 
   assertEquals(hints({ instances: 2, sockets: ["127.0.0.1:8080"] }).length, 2);
   assertEquals(hints({}).length, 2);
 });
+
+Deno.test("hintsOf() names the events of an app that runs again", () => {
+  assertEquals(hintsOf(info({ lastExit: null })), ["procsup logs api -f"]);
+  assertEquals(hintsOf(info({ lastExit: ENDED })).at(-1), "procsup events api --since 24h");
+});

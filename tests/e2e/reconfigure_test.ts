@@ -47,6 +47,10 @@ Deno.test("PUT gives keys that are not named their defaults, and starts nothing 
   assertEquals([state, config.entrypoint, config.tags], ["stopped", "/bin/sleep", undefined]);
   const other = await web.ask("PUT", `${P}/app`, { ...wanted, name: "other" });
   assertEquals([other.status, other.body.code], [400, "bad_request"]);
+  for (const method of ["PUT", "PATCH"]) {
+    const masked = await web.ask(method, `${P}/app`, { ...wanted, env: { KEY: "***" } });
+    assertEquals([masked.status, masked.body.code], [422, "invalid_config"]);
+  }
   const bad = await web.ask("PUT", `${P}/app`, { cwd: "/" });
   assertEquals([bad.status, bad.body.code], [422, "invalid_config"]);
   assertEquals((await web.ask("GET", `${P}/app`)).body.config.entrypoint, "/bin/sleep");

@@ -102,6 +102,34 @@ for (const by of ["its flag", "its file"] as const) {
   });
 }
 
+Deno.test("run takes the configuration that is there, or a part or a profile of it", async () => {
+  await using temp = await tempHome();
+  Deno.writeTextFileSync(
+    `${temp.path}/procsup.toml`,
+    `[defaults]
+restart_policy = "never"
+[processes]
+db = { entrypoint = "echo", args = ["db"] }
+api = { entrypoint = "echo", args = ["api"], depends_on = ["db"] }
+web = { entrypoint = "echo", args = ["web"] }
+[profiles.loud.processes]
+web = { args = ["WEB"] }
+`,
+  );
+  const lines = async (...flags: string[]) => {
+    const { code, stdout } = await run(["run", ...flags], { cwd: temp.path });
+    assertEquals(code, 0);
+    return stdout.trim().split("\n").toSorted();
+  };
+  assertEquals(await lines(), ["api | api", "db | db", "web | web"]);
+  assertEquals(await lines("--only", "api"), ["api | api", "db | db"]);
+  assertEquals(await lines("--profile", "loud", "--only", "web"), ["web | WEB"]);
+  Deno.removeSync(`${temp.path}/procsup.toml`);
+  const none = await run(["run"], { cwd: temp.path });
+  assertEquals(none.code, 2);
+  assertStringIncludes(none.stderr, "There is no procsup.yaml in");
+});
+
 Deno.test("run refuses a critical app that is none of its apps", async () => {
   await using temp = twoApps();
   const flag = await run(["run", "procsup.json", "--critical", "wbe"], { cwd: temp.path });

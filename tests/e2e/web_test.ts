@@ -1,6 +1,6 @@
 /** The web surface's contract (spec 2.1, 2.7, 4.1, 6.1, 7), row by row, on a running daemon over TCP. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -107,16 +107,21 @@ async function assertVerbs(web: TestWeb, pid: number): Promise<void> {
   ];
   for (const [method, path, status, state] of rows) {
     const answer = await web.ask(method, `${P}/app${path}`);
-    assertEquals([answer.status, answer.body], [200, { status }], path);
+    // Beyond the spec it tells how each went.
+    const { results: _, ...body } = answer.body;
+    assertEquals([answer.status, body], [200, { status }], path);
+    assertEquals("results" in answer.body, path === "/start");
     const now = (await web.ask("GET", P)).body[0];
     assertEquals(now?.state, state, path);
     assert(now?.pid !== pid);
   }
   const gone = await web.ask("GET", `${P}/app`);
-  assertEquals([gone.status, gone.body], [404, {
+  const { hint, ...body } = gone.body;
+  assertEquals([gone.status, body], [404, {
     error: "process not found",
     code: "process_not_found",
   }]);
+  assertStringIncludes(hint, 'Nothing matches "app"');
 }
 
 Deno.test("REST stops with a grace of five seconds, or of what is asked for", async () => {
@@ -156,7 +161,8 @@ Deno.test("REST says of a mistake what the command line says", async () => {
   ];
   for (const [method, path, body, status, args] of rows) {
     const answer = await web.ask(method, path, body);
-    assertEquals([answer.status, Object.keys(answer.body)], [status, ["error", "code"]], path);
+    const keys = Object.keys(answer.body).filter((key) => key !== "hint");
+    assertEquals([answer.status, keys], [status, ["error", "code"]], path);
     const { stderr } = await web.daemon.cli(...args);
     const said = /^error: (.*)$/m.exec(stderr)![1]!;
     assertEquals(said.toLowerCase(), answer.body.error.toLowerCase());

@@ -1,5 +1,6 @@
 /** `procsup config apply`: makes the processes what a file says. */
 
+import { baseName } from "../../model/name.ts";
 import type { ConfigReloadResult } from "../../protocol/actions.ts";
 import { reportErrors } from "../apply_errors.ts";
 import type { CommandContext } from "../command.ts";
@@ -32,8 +33,21 @@ export async function printApplied(
   data: ConfigReloadResult,
 ): Promise<number> {
   await printPlan(context, data);
+  await noteFailed(context, data.unchanged);
   const code = reportErrors(data);
   const results = data.results.filter(({ ok }) => !ok);
   if (results.length === 0 || context.output.format !== "table") return code;
   return await printResults(context.output, { status: "applied", results });
+}
+
+/** What is as the file says may have failed long ago, and applying starts nothing again. */
+async function noteFailed(context: CommandContext, unchanged: readonly string[]): Promise<void> {
+  if (unchanged.length === 0 || context.output.format !== "table") return;
+  const names = new Set(unchanged);
+  const failed = (await connect(context).call("list")).filter(({ name, state }) =>
+    names.has(baseName(name)) && (state === "errored" || state === "crashed")
+  );
+  for (const { name, state } of failed) {
+    context.output.note(`${name} is ${state}: procsup why ${name}, procsup start ${name}`);
+  }
 }

@@ -1,4 +1,4 @@
-/** `procsup events`: what happens to processes, as it happens. */
+/** `procsup events`: what happens to processes, as it happens, or what happened to them. */
 
 import { plainText } from "../../model/plain_text.ts";
 import { PROCESS_STATES } from "../../model/process_info.ts";
@@ -6,6 +6,7 @@ import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { clockTime } from "../describe.ts";
 import { following } from "../following.ts";
+import { ndjson } from "../../protocol/ndjson.ts";
 import { refuseWholeFormats } from "../line_format.ts";
 import { paintState } from "../paint.ts";
 
@@ -16,12 +17,34 @@ interface EventJson {
   readonly reason?: string;
 }
 
-/** Prints events until it is interrupted, over an upgrade of the daemon too. */
+/** Prints events until it is interrupted, over an upgrade of the daemon too; those of a time, at once. */
 export async function run(context: CommandContext): Promise<void> {
-  const { positionals: [target], output } = context;
+  const { output, flags } = context;
   refuseWholeFormats(output, "events");
+  const past = flags.text("since") !== undefined || flags.text("until") !== undefined;
+  if (past) return await printPast(context);
+  await follow(context);
+}
+
+async function printPast(context: CommandContext): Promise<void> {
+  const { positionals: [target], flags } = context;
+  const query = new URLSearchParams({ past: "true", ...(target ? { target } : {}) });
+  for (const name of ["since", "until"]) {
+    const value = flags.text(name);
+    if (value !== undefined) query.set(name, value);
+  }
+  const stream = await connect(context).stream(`/events?${query}`);
+  let any = false;
+  for await (const { value } of ndjson<EventJson>(stream, false)) {
+    any = true;
+    print(context, value);
+  }
+  if (!any) context.output.note("nothing is on record for that");
+}
+
+async function follow(context: CommandContext): Promise<never> {
+  const { positionals: [target], output } = context;
   const client = connect(context);
-  const raw = output.format === "json" || output.format === "jsonl";
   // The next daemon tells what it found when it came up, too.
   let since = new Date().toISOString();
   const events = following<EventJson>({
@@ -32,8 +55,13 @@ export async function run(context: CommandContext): Promise<void> {
   for (;;) {
     const { value } = await events.next();
     since = value.at;
-    output.data(raw ? JSON.stringify(value) : eventText(value, output.color));
+    print(context, value);
   }
+}
+
+function print({ output }: CommandContext, event: EventJson): void {
+  const raw = output.format === "json" || output.format === "jsonl";
+  output.data(raw ? JSON.stringify(event) : eventText(event, output.color));
 }
 
 /** What happened, which is not always a state: an app that is deleted was stopped before. */

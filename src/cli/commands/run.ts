@@ -3,6 +3,7 @@
 import { ProcsupError } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
 import type { CommandContext } from "../command.ts";
+import { profileOf } from "../config_source.ts";
 import { writeMessage } from "../output.ts";
 import { paintName } from "../paint.ts";
 import { makeRunHome } from "../run_home.ts";
@@ -23,7 +24,7 @@ export async function run(context: CommandContext): Promise<number> {
   try {
     return await runForeground({
       home,
-      ...what(context),
+      ...await what(context),
       critical: context.flags.list("critical"),
       onLine: (line) => print(context, line),
       warn: (message) => context.output.note(`procsup: ${message}`),
@@ -33,14 +34,23 @@ export async function run(context: CommandContext): Promise<number> {
   }
 }
 
-function what(context: CommandContext) {
+async function what(context: CommandContext) {
   const { positionals: [file], rest, flags } = context;
   if (file !== undefined && rest !== undefined) {
     throw new ProcsupError("bad_request", "A file or a command after --, not both", {
       hint: "procsup help run",
     });
   }
-  if (rest === undefined || rest.length === 0) return { files: [file ?? "procsup.yaml"] };
+  if (rest === undefined || rest.length === 0) {
+    const { discovered } = await import("../../config/file_kind.ts");
+    const profile = profileOf(context);
+    const only = flags.text("only");
+    return {
+      files: [file ?? discovered(Deno.cwd())],
+      ...(only === undefined ? {} : { only }),
+      ...(profile === undefined ? {} : { profile }),
+    };
+  }
   const [config] = startPayloads({
     positionals: [],
     rest,

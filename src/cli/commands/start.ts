@@ -34,7 +34,7 @@ export async function run(context: CommandContext): Promise<number> {
       results.push(...(await withDaemonStarted(context, act)).results);
     } catch (error) {
       const command = index === 0 && results.length === 0 && isCommand(error, payload);
-      const code = reportError(helped(error, payload, command ? context : undefined));
+      const code = reportError(await helped(error, payload, command ? context : undefined));
       worst = Math.max(worst, code);
       // `start npm run web`: the other words are arguments.
       if (command || code === ERROR_TABLE.daemon_unreachable.exit) break;
@@ -66,19 +66,34 @@ function refuseNothing({ positionals, rest }: CommandContext): void {
 }
 
 /** The failure with a hint that only the command line can give. */
-function helped(error: unknown, payload: StartPayload, command?: CommandContext): unknown {
+async function helped(
+  error: unknown,
+  payload: StartPayload,
+  command?: CommandContext,
+): Promise<unknown> {
   if (!(error instanceof ProcsupError)) return error;
-  const hint = command === undefined ? hintFor(error, payload) : commandHint(command.positionals);
+  const hint = command === undefined
+    ? await hintFor(error, payload)
+    : commandHint(command.positionals);
   return hint === undefined ? error : new ProcsupError(error.code, error.message, { hint });
 }
 
-function hintFor(error: ProcsupError, { target, name }: StartPayload): string | undefined {
+async function hintFor(
+  error: ProcsupError,
+  { target, name }: StartPayload,
+): Promise<string | undefined> {
   if (error.code === "name_taken") return `Use another --name, or: procsup restart ${name}`;
   if (error.code !== "process_not_found" || target === undefined) return undefined;
   const near = didYouMean(target, filesHere());
   if (near !== undefined) return `There is no file "${target}" here; did you mean "${near}"?`;
   // The daemon has found a name that is like it.
   if (error.hint?.includes("did you mean")) return undefined;
+  const { discover } = await import("../../config/file_kind.ts");
+  const here = discover(Deno.cwd());
+  if (here !== undefined) {
+    const file = here.slice(here.lastIndexOf("/") + 1);
+    return `No process is called that; if ${file} has it: procsup start --only ${target}`;
+  }
   return `There is no file "${target}" here, and no process of that name; see procsup list`;
 }
 

@@ -10,6 +10,7 @@ const MANY = Infinity;
 export const APP_COMMANDS: readonly Command[] = [
   {
     name: "start",
+    aliases: { up: [] },
     group: "Apps",
     summary: "Start an app, or one that was stopped",
     usage: "[script|target|file…] [-- args…]",
@@ -23,8 +24,19 @@ export const APP_COMMANDS: readonly Command[] = [
       "procsup start -- caddy run",
       "procsup start api",
       "procsup start procsup.yaml --only api,worker",
+      "procsup up",
     ],
     load: () => import("../commands/start.ts"),
+  },
+  {
+    name: "down",
+    group: "Apps",
+    summary: "Stop and forget the apps of a configuration file",
+    usage: "[file…]",
+    words: [0, MANY],
+    flags: FILE_FLAGS,
+    examples: ["procsup down", "procsup down other.yaml"],
+    load: () => import("../commands/down.ts"),
   },
   {
     name: "stop",

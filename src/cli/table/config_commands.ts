@@ -22,7 +22,6 @@ export const CONFIG_COMMANDS: readonly Command[] = [
       validate: ["validate"],
       plan: ["plan"],
       apply: ["apply"],
-      up: ["apply"],
       schema: ["schema"],
     },
     group: "Config",

@@ -81,7 +81,12 @@ export const LOOK_COMMANDS: readonly Command[] = [
       { name: "follow", short: "f", type: "bool", help: "go on with new lines; -n 0: only those" },
       { name: "err", type: "bool", help: "standard error only" },
       { name: "out", type: "bool", help: "standard output only" },
-      { name: "since", type: "text", value: "WHEN", help: "from a time on, or from 10m ago" },
+      {
+        name: "since",
+        type: "text",
+        value: "WHEN",
+        help: "from 10m ago, from 23:40, from yesterday, from a date on",
+      },
       { name: "until", type: "text", value: "WHEN", help: "up to a time" },
       { name: "grep", short: "g", type: "text", value: "REGEX", help: "lines that match" },
       { name: "invert", type: "bool", help: "with --grep: lines that do not" },
@@ -100,11 +105,23 @@ export const LOOK_COMMANDS: readonly Command[] = [
   {
     name: "events",
     group: "Look",
-    summary: "Print what happens to apps, as it happens",
+    summary: "Print what happens to apps, as it happens, or what did",
     usage: "[target]",
     words: [0, 1],
-    flags: [],
-    examples: ["procsup events", "procsup events api -o jsonl"],
+    flags: [
+      {
+        name: "since",
+        type: "text",
+        value: "WHEN",
+        help: "what happened from 12h ago, from 23:40, from yesterday, from a date on",
+      },
+      { name: "until", type: "text", value: "WHEN", help: "what happened up to a time" },
+    ],
+    examples: [
+      "procsup events",
+      "procsup events api -o jsonl",
+      "procsup events api --since yesterday",
+    ],
     load: () => import("../commands/events.ts"),
   },
   {

@@ -1,8 +1,6 @@
 /** supervisord's ini: programs, groups and `%(…)s`. */
 
-import { type ConfigDocument, placeAt } from "../document.ts";
-import { folderOf } from "../layer.ts";
-import { ConfigProblem } from "../problem.ts";
+import type { ConfigDocument } from "../document.ts";
 import {
   type ImportContext,
   type Imported,
@@ -11,8 +9,9 @@ import {
   type Keys,
   seconds,
 } from "./imported.ts";
-import { IniError, parseIni, type Section } from "./ini.ts";
+import type { Section } from "./ini.ts";
 import { splitWords } from "./shell_line.ts";
+import { readSupervisord } from "./supervisord_files.ts";
 
 /** Configurations of supervisord. */
 export const supervisord: Importer = {
@@ -28,11 +27,33 @@ const NATURAL = new Set([
   "numprocs",
   "numprocs_start",
   "process_name",
+  // `procsup logs` shows both streams in the order of time.
+  "redirect_stderr",
+  "startsecs",
+  "startretries",
+  "autorestart",
 ]);
 
-/** Sections about supervisord itself. */
-const OWN_SECTIONS =
-  /^(supervisord|supervisorctl|unix_http_server|inet_http_server|rpcinterface:.*)$/;
+/** Sections about the ways to supervisord, of which procsup has its own. */
+const PLUMBING = /^(supervisorctl|unix_http_server|rpcinterface:.*)$/;
+
+/** What there is instead of keys, and of sections by the beginnings of their names. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  stdout_logfile: "each app has files of its own, which procsup status names: procsup logs",
+  stderr_logfile: "each app has files of its own, which procsup status names: procsup logs",
+  stderr_logfile_maxbytes: "log.max_size holds for each of both streams",
+  stderr_logfile_backups: "log.max_files holds for each of both streams",
+  serverurl: "the app finds the daemon by PROCSUP_HOME",
+  "[supervisord": "settings of supervisord itself; limits such as minfds are each app's own here",
+  "[inet_http_server": "web, with listen; tokens for others by procsup token create",
+  "[eventlistener": "webhooks tell of crashes and more, procsup events of all",
+  "[fcgi-program": "a process with sockets",
+};
+
+/** What supervisord does where nothing is said. */
+const RETRIES = 3;
+const START_SECONDS = 1;
+const PRIORITY = 999;
 
 type Expand = (text: string) => string;
 
@@ -47,16 +68,7 @@ const KEYS: Readonly<Record<string, (value: string, expand: Expand) => Keys>> = 
   umask: (value) => ({ umask: value.padStart(3, "0") }),
   priority: (value) => ({ priority: Number(value) }),
   autostart: (value) => isTrue(value) ? {} : { autostart: false },
-  autorestart: (value) => ({
-    restart_policy: value.toLowerCase() === "unexpected"
-      ? "on-failure"
-      : isTrue(value)
-      ? "always"
-      : "never",
-  }),
   exitcodes: (value) => ({ success_exit_codes: value.split(",").map(Number) }),
-  startsecs: (value) => ({ min_uptime: seconds(value) }),
-  startretries: (value) => ({ max_restarts: Number(value) }),
   stopsignal: (value) => ({ stop_signal: value.replace(/^(?!SIG)/i, "SIG") }),
   stopwaitsecs: (value) => ({ stop_timeout: seconds(value) }),
   stdout_logfile_maxbytes: (value) => value === "0" ? {} : ({ log: { max_size: value } }),
@@ -65,7 +77,8 @@ const KEYS: Readonly<Record<string, (value: string, expand: Expand) => Keys>> = 
 
 function convert(document: ConfigDocument, { env }: ImportContext): Imported {
   const result = new ImportResult();
-  const sections = sectionsOf(document);
+  const { sections, unmatched } = readSupervisord(document);
+  for (const pattern of unmatched) result.note(undefined, `[include] ${pattern}: no such file`);
   const groups = new Map<string, string>();
   for (const { name, keys } of sections) {
     const group = /^group:(.+)$/.exec(name)?.[1];
@@ -76,26 +89,30 @@ function convert(document: ConfigDocument, { env }: ImportContext): Imported {
     if (keys.has("priority")) result.note(undefined, `[${name}] priority: give it to each process`);
   }
   const common = sections.find(({ name }) => name === "supervisord")?.keys.get("environment");
-  const here = folderOf(document.file);
+  const ordered = sections.some(({ name, keys }) => isProgram(name) && keys.has("priority"));
   for (const section of sections) {
     const [, name] = /^program:(.+)$/.exec(section.name) ?? [];
     if (name !== undefined) {
-      addProgram(section, result, { name, group: groups.get(name), common, here, env });
-    } else if (OWN_SECTIONS.test(section.name)) {
-      result.note(undefined, `[${section.name}]: settings of supervisord itself`);
-    } else if (!section.name.startsWith("group:")) {
-      result.note(undefined, `[${section.name}]: not converted`);
+      addProgram(section, result, { name, group: groups.get(name), common, env, ordered });
+    } else if (!section.name.startsWith("group:") && !PLUMBING.test(section.name)) {
+      const kind = `[${section.name.split(":")[0]}`;
+      result.note(undefined, `[${section.name}]: ${INSTEAD[kind] ?? "not converted"}`);
     }
   }
   return result;
+}
+
+function isProgram(section: string): boolean {
+  return section.startsWith("program:");
 }
 
 interface Program {
   readonly name: string;
   readonly group: string | undefined;
   readonly common: string | undefined;
-  readonly here: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Whether any program has a priority: the others then go last. */
+  readonly ordered: boolean;
 }
 
 function addProgram({ keys }: Section, result: ImportResult, program: Program): void {
@@ -124,7 +141,11 @@ function addOne(
   number: number,
 ): string {
   const expand = expander(program, number);
-  const converted: Keys = { min_uptime: "1s", stop_timeout: "10s" };
+  const converted: Keys = {
+    stop_timeout: "10s",
+    ...restarts(keys, expand),
+    ...(program.ordered ? { priority: PRIORITY } : {}),
+  };
   if (program.common !== undefined) converted.env = environment(expand(program.common));
   const unmapped: string[] = [];
   for (const [key, value] of keys) {
@@ -141,8 +162,31 @@ function addOne(
   }
   if (program.group !== undefined) converted.namespace = program.group;
   const taken = result.add(name, converted);
-  for (const key of unmapped) result.note(taken, `${key}: procsup has nothing for it`);
+  for (const key of unmapped) {
+    result.note(taken, `${key}: ${INSTEAD[key] ?? "procsup has nothing for it"}`);
+  }
   return taken;
+}
+
+/**
+ * supervisord gives up after so many starts in a row that did not last, and never on what crashes
+ * later: only restarts within the time that such starts run can count. It waits a second more before
+ * each of them, and never longer.
+ */
+function restarts(keys: ReadonlyMap<string, string>, expand: Expand): Keys {
+  const said = (key: string, otherwise: number) => expand(keys.get(key) ?? String(otherwise));
+  const uptime = said("startsecs", START_SECONDS);
+  const retries = Number(said("startretries", RETRIES));
+  const when = expand(keys.get("autorestart") ?? "unexpected").toLowerCase();
+  const policy = when === "unexpected" ? "on-failure" : isTrue(when) ? "always" : "never";
+  const window = retries * Number(uptime);
+  return {
+    min_uptime: seconds(uptime),
+    restart_policy: policy,
+    ...(policy === "never" || !(window > 0)
+      ? {}
+      : { max_restarts: retries, restart_window: `${window}s`, backoff_max: `${retries}s` }),
+  };
 }
 
 /** Fills in `%(…)s` and `%(…)02d`. */
@@ -151,7 +195,6 @@ function expander(program: Program, number: number): Expand {
     program_name: program.name,
     group_name: program.group ?? program.name,
     process_num: String(number),
-    here: program.here,
     host_node_name: Deno.hostname(),
   };
   return (text) =>
@@ -172,19 +215,4 @@ function environment(text: string): Record<string, string> {
 
 function isTrue(value: string): boolean {
   return /^(true|yes|on|1)$/i.test(value);
-}
-
-function sectionsOf({ file, text }: ConfigDocument): Section[] {
-  try {
-    const sections = parseIni(text);
-    if (sections.some(({ name }) => name.startsWith("program:"))) return sections;
-    throw new ConfigProblem(file, "it has no [program:…] section");
-  } catch (error) {
-    if (!(error instanceof IniError)) throw error;
-    const before = text.split("\n").slice(0, error.line - 1);
-    const offset = before.reduce((sum, line) => sum + line.length + 1, 0);
-    throw new ConfigProblem(file, `not valid ini: ${error.message}`, {
-      place: placeAt(file, text, { offset, length: text.split("\n")[error.line - 1]!.length }),
-    });
-  }
 }

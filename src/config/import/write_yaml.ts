@@ -32,17 +32,20 @@ function comment(lines: readonly string[]): string {
   return lines.map((line) => ` ${line.replaceAll("\n", " ")}`).join("\n");
 }
 
+/** Keys in whose texts, and in those of what they hold, variables are filled in. */
+const FILLED: ReadonlySet<string> = new Set(["env", "args", "sockets", "url", "tcp_endpoint"]);
+
 /** `$` is doubled where it would begin a variable of ours. */
 function escaped(value: unknown, within = ""): unknown {
   if (typeof value === "string") {
-    return within === "env" || within === "args" ? value.replace(/\$(?=[${])/g, "$$$$") : value;
+    return FILLED.has(within) ? value.replace(/\$(?=[${])/g, "$$$$") : value;
   }
   if (Array.isArray(value)) return value.map((item) => escaped(item, within));
   if (!isMap(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key,
-      escaped(inner, within === "env" || within === "args" ? within : key),
+      escaped(inner, FILLED.has(within) ? within : key),
     ]),
   );
 }

@@ -1,0 +1,99 @@
+/** The sections of a supervisord configuration, those of the files that it includes among them. */
+
+import { messageOf } from "../../model/errors.ts";
+import { type ConfigDocument, placeAt } from "../document.ts";
+import { folderOf, normal } from "../layer.ts";
+import { ConfigProblem } from "../problem.ts";
+import { IniError, parseIni, type Section } from "./ini.ts";
+
+/** What was read. */
+export interface SupervisordFiles {
+  /** One of a name: what a later file says of it is laid over what an earlier one said. */
+  readonly sections: readonly Section[];
+  /** Patterns under `[include]` that no file matches. */
+  readonly unmatched: readonly string[];
+}
+
+/** Reads them. Throws `ConfigProblem` when one of the files is no ini, or none has a program. */
+export function readSupervisord({ file, text }: ConfigDocument): SupervisordFiles {
+  const sections = new Map<string, Section>();
+  lay(sections, file, text);
+  const patterns = (sections.get("include")?.keys.get("files") ?? "").split(/\s+/).filter(Boolean);
+  const unmatched: string[] = [];
+  for (const pattern of patterns) {
+    const files = matches(normal(folderOf(file), pattern));
+    if (files.length === 0) unmatched.push(pattern);
+    for (const included of files) lay(sections, included, readText(included));
+  }
+  sections.delete("include");
+  if ([...sections.keys()].some((name) => name.startsWith("program:"))) {
+    return { sections: [...sections.values()], unmatched };
+  }
+  const none = unmatched.length === 0 ? "" : `, and nothing matches ${unmatched.join(" ")}`;
+  throw new ConfigProblem(file, `it has no [program:…] section${none}`);
+}
+
+/** `here` is the folder of the file that says it. */
+function lay(sections: Map<string, Section>, file: string, text: string): void {
+  const here = folderOf(file);
+  for (const { name, keys } of parsed(file, text)) {
+    const before = sections.get(name) ?? { name, keys: new Map<string, string>() };
+    for (const [key, value] of keys) {
+      const placed = value.replace(/%%|%\(here\)s/g, (found) => found === "%%" ? found : here);
+      before.keys.set(key, placed);
+    }
+    sections.set(name, before);
+  }
+}
+
+function parsed(file: string, text: string): Section[] {
+  try {
+    return parseIni(text);
+  } catch (error) {
+    if (!(error instanceof IniError)) throw error;
+    const before = text.split("\n").slice(0, error.line - 1);
+    const offset = before.reduce((sum, line) => sum + line.length + 1, 0);
+    throw new ConfigProblem(file, `not valid ini: ${error.message}`, {
+      place: placeAt(file, text, { offset, length: text.split("\n")[error.line - 1]!.length }),
+    });
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return Deno.readTextFileSync(file);
+  } catch (error) {
+    throw new ConfigProblem(file, `it cannot be read: ${messageOf(error)}`);
+  }
+}
+
+/** The files that an absolute pattern of `*`, `?` and `[…]` matches, sorted. */
+function matches(pattern: string): string[] {
+  let found = [""];
+  for (const part of pattern.split("/").slice(1)) {
+    found = /[*?[]/.test(part)
+      ? found.flatMap((folder) => namesIn(folder, part).map((name) => `${folder}/${name}`))
+      : found.map((folder) => `${folder}/${part}`);
+  }
+  return found.filter(isFile).toSorted();
+}
+
+function namesIn(folder: string, pattern: string): string[] {
+  const source = pattern.replace(/[.+^${}()|\\]/g, "\\$&").replaceAll("*", ".*")
+    .replaceAll("?", ".").replaceAll("[!", "[^");
+  const wanted = new RegExp(`^${source}$`);
+  try {
+    return [...Deno.readDirSync(folder || "/")].map(({ name }) => name)
+      .filter((name) => wanted.test(name) && (!name.startsWith(".") || pattern.startsWith(".")));
+  } catch {
+    return [];
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,47 @@
+/** What the daemon keeps of what happened. */
+
+import { assert, assertEquals } from "@std/assert";
+import { EventJournal } from "../../src/daemon/event_journal.ts";
+import type { ProcessChange } from "../../src/model/process_change.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+function change(name: string, type: ProcessChange["type"], at: number): ProcessChange {
+  const rest = { state: "running", pid: 1, restarts: 0, reason: "x".repeat(400), exit: null };
+  return { ...rest, type, name, at: new Date(at), id: "12345678-0000" } as ProcessChange;
+}
+
+async function read(journal: EventJournal, query: Partial<Parameters<EventJournal["read"]>[0]>) {
+  const all = { since: -Infinity, until: Infinity, wanted: () => true };
+  const found = await Array.fromAsync(journal.read({ ...all, ...query }));
+  return found.map(({ name, at }) => `${name} ${Date.parse(at)}`);
+}
+
+Deno.test("EventJournal gives back what happened, by time and name, and not what only passes", async () => {
+  await using home = await tempHome();
+  const path = `${home.path}/events.jsonl`;
+  using journal = new EventJournal(path);
+  assertEquals(await read(journal, {}), []);
+  journal.record(change("a", "starting", 1));
+  journal.record(change("a", "running", 2));
+  journal.record(change("b", "crashed", 3));
+  Deno.writeTextFileSync(path, '{"type":"cut o\n', { append: true });
+  journal.record(change("a", "stopped", 4));
+  assertEquals(await read(journal, {}), ["a 2", "b 3", "a 4"]);
+  assertEquals(await read(journal, { since: 3, until: 3 }), ["b 3"]);
+  assertEquals(await read(journal, { wanted: (name) => name === "a", since: 3 }), ["a 4"]);
+  assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
+});
+
+Deno.test("EventJournal keeps the newest of what is too much, and goes on without a file", async () => {
+  await using home = await tempHome();
+  const path = `${home.path}/events.jsonl`;
+  using journal = new EventJournal(path);
+  for (let at = 0; at < 20_000; at++) journal.record(change("a", "running", at));
+  const kept = await read(journal, {});
+  assert(kept.length > 7000 && kept.length < 20_000, `${kept.length}`);
+  assertEquals(kept.at(-1), "a 19999");
+  assert(Deno.statSync(path).size <= 4 * 1024 * 1024);
+  using none = new EventJournal(`${home.path}/absent/events.jsonl`);
+  none.record(change("a", "running", 1));
+  assertEquals(await read(none, {}), []);
+});

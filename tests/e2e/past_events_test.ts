@@ -1,0 +1,35 @@
+/** What happened while nobody looked. */
+
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+Deno.test("events --since tells what happened, over a killed daemon and of apps that are gone", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("once", "exit 3", { restart_policy: "never" });
+  await daemon.startScript("late", "while [ ! -e go ]; do sleep 0.02; done; exit 4", {
+    ...{ restart_policy: "never", cwd: daemon.home },
+  });
+  await waitFor(async () => (await daemon.status("once")).state === "crashed");
+  await daemon.cli("delete", "once");
+  await daemon.kill();
+  Deno.writeTextFileSync(`${daemon.home}/go`, "");
+  await daemon.run();
+  await waitFor(async () => (await daemon.status("late")).state === "crashed");
+
+  const seen = async (...words: string[]) => {
+    const { stdout } = await daemon.cli("events", ...words, "-o", "jsonl");
+    return stdout.trim().split("\n").map((line) => JSON.parse(line));
+  };
+  const of = async (...words: string[]) =>
+    (await seen(...words)).map(({ name, type, exit }) => [name, type, exit?.code].join(" ").trim());
+  assertEquals((await of("once", "--since", "today")).filter((text) => !/running/.test(text)), [
+    ...["once added", "once crashed 3", "once stopped 3", "once deleted 3"],
+  ]);
+  assertEquals((await of("late", "--since", "1h", "--until", "now")).at(-1), "late crashed 4");
+  const none = await daemon.cli("events", "--until", "2020-01-01");
+  assertEquals([none.code, none.stdout], [0, ""]);
+  const wrong = await daemon.cli("events", "--since", "soon");
+  assertEquals(wrong.code, 2);
+  assertStringIncludes(wrong.stderr, "yesterday");
+});

@@ -1,0 +1,81 @@
+/** `up` and `down` of a configuration file, as they are known from other tools. */
+
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { cli, TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+const FILE = `
+processes:
+  db: { entrypoint: sleep, args: ["1000"], min_uptime: 10ms }
+  api: { entrypoint: sleep, args: ["1000"], min_uptime: 10ms, instances: 2, depends_on: [db] }
+`;
+
+async function states(daemon: TestDaemon): Promise<Record<string, string>> {
+  return Object.fromEntries((await daemon.client.call("list")).map((p) => [p.name, p.state]));
+}
+
+Deno.test("up brings up again what was stopped, and down forgets what is of the file alone", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/procsup.yaml`;
+  Deno.writeTextFileSync(file, FILE);
+  await daemon.startScript("other", "exec sleep 1000");
+  assertEquals((await daemon.cli("up", file)).code, 0);
+  await daemon.cli("stop", "all");
+  const again = await daemon.cli("up", file);
+  assertEquals(again.code, 0);
+  assertEquals(await states(daemon), {
+    ...{ other: "stopped", db: "running", "api:0": "running", "api:1": "running" },
+  });
+
+  // What depends on another goes before it; what is no longer in the file goes too.
+  Deno.writeTextFileSync(file, FILE.replace("api:", "web:"));
+  const down = await daemon.cli("down", file);
+  assertEquals(down.code, 0, down.stderr);
+  assertMatch(down.stdout, /^(✔ api:\d {2}deleted\n){2}✔ db {2}deleted\n$/);
+  assertEquals(await states(daemon), { other: "stopped" });
+  const nothing = await daemon.cli("down", file);
+  assertEquals([nothing.code, nothing.stdout], [0, ""]);
+});
+
+Deno.test("up says so when an app does not come up, and another checkout is told of a daemon of its own", async () => {
+  await using daemon = await TestDaemon.start();
+  const [one, two] = ["one", "two"].map((name) => `${daemon.home}/${name}.yaml`);
+  for (const file of [one!, two!]) {
+    Deno.writeTextFileSync(
+      file,
+      'processes: { bad: { entrypoint: sh, args: ["-c", "exit 3"], restart_policy: never } }\n',
+    );
+  }
+  assertEquals((await daemon.cli("up", one!)).code, 1);
+  const again = await daemon.cli("up", one!);
+  assertEquals(again.code, 1);
+  assertStringIncludes(again.stderr, "exited with code 3");
+  // Applying starts nothing again, and does not hide that it failed.
+  const applied = await daemon.cli("apply", one!);
+  assertEquals([applied.code, applied.stdout], [0, "= 1 unchanged\n"]);
+  assertStringIncludes(applied.stderr, "bad is crashed: procsup why bad");
+  for (const verb of ["up", "down"]) {
+    const refused = await daemon.cli(verb, two!);
+    assertEquals(refused.code, 6);
+    assertStringIncludes(refused.stderr, "PROCSUP_HOME");
+  }
+  assertEquals(await states(daemon), { bad: "crashed" });
+});
+
+Deno.test("resurrect brings the daemon up, and says when all are there already", async () => {
+  await using old = await TestDaemon.start();
+  await old.startScript("kept", "exec sleep 1000");
+  await old.cli("save");
+  await using home = await tempHome();
+  Deno.mkdirSync(`${home.path}/state`, { recursive: true });
+  Deno.copyFileSync(`${old.home}/state/saved.json`, `${home.path}/state/saved.json`);
+  try {
+    const back = await cli(home.path, "resurrect");
+    assertEquals([back.code, back.stdout], [0, "✔ resurrected 1 app\n"]);
+    assertMatch((await cli(home.path, "list", "-o", "name")).stdout, /^kept$/m);
+    const again = await cli(home.path, "resurrect");
+    assertStringIncludes(again.stderr, "procsup start all");
+  } finally {
+    await cli(home.path, "shutdown", "--yes");
+  }
+});
