@@ -8,14 +8,18 @@ import type { ProcessJson, Session, SystemMetrics } from "./types.ts";
 
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 10_000;
-/** Without a message for so long the connection counts as lost: one comes every two seconds. */
+/** Without a message for so long a stream counts as lost, be it still opening: one comes every 2 s. */
 const SILENCE_MS = 8000;
+/** How long the full list may take before it is asked for anew. */
+const PATIENCE_MS = 30_000;
 const REFRESH_MS = 150;
 
 /** So many WebSockets that do not even open are taken for a sign that none will. */
 const MAX_REFUSALS = 2;
 
 let stream: Stream | undefined;
+/** When the stream was opened, or its last message came. */
+let heardAt = 0;
 /** How many in a row did not open. */
 let refusals = 0;
 let wait = FIRST_WAIT_MS;
@@ -25,7 +29,7 @@ let refreshing: ReturnType<typeof setTimeout> | undefined;
 /** Connects, and stays connected from now on. */
 export function startFeed(): void {
   setInterval(() => {
-    if (connection.value === "live" && Date.now() - lastMessageAt.value > SILENCE_MS) lost();
+    if (stream !== undefined && Date.now() - heardAt > SILENCE_MS) lost();
   }, 1000);
   addEventListener("online", retryNow);
   document.addEventListener("visibilitychange", () => document.hidden || seenAgain());
@@ -55,23 +59,25 @@ export function refreshSoon(): void {
   }, REFRESH_MS);
 }
 
-async function refresh(): Promise<readonly ProcessJson[]> {
-  const list = await ask<ProcessJson[]>("/processes");
+async function refresh(signal?: AbortSignal): Promise<readonly ProcessJson[]> {
+  const list = await ask<ProcessJson[]>("/processes", signal && { signal });
   takeList(list);
   return list;
 }
 
 async function connect(): Promise<void> {
   close();
+  const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
-    session.value = await ask<Session>("/session");
-    addMissed(await refresh());
+    session.value = await ask<Session>("/session", { signal });
+    addMissed(await refresh(signal));
   } catch (error) {
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
       connection.value = "signed_out";
     } else lost();
     return;
   }
+  heardAt = Date.now();
   // Some proxies let no WebSocket through; what it tells can be asked for as well.
   if (refusals >= MAX_REFUSALS) stream = poll({ receive, fail: lost });
   else stream = listen();
@@ -107,7 +113,7 @@ function close(): void {
 }
 
 function receive(message: Readonly<Record<string, unknown>>): void {
-  lastMessageAt.value = Date.now();
+  heardAt = lastMessageAt.value = Date.now();
   connection.value = "live";
   if (message.type === "process_list") {
     if (takeItems(message.processes as Partial<ProcessJson>[])) refreshSoon();
