@@ -1,6 +1,6 @@
 /** A real browser on a real daemon's dashboard. */
 
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { TestDaemon } from "../support/procsup.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -27,6 +27,13 @@ export function hasBrowser(): boolean {
   }
 }
 
+/** One for all tests of a file: to start it takes longer than most of them. */
+let browser: Promise<Browser> | undefined;
+
+function theBrowser(): Promise<Browser> {
+  return browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+}
+
 /** A browser window on the dashboard of a daemon in a home of its own. */
 export class Dashboard implements AsyncDisposable {
   readonly daemon: TestDaemon;
@@ -34,13 +41,11 @@ export class Dashboard implements AsyncDisposable {
   /** What went wrong inside of the page. */
   readonly complaints: string[] = [];
   readonly #context: BrowserContext;
-  readonly #profile: string;
 
-  private constructor(daemon: TestDaemon, context: BrowserContext, page: Page, profile: string) {
+  private constructor(daemon: TestDaemon, context: BrowserContext, page: Page) {
     this.daemon = daemon;
     this.page = page;
     this.#context = context;
-    this.#profile = profile;
     page.on("pageerror", (error) => this.complaints.push(String(error.stack ?? error)));
     page.on("dialog", (dialog) => {
       this.complaints.push(`A dialog came up: ${dialog.message()}`);
@@ -52,19 +57,15 @@ export class Dashboard implements AsyncDisposable {
     });
   }
 
-  /** Starts a daemon with its web, and a browser. */
+  /** Starts a daemon, and opens a window with cookies of its own. */
   static async open(): Promise<Dashboard> {
     const daemon = await TestDaemon.start();
-    const profile = await Deno.makeTempDir({ prefix: "procsup-chromium-" });
-    const context = await chromium.launchPersistentContext(profile, {
-      executablePath: CHROMIUM,
-      headless: true,
-      args: FLAGS,
+    const context = await (await theBrowser()).newContext({
       viewport: { width: 1280, height: 800 },
     });
-    const page = context.pages()[0] ?? await context.newPage();
+    const page = await context.newPage();
     page.setDefaultTimeout(20_000);
-    return new Dashboard(daemon, context, page, profile);
+    return new Dashboard(daemon, context, page);
   }
 
   /** Starts the web surface and returns its origin. */
@@ -100,11 +101,10 @@ export class Dashboard implements AsyncDisposable {
     await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   }
 
-  /** Ends the browser, the processes and the daemon. */
+  /** Closes the window, and ends the processes and the daemon. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#context.close();
     await this.daemon[Symbol.asyncDispose]();
-    await Deno.remove(this.#profile, { recursive: true }).catch(() => {});
   }
 }
 
@@ -114,6 +114,10 @@ function freePort(): number {
   listener.close();
   return port;
 }
+
+Deno.test.afterAll(async () => {
+  await (await browser)?.close();
+});
 
 /** A test in a browser; skipped where there is none. Browsers keep things open that Deno would miss. */
 export function browserTest(name: string, run: (dashboard: Dashboard) => Promise<void>): void {
