@@ -94,7 +94,7 @@ const PIDFD_OPEN = 434n;
 const PIDFD_GETFD = 438n;
 
 /** How far a process's descriptors are looked through. */
-const HIGHEST_FD = 64;
+const HIGHEST_FD = 256;
 
 /**
  * A process's listening sockets of these addresses, as descriptors of our own; those that it does
