@@ -17,7 +17,9 @@ export async function bringAxe(page: Page): Promise<void> {
 
 /** What is wrong with what a page shows, in words. */
 export async function findings(page: Page, impacts: readonly string[]): Promise<string[]> {
-  const { violations } = await page.evaluate("axe.run()") as { violations: Finding[] };
+  const { violations } = await page.evaluate(
+    'axe.run({ resultTypes: ["violations"] })',
+  ) as { violations: Finding[] };
   return violations.filter(({ impact }) => impacts.includes(impact)).map(({ id, nodes }) =>
     `${id}: ${nodes.slice(0, 2).map((n) => `${n.html} ${n.failureSummary}`)}`
   );
