@@ -1,8 +1,9 @@
 /** Waits for what a process depends on. A dependency that failed is an answer too. */
 
-import { AT_REST } from "../model/outcomes.ts";
+import { AT_REST, wantsReadiness } from "../model/outcomes.ts";
 import type { DependencyCondition } from "../model/config_parts.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
+import type { Wish } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
 /**
@@ -36,17 +37,17 @@ async function awaitOne(
   condition: DependencyCondition,
   signal: AbortSignal,
 ): Promise<void> {
-  const met = CONDITIONS[condition];
+  const met = () => CONDITIONS[condition](dependency.info(), dependency.snapshot.wish);
   const { state, wish } = dependency.snapshot;
-  if (!met(dependency.info()) && wish === "down" && AT_REST.has(state)) {
+  if (!met() && wish === "down" && AT_REST.has(state)) {
     void dependency.start().catch(() => {});
   }
   await dependency.until(
-    () => met(dependency.info()) || hopeless(dependency.info(), condition),
+    () => met() || hopeless(dependency.info(), condition),
     signal,
   );
+  if (met()) return;
   const info = dependency.info();
-  if (met(info)) return;
   throw new Error(
     `depends on "${info.name}", which is ${info.state}${
       info.lastReason ? `: ${info.lastReason}` : ""
@@ -54,9 +55,11 @@ async function awaitOne(
   );
 }
 
-const CONDITIONS: Readonly<Record<DependencyCondition, (info: ProcessInfo) => boolean>> = {
+type Condition = (info: ProcessInfo, wish: Wish) => boolean;
+
+const CONDITIONS: Readonly<Record<DependencyCondition, Condition>> = {
   started: (info) => info.pid > 0 || completed(info),
-  ready: (info) => info.state === "running" && info.ready,
+  ready: (info, wish) => (info.state === "running" && info.ready) || hasDoneItsWork(info, wish),
   healthy: (info) => info.state === "running" && info.health === "healthy",
   completed,
   completed_ok: (info) => completed(info) && endedWell(info),
@@ -64,6 +67,15 @@ const CONDITIONS: Readonly<Record<DependencyCondition, (info: ProcessInfo) => bo
 
 function completed(info: ProcessInfo): boolean {
   return (info.state === "stopped" || info.state === "crashed") && info.lastExit !== null;
+}
+
+/**
+ * It has ended well by itself, and nobody wants it down: it was as ready as it ever is, whether
+ * anybody saw it run or not.
+ */
+function hasDoneItsWork(info: ProcessInfo, wish: Wish): boolean {
+  return wish === "up" && info.state === "stopped" && endedWell(info) &&
+    !wantsReadiness(info.config);
 }
 
 function endedWell({ lastExit, config }: ProcessInfo): boolean {

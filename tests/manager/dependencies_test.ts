@@ -39,6 +39,37 @@ Deno.test("ready: met when the dependency is ready, and not before", async () =>
   await waitFor(() => state(api) === "running", { what: "api to run" });
 });
 
+Deno.test("ready: met by what has done its work, be it over before anybody looked", async () => {
+  const { fake, db, api } = pair("ready");
+  await using _ = fake;
+  await db.start();
+  fake.child("db")!.exit(0);
+  await waitFor(() => state(db) === "stopped");
+  await api.start({ wait: false });
+  await waitFor(() => state(api) === "running", { what: "api to run" });
+  assertEquals(state(db), "stopped", "it is not run again");
+});
+
+Deno.test("ready: not met by what ended before it was ready, failed, or was stopped", async () => {
+  for (const [code, config] of [[0, { wait_ready: true }], [1, {}]] as const) {
+    const { fake, db, api } = pair("ready", config);
+    await using _ = fake;
+    await db.start({ wait: false });
+    fake.child("db")!.exit(code);
+    await waitFor(() => ["stopped", "crashed", "errored"].includes(state(db)));
+    await assertRejects(() => api.start({ wait: true }), ProcsupError, 'depends on "db"');
+  }
+  const { fake, db, api } = pair("ready");
+  await using _ = fake;
+  await db.start();
+  const stopping = db.stop();
+  fake.child("db")!.exit(0);
+  await stopping;
+  await api.start({ wait: false });
+  await waitFor(() => state(api) === "running", { what: "api to run" });
+  assertEquals(state(db), "running", "it was started along");
+});
+
 Deno.test("a list of names means ready", async () => {
   await using fake = new FakeRegistry();
   fake.add("db", { wait_ready: true });
