@@ -77,10 +77,13 @@ Deno.test("Launcher.adopt() sees the end of an app whose wrapper was killed, alt
   await using scene = new Scene();
   const { run } = await scene.launch("sleep 1000 & echo $!; echo $$; while :; do sleep 0.05; done");
   const [member, app] = await scene.pids(2);
-  const { exited } = scene.launcher.adopt(run);
+  // The next daemon's.
+  const launcher = new Launcher(scene.files);
+  const { exited } = launcher.adopt(run);
   Deno.kill(run.wrapperPid, "SIGKILL");
   Deno.kill(app!, "SIGKILL");
   assertEquals((await exited).code, null);
+  await launcher.close();
   assert(isAlive(member!));
   await sweepRun(run, "SIGTERM", within(50)).all;
   assert(!isAlive(member!));

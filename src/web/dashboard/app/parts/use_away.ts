@@ -9,7 +9,8 @@ export function useAway(
 ): void {
   useEffect(() => {
     const look = ({ target }: Event) => {
-      if (!frame.current?.contains(target as Node)) leave();
+      // It may have gone just now, and this listener goes a moment later.
+      if (frame.current !== null && !frame.current.contains(target as Node)) leave();
     };
     document.addEventListener("pointerdown", look);
     document.addEventListener("focusin", look);
