@@ -166,15 +166,28 @@ export function sweepRun(run: Run, signal: SignalName, deadline: Deadline): Swee
 export async function killRun(run: Run): Promise<readonly number[]> {
   const deadline = performance.now() + KILL_PATIENCE_MS;
   await killBelowWrapper(run);
+  const killed = new Set<number>();
   for (;;) {
     await signalGroup(run, "SIGKILL");
     cgroups().kill(run.runId);
-    const alive = await survivors(run);
-    for (const pid of alive) sendSignal(pid, "SIGKILL");
+    for (const pid of await survivors(run)) {
+      killed.add(pid);
+      sendSignal(pid, "SIGKILL");
+    }
     const inTime = await waitForGroup(run, () => deadline);
-    if (inTime && (await survivors(run)).length === 0) return [];
-    if (performance.now() >= deadline) return await survivors(run);
+    const left = await survivors(run);
+    if (inTime && left.length === 0 && !anyDying(killed)) return [];
+    if (performance.now() >= deadline) return left;
+    await sleep(POLL_MS[0]!);
   }
+}
+
+/**
+ * Whether one of these that were signalled is still there: while it dies a process belongs to no run
+ * any more, as its environment goes first and its sockets last.
+ */
+function anyDying(signalled: Iterable<number>): boolean {
+  return [...signalled].some((pid) => processRow(pid)?.zombie === false);
 }
 
 /** How long a wrapper may take to write down how its app ended. */
@@ -201,10 +214,11 @@ function groupGone(run: Run, closely: boolean): boolean {
 /** Ends the descendants that left the group; whether they were gone in time. */
 async function endStrays(run: Run, signal: SignalName, deadline: Deadline): Promise<boolean> {
   let strays = await survivors(run);
-  for (const pid of strays) sendSignal(pid, signal);
-  while (strays.length > 0) {
+  const signalled = strays;
+  for (const pid of signalled) sendSignal(pid, signal);
+  while (strays.length > 0 || anyDying(signalled)) {
     if (performance.now() >= deadline()) return false;
-    await sleep(20);
+    await sleep(strays.length > 0 ? 20 : POLL_MS[0]!);
     strays = await survivors(run);
   }
   return true;
