@@ -10,6 +10,12 @@ const LINES = 300_000;
 /** With so many things to do on few cores everything takes its time. */
 const PATIENCE = { timeout: 120_000 };
 
+/**
+ * Ten times what it takes on a machine that is alone on its processor; one that shares it takes three
+ * to four times as long, in CPU time too. What this is about takes seconds.
+ */
+const FREEZE_MS = 300;
+
 /** Fails when somebody would have had to wait for the page; says how long it was. */
 function assertQuick(what: string, { longest, total }: CpuTime, most: number): void {
   // deno-lint-ignore no-console
@@ -34,7 +40,7 @@ browserTest(
       await page.getByRole("button", { name: "Load all there are" }).click();
       await page.getByText("300,000 lines").waitFor(PATIENCE);
     });
-    assertQuick("loading", loading, 100);
+    assertQuick("loading", loading, FREEZE_MS);
     const scrolling = await cpuOf(page, async () => {
       for (const part of [0, 0.3, 0.9, 0.5]) {
         await page.evaluate(
@@ -43,14 +49,14 @@ browserTest(
         await waitFor(async () => await page.locator(".log-row").count() > 10);
       }
     });
-    assertQuick("scrolling", scrolling, 100);
+    assertQuick("scrolling", scrolling, FREEZE_MS);
     const searching = await cpuOf(page, async () => {
       await page.getByLabel("Search the lines").fill("99999 the");
       await page.locator(".match-count").getByText("3", { exact: true }).waitFor(PATIENCE);
       await page.getByRole("button", { name: "Next match (n)" }).click();
       await page.locator(".log-row.is-cursor").getByText("99999 the").waitFor();
     });
-    assertQuick("searching", searching, 100);
+    assertQuick("searching", searching, FREEZE_MS);
   },
 );
 
@@ -89,8 +95,8 @@ browserTest("500 processes are painted in one go, and stay quick", async ({ page
     await last.waitFor(PATIENCE);
   });
   // In it are the pushes that come meanwhile.
-  assert(painting.total < 2000, `painting took ${painting.total} ms`);
-  assertQuick("painting", painting, 700);
+  assert(painting.total < 6000, `painting took ${painting.total} ms`);
+  assertQuick("painting", painting, 1500);
   const updating = await cpuOf(page, async () => {
     const figure = await last.locator(".measure .number").first().textContent();
     // Each push has other figures.
@@ -100,10 +106,10 @@ browserTest("500 processes are painted in one go, and stay quick", async ({ page
       );
     }
   });
-  assertQuick("updating", updating, 200);
+  assertQuick("updating", updating, 600);
   const searching = await cpuOf(page, async () => {
     await page.getByLabel("Search processes").fill("app-77:2");
     await last.waitFor({ state: "detached", ...PATIENCE });
   });
-  assertQuick("searching", searching, 400);
+  assertQuick("searching", searching, 1200);
 });
