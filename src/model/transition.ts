@@ -178,7 +178,10 @@ export function transition(now: Snapshot, event: ProcessEvent, policy: Policy): 
 }
 
 function withDue(now: Snapshot, dueHooks: readonly HookName[]): Snapshot {
-  return dueHooks.length === now.dueHooks.length ? now : { ...now, dueHooks };
+  // A snapshot that stays as it is need not be recorded.
+  const same = dueHooks.length === now.dueHooks.length &&
+    dueHooks.every((hook, index) => hook === now.dueHooks[index]);
+  return same ? now : { ...now, dueHooks };
 }
 
 function hooksIn(effects: readonly Effect[]): HookName[] {

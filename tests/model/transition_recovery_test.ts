@@ -107,6 +107,13 @@ Deno.test("transition() runs the post_start hook once when the daemon died befor
   assertEquals(play(begun, [recovered(ALIVE)], rules).effects, [{ type: "adopt" }]);
   const ends = play(starting.now, [recovered(ended(1))], rules);
   assertEquals([ends.now.dueHooks, ends.effects.includes(hook)], [[], false]);
+  // Stopped before it began: in its place comes the hook of the stop, and it alone is due.
+  const both = {
+    ...rules,
+    hooks: { ...rules.hooks, postStop: rules.hooks.postStart },
+  } as typeof rules;
+  const stopping = { ...inState("stopping"), leftovers: [], dueHooks: ["postStart"] as const };
+  assertEquals(play(stopping, [recovered(ended(0))], both).now.dueHooks, ["postStop"]);
   // One that has still to become ready runs it then.
   const unready = play(inState("starting"), [recovered(ALIVE)], { ...rules, waitReady: true });
   assertEquals(unready.effects, [{ type: "adopt" }]);
