@@ -1,6 +1,7 @@
 /** What happened to the apps, kept for who asks the next morning. */
 
 import type { ChangeType, ProcessChange } from "../model/process_change.ts";
+import { lineStream } from "../logs/line_stream.ts";
 import { type ChangeJson, changeJson } from "../protocol/change_json.ts";
 import { CappedFile } from "./capped_file.ts";
 
@@ -68,12 +69,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
     if (error instanceof Deno.errors.NotFound) return;
     throw error;
   }
-  let held = "";
-  for await (const text of file.readable.pipeThrough(new TextDecoderStream())) {
-    const lines = (held + text).split("\n");
-    held = lines.pop()!;
-    yield* lines;
-  }
+  yield* file.readable.pipeThrough(lineStream());
 }
 
 /** A line that a full disk cut off is passed over. */

@@ -1,6 +1,6 @@
 /** Waits for what a process depends on. A dependency that failed is an answer too. */
 
-import { AT_REST, wantsReadiness } from "../model/outcomes.ts";
+import { AT_REST, isSuccess, wantsReadiness } from "../model/outcomes.ts";
 import type { DependencyCondition } from "../model/config_parts.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { Wish } from "../model/process_state.ts";
@@ -79,7 +79,7 @@ function hasDoneItsWork(info: ProcessInfo, wish: Wish): boolean {
 }
 
 function endedWell({ lastExit, config }: ProcessInfo): boolean {
-  return lastExit?.signal === null && config.successExitCodes.includes(lastExit.code ?? -1);
+  return lastExit !== null && isSuccess(lastExit, config);
 }
 
 /** It is at rest, and does not come to the condition from there by itself. */

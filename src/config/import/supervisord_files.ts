@@ -1,6 +1,7 @@
 /** The sections of a supervisord configuration, those of the files that it includes among them. */
 
 import { messageOf } from "../../model/errors.ts";
+import { lookAt } from "../../runtimes/executable.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
 import { folderOf, normal } from "../layer.ts";
 import { ConfigProblem } from "../problem.ts";
@@ -75,7 +76,7 @@ function matches(pattern: string): string[] {
       ? found.flatMap((folder) => namesIn(folder, part).map((name) => `${folder}/${name}`))
       : found.map((folder) => `${folder}/${part}`);
   }
-  return found.filter(isFile).toSorted();
+  return found.filter((path) => lookAt(path)?.isFile).toSorted();
 }
 
 function namesIn(folder: string, pattern: string): string[] {
@@ -87,13 +88,5 @@ function namesIn(folder: string, pattern: string): string[] {
       .filter((name) => wanted.test(name) && (!name.startsWith(".") || pattern.startsWith(".")));
   } catch {
     return [];
-  }
-}
-
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
   }
 }
