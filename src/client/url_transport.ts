@@ -45,7 +45,7 @@ export class UrlTransport implements Transport {
   ): Promise<ReadableStream<Uint8Array>> {
     const response = await this.#fetch(`/${what}?${query}`, { method: "GET", ...options });
     if (response.headers.get("content-type")?.startsWith("application/x-ndjson")) {
-      return response.body!;
+      return endedBy(response.body!, options.signal);
     }
     await response.body?.cancel();
     throw this.#foreign(response);
@@ -112,6 +112,28 @@ export class UrlTransport implements Transport {
         hint: `It redirects to "${to}": give the URL that does not`,
       });
   }
+}
+
+/**
+ * A body that ends when the signal aborts. `fetch` forgets its signal as soon as the garbage collector
+ * has taken the response that nobody but its body holds: the body would be read, or stay open, for ever.
+ */
+function endedBy(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  // One that has failed is closed.
+  const cancel = () => reader.cancel().catch(() => {});
+  signal?.addEventListener("abort", cancel);
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel,
+  }, { highWaterMark: 0 });
 }
 
 async function textOf(

@@ -1,6 +1,9 @@
 /** `./client`: both ways to a daemon give and refuse the same, and say it in the same words. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { AmbiguousTargetError, Client, ProcsupError, StartFailedError } from "../../src/client.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -22,6 +25,16 @@ async function outcome(act: () => unknown): Promise<string> {
     /\b[0-9a-f]{8}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{3,}\b/g,
     "#",
   );
+}
+
+/** Takes what nobody holds any more, be it held by what is taken. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc");
+  for (let round = 0; round < 4; round++) {
+    collect();
+    await delay(20);
+  }
 }
 
 interface Scene extends AsyncDisposable {
@@ -207,6 +220,24 @@ cleanTest(
     const ends = streams.map((stream) => outcome(() => Array.fromAsync(stream)));
     await daemon.terminate();
     for (const end of await Promise.all(ends)) assert(end.includes('"code":"closed"'), end);
+  },
+);
+
+cleanTest(
+  "Client's streams by URL end by signal and by cancelling after garbage was collected",
+  async () => {
+    await using given = await scene();
+    const enough = new AbortController();
+    const told = await given.web.events({ signal: enough.signal });
+    const cancelled = (await given.web.events()).getReader();
+    await collectGarbage();
+    let items: readonly unknown[] | undefined;
+    void Array.fromAsync(told).then((all) => items = all);
+    enough.abort();
+    await waitFor(() => items !== undefined);
+    assertEquals(items, []);
+    // What is left open is found by the sanitizer.
+    await cancelled.cancel();
   },
 );
 
