@@ -1,5 +1,6 @@
 /** All processes of the machine, read in one pass. */
 
+import { sleep } from "./clock.ts";
 import { isLinux } from "./os.ts";
 
 /** A process as the kernel describes it. */
@@ -79,44 +80,81 @@ export function openDescriptors(pid: number): number {
   }
 }
 
+/** How long a process may take to show its environment after it began another program. */
+const EXEC_MS = 100;
+
 /**
  * Pids of living processes whose environment holds `PROCSUP_ID`, by what is in it: a run id or, for a
  * hook, the id of its process.
  */
 export async function processesByRunId(): Promise<Map<string, number[]>> {
   const found = new Map<string, number[]>();
-  let read = 0;
-  for (const pid of isLinux ? procPids() : []) {
-    // Not all in one go: the daemon has others to serve.
-    if (++read % 256 === 0) await new Promise((resolve) => setTimeout(resolve));
-    const runId = runIdOf(pid);
-    if (runId === undefined) continue;
-    const pids = found.get(runId);
-    if (pids === undefined) found.set(runId, [pid]);
-    else pids.push(pid);
+  const deadline = performance.now() + EXEC_MS;
+  let unread: Iterable<number> = isLinux ? procPids() : [];
+  for (;;) {
+    const between = await sortByRunId(unread, found);
+    if (between.length === 0 || performance.now() > deadline) return found;
+    await sleep(1);
+    unread = between;
   }
-  return found;
+}
+
+/** Adds processes to those of their run; returns those that have no environment to read yet. */
+async function sortByRunId(
+  pids: Iterable<number>,
+  found: Map<string, number[]>,
+): Promise<readonly number[]> {
+  const between: number[] = [];
+  let read = 0;
+  for (const pid of pids) {
+    // Not all in one go: the daemon has others to serve.
+    if (++read % 256 === 0) await sleep(0);
+    const environment = environmentOf(pid);
+    if (environment === undefined) continue;
+    const runId = variableIn(environment, RUN_ID);
+    if (runId === undefined) {
+      if (environment.at(-1) !== 0 && isBetweenPrograms(pid, environment)) between.push(pid);
+      continue;
+    }
+    const known = found.get(runId);
+    if (known === undefined) found.set(runId, [pid]);
+    else known.push(pid);
+  }
+  return between;
 }
 
 const RUN_ID = /(?:^|\0)PROCSUP_ID=([^\0]*)/;
 const EVENT = /(?:^|\0)PROCSUP_EVENT=([^\0]*)/;
 
-function runIdOf(pid: number): string | undefined {
-  return variableOf(pid, RUN_ID);
-}
-
 /** The event that a hook was begun for, in snake case; undefined when the process is none. */
 export function hookEventOf(pid: number): string | undefined {
-  return variableOf(pid, EVENT);
+  const environment = environmentOf(pid);
+  return environment && variableIn(environment, EVENT);
 }
 
-function variableOf(pid: number, pattern: RegExp): string | undefined {
+/** Undefined when the process is gone or not ours to read. */
+function environmentOf(pid: number): Uint8Array | undefined {
   try {
-    const environ = Deno.readFileSync(`/proc/${pid}/environ`);
-    return environ.length === 0 ? undefined : pattern.exec(decoder.decode(environ))?.[1];
+    return Deno.readFileSync(`/proc/${pid}/environ`);
   } catch {
     return undefined;
   }
+}
+
+function variableIn(environment: Uint8Array, pattern: RegExp): string | undefined {
+  return environment.length === 0 ? undefined : pattern.exec(decoder.decode(environment))?.[1];
+}
+
+/**
+ * Whether a process was in the middle of `exec` when its environment was read: that of the old program
+ * broke off, or the new one has no code yet. What is of the kernel, or has ended, has no memory.
+ */
+function isBetweenPrograms(pid: number, { length }: Uint8Array): boolean {
+  const stat = readProc(`/proc/${pid}/stat`);
+  if (stat === undefined) return false;
+  const fields = statFields(stat).map(Number);
+  const [memory, code, start, end] = [fields[20]!, fields[23]!, fields[47]!, fields[48]!];
+  return memory > 0 && (code === 0 || length < end - start);
 }
 
 function* procPids(): Generator<number> {
@@ -126,9 +164,13 @@ function* procPids(): Generator<number> {
   }
 }
 
-/** The command name in the second field may hold blanks and parentheses: the rest starts after the last. */
+/** From the third on. The second, the command's name, may hold blanks and parentheses. */
+function statFields(stat: string): readonly string[] {
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
 function parseStat(stat: string): ProcessRow {
-  const rest = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const rest = statFields(stat);
   return {
     pid: parseInt(stat),
     zombie: rest[0] === "Z" || rest[0] === "X",

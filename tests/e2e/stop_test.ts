@@ -21,6 +21,8 @@ async function startFixture(
     cwd: "/",
     ...config,
   });
+  // Between two programs a process has no environment.
+  await waitFor(() => runMark(pid));
   const run = { ...runMark(pid), pid };
   // The wrapper is one of them.
   await waitFor(() => livingOf(run).length === members, { what: `${members} processes` });
