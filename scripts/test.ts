@@ -18,8 +18,8 @@ const STATIC_STEPS: readonly Step[] = [
   { name: "package", args: ["publish", "--dry-run", "--allow-dirty"] },
 ];
 
-/** Most tests wait for children, so that two cores carry two files; more cores, up to eight. */
-const JOBS = String(Math.min(8, Math.max(2, navigator.hardwareConcurrency)));
+/** Most tests wait for children: a file more than there are cores keeps the cores at work. */
+const JOBS = String(Math.min(8, 1 + navigator.hardwareConcurrency));
 
 function present(...paths: string[]): string[] {
   const entries = new Set([...Deno.readDirSync(root)].map((entry) => entry.name));

@@ -39,7 +39,7 @@ Deno.test("restart with a change that what runs could take gives a new run none 
 
 Deno.test("restart has the old configuration back when the new one does not come up", async () => {
   await using daemon = await TestDaemon.start();
-  await daemon.startScript("app", SAYS, { env: { A: "1" }, min_uptime: "50ms", max_restarts: 0 });
+  await daemon.startScript("app", SAYS, { env: { A: "1" }, min_uptime: "500ms", max_restarts: 0 });
   const { code, stderr } = await daemon.cli("restart", "app", "-e", "A=bad");
   assertEquals(code, 1);
   assertStringIncludes(stderr, "app: the old configuration is on all of them again");

@@ -11,7 +11,7 @@ import { cleanTest } from "./support.ts";
 
 const APP = { name: "app", binary: "/bin/sh", args: ["-c", "echo hi; echo no >&2; exec sleep 99"] };
 /** Nobody waits a second for it. */
-const SOON = { cwd: "/", minUptime: "50ms", restartPolicy: "never" } as const;
+const SOON = { cwd: "/", minUptime: "200ms", restartPolicy: "never" } as const;
 
 /** What a call gives, or all there is to the error that it throws; ids and times left out. */
 async function outcome(act: () => unknown): Promise<string> {

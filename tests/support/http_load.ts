@@ -22,6 +22,9 @@ const REQUEST = new TextEncoder().encode(
   "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 );
 
+/** What a client rests between two requests: tests beside this one need the processor, too. */
+const REST_MS = 8;
+
 /** Loads an address with some clients, each one request after the other, until it is stopped. */
 export function startLoad(port: number, clients = 8, hostname = "127.0.0.1"): Load {
   let over = false;
@@ -39,6 +42,7 @@ export function startLoad(port: number, clients = 8, hostname = "127.0.0.1"): Lo
       } catch (error) {
         failures.push((error as Error).message);
       }
+      await new Promise((resolve) => setTimeout(resolve, REST_MS));
     }
   };
   const all = Promise.all(Array.from({ length: clients }, client));

@@ -12,7 +12,7 @@ import { wholeLog } from "./whole_log.ts";
 const ROOT = new URL("../..", import.meta.url).pathname;
 
 /** Each writes its numbers as long as it lives. */
-const WRITER = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done";
+const WRITER = "i=0; while :; do for n in 1 2 3 4; do i=$((i+1)); echo $i; done; sleep 0.2; done";
 
 /** A home with a daemon of another build that went into the background. */
 export class UpgradeScene implements AsyncDisposable {
