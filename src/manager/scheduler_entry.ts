@@ -59,12 +59,13 @@ export class ScheduleEntry {
     const log = {
       clock,
       running: (since: number | null) => this.#remember({ runningSince: since }),
+      again: (again: boolean) => this.#remember({ again }),
       ended: (run: CronRun) => this.#remember({ history: withRun(this.#memory.history, run) }),
     };
     const { cron } = process.config;
     this.#runner = cron === undefined
       ? new ClockRestart(process, log)
-      : new Job(process, cron, log, this.#memory.runningSince);
+      : new Job(process, cron, log, this.#memory);
   }
 
   get enabled(): boolean {

@@ -11,7 +11,10 @@ import type { CronConfig } from "../model/config_parts.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
 import type { RunLog, Runner, Schedulable } from "./scheduler_runner.ts";
-import type { RunStatus } from "./scheduler_store.ts";
+import type { CronMemory, RunStatus } from "./scheduler_store.ts";
+
+/** What a daemon knows of the job of an earlier one. */
+export type LeftRun = Pick<CronMemory, "runningSince" | "again">;
 
 /** Runs one job. */
 export class Job implements Runner {
@@ -26,16 +29,19 @@ export class Job implements Runner {
   #closed = false;
   #cancelTimeout: Cancel = () => {};
 
-  /** `since`: when the run began that an earlier daemon left. */
-  constructor(process: Schedulable, config: CronConfig, log: RunLog, since: number | null) {
+  /** Takes up the run that an earlier daemon left, and the one that was to follow it. */
+  constructor(process: Schedulable, config: CronConfig, log: RunLog, left: LeftRun) {
     this.#process = process;
     this.#config = config;
     this.#log = log;
+    this.#again = left.again;
     const { snapshot } = process;
+    const since = left.runningSince;
     if (isActive(snapshot)) this.#begin(since ?? snapshot.startedAt ?? log.clock.now());
     else if (since !== null) {
       const tookMs = Math.max(0, (snapshot.finishedAt ?? since) - since);
       this.#record({ at: since, steady: log.clock.steady() - tookMs });
+      this.#next();
     }
   }
 
@@ -47,14 +53,14 @@ export class Job implements Runner {
     if (!this.busy) return this.#start("by schedule");
     const { overlap } = this.#config;
     if (overlap === "kill") this.#replace();
-    else if (overlap === "queue") this.#again = true;
+    else if (overlap === "queue") this.#follow(true);
     else this.#log.ended({ at: this.#log.clock.now(), durationMs: 0, ...SKIPPED });
   }
 
   run(): "running" | "queued" {
     if (!this.busy) this.#start("by cron run");
     else if (this.#config.overlap === "kill") this.#replace();
-    else if (this.#config.overlap === "queue") this.#again = true;
+    else if (this.#config.overlap === "queue") this.#follow(true);
     else throw new ProcsupError("wrong_state", `"${this.#process.name}" is running already`);
     return this.#again && this.#config.overlap === "queue" ? "queued" : "running";
   }
@@ -76,7 +82,7 @@ export class Job implements Runner {
   }
 
   #replace(): void {
-    this.#again = true;
+    this.#follow(true);
     this.#stop("killed", "replaced by its next run");
   }
 
@@ -104,8 +110,19 @@ export class Job implements Runner {
     if (run !== undefined) this.#record(run);
     this.#run = undefined;
     this.#ending = undefined;
+    this.#next();
+  }
+
+  #follow(again: boolean): void {
+    if (this.#again !== again) this.#log.again(again);
+    this.#again = again;
+  }
+
+  /** Begins the run that was to follow, if any. */
+  #next(): void {
     if (!this.#again) return;
-    this.#again = false;
+    // On record before the act: a daemon that is killed in between must not act twice.
+    this.#follow(false);
     // The change that ended the run is still being told.
     queueMicrotask(() => {
       if (!this.#closed && !this.busy) this.#start("by schedule");

@@ -22,6 +22,8 @@ export interface RunLog {
   readonly clock: Clock;
   /** A run is under way since then; null: none is. */
   running(since: number | null): void;
+  /** Whether another run is to follow the one under way. */
+  again(again: boolean): void;
   ended(run: CronRun): void;
 }
 

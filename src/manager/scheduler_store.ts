@@ -29,11 +29,19 @@ export interface CronMemory {
   readonly covered: number;
   /** When the run that is under way began; null: none is. */
   readonly runningSince: number | null;
+  /** It is to be followed by another one. */
+  readonly again: boolean;
   /** The newest last. */
   readonly history: readonly CronRun[];
 }
 
-const NOTHING: CronMemory = { enabled: null, covered: 0, runningSince: null, history: [] };
+const NOTHING: CronMemory = {
+  enabled: null,
+  covered: 0,
+  runningSince: null,
+  again: false,
+  history: [],
+};
 
 /** The memories of a home. */
 export class CronStore {

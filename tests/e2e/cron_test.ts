@@ -71,6 +71,8 @@ Deno.test("a run goes on and is recorded although the daemon is killed meanwhile
     await daemon.client.call("cron_run", name);
     await waitFor(async () => (await daemon.status(name)).pid > 0);
   }
+  await daemon.startScript("queues", script, { cron: { schedule: RARELY, overlap: "queue" } });
+  for (let run = 0; run < 2; run++) await daemon.client.call("cron_run", "queues");
   const { pid } = await daemon.status("adopted");
   await daemon.kill();
   await daemon.run();
@@ -85,6 +87,9 @@ Deno.test("a run goes on and is recorded although the daemon is killed meanwhile
     const job = await schedule(daemon, name);
     assertEquals([job.last_status, job.last_exit_code, job.running], ["failed", 5, false]);
   }
+  await waitFor(async () => (await statuses(daemon, "queues")).length === 2, {
+    what: "the run that was queued",
+  });
 });
 
 Deno.test("a job that is due while it runs is skipped, replaced or queued, as configured", async () => {

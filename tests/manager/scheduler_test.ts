@@ -197,6 +197,31 @@ Deno.test("Scheduler runs once more when runs queue up", async () => {
   assertEquals(scene.statuses, ["ok", "ok"]);
 });
 
+for (const overlap of ["queue", "kill"]) {
+  Deno.test(`Scheduler runs what was to follow although the daemon goes meanwhile: ${overlap}`, async () => {
+    await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap } });
+    // A stop takes its time.
+    scene.job.stop = () => Promise.resolve();
+    scene.clock.advance(2 * MINUTE);
+    await scene.restart();
+    scene.job.exit(0);
+    await turn();
+    assertEquals(scene.job.acts.length, 2, "it ended under the next daemon");
+
+    scene.clock.advance(MINUTE);
+    scene.scheduler.close();
+    scene.job.changed = () => {};
+    scene.job.exit(0);
+    await scene.restart();
+    await turn();
+    assertEquals(scene.job.acts.length, 3, "it ended without a daemon");
+    scene.job.exit(0);
+    await scene.restart();
+    await turn();
+    assertEquals(scene.job.acts.length, 3, "nothing was to follow");
+  });
+}
+
 Deno.test("Scheduler ends a run at its timeout", async () => {
   await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, timeout: "10s" } });
   scene.clock.advance(MINUTE + 9999);

@@ -10,7 +10,7 @@ import { type Cancel, type Clock, systemClock } from "../../platform/clock.ts";
 import { Burst } from "./burst.ts";
 import { FolderWatch, type OpenWatch } from "./folders.ts";
 import { LOOP_RESTARTS, LoopGuard } from "./guard.ts";
-import { changeTime, FilePoll } from "./poll.ts";
+import { changeTimes, FilePoll } from "./poll.ts";
 import { resolveRoots } from "./roots.ts";
 import { parentOf, WatchTree } from "./tree.ts";
 
@@ -62,8 +62,8 @@ class FileWatch {
   #poll: FilePoll | undefined;
   #cancelWalk: Cancel | undefined;
   #walking = false;
-  /** Events were lost. */
-  #missed = false;
+  /** Events were lost, as are those of before the watch stands. */
+  #missed = true;
   #stopped = false;
 
   constructor(options: FileWatchOptions, on: FileWatchListener) {
@@ -155,14 +155,19 @@ class FileWatch {
     }
   }
 
-  /** Every file that was changed since the watch began counts; those that went are not to be seen. */
+  /**
+   * Every file that was changed since the watch began counts; those that went are not to be seen. A
+   * time to come, of before the clock was set back, says nothing.
+   */
   async #findMissed(): Promise<void> {
     this.#missed = false;
+    const now = Date.now();
     for await (const { path, isFolder } of this.#tree!.entries()) {
       if (this.#stopped) return;
       if (isFolder) continue;
       const info = await Deno.lstat(path).catch(() => undefined);
-      if (info !== undefined && changeTime(info) >= this.#begunAt) return this.#changed(path);
+      const times = info === undefined ? [] : changeTimes(info);
+      if (times.some((at) => at > this.#begunAt && at <= now)) return this.#changed(path);
     }
   }
 

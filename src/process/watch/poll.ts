@@ -43,14 +43,17 @@ async function marks(tree: WatchTree): Promise<Map<string, string>> {
   for await (const { path, isFolder } of tree.entries()) {
     if (isFolder) continue;
     const info = await Deno.lstat(path).catch(() => undefined);
-    if (info !== undefined) found.set(path, `${changeTime(info)} ${info.size} ${info.ino}`);
+    if (info !== undefined) found.set(path, `${changeTimes(info)} ${info.size} ${info.ino}`);
   }
   return found;
 }
 
-/** When a file, or what is known of it, was last changed, in milliseconds since the epoch. */
-export function changeTime(info: Deno.FileInfo): number {
-  return Math.max(info.ctime?.getTime() ?? 0, info.mtime?.getTime() ?? 0);
+/**
+ * When a file was last changed, in milliseconds since the epoch, and when what is known of it was: the
+ * runtime rounds that one down to a second.
+ */
+export function changeTimes({ mtime, ctime }: Deno.FileInfo): readonly number[] {
+  return [mtime?.getTime() ?? 0, ctime?.getTime() ?? 0];
 }
 
 function difference(

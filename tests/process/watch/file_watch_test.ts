@@ -247,6 +247,21 @@ Deno.test("watchFiles() finds what was changed when events were lost", async () 
   await watched.told("src/a.ts");
 });
 
+Deno.test("watchFiles() finds what was changed before it stood, and nothing of before it began", async () => {
+  await using watched = new Watched();
+  const open = (folders: string[]) => {
+    // The clock of files ticks a hundred times a second.
+    for (const since = Date.now(); Date.now() < since + 20;);
+    watched.write("src/deep/er/b.ts");
+    return Deno.watchFs(folders, { recursive: false });
+  };
+  const tomorrow = new Date(Date.now() + 86_400_000);
+  Deno.utimeSync(`${watched.path}/src/a.ts`, tomorrow, tomorrow);
+  await settle();
+  await watched.watch({ open });
+  await watched.told("src/deep/er/b.ts");
+});
+
 Deno.test("watchFiles() pauses when restarts in a row come right after the start", async () => {
   await using watched = new Watched();
   const guard = new LoopGuard();
