@@ -31,7 +31,7 @@ export async function copyRoot(root: string, path: string): Promise<void> {
 
 /** Where this machine has its own packages from; none where that is a list, for debootstrap's own. */
 async function mirror(suite: string): Promise<string[]> {
-  const format = ["--no-release-info", "--format", "$(CODENAME) $(REPO_URI)"];
+  const format = ["--no-release-info", "--format", "$(RELEASE) $(REPO_URI)"];
   const text = await run("apt-get", "indextargets", ...format, "Created-By: Packages");
   const lines = text.trim().split("\n").map((line) => line.split(" "));
   const line = lines.find(([name]) => name === suite) ??

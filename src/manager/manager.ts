@@ -269,7 +269,7 @@ export class Manager implements AsyncDisposable {
   static async #open(given: SupervisorConfig): Promise<Manager> {
     const config = checkedConfig(given);
     refuseMissingPermissions();
-    const { paths, lock } = takeHome(config.logDir);
+    const { paths, lock } = await takeHome(config.logDir);
     let manager: Manager | undefined;
     try {
       manager = new Manager(paths, lock, config);

@@ -1,7 +1,7 @@
 /** The directory of a manager, which it has alone. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { takeLock } from "../platform/lock.ts";
+import { takeLockSoon } from "../platform/lock.ts";
 import { absolute, type HomePaths, libraryHome, prepareHome } from "../platform/paths.ts";
 
 /** A directory that is taken until its lock is disposed of. */
@@ -11,9 +11,9 @@ export interface TakenHome {
 }
 
 /** Makes the directory, the library's own without one, and takes it. Throws `home_unusable`, `home_in_use`. */
-export function takeHome(logDir: string | undefined): TakenHome {
+export async function takeHome(logDir: string | undefined): Promise<TakenHome> {
   const paths = prepareHome(logDir === undefined ? libraryHome() : absolute(logDir));
-  const lock = takeLock(paths.lock);
+  const lock = await takeLockSoon(paths.lock);
   if (lock !== undefined) return { paths, lock };
   throw new ProcsupError("home_in_use", `Home "${paths.home}" is in use by another supervisor`);
 }
