@@ -64,3 +64,4 @@ export { ProcsupError } from "./model/errors.ts";
 export type { ErrorCode } from "./model/errors.ts";
 export { type FailedStart, StartFailedError } from "./model/start_failed.ts";
 export { AmbiguousTargetError } from "./model/target.ts";
+export type { WaitPoint } from "./model/wait_point.ts";

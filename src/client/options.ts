@@ -2,6 +2,7 @@
 
 import type { DurationInput } from "../model/duration.ts";
 import type { ProcessConfigInput } from "../model/process_config.ts";
+import type { WaitPoint } from "../model/wait_point.ts";
 import type { CallOptions } from "./transport.ts";
 
 /** A daemon on this machine. */
@@ -66,7 +67,7 @@ export interface WaitOptions extends CallOptions {
    * `running`, `ready` (the default), `stopped`, or `exit`: at rest for good, be it stopped, crashed
    * or given up.
    */
-  readonly for?: "running" | "ready" | "stopped" | "exit";
+  readonly for?: WaitPoint;
   /** Fails with `timeout` after that; default: waits for ever. A Go duration, or nanoseconds. */
   readonly timeout?: DurationInput;
 }

@@ -9,6 +9,7 @@ import type { ProcessConfig, ProcessDefaults } from "../model/process_config.ts"
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
 import { ambiguous, notFound } from "../model/target.ts";
+import type { WaitPoint } from "../model/wait_point.ts";
 import { type LogFiles, logFiles } from "../logs/log_files.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -36,7 +37,7 @@ import { scale } from "./scale.ts";
 import { Scheduler } from "./scheduler.ts";
 import { type StopOptions, stopRequest } from "./stop_options.ts";
 import { UsageSampler } from "./usage_sampler.ts";
-import { untilReached, type WaitPoint } from "./wait_points.ts";
+import { untilReached } from "./wait_points.ts";
 import { wireDefaults } from "./wire_defaults.ts";
 
 /** The processes of one home. */

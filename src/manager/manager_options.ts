@@ -2,6 +2,7 @@
 
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessDefaults } from "../model/process_config.ts";
+import type { WaitPoint } from "../model/wait_point.ts";
 
 /** What a manager is made with (spec 2.4). */
 export interface ManagerConfig {
@@ -40,7 +41,7 @@ export interface WaitOptions extends CallOptions {
    * `running`, `ready` (the default), `stopped`, or `exit`: at rest for good, be it stopped, crashed
    * or given up.
    */
-  readonly for?: "running" | "ready" | "stopped" | "exit";
+  readonly for?: WaitPoint;
 }
 
 /** How a reload batch by batch is meant. */

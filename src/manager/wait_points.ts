@@ -1,16 +1,11 @@
-/** The points in a process's life that can be waited for. */
+/** Waiting for a point in the life of processes. */
 
 import { didYouMean } from "../model/did_you_mean.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { quote } from "../model/quote.ts";
+import { WAIT_POINTS, type WaitPoint } from "../model/wait_point.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-
-/** Their names; `exit` is at rest for good: stopped, left crashed, or given up. */
-export const WAIT_POINTS = ["running", "ready", "stopped", "exit"] as const;
-
-/** One of them. */
-export type WaitPoint = typeof WAIT_POINTS[number];
 
 const REACHED: Readonly<Record<WaitPoint, (info: ProcessInfo) => boolean>> = {
   running: ({ state }) => state === "running",

@@ -1,5 +1,7 @@
 /** What the verbs of the daemon take (spec 2.6). */
 
+import type { WaitPoint } from "../model/wait_point.ts";
+
 /** Payload of `start`: a new process's configuration in wire form, or the target to start again. */
 export interface StartPayload {
   /** Start these existing processes; no other field but `wait` goes with it. */
@@ -58,7 +60,7 @@ export interface SignalPayload {
 /** Payload of `wait`: answers when each process has come to that point. */
 export interface WaitPayload {
   readonly target: string;
-  readonly for?: "running" | "ready" | "stopped" | "exit";
+  readonly for?: WaitPoint;
   /** Fails with `timeout` after this time; default: waits for ever. */
   readonly timeout?: string | number;
 }

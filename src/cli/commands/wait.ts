@@ -1,6 +1,6 @@
 /** `procsup wait`: until processes have come to a point. */
 
-import type { WaitPayload } from "../../protocol/payloads.ts";
+import type { WaitPoint } from "../../model/wait_point.ts";
 import type { ProcessJson } from "../../protocol/process_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
@@ -11,7 +11,7 @@ import { printData } from "../print_data.ts";
 export async function run(context: CommandContext): Promise<number> {
   const client = connect(context);
   const { flags, output } = context;
-  const point = (flags.text("for") ?? "ready") as NonNullable<WaitPayload["for"]>;
+  const point = (flags.text("for") ?? "ready") as WaitPoint;
   const timeout = flags.text("timeout");
   const processes = await client.call("wait", {
     target: context.positionals[0]!,

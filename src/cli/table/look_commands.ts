@@ -1,5 +1,6 @@
 /** The commands that look at apps. */
 
+import { WAIT_POINTS } from "../../model/wait_point.ts";
 import type { Command, Flag } from "../command.ts";
 
 const MANY = Infinity;
@@ -135,7 +136,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
         name: "for",
         type: "text",
         value: "POINT",
-        choices: ["running", "ready", "stopped", "exit"],
+        choices: WAIT_POINTS,
         help: "what to wait for (default: ready)",
       },
       { name: "timeout", type: "text", value: "DURATION", help: "give up with exit code 124" },

@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { parseDuration } from "../../model/duration.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import { WAIT_POINTS } from "../../manager/wait_points.ts";
+import { WAIT_POINTS } from "../../model/wait_point.ts";
 import { type ProcessJson, processJson } from "../../protocol/process_json.ts";
 import type { ActionContext } from "./context.ts";
 import { duration, readPayload, target } from "./payload.ts";
