@@ -43,6 +43,15 @@ Deno.test("reasonsOf() tells why an app runs again, counted as a restart or not"
   assertEquals(crashed, `${up}, started again: exited with code 3`);
 });
 
+Deno.test("reasonsOf() tells what is wrong with an app that is up", () => {
+  const reasons = (different: Partial<ProcessInfo>, problem?: string) =>
+    reasonsOf(info(different), NOW, problem).slice(1);
+  assertEquals(reasons({ health: "unhealthy" }, "it answered 500"), ["unhealthy: it answered 500"]);
+  assertEquals(reasons({ health: "unhealthy" }), ["unhealthy"]);
+  assertEquals(reasons({ health: "healthy" }, "it answered 500"), []);
+  assertEquals(reasons({ ready: false }), ["not ready"]);
+});
+
 Deno.test("reasonsOf() says that a job waits for the clock", () => {
   const job = { cron: "0 3 * * *" };
   const idle = reasonsOf(info({ state: "stopped", pid: 0 }, job), NOW);

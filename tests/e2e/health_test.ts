@@ -1,6 +1,12 @@
 /** Health checks of real servers; the details of a check are in tests/process/. */
 
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
@@ -114,9 +120,9 @@ Deno.test("a check that hangs is made one at a time, and costs a stop no time", 
   assert(performance.now() - startedAt < 250);
 });
 
-Deno.test("health is checked again under a new daemon, and shown", async () => {
+Deno.test("health is checked again under a new daemon, shown, and explained", async () => {
   await using daemon = await TestDaemon.start();
-  const { config } = server({ on_failure: "none" });
+  const { url, config } = server({ on_failure: "none", grace_period: "0s" });
   await daemon.client.call("start", { cwd: "/", ...config });
   const healthy = async () => (await daemon.status("api")).health === "healthy";
   await waitFor(healthy, { what: "healthy" });
@@ -126,6 +132,12 @@ Deno.test("health is checked again under a new daemon, and shown", async () => {
   await waitFor(healthy, { what: "healthy under the new daemon" });
   assertEquals((await daemon.status("api")).pid, pid);
   assertEquals(JSON.parse((await daemon.cli("status", "api", "--json")).stdout).health, "healthy");
+  await fetch(`${url}/fail`).then((response) => response.body?.cancel());
+  await waitFor(async () => (await daemon.status("api")).health === "unhealthy");
+  assertStringIncludes(
+    (await daemon.cli("why", "api")).stdout,
+    `unhealthy: ${url}/health answered 503`,
+  );
 });
 
 Deno.test("bad health checks are refused before anything starts, with the field", async () => {

@@ -17,10 +17,16 @@ export async function why({ manager }: ActionContext, payload: unknown): Promise
   const last_stderr = await wordsBehind(manager, info);
   return {
     process: processJson(info),
-    reasons: reasonsOf(info, Date.now()),
+    reasons: reasonsOf(info, Date.now(), lastProblem(manager, info)),
     last_stderr,
     hints: hintsOf(info, last_stderr),
   };
+}
+
+/** What was wrong at the last health check that failed; empty when none did. */
+function lastProblem({ fleet }: Supervisor, { id }: ProcessInfo): string {
+  const { checks } = fleet.registry.resolve(id)[0]!.journal;
+  return checks.findLast(({ problem }) => problem !== "")?.problem ?? "";
 }
 
 /** Of one that runs again those of the run before count as well: they tell why that ended. */
@@ -30,8 +36,12 @@ async function wordsBehind({ fleet }: Supervisor, { id, state }: ProcessInfo): P
 }
 
 /** Whole sentences about a process, the most important first. Pure. */
-export function reasonsOf(info: ProcessInfo, now: number): string[] {
+export function reasonsOf(info: ProcessInfo, now: number, problem = ""): string[] {
   const reasons = [headline(info)];
+  if (info.state === "running" && info.health === "unhealthy") {
+    reasons.push(`unhealthy${problem === "" ? "" : `: ${problem}`}`);
+  }
+  if (info.state === "running" && !info.ready) reasons.push("not ready");
   if (info.nextRestartAt !== null) {
     reasons.push(`starts again in ${rounded(Math.max(0, info.nextRestartAt.getTime() - now))}`);
   }
