@@ -69,7 +69,9 @@ export class LogFollower {
         if (chunk !== undefined) return chunk;
       }
       if (isLast) return undefined;
-      if (!this.#stopped && !(await this.#hasMore())) await this.#wait();
+      if (this.#stopped || await this.#hasMore()) continue;
+      // Nobody wakes up who was told to stop or finish while the look was under way.
+      if (!this.#stopped && this.follow) await this.#wait();
     }
     return undefined;
   }

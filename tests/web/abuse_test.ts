@@ -77,6 +77,7 @@ Deno.test("web ends bodies that are too large, however they come, and holds none
   const before = web.memory();
   let most = before;
   const watch = setInterval(() => most = Math.max(most, web.memory()), 20);
+  using _watch = { [Symbol.dispose]: () => clearInterval(watch) };
   for (const path of paths) {
     const head = headOf("POST", path, web.token);
     const stated = await web.raw(`${head}Content-Length: 300000000\r\n\r\n{`);
@@ -89,7 +90,6 @@ Deno.test("web ends bodies that are too large, however they come, and holds none
   const head = `${headOf("POST", "/ipc", web.token)}Transfer-Encoding: chunked\r\n\r\n`;
   await endless.write(new TextEncoder().encode(head));
   await assertRefused(endless, "the Unix socket");
-  clearInterval(watch);
   assert(most - before < 30 * MIB, `${(most - before) / MIB} MiB`);
 });
 
@@ -101,15 +101,17 @@ function headOf(method: string, path: string, token: string): string {
 /** Sends a body without end for as long as it is taken. */
 async function assertRefused(connection: Deno.Conn, what: string): Promise<void> {
   const chunk = new TextEncoder().encode(`10000\r\n${" ".repeat(0x10000)}\r\n`);
-  // Whose connection is reset while it writes may not get to read the answer.
-  const answer = new Response(connection.readable).text().catch(() => "HTTP/1.1 413");
+  const answer = new Response(connection.readable).text().catch(() => "");
   let sent = 0;
+  let isReset = false;
   try {
     while (sent < 300 * MIB) sent += await connection.write(chunk);
   } catch {
-    // Refused, and closed.
+    isReset = true;
   }
-  assertEquals(statusOf(await answer), 413, what);
+  const text = await answer;
+  // Whose connection is reset while it writes may not get to read the answer.
+  if (!isReset || text !== "") assertEquals(statusOf(text), 413, what);
   assert(sent < 30 * MIB, `${what}: ${sent} bytes were taken`);
 }
 
