@@ -1,6 +1,8 @@
 /** A real browser on a real daemon's dashboard. */
 
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { lookAt } from "../../src/runtimes/executable.ts";
+import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 
 /** The first is the same engine without the frame around it: half the work. */
@@ -17,7 +19,7 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-const executablePath = CHROMIUMS.find((path) => isFile(path));
+const executablePath = CHROMIUMS.find((path) => lookAt(path)?.isFile);
 
 /** Whether there is a browser; says so when there is none. */
 export function hasBrowser(): boolean {
@@ -105,21 +107,6 @@ export class Dashboard implements AsyncDisposable {
     await this.#context.close();
     await this.daemon[Symbol.asyncDispose]();
   }
-}
-
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-}
-
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr as Deno.NetAddr;
-  listener.close();
-  return port;
 }
 
 Deno.test.afterAll(async () => {

@@ -3,7 +3,7 @@
 import { formatDuration } from "../../model/duration.ts";
 import type { ProcessInfo } from "../../model/process_info.ts";
 import { describeExit } from "../../model/outcomes.ts";
-import type { Supervisor } from "../../manager/supervisor.ts";
+import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { WhyJson } from "../../protocol/actions.ts";
 import { processJson } from "../../protocol/process_json.ts";
 import { lastWords } from "../../manager/last_words.ts";
@@ -14,25 +14,21 @@ import { readTarget } from "./payload.ts";
 export async function why({ manager }: ActionContext, payload: unknown): Promise<WhyJson> {
   const { target } = readTarget(payload);
   const info = manager.inspect(target);
-  const last_stderr = await wordsBehind(manager, info);
+  const process = manager.fleet.registry.resolve(info.id)[0]!;
+  // Of one that runs again those of the run before count as well: they tell why that ended.
+  const from = info.state === "running" ? 0 : undefined;
+  const last_stderr = await lastWords(manager.fleet, process, from);
   return {
     process: processJson(info),
-    reasons: reasonsOf(info, Date.now(), lastProblem(manager, info)),
+    reasons: reasonsOf(info, Date.now(), lastProblem(process)),
     last_stderr,
     hints: hintsOf(info, last_stderr),
   };
 }
 
 /** What was wrong at the last health check that failed; empty when none did. */
-function lastProblem({ fleet }: Supervisor, { id }: ProcessInfo): string {
-  const { checks } = fleet.registry.resolve(id)[0]!.journal;
-  return checks.findLast(({ problem }) => problem !== "")?.problem ?? "";
-}
-
-/** Of one that runs again those of the run before count as well: they tell why that ended. */
-async function wordsBehind({ fleet }: Supervisor, { id, state }: ProcessInfo): Promise<string[]> {
-  const process = fleet.registry.resolve(id)[0]!;
-  return await lastWords(fleet, process, state === "running" ? 0 : undefined);
+function lastProblem({ journal }: ManagedProcess): string {
+  return journal.checks.findLast(({ problem }) => problem !== "")?.problem ?? "";
 }
 
 /** Whole sentences about a process, the most important first. Pure. */
