@@ -17,6 +17,12 @@ const RULES: readonly Rule[] = [
     allowedIn: /^src\/platform\//,
     says: "only src/platform asks which OS this is",
   },
+  {
+    // The object named `z` keeps all of the package's languages in the bundle.
+    word: /\bimport\s*\{[^}]*\bz\b[^}]*\}/g,
+    allowedIn: /^$/,
+    says: "import zod as a namespace: import * as z",
+  },
 ];
 
 /** Comments and quoted text, which may say anything. */

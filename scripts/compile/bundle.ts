@@ -32,7 +32,7 @@ function mend(path: string): void {
   if (UNNAMED.test(text)) {
     throw new Error(
       `${path} is a CommonJS package that is loaded by import(): it has lost its names. ` +
-        "Export what is needed of it from a module of ours, and import() that (see yaml_library.ts)",
+        "Export what is needed of it from a module of ours, and import() that (see scripts/built.ts)",
     );
   }
   const lazy = text.replace(

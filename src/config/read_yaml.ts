@@ -1,6 +1,6 @@
 /** YAML → a document with places. */
 
-import type { Document, Node } from "yaml";
+import type { Document, Node } from "../npm/yaml.ts";
 import { type ConfigDocument, type Path, placeAt, Places } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 
@@ -9,7 +9,7 @@ const MAX_ALIASES = 10_000;
 
 /** Reads YAML 1.2 with merge keys. Throws `ConfigProblem`. */
 export async function readYaml(file: string, text: string): Promise<ConfigDocument> {
-  const yaml = await import("./yaml_library.ts");
+  const yaml = await import("../npm/yaml.ts");
   const document = yaml.parseDocument(text, { merge: true, prettyErrors: false, strict: true });
   const [error] = document.errors;
   if (error !== undefined) {
@@ -33,7 +33,7 @@ function plainValue(file: string, document: Document): unknown {
 }
 
 function notePlaces(
-  yaml: typeof import("./yaml_library.ts"),
+  yaml: typeof import("../npm/yaml.ts"),
   node: Node | null,
   path: Path,
   places: Places,

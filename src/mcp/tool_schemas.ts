@@ -1,6 +1,6 @@
 /** What the tools take and give. Inputs are strict; outputs may grow. */
 
-import { z } from "zod";
+import * as z from "zod";
 import { PROCESS_STATES } from "../model/process_info.ts";
 
 const target = z.string().min(1).describe(

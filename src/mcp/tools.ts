@@ -1,6 +1,6 @@
 /** The ten tools (spec 4.4), each a row over one action. */
 
-import type { z } from "zod";
+import type * as z from "zod";
 import { nameFromPath } from "../model/name.ts";
 import type { BulkResult } from "../protocol/actions.ts";
 import type { StartPayload } from "../protocol/payloads.ts";

@@ -5,7 +5,7 @@ import type { Imported, Note } from "./imported.ts";
 
 /** The text. */
 export async function importedYaml(imported: Imported, from: string): Promise<string> {
-  const yaml = await import("../yaml_library.ts");
+  const yaml = await import("../../npm/yaml.ts");
   const { processes, profiles = {}, notes } = imported;
   const document = new yaml.Document(escaped({
     version: 1,

@@ -1,6 +1,6 @@
 /**
  * The dashboard's files, embedded in the program. `built/app.js.txt` is made from `app/` by
- * `deno run -A scripts/build_dashboard.ts`; a test tells when that was forgotten.
+ * `deno run -A scripts/build.ts`; a test tells when that was forgotten.
  */
 
 import script from "./built/app.js.txt" with { type: "text" };
