@@ -1,9 +1,6 @@
-/**
- * Reads flags off the words of a command line, by the flags that there are. By hand: the standard
- * library's parser takes 5 ms of every command to load, and has to be told not to swallow numbers,
- * `true` and unknown flags.
- */
+/** Reads flags off the words of a command line, by the flags that there are. */
 
+import { parseArgs } from "@std/cli/parse-args";
 import type { Flag } from "./command.ts";
 
 /** What went wrong at a word. */
@@ -21,44 +18,77 @@ export interface ReadFlags {
   readonly words: readonly string[];
 }
 
+/** Refuses a word by throwing. */
+export type Refuse = (problem: FlagProblem) => never;
+
+/** Marks a word that is not a flag. No argument of a program holds a NUL. */
+const WORD = "\0";
+
 /** Reads all flags, or those before the first other word. `refuse` must throw. */
 export function readFlags(
   args: readonly string[],
   flags: readonly Flag[],
-  refuse: (problem: FlagProblem) => never,
+  refuse: Refuse,
   stopEarly = false,
 ): ReadFlags {
-  const values = new Map<string, string[]>();
+  const named = (bool: boolean) =>
+    flags.filter(({ type }) => (type === "bool") === bool).map(({ name }) => name);
+  const valued = named(false);
+  const { _: words, ...values } = parseArgs(unambiguous(args, flags, refuse, stopEarly), {
+    boolean: named(true),
+    string: valued,
+    collect: valued,
+    alias: Object.fromEntries(
+      flags.map(({ name, short, aliases = [] }) => [name, short ? [short, ...aliases] : aliases]),
+    ),
+    stopEarly,
+    unknown: (arg, key) =>
+      key === undefined ||
+      refuse({ kind: "unknown", word: arg.startsWith("--") ? arg.split("=")[0]! : `-${key}` }),
+  });
+  return {
+    values: new Map(flags.flatMap(({ name }) => {
+      const value = values[name];
+      if (value === true) return [[name, ["true"]]];
+      return Array.isArray(value) && value.length > 0 ? [[name, value]] : [];
+    })),
+    words: words.map((word) => String(word).replace(WORD, "")),
+  };
+}
+
+/**
+ * Words that `parseArgs()` cannot misread. By itself it takes `-n -5` for two flags, the `true` of
+ * `--force true` for a value, `--json=no` for `--json`, and `-5` for a flag.
+ */
+function unambiguous(
+  args: readonly string[],
+  flags: readonly Flag[],
+  refuse: Refuse,
+  stopEarly: boolean,
+): string[] {
   const words: string[] = [];
   const queue = [...args];
-  const give = (flag: Flag, value: string) => {
-    const given = values.get(flag.name);
-    if (given === undefined) values.set(flag.name, [value]);
-    else given.push(value);
-  };
   for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
     if (!isFlag(word)) {
-      words.push(word);
-      if (stopEarly) words.push(...queue.splice(0));
+      words.push(WORD + word);
+      if (stopEarly) return [...words, ...queue];
       continue;
     }
     const { written, flag, value } = split(word, flags);
-    if (flag === undefined) refuse({ kind: "unknown", word: written });
-    if (flag.type !== "bool") {
+    if (flag === undefined) {
+      words.push(word);
+    } else if (flag.type !== "bool") {
       const next = value ?? queue.shift();
       if (next === undefined || next === "") refuse({ kind: "missing_value", word: written, flag });
-      give(flag, next);
-    } else if (value === undefined) {
-      give(flag, "true");
-    } else if (!written.startsWith("--")) {
-      // `-fq` is `-f -q`.
-      give(flag, "true");
-      queue.unshift(`-${value}`);
+      words.push(`--${flag.name}=${next}`);
     } else {
-      refuse({ kind: "needless_value", word: written, flag });
+      words.push(written);
+      // `-fq` is `-f -q`.
+      if (value !== undefined && !written.startsWith("--")) queue.unshift(`-${value}`);
+      else if (value !== undefined) refuse({ kind: "needless_value", word: written, flag });
     }
   }
-  return { values, words };
+  return words;
 }
 
 /** A dash alone is a word, and so is a negative number. */

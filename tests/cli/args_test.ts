@@ -55,6 +55,26 @@ Deno.test("readCommandLine() reads a value in every spelling", () => {
   assertEquals(env.flags.list("env"), ["A=1=2", "B=-c", "C=", "D=true"]);
 });
 
+Deno.test("readCommandLine() takes the word after a flag that needs a value for its value", () => {
+  assertEquals(readCommandLine(["logs", "--grep", "--fatal"]).flags.text("grep"), "--fatal");
+  assertEquals(readCommandLine(["start", "x", "-e", "-5"]).flags.list("env"), ["-5"]);
+  assertEquals(refused(["logs", "-n", "-5"]).message.includes('"-5"'), true);
+});
+
+Deno.test("readCommandLine() takes a negative number for a word", () => {
+  assertEquals(readCommandLine(["stop", "-5"]).positionals, ["-5"]);
+});
+
+Deno.test("readCommandLine() refuses a value of a flag that takes none", () => {
+  assertEquals(refused(["list", "--json=no"]).message, "--json takes no value");
+});
+
+Deno.test("readCommandLine() refuses flags named like members of every object", () => {
+  for (const name of ["__proto__", "constructor", "toString", "a.b"]) {
+    assertEquals(refused(["list", `--${name}=1`]).message, `Unknown flag "--${name}"`);
+  }
+});
+
 Deno.test("readCommandLine() does not eat a process called true", () => {
   const line = readCommandLine(["stop", "--force", "true", "false"]);
   assertEquals(line.positionals, ["true", "false"]);

@@ -15,6 +15,7 @@ const GLOBS: readonly [string, readonly string[], readonly string[]][] = [
   ["src/**/*.css", ["src/a.css", "src/x/y/a.css"], ["a.css"]],
   ["**/*.map", ["a.map", "x/y/a.map"], ["a.mapx"]],
   ["*.{js,css}", ["a.js", "x/a.css"], ["a.ts"]],
+  ["{src/gen,dist/out}/*.ts", ["src/gen/a.ts", "dist/out/b.ts"], ["src/a.ts", "gen/a.ts"]],
   ["[ab].ts", ["a.ts", "x/b.ts"], ["c.ts"]],
 ];
 
