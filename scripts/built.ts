@@ -6,7 +6,7 @@ export interface Built {
   readonly path: string;
   /** The module it is made from. */
   readonly entry: string;
-  /** Its first line. */
+  /** Its first lines. */
   readonly header: string;
 }
 
@@ -25,6 +25,13 @@ export const BUILT: readonly Built[] = [
     path: "src/npm/yaml.js",
     entry: "scripts/compile/yaml_entry.ts",
     header: `// ${AHEAD} from yaml, ISC License, Copyright Eemeli Aro <eemeli@gmail.com>`,
+  },
+  {
+    // A program that imports no package from npm starts 3 ms sooner.
+    path: "src/npm/parse_args.js",
+    entry: "npm:deno-std@1.4.0/cli/parse_args.js",
+    header: `// @ts-self-types="./parse_args.d.ts"\n// ${AHEAD} from @std/cli, MIT License, ` +
+      "Copyright the Deno authors",
   },
 ];
 

@@ -21,17 +21,6 @@ declare module "@std/assert" {
   ): Promise<E>;
 }
 
-declare module "@std/cli/parse-args" {
-  export function parseArgs(args: string[], options: {
-    boolean: string[];
-    string: string[];
-    collect: string[];
-    alias: Record<string, readonly string[]>;
-    stopEarly: boolean;
-    unknown: (arg: string, key?: string) => unknown;
-  }): { _: (string | number)[]; [flag: string]: unknown };
-}
-
 // The package comes without types as well. What we use of it:
 declare module "ws" {
   import type { IncomingMessage } from "node:http";

@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   web: ["manager", "protocol", "model", "platform"],
   mcp: ["protocol", "model", "manager"],
   daemon: [...BELOW_MANAGER, "manager", "config", "protocol", "web", "mcp"],
-  cli: ["protocol", "model", "config", "platform"],
+  cli: ["npm", "protocol", "model", "config", "platform"],
   client: ["protocol", "model", "platform"],
   "mod.ts": ["manager", "model"],
   "client.ts": ["client", "protocol", "model"],
