@@ -5,15 +5,18 @@ import { isPrintableAscii } from "../model/plain_text.ts";
 // deno-lint-ignore no-control-regex
 const COLOR = /\x1b\[[0-9;:]*m/g;
 
-/** What takes no column, and what takes two: East Asian wide and fullwidth forms, and emoji. */
-const NOTHING = "[\\p{Mn}\\p{Me}\\p{Cf}]";
-const WIDE =
+/**
+ * What takes no column (the later parts of a Hangul syllable too), and what takes two: flags, East
+ * Asian wide and fullwidth forms, and emoji.
+ */
+const NOTHING = "^[\\p{Mn}\\p{Me}\\p{Cf}\\u{1160}-\\u{11ff}]";
+const WIDE = "^(?:\\p{RI}{2}|" +
   "[\\u{1100}-\\u{115f}\\u{2e80}-\\u{303e}\\u{3041}-\\u{33ff}\\u{3400}-\\u{4dbf}\\u{4e00}-\\u{9fff}" +
   "\\u{a000}-\\u{a4cf}\\u{ac00}-\\u{d7a3}\\u{f900}-\\u{faff}\\u{fe30}-\\u{fe6f}\\u{ff00}-\\u{ff60}" +
-  "\\u{ffe0}-\\u{ffe6}\\u{20000}-\\u{3fffd}\\p{Emoji_Presentation}]";
+  "\\u{ffe0}-\\u{ffe6}\\u{20000}-\\u{3fffd}\\p{Emoji_Presentation}])$";
 
 /** Made when some may be there: they take a millisecond, of every command else. */
-let unusual: { readonly nothing: RegExp; readonly wide: RegExp } | undefined;
+let unusual: Readonly<Record<"characters" | "nothing" | "wide", RegExp>> | undefined;
 
 /** Columns that `text` takes; colours take none. */
 export function textWidth(text: string): number {
@@ -21,9 +24,13 @@ export function textWidth(text: string): number {
   if (isPrintableAscii(text)) return text.length;
   const plain = text.replace(COLOR, "");
   if (isPrintableAscii(plain)) return plain.length;
-  unusual ??= { nothing: new RegExp(NOTHING, "u"), wide: new RegExp(WIDE, "u") };
+  unusual ??= {
+    characters: /\p{RI}{2}|[^]/gu,
+    nothing: new RegExp(NOTHING, "u"),
+    wide: new RegExp(WIDE, "u"),
+  };
   let width = 0;
-  for (const character of plain) {
+  for (const character of plain.match(unusual.characters) ?? []) {
     if (!unusual.nothing.test(character)) width += unusual.wide.test(character) ? 2 : 1;
   }
   return width;

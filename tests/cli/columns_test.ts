@@ -62,5 +62,8 @@ Deno.test("textWidth() counts wide characters twice and marks not at all", () =>
   assertEquals(textWidth("日本語"), 6);
   assertEquals(textWidth("e\u0301"), 1);
   assertEquals(textWidth("🚀"), 2);
+  assertEquals(textWidth("🇩🇪🇫🇷"), 4);
+  // One syllable, written in its three parts.
+  assertEquals(textWidth("\u1112\u1161\u11ab"), 2);
   assertEquals(textWidth("\x1b[32mrunning\x1b[0m"), 7);
 });
