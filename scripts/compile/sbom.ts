@@ -1,24 +1,54 @@
 /** What is in the executable: a CycloneDX list made of the import graph and the lock file. */
 
 import { VERSION } from "../../src/protocol/actions.ts";
+import { BUILT } from "../built.ts";
 
 interface Lock {
   readonly npm?: Readonly<Record<string, { readonly integrity?: string }>>;
 }
 
-interface Info {
-  readonly npmPackages?: Readonly<
-    Record<string, { readonly name: string; readonly version: string }>
-  >;
+interface Package {
+  readonly name: string;
+  readonly version: string;
+  /** Keys of `npmPackages`. */
+  readonly dependencies: readonly string[];
+}
+
+/** What `deno info --json` tells of a module: all the lock has in `npmPackages`, reached or not. */
+export interface Info {
+  readonly modules: readonly { readonly npmPackage?: string }[];
+  readonly npmPackages?: Readonly<Record<string, Package>>;
+}
+
+/** The packages that modules import, and those that these need, by name. */
+export function reachedPackages(infos: readonly Info[]): Package[] {
+  const reached = new Map<string, Package>();
+  const reach = (key: string, { npmPackages = {} }: Info) => {
+    const found = npmPackages[key];
+    if (found === undefined || reached.has(key)) return;
+    reached.set(key, found);
+    for (const needed of found.dependencies) reach(needed, { modules: [], npmPackages });
+  };
+  for (const info of infos) {
+    for (const { npmPackage } of info.modules) {
+      if (npmPackage !== undefined) reach(npmPackage, info);
+    }
+  }
+  return [...reached.values()].sort((one, other) => one.name < other.name ? -1 : 1);
+}
+
+/** The packages of the executable, those bundled ahead among them. */
+export async function shippedPackages(root: string): Promise<Package[]> {
+  const entries = ["main.ts", ...BUILT.map(({ entry }) => entry)];
+  return reachedPackages(await Promise.all(entries.map((entry) => graph(root, entry))));
 }
 
 /** Writes the list of Deno, procsup and every package that its code reaches. */
 export async function writeSbom(root: string, path: string): Promise<void> {
   const lock: Lock = JSON.parse(Deno.readTextFileSync(`${root}/deno.lock`));
-  const packages = Object.values((await graph(root)).npmPackages ?? {});
-  const components = packages.map(({ name, version }) =>
+  const components = (await shippedPackages(root)).map(({ name, version }) =>
     npmComponent(name, version, integrityOf(lock, name, version))
-  ).sort((one, other) => one["bom-ref"] < other["bom-ref"] ? -1 : 1);
+  );
   const sbom = {
     bomFormat: "CycloneDX",
     specVersion: "1.6",
@@ -38,9 +68,9 @@ export async function writeSbom(root: string, path: string): Promise<void> {
   Deno.writeTextFileSync(path, `${JSON.stringify(sbom, null, 2)}\n`);
 }
 
-async function graph(root: string): Promise<Info> {
+async function graph(root: string, entry: string): Promise<Info> {
   const { success, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", "main.ts"],
+    args: ["info", "--json", entry],
     cwd: root,
   }).output();
   if (!success) throw new Error("deno info failed");

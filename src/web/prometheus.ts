@@ -1,16 +1,20 @@
 /** The processes and the daemon as Prometheus reads them. */
 
-import { Gauge, Registry } from "prom-client";
 import type { PingJson } from "../protocol/actions.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
 import type { WebhookJson } from "../protocol/webhook_json.ts";
 import type { Backend } from "./backend.ts";
 
 /** Media type of the text. */
-export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
+export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-const LABELS = ["name", "namespace", "id", "instance"] as const;
 const STATES = ["starting", "running", "stopping", "stopped", "crashed", "errored", "waiting"];
+
+/** One value, with what tells it from the others of its metric. */
+interface Sample {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+}
 
 /** Of each process: metric, what it says, and its value in base units. */
 const OF_PROCESS: readonly (readonly [string, string, (process: ProcessJson) => number])[] = [
@@ -33,69 +37,79 @@ interface SystemJson {
 /** The text of all metrics now. */
 export async function metricsText(backend: Backend): Promise<string> {
   const processes = await backend.dispatch("list", undefined) as ProcessJson[];
-  const registers = [new Registry()];
-  for (const [name, help, value] of OF_PROCESS) {
-    const gauge = new Gauge({
-      name: `procsup_process_${name}`,
-      help,
-      labelNames: LABELS,
-      registers,
-    });
-    for (const process of processes) gauge.set(labelsOf(process), value(process));
-  }
-  const states = new Gauge({
-    name: "procsup_processes",
-    help: "Processes in each state",
-    labelNames: ["state"],
-    registers,
-  });
-  for (const state of STATES) {
-    states.set({ state }, processes.filter((process) => process.state === state).length);
-  }
-  await addDaemon(backend, registers);
-  await addWebhooks(backend, registers);
-  const text = await registers[0]!.metrics();
-  // The library counts for itself; these are counted elsewhere, which its counters do not take.
-  return text.replace(/^(# TYPE \S+_total) gauge$/gm, "$1 counter");
+  return [
+    ...OF_PROCESS.map(([name, help, value]) =>
+      metric(
+        `procsup_process_${name}`,
+        help,
+        processes.map((process) => ({ labels: labelsOf(process), value: value(process) })),
+      )
+    ),
+    metric(
+      "procsup_processes",
+      "Processes in each state",
+      STATES.map((state) => ({
+        labels: { state },
+        value: processes.filter((process) => process.state === state).length,
+      })),
+    ),
+    ...await daemonMetrics(backend),
+    ...await webhookMetrics(backend),
+  ].join("\n");
 }
 
-async function addDaemon(backend: Backend, registers: Registry[]): Promise<void> {
+async function daemonMetrics(backend: Backend): Promise<string[]> {
   const { daemon } = await backend.dispatch("system_metrics", undefined) as SystemJson;
   const { version } = await backend.dispatch("ping", undefined) as PingJson;
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
-  gauge("procsup_daemon_resident_memory_bytes", "Memory of the daemon").set(daemon.memory_bytes);
-  gauge("procsup_daemon_uptime_seconds", "Time since its start").set(daemon.uptime_seconds);
-  new Gauge({
-    name: "procsup_build_info",
-    help: "1, with the version of the daemon",
-    labelNames: ["version"],
-    registers,
-  }).set({ version }, 1);
+  const one = (name: string, help: string, value: number) => metric(name, help, [{ value }]);
+  return [
+    one("procsup_daemon_resident_memory_bytes", "Memory of the daemon", daemon.memory_bytes),
+    one("procsup_daemon_uptime_seconds", "Time since its start", daemon.uptime_seconds),
+    metric("procsup_build_info", "1, with the version of the daemon", [
+      { labels: { version }, value: 1 },
+    ]),
+  ];
 }
 
-/** Nothing where none is configured. */
-async function addWebhooks(backend: Backend, registers: Registry[]): Promise<void> {
-  if (!backend.actions.has("webhook_list")) return;
+/** Empty when no webhook is configured. */
+async function webhookMetrics(backend: Backend): Promise<string[]> {
+  if (!backend.actions.has("webhook_list")) return [];
   const webhooks = await backend.dispatch("webhook_list", undefined) as WebhookJson[];
-  if (webhooks.length === 0) return;
-  const deliveries = new Gauge({
-    name: "procsup_webhook_deliveries_total",
-    help: "Deliveries that came through, were given up, or had to make room",
-    labelNames: ["webhook", "result"],
-    registers,
+  if (webhooks.length === 0) return [];
+  const deliveries = webhooks.flatMap(({ name: webhook, delivered, failed, dropped }) =>
+    Object.entries({ delivered, failed, dropped })
+      .map(([result, value]) => ({ labels: { webhook, result }, value }))
+  );
+  const queued = webhooks.map(({ name: webhook, queued: value }) => ({
+    labels: { webhook },
+    value,
+  }));
+  return [
+    metric(
+      "procsup_webhook_deliveries_total",
+      "Deliveries that came through, were given up, or had to make room",
+      deliveries,
+    ),
+    metric(
+      "procsup_webhook_queued",
+      "Deliveries that wait for their turn, or for another attempt",
+      queued,
+    ),
+  ];
+}
+
+/** One metric in Prometheus' text format; a counter when its name says so. */
+function metric(name: string, help: string, samples: readonly Sample[]): string {
+  const type = name.endsWith("_total") ? "counter" : "gauge";
+  const lines = samples.map(({ labels = {}, value }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+    return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}\n`;
   });
-  const queued = new Gauge({
-    name: "procsup_webhook_queued",
-    help: "Deliveries that wait for their turn, or for another attempt",
-    labelNames: ["webhook"],
-    registers,
-  });
-  for (const { name: webhook, delivered, failed, dropped, queued: waiting } of webhooks) {
-    for (const [result, value] of Object.entries({ delivered, failed, dropped })) {
-      deliveries.set({ webhook, result }, value);
-    }
-    queued.set({ webhook }, waiting);
-  }
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
 }
 
 function labelsOf({ name, namespace, id, instance_index }: ProcessJson) {

@@ -1,0 +1,35 @@
+import { assertEquals } from "@std/assert";
+import { type Info, reachedPackages, shippedPackages } from "../../scripts/compile/sbom.ts";
+
+const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+
+Deno.test("reachedPackages() lists what modules import and what that needs, and nothing else", () => {
+  const named = (name: string, ...dependencies: string[]) => ({ name, version: "1", dependencies });
+  const info: Info = {
+    modules: [{}, { npmPackage: "a@1" }],
+    npmPackages: { "a@1": named("a", "b@1"), "b@1": named("b", "a@1"), "test@1": named("test") },
+  };
+  assertEquals(reachedPackages([info]).map(({ name }) => name), ["a", "b"]);
+});
+
+Deno.test("shippedPackages() has the packages bundled ahead, and none of the tests", async () => {
+  const names = (await shippedPackages(root)).map(({ name }) => name);
+  const expected = ["hono", "zod", "preact", "yaml", "deno-std", "@modelcontextprotocol/core"];
+  for (const name of expected) assertEquals(names.includes(name), true, name);
+  const tests = [
+    "playwright-core",
+    "axe-core",
+    "fast-check",
+    "ajv",
+    "@modelcontextprotocol/client",
+  ];
+  for (const name of tests) assertEquals(names.includes(name), false, name);
+});
+
+Deno.test("README.md names every package that is shipped", async () => {
+  const readme = Deno.readTextFileSync(`${root}/README.md`);
+  const needed = new Set(["@modelcontextprotocol/core", "@preact/signals-core"]);
+  const missing = (await shippedPackages(root)).map(({ name }) => name)
+    .filter((name) => !needed.has(name) && !new RegExp(`(?:^| )${name}[, ]`, "m").test(readme));
+  assertEquals(missing, []);
+});
