@@ -7,6 +7,7 @@
  */
 
 import { parseArgs } from "node:util";
+import { bundle } from "./compile/bundle.ts";
 import { writeChecksums } from "./compile/checksums.ts";
 import { compileNative, HOST, NATIVE_TARGETS, type Target } from "./compile/native.ts";
 import { buildPortable } from "./compile/portable.ts";
@@ -33,12 +34,16 @@ function report(path: string, form: string, startedAt: number): void {
 }
 
 /** Builds one target; whether there is now an executable for it. */
-async function build(target: Target, args: { portable: boolean; xz: boolean }): Promise<boolean> {
+async function build(
+  target: Target,
+  args: { portable: boolean; xz: boolean },
+  bundled: string,
+): Promise<boolean> {
   const startedAt = performance.now();
   const host = target.triple === HOST;
   const path = `${DIST}/${host ? "procsup" : `procsup-${target.short}`}${target.suffix}`;
   if (!args.portable) {
-    const problem = await compileNative(ROOT, target, path);
+    const problem = await compileNative(bundled, target, path);
     if (problem === undefined) {
       report(path, "deno compile", startedAt);
       return true;
@@ -65,8 +70,14 @@ async function main(): Promise<number> {
     },
   });
   Deno.mkdirSync(DIST, { recursive: true });
+  const bundled = Deno.makeTempDirSync({ prefix: "procsup-bundle-" });
   let failed = 0;
-  for (const target of targetsOf(args)) if (!await build(target, args)) failed++;
+  try {
+    if (!args.portable) await bundle(ROOT, `${ROOT}/main.ts`, bundled);
+    for (const target of targetsOf(args)) if (!await build(target, args, bundled)) failed++;
+  } finally {
+    Deno.removeSync(bundled, { recursive: true });
+  }
   await writeSbom(ROOT, `${DIST}/procsup.sbom.json`);
   writeChecksums(DIST);
   return failed > 0 ? 1 : 0;

@@ -21,23 +21,36 @@ export const NATIVE_TARGETS: readonly Target[] = [
 /** The system that this runs on. */
 export const HOST: string = Deno.build.target;
 
-/** What `deno compile` is given, whatever the target. */
-const FLAGS = ["-A", "--no-prompt", "--no-check", "--v8-flags=--max-semi-space-size=1"];
+/**
+ * What `deno compile` is given, whatever the target. Without deno.json: its lazy dynamic imports leave
+ * out of the file all that is imported that way, which is nearly everything.
+ */
+const FLAGS = [
+  "-A",
+  "--no-prompt",
+  "--no-check",
+  "--no-config",
+  "--no-lock",
+  "--v8-flags=--max-semi-space-size=1",
+];
 
 /** Longer than any download takes that will still come. */
 const PATIENCE_MS = 300_000;
 
-/** Builds one target; a sentence when it cannot be built here, undefined when it was. */
+/**
+ * Builds one target from `bundled`, the program as a folder of JavaScript; a sentence when it cannot
+ * be built here, undefined when it was.
+ */
 export async function compileNative(
-  root: string,
+  bundled: string,
   { triple }: Target,
   path: string,
 ): Promise<string | undefined> {
   // Deno does not write over what is not its own.
   const fresh = path.replace(/(\.exe)?$/, ".compiled$1");
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["compile", ...FLAGS, "--target", triple, "--output", fresh, "main.ts"],
-    cwd: root,
+    args: ["compile", ...FLAGS, "--target", triple, "--output", fresh, "main.js"],
+    cwd: bundled,
     env: { NO_COLOR: "1" },
     signal: AbortSignal.timeout(PATIENCE_MS),
   }).output();
