@@ -17,7 +17,7 @@ export async function run(context: CommandContext): Promise<number> {
   if (!once) refuseWithoutScreen();
   const processes = await connect(context).call("list");
   if (once) {
-    const { frame } = await import("../top/once.ts");
+    const { frame } = await import("../top/run.ts");
     output.data(frame(processes, { color: output.color, columns: output.width }).join("\n"));
     return 0;
   }

@@ -2,9 +2,9 @@
 
 import type { TopState } from "./state.ts";
 
-/** Lines of each part; 0 for one that is not shown. */
+/** Height of each part in lines; 0 when hidden. */
 export interface Layout {
-  /** About the machine, and about the apps together. */
+  /** Figures of the machine and of all apps. */
   readonly head: number;
   /** The header of the table and its rows. */
   readonly table: number;
@@ -12,14 +12,14 @@ export interface Layout {
   readonly pane: number;
 }
 
-/** Smaller than this, nothing can be read. */
+/** Smallest usable screen. */
 export const SMALLEST = { columns: 20, rows: 5 } as const;
 
 const LEAST_TABLE = 4;
 const LEAST_PANE = 3;
 const FOOT = 1;
 
-/** The parts on a screen of that size. Few apps leave more to the pane. */
+/** Layout for a screen size. The pane takes what the table does not need. */
 export function layoutOf(
   state: Pick<TopState, "rows" | "visible" | "pane" | "zoomed" | "paneGrown" | "focus">,
 ): Layout {
@@ -28,7 +28,7 @@ export function layoutOf(
   const body = rows - head - FOOT;
   if (pane === "none") return { head, table: body, pane: 0 };
   if (zoomed) return { head, table: 0, pane: body };
-  // Where there is no room for both, the keys say which is meant.
+  // Without room for both, show the part that has the focus.
   if (body < LEAST_TABLE + LEAST_PANE) {
     return focus === "pane" ? { head, table: 0, pane: body } : { head, table: body, pane: 0 };
   }

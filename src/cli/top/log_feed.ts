@@ -1,35 +1,35 @@
-/** The lines of the apps that are looked at: in batches, no faster than a person can look. */
+/** Log lines of the selected apps, in batches no faster than a person can read. */
 
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
 import { type LogLine, sourceKey } from "./log_view.ts";
-import type { News } from "./messages.ts";
-import type { WantedLogs } from "./wanted.ts";
+import type { FeedEvent } from "./messages.ts";
+import type { WantedLogs } from "./normalize_state.ts";
 
-/** A cursor that only passes by asks for nothing. */
+/** Wait this long, so that moving the cursor opens no stream. */
 const SETTLE_MS = 100;
 const BATCH_MS = 80;
-/** More than this between two batches is left in the log, which is the buffer. */
+/** Most lines of one batch; the rest waits in the log file. */
 const MAX_BATCH_CHARS = 64 * 1024;
-/** So many full batches in a row, some 3 seconds of them: then it goes on with the last lines. */
+/** After this many full batches in a row, about 3 seconds, skip to the last lines. */
 const TOO_MANY = 30;
 const RETRY_MS = 1000;
 const MAX_LINE_CHARS = 4096;
 
-/** Follows the logs of one choice of apps at a time. */
+/** Follows the logs of one selection of apps at a time. */
 export class LogFeed {
   readonly #client: DaemonClient;
-  readonly #tell: (news: News) => void;
+  readonly #tell: (event: FeedEvent) => void;
   #source = "";
   #over = new AbortController();
   #held: PromiseWithResolvers<void> | undefined;
 
-  constructor(client: DaemonClient, tell: (news: News) => void) {
+  constructor(client: DaemonClient, tell: (event: FeedEvent) => void) {
     this.#client = client;
     this.#tell = tell;
   }
 
-  /** Follows these from now on, or none. */
+  /** Switches to these logs, or to none. */
   follow(wanted: WantedLogs | undefined): void {
     const source = wanted === undefined ? "" : sourceKey(wanted.names, wanted.stderr);
     this.#hold(wanted?.hold ?? false);
@@ -55,14 +55,14 @@ export class LogFeed {
       try {
         skipped = await this.#read(wanted, { source, skipped }, signal);
       } catch {
-        // The daemon is gone, or the app: the list says which.
+        // The daemon or the app is gone: the list shows which.
         skipped = false;
         await pause(RETRY_MS, signal);
       }
     }
   }
 
-  /** Reads until it is over. True when it fell behind what is written. */
+  /** Reads to the end of the stream. True if it fell behind. */
   async #read(
     { names, stderr }: WantedLogs,
     of: { readonly source: string; readonly skipped: boolean },
@@ -98,7 +98,7 @@ export class LogFeed {
   }
 }
 
-/** Lines that are told together. */
+/** Collects lines into batches. */
 class Batch {
   readonly #tell: (lines: readonly LogLine[]) => void;
   #lines: LogLine[] = [];
@@ -125,7 +125,7 @@ class Batch {
     }, BATCH_MS);
   }
 
-  /** Tells them before the time is over; how often that was so since it last was not. */
+  /** Consecutive batches that were full before their time was up. */
   flushFull(): number {
     this.flush();
     return ++this.#inARow;

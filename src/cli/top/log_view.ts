@@ -1,4 +1,4 @@
-/** The lines of the log pane, and what of them is shown. Pure. */
+/** The lines of the log pane, and which of them are visible. Pure. */
 
 import { cleanLine } from "./text.ts";
 
@@ -11,31 +11,31 @@ export interface LogLine {
   readonly at: string;
 }
 
-/** The log pane. Lines are counted on and on: the first one kept is number `base`. */
+/** The log pane. Line numbers keep increasing; the oldest line kept is number `base`. */
 export interface LogView {
-  /** Whose lines these are: see `sourceKey`. */
+  /** Apps the lines belong to, see `sourceKey`. */
   readonly source: string;
   readonly base: number;
   readonly lines: readonly LogLine[];
-  /** Number of the lowest line shown; null while the end is followed. */
+  /** Number of the bottom line; null while following the end. */
   readonly bottom: number | null;
-  /** Lines were left out, so as to keep up with what is written. */
+  /** Lines were skipped to keep up. */
   readonly skipped: boolean;
   readonly stderr: boolean;
   readonly wrap: boolean;
   readonly times: boolean;
-  /** First column shown of lines that are not wrapped. */
+  /** First visible column of unwrapped lines. */
   readonly left: number;
-  /** What is searched for; `""` for nothing. */
+  /** Search text; empty for none. */
   readonly search: string;
-  /** Number of the line that was found last. */
+  /** Line number of the last match. */
   readonly hit: number | null;
 }
 
-/** Lines kept. */
+/** Most lines kept. */
 export const MAX_LINES = 5000;
 
-/** Before anything is followed. */
+/** The empty pane. */
 export const EMPTY_LOG: LogView = {
   source: "",
   base: 0,
@@ -50,7 +50,7 @@ export const EMPTY_LOG: LogView = {
   hit: null,
 };
 
-/** The pane with more lines at its end; what is looked at stays where it is. */
+/** Appends lines. The visible part stays in place. */
 export function append(view: LogView, lines: readonly LogLine[]): LogView {
   const all = [...view.lines, ...lines];
   const gone = Math.max(0, all.length - MAX_LINES);
@@ -59,32 +59,32 @@ export function append(view: LogView, lines: readonly LogLine[]): LogView {
   return { ...view, lines: gone > 0 ? all.slice(gone) : all, base, bottom };
 }
 
-/** The pane without lines: they come again. */
+/** Empties the pane before its lines are sent again. */
 export function emptied(view: LogView, source: string): LogView {
   return { ...view, source, base: 0, lines: [], bottom: null, skipped: false, hit: null };
 }
 
-/** Number of the lowest line shown, -1 when there is none. */
+/** Number of the bottom line, -1 when empty. */
 export function bottomOf({ base, lines, bottom }: LogView): number {
   return bottom ?? base + lines.length - 1;
 }
 
-/** The pane with its lowest line moved; whoever goes down to the end follows it. */
+/** Scrolls. Reaching the end follows it. */
 export function scrolled(view: LogView, by: number, height: number): LogView {
   const last = view.base + view.lines.length - 1;
   const bottom = inRange(view, bottomOf(view) + by, height);
   return { ...view, bottom: bottom === last && by > 0 ? null : bottom, hit: null };
 }
 
-/** The nearest line that can be the lowest one while `height` lines are on the screen. */
+/** Limits a bottom line so that `height` lines stay filled. */
 export function inRange({ base, lines }: LogView, bottom: number, height: number): number {
   const last = base + lines.length - 1;
   return Math.min(last, Math.max(bottom, base + height - 1));
 }
 
 /**
- * The pane at the nearest match in a direction, around the ends: from the match before, else from the
- * lowest line shown, which counts if `inclusive`. Undefined where nothing matches.
+ * Moves to the next match in a direction, wrapping around: from the last match, else from the
+ * bottom line, included if `inclusive`. Undefined without a match.
  */
 export function found(
   view: LogView,
@@ -98,20 +98,20 @@ export function found(
     const index = (((from + step * i) % lines.length) + lines.length) % lines.length;
     const { line } = lines[index] ?? { line: "" };
     if (matches(cleanLine(line)).length === 0) continue;
-    // It is shown in the middle, so that what came before and after it is seen.
+    // Center the match to show the lines around it.
     const bottom = inRange(view, base + index + Math.floor(height / 2), height);
     return { ...view, bottom, hit: base + index };
   }
   return undefined;
 }
 
-/** Where a text has what is searched for: case counts only when it is asked for with a capital. */
+/** Finds matches in a text. Case-sensitive only if the search has a capital letter. */
 export function matcher(search: string): (text: string) => { from: number; to: number }[] {
   if (search === "") return () => [];
   const fold = search.toLowerCase() === search;
   return (text) => {
     const spans: { from: number; to: number }[] = [];
-    // Some letters change their length with their case: then it is looked for as it is.
+    // Some letters change length with case: then compare exactly.
     const folded = text.toLowerCase();
     const where = fold && folded.length === text.length ? folded : text;
     for (let at = where.indexOf(search); at >= 0; at = where.indexOf(search, at + search.length)) {
@@ -121,7 +121,7 @@ export function matcher(search: string): (text: string) => { from: number; to: n
   };
 }
 
-/** What a log pane of these apps is known by. */
+/** Key of a selection of logs. */
 export function sourceKey(names: readonly string[], stderr: boolean): string {
   return names.length === 0 ? "" : `${stderr ? "err" : "all"} ${names.join(" ")}`;
 }

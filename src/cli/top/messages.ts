@@ -1,22 +1,21 @@
-/** What can happen to the screen, and what it may want done. */
+/** Messages to the screen and effects it requests. */
 
 import type { WhyJson } from "../../protocol/actions.ts";
 import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { ProcessJson } from "../../protocol/process_json.ts";
 import type { PortsJson } from "../../protocol/web_actions.ts";
-import type { DaemonFigures, HostFigures, Pane } from "./figures.ts";
 import type { LogLine } from "./log_view.ts";
-import type { SortKey } from "./sort.ts";
+import { SORT_KEYS, type SortKey } from "./sort.ts";
 
-/** What the world tells. */
-export type News =
+/** Events from the daemon, the clock and the terminal. */
+export type FeedEvent =
   | { readonly type: "size"; readonly columns: number; readonly rows: number }
   | { readonly type: "tick"; readonly now: number; readonly host?: HostFigures }
   | { readonly type: "list"; readonly processes: readonly ProcessJson[]; readonly now: number }
   | { readonly type: "lost"; readonly reason: string; readonly now: number }
   | { readonly type: "daemon"; readonly daemon: DaemonFigures }
   | { readonly type: "event"; readonly event: ChangeJson }
-  /** More lines, or with `begins` all there are; `skipped`: after a gap. */
+  /** More lines; with `begins` they replace all; `skipped`: after a gap. */
   | {
     readonly type: "log";
     readonly source: string;
@@ -28,8 +27,8 @@ export type News =
   | { readonly type: "why"; readonly why: WhyJson }
   | { readonly type: "done"; readonly text: string; readonly bad: boolean };
 
-/** The verbs that a key or a word stands for. */
-export const VERBS = [
+/** Verbs available by key or in the palette. */
+const VERBS = [
   "start",
   "stop",
   "restart",
@@ -44,8 +43,8 @@ export const VERBS = [
 /** One of them. */
 export type Verb = (typeof VERBS)[number];
 
-/** What a person wants. */
-export type Wish =
+/** Commands of the user. */
+export type UserCommand =
   | { readonly type: "move"; readonly by: number | "page" | "-page" | "first" | "last" }
   | { readonly type: "side"; readonly by: number }
   | { readonly type: "mark" }
@@ -71,19 +70,94 @@ export type Wish =
   | { readonly type: "redraw" }
   | { readonly type: "quit" };
 
-/** Everything that can happen. */
-export type Message = News | Wish;
+/** Everything that changes the state. */
+export type Message = FeedEvent | UserCommand;
 
-/** What the edge is to do. */
+/** Effects for the caller to perform. */
 export type Effect =
   | { readonly type: "act"; readonly action: ActionCall }
   | { readonly type: "redraw" }
   | { readonly type: "quit" };
 
-/** A verb for apps by their names. */
+/** A verb and its targets. */
 export interface ActionCall {
   readonly verb: Verb;
   readonly targets: readonly string[];
-  /** Name of the signal, or number of instances. */
+  /** Signal name or number of instances. */
   readonly word?: string;
+}
+
+/** Palette words without arguments. */
+const SIMPLE: Readonly<Record<string, UserCommand>> = {
+  logs: { type: "pane", pane: "logs", focus: true },
+  details: { type: "pane", pane: "details", focus: true },
+  why: { type: "pane", pane: "details", focus: true },
+  graph: { type: "pane", pane: "graph" },
+  ports: { type: "ports_column" },
+  close: { type: "pane", pane: "none" },
+  reverse: { type: "reverse" },
+  help: { type: "help" },
+  quit: { type: "quit" },
+};
+
+/** First words of the palette. */
+export const PALETTE_WORDS: readonly string[] = [...VERBS, "sort", ...Object.keys(SIMPLE)];
+
+/** Verbs with an argument before the target. */
+const WITH_WORD: ReadonlySet<string> = new Set(["signal", "scale"]);
+
+/** Parses a palette line; returns an error message if invalid. Without a target, a verb acts on the selection. */
+export function parsePalette(line: string): UserCommand | string {
+  const [first = "", ...rest] = line.trim().split(/\s+/);
+  if (first === "") return { type: "cancel" };
+  if (first === "q") return SIMPLE.quit!;
+  const simple = Object.hasOwn(SIMPLE, first) ? SIMPLE[first] : undefined;
+  if (simple !== undefined) return rest.length === 0 ? simple : `Unexpected word "${rest[0]}"`;
+  if (first === "sort") return sortCommand(rest[0]);
+  const verb = VERBS.find((verb) => verb === first);
+  return verb === undefined ? `Unknown command "${first}"` : verbCommand(verb, rest);
+}
+
+function verbCommand(verb: Verb, rest: readonly string[]): UserCommand | string {
+  const takesWord = WITH_WORD.has(verb);
+  const [word, target, more] = takesWord ? rest : [undefined, ...rest];
+  if (takesWord && word === undefined) {
+    return verb === "scale" ? "scale N [target]: how many?" : "signal NAME [target]: which one?";
+  }
+  if (more !== undefined) return `Unexpected word "${more}"`;
+  return {
+    type: "do",
+    verb,
+    ...(word === undefined ? {} : { word }),
+    ...(target === undefined ? {} : { target }),
+  };
+}
+
+function sortCommand(key: string | undefined): UserCommand | string {
+  if (key === undefined) return { type: "sort" };
+  const known = SORT_KEYS.find((known) => known === key);
+  return known === undefined
+    ? `Unknown order "${key}": one of ${SORT_KEYS.join(", ")}`
+    : { type: "sort", key: known satisfies SortKey };
+}
+
+/** Contents of the lower pane. */
+export type Pane = "logs" | "details" | "graph" | "none";
+
+/** Figures of the machine in the head line. */
+export interface HostFigures {
+  readonly hostname: string;
+  readonly cpuPercent: number;
+  readonly cpuCount: number;
+  readonly usedMemory: number;
+  readonly totalMemory: number;
+  readonly load: readonly [number, number, number];
+  readonly uptimeSeconds: number;
+}
+
+/** The connected daemon. */
+export interface DaemonFigures {
+  readonly pid: number;
+  readonly version: string;
+  readonly memory: number;
 }

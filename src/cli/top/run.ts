@@ -1,25 +1,22 @@
-/** The live view: what comes in changes the state, and the state is drawn. */
+/** The live view: messages change the state, and the state is drawn. */
 
 import { messageOf } from "../../model/errors.ts";
 import { HostMeter } from "../../platform/host.ts";
+import type { BulkResult } from "../../protocol/actions.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { ProcessJson } from "../../protocol/process_json.ts";
+import { counted } from "../human.ts";
 import { ListFeed } from "../list_feed.ts";
-import type { HostFigures } from "./figures.ts";
-import { wishOf } from "./key_wish.ts";
-import { readKeys } from "./keyboard.ts";
+import { commandOf } from "./keys.ts";
 import { LogFeed } from "./log_feed.ts";
-import type { ActionCall, Effect, Message } from "./messages.ts";
-import { perform, underWay } from "./perform.ts";
-import { Screen } from "./screen.ts";
-import { onSignals } from "./signals.ts";
+import type { ActionCall, Effect, HostFigures, Message, Verb } from "./messages.ts";
+import { wantedLogs, wantedWhy, wantsPorts } from "./normalize_state.ts";
 import { initialState, type TopState } from "./state.ts";
-import { Terminal } from "./terminal.ts";
+import { onSignals, readKeys, Screen, Terminal } from "./terminal.ts";
 import { update } from "./update.ts";
 import { view } from "./view.ts";
-import { wantedLogs, wantedWhy, wantsPorts } from "./wanted.ts";
 
-/** What the view begins with. */
+/** Options of the view. */
 export interface TopOptions {
   readonly client: DaemonClient;
   readonly processes: readonly ProcessJson[];
@@ -27,16 +24,16 @@ export interface TopOptions {
   readonly intervalMs: number;
 }
 
-/** Drawings further apart than this: thirty a second are more than anybody sees. */
+/** Minimum time between frames: 30 per second. */
 const FRAME_MS = 33;
-/** How often the daemon is asked about itself. */
+/** Interval of requests for the daemon's figures. */
 const DAEMON_MS = 10_000;
-/** How often it is asked what the apps listen on, while that is shown. */
+/** Interval of requests for ports while they are visible. */
 const PORTS_MS = 3000;
 /** Exit code when the terminal is gone: 128 + SIGHUP. */
 const HUNG_UP = 129;
 
-/** Shows the view until the person leaves; the exit code. The terminal is as before, whatever happens. */
+/** Shows the view until the user quits; returns the exit code. Always restores the terminal. */
 export async function runTop(options: TopOptions): Promise<number> {
   const top = new Top(options);
   try {
@@ -58,7 +55,7 @@ class Top {
   #state: TopState;
   #frame: ReturnType<typeof setTimeout> | undefined;
   #drawnAt = -Infinity;
-  /** The terminal is given back, or about to be. */
+  /** The terminal is restored, or about to be. */
   #away = false;
   #whyKey = "";
   #daemonAskedAt = -Infinity;
@@ -69,7 +66,7 @@ class Top {
     const now = Date.now();
     this.#state = initialState({ ...this.#terminal.size, color, now });
     this.#state = update(this.#state, { type: "list", processes, now }).state;
-    this.#logs = new LogFeed(client, (news) => this.#tell(news));
+    this.#logs = new LogFeed(client, (event) => this.#tell(event));
     this.#list = new ListFeed(client, {
       intervalMs,
       onList: (processes) => this.#listed(processes),
@@ -81,7 +78,7 @@ class Top {
     });
   }
 
-  /** Resolves with the exit code. Rejects with what went wrong in here. */
+  /** Resolves with the exit code. Rejects on an internal error. */
   run(): Promise<number> {
     this.#undoSignals = onSignals({
       end: (code) => this.#over.resolve(code),
@@ -95,13 +92,13 @@ class Top {
     this.#list.run().catch((error) => this.#over.reject(error));
     const gone = () => this.#over.resolve(HUNG_UP);
     readKeys((input) => {
-      const wish = wishOf(input, this.#state);
-      if (wish !== undefined) this.#tell(wish);
+      const command = commandOf(input, this.#state);
+      if (command !== undefined) this.#tell(command);
     }).then(gone, gone);
     return this.#over.promise;
   }
 
-  /** Stops all, and gives the terminal back. */
+  /** Stops everything and restores the terminal. */
   async end(): Promise<void> {
     this.#undoSignals();
     this.#list.stop();
@@ -160,7 +157,7 @@ class Top {
     this.#tell({ type: "tick", now: Date.now(), host: hostFigures(this.#meter) });
   }
 
-  /** Asks for the explanation that the details show, when it may have become another one. */
+  /** Requests the explanation in the details when it may have changed. */
   #explain(): void {
     const wanted = wantedWhy(this.#state);
     if ((wanted?.key ?? "") === this.#whyKey) return;
@@ -169,7 +166,7 @@ class Top {
     const { name, key } = wanted;
     this.#client.call("why", name).then(
       (why) => key === this.#whyKey && this.#tell({ type: "why", why }),
-      // The list says what became of it; a look again asks again.
+      // The list shows its state; selecting it again retries.
       () => key === this.#whyKey && (this.#whyKey = "failed"),
     );
   }
@@ -214,7 +211,7 @@ class Top {
     this.#list.refresh();
   }
 
-  /** A terminal moves its lines as it likes when its size changes. */
+  /** A terminal may move its lines when it is resized. */
   #resized(): void {
     this.#screen.forget();
     this.#tell({ type: "size", ...this.#terminal.size });
@@ -232,4 +229,85 @@ function hostFigures(meter: HostMeter): HostFigures {
     load: [read.cpu_load_1, read.cpu_load_5, read.cpu_load_15],
     uptimeSeconds: read.uptime_seconds,
   };
+}
+
+/** Width without a terminal. */
+const COLUMNS = 100;
+/** Lines other than table rows: two head lines, the header, the foot. */
+const OTHER_LINES = 4;
+
+/** One frame with all apps, without the foot. */
+export function frame(
+  processes: readonly ProcessJson[],
+  { color, columns = COLUMNS }: { color: boolean; columns?: number | undefined },
+): string[] {
+  const now = Date.now();
+  const rows = Math.max(12, processes.length + OTHER_LINES);
+  const empty = { ...initialState({ columns, rows, color, now }), pane: "none" as const };
+  const { state } = update(empty, { type: "list", processes, now });
+  // A single frame has no cursor.
+  const lines = view({ ...state, cursor: "" }).slice(1, 1 + 2 + Math.max(1, processes.length));
+  return lines.map((line) => line.trimEnd());
+}
+
+/** Most concurrent calls. */
+const AT_ONCE = 8;
+
+type Call = (client: DaemonClient, target: string, word: string) => Promise<Partial<BulkResult>>;
+
+const CALLS: Readonly<Record<Verb, Call>> = {
+  start: (client, target) => client.call("start", { target, wait: true }),
+  stop: (client, target) => client.call("stop", { target }),
+  restart: (client, target) => client.call("restart", { target, wait: true }),
+  reload: (client, target) => client.call("reload", { target, wait: true }),
+  delete: (client, target) => client.call("delete", { target }),
+  flush: (client, target) => client.call("flush", { target }),
+  signal: (client, target, signal) => client.call("signal", { target, signal }),
+  scale: (client, target, instances) => client.call("scale", { target, instances }),
+  roll: (client, target) => client.call("rolling_reload", { target }),
+};
+
+const DOING: Readonly<Record<Verb, readonly [now: string, done: string]>> = {
+  start: ["starting", "started"],
+  stop: ["stopping", "stopped"],
+  restart: ["restarting", "restarted"],
+  reload: ["reloading", "reloaded"],
+  delete: ["deleting", "deleted"],
+  flush: ["emptying the logs of", "has empty logs"],
+  signal: ["signalling", "signalled"],
+  scale: ["scaling", "scaled"],
+  roll: ["rolling", "rolled"],
+};
+
+/** Notice while a verb is in progress. */
+export function underWay({ verb, targets }: ActionCall): string {
+  return `${DOING[verb][0]} ${namesOf(targets)} …`;
+}
+
+/** Performs the verb on every target and returns a notice. Never throws. */
+export async function perform(
+  client: DaemonClient,
+  action: ActionCall,
+): Promise<{ readonly text: string; readonly bad: boolean }> {
+  const { verb, word = "", targets } = action;
+  const failures: string[] = [];
+  const waiting = [...targets];
+  const worker = async () => {
+    for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
+      try {
+        const { results = [] } = await CALLS[verb](client, target, word);
+        for (const { ok, name, error } of results) if (!ok) failures.push(`${name}: ${error}`);
+      } catch (error) {
+        failures.push(`${target}: ${messageOf(error)}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, targets.length) }, worker));
+  if (failures.length === 0) return { text: `✔ ${namesOf(targets)} ${DOING[verb][1]}`, bad: false };
+  const more = failures.length === 1 ? "" : ` (and ${failures.length - 1} more)`;
+  return { text: `✘ ${verb} ${failures[0]}${more}`, bad: true };
+}
+
+function namesOf(targets: readonly string[]): string {
+  return targets.length === 1 ? targets[0]! : counted(targets.length, "app");
 }

@@ -4,13 +4,13 @@ import { baseName } from "../../model/name.ts";
 import { STATES_BY_URGENCY } from "../../model/process_info.ts";
 import type { ProcessJson } from "../../protocol/process_json.ts";
 
-/** By what they are ordered. */
+/** Sort key. */
 export type SortKey = (typeof SORT_KEYS)[number];
 
-/** Every order there is, as they follow each other. */
+/** All sort keys in their cycle order. */
 export const SORT_KEYS = ["id", "name", "state", "cpu", "mem", "restarts", "uptime"] as const;
 
-/** An order, or its reverse. */
+/** A sort key and its direction. */
 export interface Sort {
   readonly key: SortKey;
   readonly reverse: boolean;
@@ -18,7 +18,7 @@ export interface Sort {
 
 type Order = (one: ProcessJson, other: ProcessJson) => number;
 
-/** Of figures the greatest comes first. */
+/** Numbers sort largest first. */
 const ORDERS: Readonly<Record<SortKey, Order>> = {
   id: (one, other) => one.numeric_id - other.numeric_id,
   name: (one, other) =>
@@ -32,7 +32,7 @@ const ORDERS: Readonly<Record<SortKey, Order>> = {
   uptime: (one, other) => other.uptime - one.uptime,
 };
 
-/** The apps in an order; those that are equal in it by their number. */
+/** Sorts apps; ties by numeric id. */
 export function sorted(processes: readonly ProcessJson[], { key, reverse }: Sort): ProcessJson[] {
   const sign = reverse ? -1 : 1;
   return processes.toSorted((one, other) =>
@@ -42,4 +42,44 @@ export function sorted(processes: readonly ProcessJson[], { key, reverse }: Sort
 
 function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/**
+ * Parses a filter. All words must match: `ns:…`, `tag:…`, `label:KEY[=VALUE]`,
+ * `state:…`, a number, a state, a part of the name, or the start of an id; `!`
+ * negates a word.
+ */
+export function parseFilter(filter: string): (process: ProcessJson) => boolean {
+  const tests = filter.toLowerCase().split(/\s+/).filter((word) => word !== "" && word !== "!")
+    .map(wordTest);
+  return (process) => tests.every((test) => test(process));
+}
+
+function wordTest(word: string): (process: ProcessJson) => boolean {
+  if (word.startsWith("!")) {
+    const test = wordTest(word.slice(1));
+    return (process) => !test(process);
+  }
+  const [, kind, value = ""] = /^(ns|tag|label|state):(.*)$/s.exec(word) ?? [];
+  switch (kind) {
+    case "ns":
+      return ({ namespace }) => namespace.toLowerCase().startsWith(value);
+    case "tag":
+      return ({ tags }) => tags.some((tag) => tag.toLowerCase().startsWith(value));
+    case "label":
+      return ({ config }) => hasLabel(config.labels, value);
+    case "state":
+      return ({ state }) => state.startsWith(value);
+  }
+  if (word === "all") return () => true;
+  return ({ name, id, state, numeric_id }) =>
+    name.toLowerCase().includes(word) || state === word || String(numeric_id) === word ||
+    (word.length >= 4 && id.startsWith(word));
+}
+
+function hasLabel(labels: unknown, wanted: string): boolean {
+  const [key = "", value] = wanted.split(/=(.*)/s);
+  return Object.entries((labels ?? {}) as Record<string, string>).some(([name, is]) =>
+    name.toLowerCase() === key && (value === undefined || is.toLowerCase().startsWith(value))
+  );
 }

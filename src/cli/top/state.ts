@@ -1,19 +1,25 @@
-/** All that the screen shows is made from this. Pure. */
+/** The state that the screen is drawn from. Pure. */
 
+import { didYouMean } from "../../model/did_you_mean.ts";
+import { SIGNAL_NAMES } from "../../model/signal.ts";
 import type { WhyJson } from "../../protocol/actions.ts";
 import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { ProcessJson } from "../../protocol/process_json.ts";
-import type { DaemonFigures, HostFigures, Pane } from "./figures.ts";
-import type { Histories } from "./history.ts";
+import {
+  type ActionCall,
+  type DaemonFigures,
+  type HostFigures,
+  PALETTE_WORDS,
+  type Pane,
+} from "./messages.ts";
 import { EMPTY_LOG, type LogView } from "./log_view.ts";
-import type { Prompt } from "./prompt.ts";
 import type { Sort } from "./sort.ts";
 
-/** A line about what was done, or could not be. */
-export interface Notice {
+/** A notice: what was done, or what failed. */
+interface Notice {
   readonly text: string;
   readonly bad: boolean;
-  /** Milliseconds since the epoch after which it is not shown any more. */
+  /** Milliseconds since the epoch when it disappears. */
   readonly until: number;
 }
 
@@ -24,42 +30,42 @@ export interface TopState {
   readonly color: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Since when, and why, no daemon answers; undefined while one does. */
+  /** When and why the daemon was lost; undefined while connected. */
   readonly lost: { readonly since: number; readonly reason: string } | undefined;
   readonly processes: readonly ProcessJson[];
-  /** Those that pass the filter, in their order: derived. */
+  /** Filtered and sorted: derived. */
   readonly visible: readonly ProcessJson[];
   readonly histories: Histories;
-  /** When the histories had their last reading. */
+  /** Time of the last reading. */
   readonly recordedAt: number;
   readonly host: HostFigures | undefined;
-  /** Percent, the newest last. */
+  /** Percent, newest last. */
   readonly hostCpu: readonly number[];
   readonly daemon: DaemonFigures | undefined;
-  /** What they listen on, by the app's id; as it was when it was asked for last. */
+  /** Ports by the app's id, as of the last request. */
   readonly ports: ReadonlyMap<string, readonly number[]>;
-  /** Whether the table has a column of them. */
+  /** The ports column is visible. */
   readonly portsColumn: boolean;
   readonly events: readonly ChangeJson[];
   readonly sort: Sort;
   readonly filter: string;
-  /** Id of the app under the cursor, `""` without any, and its place. */
+  /** Id of the app under the cursor (empty without apps), and its row. */
   readonly cursor: string;
   readonly cursorAt: number;
-  /** The first row of the table that is shown. */
+  /** First visible row of the table. */
   readonly offset: number;
-  /** Ids of the apps that were marked. */
+  /** Ids of the marked apps. */
   readonly marked: ReadonlySet<string>;
   readonly pane: Pane;
-  /** Which part has the keys. */
+  /** The part that has the focus. */
   readonly focus: "table" | "pane";
-  /** The pane has the whole screen. */
+  /** The pane fills the screen. */
   readonly zoomed: boolean;
-  /** Lines that the pane was made larger by. */
+  /** Lines added to the pane by the user. */
   readonly paneGrown: number;
   readonly log: LogView;
   readonly why: WhyJson | undefined;
-  /** First line shown of the details, and of the help. */
+  /** First visible line of the details and of the help. */
   readonly scroll: number;
   readonly help: number | undefined;
   readonly prompt: Prompt | undefined;
@@ -107,9 +113,76 @@ export function current({ visible, cursorAt }: TopState): ProcessJson | undefine
   return visible[cursorAt];
 }
 
-/** Whom an action is for: the marked apps, else the one under the cursor. */
+/** Targets of an action: the marked apps, else the one under the cursor. */
 export function chosen(state: TopState): readonly ProcessJson[] {
   const marked = state.visible.filter(({ id }) => state.marked.has(id));
   const one = current(state);
   return marked.length > 0 ? marked : one === undefined ? [] : [one];
+}
+
+/** The prompt or question in the foot. */
+export type Prompt =
+  /** `before` is restored on cancel. */
+  | {
+    readonly type: "filter" | "search" | "palette" | "signal";
+    readonly text: string;
+    readonly before: string;
+  }
+  | { readonly type: "confirm"; readonly question: string; readonly action: ActionCall };
+
+/** Suggestions of a prompt, completed by the tab key. */
+export function suggestions({ type, text }: { type: string; text: string }): readonly string[] {
+  if (type === "palette" && !text.includes(" ")) return begun(PALETTE_WORDS, text);
+  if (type !== "signal") return [];
+  return begun(SIGNAL_NAMES.map((name) => name.slice(3)), text.toUpperCase().replace(/^SIG/, ""));
+}
+
+/** The longest common prefix of the suggestions. */
+export function completed(prompt: { type: string; text: string }): string {
+  const [first, ...others] = suggestions(prompt);
+  if (first === undefined) return prompt.text;
+  let length = first.length;
+  for (const other of others) while (!other.startsWith(first.slice(0, length))) length--;
+  const ending = others.length === 0 && prompt.type === "palette" ? " " : "";
+  return first.slice(0, length) + ending;
+}
+
+/** "did you mean" with the nearest word. */
+export function nearest(word: string, words: readonly string[]): string {
+  const near = didYouMean(word, words);
+  return near === undefined ? "" : `: did you mean "${near}"?`;
+}
+
+function begun(words: readonly string[], text: string): readonly string[] {
+  return words.filter((word) => word.startsWith(text));
+}
+
+/** Readings kept: five minutes at one a second. */
+const MAX_READINGS = 300;
+
+/** Readings of one app, newest last. */
+export interface History {
+  /** Percent of one core. */
+  readonly cpu: readonly number[];
+  /** Bytes. */
+  readonly mem: readonly number[];
+}
+
+/** Readings by the app's id. */
+export type Histories = ReadonlyMap<string, History>;
+
+/** No readings. */
+export const NO_HISTORY: History = { cpu: [], mem: [] };
+
+/** Adds a reading for each app; drops apps that are gone. */
+export function record(histories: Histories, processes: readonly ProcessJson[]): Histories {
+  return new Map(processes.map(({ id, cpu_percent, memory_bytes }) => {
+    const { cpu, mem } = histories.get(id) ?? NO_HISTORY;
+    return [id, { cpu: push(cpu, cpu_percent), mem: push(mem, memory_bytes) }];
+  }));
+}
+
+/** The readings with one more. */
+export function push(values: readonly number[], value: number): readonly number[] {
+  return [...values.slice(1 - MAX_READINGS), value];
 }

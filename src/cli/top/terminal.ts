@@ -1,10 +1,14 @@
-/** The terminal as a full screen: taken, given back on every way out, and lent to the shell meanwhile. */
+/** The terminal in full-screen mode; restored on every exit and while suspended. */
 
-/** The other screen, no cursor, no line wrap, pastes told from keys. */
+import { sleep } from "../../platform/clock.ts";
+import { textWidth } from "../text_width.ts";
+import { decodeKeys, type Input } from "./keys.ts";
+
+/** Alternate screen, no cursor, no line wrap, bracketed paste. */
 const TAKE = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[0m\x1b[2J";
 const GIVE_BACK = "\x1b[?2026l\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-/** How long a slow terminal is waited for at the end. */
+/** How long to wait for a slow terminal on exit. */
 const PATIENCE_MS = 2000;
 
 const encoder = new TextEncoder();
@@ -19,37 +23,37 @@ export class Terminal {
     try {
       return Deno.consoleSize();
     } catch {
-      // It went away; we are about to hear of it.
+      // The terminal is gone; SIGHUP follows.
       return { columns: 80, rows: 24 };
     }
   }
 
-  /** Takes it: keys come one by one, those that interrupt stay signals. */
+  /** Enters full-screen mode. Keys arrive one by one; Ctrl-C and Ctrl-Z stay signals. */
   take(): void {
     this.#taken = true;
     Deno.stdin.setRaw(true, { cbreak: true });
     this.write(TAKE).catch(() => {});
   }
 
-  /** Writes, as fast as it takes it: meanwhile signals and keys are heard. */
+  /** Writes at the terminal's speed, without blocking signals and keys. */
   write(text: string): Promise<void> {
-    // One after the other: a part of one must not come between two of another.
+    // One write at a time: two frames must not mix.
     return this.#written = this.#written.catch(() => {}).then(() => this.#pour(text));
   }
 
   /**
-   * Gives it back as it was. Any number of times, and whatever happened to it: one that takes nothing
-   * any more does not keep us from ending.
+   * Restores the terminal. May be called repeatedly. A terminal that no longer
+   * accepts output does not block the exit.
    */
   async giveBack(): Promise<void> {
     if (!this.#taken) return;
     const taken = await inTime(this.write(GIVE_BACK).then(() => true, () => false));
     this.#taken = false;
     try {
-      // It would wait for the rest of what was written.
+      // Otherwise it waits for pending output.
       if (taken) Deno.stdin.setRaw(false);
     } catch {
-      // Nobody is there to whom it could be given.
+      // The terminal is gone.
     }
   }
 
@@ -60,7 +64,7 @@ export class Terminal {
   }
 }
 
-/** What a promise resolves to, or false when that takes too long. */
+/** The value of a promise, or false after a timeout. */
 async function inTime(promise: Promise<boolean>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<false>((resolve) =>
@@ -71,4 +75,146 @@ async function inTime(promise: Promise<boolean>): Promise<boolean> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Input within this time of an escape character belongs to its sequence. */
+const ESCAPE_MS = 40;
+
+/**
+ * A terminal may report a false end of input after a suspend. A closed
+ * one keeps reporting it.
+ */
+const MAX_FALSE_ENDS = 10;
+const END_PAUSE_MS = 20;
+
+/** Passes on keys until the terminal closes. */
+export async function readKeys(act: (input: Input) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  const buffer = new Uint8Array(4096);
+  let held = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const take = (final: boolean) => {
+    const { keys, rest } = decodeKeys(held, final);
+    held = rest;
+    for (const key of keys) act(key);
+  };
+  for (let ends = 0; ends < MAX_FALSE_ENDS;) {
+    const count = await Deno.stdin.read(buffer).catch(() => null);
+    clearTimeout(timer);
+    if (count === null) {
+      ends++;
+      await sleep(END_PAUSE_MS);
+      continue;
+    }
+    ends = 0;
+    held += decoder.decode(buffer.subarray(0, count), { stream: true });
+    take(false);
+    if (held !== "") timer = setTimeout(() => take(true), ESCAPE_MS);
+  }
+}
+
+/** Synchronized output: terminals that support it show a frame at once. */
+const [BEGIN, END] = ["\x1b[?2026h", "\x1b[?2026l"];
+
+/** Output that turns a screen showing `before` into `after`; empty if equal. Pure. */
+export function difference(
+  before: readonly string[],
+  after: readonly string[],
+  columns: number,
+): string {
+  let text = "";
+  for (let row = 0; row < Math.max(before.length, after.length); row++) {
+    const line = after[row] ?? "";
+    if (line === before[row]) continue;
+    // A full line leaves the cursor on its last character: do not erase that.
+    const erase = textWidth(line) < columns ? "\x1b[0m\x1b[K" : "";
+    text += `\x1b[${row + 1};1H\x1b[0m${line}${erase}`;
+  }
+  return text === "" ? "" : BEGIN + text + END;
+}
+
+/** A screen that writes only differences. */
+export class Screen {
+  readonly #write: (text: string) => Promise<void>;
+  #shown: readonly string[] = [];
+  #next: { lines: readonly string[]; columns: number } | undefined;
+  #writing: Promise<void> | undefined;
+
+  /** `write` resolves when the terminal has taken the text. */
+  constructor(write: (text: string) => Promise<void>) {
+    this.#write = write;
+  }
+
+  /** Resolves when all output is written. */
+  get idle(): Promise<void> {
+    return this.#writing ?? Promise.resolve();
+  }
+
+  /** Shows a frame. Skips frames that a slow terminal has no time for. */
+  draw(lines: readonly string[], columns: number): void {
+    this.#next = { lines, columns };
+    this.#writing ??= this.#pour().finally(() => this.#writing = undefined);
+  }
+
+  /** Forgets what the terminal shows. */
+  forget(): void {
+    this.#shown = [];
+  }
+
+  async #pour(): Promise<void> {
+    while (this.#next !== undefined) {
+      const { lines, columns } = this.#next;
+      this.#next = undefined;
+      const clear = this.#shown.length === 0 ? "\x1b[0m\x1b[2J" : "";
+      const text = clear + difference(this.#shown, lines, columns);
+      this.#shown = lines;
+      if (text !== "") await this.#write(text);
+    }
+  }
+}
+
+/** Handlers. */
+interface SignalActs {
+  /** Exit with this code. */
+  readonly end: (code: number) => void;
+  /** Suspend (Ctrl-Z). */
+  readonly suspend: () => void;
+  readonly resume: () => void;
+  readonly resized: () => void;
+  /** An uncaught error. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** 128 + the signal's number, as in shells. */
+const EXIT_CODES: Readonly<Partial<Record<Deno.Signal, number>>> = {
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGQUIT: 131,
+  SIGTERM: 143,
+};
+
+/** Handles signals and uncaught errors. Returns an unsubscribe function. */
+export function onSignals(acts: SignalActs): () => void {
+  const undoing: (() => void)[] = [];
+  const on = (signal: Deno.Signal, act: () => void) => {
+    Deno.addSignalListener(signal, act);
+    undoing.push(() => Deno.removeSignalListener(signal, act));
+  };
+  for (const [signal, code] of Object.entries(EXIT_CODES)) {
+    on(signal as Deno.Signal, () => acts.end(code));
+  }
+  on("SIGTSTP", acts.suspend);
+  on("SIGCONT", acts.resume);
+  on("SIGWINCH", acts.resized);
+  const caught = (event: Event, error: unknown) => {
+    event.preventDefault();
+    acts.failed(error);
+  };
+  const onError = (event: ErrorEvent) => caught(event, event.error);
+  const onRejection = (event: PromiseRejectionEvent) => caught(event, event.reason);
+  addEventListener("error", onError);
+  addEventListener("unhandledrejection", onRejection);
+  undoing.push(() => removeEventListener("error", onError));
+  undoing.push(() => removeEventListener("unhandledrejection", onRejection));
+  return () => undoing.forEach((undo) => undo());
 }

@@ -1,13 +1,13 @@
-/** Text of others on one line of the screen: made safe, cut, filled up and broken by columns. */
+/** Untrusted text on the screen: sanitized, cut, padded and wrapped by columns. */
 
 import { plainText } from "../../model/plain_text.ts";
 import { colorText } from "../terminal_text.ts";
 import { textWidth } from "../text_width.ts";
 
-/** Characters that turn the direction of a line, or end it, and thereby show another text than there is. */
+/** Characters that change a line's direction or end it, and so falsify the text shown. */
 const DECEIVING = /[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** A coloured text comes apart into these: a colour, or one character with the marks on it. */
+/** Matches a colour sequence, or one character with its combining marks. */
 // deno-lint-ignore no-control-regex
 const PIECES = /\x1b\[[0-9;:]*m|\P{M}\p{M}*|\p{M}+/gsu;
 
@@ -18,12 +18,12 @@ const PLAIN = /^[ -~]*$/;
 const RESET = "\x1b[0m";
 const TAB = 8;
 
-/** One line without anything but characters that show themselves. Tabs become spaces. */
+/** One line of printable characters. Tabs become spaces. */
 export function cleanLine(text: string): string {
   return PLAIN.test(text) ? text : oneLine(plainText(text));
 }
 
-/** As `cleanLine`, with the colours of the text. */
+/** Like `cleanLine`, but keeps colours. */
 export function cleanColors(text: string): string {
   return PLAIN.test(text) ? text : oneLine(colorText(text));
 }
@@ -36,7 +36,7 @@ function oneLine(text: string): string {
   );
 }
 
-/** The part of a text that takes `width` columns from column `from` on; colours end with it. */
+/** The `width` columns of a text from column `from`; resets colours at its end. */
 export function cut(text: string, width: number, from = 0): string {
   if (PLAIN.test(text)) return text.slice(from, from + width);
   let shown = "";
@@ -51,20 +51,20 @@ export function cut(text: string, width: number, from = 0): string {
     const wide = textWidth(piece);
     if (column + wide > from + width) break;
     if (column >= from) shown += piece;
-    // Half of a wide character is a blank.
+    // Half a wide character becomes a space.
     else if (column + wide > from) shown += " ";
     column += wide;
   }
   return colored ? shown + RESET : shown;
 }
 
-/** The text, or its beginning and an ellipsis where it is wider than `width`. */
+/** Shortens a text to `width` columns with an ellipsis. */
 export function shorten(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   return width < 1 ? "" : `${cut(text, width - 1)}…`;
 }
 
-/** A text in lines of at most `width` columns; a colour goes on in the next one. */
+/** Wraps a text at `width` columns; colours continue on the next line. */
 export function wrap(text: string, width: number): string[] {
   if (textWidth(text) <= width) return [text];
   const lines: string[] = [];
@@ -84,4 +84,59 @@ export function wrap(text: string, width: number): string[] {
     column += wide;
   }
   return [...lines, line];
+}
+
+/** Styles a text and resets the style after it. */
+export interface Style {
+  readonly color: boolean;
+  /** The row under the cursor; must hold no colours. */
+  cursor(text: string): string;
+  bold(text: string): string;
+  dim(text: string): string;
+  good(text: string): string;
+  bad(text: string): string;
+  /** A search match. */
+  match(text: string): string;
+}
+
+/** The styles, with or without colours. */
+export function styleOf(color: boolean): Style {
+  const sgr = (code: number) => (text: string) =>
+    color && text !== "" ? `\x1b[${code}m${text}\x1b[0m` : text;
+  const reverse = (text: string) => `\x1b[7m${text}\x1b[0m`;
+  return {
+    color,
+    cursor: reverse,
+    match: reverse,
+    bold: sgr(1),
+    dim: sgr(2),
+    good: sgr(32),
+    bad: sgr(31),
+  };
+}
+
+const BLOCKS = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+
+/** A sparkline of `width` blocks, newest on the right. `max` is a full block. */
+export function sparkline(values: readonly number[], width: number, max: number): string {
+  return area(values, width, 1, max)[0]!;
+}
+
+/** The same, `height` lines high, top line first. Values above 0 are always visible. */
+export function area(
+  values: readonly number[],
+  width: number,
+  height: number,
+  max: number,
+): string[] {
+  const shown = values.slice(-width);
+  const blank = " ".repeat(Math.max(0, width - shown.length));
+  const eighths = shown.map((value) => {
+    const part = max > 0 ? Math.min(1, Math.max(0, value / max)) : 0;
+    return part > 0 ? Math.max(1, Math.round(part * height * 8)) : 0;
+  });
+  return Array.from({ length: height }, (_, line) => {
+    const below = (height - 1 - line) * 8;
+    return blank + eighths.map((e) => BLOCKS[Math.min(8, Math.max(0, e - below))]).join("");
+  });
 }

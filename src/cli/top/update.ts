@@ -1,51 +1,58 @@
-/** What happens → the next state, and what is to be done. Pure. */
+/** A message and the state → the next state and its effects. Pure. */
 
-import { chosen, current, type TopState } from "./state.ts";
-import type { Effect, Message, Wish } from "./messages.ts";
-import { settled } from "./settled.ts";
-import { isNews, withNews } from "./update_news.ts";
-import { moved } from "./update_move.ts";
-import { withLog } from "./update_log.ts";
-import { acting } from "./update_action.ts";
-import { isTyping, typed } from "./update_prompt.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import { baseName } from "../../model/name.ts";
+import { parseSignal } from "../../model/signal.ts";
+import { resolveTarget } from "../../model/target.ts";
+import type { ProcessJson } from "../../protocol/process_json.ts";
+import { counted } from "../human.ts";
+import { paneHeight, tableHeight } from "./layout.ts";
+import { scrolled } from "./log_view.ts";
+import type { ActionCall, Effect, Message, UserCommand, Verb } from "./messages.ts";
+import { isEvent, normalizeState, noticed, withEvent } from "./normalize_state.ts";
 import { SORT_KEYS } from "./sort.ts";
+import { chosen, current, type TopState } from "./state.ts";
+import { isTyping, typed, withLog } from "./update_prompt.ts";
 
-/** A state, and what the edge is to do for it. */
-export interface Update {
+/** The next state and effects to perform. */
+interface Update {
   readonly state: TopState;
   readonly effects: readonly Effect[];
 }
 
-/** The one function by which the state changes. */
+/** Applies a message. Only this function changes the state. */
 export function update(state: TopState, message: Message): Update {
-  if (isNews(message)) return { state: settled(withNews(state, message)), effects: [] };
-  const { state: next, effects } = wished(state, message);
-  return { state: settled(next), effects };
+  if (isEvent(message)) return { state: normalizeState(withEvent(state, message)), effects: [] };
+  const { state: next, effects } = onCommand(state, message);
+  return { state: normalizeState(next), effects };
 }
 
-function wished(state: TopState, wish: Wish): Update {
-  if (isTyping(wish)) {
-    const { state: next, then } = typed(state, wish);
+function onCommand(state: TopState, command: UserCommand): Update {
+  if (isTyping(command)) {
+    const { state: next, then } = typed(state, command);
     if (then === undefined) return { state: next, effects: [] };
     return "targets" in then
       ? { state: next, effects: [{ type: "act", action: then }] }
-      : wished(next, then);
+      : onCommand(next, then);
   }
-  if (wish.type === "do") return acting(state, wish);
-  if (wish.type === "quit" || wish.type === "redraw") return { state, effects: [wish] };
-  return { state: changed(state, wish), effects: [] };
+  if (command.type === "do") return acting(state, command);
+  if (command.type === "quit" || command.type === "redraw") return { state, effects: [command] };
+  return { state: changed(state, command), effects: [] };
 }
 
-type Change = Exclude<Wish, { type: "do" | "quit" | "redraw" } | Parameters<typeof typed>[1]>;
+type Change = Exclude<
+  UserCommand,
+  { type: "do" | "quit" | "redraw" } | Parameters<typeof typed>[1]
+>;
 
-function changed(state: TopState, wish: Change): TopState {
-  switch (wish.type) {
+function changed(state: TopState, command: Change): TopState {
+  switch (command.type) {
     case "move":
-      return moved(state, wish.by);
+      return moved(state, command.by);
     case "side":
     case "switch":
     case "find":
-      return withLog(state, wish);
+      return withLog(state, command);
     case "mark":
       return moved({ ...state, marked: toggled(state.marked, current(state)?.id) }, 1);
     case "mark_all":
@@ -56,7 +63,7 @@ function changed(state: TopState, wish: Change): TopState {
     case "back":
       return back(state);
     case "pane":
-      return opened(state, wish);
+      return opened(state, command);
     case "focus":
       return state.pane === "none" ? state : { ...state, focus: "pane" };
     case "zoom":
@@ -64,13 +71,13 @@ function changed(state: TopState, wish: Change): TopState {
     case "ports_column":
       return { ...state, portsColumn: !state.portsColumn };
     case "grow":
-      return { ...state, paneGrown: Math.max(-20, Math.min(20, state.paneGrown + wish.by)) };
+      return { ...state, paneGrown: Math.max(-20, Math.min(20, state.paneGrown + command.by)) };
     case "sort":
-      return { ...state, sort: { key: wish.key ?? nextKey(state), reverse: false } };
+      return { ...state, sort: { key: command.key ?? nextKey(state), reverse: false } };
     case "reverse":
       return { ...state, sort: { ...state.sort, reverse: !state.sort.reverse } };
     case "ask":
-      return asked(state, wish.what);
+      return withPrompt(state, command.what);
     case "help":
       return { ...state, help: state.help === undefined ? 0 : undefined };
   }
@@ -86,7 +93,7 @@ function toggled(marked: ReadonlySet<string>, id: string | undefined): ReadonlyS
   return next;
 }
 
-/** One step at a time: out of the pane, marks, filter, and the pane itself. */
+/** Leaves one level: the pane, then marks, then the filter, then closes the pane. */
 function back(state: TopState): TopState {
   if (state.focus === "pane" || state.zoomed) return { ...state, focus: "table", zoomed: false };
   if (state.notice?.bad) return { ...state, notice: undefined };
@@ -95,7 +102,7 @@ function back(state: TopState): TopState {
   return { ...state, pane: "none" };
 }
 
-/** The same key again closes what it opened: logs come back instead of details and graph. */
+/** Toggles a pane: closing details or graph returns to the logs. */
 function opened(state: TopState, { pane, focus }: { pane: TopState["pane"]; focus?: boolean }) {
   const shown: TopState = { ...state, scroll: 0, help: undefined };
   if (focus) return { ...shown, pane, focus: "pane" as const };
@@ -103,10 +110,111 @@ function opened(state: TopState, { pane, focus }: { pane: TopState["pane"]; focu
   return { ...shown, pane: state.pane === pane ? "logs" as const : pane };
 }
 
-function asked(state: TopState, what: "filter" | "search" | "palette" | "signal"): TopState {
+function withPrompt(state: TopState, what: "filter" | "search" | "palette" | "signal"): TopState {
   if (what === "signal" && chosen(state).length === 0) return state;
   if (what === "search" && state.pane !== "logs") return state;
   const before = what === "filter" ? state.filter : what === "search" ? state.log.search : "";
   const text = what === "filter" ? before : "";
   return { ...state, notice: undefined, prompt: { type: what, text, before } };
+}
+
+/** Verbs that need a confirmation. */
+const ASKS: ReadonlySet<Verb> = new Set(["stop", "delete", "flush"]);
+
+/** Verbs that act on all instances of an app. */
+const ON_BASES: ReadonlySet<Verb> = new Set(["scale", "roll"]);
+
+/** Calls a verb at once, or asks for confirmation first. */
+function acting(
+  state: TopState,
+  command: Extract<UserCommand, { type: "do" }>,
+): { state: TopState; effects: readonly Effect[] } {
+  const { verb, target } = command;
+  try {
+    const processes = target === undefined ? chosen(state) : targeted(target, state.processes);
+    const action = callOf(command, processes);
+    if (action.targets.length === 0) return refused(state, `No app to ${verb}`);
+    const idle: TopState = { ...state, prompt: undefined, notice: undefined };
+    if (!ASKS.has(verb)) {
+      return { state: { ...idle, marked: new Set() }, effects: [{ type: "act", action }] };
+    }
+    return {
+      state: { ...idle, prompt: { type: "confirm", question: questionOf(action), action } },
+      effects: [],
+    };
+  } catch (error) {
+    if (!(error instanceof ProcsupError)) throw error;
+    return refused(state, error.hint ?? error.message);
+  }
+}
+
+function callOf({ verb, word }: { verb: Verb; word?: string }, processes: readonly ProcessJson[]) {
+  const names = processes.map(({ name }) => ON_BASES.has(verb) ? baseName(name) : name);
+  const action: ActionCall = { verb, targets: [...new Set(names)] };
+  if (verb === "signal") return { ...action, word: parseSignal(word ?? "") };
+  return word === undefined ? action : { ...action, word };
+}
+
+function targeted(target: string, processes: readonly ProcessJson[]): readonly ProcessJson[] {
+  return resolveTarget(
+    target,
+    processes.map((process) => ({
+      ...process,
+      numericId: process.numeric_id,
+      labels: (process.config.labels ?? {}) as Record<string, string>,
+    })),
+  );
+}
+
+function questionOf({ verb, targets }: ActionCall): string {
+  const namesOf = targets.length === 1 ? targets[0]! : counted(targets.length, "app");
+  const what = verb === "flush" ? `Empty the logs of ${namesOf}` : `${capital(verb)} ${namesOf}`;
+  return `${what}? [y/N]`;
+}
+
+function capital(word: string): string {
+  return word[0]!.toUpperCase() + word.slice(1);
+}
+
+function refused(state: TopState, text: string): { state: TopState; effects: readonly Effect[] } {
+  return { state: noticed({ ...state, prompt: undefined }, text, true), effects: [] };
+}
+
+type By = Extract<UserCommand, { type: "move" }>["by"];
+
+/** Past any end. */
+const FAR = 1_000_000;
+
+/** Moves the cursor, or scrolls the log, the details or the help. */
+function moved(state: TopState, by: By): TopState {
+  if (state.help !== undefined) {
+    return { ...state, help: Math.max(0, state.help + lines(by, state.rows - 4)) };
+  }
+  if (state.focus === "table" || state.pane === "graph") return withCursorMoved(state, by);
+  const height = paneHeight(state);
+  const step = lines(by, height);
+  if (state.pane === "logs") return { ...state, log: scrolled(state.log, step, height) };
+  // The view limits this to the length of the details.
+  return { ...state, scroll: Math.max(0, Math.min(FAR, state.scroll + step)) };
+}
+
+function withCursorMoved(state: TopState, by: By): TopState {
+  const wanted = state.cursorAt + lines(by, tableHeight(state));
+  const at = Math.max(0, Math.min(wanted, state.visible.length - 1));
+  return { ...state, cursorAt: at, cursor: state.visible[at]?.id ?? "", scroll: 0 };
+}
+
+function lines(by: By, page: number): number {
+  switch (by) {
+    case "page":
+      return Math.max(1, page - 1);
+    case "-page":
+      return -Math.max(1, page - 1);
+    case "first":
+      return -FAR;
+    case "last":
+      return FAR;
+    default:
+      return by;
+  }
 }

@@ -1,14 +1,19 @@
-/** Typing into the line at the bottom. Pure. */
+/** Typing in the prompt, and the commands of the log pane. Pure. */
 
 import { plainText } from "../../model/plain_text.ts";
-import type { ActionCall, Message, Wish } from "./messages.ts";
-import { PALETTE_WORDS, parsePalette } from "./palette.ts";
-import { completed, nearest, type Prompt } from "./prompt.ts";
-import type { TopState } from "./state.ts";
-import { searched } from "./update_log.ts";
-import { noticed } from "./update_news.ts";
+import { paneHeight } from "./layout.ts";
+import { bottomOf, found } from "./log_view.ts";
+import {
+  type ActionCall,
+  type Message,
+  PALETTE_WORDS,
+  parsePalette,
+  type UserCommand,
+} from "./messages.ts";
+import { noticed } from "./normalize_state.ts";
+import { completed, nearest, type Prompt, type TopState } from "./state.ts";
 
-type Typing = Extract<Wish, { type: "type" | "erase" | "complete" | "enter" | "cancel" }>;
+type Typing = Extract<UserCommand, { type: "type" | "erase" | "complete" | "enter" | "cancel" }>;
 
 type TextPrompt = Exclude<Prompt, { type: "confirm" }>;
 
@@ -16,46 +21,51 @@ const TYPING: ReadonlySet<string> = new Set<Typing["type"]>(
   ["type", "erase", "complete", "enter", "cancel"],
 );
 
-/** More than anybody means to type. */
+/** Most characters of a prompt. */
 const MAX_TYPED = 500;
 
-/** Whether a wish is for the line that is typed into. */
-export function isTyping(wish: Message): wish is Typing {
-  return TYPING.has(wish.type);
+/** True for commands that edit the prompt. */
+export function isTyping(command: Message): command is Typing {
+  return TYPING.has(command.type);
 }
 
-/** The state with that line changed, and what follows when it was finished. */
+/** Edits the prompt; on enter, returns the command to run. */
 export function typed(
   state: TopState,
-  wish: Typing,
-): { readonly state: TopState; readonly then?: Wish | ActionCall } {
+  command: Typing,
+): { readonly state: TopState; readonly then?: UserCommand | ActionCall } {
   const { prompt } = state;
   if (prompt === undefined) return { state };
   const over: TopState = { ...state, prompt: undefined };
-  if (wish.type === "cancel") return { state: cancelled(over, prompt) };
+  if (command.type === "cancel") return { state: cancelled(over, prompt) };
   if (prompt.type === "confirm") {
-    if (wish.type !== "enter") return { state };
+    if (command.type !== "enter") return { state };
     return { state: { ...over, marked: new Set() }, then: prompt.action };
   }
-  if (wish.type === "enter") return entered(over, prompt);
-  const text = edited(prompt, wish);
+  if (command.type === "enter") return entered(over, prompt);
+  const text = edited(prompt, command);
   return { state: live({ ...state, prompt: { ...prompt, text } }, prompt.type, text) };
 }
 
-function edited(prompt: TextPrompt, wish: Exclude<Typing, { type: "enter" | "cancel" }>): string {
+function edited(
+  prompt: TextPrompt,
+  command: Exclude<Typing, { type: "enter" | "cancel" }>,
+): string {
   const { text } = prompt;
-  switch (wish.type) {
+  switch (command.type) {
     case "type":
-      return (text + plainText(wish.text).replace(/[\n\t]/g, " ")).slice(0, MAX_TYPED);
+      return (text + plainText(command.text).replace(/[\n\t]/g, " ")).slice(0, MAX_TYPED);
     case "erase":
-      if (wish.what === "all") return "";
-      return wish.what === "word" ? text.replace(/\S*\s*$/, "") : [...text].slice(0, -1).join("");
+      if (command.what === "all") return "";
+      return command.what === "word"
+        ? text.replace(/\S*\s*$/, "")
+        : [...text].slice(0, -1).join("");
     case "complete":
       return completed(prompt);
   }
 }
 
-/** A filter and a search work while they are typed. */
+/** Filter and search apply while typing. */
 function live(state: TopState, type: TextPrompt["type"], text: string): TopState {
   if (type === "filter") return { ...state, filter: text };
   if (type === "search") return { ...state, log: { ...state.log, search: text, hit: null } };
@@ -66,7 +76,10 @@ function cancelled(state: TopState, prompt: Prompt): TopState {
   return prompt.type === "confirm" ? state : live(state, prompt.type, prompt.before);
 }
 
-function entered(state: TopState, { type, text }: TextPrompt): { state: TopState; then?: Wish } {
+function entered(
+  state: TopState,
+  { type, text }: TextPrompt,
+): { state: TopState; then?: UserCommand } {
   switch (type) {
     case "filter":
       return { state };
@@ -84,5 +97,42 @@ function entered(state: TopState, { type, text }: TextPrompt): { state: TopState
       const near = PALETTE_WORDS.includes(first) ? "" : nearest(first, PALETTE_WORDS);
       return { state: noticed(state, meant + near, true) };
     }
+  }
+}
+
+type LogCommand = Extract<UserCommand, { type: "side" | "switch" | "find" }>;
+
+/** Applies a command to the log pane; ignored while another pane is open. */
+export function withLog(state: TopState, command: LogCommand): TopState {
+  if (state.pane !== "logs") return state;
+  const { log } = state;
+  switch (command.type) {
+    case "side":
+      return { ...state, log: { ...log, left: Math.max(0, log.left + command.by), wrap: false } };
+    case "find":
+      return searched(state, command.step);
+    case "switch":
+      return { ...state, log: switched(log, command.what) };
+  }
+}
+
+/** Moves to the next match, or shows a notice without one. */
+function searched(state: TopState, step: 1 | -1, inclusive = false): TopState {
+  if (state.log.search === "") return noticed(state, "Nothing to search for: press / first", true);
+  const log = found(state.log, step, { height: paneHeight(state), inclusive });
+  if (log !== undefined) return { ...state, log };
+  return noticed(state, `Not found: "${state.log.search}"`, true);
+}
+
+function switched(log: TopState["log"], what: "follow" | "wrap" | "times" | "stderr") {
+  switch (what) {
+    case "follow":
+      return { ...log, bottom: log.bottom === null ? bottomOf(log) : null, hit: null };
+    case "wrap":
+      return { ...log, wrap: !log.wrap, left: 0 };
+    case "times":
+      return { ...log, times: !log.times };
+    case "stderr":
+      return { ...log, stderr: !log.stderr };
   }
 }

@@ -1,19 +1,17 @@
-/** The state → the lines of the screen, each as wide as it at most. Pure. */
+/** Draws the state as lines that fit the screen. Pure. */
 
+import { stateSummary } from "../describe.ts";
+import { counted, humanBytes, humanDuration } from "../human.ts";
+import { textWidth } from "../text_width.ts";
+import { type Binding, COMMON_BINDINGS, keyLabel, PANE_BINDINGS, TABLE_BINDINGS } from "./keys.ts";
 import { layoutOf, SMALLEST } from "./layout.ts";
-import type { TopState } from "./state.ts";
-import { type Style, styleOf } from "./style.ts";
-import { cut } from "./text.ts";
-import { detailLines } from "./view_details.ts";
-import { footLine } from "./view_foot.ts";
-import { graphLines } from "./view_graph.ts";
-import { headLines } from "./view_head.ts";
-import { helpLines } from "./view_help.ts";
-import { logLines, logTitle } from "./view_logs.ts";
-import { paneTitle } from "./view_title.ts";
+import type { HostFigures } from "./messages.ts";
+import { chosen, type Prompt, suggestions, type TopState } from "./state.ts";
+import { cleanLine, cut, shorten, sparkline, type Style, styleOf } from "./text.ts";
+import { detailLines, graphLines, logLines, logTitle, paneTitle } from "./view_panes.ts";
 import { tableRows } from "./view_table.ts";
 
-/** Exactly as many lines as the screen has. */
+/** Returns exactly as many lines as the screen has. */
 export function view(state: TopState): string[] {
   const { columns, rows } = state;
   const style = styleOf(state.color);
@@ -39,4 +37,169 @@ function paneLines(state: TopState, height: number, style: Style): string[] {
 
 function filled(lines: readonly string[], height: number): string[] {
   return Array.from({ length: height }, (_, index) => lines[index] ?? "");
+}
+
+/** A line with totals of the apps; with room for two, a line about the machine before it. */
+function headLines(state: TopState, height: number, style: Style): string[] {
+  const apps = appsLine(state, style);
+  return height < 2 ? [apps] : [hostLine(state, style), apps];
+}
+
+const SPARK = 10;
+
+function hostLine({ host, hostCpu, columns }: TopState, style: Style): string {
+  if (host === undefined) return style.bold("procsup");
+  const line = joined(
+    [`procsup ${cleanLine(host.hostname)}`, ...hostParts(host, hostCpu)],
+    columns,
+  );
+  return style.bold(line.slice(0, 7)) + line.slice(7);
+}
+
+function hostParts(host: HostFigures, cpu: readonly number[]): string[] {
+  const { cpuPercent, usedMemory, totalMemory, load, uptimeSeconds, cpuCount } = host;
+  const percent = `${cpuPercent.toFixed(0).padStart(3)}%`;
+  return [
+    `cpu ${percent} ${sparkline(cpu, SPARK, 100)}`,
+    `mem ${humanBytes(usedMemory)} of ${humanBytes(totalMemory)}`,
+    `load ${load.map((value) => value.toFixed(2)).join(" ")}`,
+    `up ${humanDuration(uptimeSeconds * 1000)}`,
+    counted(cpuCount, "core"),
+  ];
+}
+
+/** Joins as many parts as fit. */
+function joined(parts: readonly string[], width: number): string {
+  let line = cut(parts[0]!, width);
+  for (const part of parts.slice(1)) {
+    if (textWidth(line) + 3 + textWidth(part) > width) break;
+    line += `   ${part}`;
+  }
+  return line;
+}
+
+function appsLine(state: TopState, style: Style): string {
+  const { columns, daemon } = state;
+  if (state.lost !== undefined) return lostLine(state, style);
+  const left = shorten(summary(state), columns);
+  if (daemon === undefined) return left;
+  const right = `daemon ${daemon.pid}  ${humanBytes(daemon.memory)}  ${cleanLine(daemon.version)}`;
+  const gap = columns - textWidth(left) - textWidth(right);
+  return gap < 3 ? left : left + " ".repeat(gap) + style.dim(right);
+}
+
+function summary({ processes, visible, filter, marked }: TopState): string {
+  const states = processes.length === 0 ? "" : `: ${stateSummary(processes)}`;
+  const shown = filter === "" ? "" : `   ${visible.length} shown by "${cleanLine(filter)}"`;
+  const chosen = marked.size === 0 ? "" : `   ${marked.size} marked`;
+  return `${counted(processes.length, "app")}${states}${shown}${chosen}`;
+}
+
+function lostLine({ lost, now, columns }: TopState, style: Style): string {
+  const { since, reason } = lost!;
+  const text = `connection lost, retrying (${humanDuration(now - since)}): ${cleanLine(reason)}`;
+  return style.bad(shorten(text, columns));
+}
+
+/** The last line of the screen. */
+function footLine(state: TopState, style: Style): string {
+  const { prompt, notice, columns } = state;
+  if (prompt !== undefined) return promptLine(prompt, state, style);
+  if (notice !== undefined) {
+    const text = shorten(cleanLine(notice.text), columns);
+    return notice.bad ? style.bad(text) : style.good(text);
+  }
+  return hints(state, style);
+}
+
+function promptLine(prompt: Prompt, state: TopState, style: Style): string {
+  const { columns } = state;
+  if (prompt.type === "confirm") return style.bold(shorten(cleanLine(prompt.question), columns));
+  const label = labelOf(prompt.type, state);
+  // Keep the end of the typed text visible.
+  const room = Math.max(1, columns - textWidth(label) - 1);
+  const typed = cut(prompt.text, Infinity, Math.max(0, textWidth(prompt.text) - room));
+  const line = label + typed + style.cursor(" ");
+  const more = suggestions(prompt).slice(0, 20).join(" ");
+  const left = columns - textWidth(line) - 2;
+  return left > 4 && more !== "" ? `${line}  ${style.dim(shorten(more, left))}` : line;
+}
+
+function labelOf(type: Exclude<Prompt["type"], "confirm">, state: TopState): string {
+  switch (type) {
+    case "filter":
+      return "filter: ";
+    case "search":
+      return "search: ";
+    case "palette":
+      return ":";
+    case "signal": {
+      const apps = chosen(state);
+      return `signal to ${apps.length === 1 ? cleanLine(apps[0]!.name) : `${apps.length} apps`}: `;
+    }
+  }
+}
+
+/** Key labels that fit on one line, most useful first. */
+function hints({ focus, columns }: TopState, style: Style): string {
+  const [help, quit, ...common] = COMMON_BINDINGS;
+  const own = focus === "pane" ? PANE_BINDINGS : TABLE_BINDINGS;
+  let line = "";
+  let width = 0;
+  for (const { keys, hint } of [help!, quit!, ...own, ...common]) {
+    if (hint === undefined) continue;
+    const label = keyLabel(keys[0]!);
+    const gap = width === 0 ? "" : "  ";
+    width += gap.length + label.length + 1 + hint.length;
+    if (width > columns) break;
+    line += `${gap}${style.bold(label)} ${hint}`;
+  }
+  return line;
+}
+
+const FILTER_HELP = [
+  "a filter is words that all must hold: part of a name, a number,",
+  "a state, ns:NAME tag:TAG label:KEY=VALUE state:STATE, !WORD for not",
+];
+
+/** Title, keys in one or two columns, and how to leave. */
+function helpLines({ help, columns, rows }: TopState, style: Style): string[] {
+  const [apps, table, log] = [
+    section("Apps and screen", COMMON_BINDINGS, style),
+    section("In the table", TABLE_BINDINGS, style),
+    section("In the logs", PANE_BINDINGS, style),
+  ] as const;
+  const half = Math.floor(columns / 2);
+  const wide = columns >= 100;
+  const all = wide
+    ? [...sideBySide([...table], [...apps], half), "", ...log, "", ...FILTER_HELP]
+    : [...apps, "", ...table, "", ...log, "", ...FILTER_HELP];
+  const room = rows - 2;
+  const from = Math.min(help ?? 0, Math.max(0, all.length - room));
+  const below = all.length - from - room;
+  const foot = below > 0
+    ? `${counted(below, "more line")}: j and k scroll`
+    : "any other key leaves the help";
+  return [
+    style.bold(shorten("procsup top", columns)),
+    ...Array.from({ length: room }, (_, i) => cut(all[from + i] ?? "", columns)),
+    style.dim(shorten(foot, columns)),
+  ];
+}
+
+function section(title: string, bindings: readonly Binding[], style: Style): string[] {
+  return [
+    style.bold(title),
+    ...bindings.filter(({ about }) => about !== undefined).map(({ keys, about }) => {
+      const labels = keys.map(keyLabel).filter((label) => label !== "").join(" ");
+      return `  ${labels.padEnd(12)} ${about}`;
+    }),
+  ];
+}
+
+function sideBySide(left: string[], right: string[], width: number): string[] {
+  return Array.from({ length: Math.max(left.length, right.length) }, (_, i) => {
+    const text = cut(left[i] ?? "", width - 1);
+    return text + " ".repeat(Math.max(0, width - textWidth(text))) + (right[i] ?? "");
+  });
 }

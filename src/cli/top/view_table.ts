@@ -1,18 +1,20 @@
 /** The table of apps. Pure. */
 
+import { baseName } from "../../model/name.ts";
 import type { ProcessJson } from "../../protocol/process_json.ts";
+import { humanBytes, humanDuration } from "../human.ts";
+import { paintState } from "../paint.ts";
 import { pad, textWidth } from "../text_width.ts";
-import type { TopState } from "./state.ts";
-import type { Style } from "./style.ts";
-import { type TableColumn, tableColumns } from "./table_columns.ts";
-import { cut, shorten } from "./text.ts";
+import type { SortKey } from "./sort.ts";
+import { type Histories, NO_HISTORY, type TopState } from "./state.ts";
+import { cleanLine, cut, shorten, sparkline, type Style } from "./text.ts";
 
 const GAP = "  ";
-/** The cursor, the mark and a blank. */
+/** Width of cursor, mark and a space. */
 const GUTTER = 3;
 const LEAST_NAME = 8;
 
-/** The header, and as many rows as fit below it. */
+/** The header and as many rows as fit. */
 export function tableRows(state: TopState, height: number, style: Style): string[] {
   const columns = fittingColumns(state);
   const header = shorten(" ".repeat(GUTTER) + cells(columns, headerOf(state)), state.columns);
@@ -21,7 +23,7 @@ export function tableRows(state: TopState, height: number, style: Style): string
   return [style.bold(header), ...(rows.length > 0 ? rows : [emptyLine(state)])];
 }
 
-/** The columns that are left when the least important ones went; names take what is left over. */
+/** Drops the least important columns until they fit; the name column takes the rest. */
 function fittingColumns(state: TopState): readonly TableColumn[] {
   const { processes, visible, histories, color, portsColumn } = state;
   const ports = portsColumn ? state.ports : undefined;
@@ -84,4 +86,111 @@ function emptyLine({ processes, filter, columns }: TopState): string {
     ? "no apps yet: procsup start <script>"
     : `nothing passes the filter "${filter}"`;
   return shorten(" ".repeat(GUTTER) + text, columns);
+}
+
+/** A column of fixed width, so that scrolling does not move it. */
+interface TableColumn {
+  readonly header: string;
+  readonly width: number;
+  readonly align: "left" | "right";
+  /** Columns with higher numbers are dropped first; 0 is never dropped. */
+  readonly priority: number;
+  /** Sort key of this column. */
+  readonly sort?: SortKey;
+  readonly value: (process: ProcessJson) => string;
+  readonly paint?: (text: string, process: ProcessJson) => string;
+}
+
+/** What the columns depend on. */
+interface ColumnsFor {
+  readonly processes: readonly ProcessJson[];
+  readonly histories: Histories;
+  readonly nameWidth: number;
+  readonly color: boolean;
+  /** Ports by app, if shown. */
+  readonly ports: ReadonlyMap<string, readonly number[]> | undefined;
+}
+
+const SPARK = 8;
+const NS_WIDTH = 12;
+const MOST_PORTS = 20;
+
+const whileUp = (text: (process: ProcessJson) => string) => (process: ProcessJson) =>
+  process.pid > 0 ? text(process) : "-";
+
+/** All columns, left to right. */
+function tableColumns(given: ColumnsFor): readonly TableColumn[] {
+  const { processes, nameWidth, color } = given;
+  const most = processes.reduce((most, { numeric_id }) => Math.max(most, numeric_id), 0);
+  return [
+    column("ID", Math.max(2, String(most).length), "right", 4, (p) => String(p.numeric_id), "id"),
+    column("NAME", nameWidth, "left", 0, ({ name }) => cleanLine(name), "name"),
+    {
+      ...column("STATE", 8, "left", 0, ({ state }) => state, "state"),
+      paint: (text, { state }) => paintState(text, state, color),
+    },
+    column("HEALTH", 9, "left", 5, healthWord),
+    column("CPU", 6, "right", 1, whileUp((p) => `${p.cpu_percent.toFixed(1)}%`), "cpu"),
+    column("", SPARK, "left", 9, cpuSpark(given)),
+    column("MEM", 6, "right", 2, whileUp((p) => humanBytes(p.memory_bytes)), "mem"),
+    column("", SPARK, "left", 10, memSpark(given)),
+    column("RESTARTS", 8, "right", 3, ({ restarts }) => String(restarts), "restarts"),
+    column("UPTIME", 6, "right", 2, whileUp((p) => humanDuration(p.uptime / 1e6)), "uptime"),
+    column("PID", 7, "right", 6, whileUp(({ pid }) => String(pid))),
+    ...(given.ports === undefined ? [] : [portsColumn(processes, given.ports)]),
+    column("INST", 4, "right", 7, instanceOf(processes)),
+    column("NS", NS_WIDTH, "left", 8, ({ namespace }) => cleanLine(namespace)),
+  ];
+}
+
+/** As wide as the longest, up to a limit. */
+function portsColumn(
+  processes: readonly ProcessJson[],
+  ports: ReadonlyMap<string, readonly number[]>,
+): TableColumn {
+  const text = ({ id }: ProcessJson) => ports.get(id)?.join(" ") ?? "-";
+  const width = processes.reduce((most, process) => Math.max(most, text(process).length), 5);
+  return column("PORTS", Math.min(MOST_PORTS, width), "left", 1, text);
+}
+
+function column(
+  header: string,
+  width: number,
+  align: "left" | "right",
+  priority: number,
+  value: (process: ProcessJson) => string,
+  sort?: SortKey,
+): TableColumn {
+  return { header, width, align, priority, value, ...(sort === undefined ? {} : { sort }) };
+}
+
+/** Health, or readiness without health checks. */
+export function healthWord({ pid, health, ready, config }: ProcessJson): string {
+  if (pid === 0) return "-";
+  if (health !== "unknown") return health;
+  if (!ready) return "not ready";
+  return config.wait_ready === true ? "ready" : "-";
+}
+
+function cpuSpark({ histories }: ColumnsFor): (process: ProcessJson) => string {
+  return ({ id }) => sparkline((histories.get(id) ?? NO_HISTORY).cpu, SPARK, 100);
+}
+
+/** Memory has no natural maximum: use the highest reading plus a margin. */
+function memSpark({ histories }: ColumnsFor): (process: ProcessJson) => string {
+  return ({ id }) => {
+    const mem = (histories.get(id) ?? NO_HISTORY).mem.slice(-SPARK);
+    return sparkline(mem, SPARK, Math.max(...mem) * 1.25);
+  };
+}
+
+function instanceOf(processes: readonly ProcessJson[]): (process: ProcessJson) => string {
+  const counts = new Map<string, number>();
+  for (const { name } of processes) {
+    counts.set(baseName(name), (counts.get(baseName(name)) ?? 0) + 1);
+  }
+  return ({ name, instance_index }) => {
+    const count = counts.get(baseName(name)) ?? 1;
+    return name === baseName(name) ? "-" : `${instance_index + 1}/${count}`;
+  };
 }

@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import {
   type Binding,
+  commandOf,
   COMMON_BINDINGS,
+  decodeKeys,
   PANE_BINDINGS,
   TABLE_BINDINGS,
-} from "../../../src/cli/top/bindings.ts";
-import { decodeKeys } from "../../../src/cli/top/key_decoder.ts";
-import { wishOf } from "../../../src/cli/top/key_wish.ts";
+} from "../../../src/cli/top/keys.ts";
 
 const names = (text: string, final = true) =>
   decodeKeys(text, final).keys.map((input) => input.type === "key" ? input.key : `«${input.text}»`);
@@ -44,19 +44,19 @@ Deno.test("decodeKeys() keeps a paste apart, over several reads", () => {
   assertEquals(names("\x1b[200~xq\rd\x1b[201~j"), ["«xq\rd»", "j"]);
 });
 
-Deno.test("wishOf() reads a key by where the person is", () => {
+Deno.test("commandOf() reads a key by where the person is", () => {
   const key = (key: string) => ({ type: "key" as const, key });
   const table = { prompt: undefined, help: undefined, focus: "table" as const };
   const pane = { ...table, focus: "pane" as const };
-  assertEquals(wishOf(key("g"), table), { type: "pane", pane: "graph" });
-  assertEquals(wishOf(key("g"), pane), { type: "move", by: "first" });
-  assertEquals(wishOf(key("x"), pane), { type: "do", verb: "stop" });
-  assertEquals(wishOf(key("F1"), table), undefined);
+  assertEquals(commandOf(key("g"), table), { type: "pane", pane: "graph" });
+  assertEquals(commandOf(key("g"), pane), { type: "move", by: "first" });
+  assertEquals(commandOf(key("x"), pane), { type: "do", verb: "stop" });
+  assertEquals(commandOf(key("F1"), table), undefined);
   const typing = { ...table, prompt: { type: "filter" as const, text: "", before: "" } };
-  assertEquals(wishOf(key("x"), typing), { type: "type", text: "x" });
-  assertEquals(wishOf(key("up"), typing), undefined);
-  assertEquals(wishOf(key("ctrl-c"), typing), { type: "quit" });
-  assertEquals(wishOf(key("constructor"), typing), undefined);
+  assertEquals(commandOf(key("x"), typing), { type: "type", text: "x" });
+  assertEquals(commandOf(key("up"), typing), undefined);
+  assertEquals(commandOf(key("ctrl-c"), typing), { type: "quit" });
+  assertEquals(commandOf(key("constructor"), typing), undefined);
 });
 
 Deno.test("decodeKeys() takes no letter of a paste for a key, however slow or long it is", () => {
@@ -74,19 +74,22 @@ Deno.test("decodeKeys() takes no letter of a paste for a key, however slow or lo
   assertEquals([pasted === `${long}[q]`, held], [true, ""]);
 });
 
-Deno.test("wishOf() takes only a y for a yes, and a paste for none", () => {
+Deno.test("commandOf() takes only a y for a yes, and a paste for none", () => {
   const action = { verb: "stop" as const, targets: ["api"] };
   const where = {
     prompt: { type: "confirm" as const, question: "Stop api?", action },
     help: undefined,
     focus: "table" as const,
   };
-  assertEquals(wishOf({ type: "key", key: "y" }, where), { type: "enter" });
+  assertEquals(commandOf({ type: "key", key: "y" }, where), { type: "enter" });
   for (const key of ["n", "enter", " ", "escape"]) {
-    assertEquals(wishOf({ type: "key", key }, where), { type: "cancel" });
+    assertEquals(commandOf({ type: "key", key }, where), { type: "cancel" });
   }
-  assertEquals(wishOf({ type: "paste", text: "y" }, where), undefined);
-  assertEquals(wishOf({ type: "paste", text: "xyd" }, { ...where, prompt: undefined }), undefined);
+  assertEquals(commandOf({ type: "paste", text: "y" }, where), undefined);
+  assertEquals(
+    commandOf({ type: "paste", text: "xyd" }, { ...where, prompt: undefined }),
+    undefined,
+  );
 });
 
 Deno.test("bindings give each key one meaning at a place", () => {

@@ -1,7 +1,6 @@
 /** A state to begin with, and what keys make of it. */
 
-import { decodeKeys } from "../../../src/cli/top/key_decoder.ts";
-import { wishOf } from "../../../src/cli/top/key_wish.ts";
+import { commandOf, decodeKeys } from "../../../src/cli/top/keys.ts";
 import type { LogLine } from "../../../src/cli/top/log_view.ts";
 import type { Effect, Message } from "../../../src/cli/top/messages.ts";
 import { initialState, type TopState } from "../../../src/cli/top/state.ts";
@@ -46,7 +45,7 @@ export class Scene {
   /** Somebody types: bytes as a terminal sends them. */
   keys(text: string): this {
     for (const input of decodeKeys(text, true).keys) {
-      const wish = wishOf(input, this.state);
+      const wish = commandOf(input, this.state);
       if (wish !== undefined) this.tell(wish);
     }
     return this;

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { difference, Screen } from "../../../src/cli/top/screen.ts";
+import { difference, Screen } from "../../../src/cli/top/terminal.ts";
 
 Deno.test("difference() writes the lines that changed, and no other", () => {
   assertEquals(difference(["a", "b"], ["a", "b"], 10), "");

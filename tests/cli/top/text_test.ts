@@ -1,6 +1,13 @@
 import { assertEquals } from "@std/assert";
-import { area, sparkline } from "../../../src/cli/top/spark.ts";
-import { cleanColors, cleanLine, cut, shorten, wrap } from "../../../src/cli/top/text.ts";
+import {
+  area,
+  cleanColors,
+  cleanLine,
+  cut,
+  shorten,
+  sparkline,
+  wrap,
+} from "../../../src/cli/top/text.ts";
 
 Deno.test("cut() counts columns, not characters, and ends what it coloured", () => {
   assertEquals(cut("日本語", 4), "日本");

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { SORT_KEYS } from "../../../src/cli/top/sort.ts";
-import { wantedLogs, wantedWhy } from "../../../src/cli/top/wanted.ts";
+import { wantedLogs, wantedWhy } from "../../../src/cli/top/normalize_state.ts";
 import { app, NOW, Scene } from "./scene.ts";
 
 const APPS = [

@@ -1,0 +1,247 @@
+/** The panes: logs, details and graph. Pure. */
+
+import type { ProcessJson } from "../../protocol/process_json.ts";
+import { clockTime, commandLine, describeExitJson } from "../describe.ts";
+import { counted, humanBytes, humanDuration } from "../human.ts";
+import { paintName } from "../paint.ts";
+import { pad, textWidth } from "../text_width.ts";
+import { bottomOf, type LogLine, matcher } from "./log_view.ts";
+import { wantedLogs } from "./normalize_state.ts";
+import { current, type History, NO_HISTORY, type TopState } from "./state.ts";
+import { healthWord } from "./view_table.ts";
+import { area, cleanColors, cleanLine, cut, shorten, type Style, wrap } from "./text.ts";
+
+/** Draws a title as a rule across the screen; the first part is its name. */
+export function paneTitle(
+  parts: readonly string[],
+  { columns, focus }: TopState,
+  style: Style,
+): string {
+  const text = shorten(
+    `── ${cleanLine(parts.filter((part) => part !== "").join(" ── "))} `,
+    columns,
+  );
+  const line = text + "─".repeat(Math.max(0, columns - textWidth(text)));
+  // Show the focus without colours too.
+  return focus === "pane" ? style.bold(line.replaceAll("─", "━")) : style.dim(line);
+}
+
+const MAX_EVENTS = 8;
+const KEY_WIDTH = 14;
+
+/** The title and as many lines as fit. */
+export function detailLines(state: TopState, height: number, style: Style): string[] {
+  const process = current(state);
+  const title = (more: string) =>
+    paneTitle([`details ${process?.name ?? ""}`.trim(), more], state, style);
+  if (process === undefined) return [title("")];
+  const all = contents(state, process, style).flatMap((line) => wrap(line, state.columns));
+  const from = Math.min(state.scroll, Math.max(0, all.length - height + 1));
+  const below = all.length - from - (height - 1);
+  return [
+    title(below > 0 ? counted(below, "more line") : ""),
+    ...all.slice(from, from + height - 1).map((line) => cut(line, state.columns)),
+  ];
+}
+
+function contents(state: TopState, process: ProcessJson, style: Style): string[] {
+  const { why, events, now } = state;
+  const stderr = why?.last_stderr ?? [];
+  const event = events.filter(({ name }) => name === process.name).slice(-MAX_EVENTS).reverse();
+  const heading = (text: string) => ["", style.bold(text)];
+  return [
+    ...(why?.reasons ?? [process.last_reason]).map(cleanLine).filter((line) => line !== ""),
+    "",
+    ...fields(process, state.ports.get(process.id) ?? []).map(([key, value]) =>
+      `${key.padEnd(KEY_WIDTH)}${cleanLine(value)}`
+    ),
+    ...(event.length === 0 ? [] : heading("what happened")),
+    ...event.map(({ at, type, reason }) =>
+      `  ${clockTime(at, new Date(now))}  ${type.padEnd(9)} ${cleanLine(reason)}`.trimEnd()
+    ),
+    ...(stderr.length === 0 ? [] : heading("last lines of stderr")),
+    ...stderr.map((line) => `  ${cleanLine(line)}`),
+  ];
+}
+
+function fields(process: ProcessJson, ports: readonly number[]): [key: string, value: string][] {
+  const { config, pid, last_exit, next_restart_at } = process;
+  const all: [string, string | false][] = [
+    ["state", process.state],
+    ["health", healthWord(process)],
+    ["pid", pid > 0 && `${pid}   threads ${process.threads}   open files ${process.fds}`],
+    ["ports", ports.join(" ")],
+    ["memory", pid > 0 && `${humanBytes(process.memory_bytes)}, ${process.mem_percent}%`],
+    ["command", commandLine(process)],
+    ["cwd", text(config.cwd)],
+    ["runtime", process.runtime],
+    ["namespace", process.namespace],
+    ["tags", process.tags.join(", ")],
+    ["labels", labels(config.labels)],
+    ["started", process.started_at !== null && clockTime(process.started_at)],
+    ["restarts", `${process.restarts}, policy ${text(config.restart_policy) || "-"}`],
+    ["next restart", next_restart_at !== null && clockTime(next_restart_at)],
+    [
+      "last exit",
+      last_exit !== null && `${describeExitJson(process)} at ${clockTime(last_exit.at)}`,
+    ],
+  ];
+  return all.filter((field): field is [string, string] => field[1] !== false && field[1] !== "");
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function labels(value: unknown): string {
+  return Object.entries((value ?? {}) as Record<string, string>)
+    .map(([key, is]) => `${key}=${is}`).join(", ");
+}
+
+/** Below this width, the graphs are stacked. */
+const SIDE_BY_SIDE = 80;
+
+interface Graph {
+  readonly name: string;
+  readonly values: readonly number[];
+  /** Lowest value of a full column. */
+  readonly least: number;
+  readonly format: (value: number) => string;
+}
+
+/** The title and both graphs. */
+export function graphLines(state: TopState, height: number, style: Style): string[] {
+  const { columns } = state;
+  const process = current(state);
+  const title = paneTitle([`graph ${process?.name ?? ""}`.trim()], state, style);
+  if (process === undefined) return [title];
+  const [cpu, mem] = graphsOf(state.histories.get(process.id) ?? NO_HISTORY);
+  const room = height - 1;
+  if (columns < SIDE_BY_SIDE) {
+    const upper = Math.ceil(room / 2);
+    return [
+      title,
+      ...drawn(cpu, columns, upper, style),
+      ...drawn(mem, columns, room - upper, style),
+    ];
+  }
+  const width = Math.floor((columns - 3) / 2);
+  const right = drawn(mem, width, room, style);
+  return [
+    title,
+    ...drawn(cpu, width, room, style).map((line, index) =>
+      `${pad(line, width, "left")}   ${right[index]}`
+    ),
+  ];
+}
+
+function graphsOf({ cpu, mem }: History): [Graph, Graph] {
+  return [
+    { name: "cpu", values: cpu, least: 1, format: (value) => `${value.toFixed(1)}%` },
+    { name: "mem", values: mem, least: 1_000_000, format: humanBytes },
+  ];
+}
+
+/** Current and highest value above the columns of the last readings. */
+function drawn(
+  { name, values, least, format }: Graph,
+  width: number,
+  height: number,
+  style: Style,
+): string[] {
+  if (height < 1) return [];
+  const shown = values.slice(-width);
+  const peak = Math.max(0, ...shown);
+  const label = shorten(
+    `${name}  now ${format(values.at(-1) ?? 0)}  most ${format(peak)}  ` +
+      `last ${humanDuration(shown.length * 1000)}`,
+    width,
+  );
+  const lines = area(shown, width, height - 1, Math.max(least, peak));
+  return [style.bold(label), ...lines.map((line) => style.good(cut(line, width)))];
+}
+
+/** Title of the log pane: apps and modes. */
+export function logTitle(state: TopState): string[] {
+  const { log } = state;
+  const names = wantedLogs(state)?.names ?? [];
+  const whose = names.length > 3 ? `${names.length} apps` : names.join(", ");
+  const below = log.base + log.lines.length - 1 - bottomOf(log);
+  return [
+    `logs ${whose}`.trim(),
+    log.stderr ? "stderr only" : "",
+    log.bottom === null ? "following" : `paused, ${below} below: f follows`,
+    log.search === "" ? "" : `search "${cleanLine(log.search)}"`,
+    log.skipped ? "lines left out to keep up" : "",
+  ];
+}
+
+/** The visible lines, up to the bottom line. */
+export function logLines(state: TopState, height: number, style: Style): string[] {
+  const { log } = state;
+  if (log.lines.length === 0) return [style.dim(cut("  nothing was written yet", state.columns))];
+  const several = (wantedLogs(state)?.names.length ?? 0) > 1;
+  const shown: string[] = [];
+  for (let at = bottomOf(log) - log.base; at >= 0 && shown.length < height; at--) {
+    const parts = lineParts(log.lines[at]!, {
+      state,
+      style,
+      several,
+      hit: log.base + at === log.hit,
+    });
+    shown.unshift(...parts);
+  }
+  return shown.slice(-height);
+}
+
+interface LineOptions {
+  readonly state: TopState;
+  readonly style: Style;
+  /** Prefix each line with its app's name. */
+  readonly several: boolean;
+  /** The last match. */
+  readonly hit: boolean;
+}
+
+/** Draws one log line on one or several screen lines. */
+function lineParts(line: LogLine, options: LineOptions): string[] {
+  const { columns, log } = options.state;
+  const prefix = prefixOf(line, options);
+  const width = Math.max(1, columns - textWidth(prefix));
+  const body = bodyOf(line.line, options);
+  if (!log.wrap) return [cut(prefix + cut(body, width, log.left), columns)];
+  const blank = " ".repeat(columns - width);
+  return wrap(body, width).map((part, index) =>
+    cut((index === 0 ? prefix : blank) + part, columns)
+  );
+}
+
+/** Mark stderr by a character too, not only by colour. */
+function prefixOf({ name, stream, at }: LogLine, { state, style, several, hit }: LineOptions) {
+  const err = stream === "stderr" && !state.log.stderr;
+  const mark = hit ? style.bold("▸ ") : err ? style.bad("! ") : "  ";
+  const time = state.log.times ? style.dim(`${clock(at)} `) : "";
+  return mark + time + (several ? `${paintName(cleanLine(name), name, style.color)} | ` : "");
+}
+
+function clock(iso: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return "--:--:--.---";
+  const two = (value: number) => String(value).padStart(2, "0");
+  const ms = String(date.getMilliseconds()).padStart(3, "0");
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
+}
+
+/** The text with its colours, or with search matches highlighted. */
+function bodyOf(line: string, { state: { log }, style }: LineOptions): string {
+  const plain = cleanLine(line);
+  const spans = matcher(log.search)(plain);
+  if (spans.length === 0) return style.color ? cleanColors(line) : plain;
+  let text = "";
+  let end = 0;
+  for (const { from, to } of spans) {
+    text += plain.slice(end, from) + style.match(plain.slice(from, to));
+    end = to;
+  }
+  return text + plain.slice(end);
+}
