@@ -2,7 +2,7 @@
 
 import { absolute, defaultHome } from "../platform/paths.ts";
 import { type CommandLine, readCommandLine } from "./args.ts";
-import type { CommandContext, CommandModule } from "./command.ts";
+import type { CommandContext, RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
 import { findCommand } from "./find_command.ts";
 import { Output } from "./output.ts";
@@ -15,7 +15,7 @@ const READER_GONE = 141;
 export async function runCli(args: readonly string[]): Promise<number> {
   try {
     const line = readCommandLine(args);
-    return await (await load(line)).run(contextOf(line)) ?? 0;
+    return await (await load(line))(contextOf(line)) ?? 0;
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return READER_GONE;
     const { reportError } = await import("./report_error.ts");
@@ -27,10 +27,10 @@ async function known(error: UnknownWordError): Promise<Error> {
   return (await import("./foreign_words.ts")).withForeignHint(error);
 }
 
-function load({ command, flags }: CommandLine): Promise<CommandModule> {
-  if (flags.on("version")) return import("./commands/version.ts");
-  if (flags.on("help")) return import("./commands/help.ts");
-  return command?.load() ?? import("./commands/overview.ts");
+async function load({ command, flags }: CommandLine): Promise<RunCommand> {
+  if (flags.on("version")) return (await import("./commands/version.ts")).version;
+  if (flags.on("help")) return (await import("./commands/help.ts")).help;
+  return await command?.load() ?? (await import("./commands/help.ts")).printOverview;
 }
 
 function contextOf(line: CommandLine): CommandContext {

@@ -1,4 +1,4 @@
-/** What a command is: a row of the command table, and the module behind it. */
+/** A row of the command table. */
 
 import type { Flags } from "./flags.ts";
 import type { Output } from "./output.ts";
@@ -20,11 +20,8 @@ export interface Flag {
   readonly help: string;
 }
 
-/** The module behind a command. */
-export interface CommandModule {
-  /** Runs the command; the exit code, nothing for 0. Throws `ProcsupError` for what it cannot do. */
-  run(context: CommandContext): Promise<number | void> | number | void;
-}
+/** Runs a command; returns the exit code, nothing for 0. Throws `ProcsupError`. */
+export type RunCommand = (context: CommandContext) => Promise<number | void> | number | void;
 
 /** One command, as data: parsing, help and suggestions are derived from it. */
 export interface Command {
@@ -44,7 +41,7 @@ export interface Command {
   readonly flags: readonly Flag[];
   readonly examples: readonly string[];
   /** Loads the module; only the one that runs is loaded. */
-  readonly load: () => Promise<CommandModule>;
+  readonly load: () => Promise<RunCommand>;
 }
 
 /** What a command is run with. */

@@ -1,12 +1,13 @@
 /** `procsup start <file>`: everything that a configuration file holds. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
 import { plainText } from "../model/plain_text.ts";
-import { reportErrors } from "./apply_errors.ts";
+import type { ActionResult } from "../protocol/actions.ts";
 import type { CommandContext } from "./command.ts";
 import { reportProblems } from "./config_problems.ts";
 import { readSource } from "./config_source.ts";
 import { connect, withDaemonStarted } from "./connect.ts";
+import { writeMessage } from "./output.ts";
 import { settingText } from "./plan_text.ts";
 import { printResults } from "./results.ts";
 
@@ -61,4 +62,18 @@ function refuseAppFlags({ flags, command }: CommandContext): void {
   throw new ProcsupError("bad_request", `Cannot use --${given} with a configuration file`, {
     hint: "Write it into the file",
   });
+}
+
+/** Prints those that no result tells, and returns the exit code of all. */
+export function reportErrors(
+  { errors, results }: {
+    readonly errors: readonly string[];
+    readonly results: readonly ActionResult[];
+  },
+): number {
+  const told = new Set(results.map(({ error }) => error));
+  for (const error of errors) {
+    if (!told.has(error)) writeMessage(plainText(`error: ${error}\n`));
+  }
+  return errors.length === 0 ? 0 : ERROR_TABLE.start_failed.exit;
 }

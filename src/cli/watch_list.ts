@@ -3,13 +3,12 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { plainText } from "../model/plain_text.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
+import { selectPresent } from "../protocol/select_processes.ts";
 import type { CommandContext } from "./command.ts";
 import { connect } from "./connect.ts";
 import { intervalOf } from "./interval.ts";
-import { changedProcesses } from "./list_changes.ts";
 import { ListFeed } from "./list_feed.ts";
 import type { Output } from "./output.ts";
-import { selectPresent } from "../protocol/select_processes.ts";
 
 /** The lines of a table of so many columns. */
 type Table = (processes: readonly ProcessJson[], width: number | undefined) => readonly string[];
@@ -88,4 +87,41 @@ function inPlaceOf(table: Table): (processes: readonly ProcessJson[], below?: st
       encoder.encode(`${clear}\x1b[H${fitting.map((line) => `${line}\x1b[K\n`).join("")}\x1b[J`),
     );
   };
+}
+
+/** An app that is not in the list any more. */
+export interface GoneJson {
+  readonly id: string;
+  readonly name: string;
+  readonly deleted: true;
+}
+
+/** Fields that change all the time, and with them nothing. */
+const RESTLESS: ReadonlySet<string> = new Set(
+  [
+    "cpu_percent",
+    "memory_bytes",
+    "mem_percent",
+    "threads",
+    "fds",
+    "uptime",
+  ] satisfies (keyof ProcessJson)[],
+);
+
+/** The apps that are new or changed in more than what they use, then those that are gone. */
+export function changedProcesses(
+  before: readonly ProcessJson[],
+  after: readonly ProcessJson[],
+): (ProcessJson | GoneJson)[] {
+  const known = new Map(before.map((process) => [process.id, restful(process)]));
+  const left = new Set(after.map(({ id }) => id));
+  return [
+    ...after.filter((process) => known.get(process.id) !== restful(process)),
+    ...before.filter(({ id }) => !left.has(id))
+      .map(({ id, name }): GoneJson => ({ id, name, deleted: true })),
+  ];
+}
+
+function restful(process: ProcessJson): string {
+  return JSON.stringify(process, (key, value) => RESTLESS.has(key) ? undefined : value);
 }

@@ -273,7 +273,7 @@ Deno.test("procsup loads neither the schema library nor hono for its own graph",
       if (!dependency.isDynamic && dependency.code) visit(dependency.code.specifier);
     }
   };
-  const entries = ["main.ts", "list", "status", "logs", "start", "stop"];
+  const entries = ["main.ts", "list", "status", "logs", "start", "bulk", "inspect"];
   for (const { specifier } of modules) {
     if (
       entries.some((name) =>

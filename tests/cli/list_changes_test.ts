@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { changedProcesses } from "../../src/cli/list_changes.ts";
+import { changedProcesses } from "../../src/cli/watch_list.ts";
 import { fakeProcess } from "./fake_daemon.ts";
 
 Deno.test("changedProcesses() tells what is new, other or gone, and not what is used", () => {

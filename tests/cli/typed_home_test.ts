@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { typedHome } from "../../src/cli/completion/typed_home.ts";
+import { typedHome } from "../../src/cli/commands/complete.ts";
 
 Deno.test("typedHome() finds the last --home that is complete", () => {
   assertEquals(typedHome(["stop", "--home", "/a"], "/me"), "/a");

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { candidates } from "../../src/cli/completion/candidates.ts";
+import { candidates } from "../../src/cli/commands/complete.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
 import { clearedFile, mcpClient, mergedFile, ownEntry } from "../../src/mcp/client_config.ts";
 import { ProcsupError } from "../../src/model/errors.ts";

@@ -1,17 +1,17 @@
 /** `procsup __complete`: what the completion scripts ask. Quick, silent, and never starts a daemon. */
 
 import { plainText } from "../../model/plain_text.ts";
-import type { CommandContext } from "../command.ts";
-import { type Candidate, candidates } from "../completion/candidates.ts";
-import { typedHome } from "../completion/typed_home.ts";
 import { absolute } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
+import type { Command, CommandContext, Flag } from "../command.ts";
+import { findCommand } from "../find_command.ts";
+import { GLOBAL_FLAGS } from "../table/global_flags.ts";
 
 /** Longer than a person waits for a tab. */
 const PATIENCE_MS = 400;
 
 /** Prints the words that may come next, one a line, each with a tab and what it is. */
-export async function run(context: CommandContext): Promise<void> {
+export async function complete(context: CommandContext): Promise<void> {
   const found = await candidates(context.positionals, {
     commands: context.commands,
     names: () => names(context),
@@ -37,4 +37,138 @@ async function names(context: CommandContext): Promise<Candidate[]> {
   } catch {
     return [];
   }
+}
+
+/** One word that may come next, and what it is. */
+export interface Candidate {
+  readonly word: string;
+  readonly about: string;
+}
+
+/** What completion needs to know. */
+export interface CompletionSource {
+  readonly commands: readonly Command[];
+  /** Names of apps; asked only where a target may stand. */
+  readonly names: () => Promise<readonly Candidate[]>;
+}
+
+/** The shell completes files itself where a path may stand: said by this word. */
+export const FILES: Candidate = { word: ":files", about: "" };
+
+const SHELLS = ["bash", "zsh", "fish", "powershell"];
+
+/** Those that `mcp install` knows; what it knows of them is loaded by it alone. */
+const MCP_CLIENTS = ["claude", "cursor", "vscode"];
+
+/** Words that a command takes although they are no targets. */
+const WORDS_OF: Readonly<Record<string, readonly string[]>> = {
+  completion: SHELLS,
+  startup: ["install", "uninstall", "status"],
+  cron: ["list", "run", "start", "stop", "next", "history"],
+  mcp: ["install", "uninstall"],
+  config: ["validate", "plan", "apply", "reload", "schema", "show"],
+};
+
+/** The candidates for the last of `words`, the words after `procsup` up to the cursor. */
+export async function candidates(
+  words: readonly string[],
+  source: CompletionSource,
+): Promise<Candidate[]> {
+  const current = words.at(-1) ?? "";
+  const found = await allFor(words.slice(0, -1), current, source);
+  return found.filter(({ word }) => word === FILES.word || word.startsWith(current));
+}
+
+async function allFor(
+  before: readonly string[],
+  current: string,
+  source: CompletionSource,
+): Promise<readonly Candidate[]> {
+  if (before.includes("--")) return [FILES];
+  const at = before.findIndex((word, index) =>
+    !word.startsWith("-") && !takesValue(before[index - 1], GLOBAL_FLAGS)
+  );
+  const command = at < 0 ? undefined : findCommand(source.commands, before[at]!)?.command;
+  const flags = [...command?.flags ?? [], ...GLOBAL_FLAGS];
+  const valued = takesValue(before.at(-1), flags);
+  if (valued !== undefined) return await valuesOf(valued, source);
+  const [, name] = /^(--[^=]+)=/.exec(current) ?? [];
+  if (name !== undefined) {
+    const flag = takesValue(name, flags);
+    const values = flag === undefined ? [] : await valuesOf(flag, source);
+    // A shell does not take this for a path.
+    return values.filter((value) => value !== FILES)
+      .map(({ word, about }) => ({ word: `${name}=${word}`, about }));
+  }
+  if (current.startsWith("-")) return flags.flatMap(flagCandidates);
+  if (at < 0) return commandCandidates(source.commands);
+  if (command === undefined) return [];
+  return await wordsOf(command, before.length - at - 1, source);
+}
+
+/** What may stand behind a flag. */
+async function valuesOf(
+  { choices, value = "" }: Flag,
+  source: CompletionSource,
+): Promise<readonly Candidate[]> {
+  if (choices !== undefined) return choices.map(plain);
+  if (value === "APP") return await source.names();
+  return /DIR|FILE|PATH|FOLDER/.test(value) ? [FILES] : [];
+}
+
+async function wordsOf(
+  command: Command,
+  index: number,
+  source: CompletionSource,
+): Promise<readonly Candidate[]> {
+  const known = index === 0 ? WORDS_OF[command.name] : undefined;
+  if (known !== undefined) return known.map(plain);
+  if (command.name === "help") return commandCandidates(source.commands);
+  if (command.name === "signal" && index === 0) {
+    return ["HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2", "STOP", "CONT"].map(plain);
+  }
+  if (command.name === "mcp") return index === 1 ? MCP_CLIENTS.map(plain) : [];
+  const targets = /target|<name>/.test(command.usage) ? await source.names() : [];
+  return /script|file/.test(command.usage) ? [...targets, FILES] : targets;
+}
+
+function commandCandidates(commands: readonly Command[]): Candidate[] {
+  return commands.filter(({ hidden }) => !hidden)
+    .map(({ name, summary }) => ({ word: name, about: summary }));
+}
+
+/** The flag that the word is, when a value must follow it. */
+function takesValue(word: string | undefined, flags: readonly Flag[]): Flag | undefined {
+  if (word === undefined || !word.startsWith("-")) return undefined;
+  return flags.find((flag) =>
+    flag.type !== "bool" &&
+    [`--${flag.name}`, `-${flag.short}`, ...(flag.aliases ?? []).map((alias) => `--${alias}`)]
+      .includes(word)
+  );
+}
+
+function flagCandidates(flag: Flag): Candidate[] {
+  return [{ word: `--${flag.name}`, about: flag.help }];
+}
+
+function plain(word: string): Candidate {
+  return { word, about: "" };
+}
+
+/**
+ * The last complete `--home` of `before`, the words before the one that is being typed; undefined
+ * without one. They are as they were typed: a quote or a `~` stands for what the shell would make of
+ * it, `user` being the user's own folder.
+ */
+export function typedHome(before: readonly string[], user: string | undefined): string | undefined {
+  let home: string | undefined;
+  before.forEach((word, at) => {
+    if (word.startsWith("--home=")) home = word.slice("--home=".length);
+    else if (before[at - 1] === "--home") home = word;
+  });
+  if (home === undefined || home === "") return undefined;
+  const quoted = /^(["'])(.*)\1$/.exec(home);
+  if (quoted !== null) return quoted[2];
+  const plain = home.replace(/\\(.)/g, "$1");
+  return user === undefined ? plain : plain.replace(/^~(?=\/|$)/, user);
 }

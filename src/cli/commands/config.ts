@@ -1,22 +1,35 @@
 /** `procsup config <verb>`: configuration files. */
 
+import type { LoadedSettings } from "../../config/load_settings.ts";
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
+import { baseName } from "../../model/name.ts";
+import { webhookWire } from "../../model/settings_schema.ts";
+import { shownUrl } from "../../model/webhook.ts";
+import type { ConfigReloadResult } from "../../protocol/actions.ts";
+import { reportErrors } from "../start_file.ts";
 import type { CommandContext } from "../command.ts";
+import { printProblems, reportProblems } from "../config_problems.ts";
+import { readSource } from "../config_source.ts";
+import { connect, withDaemonStarted } from "../connect.ts";
+import { counted } from "../human.ts";
+import { planLines } from "../plan_text.ts";
+import { printData } from "../print_data.ts";
+import { printResults } from "../results.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<number>;
 
-const VERBS: Readonly<Record<string, () => Promise<{ run: Verb }>>> = {
-  validate: () => import("./config_validate.ts"),
-  plan: () => import("./config_plan.ts"),
-  apply: () => import("./config_apply.ts"),
-  reload: () => import("./config_reload.ts"),
-  schema: () => import("./config_schema.ts"),
-  show: () => import("./config_show.ts"),
+const VERBS: Readonly<Record<string, Verb>> = {
+  validate: configValidate,
+  plan: configPlan,
+  apply: configApply,
+  reload: configReload,
+  schema: configSchema,
+  show: configShow,
 };
 
 /** Runs the verb that the first word names. */
-export async function run(context: CommandContext): Promise<number> {
+export async function config(context: CommandContext): Promise<number> {
   const [verb = "", ...words] = context.positionals;
   if (!Object.hasOwn(VERBS, verb)) {
     const near = didYouMean(verb, Object.keys(VERBS));
@@ -26,5 +39,168 @@ export async function run(context: CommandContext): Promise<number> {
         : `Did you mean "procsup config ${near}"?`,
     });
   }
-  return await (await VERBS[verb]!()).run(context, words);
+  return await VERBS[verb]!(context, words);
+}
+
+/** Says that the files are right, or what is wrong with them and where. */
+export async function configValidate(
+  context: CommandContext,
+  words: readonly string[],
+): Promise<number> {
+  const cwd = Deno.cwd();
+  try {
+    const { files, loaded: { processes } } = await readSource(context, words);
+    const { commandProblems } = await import("../../config/check_commands.ts");
+    const problems = commandProblems(processes, Deno.env.get("PATH") ?? "");
+    if (problems.length > 0) return printProblems(problems, cwd);
+    const names = processes.map(({ config }) => config.name);
+    if (await printData(context.output, { valid: true, files, processes: names }, names)) return 0;
+    const shown = files.map((file) => file.replace(`${cwd}/`, "")).join(", ");
+    context.output.done(`✔ ${shown}  ${counted(names.length, "process", "processes")}, no mistake`);
+    return 0;
+  } catch (error) {
+    return reportProblems(error, cwd);
+  }
+}
+
+/** Prints the plan; nothing is changed. */
+export async function configPlan(
+  context: CommandContext,
+  words: readonly string[],
+): Promise<number> {
+  try {
+    const { files, payload } = await readSource(context, words);
+    const prune = context.flags.on("prune");
+    const data = await connect(context).call("config_reload", {
+      ...payload,
+      ...{ config_path: files, dry_run: true, prune },
+    });
+    await printPlan(context, data);
+    return 0;
+  } catch (error) {
+    return reportProblems(error, Deno.cwd());
+  }
+}
+
+/** Prints what would be done, or was done. */
+export async function printPlan(
+  { output }: CommandContext,
+  data: ConfigReloadResult,
+): Promise<void> {
+  if (await printData(output, data, [...data.added, ...data.changed, ...data.removed])) return;
+  for (const line of planLines(data)) output.done(line);
+}
+
+/** Applies; with `--dry-run` only tells what that would do. */
+export async function configApply(
+  context: CommandContext,
+  words: readonly string[],
+): Promise<number> {
+  const { flags } = context;
+  if (flags.on("dry-run")) return await configPlan(context, words);
+  try {
+    const { files, payload } = await readSource(context, words);
+    const data = await withDaemonStarted(context, () =>
+      connect(context).call("config_reload", {
+        ...payload,
+        ...{ config_path: files, prune: flags.on("prune"), wait: !flags.on("no-wait") },
+      }));
+    return await printApplied(context, data);
+  } catch (error) {
+    return reportProblems(error, Deno.cwd());
+  }
+}
+
+/** Prints what was done, and what failed. */
+export async function printApplied(
+  context: CommandContext,
+  data: ConfigReloadResult,
+): Promise<number> {
+  await printPlan(context, data);
+  await noteFailed(context, data.unchanged);
+  const code = reportErrors(data);
+  const results = data.results.filter(({ ok }) => !ok);
+  if (results.length === 0 || context.output.format !== "table") return code;
+  return await printResults(context.output, { status: "applied", results });
+}
+
+/** What is as the file says may have failed long ago, and applying starts nothing again. */
+async function noteFailed(context: CommandContext, unchanged: readonly string[]): Promise<void> {
+  if (unchanged.length === 0 || context.output.format !== "table") return;
+  const names = new Set(unchanged);
+  const failed = (await connect(context).call("list")).filter(({ name, state }) =>
+    names.has(baseName(name)) && (state === "errored" || state === "crashed")
+  );
+  for (const { name, state } of failed) {
+    context.output.note(`${name} is ${state}: procsup why ${name}, procsup start ${name}`);
+  }
+}
+
+/** Has the daemon read its files again; named ones are applied. */
+export async function configReload(
+  context: CommandContext,
+  words: readonly string[],
+): Promise<number> {
+  if (words.length > 0) return await configApply(context, words);
+  const { flags } = context;
+  const only = flags.text("only");
+  const profile = flags.text("profile");
+  const data = await connect(context).call("config_reload", {
+    dry_run: flags.on("dry-run"),
+    prune: flags.on("prune"),
+    wait: !flags.on("no-wait"),
+    ...(only === undefined ? {} : { only }),
+    ...(profile === undefined ? {} : { profile }),
+  });
+  if (data.status !== "planned") return await printApplied(context, data);
+  await printPlan(context, data);
+  return 0;
+}
+
+/** Prints the processes of the files; values of their environments are masked. */
+export async function configShow(
+  context: CommandContext,
+  words: readonly string[],
+): Promise<number> {
+  try {
+    const { loaded: { processes, settings } } = await readSource(context, words);
+    const names = processes.map(({ config }) => config.name);
+    const { shownSettings } = await import("../shown_settings.ts");
+    const value = {
+      ...shownSettings(settings),
+      processes: processes.map(({ wire }) => masked(wire)),
+    };
+    if (await printData(context.output, value, names)) return 0;
+    context.output.data((await import("../yaml.ts")).yaml(value));
+    return 0;
+  } catch (error) {
+    return reportProblems(error, Deno.cwd());
+  }
+}
+
+function masked(wire: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { name, env, ...rest } = wire;
+  if (typeof env !== "object" || env === null) return { name, ...rest };
+  const hidden = Object.fromEntries(Object.keys(env).map((key) => [key, "***"]));
+  return { name, ...rest, env: hidden };
+}
+
+/** Prints it. */
+export async function configSchema({ output }: CommandContext): Promise<number> {
+  const { configFileSchema } = await import("../../config/json_schema.ts");
+  output.data(JSON.stringify(configFileSchema(), null, 2));
+  return 0;
+}
+
+/** `web` and `webhooks` with all defaults; of the URLs only what is no secret. */
+export function shownSettings({ web, webhooks }: LoadedSettings): Record<string, unknown> {
+  return {
+    ...(web === undefined ? {} : { web }),
+    ...(webhooks === undefined ? {} : {
+      webhooks: webhooks.map((webhook) => ({
+        ...webhookWire(webhook),
+        url: shownUrl(webhook.url),
+      })),
+    }),
+  };
 }

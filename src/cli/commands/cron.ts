@@ -24,7 +24,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
 };
 
 /** Lists the schedules, or acts on those of a target. */
-export async function run(context: CommandContext): Promise<void> {
+export async function cron(context: CommandContext): Promise<void> {
   const [verb = "list", name] = context.positionals;
   const client = connect(context);
   if (verb === "list") return await list(client, context.output, name);

@@ -3,7 +3,7 @@
 import type { CommandContext } from "../command.ts";
 
 /** Runs the daemon until it ends, or brings one up that stays. */
-export async function run(context: CommandContext): Promise<number> {
+export async function daemon(context: CommandContext): Promise<number> {
   const { home, flags, output } = context;
   if (!flags.on("detach")) {
     const { runDaemon } = await import("../../daemon/daemon.ts");

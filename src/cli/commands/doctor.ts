@@ -8,7 +8,7 @@ import { printData } from "../print_data.ts";
 const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "✔", warning: "!", error: "✘" };
 
 /** Prints every finding; exit code 1 when one is an error. */
-export async function run({ home, output }: CommandContext): Promise<number> {
+export async function doctor({ home, output }: CommandContext): Promise<number> {
   const findings = await examine(home);
   if (!await printData(output, findings)) {
     const width = Math.max(...findings.map(({ check }) => check.length));

@@ -12,7 +12,7 @@ import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
 
 /** Deletes the apps of the files, those first on which no other depends. The daemon stays. */
-export async function run(context: CommandContext): Promise<number> {
+export async function down(context: CommandContext): Promise<number> {
   try {
     const { files, payload } = await readSource(context, context.positionals);
     const client = connect(context);

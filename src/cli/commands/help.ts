@@ -1,13 +1,16 @@
 /** `procsup help`, and `--help` anywhere. */
 
 import { didYouMean } from "../../model/did_you_mean.ts";
-import { ProcsupError } from "../../model/errors.ts";
-import type { Command, CommandContext } from "../command.ts";
+import { messageOf, ProcsupError } from "../../model/errors.ts";
+import type { Command, CommandContext, Flag } from "../command.ts";
+import { connect } from "../connect.ts";
+import { stateSummary } from "../describe.ts";
 import { commandWords, findCommand } from "../find_command.ts";
-import { commandHelp, generalHelp } from "../help.ts";
+import { counted } from "../human.ts";
+import { GLOBAL_FLAGS } from "../table/global_flags.ts";
 
 /** Prints help on the command that was named, or on all. */
-export function run({ command, commands, positionals, output }: CommandContext): void {
+export function help({ command, commands, positionals, output }: CommandContext): void {
   const topic = positionals[0];
   if (command.name !== "help") return output.data(commandHelp(command));
   if (topic === undefined) return output.data(generalHelp(commands));
@@ -21,4 +24,107 @@ function commandCalled(commands: readonly Command[], word: string): Command {
   throw new ProcsupError("bad_request", `Unknown command "${word}"`, {
     hint: near === undefined ? "procsup help" : `Did you mean "procsup help ${near}"?`,
   });
+}
+
+/** Prints the commands, and a line about the daemon. */
+export async function printOverview(context: CommandContext): Promise<void> {
+  context.output.data(`${overview(context.commands)}\n\n${await stateLine(context)}`);
+}
+
+async function stateLine(context: CommandContext): Promise<string> {
+  try {
+    const client = connect(context);
+    const processes = await client.call("list");
+    const others = stateSummary(processes.filter((process) => process.state !== "running"));
+    const apps = counted(processes.length, "app");
+    return `daemon running, ${apps}${others === "" ? "" : `, ${others}`}`;
+  } catch (error) {
+    const absent = error instanceof ProcsupError && error.code === "daemon_unreachable";
+    return absent ? "daemon not running" : `daemon: ${messageOf(error)}`;
+  }
+}
+
+/** Exit code → what it means. */
+export const EXIT_CODES: readonly (readonly [string, string])[] = [
+  ["0", "done, or true"],
+  ["1", "it ran and failed"],
+  ["2", "wrong usage or configuration, nothing was changed"],
+  ["3", "not running"],
+  ["4", "no such process"],
+  ["5", "no daemon answers"],
+  ["6", "conflict: ambiguous target, name taken"],
+  ["7", "not allowed"],
+  ["124", "timeout"],
+];
+
+/** Every command by group, one line each. */
+export function overview(all: readonly Command[]): string {
+  const commands = all.filter(({ hidden }) => !hidden);
+  const groups = [...new Set(commands.map((command) => command.group))];
+  const width = Math.max(...commands.map((command) => synopsis(command).length));
+  const sections = groups.map((group) => {
+    const rows = commands.filter((command) => command.group === group)
+      .map((command) => `  ${synopsis(command).padEnd(width)}  ${command.summary}`);
+    return `${group}\n${rows.join("\n")}`;
+  });
+  return [
+    "procsup - keeps apps running",
+    ...sections,
+    "procsup help <command> tells more",
+  ].join("\n\n");
+}
+
+/** Global flags, targets, environment and exit codes: what `procsup help` adds to the overview. */
+export function generalHelp(commands: readonly Command[]): string {
+  return [
+    overview(commands),
+    section("Flags of every command", GLOBAL_FLAGS.map(flagRow)),
+    section("Targets", [
+      ["name", "a process, or every instance of it"],
+      ["name:0", "one instance"],
+      ["0, 1f3a", "its number, or the start of its id"],
+      ["ns:NAME", "a namespace; also tag:TAG and label:KEY=VALUE"],
+      ["all", "every process"],
+    ]),
+    section("Environment", [
+      ["PROCSUP_HOME", "folder of the daemon (default ~/.procsup)"],
+      ["PROCSUP_NO_AUTOSTART=1", "start never brings the daemon up"],
+      ["NO_COLOR", "no colours"],
+    ]),
+    section("Exit codes", EXIT_CODES),
+  ].join("\n\n");
+}
+
+/** All about one command. */
+export function commandHelp(command: Command): string {
+  const aliases = Object.entries(command.aliases ?? {})
+    .map(([alias, preset]) => preset.length === 0 ? alias : `${alias} (${preset.join(" ")})`);
+  return [
+    `${command.summary}\n\nUsage: procsup ${synopsis(command)}`,
+    ...(command.examples.length === 0 ? [] : [`Examples\n${indented(command.examples)}`]),
+    ...(command.flags.length === 0 ? [] : [section("Flags", command.flags.map(flagRow))]),
+    section("Flags of every command", GLOBAL_FLAGS.map(flagRow)),
+    ...(aliases.length === 0 ? [] : [`Also called: ${aliases.join(", ")}`]),
+  ].join("\n\n");
+}
+
+function synopsis({ name, usage }: Command): string {
+  return usage === "" ? name : `${name} ${usage}`;
+}
+
+function indented(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}`).join("\n");
+}
+
+function section(title: string, rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return `${title}\n${indented(rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`))}`;
+}
+
+function flagRow(flag: Flag): readonly [string, string] {
+  const short = flag.short === undefined ? "    " : `-${flag.short}, `;
+  const names = [flag.name, ...flag.aliases ?? []].map((name) => `--${name}`).join(", ");
+  const value = flag.type === "bool" ? "" : ` ${flag.choices?.join("|") ?? flag.value ?? "VALUE"}`;
+  const again = flag.type === "list" ? " (may be repeated)" : "";
+  return [short + names + value, flag.help + again];
 }

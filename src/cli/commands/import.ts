@@ -18,7 +18,7 @@ const TOOLS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Prints the converted file, or writes it; what was lost is told. */
-export async function run(context: CommandContext): Promise<number> {
+export async function importFile(context: CommandContext): Promise<number> {
   const { importFile, IMPORTER_NAMES } = await import("../../config/import/import_file.ts");
   const [first, second] = context.positionals as [string, string | undefined];
   const [tool, word] = second === undefined ? [toolOf(first), first] : [first, second];

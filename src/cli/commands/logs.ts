@@ -23,7 +23,7 @@ interface LogStart {
 }
 
 /** Prints the lines of the targets by time, each process's name before them where there are several. */
-export async function run(context: CommandContext): Promise<void> {
+export async function logs(context: CommandContext): Promise<void> {
   refuseWholeFormats(context.output, "logs");
   if (context.flags.on("follow")) return await follow(context);
   const stream = await connect(context).stream(`/logs?${query(context)}`);

@@ -12,7 +12,7 @@ import type { CommandContext } from "../command.ts";
 import { writeMessage } from "../output.ts";
 
 /** Bridges until the client closes the input, or changes a client's configuration. */
-export async function run(context: CommandContext): Promise<void> {
+export async function mcp(context: CommandContext): Promise<void> {
   const [verb, client, ...rest] = context.positionals;
   if (verb === undefined) return await bridge(context);
   if (client !== undefined && rest.length === 0) {

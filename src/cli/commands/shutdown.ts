@@ -7,7 +7,7 @@ import { connect } from "../connect.ts";
 import { printResults } from "../results.ts";
 
 /** Stops every process and the daemon; asks first. */
-export async function run(context: CommandContext): Promise<number> {
+export async function shutdown(context: CommandContext): Promise<number> {
   if (!confirmed(context, "Stop every app and the daemon?")) return 1;
   const client = connect(context);
   const data = await client.call("shutdown").catch(unhinted);

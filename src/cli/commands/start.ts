@@ -12,7 +12,7 @@ import { commandHint, startPayloads } from "../start_payload.ts";
 import { inThisShell } from "../shell_world.ts";
 
 /** Starts everything that was named. The worst exit code wins. */
-export async function run(context: CommandContext): Promise<number> {
+export async function start(context: CommandContext): Promise<number> {
   const files = await configFiles(context);
   if (files !== undefined) {
     return await (await import("../start_file.ts")).startFiles(context, files);

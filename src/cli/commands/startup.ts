@@ -11,7 +11,7 @@ import { sameUnit, type Unit } from "../startup/unit.ts";
 import { unitHere } from "../startup/units.ts";
 
 /** Shows, installs, removes or looks at the unit. */
-export async function run(context: CommandContext): Promise<number> {
+export async function startup(context: CommandContext): Promise<number> {
   const [verb] = context.positionals;
   const unit = unitOf(context);
   if (verb === undefined) return show(context, unit);

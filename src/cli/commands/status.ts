@@ -14,7 +14,7 @@ import {
   stateSummary,
 } from "../describe.ts";
 import { humanBytes, humanDuration } from "../human.ts";
-import { askEachMatch } from "../each_match.ts";
+import { askEachMatch } from "./inspect.ts";
 import type { Output } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";
@@ -25,7 +25,7 @@ const NOT_RUNNING = 3;
 type Line = readonly [key: string, value: string];
 
 /** Prints the targets, or the daemon when there are none: 0 all running, 3 not, 4 no such process. */
-export async function run(context: CommandContext): Promise<number> {
+export async function status(context: CommandContext): Promise<number> {
   if (context.positionals.length === 0) return await daemonStatus(context);
   const client = connect(context);
   let worst = 0;

@@ -9,7 +9,7 @@ import { connect } from "../connect.ts";
 import { printData } from "../print_data.ts";
 
 /** Prints the token, a new one with `--rotate`; or makes, lists or revokes a named one. */
-export async function run(context: CommandContext): Promise<void> {
+export async function token(context: CommandContext): Promise<void> {
   const [verb, name] = context.positionals;
   if (verb === undefined) return await printToken(context);
   if (verb === "list") return await list(context);

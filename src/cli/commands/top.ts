@@ -7,7 +7,7 @@ import { connect } from "../connect.ts";
 import { intervalOf } from "../interval.ts";
 
 /** Shows the view, or prints one frame of it. Throws `bad_request` where there is no screen. */
-export async function run(context: CommandContext): Promise<number> {
+export async function top(context: CommandContext): Promise<number> {
   const { flags, output, home } = context;
   if (output.format !== "table" && output.format !== "wide") {
     throw refusal(`as ${output.format}`, `procsup list -o ${output.format}`);

@@ -1,15 +1,22 @@
 /** `procsup upgrade`: this program's daemon in the place of the one that runs, under running apps. */
 
-import { ProcsupError } from "../../model/errors.ts";
+import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { isNewer } from "../../model/version.ts";
-import { readDaemonRecord, refuseNewerState } from "../../platform/daemon_record.ts";
+import {
+  type DaemonRecord,
+  readDaemonRecord,
+  refuseNewerState,
+} from "../../platform/daemon_record.ts";
 import { keptWords } from "../../platform/kept_program.ts";
+import { isFree } from "../../platform/lock.ts";
+import { pathsIn } from "../../platform/paths.ts";
 import { VERSION } from "../../protocol/actions.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { CommandContext } from "../command.ts";
+import { startDaemon } from "../detach.ts";
 
 /** Replaces the daemon, unless it is this very build already. */
-export async function run({ home, flags, output }: CommandContext): Promise<void> {
+export async function upgrade({ home, flags, output }: CommandContext): Promise<void> {
   const { version } = await new DaemonClient(home, () => {}).call("ping");
   const old = readDaemonRecord(home);
   const same = version === VERSION && old?.words.join("\0") === keptWords(home).join("\0");
@@ -29,4 +36,97 @@ export async function run({ home, flags, output }: CommandContext): Promise<void
   const apps = await new DaemonClient(home).call("list");
   const up = apps.filter(({ pid }) => pid > 0).length;
   output.done(`✔ daemon ${version} → ${VERSION}, ${up} of ${apps.length} apps up, none restarted`);
+}
+
+/** How long the old daemon may take to let go of the home, or a service manager to start another. */
+const PATIENCE_MS = 15_000;
+
+const POLL_MS = 10;
+
+/**
+ * Ends the running daemon without its apps and starts this program's. When that one does not come up
+ * the old build is started again. Throws `start_failed` then, and `timeout` when the old one stays.
+ */
+export async function replaceDaemon(home: string, old: DaemonRecord | undefined): Promise<void> {
+  const before = keepRunning(home, old);
+  const client = new DaemonClient(home, () => {});
+  const { pid } = await client.call("release", { upgrade_to: VERSION });
+  if (old?.service) return await restarted(client, home, old.service, pid);
+  if (!await until(() => isFree(pathsIn(home).lock))) {
+    throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
+      hint: `procsup doctor --home ${home}`,
+    });
+  }
+  try {
+    await startDaemon(home, { killOnFailure: true });
+  } catch (error) {
+    await rollBack(home, before, error);
+  }
+}
+
+/** What starts the old build again. A compiled file may have been replaced: the running one is kept. */
+function keepRunning(home: string, old: DaemonRecord | undefined): readonly string[] | undefined {
+  if (old === undefined || old.words.length > 1) return old?.words;
+  const kept = `${home}/state/previous-procsup`;
+  try {
+    Deno.copyFileSync(`/proc/${old.pid}/exe`, kept);
+    Deno.chmodSync(kept, 0o700);
+    return [kept];
+  } catch {
+    return old.words;
+  }
+}
+
+async function rollBack(
+  home: string,
+  words: readonly string[] | undefined,
+  cause: unknown,
+): Promise<never> {
+  const why = `Version ${VERSION} does not come up: ${messageOf(cause)}`;
+  if (words === undefined) throw new ProcsupError("start_failed", why, { cause });
+  try {
+    await startDaemon(home, { words, killOnFailure: true });
+  } catch (error) {
+    throw new ProcsupError("start_failed", `${why}; nor does the old one: ${messageOf(error)}`, {
+      hint: `The apps run on without a daemon. Start one: ${words.join(" ")} daemon --home ${home}`,
+      cause,
+    });
+  }
+  throw new ProcsupError("start_failed", `${why}; the old daemon is back and no app was touched`, {
+    hint: `See what it says: tail ${home}/daemon.log`,
+    cause,
+  });
+}
+
+/** The service manager starts the next one from its own unit. */
+async function restarted(
+  client: DaemonClient,
+  home: string,
+  service: string,
+  oldPid: number,
+): Promise<void> {
+  // The old one answers until it ends, and may be of the same version.
+  const answered = async () =>
+    readDaemonRecord(home)?.pid !== oldPid && (await client.call("ping")).version === VERSION;
+  if (await until(answered)) return;
+  throw new ProcsupError(
+    "start_failed",
+    `${service} did not start version ${VERSION} on "${home}"`,
+    {
+      hint: "Its unit may name another executable: procsup startup status",
+    },
+  );
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<boolean> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (Date.now() < deadline) {
+    try {
+      if (await condition()) return true;
+    } catch {
+      // Nobody answers yet.
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return false;
 }

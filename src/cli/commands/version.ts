@@ -5,6 +5,6 @@ import type { CommandContext } from "../command.ts";
 import { printData } from "../print_data.ts";
 
 /** Prints the version of this program. */
-export async function run({ output }: CommandContext): Promise<void> {
+export async function version({ output }: CommandContext): Promise<void> {
   if (!await printData(output, { version: VERSION })) output.data(`procsup ${VERSION}`);
 }

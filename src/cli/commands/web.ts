@@ -18,7 +18,7 @@ const VERBS: Readonly<Record<string, (context: CommandContext) => Promise<number
 };
 
 /** Starts it where needed and prints the link; or one of the verbs alone. */
-export async function run(context: CommandContext): Promise<number> {
+export async function web(context: CommandContext): Promise<number> {
   const [verb] = context.positionals;
   if (verb === undefined) return await startAndOpen(context);
   if (Object.hasOwn(VERBS, verb)) return await VERBS[verb]!(context);

@@ -10,7 +10,7 @@ import { connect } from "../connect.ts";
 import { printData } from "../print_data.ts";
 
 /** Lists them, or sends a test; exit code 1 when one did not take it. */
-export async function run(context: CommandContext): Promise<number> {
+export async function webhook(context: CommandContext): Promise<number> {
   const [verb = "list", name] = context.positionals;
   if (verb === "list") return await list(context);
   if (verb === "test") return await test(context, name);

@@ -26,7 +26,7 @@ export const APP_COMMANDS: readonly Command[] = [
       "procsup start procsup.yaml --only api,worker",
       "procsup up",
     ],
-    load: () => import("../commands/start.ts"),
+    load: async () => (await import("../commands/start.ts")).start,
   },
   {
     name: "down",
@@ -36,7 +36,7 @@ export const APP_COMMANDS: readonly Command[] = [
     words: [0, MANY],
     flags: FILE_FLAGS,
     examples: ["procsup down", "procsup down other.yaml"],
-    load: () => import("../commands/down.ts"),
+    load: async () => (await import("../commands/down.ts")).down,
   },
   {
     name: "stop",
@@ -49,7 +49,7 @@ export const APP_COMMANDS: readonly Command[] = [
       { name: "timeout", type: "text", value: "DURATION", help: "grace before SIGKILL" },
     ],
     examples: ["procsup stop api", "procsup stop all --timeout 30s"],
-    load: () => import("../commands/stop.ts"),
+    load: async () => (await import("../commands/bulk.ts")).stop,
   },
   {
     name: "restart",
@@ -65,7 +65,7 @@ export const APP_COMMANDS: readonly Command[] = [
       "procsup restart api -e LOG_LEVEL=debug --max-memory 300MB",
       "procsup restart worker -- --verbose",
     ],
-    load: () => import("../commands/restart.ts"),
+    load: async () => (await import("../commands/bulk.ts")).restart,
   },
   {
     name: "reload",
@@ -75,7 +75,7 @@ export const APP_COMMANDS: readonly Command[] = [
     words: [1, MANY],
     flags: [NO_WAIT],
     examples: ["procsup reload api"],
-    load: () => import("../commands/reload.ts"),
+    load: async () => (await import("../commands/bulk.ts")).reload,
   },
   {
     name: "roll",
@@ -90,7 +90,7 @@ export const APP_COMMANDS: readonly Command[] = [
       { name: "no-wait", type: "bool", help: "do not wait until each batch is ready" },
     ],
     examples: ["procsup roll api --batch 25% --rollback"],
-    load: () => import("../commands/roll.ts"),
+    load: async () => (await import("../commands/bulk.ts")).roll,
   },
   {
     name: "scale",
@@ -100,7 +100,7 @@ export const APP_COMMANDS: readonly Command[] = [
     words: [2, 2],
     flags: [],
     examples: ["procsup scale api 4", "procsup scale api -1"],
-    load: () => import("../commands/scale.ts"),
+    load: async () => (await import("../commands/bulk.ts")).scale,
   },
   {
     name: "delete",
@@ -111,7 +111,7 @@ export const APP_COMMANDS: readonly Command[] = [
     words: [1, MANY],
     flags: [],
     examples: ["procsup delete api", "procsup delete all --yes"],
-    load: () => import("../commands/delete.ts"),
+    load: async () => (await import("../commands/bulk.ts")).remove,
   },
   {
     name: "signal",
@@ -122,7 +122,7 @@ export const APP_COMMANDS: readonly Command[] = [
     words: [2, MANY],
     flags: [],
     examples: ["procsup signal HUP api", "procsup signal SIGUSR1 all"],
-    load: () => import("../commands/signal.ts"),
+    load: async () => (await import("../commands/bulk.ts")).signal,
   },
   {
     name: "flush",
@@ -132,7 +132,7 @@ export const APP_COMMANDS: readonly Command[] = [
     words: [1, MANY],
     flags: [],
     examples: ["procsup flush api"],
-    load: () => import("../commands/flush.ts"),
+    load: async () => (await import("../commands/bulk.ts")).flush,
   },
   {
     name: "cron",
@@ -149,7 +149,7 @@ export const APP_COMMANDS: readonly Command[] = [
       "procsup cron next backup",
       "procsup cron history backup",
     ],
-    load: () => import("../commands/cron.ts"),
+    load: async () => (await import("../commands/cron.ts")).cron,
   },
   {
     name: "save",
@@ -160,7 +160,7 @@ export const APP_COMMANDS: readonly Command[] = [
     words: [0, 0],
     flags: [],
     examples: [],
-    load: () => import("../commands/save.ts"),
+    load: async () => (await import("../commands/bulk.ts")).save,
   },
   {
     name: "resurrect",
@@ -170,6 +170,6 @@ export const APP_COMMANDS: readonly Command[] = [
     words: [0, 0],
     flags: [],
     examples: [],
-    load: () => import("../commands/resurrect.ts"),
+    load: async () => (await import("../commands/bulk.ts")).resurrect,
   },
 ];

@@ -41,7 +41,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
       "procsup config reload --dry-run",
       "procsup config schema",
     ],
-    load: () => import("../commands/config.ts"),
+    load: async () => (await import("../commands/config.ts")).config,
   },
   {
     name: "import",
@@ -55,6 +55,6 @@ export const CONFIG_COMMANDS: readonly Command[] = [
       "procsup import Procfile",
       "procsup import supervisord /etc/supervisor/supervisord.conf",
     ],
-    load: () => import("../commands/import.ts"),
+    load: async () => (await import("../commands/import.ts")).importFile,
   },
 ];

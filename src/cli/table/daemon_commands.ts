@@ -19,7 +19,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
       { name: "detach", short: "d", type: "bool", help: "in the background, until it answers" },
     ],
     examples: ["procsup daemon", "procsup daemon --detach"],
-    load: () => import("../commands/daemon.ts"),
+    load: async () => (await import("../commands/daemon.ts")).daemon,
   },
   {
     name: "shutdown",
@@ -30,7 +30,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     words: [0, 0],
     flags: [],
     examples: ["procsup shutdown --yes"],
-    load: () => import("../commands/shutdown.ts"),
+    load: async () => (await import("../commands/shutdown.ts")).shutdown,
   },
   {
     name: "run",
@@ -50,7 +50,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
       "procsup run procsup.yaml --critical web",
       "procsup run -- node server.js",
     ],
-    load: () => import("../commands/run.ts"),
+    load: async () => (await import("../commands/run.ts")).run,
   },
   {
     name: "upgrade",
@@ -60,7 +60,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     words: [0, 0],
     flags: [{ name: "force", type: "bool", help: "also when it is this version, or a newer one" }],
     examples: ["procsup upgrade"],
-    load: () => import("../commands/upgrade.ts"),
+    load: async () => (await import("../commands/upgrade.ts")).upgrade,
   },
   {
     name: "ping",
@@ -70,7 +70,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     words: [0, 0],
     flags: [],
     examples: [],
-    load: () => import("../commands/ping.ts"),
+    load: async () => (await import("../commands/inspect.ts")).ping,
   },
   {
     name: "mcp",
@@ -88,7 +88,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
       "procsup mcp uninstall claude",
       "procsup mcp --read-only",
     ],
-    load: () => import("../commands/mcp.ts"),
+    load: async () => (await import("../commands/mcp.ts")).mcp,
   },
   {
     name: "token",
@@ -111,7 +111,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
       "procsup token list",
       "procsup token revoke grafana",
     ],
-    load: () => import("../commands/token.ts"),
+    load: async () => (await import("../commands/token.ts")).token,
   },
   {
     name: "web",
@@ -131,7 +131,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
       "procsup web open",
       "procsup web stop",
     ],
-    load: () => import("../commands/web.ts"),
+    load: async () => (await import("../commands/web.ts")).web,
   },
   {
     name: "webhook",
@@ -141,7 +141,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     words: [0, 2],
     flags: [],
     examples: ["procsup webhook", "procsup webhook test ops"],
-    load: () => import("../commands/webhook.ts"),
+    load: async () => (await import("../commands/webhook.ts")).webhook,
   },
   {
     name: "startup",
@@ -155,7 +155,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
       { name: "system", type: "bool", help: "for the machine (default for root)" },
     ],
     examples: ["procsup startup", "procsup startup install --user"],
-    load: () => import("../commands/startup.ts"),
+    load: async () => (await import("../commands/startup.ts")).startup,
   },
   {
     name: "doctor",
@@ -165,7 +165,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     words: [0, 0],
     flags: [],
     examples: [],
-    load: () => import("../commands/doctor.ts"),
+    load: async () => (await import("../commands/doctor.ts")).doctor,
   },
   {
     name: "completion",
@@ -175,7 +175,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     words: [1, 1],
     flags: [],
     examples: ["procsup completion bash"],
-    load: () => import("../commands/completion.ts"),
+    load: async () => (await import("../commands/completion.ts")).completion,
   },
   {
     name: "__complete",
@@ -186,7 +186,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     words: [0, Infinity],
     flags: [],
     examples: [],
-    load: () => import("../commands/complete.ts"),
+    load: async () => (await import("../commands/complete.ts")).complete,
   },
   {
     name: "man",
@@ -196,7 +196,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     words: [0, 0],
     flags: [],
     examples: ["procsup man | man -l -"],
-    load: () => import("../commands/man.ts"),
+    load: async () => (await import("../commands/man.ts")).man,
   },
   {
     name: "version",
@@ -206,7 +206,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     words: [0, 0],
     flags: [],
     examples: [],
-    load: () => import("../commands/version.ts"),
+    load: async () => (await import("../commands/version.ts")).version,
   },
   {
     name: "help",
@@ -216,6 +216,6 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     words: [0, 1],
     flags: [],
     examples: ["procsup help start"],
-    load: () => import("../commands/help.ts"),
+    load: async () => (await import("../commands/help.ts")).help,
   },
 ];

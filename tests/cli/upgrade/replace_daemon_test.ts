@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { replaceDaemon } from "../../../src/cli/upgrade/replace_daemon.ts";
+import { replaceDaemon } from "../../../src/cli/commands/upgrade.ts";
 import { type DaemonRecord, readDaemonRecord } from "../../../src/platform/daemon_record.ts";
 import { PROTOCOL, VERSION } from "../../../src/protocol/actions.ts";
 import { FakeDaemon } from "../fake_daemon.ts";

@@ -33,7 +33,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
       "procsup list --watch",
       "procsup list --watch -o jsonl",
     ],
-    load: () => import("../commands/list.ts"),
+    load: async () => (await import("../commands/list.ts")).list,
   },
   {
     name: "top",
@@ -47,7 +47,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
       { name: "once", type: "bool", help: "print the table once, and end" },
     ],
     examples: ["procsup top", "procsup top --interval 2s", "procsup top --once"],
-    load: () => import("../commands/top.ts"),
+    load: async () => (await import("../commands/top.ts")).top,
   },
   {
     name: "status",
@@ -58,7 +58,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
     words: [0, MANY],
     flags: [],
     examples: ["procsup status", "procsup status api", "procsup status api -q || page-someone"],
-    load: () => import("../commands/status.ts"),
+    load: async () => (await import("../commands/status.ts")).status,
   },
   {
     name: "why",
@@ -68,7 +68,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
     words: [1, 1],
     flags: [],
     examples: ["procsup why api"],
-    load: () => import("../commands/why.ts"),
+    load: async () => (await import("../commands/inspect.ts")).why,
   },
   {
     name: "logs",
@@ -101,7 +101,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
       "procsup logs api --since 10m --grep 'timeout|refused' -t",
       "procsup logs api --json",
     ],
-    load: () => import("../commands/logs.ts"),
+    load: async () => (await import("../commands/logs.ts")).logs,
   },
   {
     name: "events",
@@ -123,7 +123,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
       "procsup events api -o jsonl",
       "procsup events api --since yesterday",
     ],
-    load: () => import("../commands/events.ts"),
+    load: async () => (await import("../commands/inspect.ts")).events,
   },
   {
     name: "wait",
@@ -142,6 +142,6 @@ export const LOOK_COMMANDS: readonly Command[] = [
       { name: "timeout", type: "text", value: "DURATION", help: "give up with exit code 124" },
     ],
     examples: ["procsup wait api --for ready --timeout 30s", "procsup wait job --for exit"],
-    load: () => import("../commands/wait.ts"),
+    load: async () => (await import("../commands/inspect.ts")).wait,
   },
 ];

@@ -1,0 +1,183 @@
+/** `procsup stop`. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { plainText } from "../../model/plain_text.ts";
+import { parseSignal } from "../../model/signal.ts";
+import { ndjson } from "../../protocol/ndjson.ts";
+import { confirmed } from "../ask.ts";
+import type { CommandContext } from "../command.ts";
+import { connect, withDaemonStarted } from "../connect.ts";
+import { counted } from "../human.ts";
+import { writeMessage } from "../output.ts";
+import { printData } from "../print_data.ts";
+import { refuseFiles } from "../refuse_files.ts";
+import { forEachTarget, printResults } from "../results.ts";
+import { shellWord } from "../shell_word.ts";
+import { NO_WAIT } from "../table/start_flags.ts";
+
+/** Stops the targets. */
+export async function stop(context: CommandContext): Promise<number> {
+  await refuseFiles(context);
+  const timeout = context.flags.text("timeout");
+  const options = {
+    ...(context.flags.on("force") ? { force: true } : {}),
+    ...(timeout === undefined ? {} : { timeout }),
+  };
+  return await forEachTarget(
+    context,
+    (client, target) => client.call("stop", { target, ...options }),
+  );
+}
+
+/** Stops and forgets the targets; asks before that means all. */
+export async function remove(context: CommandContext): Promise<number> {
+  await refuseFiles(context);
+  const all = context.positionals.includes("all");
+  if (all && !confirmed(context, "Stop and forget every app?")) return 1;
+  return await forEachTarget(context, (client, target) => client.call("delete", { target }));
+}
+
+/** Empties the logs of the targets. */
+export function flush(context: CommandContext): Promise<number> {
+  return forEachTarget(context, (client, target) => client.call("flush", { target }));
+}
+
+/** Reloads the targets, and waits until they have stayed up. */
+export async function reload(context: CommandContext): Promise<number> {
+  await refuseFiles(context);
+  const wait = !context.flags.on("no-wait");
+  return await forEachTarget(context, (client, target) => client.call("reload", { target, wait }));
+}
+
+/** Restarts the targets, with what the flags change of them, and waits until they have stayed up. */
+export async function restart(context: CommandContext): Promise<number> {
+  await refuseFiles(context);
+  const { command, flags, rest } = context;
+  const wait = !flags.on(NO_WAIT.name);
+  const given = flags.names();
+  if (rest !== undefined || command.flags.some((f) => f !== NO_WAIT && given.includes(f.name))) {
+    return await (await import("../restart_changed.ts")).restartChanged(context, wait);
+  }
+  return await forEachTarget(
+    context,
+    (client, target) => client.call("restart", { target, ...(wait ? { wait } : {}) }),
+  );
+}
+
+/** Saves the list of processes. */
+export async function save(context: CommandContext): Promise<void> {
+  const client = connect(context);
+  const data = await client.call("save");
+  if (await printData(context.output, data)) return;
+  context.output.done(`✔ saved ${counted(data.count, "app")}`);
+}
+
+/** Brings the saved processes back. Exit code 1 when some did not come. */
+export async function resurrect(context: CommandContext): Promise<number> {
+  const data = await withDaemonStarted(context, () => connect(context).call("resurrect"));
+  if (!await printData(context.output, data)) {
+    context.output.done(`✔ resurrected ${counted(data.count, "app")}`);
+  }
+  if (data.count === 0 && data.errors.length === 0) {
+    context.output.note("every saved app is there; those that are stopped: procsup start all");
+  }
+  for (const error of data.errors) writeMessage(`✘ ${plainText(error)}\n`);
+  return data.errors.length === 0 ? 0 : 1;
+}
+
+/** Scales a process to N, or by +N or -N. */
+export async function scale(context: CommandContext): Promise<number> {
+  const [target, instances] = context.positionals as [string, string];
+  const { output } = context;
+  const data = await connect(context).call("scale", { target, instances });
+  const { results } = data;
+  if (results.length === 0) output.note(`${target} has that many instances already`);
+  if (results.length === 0) return 0;
+  if (output.format !== "table" && output.format !== "wide") {
+    return await printResults(output, data);
+  }
+  const status = results.every(({ name }) => isGone(name, instances)) ? "deleted" : "started";
+  return await printResults(output, { status, results });
+}
+
+/** All that a change leaves to tell have come, or all have gone, those with the highest numbers. */
+function isGone(name: string, instances: string): boolean {
+  if (/^[+-]/.test(instances)) return instances.startsWith("-");
+  return Number(/:(\d+)$/.exec(name)?.[1] ?? 0) >= Number(instances);
+}
+
+/** Sends a signal to the targets. */
+export async function signal(context: CommandContext): Promise<number> {
+  const [word, ...targets] = context.positionals as [string, ...string[]];
+  const signal = signalOf(word, targets);
+  const command = { ...context, positionals: targets };
+  return await forEachTarget(
+    command,
+    (client, target) => client.call("signal", { target, signal }),
+  );
+}
+
+function signalOf(word: string, targets: readonly string[]): string {
+  try {
+    return parseSignal(word);
+  } catch (error) {
+    // `signal api HUP`, the other way round.
+    const other = targets.at(-1)!;
+    if (!(error instanceof ProcsupError) || !isSignal(other)) throw error;
+    const order = [other, word, ...targets.slice(0, -1)].map(shellWord).join(" ");
+    throw new ProcsupError(error.code, error.message, { hint: `procsup signal ${order}` });
+  }
+}
+
+function isSignal(word: string): boolean {
+  try {
+    parseSignal(word);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reloads batch by batch and shows how far it has come. */
+export async function roll(context: CommandContext): Promise<number> {
+  const { flags, output, positionals } = context;
+  const target = positionals[0]!;
+  const client = connect(context);
+  const watching = new AbortController();
+  if (Deno.stderr.isTerminal()) void showProgress(context, target, watching.signal);
+  try {
+    const batch = flags.text("batch");
+    const data = await client.call("rolling_reload", {
+      target,
+      ...(batch === undefined ? {} : { batch_size: /^\d+$/.test(batch) ? Number(batch) : batch }),
+      wait_ready: !flags.on("no-wait"),
+      rollback_on_failure: flags.on("rollback"),
+    });
+    const code = await printResults(output, data);
+    if (data.rolled_back) output.note("rolled back: the old configuration is on all of them");
+    return code;
+  } finally {
+    watching.abort();
+  }
+}
+
+/** A bar on the terminal that grows as instances come up. */
+async function showProgress(
+  context: CommandContext,
+  target: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const client = connect(context);
+  const path = `/events?target=${encodeURIComponent(target)}`;
+  const seen = new Set<string>();
+  try {
+    const events = ndjson<{ type: string; name: string }>(await client.stream(path, signal), true);
+    for await (const { value: { type, name } } of events) {
+      if (type !== "running") continue;
+      seen.add(name);
+      context.output.note(`${"█".repeat(seen.size)} ${seen.size} up: ${name}`);
+    }
+  } catch {
+    // Progress is a courtesy: the answer tells how it went.
+  }
+}

@@ -1,0 +1,161 @@
+/** `procsup why`: the plain-words answer. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { plainText } from "../../model/plain_text.ts";
+import { PROCESS_STATES } from "../../model/process_info.ts";
+import type { WaitPoint } from "../../model/wait_point.ts";
+import { PROTOCOL, type WhyJson } from "../../protocol/actions.ts";
+import type { DaemonClient } from "../../protocol/daemon_client.ts";
+import { ndjson } from "../../protocol/ndjson.ts";
+import type { ProcessJson } from "../../protocol/process_json.ts";
+import type { CommandContext } from "../command.ts";
+import { connect } from "../connect.ts";
+import { clockTime, describeExitJson } from "../describe.ts";
+import { following } from "../following.ts";
+import { refuseWholeFormats } from "../line_format.ts";
+import type { Output } from "../output.ts";
+import { paintState } from "../paint.ts";
+import { printData } from "../print_data.ts";
+
+/** Prints why a process is in the state it is in. */
+export async function why(context: CommandContext): Promise<void> {
+  const client = connect(context);
+  const ask = (target: string) => client.call("why", { target });
+  const answers = await askEachMatch(client, context.positionals[0]!, ask);
+  for (const [index, why] of answers.entries()) {
+    if (await printData(context.output, why, [why.process.name])) continue;
+    if (index > 0) context.output.data("");
+    printWhy(context.output, why);
+  }
+}
+
+function printWhy(output: Output, { process, reasons, last_stderr, hints }: WhyJson): void {
+  const [first, ...others] = reasons.map(plainText);
+  const { name, state } = process;
+  const plain = `${name} is ${state}`;
+  const colored = `${name} is ${paintState(state, state, output.color)}`;
+  output.data(first === undefined ? colored : first.replace(plain, colored));
+  for (const reason of others) output.data(`  ${reason}`);
+  if (last_stderr.length > 0) output.data("  last lines of stderr:");
+  for (const line of last_stderr) output.data(`    ${plainText(line)}`);
+  for (const hint of hints) output.data(`  hint: ${plainText(hint)}`);
+}
+
+/** Waits; with `--for exit` the exit code is that of the process, the highest of several. */
+export async function wait(context: CommandContext): Promise<number> {
+  const client = connect(context);
+  const { flags, output } = context;
+  const point = (flags.text("for") ?? "ready") as WaitPoint;
+  const timeout = flags.text("timeout");
+  const processes = await client.call("wait", {
+    target: context.positionals[0]!,
+    for: point,
+    ...(timeout === undefined ? {} : { timeout }),
+  });
+  if (!await printData(output, processes, processes.map((process) => process.name))) {
+    for (const process of processes) output.done(line(process, point));
+  }
+  return point === "exit" ? Math.max(0, ...processes.map(exitCode)) : 0;
+}
+
+function line(process: ProcessJson, point: string): string {
+  if (point !== "exit") return `✔ ${process.name}  ${process.state}`;
+  return `${process.name}  exit ${describeExitJson(process)}`;
+}
+
+/** An exit code that nobody knows is no success. */
+function exitCode({ last_exit }: ProcessJson): number {
+  return last_exit?.code ?? 1;
+}
+
+/** Prints that the daemon answers, and its version. */
+export async function ping(context: CommandContext): Promise<void> {
+  const client = connect(context);
+  const data = await client.call("ping");
+  const { output } = context;
+  if (!await printData(output, data)) output.data(`pong (procsup ${data.version})`);
+  if (data.protocol !== PROTOCOL) {
+    output.note(`the daemon speaks protocol ${data.protocol}, this program ${PROTOCOL}`);
+  }
+}
+
+interface EventJson {
+  readonly type: string;
+  readonly at: string;
+  readonly name?: string;
+  readonly reason?: string;
+}
+
+/** Prints events until it is interrupted, over an upgrade of the daemon too; those of a time, at once. */
+export async function events(context: CommandContext): Promise<void> {
+  const { output, flags } = context;
+  refuseWholeFormats(output, "events");
+  const past = flags.text("since") !== undefined || flags.text("until") !== undefined;
+  if (past) return await printPast(context);
+  await follow(context);
+}
+
+async function printPast(context: CommandContext): Promise<void> {
+  const { positionals: [target], flags } = context;
+  const query = new URLSearchParams({ past: "true", ...(target ? { target } : {}) });
+  for (const name of ["since", "until"]) {
+    const value = flags.text(name);
+    if (value !== undefined) query.set(name, value);
+  }
+  const stream = await connect(context).stream(`/events?${query}`);
+  let any = false;
+  for await (const { value } of ndjson<EventJson>(stream, false)) {
+    any = true;
+    print(context, value);
+  }
+  if (!any) context.output.note("nothing is on record for that");
+}
+
+async function follow(context: CommandContext): Promise<never> {
+  const { positionals: [target], output } = context;
+  const client = connect(context);
+  // The next daemon tells what it found when it came up, too.
+  let since = new Date().toISOString();
+  const events = following<EventJson>({
+    open: () =>
+      client.stream(`/events?${new URLSearchParams({ since, ...(target ? { target } : {}) })}`),
+    note: (message) => output.note(message),
+  });
+  for (;;) {
+    const { value } = await events.next();
+    since = value.at;
+    print(context, value);
+  }
+}
+
+function print({ output }: CommandContext, event: EventJson): void {
+  const raw = output.format === "json" || output.format === "jsonl";
+  output.data(raw ? JSON.stringify(event) : eventText(event, output.color));
+}
+
+/** What happened, which is not always a state: an app that is deleted was stopped before. */
+function eventText({ type, at, name, reason }: EventJson, color: boolean): string {
+  const state = PROCESS_STATES.find((state) => state === type);
+  const word = state === undefined ? plainText(type) : paintState(state, state, color);
+  const words = [clockTime(at), name ?? "-", word, ...(reason ? [plainText(reason)] : [])];
+  return words.join("  ");
+}
+
+/**
+ * The answer about the target, or one about each process where it means several: every instance of
+ * an app, a namespace, a tag. Only then the list is needed. Throws what `ask` throws, but for that.
+ */
+export async function askEachMatch<T>(
+  client: DaemonClient,
+  target: string,
+  ask: (target: string) => Promise<T>,
+): Promise<T[]> {
+  try {
+    return [await ask(target)];
+  } catch (error) {
+    if (!(error instanceof ProcsupError) || error.code !== "ambiguous_target") throw error;
+    const { selectProcesses } = await import("../../protocol/select_processes.ts");
+    const found = selectProcesses(await client.call("list"), [target]);
+    return await Promise.all(found.map(({ name }) => ask(name)));
+  }
+}
