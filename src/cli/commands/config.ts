@@ -165,7 +165,6 @@ export async function configShow(
   try {
     const { loaded: { processes, settings } } = await readSource(context, words);
     const names = processes.map(({ config }) => config.name);
-    const { shownSettings } = await import("../shown_settings.ts");
     const value = {
       ...shownSettings(settings),
       processes: processes.map(({ wire }) => masked(wire)),

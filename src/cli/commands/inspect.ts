@@ -1,21 +1,30 @@
 /** `procsup why`: the plain-words answer. */
 
-import { ProcsupError } from "../../model/errors.ts";
+import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { PROCESS_STATES } from "../../model/process_info.ts";
 import type { WaitPoint } from "../../model/wait_point.ts";
+import { pathsIn } from "../../platform/paths.ts";
 import { PROTOCOL, type WhyJson } from "../../protocol/actions.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
 import type { ProcessJson } from "../../protocol/process_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
-import { clockTime, describeExitJson } from "../describe.ts";
+import {
+  clockTime,
+  commandLine,
+  describeExitJson,
+  stateCounts,
+  stateSummary,
+} from "../describe.ts";
 import { following } from "../following.ts";
+import { humanBytes, humanDuration } from "../human.ts";
 import { refuseWholeFormats } from "../line_format.ts";
 import type { Output } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";
+import { reportError } from "../report_error.ts";
 
 /** Prints why a process is in the state it is in. */
 export async function why(context: CommandContext): Promise<void> {
@@ -106,7 +115,7 @@ async function printPast(context: CommandContext): Promise<void> {
   let any = false;
   for await (const { value } of ndjson<EventJson>(stream, false)) {
     any = true;
-    print(context, value);
+    printEvent(context, value);
   }
   if (!any) context.output.note("nothing is on record for that");
 }
@@ -124,11 +133,11 @@ async function follow(context: CommandContext): Promise<never> {
   for (;;) {
     const { value } = await events.next();
     since = value.at;
-    print(context, value);
+    printEvent(context, value);
   }
 }
 
-function print({ output }: CommandContext, event: EventJson): void {
+function printEvent({ output }: CommandContext, event: EventJson): void {
   const raw = output.format === "json" || output.format === "jsonl";
   output.data(raw ? JSON.stringify(event) : eventText(event, output.color));
 }
@@ -158,4 +167,106 @@ export async function askEachMatch<T>(
     const found = selectProcesses(await client.call("list"), [target]);
     return await Promise.all(found.map(({ name }) => ask(name)));
   }
+}
+
+const NOT_RUNNING = 3;
+
+type Line = readonly [key: string, value: string];
+
+/** Prints the targets, or the daemon when there are none: 0 all running, 3 not, 4 no such process. */
+export async function status(context: CommandContext): Promise<number> {
+  if (context.positionals.length === 0) return await daemonStatus(context);
+  const client = connect(context);
+  let worst = 0;
+  let printed = 0;
+  for (const target of context.positionals) {
+    try {
+      const found = await askEachMatch(
+        client,
+        target,
+        (target) => client.call("status", { target }),
+      );
+      for (const process of found) {
+        if (process.state !== "running") worst = Math.max(worst, NOT_RUNNING);
+        await print(context, process, printed++ > 0);
+      }
+    } catch (error) {
+      const code = reportError(error);
+      worst = Math.max(worst, code);
+      if (code === ERROR_TABLE.daemon_unreachable.exit) break;
+    }
+  }
+  return worst;
+}
+
+async function print(
+  { output, home }: CommandContext,
+  process: ProcessJson,
+  apart: boolean,
+): Promise<void> {
+  if (await printData(output, process, [process.name])) return;
+  if (apart) output.done("");
+  const folder = `${pathsIn(home).apps}/${process.name}`;
+  const up = process.pid > 0;
+  const lines: (Line | false)[] = [
+    ["name", process.name],
+    ["id", `${process.numeric_id} (${process.id})`],
+    ["state", paintState(process.state, process.state, output.color)],
+    process.health !== "unknown" && ["health", process.health],
+    process.state === "starting" && ["ready", process.ready ? "yes" : "not yet"],
+    ["pid", up ? String(process.pid) : "-"],
+    ["uptime", up ? humanDuration(process.uptime / 1e6) : "-"],
+    ["restarts", String(process.restarts)],
+    ...schedules(process),
+    process.next_restart_at !== null && ["next restart", clockTime(process.next_restart_at)],
+    ["cpu", up ? `${process.cpu_percent.toFixed(1)}%` : "-"],
+    ["mem", up ? humanBytes(process.memory_bytes) : "-"],
+    ["command", commandLine(process)],
+    process.runtime !== "" && ["runtime", process.runtime],
+    ["cwd", String(process.config.cwd ?? "-")],
+    ["namespace", process.namespace],
+    process.tags.length > 0 && ["tags", process.tags.join(", ")],
+    ["stdout", `${folder}/stdout.log`],
+    ["stderr", `${folder}/stderr.log`],
+    ["last exit", lastExit(process)],
+    ["reason", plainText(process.last_reason) || "-"],
+  ];
+  printLines(output, lines.filter((line) => line !== false));
+}
+
+/** What the clock does to it, and how to learn when. */
+function schedules({ name, config }: ProcessJson): Line[] {
+  return Object.entries({ "cron": config.cron, "cron restart": config.cron_restart })
+    .filter(([, given]) => given !== undefined)
+    .map(([key, given]) => {
+      const { schedule, timezone } = given as { schedule: string; timezone?: string };
+      const zone = timezone === undefined ? "" : ` ${timezone}`;
+      return [key, plainText(`${schedule}${zone}, see procsup cron next ${name}`)];
+    });
+}
+
+function lastExit(process: ProcessJson): string {
+  if (process.last_exit === null) return "-";
+  return `${describeExitJson(process)}, at ${clockTime(process.last_exit.at)}`;
+}
+
+async function daemonStatus(context: CommandContext): Promise<number> {
+  const client = connect(context);
+  const [ping, processes] = await Promise.all([client.call("ping"), client.call("list")]);
+  const { output, home } = context;
+  const counts = Object.fromEntries(stateCounts(processes));
+  const { version, protocol } = ping;
+  const data = { version, protocol, home, count: processes.length, states: counts };
+  if (await printData(output, data, processes.map((process) => process.name))) return 0;
+  printLines(output, [
+    ["daemon", `running, procsup ${version}`],
+    ["home", home],
+    ["apps", processes.length === 0 ? "none" : stateSummary(processes)],
+  ]);
+  return 0;
+}
+
+function printLines(output: Output, lines: readonly Line[]): void {
+  const width = Math.max(...lines.map(([key]) => key.length)) + 1;
+  for (const [key, value] of lines) output.done(`${`${key}:`.padEnd(width)}  ${value}`);
 }

@@ -31,7 +31,6 @@ export async function upgrade({ home, flags, output }: CommandContext): Promise<
       { hint: `Install version ${version} here too, or go back with procsup upgrade --force` },
     );
   }
-  const { replaceDaemon } = await import("../upgrade/replace_daemon.ts");
   await replaceDaemon(home, old);
   const apps = await new DaemonClient(home).call("list");
   const up = apps.filter(({ pid }) => pid > 0).length;

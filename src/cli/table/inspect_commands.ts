@@ -58,7 +58,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
     words: [0, MANY],
     flags: [],
     examples: ["procsup status", "procsup status api", "procsup status api -q || page-someone"],
-    load: async () => (await import("../commands/status.ts")).status,
+    load: async () => (await import("../commands/inspect.ts")).status,
   },
   {
     name: "why",
