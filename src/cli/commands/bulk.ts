@@ -10,7 +10,6 @@ import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
 import { writeMessage } from "../output.ts";
 import { printData } from "../print_data.ts";
-import { refuseFiles } from "../refuse_files.ts";
 import { forEachTarget, printResults } from "../results.ts";
 import { shellWord } from "../shell_word.ts";
 import { NO_WAIT } from "../table/start_flags.ts";
@@ -180,4 +179,43 @@ async function showProgress(
   } catch {
     // Progress is a courtesy: the answer tells how it went.
   }
+}
+
+/** Throws `bad_request` for the first word that is a configuration file of this folder. */
+export async function refuseFiles({ command, positionals }: CommandContext): Promise<void> {
+  // A name with a dot is rare: only then the disk is asked, and the kinds of files are loaded.
+  for (const word of positionals.filter((word) => word.includes("."))) {
+    const { isConfigName } = await import("../../config/file_kind.ts");
+    if (!isConfigName(word) || !isFile(word)) continue;
+    const starts = command.name === "restart" || command.name === "reload";
+    throw new ProcsupError("bad_request", `Cannot ${command.name} "${word}": it is a file`, {
+      hint: starts
+        ? `procsup start ${word} starts what is new, and restarts what has changed`
+        : `Name the apps, or their namespace: procsup ${command.name} ns:<name>`,
+    });
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+/** Stops every process and the daemon; asks first. */
+export async function shutdown(context: CommandContext): Promise<number> {
+  if (!confirmed(context, "Stop every app and the daemon?")) return 1;
+  const client = connect(context);
+  const data = await client.call("shutdown").catch(unhinted);
+  const code = data.results.length === 0 ? 0 : await printResults(context.output, data);
+  context.output.note("daemon stopped");
+  return code;
+}
+
+/** Nobody wants to start a daemon to stop it. */
+function unhinted(error: unknown): never {
+  if (!(error instanceof ProcsupError) || error.code !== "daemon_unreachable") throw error;
+  throw new ProcsupError(error.code, error.message, { hint: "There is nothing to stop" });
 }

@@ -7,8 +7,7 @@ import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../command.ts";
 import { install, refuseUnasked } from "../startup/install.ts";
 import { runSteps, succeeds } from "../startup/steps.ts";
-import { sameUnit, type Unit } from "../startup/unit.ts";
-import { unitHere } from "../startup/units.ts";
+import { sameUnit, type Unit, unitHere } from "../startup/unit.ts";
 
 /** Shows, installs, removes or looks at the unit. */
 export async function startup(context: CommandContext): Promise<number> {

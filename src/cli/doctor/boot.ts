@@ -6,8 +6,7 @@ import { isFree } from "../../platform/lock.ts";
 import { dirname, pathsIn } from "../../platform/paths.ts";
 import { type ServiceManager, serviceManager } from "../../platform/service_manager.ts";
 import { findUser } from "../../platform/users.ts";
-import { namesHome, sameUnit, type Unit, type UnitRequest } from "../startup/unit.ts";
-import { unitHere } from "../startup/units.ts";
+import { namesHome, sameUnit, type Unit, unitHere, type UnitRequest } from "../startup/unit.ts";
 import { type Finding, homeFlag, ok, warning, wrong } from "./finding.ts";
 
 type Scope = UnitRequest["scope"];

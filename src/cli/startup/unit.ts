@@ -1,6 +1,10 @@
 /** What a service manager is given so that it starts the daemon. */
 
 import { withoutShimFolder } from "../../platform/node_shim.ts";
+import { ownWords } from "../../platform/own_program.ts";
+import { dirname } from "../../platform/paths.ts";
+import { type ServiceManager, systemdVersion } from "../../platform/service_manager.ts";
+import { shellWord } from "../shell_word.ts";
 
 /** Who and what is to be started at boot. */
 export interface UnitRequest {
@@ -39,7 +43,7 @@ export interface Unit {
 }
 
 /** A path like `PATH`, without what depends on the folder one is in. */
-export function absoluteEntries(path: string): string {
+function absoluteEntries(path: string): string {
   return withoutShimFolder(path).split(":").filter((entry) => entry.startsWith("/")).join(":");
 }
 
@@ -58,4 +62,228 @@ function withoutPath(text: string): string {
     .replace(/^Environment="?PATH=.*$/gm, "")
     .replace(/^(supervise_daemon_args=.* --env )\S*PATH=.*$/gm, "$1")
     .replace(/(<key>PATH<\/key>\s*<string>)[^<]*/g, "$1");
+}
+
+/** The unit of a service manager. */
+export function unitFor(manager: ServiceManager, request: UnitRequest): Unit {
+  return { systemd: systemdUnit, launchd: launchdUnit, openrc: openrcUnit }[manager](request);
+}
+
+/** The unit that starts this very program here, for one of its homes. */
+export function unitHere(manager: ServiceManager, scope: UnitRequest["scope"], home: string): Unit {
+  const fallback = Deno.uid() === 0 ? "/root" : dirname(home);
+  return unitFor(manager, {
+    scope,
+    words: ownWords(),
+    home,
+    userHome: Deno.env.get("HOME") ?? fallback,
+    path: Deno.env.get("PATH") ?? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    version: manager === "systemd" ? systemdVersion() : 0,
+  });
+}
+
+type Value = string | boolean | number | readonly string[] | { readonly [key: string]: Value };
+
+/** Open files that a job may have; macOS gives it 256. */
+const OPEN_FILES = 65_536;
+
+/** The property list, an agent of the user's or a daemon of the machine's. */
+function launchdUnit({ scope, words, home, userHome, path: search }: UnitRequest): Unit {
+  const user = scope === "user";
+  const folder = `${user ? userHome : ""}/Library/${user ? "LaunchAgents" : "LaunchDaemons"}`;
+  const path = `${folder}/procsup.plist`;
+  const job: Value = {
+    Label: "procsup",
+    ProgramArguments: [...words, "daemon", "--home", home],
+    EnvironmentVariables: { HOME: userHome, PATH: absoluteEntries(search) },
+    RunAtLoad: true,
+    KeepAlive: true,
+    // The apps outlive the daemon, which takes them up again at its next start.
+    AbandonProcessGroup: true,
+    // They inherit what the job is given: no throttling.
+    ProcessType: "Interactive",
+    SoftResourceLimits: { NumberOfFiles: OPEN_FILES },
+    HardResourceLimits: { NumberOfFiles: OPEN_FILES },
+    StandardErrorPath: user ? `${userHome}/Library/Logs/procsup.log` : "/var/log/procsup.log",
+  };
+  const unload = { words: ["launchctl", "unload", "-w", path] };
+  return {
+    path,
+    text: `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+${element(job, "")}
+</plist>
+`,
+    mode: 0o644,
+    // One that is loaded already is not read again.
+    enable: [
+      { ...unload, advice: "It was not loaded before" },
+      { words: ["launchctl", "load", "-w", path] },
+    ],
+    disable: [unload],
+    removed: [],
+    status: ["launchctl", "list", "procsup"],
+  };
+}
+
+function element(value: Value, indent: string): string {
+  if (typeof value === "boolean") return `${indent}<${value}/>`;
+  if (typeof value === "number") return `${indent}<integer>${value}</integer>`;
+  if (typeof value === "string") return `${indent}<string>${xml(value)}</string>`;
+  const inner = `${indent}  `;
+  if (value instanceof Array) {
+    const items = value.map((item) => element(item, inner));
+    return [`${indent}<array>`, ...items, `${indent}</array>`].join("\n");
+  }
+  const entries = Object.entries(value)
+    .map(([key, item]) => `${inner}<key>${xml(key)}</key>\n${element(item, inner)}`);
+  return [`${indent}<dict>`, ...entries, `${indent}</dict>`].join("\n");
+}
+
+function xml(text: string): string {
+  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+}
+
+/** The script. It is the machine's: OpenRC has no services of a user's in the releases in use. */
+function openrcUnit({ words, home, userHome, path }: UnitRequest): Unit {
+  const variables = [`HOME=${userHome}`, `PATH=${absoluteEntries(path)}`];
+  const env = variables.map((variable) => `--env ${shellWord(variable)}`);
+  const [program, ...args] = [...words, "daemon", "--home", home].map(shellWord);
+  return {
+    path: "/etc/init.d/procsup",
+    // OpenRC evaluates these once more; its own functions need the search path that the script has.
+    text: `#!/sbin/openrc-run
+# shellcheck shell=sh disable=SC2034
+description="procsup, keeps apps running"
+supervisor=supervise-daemon
+command=${shellWord(program!)}
+command_args=${shellWord(args.join(" "))}
+supervise_daemon_args=${shellWord(env.join(" "))}
+respawn_delay=1
+respawn_max=0
+# When the machine goes down the daemon stops the apps in order, which may take that long.
+retry=TERM/300/KILL/5
+
+depend() {
+  use net dns logger netmount
+  after localmount bootmisc firewall
+}
+`,
+    mode: 0o755,
+    enable: [
+      { words: ["rc-update", "add", "procsup", "default"] },
+      { words: ["rc-service", "procsup", "restart"] },
+    ],
+    disable: [
+      { words: ["rc-service", "procsup", "stop"] },
+      { words: ["rc-update", "del", "procsup", "default"] },
+    ],
+    removed: [],
+    status: ["rc-service", "procsup", "status"],
+  };
+}
+
+/** From here on a unit may keep its main process in a group below its own, and back off. */
+const SUBGROUPS = 254;
+
+/**
+ * The unit. There is no sandbox in it, and no changed priority: all of that would be the apps' too.
+ */
+function systemdUnit(request: UnitRequest): Unit {
+  const { scope, userHome } = request;
+  const user = scope === "user";
+  const systemctl = ["systemctl", ...(user ? ["--user"] : [])];
+  const reload: Step = { words: [...systemctl, "daemon-reload"], live: true };
+  return {
+    path: user
+      ? `${userHome}/.config/systemd/user/procsup.service`
+      : "/etc/systemd/system/procsup.service",
+    text: [...unitSection(request), ...serviceSection(request), ...installSection(user)].join("\n"),
+    mode: 0o644,
+    enable: [
+      reload,
+      { words: [...systemctl, "enable", "procsup.service"] },
+      // Not "start": one that runs is replaced too, and no app notices.
+      { words: [...systemctl, "restart", "procsup.service"], live: true },
+      ...(user ? [LINGER] : []),
+    ],
+    disable: [
+      { words: [...systemctl, "stop", "procsup.service"], live: true },
+      { words: [...systemctl, "disable", "procsup.service"] },
+    ],
+    removed: [reload],
+    status: [...systemctl, "status", "--no-pager", "procsup.service"],
+  };
+}
+
+/** Without it a user's service manager is there only while the user is signed in. */
+const LINGER: Step = {
+  words: ["loginctl", "enable-linger"],
+  live: true,
+  advice: "The apps end when you sign out, until this is done: sudo loginctl enable-linger $USER",
+};
+
+function unitSection({ scope, home }: UnitRequest): string[] {
+  // Apps may want the network at once. A user's service manager comes after all that anyway.
+  const after = scope === "user" ? [] : [
+    "Wants=network-online.target",
+    "After=network-online.target remote-fs.target",
+    `RequiresMountsFor=${quoted(specifiers(home))}`,
+  ];
+  return [
+    "[Unit]",
+    "Description=procsup, keeps apps running",
+    ...after,
+    "# However often it fails, it is started again.",
+    "StartLimitIntervalSec=0",
+    "",
+  ];
+}
+
+function serviceSection({ words, home, userHome, path, version }: UnitRequest): string[] {
+  const start = [...words, "daemon", "--home", home].map(commandWord).join(" ");
+  const variables = [`HOME=${userHome}`, `PATH=${absoluteEntries(path)}`];
+  return [
+    "[Service]",
+    "Type=notify",
+    "NotifyAccess=main",
+    `ExecStart=${start}`,
+    'ExecReload=/bin/sh -c "kill -HUP ${MAINPID}"',
+    ...variables.map((variable) => `Environment=${quoted(specifiers(variable))}`),
+    "SyslogIdentifier=procsup",
+    "Restart=always",
+    "RestartSec=1",
+    ...(version >= SUBGROUPS ? ["RestartSteps=6", "RestartMaxDelaySec=30"] : []),
+    "WatchdogSec=2min",
+    "# The daemon alone is ended: apps run on, and the next daemon takes them up. When the machine",
+    "# goes down, the daemon stops them in order, and asks for the time that this takes.",
+    "KillMode=process",
+    "# A group for each app, with limits where the daemon itself is in a group below this unit's.",
+    "Delegate=yes",
+    ...(version >= SUBGROUPS ? ["DelegateSubgroup=daemon"] : []),
+    "OOMPolicy=continue",
+    "# These are the apps' as well: nothing stricter than without systemd, and no sandbox.",
+    "TasksMax=infinity",
+    "LimitNOFILE=524288",
+    "",
+  ];
+}
+
+function installSection(user: boolean): string[] {
+  return ["[Install]", `WantedBy=${user ? "default.target" : "multi-user.target"}`, ""];
+}
+
+/** A `%` begins a specifier in nearly every setting. */
+function specifiers(text: string): string {
+  return text.replace(/%/g, "%%");
+}
+
+/** A `$` begins a variable in command lines, and nowhere else. */
+function commandWord(word: string): string {
+  return quoted(specifiers(word).replace(/\$/g, "$$$$"));
+}
+
+function quoted(text: string): string {
+  return /^[\w@%+=:,./$-]+$/.test(text) ? text : JSON.stringify(text);
 }

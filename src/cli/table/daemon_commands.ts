@@ -30,7 +30,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     words: [0, 0],
     flags: [],
     examples: ["procsup shutdown --yes"],
-    load: async () => (await import("../commands/shutdown.ts")).shutdown,
+    load: async () => (await import("../commands/bulk.ts")).shutdown,
   },
   {
     name: "run",

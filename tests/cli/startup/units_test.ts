@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { namesHome, sameUnit, type Unit, type UnitRequest } from "../../../src/cli/startup/unit.ts";
-import { unitFor } from "../../../src/cli/startup/units.ts";
+import {
+  namesHome,
+  sameUnit,
+  type Unit,
+  unitFor,
+  type UnitRequest,
+} from "../../../src/cli/startup/unit.ts";
 import type { ServiceManager } from "../../../src/platform/service_manager.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
