@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ansiRuns, plainLine } from "../../src/web/dashboard/app/text/ansi.ts";
+import { ansiRuns, plainLine } from "../../src/web/dashboard/app/logs/ansi.ts";
 
 Deno.test("ansiRuns() parts a line where its look changes", () => {
   assertEquals(ansiRuns("a \x1b[1;31mred\x1b[0m b"), [

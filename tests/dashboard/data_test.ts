@@ -1,11 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { isMet } from "../../src/web/dashboard/app/data/layers.ts";
+import { isMet } from "../../src/web/dashboard/app/graph/graph_layout.ts";
 import type { ProcessJson } from "../../src/web/dashboard/app/data/types.ts";
-import { grepOf, NO_QUERY } from "../../src/web/dashboard/app/data/log_query.ts";
+import { grepOf, NO_QUERY } from "../../src/web/dashboard/app/logs/log_query.ts";
 import { credentialIn } from "../../src/web/dashboard/app/data/sign_in.ts";
-import { recent, record } from "../../src/web/dashboard/app/data/history.ts";
-import { pack, unpack } from "../../src/web/dashboard/app/data/kept_history.ts";
-import { shortSpan } from "../../src/web/dashboard/app/text/format.ts";
+import { pack, recent, record, unpack } from "../../src/web/dashboard/app/process/history.ts";
+import { shortSpan } from "../../src/web/dashboard/app/data/format.ts";
 
 Deno.test("credentialIn() tells links, codes and tokens apart", () => {
   assertEquals(credentialIn(" http://127.0.0.1:1/login?code=0a1b \n"), {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { isMeant, type Selectable } from "../../src/web/dashboard/app/data/select.ts";
+import { isMeant, type Selectable } from "../../src/web/dashboard/app/process/select.ts";
 
 const API: Selectable = {
   id: "1a2b3c4d",

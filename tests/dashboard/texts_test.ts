@@ -1,13 +1,19 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { jsonFields, levelOf, passesLevel } from "../../src/web/dashboard/app/text/log_line.ts";
+import { jsonFields, levelOf, passesLevel } from "../../src/web/dashboard/app/logs/log_line.ts";
 import {
   NO_QUERY,
   patternOf,
   readLogQuery,
   writeLogQuery,
-} from "../../src/web/dashboard/app/data/log_query.ts";
-import { bytes, percent, relative, span } from "../../src/web/dashboard/app/text/format.ts";
-import { readEnv, splitWords } from "../../src/web/dashboard/app/text/words.ts";
+} from "../../src/web/dashboard/app/logs/log_query.ts";
+import {
+  bytes,
+  percent,
+  readEnv,
+  relative,
+  span,
+  splitWords,
+} from "../../src/web/dashboard/app/data/format.ts";
 
 Deno.test("splitWords() parts words as a shell does", () => {
   assertEquals(splitWords(`--port 80 "a b" 'c "d' e\\ f g"h i"j`), [

@@ -6,20 +6,20 @@
 import script from "./built/app.js.txt" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
 import page from "./index.html" with { type: "text" };
-import base from "./styles/base.css" with { type: "text" };
-import colors from "./styles/colors.css" with { type: "text" };
-import controls from "./styles/controls.css" with { type: "text" };
-import drawings from "./styles/drawings.css" with { type: "text" };
-import floating from "./styles/floating.css" with { type: "text" };
-import forms from "./styles/forms.css" with { type: "text" };
-import frame from "./styles/frame.css" with { type: "text" };
-import history from "./styles/history.css" with { type: "text" };
-import logs from "./styles/logs.css" with { type: "text" };
-import pages from "./styles/pages.css" with { type: "text" };
-import phone from "./styles/phone.css" with { type: "text" };
-import phoneBar from "./styles/phone_bar.css" with { type: "text" };
-import stacked from "./styles/stacked.css" with { type: "text" };
-import table from "./styles/table.css" with { type: "text" };
+import base from "./app/controls/base.css" with { type: "text" };
+import colors from "./app/controls/colors.css" with { type: "text" };
+import controls from "./app/controls/controls.css" with { type: "text" };
+import drawings from "./app/controls/drawings.css" with { type: "text" };
+import floating from "./app/controls/floating.css" with { type: "text" };
+import forms from "./app/controls/forms.css" with { type: "text" };
+import frame from "./app/shell/frame.css" with { type: "text" };
+import history from "./app/process/history.css" with { type: "text" };
+import logs from "./app/logs/logs.css" with { type: "text" };
+import pages from "./app/shell/pages.css" with { type: "text" };
+import phone from "./app/shell/phone.css" with { type: "text" };
+import phoneBar from "./app/shell/phone_bar.css" with { type: "text" };
+import stacked from "./app/process/stacked.css" with { type: "text" };
+import table from "./app/process/table.css" with { type: "text" };
 
 /** One file. */
 export interface Asset {

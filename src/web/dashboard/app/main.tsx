@@ -3,28 +3,27 @@
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { startFeed } from "./data/feed.ts";
-import { keepHistory } from "./data/kept_history.ts";
-import { listenForKeys, useKeys } from "./data/keys.ts";
+import { keepHistory } from "./process/history.ts";
+import { listenForKeys, useKeys } from "./shell/keys.ts";
 import { go, place, screen } from "./data/router.ts";
 import { connection, mayAdminister, processes } from "./data/store.ts";
-import { nextTheme } from "./data/theme.ts";
-import { Apply } from "./pages/apply.tsx";
-import { Cron } from "./pages/cron.tsx";
-import { Events } from "./pages/events.tsx";
-import { Graph } from "./pages/graph.tsx";
-import { Host } from "./pages/host.tsx";
-import { Logs } from "./pages/logs.tsx";
-import { Overview } from "./pages/overview.tsx";
-import { Process } from "./pages/process.tsx";
-import { Processes } from "./pages/processes.tsx";
+import { nextTheme } from "./shell/theme.ts";
+import { Apply } from "./config/apply.tsx";
+import { Cron } from "./cron/cron.tsx";
+import { Events } from "./events/events.tsx";
+import { Graph } from "./graph/graph.tsx";
+import { Host } from "./host/host.tsx";
+import { Logs } from "./logs/log_pages.tsx";
+import { Overview } from "./process/overview.tsx";
+import { Process } from "./process/process_page.tsx";
+import { Processes } from "./process/process_list.tsx";
 import { SignIn } from "./pages/sign_in.tsx";
-import { Start } from "./pages/start.tsx";
-import { Webhooks } from "./pages/webhooks.tsx";
-import { Empty } from "./parts/empty.tsx";
-import { Help } from "./parts/help.tsx";
-import { helpOpen, paletteOpen } from "./parts/overlays.ts";
-import { Palette } from "./parts/palette.tsx";
-import { Shell } from "./parts/shell.tsx";
+import { Start } from "./process/start.tsx";
+import { Webhooks } from "./webhooks/webhooks.tsx";
+import { Empty, helpOpen, paletteOpen } from "./controls/controls.tsx";
+import { Help } from "./shell/help.tsx";
+import { Palette } from "./shell/palette.tsx";
+import { Shell } from "./shell/shell.tsx";
 
 function App() {
   useKeys({

@@ -1,7 +1,7 @@
 /** What happened, as far as this page knows: told by the daemon since it was opened, and put together from before. */
 
 import { signal } from "@preact/signals";
-import { addMark } from "./history.ts";
+import { addMark } from "../process/history.ts";
 import type { EventRow, ProcessJson } from "./types.ts";
 
 /** News, the newest first. */

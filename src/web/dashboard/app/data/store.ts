@@ -1,8 +1,8 @@
 /** All that the dashboard knows: signals that the screens read. */
 
 import { computed, signal } from "@preact/signals";
-import { announce } from "./notices.ts";
-import { HOST, keepOnly, record, round } from "./history.ts";
+import { announce } from "../shell/notices.ts";
+import { HOST, keepOnly, record, round } from "../process/history.ts";
 import { markRuns, seedNews } from "./news.ts";
 import type { ProcessJson, Session, State, SystemMetrics } from "./types.ts";
 

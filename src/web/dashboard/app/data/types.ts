@@ -1,6 +1,6 @@
 /** What the daemon tells the dashboard, and what is kept of it. */
 
-import type { LogStream } from "./log_query.ts";
+import type { LogStream } from "../logs/log_query.ts";
 export type {
   ConfigReloadResult,
   CronJson,

@@ -1,7 +1,7 @@
 /** Sends a test to a webhook, and tells how it went. */
 
 import { ask, messageOf } from "./api.ts";
-import { announce, toast } from "./notices.ts";
+import { announce, toast } from "../shell/notices.ts";
 import type { WebhookTestJson } from "./types.ts";
 
 /** One attempt; a receiver that refuses it is as much an answer as one that takes it. */

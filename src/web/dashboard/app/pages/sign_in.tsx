@@ -6,8 +6,8 @@ import { messageOf } from "../data/api.ts";
 import { place } from "../data/router.ts";
 import { signIn } from "../data/sign_in.ts";
 import { processes } from "../data/store.ts";
-import { Button } from "../parts/button.tsx";
-import { Logo } from "../parts/logo.tsx";
+import { Button } from "../controls/controls.tsx";
+import { Logo } from "../shell/logo.tsx";
 
 /** What the server says by the address after a link that did not work. */
 const FAILURES: Readonly<Record<string, string>> = {

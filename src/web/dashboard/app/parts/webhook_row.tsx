@@ -4,9 +4,9 @@ import { useSignal } from "@preact/signals";
 import { clock, mayAdminister } from "../data/store.ts";
 import type { WebhookJson } from "../data/types.ts";
 import { sendTest } from "../data/webhooks.ts";
-import { plainLine } from "../text/ansi.ts";
-import { dateTime, relative } from "../text/format.ts";
-import { Button } from "./button.tsx";
+import { plainLine } from "../logs/ansi.ts";
+import { dateTime, relative } from "../data/format.ts";
+import { Button } from "../controls/controls.tsx";
 
 /** The row. */
 export function WebhookRow({ webhook, reload }: {

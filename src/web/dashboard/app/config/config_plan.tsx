@@ -1,0 +1,230 @@
+/** What applying a configuration would do, and what it did. */
+
+import { useSignal } from "@preact/signals";
+import { type ComponentChildren, Fragment } from "preact";
+import { ask, messageOf } from "../data/api.ts";
+import { outcome, progress } from "./config_apply.ts";
+import { linkTo } from "../data/router.ts";
+import { processList } from "../data/store.ts";
+import type { ConfigReloadResult } from "../data/types.ts";
+import { plainLine } from "../logs/ansi.ts";
+import { Button } from "../controls/controls.tsx";
+import { processDialog } from "../process/process_dialogs.tsx";
+import { StateBadge } from "../process/process_figures.tsx";
+import { baseName } from "../process/select.ts";
+import { counted } from "../data/format.ts";
+
+/** How much there is to do. */
+export function workIn(plan: ConfigReloadResult): number {
+  return plan.added.length + plan.changed.length + plan.removed.length + settingsOf(plan).length;
+}
+
+/** What changes about the daemon itself. */
+function settingsOf({ settings }: ConfigReloadResult): readonly Setting[] {
+  return settings.filter(({ change }) => change !== "unchanged" && change !== "kept");
+}
+
+type Setting = ConfigReloadResult["settings"][number];
+
+/** The plan; while it is carried out, with how each process is. */
+export function ConfigPlan({ plan }: { plan: ConfigReloadResult }) {
+  const { added, removed, changes, unchanged, kept } = plan;
+  const rest = [
+    unchanged.length > 0 && `${counted(unchanged.length, "app")} as it is`,
+    kept.length > 0 && `${counted(kept.length, "app")} kept that the file no longer names`,
+  ].filter(Boolean).join(" · ");
+  return (
+    <>
+      <ul class="plan">
+        {added.map((name) => (
+          <Item
+            key={name}
+            kind="add"
+            name={name}
+            what="is added and started"
+          />
+        ))}
+        {changes.map(({ name, restart, rolling, fields }) => (
+          <Item
+            key={name}
+            kind="change"
+            name={name}
+            what={rolling
+              ? "is changed, one instance after the other"
+              : restart
+              ? "is changed and restarted"
+              : "is changed while it runs on"}
+          >
+            <FieldDiff fields={fields} />
+          </Item>
+        ))}
+        {removed.map((name) => (
+          <Item key={name} kind="remove" name={name} what="is stopped and deleted" />
+        ))}
+        {settingsOf(plan).map(({ name, change, fields }) => (
+          <Item key={name} kind={KINDS[change]} name={name} what={`of the daemon is ${change}`}>
+            <FieldDiff fields={fields} />
+          </Item>
+        ))}
+      </ul>
+      {workIn(plan) === 0 && <p>Everything is as the configuration says.</p>}
+      {rest && <p class="faint small" title={[...unchanged, ...kept].join(", ")}>{rest}</p>}
+    </>
+  );
+}
+
+const KINDS: Readonly<Record<Setting["change"], keyof typeof SIGNS>> = {
+  added: "add",
+  changed: "change",
+  removed: "remove",
+  unchanged: "change",
+  kept: "change",
+};
+
+const SIGNS = { add: "+", change: "~", remove: "−" } as const;
+
+interface ItemProps {
+  readonly kind: keyof typeof SIGNS;
+  readonly name: string;
+  readonly what: string;
+  readonly children?: ComponentChildren;
+}
+
+function Item({ kind, name, what, children }: ItemProps) {
+  const members = progress.value === "applying"
+    ? processList.value.filter((process) => baseName(process.name) === name)
+    : [];
+  return (
+    <li class={`plan-${kind}`}>
+      <p class="row wrap">
+        <span class="plan-sign" aria-hidden="true">{SIGNS[kind]}</span>
+        <strong>{name}</strong> <span class="faint">{what}</span>
+        {members.map(({ id, state }) => <StateBadge key={id} state={state} />)}
+      </p>
+      {children}
+    </li>
+  );
+}
+
+/** How it went. */
+export function ConfigOutcome() {
+  const done = outcome.value;
+  if (done === undefined) return null;
+  const failed = done.results.filter(({ ok }) => !ok);
+  const good = done.results.filter(({ ok }) => ok);
+  return (
+    <section class="panel" aria-labelledby="outcome">
+      <h2 id="outcome">{failed.length === 0 ? "Applied" : "Applied in part"}</h2>
+      {failed.map(({ name, error, last_stderr = [] }) => (
+        <div key={name} class="bad-result">
+          <p>
+            <a href={linkTo(["processes", name])}>{name}</a> <span class="bad">{error}</span>
+          </p>
+          {last_stderr.length > 0 && (
+            <pre class="stderr" tabIndex={0}>{last_stderr.map(plainLine).join("\n")}</pre>
+          )}
+        </div>
+      ))}
+      {done.errors.length > failed.length && (
+        <ul class="reasons">{done.errors.map((error) => <li key={error}>{error}</li>)}</ul>
+      )}
+      {good.length > 0 && (
+        <p>
+          <span class="is-running">✓</span> {counted(good.length, "process", "processes")}:{" "}
+          {good.slice(0, 12).map(({ name }, index) => (
+            <Fragment key={name}>
+              {index > 0 && ", "}
+              <a href={linkTo(["processes", name])}>{name}</a>
+            </Fragment>
+          ))}
+          {good.length > 12 && ", …"}
+        </p>
+      )}
+      {done.results.length === 0 && failed.length === 0 && <p>Nothing had to be changed.</p>}
+    </section>
+  );
+}
+
+type Fields = ConfigReloadResult["changes"][number]["fields"];
+
+/** Before and after, a line each. Values of secrets are not told. */
+function FieldDiff({ fields }: { fields: Fields }) {
+  return (
+    <ul class="diff">
+      {fields.map(({ field, from, to }) => (
+        <li key={field}>
+          <code class="diff-field">{field}</code>
+          {from === undefined && to === undefined ? <span class="faint">changes</span> : (
+            <span>
+              {from !== undefined && (
+                <del>
+                  <span class="unseen">from</span> <code>{textOf(from)}</code>
+                </del>
+              )} {to !== undefined && (
+                <ins>
+                  <span class="unseen">to</span> <code>{textOf(to)}</code>
+                </ins>
+              )}
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** A button, and then the answer. */
+export function ConfigDrift({ name }: { name: string }) {
+  const plan = useSignal<ConfigReloadResult | undefined>(undefined);
+  const error = useSignal("");
+  const compare = async () => {
+    try {
+      const body = { dry_run: true };
+      plan.value = await ask<ConfigReloadResult>("/config/reload", { method: "POST", body });
+      error.value = "";
+    } catch (reason) {
+      error.value = messageOf(reason);
+    }
+  };
+  return (
+    <section class="panel drift" aria-live="polite">
+      <div class="row between wrap">
+        <p>
+          {error.value
+            ? <span class="bad">{error}</span>
+            : plan.value === undefined
+            ? <span class="faint">Does it still match its configuration file?</span>
+            : <Verdict name={baseName(name)} plan={plan.value} />}
+        </p>
+        <span class="row wrap">
+          <Button icon="file" onClick={() => void compare()}>Compare with the file</Button>
+          <Button onClick={() => processDialog.value = { kind: "change", name }}>Change…</Button>
+        </span>
+      </div>
+      {plan.value && <FieldDiff fields={changeOf(name, plan.value)?.fields ?? []} />}
+    </section>
+  );
+}
+
+function Verdict({ name, plan }: { name: string; plan: ConfigReloadResult }) {
+  const change = changeOf(name, plan);
+  if (change !== undefined) {
+    return (
+      <>
+        The file says something else: applying it would {change.restart ? "restart" : "change"} it.
+        {" "}
+        <a href="#/apply">Apply…</a>
+      </>
+    );
+  }
+  if (plan.unchanged.includes(name)) return <span class="is-running">✓ It is as in the file.</span>;
+  return <>It is not in the file that was applied last.</>;
+}
+
+function changeOf(name: string, { changes }: ConfigReloadResult) {
+  return changes.find((change) => change.name === baseName(name));
+}

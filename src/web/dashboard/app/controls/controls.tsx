@@ -1,0 +1,251 @@
+/** Buttons. */
+
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { mayAdminister } from "../data/store.ts";
+import { question } from "../shell/notices.ts";
+
+/** How a button looks and what it does. */
+interface ButtonProps {
+  readonly id?: string;
+  readonly icon?: IconName;
+  /** Its name when it has no text; also shown on hover. */
+  readonly label?: string;
+  readonly kind?: "plain" | "primary" | "danger" | "quiet";
+  readonly disabled?: boolean;
+  readonly pressed?: boolean;
+  readonly submits?: boolean;
+  readonly onClick?: (event: MouseEvent) => void;
+  readonly children?: ComponentChildren;
+}
+
+/** A button with an icon, a text, or both. */
+export function Button(
+  { id, icon, label, kind = "plain", disabled, pressed, submits, onClick, children }: ButtonProps,
+) {
+  return (
+    <button
+      id={id}
+      type={submits ? "submit" : "button"}
+      class={`button ${kind}${children === undefined ? " only-icon" : ""}`}
+      disabled={disabled}
+      aria-label={label}
+      aria-pressed={pressed}
+      title={label}
+      onClick={onClick}
+    >
+      {icon && <Icon name={icon} />}
+      {children !== undefined && <span>{children}</span>}
+    </button>
+  );
+}
+
+/** A few words, and what to do. */
+export function Empty(
+  { title, action, children }: {
+    readonly title: string;
+    readonly action?: { readonly text: string; readonly href: string };
+    readonly children?: ComponentChildren;
+  },
+) {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {action && <a class="button primary" href={action.href}>{action.text}</a>}
+    </div>
+  );
+}
+
+/** Where no process is known at all. */
+export function NothingYet() {
+  const action = { text: "Start something", href: "#/start" };
+  const may = mayAdminister.value;
+  return (
+    <Empty title="Nothing is running yet" {...(may ? { action } : {})}>
+      {may ? "Or on" : "On"} the command line: <code>procsup start server.ts</code>
+    </Empty>
+  );
+}
+
+/** While the first answer is on its way. */
+export function Loading() {
+  return (
+    <div class="empty" role="status">
+      <span class="spinner" aria-hidden="true" /> Loading…
+    </div>
+  );
+}
+
+const SHAPES = {
+  overview: "M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z",
+  processes: "M8 6h13M8 12h13M8 18h13M3 6h.01M3 12h.01M3 18h.01",
+  logs: "M4 5h16M4 10h10M4 15h14M4 20h8",
+  graph:
+    "M6 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM18 21a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM6 9v3a6 6 0 0 0 6 6h3",
+  cron: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2",
+  webhooks: "M6 17V10a6 6 0 0 1 12 0v7l2 1H4zM10 21h4",
+  host: "M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01",
+  add: "M12 5v14M5 12h14",
+  search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
+  light:
+    "M12 17a5 5 0 1 0 0-10 5 5 0 0 0 0 10zM12 1v2M12 21v2M4.2 4.2l1.4 1.4M18.4 18.4l1.4 1.4M1 12h2M21 12h2M4.2 19.8l1.4-1.4M18.4 5.6l1.4-1.4",
+  dark: "M21 13A9 9 0 1 1 11 3a7 7 0 0 0 10 10z",
+  auto: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 3v18M12 8l5.5-2M12 13h9M12 18l5-1",
+  help:
+    "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM9.5 9a2.5 2.5 0 1 1 3.5 2.5c-.7.3-1 .8-1 1.5v.5M12 17h.01",
+  start: "M7 4l13 8-13 8z",
+  stop: "M6 6h12v12H6z",
+  restart: "M20 11a8 8 0 1 0-2.3 6.7M20 4v7h-7",
+  reload: "M4 12a8 8 0 0 1 14-5l2 2M20 4v5h-5M20 12a8 8 0 0 1-14 5l-2-2M4 20v-5h5",
+  delete: "M4 7h16M9 7V4h6v3M6 7l1 14h10l1-14",
+  download: "M12 4v11M7 11l5 5 5-5M4 20h16",
+  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
+  link: "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1",
+  close: "M6 6l12 12M18 6L6 18",
+  done: "M4 12l5 6L20 6",
+  failed: "M12 3l10 18H2zM12 10v5M12 18h.01",
+  up: "M5 15l7-7 7 7",
+  down: "M5 9l7 7 7-7",
+  more: "M5 12h.01M12 12h.01M19 12h.01",
+  wrap: "M4 6h16M4 12h13a3 3 0 0 1 0 6h-4M15 15l-3 3 3 3M4 18h4",
+  save: "M5 3h12l4 4v14H3V3zM8 3v6h8V3M8 21v-7h8v7",
+  text: "M4 7V5h16v2M12 5v14M9 19h6",
+  columns: "M4 4h16v16H4zM12 4v16",
+  file: "M6 3h8l5 5v13H6zM14 3v5h5",
+  events: "M4 12h4l3-8 4 16 2-8h3",
+  blank: "",
+  leave: "M10 4H4v16h6M15 8l4 4-4 4M19 12H9",
+} as const;
+
+/** Name of a drawing. */
+export type IconName = keyof typeof SHAPES;
+
+/** A drawing in the colour of the text around it. */
+export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
+  return (
+    <svg
+      class={`icon icon-${name}`}
+      width={size}
+      height={size}
+      viewBox="0 0 24 24"
+      aria-hidden="true"
+    >
+      <path d={SHAPES[name]} />
+    </svg>
+  );
+}
+
+/** What it is called and holds. `children` gets what closes the menu before something is done. */
+interface MenuProps {
+  readonly label: string;
+  readonly children: (close: (then: () => void) => () => void) => ComponentChildren;
+}
+
+/** The menu; it closes by itself when somebody turns to something else. */
+export function Menu({ label, children }: MenuProps) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  useAway(menu, () => menu.current!.open = false);
+  const close = (then: () => void) => () => {
+    menu.current!.open = false;
+    then();
+  };
+  return (
+    <details class="menu" ref={menu} onKeyDown={(event) => onKey(event, menu.current!)}>
+      <summary class="button only-icon" aria-label={label} title={label}>⋯</summary>
+      <div class="menu-list">{children(close)}</div>
+    </details>
+  );
+}
+
+function onKey(event: KeyboardEvent, menu: HTMLDetailsElement): void {
+  if (!menu.open) return;
+  const buttons = [...menu.querySelectorAll<HTMLElement>(".menu-list :is(a, button:enabled)")];
+  const at = buttons.indexOf(document.activeElement as HTMLElement);
+  const next = { ArrowDown: at + 1, ArrowUp: at < 0 ? -1 : at - 1, Home: 0, End: -1 }[event.key];
+  if (event.key === "Escape") {
+    menu.open = false;
+    menu.querySelector("summary")!.focus();
+  } else if (next !== undefined) buttons.at(next % buttons.length)?.focus();
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** Calls back when the pointer goes down, or the focus goes, outside of an element. */
+export function useAway(
+  frame: { readonly current: HTMLElement | null },
+  leave: () => void,
+): void {
+  useEffect(() => {
+    const look = ({ target }: Event) => {
+      // It may have gone just now, and this listener goes a moment later.
+      if (frame.current !== null && !frame.current.contains(target as Node)) leave();
+    };
+    document.addEventListener("pointerdown", look);
+    document.addEventListener("focusin", look);
+    return () => {
+      document.removeEventListener("pointerdown", look);
+      document.removeEventListener("focusin", look);
+    };
+  }, []);
+}
+
+/** A window that is open as long as it is drawn. */
+export function Dialog(
+  { title, onClose, children, wide = false }: {
+    readonly title: string;
+    readonly onClose: () => void;
+    readonly children: ComponentChildren;
+    readonly wide?: boolean;
+  },
+) {
+  const ref = useRef<HTMLDialogElement>(null);
+  // At once: what is typed next belongs into it.
+  useLayoutEffect(() => {
+    const dialog = ref.current!;
+    const before = document.activeElement;
+    dialog.showModal();
+    return () => {
+      dialog.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      class={wide ? "wide" : ""}
+      aria-labelledby="dialog-title"
+      onCancel={(event) => (event.preventDefault(), onClose())}
+      onClick={(event) => event.target === ref.current && onClose()}
+    >
+      <div class="dialog-body">
+        <h2 id="dialog-title">{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+/** The question that is open, if any. */
+export function QuestionDialog() {
+  const open = question.value;
+  if (open === undefined) return null;
+  return (
+    <Dialog title={open.title} onClose={() => open.answer(false)} key={open.title}>
+      <p>{open.text}</p>
+      <div class="row end">
+        <Button onClick={() => open.answer(false)}>Cancel</Button>
+        <Button kind={open.isDangerous ? "danger" : "primary"} onClick={() => open.answer(true)}>
+          {open.confirm}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The list of keys. */
+export const helpOpen = signal(false);
+/** The field that leads anywhere. */
+export const paletteOpen = signal(false);

@@ -1,0 +1,272 @@
+/** What happens by the clock. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { events } from "../data/news.ts";
+import { type Polled, usePolled } from "../data/polled.ts";
+import { linkTo } from "../data/router.ts";
+import { clock, mayOperate } from "../data/store.ts";
+import type { CronJson, CronRunJson } from "../data/types.ts";
+import { Button, Empty, Icon, Loading } from "../controls/controls.tsx";
+import { Strip } from "../controls/tabs.tsx";
+import { run } from "../process/actions.ts";
+import { counted, dateTime, relative, shortSpan } from "../data/format.ts";
+
+const REFRESH_MS = 5000;
+
+/** The screen. */
+export function Cron() {
+  const jobs = usePolled<readonly CronJson[]>("/cron", REFRESH_MS);
+  useEffect(() => void jobs.reload(), [events.value]);
+  return (
+    <>
+      <h1>
+        Cron <span class="faint count">{jobs.data.value?.length || ""}</span>
+      </h1>
+      {jobs.error.value && <p class="bad" role="alert">{jobs.error}</p>}
+      <Jobs jobs={jobs} />
+    </>
+  );
+}
+
+function Jobs({ jobs: { data, reload } }: { readonly jobs: Polled<readonly CronJson[]> }) {
+  const opened = useSignal("");
+  if (data.value === undefined) return <Loading />;
+  if (data.value.length === 0) {
+    return (
+      <Empty title="Nothing is scheduled">
+        <code>procsup start backup.ts --cron '@daily'</code> runs something every day.
+      </Empty>
+    );
+  }
+  return (
+    <div class="table-frame">
+      <table class="stacked cron">
+        <caption class="unseen">Schedules</caption>
+        <thead>
+          <tr>
+            <th scope="col" class="name">Name</th>
+            <th scope="col">Schedule</th>
+            <th scope="col">Next</th>
+            <th scope="col">Last</th>
+            <th scope="col">Last runs</th>
+            <th scope="col">Enabled</th>
+            <td />
+          </tr>
+        </thead>
+        {data.value.map((job) => (
+          <tbody key={job.name}>
+            <CronRow
+              job={job}
+              reload={reload}
+              isOpen={opened.value === job.name}
+              onOpen={() => opened.value = opened.value === job.name ? "" : job.name}
+            />
+            {opened.value === job.name && (
+              <tr class="inner">
+                <td colSpan={7} id={`runs-${job.name}`}>
+                  <CronHistory job={job} />
+                </td>
+              </tr>
+            )}
+          </tbody>
+        ))}
+      </table>
+    </div>
+  );
+}
+
+/** What it shows. */
+interface CronRowProps {
+  readonly job: CronJson;
+  readonly reload: () => Promise<void>;
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
+}
+
+/** The row. */
+function CronRow({ job, reload, isOpen, onOpen }: CronRowProps) {
+  const { name, type, schedule, timezone, enabled, running, next_run, last_run } = job;
+  const path = `/cron/${encodeURIComponent(name)}`;
+  const post = (words: { doing: string; done: string }, verb: string) =>
+    void run(words, `${path}/${verb}`, { method: "POST" }).then(reload);
+  const toggle = () =>
+    enabled
+      ? post({ doing: `Disabling ${name}`, done: `${name} is disabled` }, "stop")
+      : post({ doing: `Enabling ${name}`, done: `${name} is enabled` }, "start");
+  return (
+    <tr>
+      <th scope="row" class="name">
+        <div class="name-cell">
+          <a class="clip" href={linkTo(["processes", name])} title={name}>{name}</a>
+          <span class="labels">
+            <span class="label">{type}</span>
+          </span>
+        </div>
+      </th>
+      <td data-label="Schedule">
+        <code>{schedule}</code> <span class="faint small">{timezone}</span>
+      </td>
+      <td
+        class="moment"
+        data-label="Next"
+        title={next_run ? dateTime(Date.parse(next_run)) : undefined}
+      >
+        {running ? <strong class="is-running">running now</strong> : when(next_run)}
+      </td>
+      <td
+        class="moment"
+        data-label="Last"
+        title={last_run ? dateTime(Date.parse(last_run)) : undefined}
+      >
+        {when(last_run)} <LastStatus job={job} />
+      </td>
+      <td data-label="Last runs">
+        <button
+          type="button"
+          class="strip-button"
+          aria-expanded={isOpen}
+          aria-controls={`runs-${name}`}
+          onClick={onOpen}
+        >
+          <span class="unseen">Last runs of {name}:</span>
+          <RunStrip runs={job.history} />
+          <Icon name={isOpen ? "up" : "down"} size={12} />
+        </button>
+      </td>
+      <td data-label="Enabled">
+        <label class="tick-area">
+          <input
+            type="checkbox"
+            role="switch"
+            aria-label={`${name} is enabled`}
+            checked={enabled}
+            disabled={!mayOperate.value}
+            title={mayOperate.value ? undefined : "It takes the role operate"}
+            onChange={toggle}
+          />
+        </label>
+      </td>
+      <td class="actions">
+        {mayOperate.value && (
+          <Button
+            icon="start"
+            onClick={() => post({ doing: `Running ${name}`, done: `${name} runs` }, "run")}
+          >
+            Run now
+          </Button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function RunStrip({ runs }: { runs: readonly CronRunJson[] }) {
+  if (runs.length === 0) return <span class="faint small">none yet</span>;
+  const took = runs.map(msOf);
+  const longest = Math.max(1, ...took);
+  const good = runs.filter(({ status }) => status === "ok").length;
+  return (
+    <Strip
+      label={`${good} of the last ${counted(runs.length, "run")} went well`}
+      bars={runs.map((run, index) => ({
+        ok: run.status === "ok",
+        skipped: run.status === "skipped",
+        size: took[index]! / longest,
+        title: `${dateTime(Date.parse(run.started_at))}: ${run.status}, ${shortSpan(took[index]!)}`,
+      }))}
+    />
+  );
+}
+
+function msOf({ started_at, finished_at }: CronRunJson): number {
+  return Date.parse(finished_at) - Date.parse(started_at);
+}
+
+function LastStatus({ job: { last_status, last_exit_code } }: { job: CronJson }) {
+  if (last_status === null) return null;
+  const code = last_exit_code === null || last_exit_code === 0 ? "" : ` ${last_exit_code}`;
+  return (
+    <span class={last_status === "ok" ? "health is-healthy" : "health is-unhealthy"}>
+      {last_status === "ok" ? "✓" : "✗"} {last_status}
+      {code}
+    </span>
+  );
+}
+
+function when(iso: string | null): string {
+  return iso === null ? "–" : relative(Date.parse(iso), clock.value);
+}
+
+const EVERY_MS = 30_000;
+
+const MARKS: Readonly<Record<CronRunJson["status"], string>> = {
+  ok: "✓",
+  failed: "✗",
+  timeout: "✗",
+  killed: "✗",
+  skipped: "–",
+};
+
+/** Below its row. */
+function CronHistory({ job: { name, history, next_run } }: { job: CronJson }) {
+  const path = `/cron?${new URLSearchParams({ name })}`;
+  const { data } = usePolled<readonly CronJson[]>(path, EVERY_MS, next_run);
+  const moments = data.value?.find((one) => one.name === name)?.next_runs ?? [];
+  return (
+    <div class="cron-history">
+      <section>
+        <h2>
+          Last runs{" "}
+          <a class="small" href={linkTo(["logs"], new URLSearchParams({ t: name }))}>Log</a>
+        </h2>
+        {history.length === 0 ? <p class="faint">It has not run yet.</p> : (
+          <table class="history">
+            <caption class="unseen">Last runs of {name}, the newest first</caption>
+            <thead>
+              <tr>
+                <th scope="col">Began</th>
+                <th scope="col">Result</th>
+                <th scope="col" class="number">Took</th>
+              </tr>
+            </thead>
+            <tbody>
+              {history.toReversed().map((run) => <Run key={run.started_at} run={run} />)}
+            </tbody>
+          </table>
+        )}
+      </section>
+      <section>
+        <h2>Next</h2>
+        <ul>
+          {moments.map((moment) => (
+            <li key={moment} class="number">
+              {dateTime(Date.parse(moment))}{" "}
+              <span class="faint small">{relative(Date.parse(moment), clock.value)}</span>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </div>
+  );
+}
+
+function Run({ run: { started_at, finished_at, status, exit_code, times } }: { run: CronRunJson }) {
+  const began = Date.parse(started_at);
+  const look = status === "ok" ? "is-running" : status === "skipped" ? "faint" : "is-crashed";
+  return (
+    <tr>
+      <td class="number" title={dateTime(began)}>
+        {dateTime(began)} <span class="faint small">{relative(began, clock.value)}</span>
+      </td>
+      <td class={look}>
+        {MARKS[status]} {status}
+        {exit_code ? ` with exit code ${exit_code}` : ""}
+        {times !== undefined && times > 1 ? `, ${times} times in a row` : ""}
+      </td>
+      <td class="number">
+        {status === "skipped" ? "" : shortSpan(Date.parse(finished_at) - began)}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,109 @@
+/** Numbers and times for people. Pure. */
+
+const UNITS = ["B", "KB", "MB", "GB", "TB"];
+
+/** `1536` → `1.5 KB`. */
+export function bytes(count: number): string {
+  let value = count;
+  let unit = 0;
+  while (value >= 1000 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** `12.34` → `12.3 %`. */
+export function percent(value: number): string {
+  return `${value >= 99.95 ? Math.round(value) : value.toFixed(1)} %`;
+}
+
+/** `93_784_000` → `1d 2h`: the two largest units. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "m"],
+    [seconds % 60, "s"],
+  ];
+  const first = parts.findIndex(([count]) => count > 0);
+  if (first < 0) return "0s";
+  return parts.slice(first, first + 2).filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count}${unit}`).join(" ");
+}
+
+/** `0.4` → `0.4 ms`, `1234` → `1.2 s`, `75_000` → `1m 15s`. */
+export function shortSpan(ms: number): string {
+  if (ms < 1) return `${ms.toFixed(1)} ms`;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : span(ms);
+}
+
+/** How long ago, roughly, or how long until: `2m ago`, `in 1m 5s`. */
+export function relative(at: number, now: number): string {
+  const ms = at - now;
+  if (Math.abs(ms) < 1000) return "now";
+  return ms < 0 ? `${span(-ms).split(" ")[0]} ago` : `in ${span(ms)}`;
+}
+
+const time = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", hourCycle: "h23" });
+const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
+
+/** `14:03:59`. */
+export function clockTime(at: number): string {
+  return Number.isFinite(at) ? time.format(at) : "–";
+}
+
+/** `14:03:59.120`. */
+export function exactTime(at: number): string {
+  if (!Number.isFinite(at)) return "–";
+  return `${time.format(at)}.${String(at % 1000).padStart(3, "0").slice(0, 3)}`;
+}
+
+/** `21 Nov 2026, 14:03:59`. */
+export function dateTime(at: number): string {
+  return Number.isFinite(at) ? `${date.format(at)}, ${time.format(at)}` : "–";
+}
+
+/** `1 process`, `3 processes`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
+
+/** The words of a line: blanks part them, quotes and backslashes keep them together. */
+export function splitWords(line: string): string[] {
+  const words: string[] = [];
+  for (
+    const match of line.matchAll(/(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?:[^\s"'\\]|\\.)+))(\s*)/g)
+  ) {
+    const [, double, single, bare, blank] = match;
+    const text = single ?? (double ?? bare ?? "").replace(/\\(.)/g, "$1");
+    const joins = words.length > 0 && words.at(-1)!.endsWith("\0");
+    if (joins) words.push(words.pop()!.slice(0, -1) + text + (blank === "" ? "\0" : ""));
+    else words.push(text + (blank === "" ? "\0" : ""));
+  }
+  return words.map((word) => word.replace(/\0$/, ""));
+}
+
+/** `KEY=value` lines as a map. Throws for a line that is none. */
+export function readEnv(text: string): Record<string, string> {
+  const lines = text.split("\n").map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  return Object.fromEntries(lines.map((line) => {
+    const at = line.indexOf("=");
+    if (at < 1) throw new Error(`Invalid "env": ${JSON.stringify(line)} is not KEY=value`);
+    return [line.slice(0, at), line.slice(at + 1)];
+  }));
+}
+
+/** The object that a text is in JSON. Throws an error that names the field it is in. */
+export function readObject(field: string, text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // Said below.
+  }
+  throw new Error(`Invalid "${field}": it is not a JSON object`);
+}

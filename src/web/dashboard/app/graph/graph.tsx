@@ -1,0 +1,179 @@
+/** Who waits for whom, and how they are. */
+
+import { computed } from "@preact/signals";
+import { isMet, type Layout, layOut, type Link, type Node } from "./graph_layout.ts";
+import { events } from "../data/news.ts";
+import { linkTo } from "../data/router.ts";
+import { processes, processList } from "../data/store.ts";
+import type { ProcessJson } from "../data/types.ts";
+import { Empty, Loading } from "../controls/controls.tsx";
+import { StateShape } from "../process/process_figures.tsx";
+import { shortSpan } from "../data/format.ts";
+
+const layout = computed(() => layOut(processList.value));
+
+const NODE = { width: 190, height: 56 };
+const GAP = { x: 120, y: 28 };
+const MARGIN = 12;
+/** Labels of lines that end in one place stand above each other. */
+const LABEL_PX = 13;
+
+/** The screen. */
+export function Graph() {
+  if (processes.value === null) return <Loading />;
+  const { nodes, single } = layout.value;
+  return (
+    <>
+      <h1>Dependencies</h1>
+      {nodes.length === 0
+        ? (
+          <Empty title="Nothing waits for anything">
+            <code>depends_on: {"{ db: healthy }"}</code>{" "}
+            in a configuration makes an app wait for another one.
+          </Empty>
+        )
+        : <Drawing layout={layout.value} />}
+      {nodes.length > 0 && <LinkTable layout={layout.value} />}
+      {single.length > 0 && (
+        <section>
+          <h2>On their own</h2>
+          <ul class="singles">
+            {single.map((node) => (
+              <li key={node.name}>
+                <NodeLink node={node} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function placeOf({ column, row }: Node): { x: number; y: number } {
+  return {
+    x: MARGIN + column * (NODE.width + GAP.x),
+    y: MARGIN + row * (NODE.height + GAP.y),
+  };
+}
+
+function Drawing({ layout: { nodes, links } }: { layout: Layout }) {
+  const width = Math.max(...nodes.map((node) => placeOf(node).x)) + NODE.width + MARGIN;
+  const height = Math.max(...nodes.map((node) => placeOf(node).y)) + NODE.height + MARGIN;
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  return (
+    <div class="graph-frame" tabIndex={0} role="region" aria-label="Drawing of the dependencies">
+      <div class="graph" style={{ width: `${width}px`, height: `${height}px` }}>
+        <svg width={width} height={height} aria-hidden="true">
+          {links.map((link, index) => (
+            <Edge
+              key={`${link.from} ${link.to}`}
+              link={link}
+              nth={links.slice(0, index).filter(({ to }) => to === link.to).length}
+              from={byName.get(link.from)!}
+              to={byName.get(link.to)!}
+            />
+          ))}
+        </svg>
+        {nodes.map((node) => {
+          const { x, y } = placeOf(node);
+          return (
+            <div
+              key={node.name}
+              class="graph-node"
+              style={{ transform: `translate(${x}px, ${y}px)` }}
+            >
+              <NodeLink node={node} />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Edge({ link, from, to, nth }: { link: Link; from: Node; to: Node; nth: number }) {
+  const [a, b] = [placeOf(from), placeOf(to)];
+  const [x1, y1] = [a.x + NODE.width, a.y + NODE.height / 2];
+  const [x2, y2] = [b.x - 6, b.y + NODE.height / 2];
+  const bend = Math.max(30, (x2 - x1) / 2);
+  return (
+    <g class={`edge${isMet(link, from) ? " met" : ""}`}>
+      <path d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`} />
+      <path class="arrow" d={`M${x2 + 6} ${y2}l-8-5v10z`} />
+      <text x={x2 - 10} y={y2 - 6 - nth * LABEL_PX} text-anchor="end">{link.condition}</text>
+    </g>
+  );
+}
+
+function NodeLink({ node: { name, members, state } }: { node: Node }) {
+  const up = members.filter((member) => member.state === "running").length;
+  const took = members.length === 1 ? readyAfter(members[0]!) : undefined;
+  const text = members.length > 1
+    ? `${up} of ${members.length} running`
+    : `${state ?? "not there"}${took === undefined ? "" : `, ready in ${shortSpan(took)}`}`;
+  const href = members.length === 1
+    ? linkTo(["processes", members[0]!.name])
+    : linkTo(["processes"], new URLSearchParams({ q: name }));
+  return (
+    <a class={`node is-${state ?? "missing"}`} href={href}>
+      {state && <StateShape state={state} size={12} />}
+      <span class="node-text">
+        <strong class="clip">{name}</strong>
+        <span class="small">{text}</span>
+      </span>
+    </a>
+  );
+}
+
+/** The same for those who cannot see the drawing. */
+function LinkTable({ layout: { nodes, links } }: { layout: Layout }) {
+  const states = new Map(nodes.map(({ name, state }) => [name, state ?? "not there"]));
+  return (
+    <details>
+      <summary>As a table</summary>
+      <div class="table-frame">
+        <table>
+          <caption class="unseen">Dependencies</caption>
+          <thead>
+            <tr>
+              <th scope="col">App</th>
+              <th scope="col">Waits for</th>
+              <th scope="col">Until it is</th>
+              <th scope="col">Which is</th>
+            </tr>
+          </thead>
+          <tbody>
+            {links.map(({ from, to, condition }) => (
+              <tr key={`${from} ${to}`}>
+                <th scope="row">{to}</th>
+                <td>{from}</td>
+                <td>{condition}</td>
+                <td>{states.get(from)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+/** Milliseconds by name, of the last start. */
+const times = computed(() => {
+  const began = new Map<string, number>();
+  const took = new Map<string, number>();
+  for (const { type, name, at } of events.value.toReversed()) {
+    if (type === "starting") began.set(name, at);
+    const from = began.get(name);
+    if (type !== "running" || from === undefined || at < from) continue;
+    took.set(name, at - from);
+    began.delete(name);
+  }
+  return took;
+});
+
+/** Of a process that says when it is ready; undefined when that is not known. */
+function readyAfter({ name, ready, config }: ProcessJson): number | undefined {
+  return ready && config.wait_ready === true ? times.value.get(name) : undefined;
+}

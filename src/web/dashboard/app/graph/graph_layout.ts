@@ -1,0 +1,99 @@
+/** Who waits for whom, laid out in columns: what others wait for stands on the left. Pure. */
+
+import { type DependencyCondition, type ProcessJson, type State, STATES } from "../data/types.ts";
+import { baseName } from "../process/select.ts";
+
+/** An app, with all its instances. */
+export interface Node {
+  readonly name: string;
+  readonly members: readonly ProcessJson[];
+  /** Of the instance that is worst off; undefined when there is no such app. */
+  readonly state: State | undefined;
+  readonly column: number;
+  readonly row: number;
+}
+
+/** That `from` must have come to a point before `to` starts. */
+export interface Link {
+  readonly from: string;
+  readonly to: string;
+  readonly condition: string;
+}
+
+/** Whether an app, with all its instances, is now where others wait for it to be. */
+export function isMet({ condition }: Link, { members }: Node): boolean {
+  return members.length > 0 && members.every(CONDITIONS[condition as DependencyCondition]);
+}
+
+const CONDITIONS: Readonly<Record<DependencyCondition, (process: ProcessJson) => boolean>> = {
+  started: (process) => process.pid !== 0 || isCompleted(process),
+  ready: ({ state, ready }) => state === "running" && ready,
+  healthy: ({ state, health }) => state === "running" && health === "healthy",
+  completed: isCompleted,
+  completed_ok: (process) => isCompleted(process) && endedWell(process),
+};
+
+function isCompleted({ state, last_exit }: ProcessJson): boolean {
+  return (state === "stopped" || state === "crashed") && last_exit !== null;
+}
+
+function endedWell({ last_exit, config }: ProcessJson): boolean {
+  const good = config.success_exit_codes as readonly (number | null)[] | undefined ?? [0];
+  return last_exit?.signal === null && good.includes(last_exit.code);
+}
+
+/** What is drawn. */
+export interface Layout {
+  readonly nodes: readonly Node[];
+  readonly links: readonly Link[];
+  /** Apps that have nothing to do with any other. */
+  readonly single: readonly Node[];
+}
+
+/** Lays out processes. */
+export function layOut(list: readonly ProcessJson[]): Layout {
+  const apps = Map.groupBy(list, ({ name }) => baseName(name));
+  const links = [...apps].flatMap(([name, members]) => linksTo(name, members[0]!));
+  const linked = new Set(links.flatMap(({ from, to }) => [from, to]));
+  const columns = columnsOf([...linked], links);
+  const rows = new Map<number, number>();
+  const nodes = [...linked].sort().map((name): Node => {
+    const column = columns.get(name) ?? 0;
+    const row = rows.get(column) ?? 0;
+    rows.set(column, row + 1);
+    return { ...nodeOf(name, apps.get(name) ?? []), column, row };
+  });
+  const single = [...apps].filter(([name]) => !linked.has(name))
+    .map(([name, members]): Node => ({ ...nodeOf(name, members), column: 0, row: 0 }));
+  return { nodes, links, single };
+}
+
+function nodeOf(name: string, members: readonly ProcessJson[]) {
+  const state = STATES.find((state) => members.some((member) => member.state === state));
+  return { name, members, state };
+}
+
+function linksTo(to: string, { config }: ProcessJson): Link[] {
+  const given = config.depends_on ?? {};
+  const entries: [string, unknown][] = Array.isArray(given)
+    ? given.map((name) => [String(name), "started"])
+    : Object.entries(given);
+  return entries.map(([from, condition]) => ({ from, to, condition: String(condition) }));
+}
+
+/** Each one right of all it waits for. The daemon refuses cycles; here they only end. */
+function columnsOf(names: readonly string[], links: readonly Link[]): Map<string, number> {
+  const columns = new Map<string, number>();
+  const visit = (name: string, path: ReadonlySet<string>): number => {
+    const known = columns.get(name);
+    if (known !== undefined) return known;
+    if (path.has(name)) return 0;
+    const before = links.filter(({ to }) => to === name);
+    const inner = new Set([...path, name]);
+    const column = Math.max(-1, ...before.map(({ from }) => visit(from, inner))) + 1;
+    columns.set(name, column);
+    return column;
+  };
+  for (const name of names) visit(name, new Set());
+  return columns;
+}

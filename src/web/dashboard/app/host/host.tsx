@@ -1,0 +1,151 @@
+/** The machine, the daemon, and how programs talk to it. */
+
+import { copyText } from "../controls/copy.ts";
+import { usePolled } from "../data/polled.ts";
+import { clock, metrics, session } from "../data/store.ts";
+import type { SystemInfoJson, SystemMetrics } from "../data/types.ts";
+import { Button, Loading } from "../controls/controls.tsx";
+import { Chart, fitting } from "./chart.tsx";
+import { DaemonActions } from "../shell/daemon_actions.tsx";
+import { HOST, recent, round } from "../process/history.ts";
+import { bytes, percent, relative, span } from "../data/format.ts";
+
+const SPAN_MS = 300_000;
+const INFO_MS = 30_000;
+
+/** The screen. */
+export function Host() {
+  round.value;
+  const { data } = usePolled<SystemInfoJson>("/system/info", INFO_MS);
+  const [host, info] = [metrics.value, data.value];
+  if (host === undefined) return <Loading />;
+  const samples = recent(HOST, SPAN_MS);
+  const common = { samples, ms: fitting(samples, SPAN_MS) };
+  return (
+    <>
+      <div class="page-head">
+        <h1>{host.hostname ?? "Host"}</h1>
+        <DaemonActions />
+      </div>
+      <div class="charts three">
+        <Chart {...common} title="CPU" value={({ cpu }) => cpu} format={percent} most={100} />
+        <Chart
+          {...common}
+          title="Memory"
+          value={({ memory }) => memory}
+          format={bytes}
+          most={host.total_memory ?? 1}
+        />
+        <Chart
+          {...common}
+          title="Load, 1 minute"
+          value={({ load }) => load}
+          format={(value) => value.toFixed(2)}
+          most={host.cpu_count ?? 1}
+        />
+      </div>
+      <div class="two">
+        <Facts title="Machine" facts={machineFacts(host, info)} />
+        <Facts title="Daemon" facts={daemonFacts(host, info)} />
+      </div>
+      <Snippets home={info?.home ?? "~/.procsup"} />
+    </>
+  );
+}
+
+function machineFacts(host: SystemMetrics, info?: SystemInfoJson): [string, string][] {
+  const { cpu_load_1, cpu_load_5, cpu_load_15 } = host;
+  const loads = [cpu_load_1, cpu_load_5, cpu_load_15].map((load) => (load ?? 0).toFixed(2));
+  return [
+    ["System", `${host.platform ?? ""} ${host.arch ?? ""}`],
+    ["Up", span((host.uptime_seconds ?? 0) * 1000)],
+    ["Cores", String(host.cpu_count ?? "–")],
+    ["Load", loads.join(" · ")],
+    ["Memory", `${bytes(host.used_memory ?? 0)} of ${bytes(host.total_memory ?? 0)}`],
+    ["Available", bytes(host.available_memory ?? 0)],
+    [
+      "Swap",
+      host.swap_total ? `${bytes(host.swap_used ?? 0)} of ${bytes(host.swap_total)}` : "none",
+    ],
+    [
+      "Disk",
+      info && info.disk_total > 0
+        ? `${bytes(info.disk_available)} free of ${bytes(info.disk_total)}`
+        : "–",
+    ],
+    ["Processes", String(host.process_count ?? "–")],
+  ];
+}
+
+function daemonFacts({ daemon }: SystemMetrics, info?: SystemInfoJson): [string, string][] {
+  return [
+    ["Version", daemon?.version ?? "–"],
+    ["Pid", String(daemon?.pid ?? "–")],
+    ["Up", span((daemon?.uptime_seconds ?? 0) * 1000)],
+    ["Memory", bytes(daemon?.memory_bytes ?? 0)],
+    ["Home", info?.home ?? "–"],
+    ["Socket", info?.socket ?? "–"],
+    ["List saved", savedText(info)],
+    [
+      "Signed in as",
+      session.value ? `${session.value.name || "dashboard"} (${session.value.role})` : "–",
+    ],
+  ];
+}
+
+function savedText(info: SystemInfoJson | undefined): string {
+  if (info === undefined) return "–";
+  return info.saved_at === null
+    ? "never: procsup resurrect would bring nothing back"
+    : relative(Date.parse(info.saved_at), clock.value);
+}
+
+function Facts({ title, facts }: { title: string; facts: readonly [string, string][] }) {
+  return (
+    <section class="panel">
+      <h2>{title}</h2>
+      <dl class="facts">
+        {facts.map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** Lines to copy. */
+function Snippets({ home }: { home: string }) {
+  const { origin } = location;
+  const token = `Authorization: Bearer $(cat ${home}/token)`;
+  const snippets: readonly (readonly [string, string, string?])[] = [
+    ["REST", `curl -H "${token}" ${origin}/api/v1/processes`],
+    ["MCP for agents", "procsup mcp"],
+    ["A look at everything that could be wrong", "procsup doctor"],
+    ["OpenAPI", `${origin}/openapi.json`, "/openapi.json"],
+    ["Prometheus", `${origin}/metrics`, "/metrics"],
+  ];
+  return (
+    <section class="panel">
+      <h2>For programs and terminals</h2>
+      <dl class="snippets">
+        {snippets.map(([title, text, href]) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd class="row between">
+              {href ? <a href={href}>{text}</a> : <code>{text}</code>}
+              <Button
+                icon="copy"
+                kind="quiet"
+                label={`Copy: ${title}`}
+                onClick={() => void copyText(text)}
+              />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,56 @@
+/** Gives lines to the user as a file. */
+
+import { messageOf, send } from "../data/api.ts";
+import type { LogLine } from "./log_buffer.ts";
+import { toast } from "../shell/notices.ts";
+import type { LogLineJson } from "../data/types.ts";
+import { plainLine } from "./ansi.ts";
+import { jsonLines } from "./log_source.ts";
+
+const CHUNK = 20_000;
+
+/** Saves lines as text: with time and name when several apps are in it. */
+export function downloadLines(lines: readonly LogLine[], targets: readonly string[]): void {
+  const isOne = targets.length === 1;
+  const parts: string[] = [];
+  // A string has a largest length, a file has not.
+  for (let i = 0; i < lines.length; i += CHUNK) {
+    parts.push(lines.slice(i, i + CHUNK).map((line) => `${lineText(line, isOne)}\n`).join(""));
+  }
+  save(parts, targets);
+}
+
+/** Saves all that the daemon has, with whatever the apps wrote in it. */
+export async function downloadWhole(targets: readonly string[]): Promise<void> {
+  const id = toast("busy", "Fetching the whole log…");
+  const isOne = targets.length === 1;
+  const query = new URLSearchParams([["lines", "0"], ...targets.map((name) => ["target", name])]);
+  const parts: string[] = [];
+  let count = 0;
+  try {
+    for await (const batch of jsonLines<LogLineJson>(await send(`/logs?${query}`))) {
+      count += batch.length;
+      parts.push(
+        batch.map(({ at, name, line }) => isOne ? `${line}\n` : `${at} ${name} ${line}\n`).join(""),
+      );
+    }
+    save(parts, targets);
+    toast("done", `${count.toLocaleString("en")} lines downloaded`, { id });
+  } catch (error) {
+    toast("failed", "The download failed", { id, detail: messageOf(error) });
+  }
+}
+
+function save(parts: readonly string[], targets: readonly string[]): void {
+  const isOne = targets.length === 1;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([...parts], { type: "text/plain" }));
+  link.download = `${isOne ? targets[0]!.replaceAll(":", "-") : "procsup"}.log`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+function lineText({ at, name, text }: LogLine, isOne: boolean): string {
+  const line = plainLine(text);
+  return isOne ? line : `${new Date(at).toISOString()} ${name} ${line}`;
+}

@@ -1,0 +1,98 @@
+/** One line in full: its fields when it is JSON, and a link to it. */
+
+import { copyText } from "../controls/copy.ts";
+import type { LogLine } from "./log_buffer.ts";
+import { fingerprint, literally, type LogQuery, NO_QUERY, writeLogQuery } from "./log_query.ts";
+import { linkTo } from "../data/router.ts";
+import { Button } from "../controls/controls.tsx";
+import { plainLine } from "./ansi.ts";
+import { dateTime } from "../data/format.ts";
+import { jsonFields, levelOf } from "./log_line.ts";
+
+/** A panel below the lines. */
+export function LineDetails(
+  { line, query, onQuery, onClose }: {
+    readonly line: LogLine;
+    readonly query: LogQuery;
+    readonly onQuery: (query: LogQuery) => void;
+    readonly onClose: () => void;
+  },
+) {
+  const plain = plainLine(line.text);
+  const fields = jsonFields(plain);
+  return (
+    <section class="line-details" aria-label="The line in full">
+      <div class="row between">
+        <p class="small">
+          <strong>{line.name}</strong> · {line.stream} · {dateTime(line.at)} ·{" "}
+          {levelOf(plain) ?? "no level"}
+        </p>
+        <span class="row">
+          {isNarrowed(query) && (
+            <Button onClick={() => onQuery(around(line, query))}>Show in context</Button>
+          )}
+          <Button
+            icon="copy"
+            kind="quiet"
+            label="Copy the line"
+            onClick={() => void copyText(plain)}
+          />
+          <Button
+            icon="link"
+            kind="quiet"
+            label="Copy a link to this line"
+            onClick={() => void copyText(permalink(line, query))}
+          />
+          <Button icon="close" kind="quiet" label="Close" onClick={onClose} />
+        </span>
+      </div>
+      {fields === undefined ? <pre tabIndex={0}>{plain}</pre> : (
+        <dl class="fields" tabIndex={0}>
+          {Object.entries(fields).map(([key, value]) => (
+            <div key={key}>
+              <dt>
+                <button
+                  type="button"
+                  class="chip"
+                  title="Search for lines with the same"
+                  onClick={() => onQuery({ ...query, ...sameField(key, value) })}
+                >
+                  {key}
+                </button>
+              </dt>
+              <dd>{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+/** Whether something stands between the line and its neighbours. */
+function isNarrowed({ search, level, stream, at }: LogQuery): boolean {
+  return at === 0 && (search !== "" || level !== "" || stream !== "");
+}
+
+/** Lines that say the same in a field. An object is too much to look for. */
+function sameField(key: string, value: unknown): Partial<LogQuery> {
+  const name = literally(JSON.stringify(key));
+  const isPlain = typeof value !== "object" || value === null;
+  const text = isPlain ? literally(JSON.stringify(value)) : "";
+  return { search: `${name}\\s*:\\s*${text}`, isRegex: true, onlyMatches: true };
+}
+
+/** The log around a line, with nothing hidden. */
+function around({ name, stream, text, at }: LogLine, { targets, columns }: LogQuery): LogQuery {
+  return {
+    ...NO_QUERY,
+    targets: targets.length === 0 ? [name] : targets,
+    columns,
+    at,
+    mark: fingerprint(name, stream, text),
+  };
+}
+
+function permalink(line: LogLine, query: LogQuery): string {
+  return new URL(linkTo(["logs"], writeLogQuery(around(line, query))), location.href).href;
+}

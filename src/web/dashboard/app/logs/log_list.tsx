@@ -1,0 +1,276 @@
+/** The lines of a log, of which only those in sight are drawn. */
+
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { LogBuffer, LogLine } from "./log_buffer.ts";
+import { logSize, timeLook, wrap } from "./log_panes.ts";
+import { isPhone } from "../shell/theme.ts";
+import { clock } from "../data/store.ts";
+import { ROW_PX, RowHeights } from "./row_heights.ts";
+import { ansiRuns, type Run } from "./ansi.ts";
+import { counted, dateTime, exactTime, relative } from "../data/format.ts";
+import { levelOf } from "./log_line.ts";
+
+/** How the list is drawn. */
+interface LogListProps {
+  readonly buffer: LogBuffer;
+  readonly pattern: RegExp | undefined;
+  /** Whether the newest line stays in sight. */
+  readonly follow: Signal<boolean>;
+  /** Position of the line that keys act on; -1 for none. */
+  readonly cursor: Signal<number>;
+  readonly showName: boolean;
+  readonly hueOf: (name: string) => number;
+  readonly onOpen: (index: number) => void;
+}
+
+const OVERSCAN = 10;
+/** Characters of the time and of the margin beside it. */
+const TIME_COLUMNS = 14;
+const NAME_COLUMNS = { wide: 15, phone: 10 };
+const MARK_COLUMNS = 2;
+const PADDING_PX = 32;
+
+/** The list. */
+export function LogList(props: LogListProps) {
+  const { buffer, follow, cursor, pattern, showName, hueOf, onOpen } = props;
+  const isWrapped = wrap.value;
+  const showTime = timeLook.value !== "none";
+  const now = timeLook.value === "ago" ? clock.value : 0;
+  const version = buffer.version.value;
+  const frame = useRef<HTMLDivElement>(null);
+  const view = useSignal({ top: 0, height: 600, width: 800 });
+  const seen = useRef({ length: 0, dropped: 0 });
+  const columns = isWrapped ? columnsFor(view.value.width, showTime, showName) : 0;
+  const heights = useMemo(() => new RowHeights(columns), [columns, buffer]);
+  heights.update(buffer.shown, buffer.dropped);
+  useView(frame, view, follow);
+  const total = heights.height;
+
+  useLayoutEffect(() => {
+    const element = frame.current!;
+    if (follow.value) element.scrollTop = element.scrollHeight;
+    else if (buffer.dropped > seen.current.dropped) {
+      element.scrollTop -= (buffer.dropped - seen.current.dropped) * ROW_PX;
+    }
+    seen.current.dropped = buffer.dropped;
+    if (follow.value) seen.current.length = buffer.dropped + buffer.shown.length;
+  }, [version, follow.value, total]);
+
+  useLayoutEffect(() => {
+    const element = frame.current!;
+    if (cursor.value < 0) return;
+    const top = heights.top(cursor.value);
+    const { scrollTop, clientHeight } = element;
+    if (top < scrollTop || top > scrollTop + clientHeight - 2 * ROW_PX) {
+      element.scrollTop = top - clientHeight / 3;
+    }
+  }, [cursor.value, heights]);
+
+  const first = Math.max(0, heights.at(view.value.top) - OVERSCAN);
+  const last = Math.min(
+    buffer.shown.length,
+    heights.at(view.value.top + view.value.height) + OVERSCAN,
+  );
+  const news = follow.value ? 0 : buffer.dropped + buffer.shown.length - seen.current.length;
+  return (
+    <div class="log-area">
+      <div
+        ref={frame}
+        class={`log-list${isWrapped ? " wrapped" : ""}`}
+        role="log"
+        aria-live="off"
+        aria-label="Log lines"
+        tabIndex={0}
+      >
+        <div class="log-space" style={{ height: `${total}px` }}>
+          {buffer.shown.slice(first, last).map((line, offset) => {
+            const index = first + offset;
+            return (
+              <LogRow
+                key={line.seq}
+                line={line}
+                top={heights.top(index)}
+                pattern={pattern}
+                isCursor={index === cursor.value}
+                isMatch={isIn(buffer.matches, index)}
+                showName={showName}
+                time={now > 0 ? relative(line.at, now) : showTime ? exactTime(line.at) : ""}
+                hue={hueOf(line.name)}
+                onClick={() => onOpen(index)}
+              />
+            );
+          })}
+        </div>
+      </div>
+      {!follow.value && (
+        <button type="button" class="pill" onClick={() => follow.value = true}>
+          {news > 0 ? `${counted(news, "new line")} ↓` : "Follow ↓"}
+        </button>
+      )}
+    </div>
+  );
+}
+
+const charWidths = new Map<string, number>();
+
+function columnsFor(width: number, showTime: boolean, showName: boolean): number {
+  const charWidth = charWidths.get(logSize.value) ?? measured();
+  charWidths.set(logSize.value, charWidth);
+  const gutter = (showTime ? TIME_COLUMNS : 0) +
+    (showName ? NAME_COLUMNS[isPhone.value ? "phone" : "wide"] : 0) + MARK_COLUMNS;
+  const columns = Math.floor((width - (isPhone.value ? 16 : PADDING_PX)) / charWidth) - gutter;
+  return Math.max(10, columns);
+}
+
+function measured(): number {
+  const context = document.createElement("canvas").getContext("2d")!;
+  const style = getComputedStyle(document.documentElement);
+  context.font = `${style.getPropertyValue("--log-size")} ${style.getPropertyValue("--mono")}`;
+  return context.measureText("0".repeat(100)).width / 100;
+}
+
+/** Whether a sorted list holds a number. */
+function isIn(sorted: readonly number[], wanted: number): boolean {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === wanted;
+}
+
+/** How a line is drawn. */
+interface LogRowProps {
+  readonly line: LogLine;
+  /** Pixels from the top of the list. */
+  readonly top: number;
+  readonly pattern: RegExp | undefined;
+  readonly isCursor: boolean;
+  readonly isMatch: boolean;
+  readonly showName: boolean;
+  /** As it is written; empty when it is not. */
+  readonly time: string;
+  /** Which of the colours for names is this app's. */
+  readonly hue: number;
+  readonly onClick: () => void;
+}
+
+/** A line may be megabytes long; so much of it is drawn. */
+const MAX_DRAWN = 10_000;
+
+/** The line. */
+function LogRow(props: LogRowProps) {
+  const { line, top, pattern, isCursor, isMatch, showName, time, hue, onClick } = props;
+  const drawn = line.text.length > MAX_DRAWN ? `${line.text.slice(0, MAX_DRAWN)} …` : line.text;
+  const runs = ansiRuns(drawn);
+  const plain = runs.map(({ text }) => text).join("");
+  const look = [
+    "log-row",
+    line.stream === "stderr" ? "is-stderr" : "",
+    `level-${levelOf(plain) ?? "none"}`,
+    isCursor ? "is-cursor" : "",
+    isMatch ? "is-match" : "",
+  ];
+  return (
+    <div class={look.join(" ")} style={{ transform: `translateY(${top}px)` }} onClick={onClick}>
+      {time !== "" && <span class="log-time" title={dateTime(line.at)}>{time}</span>}
+      {showName && <span class={`log-name hue-${hue}`} title={line.name}>{line.name}</span>}
+      <span class="log-mark" title={line.stream}>{line.stream === "stderr" ? "!" : " "}</span>
+      <span class="log-text">
+        {marked(runs, plain, pattern).map(({ text, look, hit }, index) =>
+          hit
+            ? <mark key={index} class={look}>{text}</mark>
+            : look === ""
+            ? text
+            : <span key={index} class={look}>{text}</span>
+        )}
+      </span>
+    </div>
+  );
+}
+
+interface MarkedRun extends Run {
+  readonly hit: boolean;
+}
+
+/** Runs parted again where a match begins or ends. */
+function marked(runs: readonly Run[], plain: string, pattern: RegExp | undefined): MarkedRun[] {
+  const hits = pattern === undefined ? [] : hitsIn(plain, pattern);
+  if (hits.length === 0) return runs.map((run) => ({ ...run, hit: false }));
+  const parts: MarkedRun[] = [];
+  let start = 0;
+  for (const { text, look } of runs) {
+    const end = start + text.length;
+    let at = start;
+    for (const [from, to] of hits) {
+      if (to <= at || from >= end) continue;
+      if (from > at) parts.push({ text: plain.slice(at, from), look, hit: false });
+      parts.push({ text: plain.slice(Math.max(at, from), Math.min(to, end)), look, hit: true });
+      at = Math.min(to, end);
+    }
+    if (at < end) parts.push({ text: plain.slice(at, end), look, hit: false });
+    start = end;
+  }
+  return parts;
+}
+
+const MAX_HITS = 200;
+
+function hitsIn(text: string, pattern: RegExp): [number, number][] {
+  const hits: [number, number][] = [];
+  for (const match of text.matchAll(pattern)) {
+    if (match[0] !== "") hits.push([match.index, match.index + match[0].length]);
+    if (hits.length >= MAX_HITS) break;
+  }
+  return hits;
+}
+
+const TOUCHES = ["wheel", "touchmove", "pointerdown", "pointerup", "keydown"];
+const SCROLL_KEYS = ["End", "PageDown", "ArrowDown", " "];
+/** Scrolling goes on for a while after the touch that began it. */
+const INTENT_MS = 1000;
+/** Keeps track of what is in sight; scrolling up ends the following. */
+function useView(
+  frame: { readonly current: HTMLDivElement | null },
+  view: Signal<{ top: number; height: number; width: number }>,
+  follow: Signal<boolean>,
+): void {
+  useEffect(() => {
+    const element = frame.current!;
+    let before = element.scrollTop;
+    let touchedAt = -Infinity;
+    const touched = (event: Event) => {
+      // A click on a line is none, one on the scroll bar is.
+      if (event instanceof PointerEvent && event.target !== element) return;
+      if (event instanceof WheelEvent && event.deltaY <= 0) return;
+      if (event instanceof KeyboardEvent && !SCROLL_KEYS.includes(event.key)) return;
+      touchedAt = performance.now();
+    };
+    // What the page itself scrolls is nobody's wish to follow.
+    const isMeant = () => performance.now() - touchedAt < INTENT_MS;
+    for (const type of TOUCHES) element.addEventListener(type, touched, { passive: true });
+    const look = () => {
+      const { scrollTop, clientHeight, clientWidth, scrollHeight } = element;
+      const atEnd = scrollTop + clientHeight >= scrollHeight - 2;
+      if (scrollTop < before - 2 && !atEnd) follow.value = false;
+      else if (atEnd && scrollTop > before && isMeant()) follow.value = true;
+      before = scrollTop;
+      const { top, height, width } = view.value;
+      if (top === scrollTop && height === clientHeight && width === clientWidth) return;
+      view.value = { top: scrollTop, height: clientHeight, width: clientWidth };
+    };
+    const resized = new ResizeObserver(() => {
+      if (follow.value) element.scrollTop = element.scrollHeight;
+      look();
+    });
+    resized.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      resized.disconnect();
+      element.removeEventListener("scroll", look);
+      for (const type of TOUCHES) element.removeEventListener(type, touched);
+    };
+  }, []);
+}

@@ -1,0 +1,142 @@
+/** The columns of a log view: lines are shared out to them by the name of their app. */
+
+import { effect, signal, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { isPhone } from "../shell/theme.ts";
+import { baseName } from "../process/select.ts";
+import { LogBuffer, type LogLine } from "./log_buffer.ts";
+import { grepOf, type LogQuery } from "./log_query.ts";
+import { type LogSink, LogSource } from "./log_source.ts";
+
+/** One column. */
+export class LogPane {
+  readonly buffer = new LogBuffer();
+  /** Position of the line that keys act on; -1 for none. */
+  readonly cursor = signal(-1);
+  /** Position of the line that is shown in full; -1 for none. */
+  readonly opened = signal(-1);
+  /** The app that it is for; empty when it holds all of them. */
+  readonly target: string;
+
+  /** `target`: a name, or nothing for all. */
+  constructor(target: string) {
+    this.target = target;
+  }
+}
+
+/** All columns of a view. */
+export class LogPanes implements LogSink {
+  readonly list: readonly LogPane[];
+  /** The column that keys act on. */
+  readonly active = signal(0);
+
+  /** One column for each target, or one for all when they are merged. */
+  constructor(targets: readonly string[], isParted: boolean) {
+    this.list = isParted && targets.length > 1
+      ? targets.map((target) => new LogPane(target))
+      : [new LogPane("")];
+  }
+
+  /** The column that keys act on. */
+  get current(): LogPane {
+    return this.list[this.active.value] ?? this.list[0]!;
+  }
+
+  add(lines: readonly Omit<LogLine, "seq">[]): void {
+    if (this.list.length === 1) return this.list[0]!.buffer.add(lines);
+    for (const [name, own] of Map.groupBy(lines, ({ name }) => name)) {
+      const pane = this.list.find(({ target }) => target === name) ??
+        this.list.find(({ target }) => target === baseName(name));
+      pane?.buffer.add(own);
+    }
+  }
+
+  clear(): void {
+    for (const { buffer } of this.list) buffer.clear();
+  }
+}
+
+/** How the time of a line is shown. */
+export type TimeLook = "exact" | "ago" | "none";
+
+const SIZES = ["small", "medium", "large"] as const;
+
+/** How large lines are written. */
+type LogSize = (typeof SIZES)[number];
+
+const KEY = "procsup.log";
+
+const known = stored();
+
+/** Whether long lines go on in the next row. */
+export const wrap = signal(known.wrap ?? isPhone.value);
+/** How times are shown. */
+export const timeLook = signal<TimeLook>(known.time ?? (isPhone.value ? "none" : "exact"));
+/** How large lines are written. */
+export const logSize = signal<LogSize>(known.size ?? "medium");
+
+effect(() => {
+  const look = { wrap: wrap.value, time: timeLook.value, size: logSize.value };
+  document.documentElement.dataset.logSize = logSize.value;
+  try {
+    localStorage.setItem(KEY, JSON.stringify(look));
+  } catch {
+    // Storage is switched off: the choice lasts as long as the page.
+  }
+});
+
+/** The next size, round the end. */
+export function nextSize(): void {
+  logSize.value = SIZES[(SIZES.indexOf(logSize.value) + 1) % SIZES.length]!;
+}
+
+function stored(): { wrap?: boolean; time?: TimeLook; size?: LogSize } {
+  try {
+    const { wrap, time, size } = JSON.parse(localStorage.getItem(KEY) ?? "{}");
+    return {
+      ...(typeof wrap === "boolean" ? { wrap } : {}),
+      ...(["exact", "ago", "none"].includes(time) ? { time } : {}),
+      ...(SIZES.includes(size) ? { size } : {}),
+    };
+  } catch {
+    return {};
+  }
+}
+
+/** Lines before the one that a permalink points at, in milliseconds. */
+const CONTEXT_MS = 30_000;
+const CONTEXT_LINES = 10_000;
+/** Each letter would begin another search of all that there is. */
+const TYPING_MS = 300;
+
+/** Reads into the panes. `lines`: of each app, 0 for all. */
+export function useLogSource(
+  panes: LogPanes,
+  query: LogQuery,
+  lines: number,
+  isAtEnd: () => boolean,
+): LogSource | undefined {
+  const source = useSignal<LogSource | undefined>(undefined);
+  // A permalink is read from a little before its line; leaving it reads from the end again.
+  const since = query.at > 0 && lines > 0 ? query.at - CONTEXT_MS : 0;
+  const grep = grepOf(query);
+  const invert = grep !== undefined && query.invert;
+  useEffect(() => {
+    let opened: LogSource | undefined;
+    const open = () => {
+      opened = new LogSource(panes, {
+        targets: query.targets,
+        lines: grep !== undefined ? 0 : since > 0 ? CONTEXT_LINES : lines,
+        since: grep !== undefined ? 0 : since,
+        grep,
+        invert,
+        isAtEnd,
+      });
+      source.value = opened;
+    };
+    const timer = grep === undefined ? undefined : setTimeout(open, TYPING_MS);
+    if (grep === undefined) open();
+    return () => (clearTimeout(timer), opened?.close());
+  }, [panes, lines, since, grep, invert]);
+  return source.value;
+}

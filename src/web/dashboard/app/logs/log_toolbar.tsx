@@ -1,0 +1,281 @@
+/** What narrows down, searches and steers a log view. */
+
+import { type Signal, useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { downloadLines, downloadWhole } from "./download.ts";
+import { useKeys } from "../shell/keys.ts";
+import { type LogPanes, logSize, nextSize, type TimeLook, timeLook, wrap } from "./log_panes.ts";
+import type { Level, LogQuery, LogStream } from "./log_query.ts";
+import { processList } from "../data/store.ts";
+import { Button, Icon, Menu, useAway } from "../controls/controls.tsx";
+import { StateShape } from "../process/process_figures.tsx";
+import { isMeant } from "../process/select.ts";
+
+/** What it steers. */
+interface LogToolbarProps {
+  readonly query: LogQuery;
+  readonly onQuery: (query: LogQuery) => void;
+  readonly panes: LogPanes;
+  /** Whether what is searched for is a regular expression, where it should be. */
+  readonly isValid: boolean;
+  readonly onMatch: (step: 1 | -1) => void;
+  readonly follow: Signal<boolean>;
+  readonly single: boolean;
+}
+
+/** The bar above the lines. */
+export function LogToolbar(props: LogToolbarProps) {
+  const { query, onQuery, panes, follow, single } = props;
+  return (
+    <div class="log-tools" role="toolbar" aria-label="Log view">
+      {!single && (
+        <AppPicker
+          chosen={query.targets}
+          onChange={(targets) => onQuery({ ...query, targets, at: 0, mark: "" })}
+        />
+      )}
+      <select
+        aria-label="Output"
+        value={query.stream}
+        onChange={({ currentTarget }) =>
+          onQuery({ ...query, stream: currentTarget.value as LogStream | "" })}
+      >
+        <option value="">All output</option>
+        <option value="stdout">stdout</option>
+        <option value="stderr">stderr</option>
+      </select>
+      <select
+        aria-label="Level"
+        value={query.level}
+        onChange={({ currentTarget }) =>
+          onQuery({ ...query, level: currentTarget.value as Level | "" })}
+      >
+        <option value="">All levels</option>
+        <option value="error">Errors</option>
+        <option value="warn">Warnings and up</option>
+        <option value="info">Info and up</option>
+      </select>
+      <LogSearch {...props} />
+      <span class="row tools-end">
+        <Button
+          pressed={follow.value}
+          label="Follow (f)"
+          icon="down"
+          onClick={() => follow.value = !follow.value}
+        >
+          Follow
+        </Button>
+        <Button
+          icon="wrap"
+          kind="quiet"
+          label="Wrap lines (w)"
+          pressed={wrap.value}
+          onClick={() => wrap.value = !wrap.value}
+        />
+        {!single && query.targets.length > 1 && query.targets.length <= MAX_COLUMNS && (
+          <Button
+            icon="columns"
+            kind="quiet"
+            label="Side by side"
+            pressed={query.columns}
+            onClick={() => onQuery({ ...query, columns: !query.columns })}
+          />
+        )}
+        <LogMenu panes={panes} targets={query.targets} />
+      </span>
+    </div>
+  );
+}
+
+/** More of them would show next to nothing. */
+const MAX_COLUMNS = 6;
+
+const SWITCHES = [
+  { key: "isRegex", text: ".*", label: "Regular expression" },
+  { key: "matchCase", text: "Aa", label: "Match case" },
+  { key: "invert", text: "≠", label: "Lines that do not match" },
+  { key: "onlyMatches", text: "▽", label: "Show matches only" },
+] as const;
+
+function LogSearch({ query, onQuery, panes, isValid, onMatch }: LogToolbarProps) {
+  const field = useRef<HTMLInputElement>(null);
+  useKeys({ "/": () => field.current?.focus() });
+  const { buffer, cursor } = panes.current;
+  buffer.version.value;
+  const current = buffer.matches.indexOf(cursor.value);
+  const { search } = query;
+  const count = buffer.matches.length.toLocaleString("en");
+  return (
+    <div class="log-search" role="search">
+      <div class={`search${isValid ? "" : " invalid"}`}>
+        <Icon name="search" />
+        <input
+          ref={field}
+          type="search"
+          aria-label="Search the lines"
+          aria-invalid={!isValid}
+          placeholder="Search"
+          value={search}
+          onInput={({ currentTarget }) => onQuery({ ...query, search: currentTarget.value })}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") (event.preventDefault(), event.currentTarget.blur());
+            if (event.key === "Enter") onMatch(event.shiftKey ? -1 : 1);
+          }}
+        />
+        {SWITCHES.map(({ key, text, label }) => (
+          <button
+            key={key}
+            type="button"
+            class="switch"
+            aria-pressed={query[key]}
+            aria-label={label}
+            title={label}
+            onClick={() => onQuery({ ...query, [key]: !query[key] })}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+      {search !== "" && (
+        <span class="row">
+          <span class="match-count small" role="status">
+            {isValid ? `${current < 0 ? "" : `${current + 1} / `}${count}` : "invalid"}
+          </span>
+          <Button icon="up" kind="quiet" label="Previous match (N)" onClick={() => onMatch(-1)} />
+          <Button icon="down" kind="quiet" label="Next match (n)" onClick={() => onMatch(1)} />
+        </span>
+      )}
+    </div>
+  );
+}
+
+const TIMES: readonly (readonly [TimeLook, string])[] = [
+  ["exact", "Exact times"],
+  ["ago", "How long ago"],
+  ["none", "No times"],
+];
+
+/** The menu. */
+function LogMenu({ panes, targets }: {
+  readonly panes: LogPanes;
+  readonly targets: readonly string[];
+}) {
+  return (
+    <Menu label="More of the log view">
+      {(close) => (
+        <>
+          {TIMES.map(([look, text]) => (
+            <Button
+              key={look}
+              kind="quiet"
+              icon={timeLook.value === look ? "done" : "blank"}
+              pressed={timeLook.value === look}
+              onClick={() => timeLook.value = look}
+            >
+              {text}
+            </Button>
+          ))}
+          <hr />
+          <Button kind="quiet" icon="text" onClick={nextSize}>Text: {logSize.value}</Button>
+          <hr />
+          <Button
+            kind="quiet"
+            icon="download"
+            onClick={close(() =>
+              downloadLines(panes.list.flatMap(({ buffer }) => buffer.shown), targets)
+            )}
+          >
+            Download what is shown
+          </Button>
+          <Button
+            kind="quiet"
+            icon="download"
+            onClick={close(() => void downloadWhole(targets))}
+          >
+            Download all, as written
+          </Button>
+          <hr />
+          <Button kind="quiet" icon="close" onClick={close(() => panes.clear())}>
+            Clear the view; the log stays
+          </Button>
+        </>
+      )}
+    </Menu>
+  );
+}
+
+/** A button that opens a list of apps to tick. */
+function AppPicker(
+  { chosen, onChange }: {
+    readonly chosen: readonly string[];
+    readonly onChange: (chosen: string[]) => void;
+  },
+) {
+  const open = useSignal(false);
+  const search = useSignal("");
+  const frame = useRef<HTMLDivElement>(null);
+  useAway(frame, () => open.value = false);
+  const found = processList.value.filter((process) => isMeant(search.value, process));
+  const toggle = (name: string) =>
+    onChange(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name]);
+  const text = chosen.length === 0
+    ? "All apps"
+    : chosen.length === 1
+    ? chosen[0]!
+    : `${chosen.length} apps`;
+  return (
+    <div
+      class="picker"
+      ref={frame}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") open.value = false;
+      }}
+    >
+      <button
+        type="button"
+        class="button"
+        aria-expanded={open.value}
+        onClick={() => open.value = !open.value}
+      >
+        <span class="clip">{text}</span>
+        <Icon name="down" size={12} />
+      </button>
+      {open.value && (
+        <div class="picker-list">
+          <input
+            type="search"
+            aria-label="Find apps"
+            placeholder="name, ns:web, tag:db"
+            value={search}
+            onInput={({ currentTarget }) => search.value = currentTarget.value}
+          />
+          <div class="row between">
+            <button type="button" class="text-button" onClick={() => onChange([])}>All</button>
+            <button
+              type="button"
+              class="text-button"
+              onClick={() => onChange(found.map(({ name }) => name))}
+            >
+              These {found.length}
+            </button>
+          </div>
+          <ul>
+            {found.map(({ id, name, state }) => (
+              <li key={id}>
+                <label>
+                  <input
+                    type="checkbox"
+                    checked={chosen.includes(name)}
+                    onChange={() => toggle(name)}
+                  />
+                  <StateShape state={state} />
+                  <span class="clip">{name}</span>
+                </label>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,263 @@
+/** The log viewer: of one process on its page, of several on a page of its own. */
+
+import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useKeys } from "../shell/keys.ts";
+import type { LogBuffer } from "./log_buffer.ts";
+import { type LogPane, LogPanes, useLogSource, wrap } from "./log_panes.ts";
+import { fingerprint, type LogQuery, patternOf } from "./log_query.ts";
+import { FIRST_LINES, type LogSource } from "./log_source.ts";
+import { linkTo } from "../data/router.ts";
+import { processList } from "../data/store.ts";
+import { LineDetails } from "./line_details.tsx";
+import { LogList } from "./log_list.tsx";
+import { LogToolbar } from "./log_toolbar.tsx";
+import { StateShape } from "../process/process_figures.tsx";
+import { counted } from "../data/format.ts";
+
+/** What a viewer shows. */
+interface LogViewProps {
+  readonly query: LogQuery;
+  readonly onQuery: (query: LogQuery) => void;
+  /** Whether there is only ever one app in it. */
+  readonly single?: boolean;
+}
+
+const HUES = 8;
+
+/** The viewer. */
+export function LogView({ query, onQuery, single = false }: LogViewProps) {
+  const { targets, columns, search, isRegex, matchCase, level } = query;
+  const lines = useSignal(FIRST_LINES);
+  const follow = useSignal(query.at === 0);
+  const panes = useMemo(() => new LogPanes(targets, columns), [targets.join("\n"), columns]);
+  const source = useLogSource(panes, query, lines.value, () => follow.value);
+  const pattern = useMemo(() => patternOf(query), [search, isRegex, matchCase]);
+  const hueOf = useMemo(() => hues(), []);
+  const pane = panes.current;
+  const { buffer, cursor, opened } = pane;
+  const toMatch = (step: 1 | -1) => {
+    const next = nextMatch(buffer.matches, cursor.value, step);
+    if (next === undefined) return;
+    follow.value = false;
+    cursor.value = next;
+  };
+  const move = (step: number) => {
+    follow.value = false;
+    const from = cursor.value < 0 ? buffer.shown.length : cursor.value;
+    cursor.value = Math.max(0, Math.min(buffer.shown.length - 1, from + step));
+  };
+  useKeys({
+    f: () => follow.value = !follow.value,
+    w: () => wrap.value = !wrap.value,
+    e: () => onQuery({ ...query, level: level === "error" ? "" : "error" }),
+    n: () => toMatch(1),
+    N: () => toMatch(-1),
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => opened.value = opened.value === cursor.value ? -1 : cursor.value,
+    Escape: () => {
+      if (opened.value >= 0) opened.value = -1;
+      else onQuery({ ...query, search: "", deep: false });
+    },
+  });
+  buffer.version.value;
+  const line = buffer.shown[opened.value];
+  return (
+    <div class="log-view">
+      <LogToolbar
+        query={query}
+        onQuery={onQuery}
+        panes={panes}
+        isValid={pattern !== null}
+        onMatch={toMatch}
+        follow={follow}
+        single={single}
+      />
+      <LogStatus
+        panes={panes}
+        source={source}
+        query={query}
+        onQuery={onQuery}
+        hasAll={lines.value === 0 || query.deep}
+        onAll={() => (follow.value = false, lines.value = 0)}
+      />
+      <div class={panes.list.length > 1 ? "log-columns" : "log-column-frame"}>
+        {panes.list.map((one, index) => (
+          <LogColumn
+            key={one.target}
+            pane={one}
+            query={query}
+            pattern={query.invert ? undefined : pattern ?? undefined}
+            follow={follow}
+            showName={!single && targets.length !== 1 && panes.list.length === 1}
+            isLoading={source?.isLoading.value ?? true}
+            hueOf={hueOf}
+            onActive={() => panes.active.value = index}
+          />
+        ))}
+      </div>
+      {line && (
+        <LineDetails
+          line={line}
+          query={query}
+          onQuery={onQuery}
+          onClose={() => opened.value = -1}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Numbers the apps as they come up, for their colours. */
+function hues(): (name: string) => number {
+  const known = new Map(processList.peek().map(({ name }, index) => [name, index % HUES]));
+  return (name) => {
+    if (!known.has(name)) known.set(name, known.size % HUES);
+    return known.get(name)!;
+  };
+}
+
+/** The match after or before a position, round the ends. */
+function nextMatch(matches: readonly number[], from: number, step: 1 | -1): number | undefined {
+  if (matches.length === 0) return undefined;
+  if (from < 0) return step > 0 ? matches[0] : matches.at(-1);
+  const next = step > 0 ? matches.find((at) => at > from) : matches.findLast((at) => at < from);
+  return next ?? (step > 0 ? matches[0] : matches.at(-1));
+}
+
+/** What it shows. */
+interface LogColumnProps {
+  readonly pane: LogPane;
+  readonly query: LogQuery;
+  readonly pattern: RegExp | undefined;
+  readonly follow: Signal<boolean>;
+  readonly showName: boolean;
+  /** Whether lines may still come that were written before. */
+  readonly isLoading: boolean;
+  readonly hueOf: (name: string) => number;
+  /** Somebody turned to this column. */
+  readonly onActive: () => void;
+}
+
+/** The column. */
+function LogColumn(props: LogColumnProps) {
+  const { pane, query, pattern, follow, showName, isLoading, hueOf, onActive } = props;
+  const { buffer, cursor, opened, target } = pane;
+  const { search, isRegex, matchCase, invert, onlyMatches, stream, level } = query;
+  useEffect(() => {
+    cursor.value = opened.value = -1;
+    void buffer.filter(query);
+  }, [buffer, search, isRegex, matchCase, invert, onlyMatches, stream, level]);
+  usePermalink(buffer, query, (index) => {
+    follow.value = false;
+    cursor.value = opened.value = index;
+    onActive();
+  });
+  return (
+    <section class="log-column" aria-label={target || undefined} onPointerDown={onActive}>
+      {target && <ColumnHead name={target} />}
+      <EmptyNote buffer={buffer} isLoading={isLoading} />
+      <LogList
+        buffer={buffer}
+        pattern={pattern}
+        follow={follow}
+        cursor={cursor}
+        showName={showName}
+        hueOf={hueOf}
+        onOpen={(index) => {
+          if (getSelection()?.isCollapsed === false) return;
+          onActive();
+          follow.value = false;
+          cursor.value = index;
+          opened.value = opened.value === index ? -1 : index;
+        }}
+      />
+    </section>
+  );
+}
+
+/** Why there is nothing to see. */
+function EmptyNote({ buffer, isLoading }: { buffer: LogBuffer; isLoading: boolean }) {
+  buffer.version.value;
+  if (buffer.shown.length > 0) return null;
+  const text = isLoading
+    ? "Reading…"
+    : buffer.size === 0
+    ? "Nothing has been written yet"
+    : "No line passes the filter";
+  return <p class="log-note">{text}</p>;
+}
+
+function ColumnHead({ name }: { name: string }) {
+  const process = processList.value.find((one) => one.name === name);
+  return (
+    <h2 class="log-column-head">
+      {process && <StateShape state={process.state} />}
+      <a class="clip" href={linkTo(["processes", name])} title={name}>{name}</a>
+    </h2>
+  );
+}
+
+/** Tells once where the line of a permalink is. */
+function usePermalink(buffer: LogBuffer, query: LogQuery, found: (index: number) => void): void {
+  const sought = useRef(query.mark);
+  useSignalEffect(() => {
+    buffer.version.value;
+    if (sought.current === "") return;
+    const index = buffer.shown.findLastIndex(({ name, stream, text }) =>
+      fingerprint(name, stream, text) === sought.current
+    );
+    if (index < 0) return;
+    sought.current = "";
+    queueMicrotask(() => found(index));
+  });
+}
+
+/** What it tells of. */
+interface LogStatusProps {
+  readonly panes: LogPanes;
+  readonly source: LogSource | undefined;
+  readonly query: LogQuery;
+  readonly onQuery: (query: LogQuery) => void;
+  /** Whether there is nothing older to load. */
+  readonly hasAll: boolean;
+  readonly onAll: () => void;
+}
+
+/** The line between the tools and the lines. */
+function LogStatus({ panes, source, query, onQuery, hasAll, onAll }: LogStatusProps) {
+  let [shown, size, isFiltering] = [0, 0, false];
+  for (const { buffer } of panes.list) {
+    buffer.version.value;
+    shown += buffer.shown.length;
+    size += buffer.size;
+    isFiltering ||= buffer.isFiltering.value;
+  }
+  const { search, deep } = query;
+  const count = shown === size
+    ? counted(shown, "line")
+    : `${shown.toLocaleString("en")} of ${counted(size, "line")}`;
+  const isLoading = source?.isLoading.value ?? false;
+  return (
+    <div class="log-status small">
+      <span role="status">
+        {deep && search !== "" ? `${count} in everything the daemon has kept` : count}
+      </span>
+      {(isLoading || isFiltering) && <span class="spinner" aria-label="Working" role="img" />}
+      {source?.error.value && <span class="bad" role="alert">{source.error}</span>}
+      {!hasAll && search === "" && (
+        <button type="button" class="text-button" onClick={onAll}>Load all there are</button>
+      )}
+      {search !== "" && (
+        <button
+          type="button"
+          class="text-button"
+          onClick={() => onQuery({ ...query, deep: !deep })}
+        >
+          {deep ? "Back to the newest lines" : "Search older lines on the server"}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,193 @@
+/** What a user can do to processes: each shows its progress, and asks first where it destroys. */
+
+import { type Ask, ask, messageOf, processPath } from "../data/api.ts";
+import { refreshSoon } from "../data/feed.ts";
+import { announce, confirmed, type Toast, toast } from "../shell/notices.ts";
+import { go, place, screen } from "../data/router.ts";
+
+/** The verbs of the buttons. */
+export type Verb = "start" | "stop" | "restart" | "reload" | "roll" | "kill" | "flush" | "delete";
+
+interface VerbWords {
+  readonly doing: string;
+  readonly done: string;
+  readonly path: string;
+  readonly ask: Ask;
+  /** Asked before it is done. */
+  readonly warning?: { readonly title: string; readonly text: string; readonly confirm: string };
+}
+
+const POST = { method: "POST" } as const;
+const POST_WAIT = { method: "POST", query: { wait: true } } as const;
+
+const VERBS: Readonly<Record<Verb, VerbWords>> = {
+  start: { doing: "Starting", done: "Started", path: "start", ask: POST_WAIT },
+  restart: { doing: "Restarting", done: "Restarted", path: "restart", ask: POST_WAIT },
+  reload: { doing: "Reloading", done: "Reloaded", path: "reload", ask: POST_WAIT },
+  roll: {
+    doing: "Rolling over",
+    done: "Rolled over",
+    path: "rolling_reload",
+    ask: { method: "POST", body: {} },
+  },
+  stop: {
+    doing: "Stopping",
+    done: "Stopped",
+    path: "stop",
+    ask: POST,
+    warning: {
+      title: "Stop",
+      text: "The stop signal is sent; what has not ended after the timeout is killed.",
+      confirm: "Stop",
+    },
+  },
+  kill: {
+    doing: "Killing",
+    done: "Killed",
+    path: "stop",
+    ask: { method: "POST", query: { force: true } },
+    warning: {
+      title: "Kill",
+      text: "SIGKILL at once: nothing is finished or saved.",
+      confirm: "Kill",
+    },
+  },
+  flush: {
+    doing: "Emptying the logs of",
+    done: "Emptied the logs of",
+    path: "flush",
+    ask: POST,
+    warning: {
+      title: "Empty the logs of",
+      text: "All lines written so far are deleted. This cannot be undone.",
+      confirm: "Empty",
+    },
+  },
+  delete: {
+    doing: "Deleting",
+    done: "Deleted",
+    path: "",
+    ask: { method: "DELETE" },
+    warning: {
+      title: "Delete",
+      text: "It is stopped, and the configuration is forgotten. This cannot be undone.",
+      confirm: "Delete",
+    },
+  },
+};
+
+const AT_ONCE = 4;
+
+/** Longer than this no answer is waited for: the browser can wait for six at a time, in all its tabs. */
+const PATIENCE_MS = 30_000;
+
+/** Toasts of what is being done. */
+const pending = new Map<string, number>();
+
+/** Does it to processes. Returns whether it worked for all of them. */
+export async function act(verb: Verb, names: readonly string[]): Promise<boolean> {
+  if (names.length === 0) return false;
+  const words = VERBS[verb];
+  const whom = names.length === 1 ? names[0]! : `${names.length} processes`;
+  const deed = `${words.doing} ${names.join()}`;
+  const before = pending.get(deed);
+  if (before !== undefined) {
+    toast("busy", `${words.doing} ${whom}…`, { id: before });
+    return false;
+  }
+  if (!await isWanted(words, whom, names)) return false;
+  const id = toast("busy", `${words.doing} ${whom}…`);
+  pending.set(deed, id);
+  const failures = await forAll(names, (name) => askFor(name, words), (count) => {
+    if (names.length > 1) toast("busy", `${words.doing} ${whom}… ${count}/${names.length}`, { id });
+  });
+  pending.delete(deed);
+  refreshSoon();
+  if (failures.length > 0) {
+    announce(`${words.doing} ${whom} failed`);
+    const more = names.length === 1 && verb !== "delete" ? wayTo(whom) : {};
+    const detail = failures.join("\n");
+    toast("failed", `${words.doing} ${whom} failed`, { id, detail, ...more });
+    return false;
+  }
+  announce(`${words.done} ${whom}`);
+  const undo = verb === "stop"
+    ? { action: { label: "Start again", run: () => void act("start", names) } }
+    : {};
+  toast("done", `${words.done} ${whom}`, { id, ...undo });
+  return true;
+}
+
+/** Asks first where something cannot be taken back. */
+async function isWanted(
+  { warning }: VerbWords,
+  whom: string,
+  names: readonly string[],
+): Promise<boolean> {
+  if (warning === undefined) return true;
+  const list = names.length === 1
+    ? ""
+    : ` It is about ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}.`;
+  return await confirmed(`${warning.title} ${whom}?`, warning.text + list, warning.confirm);
+}
+
+async function askFor(name: string, { path, ask: how }: VerbWords): Promise<void> {
+  const signal = how === POST_WAIT ? AbortSignal.timeout(PATIENCE_MS) : undefined;
+  try {
+    await ask(processPath(name, path), { ...how, ...(signal ? { signal } : {}) });
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+    throw new Error(
+      `Not up after ${PATIENCE_MS / 1000} s; the daemon goes on with it`,
+    );
+  }
+}
+
+/** To where its last words are, for whom they are not in sight already. */
+function wayTo(name: string): Pick<Toast, "action"> {
+  const isThere = screen.value === "process" && place.value.path[1] === name;
+  return isThere ? {} : { action: { label: "Why", run: () => go(["processes", name]) } };
+}
+
+/** Runs a few at a time. Returns what went wrong. */
+async function forAll(
+  names: readonly string[],
+  run: (name: string) => Promise<unknown>,
+  progress: (done: number) => void,
+): Promise<string[]> {
+  const failures: string[] = [];
+  const left = [...names];
+  let done = 0;
+  const worker = async () => {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) {
+      try {
+        await run(name);
+      } catch (error) {
+        failures.push(names.length === 1 ? messageOf(error) : `${name}: ${messageOf(error)}`);
+      }
+      progress(++done);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return failures;
+}
+
+/** Any other request that shows its progress. Returns its answer, undefined when it failed. */
+export async function run<T>(
+  words: { doing: string; done: string },
+  path: string,
+  how: Ask,
+): Promise<T | undefined> {
+  const id = toast("busy", `${words.doing}…`);
+  try {
+    const answer = await ask<T>(path, how);
+    toast("done", words.done, { id });
+    announce(words.done);
+    refreshSoon();
+    return answer;
+  } catch (error) {
+    toast("failed", `${words.doing} failed`, { id, detail: messageOf(error) });
+    announce(`${words.doing} failed`);
+    return undefined;
+  }
+}

@@ -1,0 +1,180 @@
+/** Questions that an action on a process needs answered: how many instances, which signal, which keys. */
+
+import { signal, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { run } from "./actions.ts";
+import { ask, messageOf, processPath } from "../data/api.ts";
+import { refreshSoon } from "../data/feed.ts";
+import { announce, toast } from "../shell/notices.ts";
+import { go } from "../data/router.ts";
+import { baseName } from "./select.ts";
+import { processList } from "../data/store.ts";
+import type { ReconfigureResult } from "../data/types.ts";
+import { Button, Dialog } from "../controls/controls.tsx";
+import { Field } from "../controls/field.tsx";
+import { readObject } from "../data/format.ts";
+
+/** Which window is open, and about which process. */
+export const processDialog = signal<
+  { readonly kind: keyof typeof WINDOWS; readonly name: string } | undefined
+>(undefined);
+
+const SIGNALS = ["SIGHUP", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGTERM", "SIGCONT", "SIGSTOP"];
+
+/** The window, when one is open. */
+export function ProcessDialogs() {
+  const open = processDialog.value;
+  if (open === undefined) return null;
+  const Window = WINDOWS[open.kind];
+  return <Window name={open.name} onClose={() => processDialog.value = undefined} />;
+}
+
+const WINDOWS = { scale: ScaleDialog, signal: SignalDialog, change: ChangeDialog };
+
+interface WindowProps {
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+function ScaleDialog({ name, onClose }: WindowProps) {
+  const base = baseName(name);
+  const now = processList.value.filter((process) => baseName(process.name) === base).length;
+  const count = useSignal(now);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    onClose();
+    const words = {
+      doing: `Scaling ${base} to ${count.value}`,
+      done: `${base} has ${count.value} now`,
+    };
+    void run(words, processPath(base, "scale"), {
+      method: "POST",
+      body: { instances: count.value },
+    }).then((answer) => answer && go(["processes"], new URLSearchParams({ q: base })));
+  };
+  return (
+    <Dialog title={`Scale ${base}`} onClose={onClose}>
+      <form onSubmit={submit}>
+        <label>
+          Instances
+          <input
+            type="number"
+            min={1}
+            max={1024}
+            required
+            value={count.value}
+            onInput={({ currentTarget }) => count.value = currentTarget.valueAsNumber}
+          />
+        </label>
+        <p class="faint small">There {now === 1 ? "is 1" : `are ${now}`} now.</p>
+        <div class="row end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" submits>Scale</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function SignalDialog({ name, onClose }: WindowProps) {
+  const chosen = useSignal(SIGNALS[0]!);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    onClose();
+    const words = {
+      doing: `Sending ${chosen.value} to ${name}`,
+      done: `Sent ${chosen.value} to ${name}`,
+    };
+    void run(words, processPath(name, "signal"), {
+      method: "POST",
+      body: { signal: chosen.value },
+    });
+  };
+  return (
+    <Dialog title={`Send a signal to ${name}`} onClose={onClose}>
+      <form onSubmit={submit}>
+        <label>
+          Signal
+          <select
+            value={chosen.value}
+            onChange={({ currentTarget }) => chosen.value = currentTarget.value}
+          >
+            {SIGNALS.map((signal) => <option key={signal}>{signal}</option>)}
+          </select>
+        </label>
+        <div class="row end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" submits>Send</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+const EXAMPLE = '{ "max_memory": "1GB", "env": { "DEBUG": null } }';
+
+/** The window; it stays open while something is wrong. */
+function ChangeDialog({ name, onClose }: { name: string; onClose: () => void }) {
+  const base = baseName(name);
+  const text = useSignal("");
+  const error = useSignal("");
+  const isBusy = useSignal(false);
+  // It may be closed before the answer comes, and another one be open.
+  const isOpen = useRef(true);
+  useEffect(() => () => void (isOpen.current = false), []);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    isBusy.value = true;
+    error.value = "";
+    try {
+      tell(base, await change(base, text.value));
+      if (isOpen.current) onClose();
+    } catch (reason) {
+      if (isOpen.current) error.value = messageOf(reason);
+      else toast("failed", `Changing ${base} failed`, { detail: messageOf(reason) });
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return (
+    <Dialog title={`Change ${base}`} onClose={onClose}>
+      <form onSubmit={(event) => void submit(event)}>
+        <Field
+          name="keys"
+          label="Keys to change, as JSON"
+          rows={5}
+          required
+          value={text}
+          placeholder={EXAMPLE}
+          error={error.value || undefined}
+        />
+        <p class="faint small">
+          What is not named stays as it is, null takes a key away. Where a key asks for it, all
+          instances are reloaded, one by one. Its file, when applied again, has the last word.
+        </p>
+        <div class="row end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" submits disabled={isBusy.value}>
+            {isBusy.value ? "Changing…" : "Change"}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+async function change(base: string, text: string): Promise<ReconfigureResult> {
+  const body = readObject("keys", text);
+  const result = await ask<ReconfigureResult>(processPath(base), { method: "PATCH", body });
+  refreshSoon();
+  return result;
+}
+
+function tell(base: string, { changes, restarted }: ReconfigureResult): void {
+  const fields = changes.map(({ field }) => field).join(", ");
+  const text = fields === ""
+    ? `${base} is like that already`
+    : `Changed ${fields} of ${base}${restarted ? " and reloaded it" : ""}`;
+  toast("done", text);
+  announce(text);
+}

@@ -1,0 +1,146 @@
+/** The figures of one process, each drawn anew by itself. */
+
+import { recent, round, type Sample } from "./history.ts";
+import { clock, ports } from "../data/store.ts";
+import type { ProcessJson, State } from "../data/types.ts";
+import { bytes, percent, relative, span } from "../data/format.ts";
+
+const SHOWN_PORTS = 2;
+
+/** What it waits for: the time of its next start, others, the clock. */
+export function Awaited(
+  { process: { next_restart_at, state, last_reason, config } }: { process: ProcessJson },
+) {
+  if (state === "stopped" && config.cron !== undefined) return <span class="health">cron</span>;
+  if (state !== "waiting") return null;
+  const reason = next_restart_at === null
+    ? last_reason.replace(/^waiting /, "")
+    : `again ${relative(Date.parse(next_restart_at), clock.value)}`;
+  return <span class="health clip" title={last_reason}>{reason}</span>;
+}
+
+/** CPU now and over the last minute. */
+export function Cpu({ id, now }: { id: string; now: number }) {
+  round.value;
+  return (
+    <span class="measure">
+      <Sparkline samples={recent(id, 60_000)} value={({ cpu }) => cpu} most={10} />
+      <span class="number" title="CPU, percent of one core">{percent(now)}</span>
+    </span>
+  );
+}
+
+/** Memory now and over the last minute. */
+export function Memory({ id, now }: { id: string; now: number }) {
+  round.value;
+  return (
+    <span class="measure memory">
+      <Sparkline samples={recent(id, 60_000)} value={({ memory }) => memory} most={now * 1.5} />
+      <span class="number" title="Resident memory">{bytes(now)}</span>
+    </span>
+  );
+}
+
+/** What it listens on: the first ones, all of them on hover. */
+export function Ports({ id }: { id: string }) {
+  const known = ports.value.get(id) ?? [];
+  if (known.length === 0) return null;
+  const more = known.length - SHOWN_PORTS;
+  return (
+    <span class="number" title={`Listens on ${known.join(", ")}`}>
+      {known.slice(0, SHOWN_PORTS).map((port) => `:${port}`).join(" ")}
+      {more > 0 && <span class="faint">{` +${more}`}</span>}
+    </span>
+  );
+}
+
+/** How long it has been up, or when it ended. */
+export function Uptime(
+  { process: { state, started_at, finished_at, pid } }: { process: ProcessJson },
+) {
+  if (started_at !== null && pid !== 0) return <>{span(clock.value - Date.parse(started_at))}</>;
+  if (state === "waiting" || finished_at === null) return <>–</>;
+  return <span class="faint">{relative(Date.parse(finished_at), clock.value)}</span>;
+}
+
+const SHAPES: Readonly<Record<State, string>> = {
+  running: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2z",
+  starting: "M8 1.5a6.5 6.5 0 1 0 0 13v-2a4.5 4.5 0 0 1 0-9zM8 1.5a6.5 6.5 0 0 1 0 13z",
+  stopping: "M8 1.5a6.5 6.5 0 1 1 0 13v-2a4.5 4.5 0 0 0 0-9zM8 1.5a6.5 6.5 0 0 0 0 13z",
+  stopped: "M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zm0 2a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9z",
+  waiting: "M3 1h10v3L9.5 8l3.5 4v3H3v-3l3.5-4L3 4z",
+  crashed: "M8 1l7.5 13.5H.5z",
+  errored: "M4.8 1h6.4L15 4.8v6.4L11.2 15H4.8L1 11.2V4.8z",
+};
+
+/** The shape alone. */
+export function StateShape({ state, size = 10 }: { state: State; size?: number }) {
+  return (
+    <svg
+      class={`shape is-${state}`}
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      aria-hidden="true"
+    >
+      <path d={SHAPES[state]} />
+    </svg>
+  );
+}
+
+/** Shape and word. */
+export function StateBadge({ state }: { state: State }) {
+  return (
+    <span class={`badge is-${state}`}>
+      <StateShape state={state} />
+      {state}
+    </span>
+  );
+}
+
+/** What the health checks say, where there are any. */
+export function HealthBadge(
+  { process }: { process: Pick<ProcessJson, "health" | "state" | "ready"> },
+) {
+  const { health, state, ready } = process;
+  if (health === "healthy") return <span class="health is-healthy">✓ healthy</span>;
+  if (health === "unhealthy") return <span class="health is-unhealthy">✗ unhealthy</span>;
+  if (state === "running" && !ready) return <span class="health">not ready</span>;
+  return null;
+}
+
+const [WIDTH, HEIGHT] = [64, 18];
+
+/** How it is drawn. */
+interface SparklineProps {
+  readonly samples: readonly Sample[];
+  readonly value: (sample: Sample) => number;
+  /** At the top; grows with what is shown. */
+  readonly most: number;
+  /** Milliseconds that it shows. */
+  readonly ms?: number;
+}
+
+/** Drawn for the eye only: the figure stands beside it. */
+export function Sparkline({ samples, value, most, ms = 60_000 }: SparklineProps) {
+  const end = samples.at(-1)?.at ?? 0;
+  const top = Math.max(most, ...samples.map(value)) || 1;
+  const points = samples.map((sample) => {
+    const x = WIDTH - (end - sample.at) / ms * WIDTH;
+    const y = HEIGHT - 1 - value(sample) / top * (HEIGHT - 3);
+    return `${x.toFixed(1)} ${y.toFixed(1)}`;
+  });
+  const line = points.length < 2 ? "" : `M${points.join("L")}`;
+  const left = points[0]?.split(" ")[0] ?? "0";
+  return (
+    <svg
+      class="spark"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      {line && <path class="area" d={`${line}L${WIDTH} ${HEIGHT}L${left} ${HEIGHT}Z`} />}
+      <path class="line" d={line} />
+    </svg>
+  );
+}

@@ -1,0 +1,83 @@
+/** What narrows down the table: the search field, the states, the grouping. */
+
+import { useRef } from "preact/hooks";
+import { useKeys } from "../shell/keys.ts";
+import { linkTo, place, setParams } from "../data/router.ts";
+import { mayAdminister, processList, stateCounts } from "../data/store.ts";
+import { STATES } from "../data/types.ts";
+import { Icon } from "../controls/controls.tsx";
+import { StateShape } from "./process_figures.tsx";
+import { counted } from "../data/format.ts";
+
+/** The bar above the table. `shown`: how many processes pass. */
+export function ProcessFilters({ shown }: { shown: number }) {
+  const field = useRef<HTMLInputElement>(null);
+  const { params } = place.value;
+  const total = processList.value.length;
+  useKeys({ "/": () => field.current?.focus() });
+  return (
+    <div class="page-head">
+      <h1>
+        Processes{" "}
+        <span class="faint count">{shown === total ? total : `${shown} of ${total}`}</span>
+      </h1>
+      <span class="unseen" role="status">{counted(shown, "process", "processes")} shown</span>
+      <div class="search">
+        <Icon name="search" />
+        <input
+          ref={field}
+          type="search"
+          aria-label="Search processes"
+          placeholder="name, ns:web, tag:db, label:k=v"
+          value={params.get("q") ?? ""}
+          onInput={(event) => setParams({ q: event.currentTarget.value })}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") (event.preventDefault(), event.currentTarget.blur());
+          }}
+        />
+        <kbd aria-hidden="true">/</kbd>
+      </div>
+      <label class="group-by">
+        <span class="unseen">Group by</span>
+        <select
+          value={params.get("group") ?? ""}
+          onChange={(event) => setParams({ group: event.currentTarget.value })}
+        >
+          <option value="">No groups</option>
+          <option value="namespace">By namespace</option>
+          <option value="app">By app</option>
+          <option value="tag">By tag</option>
+        </select>
+      </label>
+      {mayAdminister.value && (
+        <a class="button primary" href={linkTo(["start"])}>
+          <Icon name="add" />
+          <span>Start</span>
+        </a>
+      )}
+      <StateFilter />
+    </div>
+  );
+}
+
+function StateFilter() {
+  const chosen = place.value.params.get("state") ?? "";
+  const present = STATES.filter((state) => stateCounts.value.has(state) || state === chosen);
+  if (present.length < 2 && chosen === "") return null;
+  return (
+    <div class="chips" role="group" aria-label="State">
+      {present.map((state) => (
+        <button
+          key={state}
+          type="button"
+          class="chip"
+          aria-pressed={chosen === state}
+          onClick={() => setParams({ state: chosen === state ? "" : state })}
+        >
+          <StateShape state={state} />
+          {state} <span class="chip-count">{stateCounts.value.get(state) ?? 0}</span>
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,213 @@
+/** What the health checks of a process said. */
+
+import { processPath } from "../data/api.ts";
+import { usePolled } from "../data/polled.ts";
+import { clock } from "../data/store.ts";
+import type { HealthCheckJson, HistoryJson, HookRunJson, ProcessJson } from "../data/types.ts";
+import { Empty, Loading } from "../controls/controls.tsx";
+import { HealthBadge } from "./process_figures.tsx";
+import { Strip } from "../controls/tabs.tsx";
+import { plainLine } from "../logs/ansi.ts";
+import { dateTime, percent, relative, shortSpan } from "../data/format.ts";
+
+const EVERY_MS = 3000;
+
+/** The tab. */
+export function ProcessHealth({ process }: { process: ProcessJson }) {
+  const { name, health, pid } = process;
+  const path = processPath(name, "history");
+  const { data, error } = usePolled<HistoryJson>(path, EVERY_MS, `${health} ${pid}`);
+  const config = process.config.health_check as Record<string, unknown> | undefined;
+  const checks = data.value?.health ?? [];
+  if (config === undefined && checks.length === 0) {
+    return (
+      <Empty title="Nothing checks its health">
+        <code>health_check: {"{ type: http, url: http://127.0.0.1:8080/healthz }"}</code>{" "}
+        in its configuration does; also tcp and command.
+      </Empty>
+    );
+  }
+  if (error.value) return <p class="bad" role="alert">{error}</p>;
+  if (data.value === undefined) return <Loading />;
+  return (
+    <>
+      <Figures process={process} config={config ?? {}} checks={checks} />
+      {checks.length === 0
+        ? <p class="faint">No check has run since the daemon started.</p>
+        : <Checks checks={checks} />}
+    </>
+  );
+}
+
+function Figures({ process, config, checks }: {
+  readonly process: ProcessJson;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly checks: readonly HealthCheckJson[];
+}) {
+  const good = checks.filter(({ ok }) => ok);
+  const times = good.map(({ latency }) => latency / 1e6).sort((a, b) => a - b);
+  const what = config.url ?? config.tcp_endpoint ?? config.command ?? "";
+  const slowest = Math.max(1, ...checks.map(({ latency }) => latency));
+  return (
+    <section class="panel">
+      <div class="row wrap between">
+        <div>
+          <p>
+            <strong>{String(config.type ?? "check")}</strong> <code>{String(what)}</code>{" "}
+            <HealthBadge process={process} />
+          </p>
+          <p class="faint small">
+            every {String(config.interval ?? "–")}, answer within{" "}
+            {String(config.timeout ?? "–")}, unhealthy after {String(config.retries ?? "–")}{" "}
+            failures in a row
+          </p>
+        </div>
+        {checks.length > 0 && (
+          <p class="number small">
+            {percent(good.length / checks.length * 100)} of {checks.length} passed
+            {times.length > 0 && (
+              <span class="faint">
+                {` · half within ${shortSpan(times[times.length >> 1]!)}, slowest ${
+                  shortSpan(times.at(-1)!)
+                }`}
+              </span>
+            )}
+          </p>
+        )}
+      </div>
+      {checks.length > 0 && (
+        <div class="strip-frame" tabIndex={0} role="region" aria-label="Last checks">
+          <Strip
+            label={`${good.length} of the last ${checks.length} checks passed`}
+            bars={checks.map(({ ok, at, latency, message }) => ({
+              ok,
+              size: latency / slowest,
+              title: `${dateTime(Date.parse(at))}: ${ok ? "ok" : message}, ${
+                shortSpan(latency / 1e6)
+              }`,
+            }))}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Checks({ checks }: { checks: readonly HealthCheckJson[] }) {
+  return (
+    <div class="table-frame">
+      <table class="history">
+        <caption class="unseen">Health checks, the newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Result</th>
+            <th scope="col" class="number">Took</th>
+            <th scope="col" class="wide">What was wrong</th>
+          </tr>
+        </thead>
+        <tbody>
+          {checks.toReversed().map(({ at, ok, message, latency }) => (
+            <tr key={at}>
+              <td class="number" title={dateTime(Date.parse(at))}>
+                {relative(Date.parse(at), clock.value)}
+              </td>
+              <td>
+                <span class={ok ? "is-running" : "is-crashed"}>{ok ? "✓ ok" : "✗ failed"}</span>
+              </td>
+              <td class="number">{shortSpan(latency / 1e6)}</td>
+              <td class="wide">{plainLine(message)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const REFRESH_MS = 5000;
+
+/** The tab. */
+export function ProcessHooks({ process }: { process: ProcessJson }) {
+  const { name, state, pid } = process;
+  const path = processPath(name, "history");
+  const { data, error } = usePolled<HistoryJson>(path, REFRESH_MS, `${state} ${pid}`);
+  const configured = Object.entries(process.config.hooks ?? {});
+  const runs = data.value?.hooks ?? [];
+  if (configured.length === 0 && runs.length === 0) {
+    return (
+      <Empty title="It has no hooks">
+        <code>hooks: {'{ pre_start: { command: "./migrate" } }'}</code>{" "}
+        in its configuration runs something around a start, a stop or a reload.
+      </Empty>
+    );
+  }
+  if (error.value) return <p class="bad" role="alert">{error}</p>;
+  if (data.value === undefined) return <Loading />;
+  return (
+    <>
+      <section class="panel">
+        <h2>Configured</h2>
+        <dl class="facts">
+          {configured.map(([hook, value]) => (
+            <div key={hook}>
+              <dt>{hook}</dt>
+              <dd>
+                <code>{commandOf(value)}</code>{" "}
+                <LastRun run={runs.findLast((r) => r.hook === hook)} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+      {runs.length === 0
+        ? <p class="faint">None has run since the daemon started.</p>
+        : (
+          <section class="panel">
+            <h2>Last runs</h2>
+            <ol class="runs">
+              {runs.toReversed().map((run) => <Run key={`${run.at} ${run.hook}`} run={run} />)}
+            </ol>
+          </section>
+        )}
+    </>
+  );
+}
+
+function Run({ run }: { run: HookRunJson }) {
+  const { hook, at, duration, output } = run;
+  const lines = output.trimEnd().split("\n").map(plainLine);
+  return (
+    <li>
+      <p class="row wrap">
+        <strong>{hook}</strong>
+        <Verdict run={run} />
+        <span class="faint small number">
+          {shortSpan(duration / 1e6)} ·{" "}
+          <time title={dateTime(Date.parse(at))}>{relative(Date.parse(at), clock.value)}</time>
+        </span>
+      </p>
+      {output.trim() !== "" && <pre class="stderr" tabIndex={0}>{lines.join("\n")}</pre>}
+    </li>
+  );
+}
+
+function LastRun({ run }: { run: HookRunJson | undefined }) {
+  return run === undefined ? <span class="faint small">has not run</span> : <Verdict run={run} />;
+}
+
+function Verdict({ run: { ok, exit_code, timed_out } }: { run: HookRunJson }) {
+  const why = timed_out
+    ? "timed out"
+    : exit_code === null
+    ? "did not finish"
+    : `exit code ${exit_code}`;
+  return <span class={`small ${ok ? "is-running" : "is-crashed"}`}>{ok ? "✓ ok" : `✗ ${why}`}
+  </span>;
+}
+
+function commandOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  const { command, args = [] } = value as { command?: unknown; args?: unknown[] };
+  return [command, ...args].flat().join(" ");
+}

@@ -1,0 +1,235 @@
+/** All processes: searched, sorted, grouped and selected. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { act, type Verb } from "./actions.ts";
+import { useKeys } from "../shell/keys.ts";
+import { isPhone } from "../shell/theme.ts";
+import { usePolled } from "../data/polled.ts";
+import { go, linkTo, place, setParams } from "../data/router.ts";
+import { baseName, byKey, isMeant, type SortKey } from "./select.ts";
+import { mayAdminister, mayOperate, ports, processes, processList } from "../data/store.ts";
+import type { PortsJson, ProcessJson, State } from "../data/types.ts";
+import { Button, Empty, Icon, type IconName, Loading, NothingYet } from "../controls/controls.tsx";
+import { ProcessFilters } from "./process_filters.tsx";
+import { type Group, ProcessCard, ProcessTable } from "./process_table.tsx";
+import { counted } from "../data/format.ts";
+
+const SORT_KEYS: readonly SortKey[] = [
+  "name",
+  "state",
+  "cpu",
+  "memory",
+  "uptime",
+  "restarts",
+  "id",
+];
+
+/** The screen. */
+export function Processes() {
+  const { params } = place.value;
+  const search = params.get("q") ?? "";
+  const state = params.get("state") as State | null;
+  const sort = SORT_KEYS.find((key) => key === params.get("sort")) ?? "id";
+  const descending = params.get("dir") === "desc";
+  const groupBy = params.get("group") ?? "";
+  const shown = useMemo(() => {
+    const found = processList.value
+      .filter((process) => isMeant(search, process) && (state === null || process.state === state))
+      .sort(byKey(sort));
+    return descending ? found.reverse() : found;
+  }, [processList.value, search, state, sort, descending]);
+  const selected = useSignal<ReadonlySet<string>>(new Set());
+  const chosen = shown.filter(({ id }) => selected.value.has(id));
+  const toggle = useRef((id: string) => {
+    const next = new Set(selected.value);
+    if (!next.delete(id)) next.add(id);
+    selected.value = next;
+  });
+  const clear = () => selected.value = new Set();
+  useProcessKeys(shown, chosen, toggle.current, clear);
+  usePorts();
+  if (processes.value === null) return <Loading />;
+  const groups = grouped(shown, groupBy);
+  return (
+    <>
+      <ProcessFilters shown={shown.length} />
+      {shown.length === 0 && <NothingHere isFiltered={processList.value.length > 0} />}
+      {shown.length > 0 && (isPhone.value
+        ? <Cards groups={groups} selected={selected.value} onSelect={toggle.current} />
+        : (
+          <ProcessTable
+            groups={groups}
+            sort={sort}
+            descending={descending}
+            selected={selected.value}
+            onSelect={toggle.current}
+            onSelectAll={() =>
+              selected.value = chosen.length === shown.length
+                ? new Set()
+                : new Set(shown.map(({ id }) => id))}
+          />
+        ))}
+      <BulkBar names={chosen.map(({ name }) => name)} onClear={clear} />
+    </>
+  );
+}
+
+function Cards(
+  { groups, selected, onSelect }: {
+    readonly groups: readonly Group[];
+    readonly selected: ReadonlySet<string>;
+    readonly onSelect: (id: string) => void;
+  },
+) {
+  return (
+    <>
+      {groups.map(({ title, members }) => (
+        <section key={title} aria-label={title || "Processes"}>
+          {title && <h2 class="group-title">{title}</h2>}
+          <ul class="cards">
+            {members.map((process) => (
+              <ProcessCard
+                key={process.id}
+                process={process}
+                selected={selected.has(process.id)}
+                onSelect={onSelect}
+              />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function NothingHere({ isFiltered }: { isFiltered: boolean }) {
+  if (!isFiltered) return <NothingYet />;
+  return (
+    <Empty title="Nothing matches">
+      Words that work: a part of a name, <code>ns:web</code>, <code>tag:db</code>,{" "}
+      <code>label:team=core</code>, <code>running</code>, and <code>-</code>{" "}
+      before one for all others.
+    </Empty>
+  );
+}
+
+function grouped(shown: readonly ProcessJson[], by: string): Group[] {
+  const titleOf = GROUP_TITLES[by];
+  if (titleOf === undefined) return [{ title: "", members: shown }];
+  return [...Map.groupBy(shown, titleOf)].map(([title, members]) => ({ title, members }))
+    .sort((a, b) => a.title < b.title ? -1 : 1);
+}
+
+const GROUP_TITLES: Readonly<Record<string, (process: ProcessJson) => string>> = {
+  namespace: ({ namespace }) => namespace,
+  app: ({ name }) => baseName(name),
+  tag: ({ tags }) => tags[0] === undefined ? "no tag" : `#${tags[0]}`,
+};
+
+function rowOf(process: ProcessJson | undefined): HTMLElement | null {
+  if (process === undefined) return null;
+  return document.querySelector<HTMLElement>(`[data-row="${CSS.escape(process.name)}"]`);
+}
+
+/** Keys act on what is selected, else on the row that has the focus. */
+function useProcessKeys(
+  shown: readonly ProcessJson[],
+  chosen: readonly ProcessJson[],
+  toggle: (id: string) => void,
+  clear: () => void,
+): void {
+  const focused = () => {
+    const name = document.activeElement?.closest<HTMLElement>("[data-row]")?.dataset.row;
+    return shown.findIndex((process) => process.name === name);
+  };
+  const move = (step: number) => {
+    const next = Math.max(0, Math.min(shown.length - 1, focused() + step));
+    rowOf(shown[next])?.querySelector<HTMLElement>("a")?.focus();
+  };
+  const withNames = (then: (names: string[]) => void) => () => {
+    const one = shown[focused()];
+    const names = chosen.length > 0 ? chosen : one === undefined ? [] : [one];
+    if (names.length > 0) then(names.map(({ name }) => name));
+  };
+  const doing = (verb: Verb) => withNames((names) => mayOperate.value && void act(verb, names));
+  useKeys({
+    j: () => move(1),
+    k: () => move(focused() < 0 ? 1 : -1),
+    x: () => shown[focused()] && toggle(shown[focused()]!.id),
+    s: doing("start"),
+    S: doing("stop"),
+    ".": () => rowOf(shown[focused()])?.querySelector<HTMLElement>("[aria-label^='More']")?.click(),
+    r: doing("restart"),
+    R: doing("reload"),
+    l: withNames((names) => go(["logs"], new URLSearchParams(names.map((name) => ["t", name])))),
+    Escape: () => {
+      if (chosen.length > 0) clear();
+      else setParams({ q: "" });
+    },
+  });
+}
+
+const VERBS: readonly { verb: Verb; icon: IconName; text: string }[] = [
+  { verb: "start", icon: "start", text: "Start" },
+  { verb: "stop", icon: "stop", text: "Stop" },
+  { verb: "restart", icon: "restart", text: "Restart" },
+  { verb: "reload", icon: "reload", text: "Reload" },
+  { verb: "roll", icon: "reload", text: "Roll" },
+];
+
+/** The bar, while something is selected. */
+function BulkBar({ names, onClear }: { names: readonly string[]; onClear: () => void }) {
+  if (names.length === 0) return null;
+  const logs = linkTo(["logs"], new URLSearchParams(names.map((name) => ["t", name])));
+  return (
+    <div class="bulk" role="toolbar" aria-label="Selected processes">
+      <strong>{counted(names.length, "selected", "selected")}</strong>
+      {mayOperate.value &&
+        VERBS.map(({ verb, icon, text }) => (
+          <Button
+            key={verb}
+            icon={icon}
+            onClick={() => act(verb, verb === "roll" ? [...new Set(names.map(baseName))] : names)}
+          >
+            {text}
+          </Button>
+        ))}
+      <a class="button" href={logs}>
+        <Icon name="logs" />
+        <span>Logs</span>
+      </a>
+      {mayAdminister.value && (
+        <Button
+          icon="delete"
+          kind="danger"
+          onClick={async () => await act("delete", names) && onClear()}
+        >
+          Delete
+        </Button>
+      )}
+      <Button icon="close" kind="quiet" label="Select nothing" onClick={onClear} />
+    </div>
+  );
+}
+
+const EVERY_MS = 10_000;
+/** An app that has just started takes a moment to listen. */
+const SETTLED_MS = 3000;
+
+/** Asks while the component is shown: soon after something started or ended, and now and then. */
+function usePorts(): void {
+  const { data, reload } = usePolled<readonly PortsJson[]>("/ports", EVERY_MS);
+  const pids = processList.value.map(({ pid }) => pid).join(" ");
+  useEffect(() => {
+    const timer = setTimeout(() => void reload(), SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [pids]);
+  useEffect(() => {
+    const found = data.value;
+    if (found === undefined) return;
+    ports.value = new Map(
+      found.map(({ id, ports }) => [id, [...new Set(ports.map(({ port }) => port))]]),
+    );
+  }, [data.value]);
+}

@@ -1,0 +1,186 @@
+/** Everything that can be done to one process, in a menu beside the button that opened it. */
+
+import { signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { act, type Verb } from "./actions.ts";
+import { go, linkTo } from "../data/router.ts";
+import { baseName, isUp } from "./select.ts";
+import { mayAdminister, mayOperate, processList } from "../data/store.ts";
+import type { ProcessJson } from "../data/types.ts";
+import { Button, Icon, type IconName } from "../controls/controls.tsx";
+import { processDialog } from "./process_dialogs.tsx";
+
+interface Opened {
+  readonly name: string;
+  readonly by: HTMLElement;
+}
+
+const opened = signal<Opened | undefined>(undefined);
+
+const MARGIN = 8;
+
+/** Opens the menu of a process at a button. */
+export function openProcessMenu(name: string, by: HTMLElement): void {
+  opened.value = opened.value?.by === by ? undefined : { name, by };
+}
+
+/** The menu, when it is open. */
+export function ProcessMenu() {
+  const open = opened.value;
+  const process = processList.value.find(({ name }) => name === open?.name);
+  if (open === undefined || process === undefined) return null;
+  return <OpenMenu key={open.name} process={process} by={open.by} />;
+}
+
+function OpenMenu({ process, by }: { process: ProcessJson; by: HTMLElement }) {
+  const ref = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const menu = ref.current!;
+    menu.showPopover();
+    place(menu, by.getBoundingClientRect());
+    menu.querySelector("button")?.focus();
+    const closed = (event: Event) => {
+      if ((event as ToggleEvent).newState === "closed") opened.value = undefined;
+    };
+    const leave = () => opened.value = undefined;
+    menu.addEventListener("toggle", closed);
+    addEventListener("hashchange", leave);
+    return () => {
+      removeEventListener("hashchange", leave);
+      if (menu.contains(document.activeElement)) by.focus();
+      menu.removeEventListener("toggle", closed);
+    };
+  }, []);
+  const done = (then: () => void) => () => {
+    opened.value = undefined;
+    then();
+  };
+  return (
+    <div
+      ref={ref}
+      popover="auto"
+      class="menu-list process-menu"
+      role="group"
+      aria-label={`Actions on ${process.name}`}
+      onKeyDown={(event) => step(event, ref.current!)}
+    >
+      {entriesFor(process).map(({ text, icon, danger, run }) => (
+        <Button key={text} icon={icon} kind={danger ? "danger" : "quiet"} onClick={done(run)}>
+          {text}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+interface Entry {
+  readonly text: string;
+  readonly icon: IconName;
+  readonly danger?: boolean;
+  readonly run: () => void;
+}
+
+function entriesFor(process: ProcessJson): Entry[] {
+  const { name, pid } = process;
+  const verb = (text: string, icon: IconName, verb: Verb, names = [name]): Entry => ({
+    text,
+    icon,
+    run: () => void act(verb, names),
+  });
+  const ask = (text: string, icon: IconName, kind: "scale" | "signal" | "change"): Entry => ({
+    text,
+    icon,
+    run: () => processDialog.value = { kind, name },
+  });
+  const logs: Entry = {
+    text: "Logs",
+    icon: "logs",
+    run: () => go(["processes", name], "tab=logs"),
+  };
+  if (!mayOperate.value) return [logs];
+  const down = !isUp(process) && process.state !== "waiting";
+  const some: readonly (Entry | false)[] = [
+    down ? verb("Start", "start", "start") : verb("Stop…", "stop", "stop"),
+    verb("Restart", "restart", "restart"),
+    verb("Reload", "reload", "reload"),
+    verb("Rolling reload", "reload", "roll", [baseName(name)]),
+    logs,
+    ask("Scale…", "processes", "scale"),
+    mayAdminister.value && ask("Change…", "file", "change"),
+    pid > 0 && ask("Send a signal…", "events", "signal"),
+    verb("Empty logs…", "delete", "flush"),
+    pid > 0 && verb("Kill…", "close", "kill"),
+    mayAdminister.value && { text: "Delete…", icon: "delete", danger: true, run: remove(name) },
+  ];
+  return some.filter((entry) => entry !== false);
+}
+
+function remove(name: string): () => void {
+  return () => void act("delete", [name]).then((isDone) => isDone && go(["processes"]));
+}
+
+/** Below the button, or above where there is no room. */
+function place(menu: HTMLElement, { left, right, top, bottom }: DOMRect): void {
+  const { width, height } = menu.getBoundingClientRect();
+  const x = left + width > innerWidth - MARGIN ? right - width : left;
+  const y = bottom + height > innerHeight - MARGIN ? top - height - 4 : bottom + 4;
+  menu.style.left = `${Math.max(MARGIN, x)}px`;
+  menu.style.top = `${Math.max(MARGIN, y)}px`;
+}
+
+function step(event: KeyboardEvent, menu: HTMLElement): void {
+  const buttons = [...menu.querySelectorAll("button")];
+  const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, j: at + 1, k: at - 1, Home: 0, End: -1 };
+  const to = next[event.key as keyof typeof next];
+  if (to === undefined) return;
+  buttons.at(to % buttons.length)?.focus();
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** The buttons; without the right to use them only the way to its log. */
+export function RowActions({ process }: { process: ProcessJson }) {
+  const { name } = process;
+  const logs = linkTo(["logs"], new URLSearchParams({ t: name }));
+  return (
+    <>
+      {mayOperate.value && (isUp(process) || process.state === "waiting"
+        ? (
+          <Button
+            icon="stop"
+            kind="quiet"
+            label={`Stop ${name}`}
+            onClick={() => act("stop", [name])}
+          />
+        )
+        : (
+          <Button
+            icon="start"
+            kind="quiet"
+            label={`Start ${name}`}
+            onClick={() => act("start", [name])}
+          />
+        ))}
+      {mayOperate.value && (
+        <Button
+          icon="restart"
+          kind="quiet"
+          label={`Restart ${name}`}
+          onClick={() => act("restart", [name])}
+        />
+      )}
+      <a class="button quiet only-icon" href={logs} aria-label={`Logs of ${name}`} title="Logs">
+        <Icon name="logs" />
+      </a>
+      {mayOperate.value && (
+        <Button
+          icon="more"
+          kind="quiet"
+          label={`More actions on ${name}`}
+          onClick={({ currentTarget }) => openProcessMenu(name, currentTarget as HTMLElement)}
+        />
+      )}
+    </>
+  );
+}

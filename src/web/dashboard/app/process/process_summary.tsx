@@ -1,0 +1,262 @@
+/** What there is to know about a process first: why it is in its state, and its figures. */
+
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { processPath } from "../data/api.ts";
+import { marksOf, openedAt, recent, round, type Sample } from "./history.ts";
+import { exitText } from "../data/news.ts";
+import { usePolled } from "../data/polled.ts";
+import { linkTo } from "../data/router.ts";
+import { clock } from "../data/store.ts";
+import type { CronJson, ProcessJson, WhyJson } from "../data/types.ts";
+import { Chart, fitting } from "../host/chart.tsx";
+import { Sparkline } from "./process_figures.tsx";
+import { plainLine } from "../logs/ansi.ts";
+import { bytes, clockTime, dateTime, percent, relative, span } from "../data/format.ts";
+
+/** The first tab. */
+export function Summary({ process }: { process: ProcessJson }) {
+  return (
+    <div class="two">
+      <Why process={process} />
+      <Facts process={process} />
+    </div>
+  );
+}
+
+/** It tells how long something has lasted: an old answer would be a wrong one. */
+const WHY_MS = 2000;
+
+function Why({ process }: { process: ProcessJson }) {
+  const { name, state, restarts, health, last_reason } = process;
+  const key = [state, restarts, health, last_reason].join();
+  const { data, error } = usePolled<WhyJson>(processPath(name, "why"), WHY_MS, key);
+  const [first, ...more] = data.value?.reasons ?? [];
+  const lines = data.value?.last_stderr ?? [];
+  return (
+    <section class="panel" aria-labelledby="why">
+      <h2 id="why">Why</h2>
+      {error.value && <p class="bad">{error}</p>}
+      {first && <p class="why">{first}</p>}
+      {more.length > 0 && (
+        <ul class="reasons">{more.map((reason) => <li key={reason}>{reason}</li>)}</ul>
+      )}
+      {health === "unhealthy" && (
+        <p>
+          <span class="bad">Its health checks fail:</span>{" "}
+          <a href={linkTo(["processes", name], "tab=health")}>what they say</a>
+        </p>
+      )}
+      {lines.length > 0 && (
+        <>
+          <h3>
+            Last lines of stderr{" "}
+            <a class="small" href={linkTo(["processes", name], "tab=logs")}>All of the log</a>
+          </h3>
+          <LastWords text={lines.map(plainLine).join("\n")} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** The end of it is in sight, and stays so until somebody scrolls up. */
+function LastWords({ text }: { text: string }) {
+  const frame = useRef<HTMLPreElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    if (isAtEnd.current) frame.current!.scrollTop = frame.current!.scrollHeight;
+  }, [text]);
+  const look = () => {
+    const { scrollTop, clientHeight, scrollHeight } = frame.current!;
+    isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 2;
+  };
+  return <pre ref={frame} class="stderr" tabIndex={0} onScroll={look}>{text}</pre>;
+}
+
+const CRON_MS = 30_000;
+
+/** What the clock does with it, where it does anything. */
+function NextCron({ process: { name, started_at } }: { process: ProcessJson }) {
+  const path = `/cron?${new URLSearchParams({ name })}`;
+  const { data } = usePolled<readonly CronJson[]>(path, CRON_MS, started_at);
+  const job = data.value?.find((one) => one.name === name);
+  if (job === undefined) return null;
+  const { type, next_run, schedule, enabled } = job;
+  return (
+    <div>
+      <dt>{type === "job" ? "Next run" : "Next restart"}</dt>
+      <dd>
+        {next_run === null
+          ? enabled ? "–" : "disabled"
+          : `${dateTime(Date.parse(next_run))}, ${relative(Date.parse(next_run), clock.value)}`}
+        {" "}
+        <code>{schedule}</code>
+      </dd>
+    </div>
+  );
+}
+
+function Facts({ process }: { process: ProcessJson }) {
+  const { id, pid, started_at, finished_at, next_restart_at, last_exit, tags, config } = process;
+  const now = clock.value;
+  const command = [config.entrypoint, ...(config.args as string[] | undefined ?? [])].join(" ");
+  const facts: [string, string][] = [
+    ["Id", `${process.numeric_id} · ${id}`],
+    ["Pid", pid === 0 ? "–" : String(pid)],
+    ["Up", pid === 0 || started_at === null ? "–" : span(now - Date.parse(started_at))],
+    ["Started", started_at === null ? "never" : dateTime(Date.parse(started_at))],
+    ["Ended", finished_at === null || pid !== 0 ? "" : dateTime(Date.parse(finished_at))],
+    [
+      "Next start",
+      next_restart_at === null || process.state !== "waiting"
+        ? ""
+        : relative(Date.parse(next_restart_at), now),
+    ],
+    [
+      "Last exit",
+      last_exit === null
+        ? ""
+        : `${exitText(last_exit)}, ${relative(Date.parse(last_exit.at), now)}`,
+    ],
+    ["Restarts", String(process.restarts)],
+    ["Threads", pid === 0 ? "" : String(process.threads)],
+    ["Open files", pid === 0 ? "" : String(process.fds)],
+    ["Namespace", process.namespace],
+    ["Tags", tags.map((tag) => `#${tag}`).join(" ")],
+    ["Runtime", process.runtime],
+    ["Command", command],
+    ["Folder", String(config.cwd ?? "")],
+  ];
+  return (
+    <section class="panel" aria-labelledby="facts">
+      <h2 id="facts">Facts</h2>
+      {pid !== 0 && <Now process={process} />}
+      <dl class="facts">
+        {facts.filter(([, text]) => text !== "").map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+        {(config.cron ?? config.cron_restart) !== undefined && <NextCron process={process} />}
+      </dl>
+    </section>
+  );
+}
+
+function Now(
+  { process: { id, cpu_percent, memory_bytes, mem_percent } }: { process: ProcessJson },
+) {
+  round.value;
+  const samples = recent(id, 60_000);
+  return (
+    <div class="tiles">
+      <div class="tile">
+        <span class="faint small">CPU</span>
+        <span class="row between">
+          <strong class="number">{percent(cpu_percent)}</strong>
+          <Sparkline samples={samples} value={({ cpu }) => cpu} most={10} />
+        </span>
+      </div>
+      <div class="tile">
+        <span class="faint small">Memory, {percent(mem_percent)} of all</span>
+        <span class="row between">
+          <strong class="number">{bytes(memory_bytes)}</strong>
+          <Sparkline samples={samples} value={({ memory }) => memory} most={memory_bytes * 1.5} />
+        </span>
+      </div>
+    </div>
+  );
+}
+
+const SPANS = [
+  [300_000, "5 minutes"],
+  [900_000, "15 minutes"],
+  [3_600_000, "1 hour"],
+  [86_400_000, "24 hours"],
+] as const;
+const TABLE_ROWS = 20;
+
+/** The charts, and the newest readings as a table. */
+export function ProcessCharts({ process: { id, memory_bytes } }: { process: ProcessJson }) {
+  round.value;
+  const ms = useSignal<number>(300_000);
+  const samples = recent(id, ms.value);
+  const common = { samples, ms: fitting(samples, ms.value), marks: marksOf(id) };
+  const whole = (value: number) => String(Math.round(value));
+  return (
+    <>
+      <div class="row between wrap">
+        <div class="chips" role="group" aria-label="Time that is shown">
+          {SPANS.map(([length, text]) => (
+            <button
+              key={length}
+              type="button"
+              class="chip"
+              aria-pressed={ms.value === length}
+              onClick={() => ms.value = length}
+            >
+              {text}
+            </button>
+          ))}
+        </div>
+        <span class="faint small">
+          ▲ start ■ end ✕ failure · since this page was opened at {clockTime(openedAt)}
+        </span>
+      </div>
+      <div class="charts">
+        <Chart {...common} title="CPU" value={({ cpu }) => cpu} format={percent} most={5} />
+        <Chart
+          {...common}
+          title="Memory"
+          value={({ memory }) => memory}
+          format={bytes}
+          most={memory_bytes * 1.2}
+        />
+        <Chart
+          {...common}
+          title="Threads"
+          value={({ threads }) => threads}
+          format={whole}
+          most={4}
+        />
+        <Chart {...common} title="Open files" value={({ fds }) => fds} format={whole} most={8} />
+      </div>
+      <details>
+        <summary>As a table</summary>
+        <SampleTable samples={samples.slice(-TABLE_ROWS)} />
+      </details>
+    </>
+  );
+}
+
+function SampleTable({ samples }: { samples: readonly Sample[] }) {
+  return (
+    <div class="table-frame">
+      <table>
+        <caption class="unseen">The newest readings</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col" class="number">CPU</th>
+            <th scope="col" class="number">Memory</th>
+            <th scope="col" class="number">Threads</th>
+            <th scope="col" class="number">Open files</th>
+          </tr>
+        </thead>
+        <tbody>
+          {samples.toReversed().map(({ at, cpu, memory, threads, fds }) => (
+            <tr key={at}>
+              <th scope="row">{clockTime(at)}</th>
+              <td class="number">{percent(cpu)}</td>
+              <td class="number">{bytes(memory)}</td>
+              <td class="number">{threads}</td>
+              <td class="number">{fds}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+/** What can be done to the whole: save, bring back, leave. */
+
+import { send } from "../data/api.ts";
+import { confirmed } from "./notices.ts";
+import { connection, mayAdminister, mayOperate } from "../data/store.ts";
+import { Button } from "../controls/controls.tsx";
+import { run } from "../process/actions.ts";
+
+/** The buttons. */
+export function DaemonActions() {
+  const resurrect = async () => {
+    const yes = await confirmed(
+      "Bring back what was saved?",
+      "Processes of the saved list that are not there are added and started.",
+      "Bring back",
+      false,
+    );
+    if (!yes) return;
+    await run({ doing: "Bringing back", done: "What was saved is back" }, "/resurrect", {
+      method: "POST",
+    });
+  };
+  const save = () =>
+    run({ doing: "Saving the list", done: "The list is saved" }, "/save", { method: "POST" });
+  return (
+    <div class="row wrap head-actions">
+      {mayOperate.value && <Button icon="save" onClick={save}>Save list</Button>}
+      {mayAdminister.value && <Button icon="reload" onClick={resurrect}>Resurrect</Button>}
+      <Button icon="leave" onClick={signOut}>Sign out</Button>
+    </div>
+  );
+}
+
+/** Ends the session; the page asks to sign in. */
+export async function signOut(): Promise<void> {
+  await send("/session", { method: "DELETE" }).catch(() => {});
+  connection.value = "signed_out";
+  location.reload();
+}

@@ -1,0 +1,66 @@
+/** The keys, in a window. */
+
+import { Dialog, helpOpen } from "../controls/controls.tsx";
+
+const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
+  ["Everywhere", [
+    ["Ctrl K", "Go to a process or a screen"],
+    ["/", "Search"],
+    ["g o", "Overview"],
+    ["g p", "Processes"],
+    ["g l", "Logs"],
+    ["g g", "Graph"],
+    ["g c", "Cron"],
+    ["g w", "Webhooks"],
+    ["g h", "Host"],
+    ["g e", "Events"],
+    ["g a", "Apply a configuration"],
+    ["n", "Start something new"],
+    ["t", "Light or dark"],
+    ["?", "This list"],
+  ]],
+  ["Processes", [
+    ["j / k", "Next, previous"],
+    ["Enter", "Open"],
+    ["x", "Select"],
+    ["s", "Start"],
+    ["S", "Stop (asks)"],
+    ["r", "Restart"],
+    ["R", "Reload"],
+    ["l", "Its logs"],
+    [".", "All that can be done"],
+    ["Esc", "Select nothing"],
+  ]],
+  ["Logs", [
+    ["f", "Follow, or stay"],
+    ["j / k", "Next, previous line"],
+    ["Enter", "Details of the line"],
+    ["n / N", "Next, previous match"],
+    ["e", "Errors only"],
+    ["w", "Wrap lines"],
+  ]],
+];
+
+/** The window, when it is open. */
+export function Help() {
+  if (!helpOpen.value) return null;
+  return (
+    <Dialog title="Keys" wide onClose={() => helpOpen.value = false}>
+      <div class="key-groups">
+        {GROUPS.map(([title, keys]) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <dl class="keys">
+              {keys.map(([key, what]) => (
+                <div key={key}>
+                  <dt>{key.split(" / ").map((one) => <kbd key={one}>{one}</kbd>)}</dt>
+                  <dd>{what}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,88 @@
+/** What the page tells in passing: toasts, announcements for screen readers, questions. */
+
+import { signal } from "@preact/signals";
+
+/** A toast. */
+export interface Toast {
+  readonly id: number;
+  readonly kind: "busy" | "done" | "failed";
+  readonly text: string;
+  readonly detail?: string;
+  readonly action?: { readonly label: string; readonly run: () => void };
+}
+
+/** Those to be seen. */
+export const toasts = signal<readonly Toast[]>([]);
+
+const SHOWN_MS = { busy: 0, done: 5000, failed: 12_000 };
+
+let lastId = 0;
+
+/** Shows a toast, which goes by itself unless it is busy. Returns its number. */
+export function toast(kind: Toast["kind"], text: string, more: Partial<Toast> = {}): number {
+  const id = more.id ?? ++lastId;
+  const shown: Toast = { ...more, id, kind, text };
+  toasts.value = [...toasts.value.filter((one) => one.id !== id), shown].slice(-5);
+  const ms = SHOWN_MS[kind];
+  if (ms > 0) {
+    setTimeout(() => toasts.value.find((one) => one === shown) && dismiss(id), ms);
+  }
+  return id;
+}
+
+/** Takes a toast away. */
+export function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((one) => one.id !== id);
+}
+
+/** What a screen reader says next. */
+export const announcement = signal("");
+
+const pending: string[] = [];
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Has it said, together with what else comes within half a second. */
+export function announce(text: string): void {
+  pending.push(text);
+  timer ??= setTimeout(() => {
+    timer = undefined;
+    const all = pending.splice(0);
+    announcement.value = all.length > 4
+      ? `${all.slice(-3).join(". ")}, and ${all.length - 3} more changes`
+      : all.join(". ");
+  }, 500);
+}
+
+/** A question that must be answered before something cannot be taken back. */
+interface Question {
+  readonly title: string;
+  readonly text: string;
+  readonly confirm: string;
+  readonly isDangerous: boolean;
+  readonly answer: (yes: boolean) => void;
+}
+
+/** The question that is open. */
+export const question = signal<Question | undefined>(undefined);
+
+/** Asks; true when the user agrees. */
+export function confirmed(
+  title: string,
+  text: string,
+  confirm: string,
+  isDangerous = true,
+): Promise<boolean> {
+  question.value?.answer(false);
+  return new Promise((resolve) => {
+    question.value = {
+      title,
+      text,
+      confirm,
+      isDangerous,
+      answer(yes) {
+        question.value = undefined;
+        resolve(yes);
+      },
+    };
+  });
+}

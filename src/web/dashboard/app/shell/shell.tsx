@@ -1,0 +1,257 @@
+/** The frame around every screen: navigation, the state of the connection, and what floats above. */
+
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import { retryNow } from "../data/feed.ts";
+import { isPhone, nextTheme, theme } from "./theme.ts";
+import { announcement, dismiss, type Toast, toasts } from "./notices.ts";
+import { linkTo, screen } from "../data/router.ts";
+import {
+  clock,
+  connection,
+  lastMessageAt,
+  mayAdminister,
+  metrics,
+  processes,
+  session,
+} from "../data/store.ts";
+import {
+  Button,
+  helpOpen,
+  Icon,
+  type IconName,
+  paletteOpen,
+  QuestionDialog,
+  useAway,
+} from "../controls/controls.tsx";
+import { signOut } from "./daemon_actions.tsx";
+import { Logo } from "./logo.tsx";
+import { ProcessDialogs } from "../process/process_dialogs.tsx";
+import { ProcessMenu } from "../process/process_menu.tsx";
+import { relative } from "../data/format.ts";
+
+/** The frame. */
+export function Shell({ children }: { children: ComponentChildren }) {
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>Skip to content</a>
+      {isPhone.value ? <PhoneBar /> : <SideBar />}
+      <div class="column">
+        <ConnectionBanner />
+        <main id="main" tabIndex={-1}>{children}</main>
+      </div>
+      <div class="unseen" role="status" aria-live="polite">{announcement}</div>
+      <Toasts />
+      <ProcessMenu />
+      <ProcessDialogs />
+      <QuestionDialog />
+    </>
+  );
+}
+
+/** The part after # is ours to tell where one is: the link must not change it. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")!.focus();
+}
+
+function SideBar() {
+  const { hostname, daemon } = metrics.value ?? {};
+  return (
+    <header class="side">
+      <a class="brand" href={linkTo([])} aria-label="procsup, overview">
+        <Logo />
+        <span>procsup</span>
+      </a>
+      <nav aria-label="Screens">
+        <Links entries={entries()} />
+      </nav>
+      <div class="side-foot">
+        <div class="row">
+          <ThemeButton />
+          <Button
+            icon="search"
+            kind="quiet"
+            label="Go to… (Ctrl K)"
+            onClick={() => paletteOpen.value = true}
+          />
+          <Button icon="help" kind="quiet" label="Keys (?)" onClick={() => helpOpen.value = true} />
+        </div>
+        <p class="side-host" title={hostname}>
+          <span class={`dot is-${connection.value}`} aria-hidden="true" />
+          <span class="clip">{hostname ?? "this machine"}</span>
+        </p>
+        <RoleNote />
+        {daemon?.version && <p class="faint">procsup {daemon.version}</p>}
+      </div>
+    </header>
+  );
+}
+
+function ConnectionBanner() {
+  if (connection.value !== "lost") return null;
+  const since = lastMessageAt.value;
+  return (
+    <div class="banner" role="alert">
+      <Icon name="failed" />
+      <span>
+        No connection to the daemon
+        {processes.value !== null && since > 0 &&
+          <span>: what you see is from {relative(since, clock.value)}</span>}. Trying again…
+      </span>
+      <Button kind="quiet" onClick={retryNow}>Try now</Button>
+    </div>
+  );
+}
+
+/** So many fit, with one more for the rest. */
+const SHOWN = 4;
+
+/** Both bars. */
+function PhoneBar() {
+  return (
+    <>
+      <header class="phone-top">
+        <a class="brand" href={linkTo([])} aria-label="procsup, overview">
+          <Logo />
+          <span>procsup</span>
+        </a>
+        <span class="row">
+          <Button
+            icon="search"
+            kind="quiet"
+            label="Go to…"
+            onClick={() => paletteOpen.value = true}
+          />
+          <ThemeButton />
+        </span>
+      </header>
+      <nav class="phone-bar" aria-label="Screens">
+        <Links entries={entries().slice(0, SHOWN)} />
+        <PhoneMore />
+      </nav>
+    </>
+  );
+}
+
+function PhoneMore() {
+  const rest = entries().slice(SHOWN);
+  const isHere = rest.some((entry) => entry.screen === screen.value);
+  const sheet = useRef<HTMLDetailsElement>(null);
+  useAway(sheet, () => sheet.current!.open = false);
+  return (
+    <details
+      ref={sheet}
+      class={`phone-more${isHere ? " is-here" : ""}`}
+      onClick={({ target, currentTarget }) => {
+        if ((target as Element).closest("a, button")) currentTarget.open = false;
+      }}
+      onKeyDown={({ key, currentTarget }) => {
+        if (key !== "Escape" || !currentTarget.open) return;
+        currentTarget.open = false;
+        currentTarget.querySelector("summary")!.focus();
+      }}
+    >
+      <summary>
+        <Icon name="more" size={18} />
+        <span>More</span>
+      </summary>
+      <div class="phone-sheet">
+        <Links entries={rest} />
+        <Button icon="leave" kind="quiet" onClick={() => void signOut()}>Sign out</Button>
+        <RoleNote />
+      </div>
+    </details>
+  );
+}
+
+/** One of them. */
+interface Entry {
+  readonly screen: string;
+  readonly icon: IconName;
+  readonly text: string;
+}
+
+const ENTRIES: readonly Entry[] = [
+  { screen: "overview", icon: "overview", text: "Overview" },
+  { screen: "processes", icon: "processes", text: "Processes" },
+  { screen: "logs", icon: "logs", text: "Logs" },
+  { screen: "events", icon: "events", text: "Events" },
+  { screen: "graph", icon: "graph", text: "Graph" },
+  { screen: "cron", icon: "cron", text: "Cron" },
+  { screen: "webhooks", icon: "webhooks", text: "Webhooks" },
+  { screen: "host", icon: "host", text: "Host" },
+];
+
+const APPLY: Entry = { screen: "apply", icon: "file", text: "Apply" };
+/** All that one may go to. */
+function entries(): readonly Entry[] {
+  return mayAdminister.value ? [...ENTRIES, APPLY] : ENTRIES;
+}
+
+/** A list of links. */
+function Links({ entries }: { entries: readonly Entry[] }) {
+  const here = screen.value === "process" || screen.value === "start" ? "processes" : screen.value;
+  return (
+    <ul>
+      {entries.map(({ screen, icon, text }) => (
+        <li key={screen}>
+          <a
+            href={linkTo(screen === "overview" ? [] : [screen])}
+            title={text}
+            aria-current={here === screen ? "page" : undefined}
+          >
+            <Icon name={icon} size={18} />
+            <span>{text}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Goes on to the next of them. */
+function ThemeButton() {
+  const next = { auto: "light", light: "dark", dark: "as the system" }[theme.value];
+  return (
+    <Button
+      icon={theme.value}
+      kind="quiet"
+      label={`Theme, next: ${next} (t)`}
+      onClick={nextTheme}
+    />
+  );
+}
+
+/** Role and name; nothing for an admin. */
+function RoleNote() {
+  if (mayAdminister.value || session.value === undefined) return null;
+  const { role, name } = session.value;
+  return <p class="faint small">{role === "read" ? "Read only" : "Operator"}: {name}</p>;
+}
+
+/** All toasts. */
+function Toasts() {
+  return (
+    <div class="toasts" role="region" aria-label="Notifications">
+      {toasts.value.map((one) => <ToastBox key={one.id} toast={one} />)}
+    </div>
+  );
+}
+
+function ToastBox({ toast }: { toast: Toast }) {
+  const { id, kind, text, detail, action } = toast;
+  return (
+    <div class={`toast is-${kind}`} role={kind === "failed" ? "alert" : undefined}>
+      {kind === "busy" ? <span class="spinner" aria-hidden="true" /> : <Icon name={kind} />}
+      <div class="toast-text">
+        <strong>{text}</strong>
+        {detail && <p>{detail}</p>}
+      </div>
+      {action && (
+        <Button kind="quiet" onClick={() => (dismiss(id), action.run())}>{action.label}</Button>
+      )}
+      <Button icon="close" kind="quiet" label="Dismiss" onClick={() => dismiss(id)} />
+    </div>
+  );
+}
