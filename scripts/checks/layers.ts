@@ -14,7 +14,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   runtimes: ["model", "platform"],
   process: ["npm", "model", "platform", "logs", "runtimes"],
   manager: BELOW_MANAGER,
-  config: ["npm", "model", "runtimes"],
+  config: ["npm", "model", "platform", "runtimes"],
   protocol: ["model", "platform"],
   web: ["manager", "protocol", "model", "platform"],
   mcp: ["protocol", "model", "manager"],

@@ -1,5 +1,6 @@
 /** What `import` means inside a configuration that is a program. */
 
+import { readForeignFile } from "../platform/foreign_file.ts";
 import { readJson } from "./read_json.ts";
 
 /**
@@ -17,7 +18,7 @@ interface ImportMap {
 
 /** Flags for Deno, so that a module which imports `defineConfig` by our package's name finds it. */
 export function importFlags(file: string): string[] {
-  const names = new Set(Deno.readTextFileSync(file).match(HELPER));
+  const names = new Set(readForeignFile(file).match(HELPER));
   if (names.size === 0) return [];
   // A map on the command line is instead of the one that Deno would find: it must hold that as well.
   const { imports, scopes } = foundMap(folderOf(file));
@@ -41,7 +42,7 @@ function foundMap(folder: string): ImportMap {
 
 function readIfAny(path: string): ImportMap | undefined {
   try {
-    return readJson(path, Deno.readTextFileSync(path), true).value as ImportMap;
+    return readJson(path, readForeignFile(path), true).value as ImportMap;
   } catch {
     // Not there, or broken: then Deno will say so itself.
     return undefined;

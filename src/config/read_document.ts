@@ -1,6 +1,7 @@
 /** Reads one configuration file of any format, and refuses what no configuration needs. */
 
 import { messageOf } from "../model/errors.ts";
+import { readForeignFile } from "../platform/foreign_file.ts";
 import { type ConfigDocument, isMap, type Path, placeIn, Places } from "./document.ts";
 import { type FileKind, kindOf } from "./file_kind.ts";
 import { ConfigProblem } from "./problem.ts";
@@ -38,10 +39,7 @@ export async function readDocument(
 
 function readText(file: string): string {
   try {
-    if (Deno.statSync(file).size > MAX_BYTES) {
-      throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-    }
-    return Deno.readTextFileSync(file);
+    return readForeignFile(file, { maxBytes: MAX_BYTES });
   } catch (error) {
     const missing = error instanceof Deno.errors.NotFound;
     const why = missing ? "no such file" : `cannot be read: ${messageOf(error)}`;

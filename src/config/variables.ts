@@ -1,6 +1,7 @@
 /** Where `${…}` of configuration files is looked up. */
 
 import { parseDotenv } from "../model/dotenv.ts";
+import { readForeignFile } from "../platform/foreign_file.ts";
 import type { Lookup } from "./interpolate.ts";
 
 /** Where to look. */
@@ -34,7 +35,7 @@ export function variablesOf({ env, folders }: VariableSources): Variables {
 function dotenvIn(folder: string): Record<string, string> {
   const file = `${folder}/.env`;
   try {
-    return parseDotenv(Deno.readTextFileSync(file), file);
+    return parseDotenv(readForeignFile(file), file);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.IsADirectory) {
       return {};

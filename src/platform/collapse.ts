@@ -4,7 +4,7 @@
  * is killed in the middle leaves no child behind which would cut later, after the next one looked.
  */
 
-import { openLibc } from "./libc.ts";
+import { mayCallC, openLibc } from "./libc.ts";
 import { isLinux } from "./os.ts";
 
 const SYMBOLS = {
@@ -29,12 +29,7 @@ let library: Library | null | undefined;
 
 /** Loaded at the first use and kept: every rotation needs it. */
 function libc(): Library | null {
-  return library ??= isLinux && mayCall() ? load() : null;
-}
-
-/** Never asks: a library's user would be prompted in the middle of the night. */
-function mayCall(): boolean {
-  return Deno.permissions.querySync({ name: "ffi" }).state === "granted";
+  return library ??= isLinux && mayCallC() ? load() : null;
 }
 
 function load(): Library | null {

@@ -43,6 +43,11 @@ function load(): Libc {
   return { call, errno: () => new Deno.UnsafePointerView(location()!).getInt32() };
 }
 
+/** Never asks: a library's user would be prompted in the middle of the night. */
+export function mayCallC(): boolean {
+  return Deno.permissions.querySync({ name: "ffi" }).state === "granted";
+}
+
 /** Just these of its symbols: each one costs time. Throws when there is none that can be loaded. */
 export function openLibc<S extends Deno.ForeignLibraryInterface>(
   symbols: S,

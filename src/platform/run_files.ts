@@ -6,6 +6,7 @@
 
 import { isLinux } from "./os.ts";
 import { readFileIfAny, removeFile } from "./atomic_file.ts";
+import { headOfForeignFile } from "./foreign_file.ts";
 
 type FileKind = "pid" | "exit" | "ready";
 
@@ -18,6 +19,9 @@ const CONTENT: Readonly<Record<FileKind, RegExp>> = {
 
 /** How often the folder is looked at where it cannot be watched. */
 const POLL_MS = isLinux ? 200 : 50;
+
+/** How much is read of a ready file, which its app may make as large as it likes. */
+const READY_BYTES = 64;
 
 /** The run folder. */
 export class RunFiles {
@@ -37,7 +41,8 @@ export class RunFiles {
 
   /** The number in a run's file, or undefined while it is not there whole. */
   read(runId: string, kind: FileKind): number | undefined {
-    const text = readFileIfAny(`${this.stem(runId)}.${kind}`);
+    const path = `${this.stem(runId)}.${kind}`;
+    const text = kind === "ready" ? headOfForeignFile(path, READY_BYTES) : readFileIfAny(path);
     const value = text === undefined ? undefined : CONTENT[kind].exec(text)?.[1];
     return value === undefined ? undefined : Number(value);
   }
@@ -86,10 +91,19 @@ export class RunFiles {
     const act = this.#waiting.get(name);
     if (act === undefined) return;
     const [runId, kind] = name.split(".") as [string, FileKind];
-    const value = this.read(runId, kind);
+    const value = this.#readIfPossible(runId, kind);
     if (value === undefined) return;
     this.#waiting.delete(name);
     act(value);
+  }
+
+  /** What is wrong with one file must not end the watch, which is for all. */
+  #readIfPossible(runId: string, kind: FileKind): number | undefined {
+    try {
+      return this.read(runId, kind);
+    } catch {
+      return undefined;
+    }
   }
 
   #watch(): void {

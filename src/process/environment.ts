@@ -5,7 +5,9 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { withoutNodeShim } from "../platform/node_shim.ts";
+import { readForeignFile } from "../platform/foreign_file.ts";
 import { isServiceVariable } from "../platform/notify.ts";
+import { appUser } from "./app_user.ts";
 import { type SecretCommands, secretVariables } from "./secrets.ts";
 
 /** What one process's environment is made of. */
@@ -14,7 +16,16 @@ export interface EnvironmentSource {
   readonly instanceIndex: number;
   readonly config: Pick<
     ProcessConfig,
-    "name" | "cwd" | "env" | "envFile" | "secrets" | "inheritEnv" | "incrementEnv" | "namespace"
+    | "name"
+    | "cwd"
+    | "uid"
+    | "gid"
+    | "env"
+    | "envFile"
+    | "secrets"
+    | "inheritEnv"
+    | "incrementEnv"
+    | "namespace"
   >;
 }
 
@@ -70,13 +81,15 @@ function inheritedPart(
 }
 
 function fileVariables(
-  { name, cwd, envFile }: EnvironmentSource["config"],
+  config: EnvironmentSource["config"],
 ): Record<string, string> {
+  const { name, cwd, envFile } = config;
   const variables: Record<string, string> = {};
   for (const file of envFile) {
     const path = file.startsWith("/") ? file : `${cwd}/${file}`;
     try {
-      Object.assign(variables, parseDotenv(Deno.readTextFileSync(path), path));
+      const text = readForeignFile(path, { as: appUser(config) });
+      Object.assign(variables, parseDotenv(text, path));
     } catch (error) {
       if (error instanceof ProcsupError) throw error;
       throw new ProcsupError(

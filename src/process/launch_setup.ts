@@ -4,13 +4,13 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import type { LimitsConfig } from "../model/config_parts.ts";
 import { cgroups } from "../platform/cgroup.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
-import type { ReadyUser } from "../platform/ready_files.ts";
 import { foreign, type SharedSockets } from "../platform/sockets.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/ulimits.ts";
-import { findGroup, findUser, isId, runAs } from "../platform/users.ts";
+import { runAs } from "../platform/users.ts";
 import { findExecutable } from "../runtimes/executable.ts";
 import { refuse } from "../runtimes/refusal.ts";
+import { type AppUser, appUser } from "./app_user.ts";
 
 /** The configuration that a setup is made from. */
 export type SetupConfig = Pick<
@@ -29,12 +29,12 @@ export interface SetupEnvironment {
 /** What is set up, and for whom. */
 export interface Setup extends LaunchSetup {
   /** The user that the app runs as; undefined when that is ours. */
-  readonly user?: ReadyUser | undefined;
+  readonly user?: AppUser | undefined;
 }
 
 /** Who an app runs as. */
 interface Identity {
-  readonly user?: ReadyUser;
+  readonly user?: AppUser;
   readonly prefix: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -122,50 +122,19 @@ function niceWords({ name, nice }: SetupConfig): string[] {
 
 /** Nothing when it is the user that we are. */
 function identity(config: SetupConfig, around: SetupEnvironment): Identity {
-  const { name, uid, gid } = config;
-  if (uid === undefined && gid === undefined) return { prefix: [], env: {} };
-  const user = uid === undefined ? undefined : userOf(name, uid);
-  const wanted = {
-    uid: user?.uid ?? Deno.uid()!,
-    gid: gid === undefined ? user!.gid ?? refuse(name, noGroup(uid)) : groupOf(name, gid),
-  };
-  if (wanted.uid === Deno.uid() && wanted.gid === Deno.gid()) return { prefix: [], env: {} };
-  if (!isRoot()) {
-    const [key, value] = uid === undefined ? ["gid", gid] : ["uid", uid];
-    refuse(name, `${key} ${JSON.stringify(value)} needs a supervisor that runs as root`);
-  }
+  const user = appUser(config);
+  if (user === undefined) return { prefix: [], env: {} };
   const setpriv = findExecutable("setpriv", "/", SYSTEM_PATH);
-  const prefix = runAs(setpriv, { ...wanted, known: user?.name !== undefined });
-  if (prefix === undefined) return refuse(name, 'uid and gid need the program "setpriv"');
-  return { prefix, env: userEnv(user, around), user: wanted };
-}
-
-interface SomeUser {
-  readonly uid: number;
-  readonly gid?: number;
-  readonly name?: string;
-  readonly home?: string;
-}
-
-function userOf(name: string, uid: string | number): SomeUser {
-  const user = findUser(uid);
-  if (user !== undefined) return user;
-  if (isId(uid)) return { uid: Number(uid) };
-  return refuse(name, `uid ${JSON.stringify(uid)} is no user of this machine`);
-}
-
-function groupOf(name: string, gid: string | number): number {
-  if (isId(gid)) return Number(gid);
-  return findGroup(gid) ?? refuse(name, `gid ${JSON.stringify(gid)} is no group of this machine`);
-}
-
-function noGroup(uid: string | number | undefined): string {
-  return `uid ${JSON.stringify(uid)} is no user of this machine, so gid must be set too`;
+  const prefix = runAs(setpriv, { ...user, known: user.name !== undefined });
+  if (prefix === undefined) {
+    return refuse(config.name, 'uid and gid need the program "setpriv"');
+  }
+  return { prefix, env: userEnv(user, around), user };
 }
 
 /** `HOME`, `USER` and `LOGNAME` of the user, where the configuration does not say otherwise. */
 function userEnv(
-  { name, home }: SomeUser = { uid: 0 },
+  { name, home }: AppUser,
   { env, inherited }: SetupEnvironment,
 ): Record<string, string> {
   if (name === undefined || home === undefined) return {};

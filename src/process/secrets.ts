@@ -3,7 +3,9 @@
 import { messageOf } from "../model/errors.ts";
 import type { ProcessConfig, SecretSource } from "../model/process_config.ts";
 import { refuse } from "../runtimes/refusal.ts";
+import { readForeignFile } from "../platform/foreign_file.ts";
 import { shellOutput } from "../platform/shell_output.ts";
+import { appUser, type UserConfig } from "./app_user.ts";
 
 /** How long a command may take to print a secret. */
 const COMMAND_TIMEOUT_MS = 10_000;
@@ -17,7 +19,7 @@ export type SecretAge = "fresh" | "known";
 /** Whether commands have been run: nothing may wait for them where a configuration is only looked at. */
 export type SecretCommands = "fetched" | "left out";
 
-type Secretive = Pick<ProcessConfig, "name" | "cwd" | "secrets">;
+type Secretive = UserConfig & Pick<ProcessConfig, "cwd" | "secrets">;
 type Variables = Readonly<Record<string, string>>;
 
 /** What commands printed, and when, in steady milliseconds. In memory only. */
@@ -127,15 +129,16 @@ function secretValue(
       problem(`the variable "${env}" is not set in the daemon's environment`);
   }
   if (file !== undefined) {
-    return fileSecret(file.startsWith("/") ? file : `${config.cwd}/${file}`, problem);
+    return fileSecret(file, config, problem);
   }
   return printed.get(keyOf(command!, config))?.value ?? problem("its command was not run yet");
 }
 
-function fileSecret(path: string, problem: (why: string) => never): string {
+function fileSecret(file: string, config: Secretive, problem: (why: string) => never): string {
+  const path = file.startsWith("/") ? file : `${config.cwd}/${file}`;
   let raw: string;
   try {
-    raw = Deno.readTextFileSync(path);
+    raw = readForeignFile(path, { as: appUser(config) });
   } catch (error) {
     return problem(`the file "${path}" cannot be read: ${messageOf(error).split(":")[0]}`);
   }

@@ -1,5 +1,6 @@
 /** Converts a file of another tool, named by the user. */
 
+import { readForeignFile } from "../../platform/foreign_file.ts";
 import type { ConfigDocument } from "../document.ts";
 import { Places } from "../document.ts";
 import { kindOf } from "../file_kind.ts";
@@ -51,7 +52,7 @@ async function read(
 
 function readText(file: string): string {
   try {
-    return Deno.readTextFileSync(file);
+    return readForeignFile(file);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) throw new ConfigProblem(file, "no such file");
     throw error;

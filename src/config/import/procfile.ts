@@ -1,6 +1,7 @@
 /** Procfile: a name and a shell line each. */
 
 import { parseDotenv } from "../../model/dotenv.ts";
+import { readForeignFile } from "../../platform/foreign_file.ts";
 import { lookAt } from "../../runtimes/executable.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
 import { folderOf } from "../layer.ts";
@@ -25,7 +26,7 @@ function convert({ file, text }: ConfigDocument): Imported {
   const result = new ImportResult();
   const dotenv = `${folderOf(file)}/.env`;
   const hasEnv = lookAt(dotenv)?.isFile === true;
-  const base = hasEnv ? Number(parseDotenv(Deno.readTextFileSync(dotenv), dotenv).PORT) : NaN;
+  const base = hasEnv ? Number(parseDotenv(readForeignFile(dotenv), dotenv).PORT) : NaN;
   let offset = 0;
   for (const raw of text.split("\n")) {
     const line = raw.trim();

@@ -1,6 +1,7 @@
 /** The sections of a supervisord configuration, those of the files that it includes among them. */
 
 import { messageOf } from "../../model/errors.ts";
+import { readForeignFile } from "../../platform/foreign_file.ts";
 import { lookAt } from "../../runtimes/executable.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
 import { folderOf, normal } from "../layer.ts";
@@ -62,7 +63,7 @@ function parsed(file: string, text: string): Section[] {
 
 function readText(file: string): string {
   try {
-    return Deno.readTextFileSync(file);
+    return readForeignFile(file);
   } catch (error) {
     throw new ConfigProblem(file, `it cannot be read: ${messageOf(error)}`);
   }

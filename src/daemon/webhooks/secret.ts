@@ -2,6 +2,7 @@
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import type { Webhook } from "../../model/webhook.ts";
+import { readForeignFile } from "../../platform/foreign_file.ts";
 import { runShell } from "../../platform/shell.ts";
 import { signingKey } from "./signature.ts";
 
@@ -25,9 +26,11 @@ async function secretText({ name, secret = {}, cwd }: Webhook): Promise<string> 
     throw refuse(`the variable "${env}" is not set in the daemon's environment`);
   }
   if (file !== undefined) {
-    return await Deno.readTextFile(file).catch((error) => {
-      throw refuse(`the file "${file}" cannot be read: ${messageOf(error).split(":")[0]}`);
-    });
+    try {
+      return readForeignFile(file);
+    } catch (error) {
+      throw refuse(`the file "${file}" cannot be read: ${messageOf(error)}`);
+    }
   }
   // What it complains about may hold the secret too.
   const quiet = `exec 2>/dev/null\n${command}`;

@@ -1,0 +1,167 @@
+/**
+ * Files that another user may have a hand in. Opening one neither waits (for the writer of a FIFO, for
+ * the holder of a lease) nor makes a terminal ours, only regular files are read, and of these no more
+ * than asked for.
+ */
+
+import { actingAs, type FileUser } from "./acting_as.ts";
+import { mayCallC, openLibc } from "./libc.ts";
+import { isLinux } from "./os.ts";
+
+/** How a file is read. */
+export interface ForeignFileOptions {
+  /**
+   * The user with whose rights it is opened; our own without one. Links are followed as that user, and
+   * not through `/proc`, where they would lead past folders that the user cannot enter.
+   */
+  readonly as?: FileUser | undefined;
+  /** A larger file is refused. */
+  readonly maxBytes?: number;
+}
+
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * The text of a file. Throws `Deno.errors.NotFound`, `PermissionDenied`, or another error that says
+ * what is wrong with the file.
+ */
+export function readForeignFile(
+  path: string,
+  { as, maxBytes = MAX_BYTES }: ForeignFileOptions = {},
+): string {
+  using file = open(path, as);
+  const bytes = head(file, maxBytes + 1);
+  if (bytes.length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+/** The first `bytes` of a file as text. Throws as `readForeignFile()`. */
+export function headOfForeignFile(path: string, bytes: number): string {
+  using file = open(path, undefined);
+  return new TextDecoder().decode(head(file, bytes));
+}
+
+/** A file that is open; `read` returns how many bytes it read, 0 at the end. */
+interface OpenFile extends Disposable {
+  read(into: Uint8Array<ArrayBuffer>): number;
+}
+
+const PIECE_BYTES = 16 * 1024;
+
+function head(file: OpenFile, bytes: number): Uint8Array<ArrayBuffer> {
+  let buffer = new Uint8Array(Math.min(bytes, PIECE_BYTES));
+  for (let filled = 0;;) {
+    const count = file.read(buffer.subarray(filled));
+    filled += count;
+    if (count === 0 || filled === bytes) return buffer.subarray(0, filled);
+    if (filled < buffer.length) continue;
+    const larger = new Uint8Array(Math.min(bytes, 2 * buffer.length));
+    larger.set(buffer);
+    buffer = larger;
+  }
+}
+
+function open(path: string, as: FileUser | undefined): OpenFile {
+  if (path.includes("\0")) throw new Error("its path holds a NUL");
+  if (isLinux && mayCallC()) return openByCall(path, as);
+  if (as !== undefined) throw new Error("to read it as another user takes Linux and --allow-ffi");
+  // Whoever exchanges it between the two calls can make us wait: no app has a user of its own here.
+  refuseOther(path);
+  const file = Deno.openSync(path);
+  return {
+    read: (into) => file.readSync(into) ?? 0,
+    [Symbol.dispose]: () => file.close(),
+  };
+}
+
+function refuseOther(path: string): void {
+  const { isFile, isDirectory } = Deno.statSync(path);
+  if (isDirectory) throw new Deno.errors.IsADirectory("it is a folder");
+  if (!isFile) throw new Error("it is not a regular file");
+}
+
+const SYMBOLS = {
+  openat2: {
+    name: "syscall",
+    parameters: ["i64", "i32", "buffer", "buffer", "usize"],
+    result: "i64",
+  },
+  open: { parameters: ["buffer", "i32"], result: "i32" },
+  read: { parameters: ["i32", "buffer", "usize"], result: "isize" },
+  close: { parameters: ["i32"], result: "i32" },
+  __errno_location: { parameters: [], result: "pointer" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+type Library = Deno.StaticForeignLibraryInterface<typeof SYMBOLS>;
+
+const SYS_OPENAT2 = 437n;
+const AT_FDCWD = -100;
+const O_NOCTTY_NONBLOCK_CLOEXEC = 0o2004400;
+const RESOLVE_NO_MAGICLINKS = 2;
+const [EPERM, ENOSYS] = [1, 38];
+
+let library: Library | undefined;
+
+function openByCall(path: string, as: FileUser | undefined): OpenFile {
+  const c = library ??= openLibc(SYMBOLS);
+  const opened = () => descriptor(c, path, as);
+  const fd = as === undefined ? opened() : actingAs(as, opened);
+  const file: OpenFile = {
+    read(into) {
+      const count = Number(c.read(fd, into, BigInt(into.length)));
+      if (count < 0) throw failure(errno(c));
+      return count;
+    },
+    [Symbol.dispose]: () => void c.close(fd),
+  };
+  try {
+    refuseOther(`/proc/self/fd/${fd}`);
+    return file;
+  } catch (error) {
+    file[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function descriptor(c: Library, path: string, as: FileUser | undefined): number {
+  const name = new TextEncoder().encode(`${path}\0`);
+  const how = new BigUint64Array([O_NOCTTY_NONBLOCK_CLOEXEC, 0, RESOLVE_NO_MAGICLINKS].map(BigInt));
+  const bytes = new Uint8Array(how.buffer);
+  const fd = Number(c.openat2(SYS_OPENAT2, AT_FDCWD, name, bytes, BigInt(bytes.length)));
+  if (fd >= 0) return fd;
+  const problem = errno(c);
+  // Linux before 5.6, or a container that does not know the call.
+  if (problem === ENOSYS || problem === EPERM) return withoutLinks(c, path, as);
+  throw failure(problem, as);
+}
+
+/** Where the system cannot tell one link from another, none is followed for another user. */
+function withoutLinks(c: Library, path: string, as: FileUser | undefined): number {
+  const fd = c.open(new TextEncoder().encode(`${path}\0`), O_NOCTTY_NONBLOCK_CLOEXEC);
+  if (fd < 0) throw failure(errno(c), as);
+  const plain = path.replace(/\/(\.?\/)+/g, "/");
+  if (as === undefined || Deno.readLinkSync(`/proc/self/fd/${fd}`) === plain) return fd;
+  c.close(fd);
+  throw new Error('a link or ".." is on the way to it, which takes Linux 5.6 to follow');
+}
+
+function errno(c: Library): number {
+  return new Deno.UnsafePointerView(c.__errno_location()!).getInt32();
+}
+
+function failure(errno: number, as?: FileUser): Error {
+  switch (errno) {
+    case 2:
+      return new Deno.errors.NotFound("No such file or directory");
+    case 13:
+      return new Deno.errors.PermissionDenied(
+        as === undefined ? "Permission denied" : `user ${as.name ?? as.uid} may not read it`,
+      );
+    case 20:
+      return new Deno.errors.NotADirectory("Not a directory");
+    case 40:
+      return new Deno.errors.FilesystemLoop("its links lead in a circle, or through /proc");
+    default:
+      return new Error(`the system does not let us read it (error ${errno})`);
+  }
+}

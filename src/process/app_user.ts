@@ -1,0 +1,51 @@
+/** The user that an app runs as, where that is not the supervisor's own. */
+
+import type { ProcessConfig } from "../model/process_config.ts";
+import { findGroup, findUser, isId } from "../platform/users.ts";
+import { refuse } from "../runtimes/refusal.ts";
+
+/** A user with a primary group. One that the machine knows by number alone has no name and no home. */
+export interface AppUser {
+  readonly uid: number;
+  readonly gid: number;
+  readonly name?: string;
+  readonly home?: string;
+}
+
+/** The configuration that names the user. */
+export type UserConfig = Pick<ProcessConfig, "name" | "uid" | "gid">;
+
+/**
+ * The user of a configuration with `uid` or `gid`; undefined when that is our own. Throws
+ * `invalid_config` when there is no such user or group, or when we are not root.
+ */
+export function appUser({ name, uid, gid }: UserConfig): AppUser | undefined {
+  if (uid === undefined && gid === undefined) return undefined;
+  const known = uid === undefined ? { uid: Deno.uid()! } : userOf(name, uid);
+  const group = gid === undefined ? known.gid ?? refuse(name, noGroup(uid)) : groupOf(name, gid);
+  if (known.uid === Deno.uid() && group === Deno.gid()) return undefined;
+  if (Deno.uid() !== 0) {
+    const [key, value] = uid === undefined ? ["gid", gid] : ["uid", uid];
+    refuse(name, `${key} ${JSON.stringify(value)} needs a supervisor that runs as root`);
+  }
+  return { ...known, gid: group };
+}
+
+function userOf(
+  name: string,
+  uid: string | number,
+): Pick<AppUser, "uid"> & Partial<AppUser> {
+  const user = findUser(uid);
+  if (user !== undefined) return user;
+  if (isId(uid)) return { uid: Number(uid) };
+  return refuse(name, `uid ${JSON.stringify(uid)} is no user of this machine`);
+}
+
+function groupOf(name: string, gid: string | number): number {
+  if (isId(gid)) return Number(gid);
+  return findGroup(gid) ?? refuse(name, `gid ${JSON.stringify(gid)} is no group of this machine`);
+}
+
+function noGroup(uid: string | number | undefined): string {
+  return `uid ${JSON.stringify(uid)} is no user of this machine, so gid must be set too`;
+}
