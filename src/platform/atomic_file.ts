@@ -8,7 +8,9 @@ import { dirname } from "./paths.ts";
  */
 export function replaceFile(path: string, content: string): void {
   const temporary = `${path}.tmp`;
-  Deno.writeTextFileSync(temporary, content, { mode: 0o600 });
+  afresh(temporary, () => {
+    Deno.writeTextFileSync(temporary, content, { mode: 0o600, createNew: true });
+  });
   Deno.renameSync(temporary, path);
 }
 
@@ -16,18 +18,27 @@ export function replaceFile(path: string, content: string): void {
 export function replaceFileDurably(path: string, content: string): void {
   const temporary = `${path}.tmp`;
   {
-    using file = Deno.openSync(temporary, {
-      write: true,
-      create: true,
-      truncate: true,
-      mode: 0o600,
-    });
+    using file = afresh(
+      temporary,
+      () => Deno.openSync(temporary, { write: true, createNew: true, mode: 0o600 }),
+    );
     writeAll(file, new TextEncoder().encode(content));
     file.syncSync();
   }
   Deno.renameSync(temporary, path);
   using directory = Deno.openSync(dirname(path));
   directory.syncSync();
+}
+
+/** Makes a new file, never through a link. One that a killed writer has left goes. */
+function afresh<T>(path: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    Deno.removeSync(path);
+    return make();
+  }
 }
 
 /** A write may be short, on a full disk above all. */

@@ -1,6 +1,7 @@
 /** Where procsup keeps its things, and whether that place is safe. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { wayProblem } from "./way.ts";
 
 /** The folder part of a path. */
 export function dirname(path: string): string {
@@ -96,16 +97,22 @@ export function inWorkingDirectory(wire: Record<string, unknown>): Record<string
 }
 
 /**
- * Makes the home and its folders, and refuses one that others could write to.
+ * Makes the home and its folders, and refuses one that others could write to, or exchange.
  * Throws `ProcsupError` `home_unusable` with the reason.
  */
 export function prepareHome(home: string): HomePaths {
   const paths = pathsIn(home);
   checkSocketLength(paths.socket);
+  // Of a library's user who lets it read some folders only, it must not ask for all.
+  const { state } = Deno.permissions.querySync({ name: "read", path: "/" });
+  const mayLook = state === "granted";
   try {
+    if (mayLook) checkWay(home);
     Deno.mkdirSync(home, { mode: 0o700, recursive: true });
+    // Where all may make folders, one of theirs may have come in between.
+    if (mayLook) checkWay(home);
   } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) throw error;
+    if (error instanceof Deno.errors.NotCapable || error instanceof ProcsupError) throw error;
     throw new ProcsupError(
       "home_unusable",
       `Cannot create home "${home}": ${(error as Error).message}`,
@@ -116,6 +123,18 @@ export function prepareHome(home: string): HomePaths {
     Deno.mkdirSync(folder, { mode: 0o700, recursive: true });
   }
   return paths;
+}
+
+/** Throws `home_unusable` when other users could exchange the home, or a folder above it. */
+export function checkWay(home: string): void {
+  const problem = wayProblem(home);
+  // The first process of a container that is not root's has none but its own user's beside it. There
+  // all may write to the volumes that an orchestrator mounts.
+  const isAlone = Deno.pid === 1 && Deno.uid() !== 0;
+  if (problem === undefined || isAlone) return;
+  throw new ProcsupError("home_unusable", `Refusing home "${home}": ${problem}`, {
+    hint: "Every folder above it must belong to root or to you, and no other user may write to it",
+  });
 }
 
 function checkPrivate(home: string): void {

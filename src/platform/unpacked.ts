@@ -27,7 +27,7 @@ export function holdUnpacked(folder: string): void {
 }
 
 /**
- * Removes every other version beside `folder` that no process runs from and that was not started for
+ * Removes every other version of ours beside `folder` that no process runs from and that was not started for
  * a day. Returns the names of the folders. The lock sees a daemon in another container too, and the
  * process table sees an app that was given our Deno.
  */
@@ -41,6 +41,8 @@ export function pruneUnpacked(folder: string, now = Date.now()): string[] {
 
 function prune(folder: string, now: number): boolean {
   try {
+    // Another user's may hold anything, a FIFO for a lock included.
+    if (Deno.lstatSync(folder).uid !== Deno.uid()) return false;
     const last = lastStart(folder);
     if (last === null || now - last.getTime() < KEPT_MS || runsFrom(folder)) return false;
     using free = takeLock(`${folder}/${IN_USE}`);

@@ -43,6 +43,36 @@ const BAD_HOMES: readonly BadHome[] = [
     },
   },
   {
+    what: "below another user's folder",
+    says: /"[^"]*\/theirs" belongs to user 65534/,
+    ignore: Deno.uid() !== 0,
+    make(folder) {
+      Deno.mkdirSync(`${folder}/theirs`);
+      Deno.chownSync(`${folder}/theirs`, 65534, 65534);
+      return `${folder}/theirs/new/home`;
+    },
+  },
+  {
+    what: "behind another user's link",
+    says: /"[^"]*\/link" belongs to user 65534/,
+    ignore: Deno.uid() !== 0,
+    make(folder) {
+      Deno.mkdirSync(`${folder}/real`);
+      Deno.symlinkSync(`${folder}/real`, `${folder}/link`);
+      new Deno.Command("chown", { args: ["-h", "65534", `${folder}/link`] }).outputSync();
+      return `${folder}/link/home`;
+    },
+  },
+  {
+    what: "below a folder that others may write to",
+    says: /others may write to "[^"]*\/shared"/,
+    make(folder) {
+      Deno.mkdirSync(`${folder}/shared`);
+      Deno.chmodSync(`${folder}/shared`, 0o777);
+      return `${folder}/shared/home`;
+    },
+  },
+  {
     what: "writable by others",
     says: /others may write/,
     make(folder) {

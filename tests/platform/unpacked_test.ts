@@ -41,6 +41,19 @@ Deno.test("pruneUnpacked() removes what an unpacking left that was killed", asyn
   assertEquals(pruneUnpacked(own, Date.now() + 25 * HOUR_MS), [".new.abc123"]);
 });
 
+Deno.test("pruneUnpacked() leaves folders of other users alone", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  await using temp = tempHome();
+  const own = version(temp.path, OWN!, 48);
+  const theirs = version(temp.path, OLD!, 48);
+  Deno.removeSync(`${theirs}/.used`);
+  await new Deno.Command("mkfifo", { args: [`${theirs}/.used`] }).output();
+  Deno.utimeSync(`${theirs}/.used`, 0, 0);
+  Deno.chownSync(theirs, 65532, 65532);
+  assertEquals(pruneUnpacked(own), []);
+});
+
 Deno.test("holdUnpacked() keeps a folder from being removed, however old its last start", async () => {
   await using temp = tempHome();
   const folder = `${temp.path}/${OLD}`;

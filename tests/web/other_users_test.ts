@@ -36,7 +36,7 @@ Deno.test(
   { ignore: !asRoot },
   async () => {
     await using temp = tempHome();
-    Deno.chmodSync(temp.path, 0o777);
+    Deno.chmodSync(temp.path, 0o1777);
     const homes: [string, (path: string) => void, RegExp][] = [
       ["open", (path) => (Deno.mkdirSync(path), Deno.chmodSync(path, 0o777)), /others may write/],
       [

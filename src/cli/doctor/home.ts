@@ -1,7 +1,7 @@
 /** Whether a home is safe, and all in it the daemon's own. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
-import { checkSocketLength, pathsIn } from "../../platform/paths.ts";
+import { checkSocketLength, checkWay, pathsIn } from "../../platform/paths.ts";
 import { shellWord } from "../shell_word.ts";
 import { type Finding, listed, ok, wrong } from "./finding.ts";
 
@@ -22,6 +22,7 @@ export function checkHome(home: string): Finding {
       const fix = `sudo chown -R ${Deno.uid()} ${shellWord(home)}`;
       return wrong(check, `${home} belongs to user ${info.uid}`, fix);
     }
+    checkWay(home);
     return (info.mode! & 0o077) !== 0
       ? wrong(check, `others may look into ${home}`, `chmod 700 ${shellWord(home)}`)
       : ok(check, `${home} is private`);

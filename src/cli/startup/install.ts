@@ -3,6 +3,7 @@
 import { ProcsupError } from "../../model/errors.ts";
 import { readFileIfAny } from "../../platform/atomic_file.ts";
 import { dirname } from "../../platform/paths.ts";
+import { wayProblem } from "../../platform/way.ts";
 import { systemdRuns } from "../../platform/service_manager.ts";
 import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../command.ts";
@@ -76,6 +77,11 @@ function starts({ enable }: Unit): boolean {
 }
 
 function write({ path, text, mode }: Unit): void {
+  // Root's own would be written through the links of a user whose HOME is still set.
+  const problem = Deno.uid() === 0 ? wayProblem(path) : undefined;
+  if (problem !== undefined) {
+    throw new ProcsupError("forbidden", `Refusing to write "${path}": ${problem}`);
+  }
   try {
     Deno.mkdirSync(dirname(path), { recursive: true });
     Deno.writeTextFileSync(path, text, { mode });

@@ -1,0 +1,51 @@
+/** Whether other users could exchange a folder on the way to a path. */
+
+import { lstatIfAny } from "./stat.ts";
+
+/** More links than this are a circle. */
+const MAX_LINKS = 40;
+
+/**
+ * What is wrong with the way to an absolute path, as words that go on a sentence; undefined when only
+ * root and we ourselves could change where it leads. What is not there yet is not looked at, nor is
+ * who may write to the last folder.
+ */
+export function wayProblem(path: string): string | undefined {
+  const root = Deno.lstatSync("/");
+  // In a container all that belongs to users outside of it, root included, is shown as one user's.
+  const trusted = [0, Deno.uid(), root.uid];
+  let folder = { path: "", info: root };
+  let rest = partsOf(path);
+  for (let links = 0, name; (name = rest.shift()) !== undefined;) {
+    if (isOpen(folder.info)) return `others may write to "${folder.path || "/"}"`;
+    const next = name === ".." ? above(folder.path) : `${folder.path}/${name}`;
+    const info = next === "" ? root : lstatIfAny(next);
+    if (info === undefined) return undefined;
+    if (!trusted.includes(info.uid)) return `"${next}" belongs to user ${info.uid}`;
+    if (!info.isSymlink) {
+      folder = { path: next, info };
+      continue;
+    }
+    const target = Deno.readLinkSync(next);
+    if (++links > MAX_LINKS) return `the links at "${next}" lead in a circle`;
+    if (target.startsWith("/")) folder = { path: "", info: root };
+    rest = [...partsOf(target), ...rest];
+  }
+  return undefined;
+}
+
+function partsOf(path: string): string[] {
+  return path.split("/").filter((part) => part !== "" && part !== ".");
+}
+
+function above(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+/** Whether others could exchange what is in a folder. In a sticky one they leave alone what is not theirs. */
+function isOpen({ mode, gid }: Deno.FileInfo): boolean {
+  if ((mode! & 0o1000) !== 0) return false;
+  // The group of root, and a user's private one, which has the user's number, have no others in them.
+  const isOwnGroup = gid === 0 || (gid === Deno.uid() && gid === Deno.gid());
+  return (mode! & (isOwnGroup ? 0o002 : 0o022)) !== 0;
+}

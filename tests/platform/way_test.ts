@@ -1,0 +1,65 @@
+/** Who could exchange a folder on the way to a path. */
+
+import { assertEquals } from "@std/assert";
+import { wayProblem } from "../../src/platform/way.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+const ignore = Deno.uid() !== 0;
+const BOB = 65532;
+
+Deno.test("wayProblem() takes folders and links of root and of our own, and sticky ones", async () => {
+  await using temp = tempHome();
+  const path = temp.path;
+  Deno.mkdirSync(`${path}/real/a`, { recursive: true });
+  Deno.mkdirSync(`${path}/all`);
+  Deno.chmodSync(`${path}/all`, 0o1777);
+  Deno.symlinkSync("../real", `${path}/all/relative`);
+  Deno.symlinkSync(`${path}/all/relative/.`, `${path}/absolute`);
+  for (const way of ["real/a", "all/relative/a", "absolute/a", "absolute/../all", "none/there"]) {
+    assertEquals(wayProblem(`${path}/${way}`), undefined, way);
+  }
+  assertEquals(wayProblem("/"), undefined);
+});
+
+Deno.test("wayProblem() names an open folder, wherever links lead to it", async () => {
+  await using temp = tempHome();
+  const open = `${temp.path}/open`;
+  Deno.mkdirSync(`${open}/a`, { recursive: true });
+  Deno.symlinkSync("open/a", `${temp.path}/link`);
+  for (const mode of [0o777, 0o702]) {
+    Deno.chmodSync(open, mode);
+    for (const way of [`${open}/a`, `${open}/none`, `${temp.path}/link`, `${open}/..`]) {
+      assertEquals(wayProblem(way), `others may write to "${open}"`);
+    }
+  }
+  // Who may write to the last folder is for its own check.
+  assertEquals(wayProblem(open), undefined);
+  Deno.symlinkSync("circle", `${temp.path}/circle`);
+  const circle = `${temp.path}/circle`;
+  assertEquals(wayProblem(`${circle}/a`), `the links at "${circle}" lead in a circle`);
+});
+
+Deno.test(
+  "wayProblem() names what another user's group, folder or link gives away",
+  { ignore },
+  async () => {
+    await using temp = tempHome();
+    const path = temp.path;
+    Deno.mkdirSync(`${path}/group/a`, { recursive: true });
+    Deno.chmodSync(`${path}/group`, 0o770);
+    assertEquals(wayProblem(`${path}/group/a`), undefined);
+    Deno.chownSync(`${path}/group`, 0, BOB);
+    assertEquals(wayProblem(`${path}/group/a`), `others may write to "${path}/group"`);
+    Deno.mkdirSync(`${path}/bob/a`, { recursive: true });
+    Deno.chownSync(`${path}/bob`, BOB, BOB);
+    assertEquals(wayProblem(`${path}/bob/a`), `"${path}/bob" belongs to user ${BOB}`);
+    assertEquals(wayProblem(`${path}/bob/none`), `"${path}/bob" belongs to user ${BOB}`);
+    const link = `${path}/link`;
+    Deno.symlinkSync(`${path}/group`, link);
+    assertEquals(
+      (await new Deno.Command("chown", { args: ["-h", `${BOB}`, link] }).output()).code,
+      0,
+    );
+    assertEquals(wayProblem(`${link}/a`), `"${link}" belongs to user ${BOB}`);
+  },
+);
