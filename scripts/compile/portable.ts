@@ -66,7 +66,8 @@ async function archive(folder: string, pack: readonly string[]): Promise<number>
   return names.length;
 }
 
-async function join(
+/** The stub with its words filled in, and the compressed archive behind it. */
+export async function join(
   payload: string,
   path: string,
   words: Readonly<Record<"FILES" | "UNPACK", string>>,

@@ -16,6 +16,54 @@ elif [ -n "${HOME-}" ]; then cache=$HOME/.cache/procsup
 else cache=${TMPDIR:-/tmp}/procsup-cache-$(id -u) # a service has no HOME
 fi
 case $cache in /*) ;; *) cache=$PWD/$cache ;; esac
+own="set PROCSUP_CACHE to a folder of your own"
+
+# own_way FOLDER: all from it up to HOME, or to /, is our own. So it mostly is, and takes no program to tell.
+own_way() {
+  way=$1
+  while [ -O "$way" ] && [ ! -L "$way" ]; do
+    case $way in "${HOME-}" | /) return 0 ;; esac
+    way=${way%/*}
+    way=${way:-/}
+  done
+  return 1
+}
+
+# physical FOLDER: its path without links, whether it is there or not.
+physical() (
+  path=$1 rest=
+  until cd -P "$path" 2>/dev/null; do
+    rest=/${path##*/}$rest
+    path=${path%/*}
+    path=${path:-/}
+  done
+  path=$(pwd -P)
+  printf '%s\n' "${path%/}$rest"
+)
+
+# check_way FOLDER: fails where another user could exchange it, or a folder above it, which is not sticky.
+# In a container all that belongs to users outside of it is shown as one user's, who has / as well.
+check_way() {
+  uid=$(id -u) gid=$(id -g) path=$1
+  # shellcheck disable=SC2046
+  set -- $(ls -ldn /)
+  root=$3 private=0
+  if [ "$gid" = "$uid" ]; then private=$gid; fi
+  set -- /
+  while [ "$path" != / ]; do
+    if [ -e "$path" ]; then set -- "$@" "$path"; fi
+    path=${path%/*}
+    path=${path:-/}
+  done
+  open=$(find "$@" -prune \( ! -user 0 ! -user "$uid" ! -user "$root" -o ! -perm -1000 \
+    \( -perm -0002 -o -perm -0020 ! -group 0 ! -group "$private" \) \))
+  [ -z "$open" ] || fail "Refusing $cache: other users may change $open" "$own"
+}
+
+if ! own_way "$cache"; then
+  cache=$(physical "$cache")
+  check_way "$cache"
+fi
 dir=$cache/$hash
 
 # whole DIR/*: every file is there, and none was changed. The archive gives them a time in 1970, and
@@ -44,13 +92,12 @@ digest() {
 payload() { tail -c +@OFFSET@ "$self"; }
 
 unpack() (
-  own="set PROCSUP_CACHE to a folder of your own"
   umask 077
   mkdir -p "$cache" || fail "Cannot create $cache" "$own"
   if [ -L "$cache" ] || [ ! -O "$cache" ]; then
     fail "Refusing $cache: it is not a folder of yours" "$own"
   fi
-  chmod 700 "$cache"
+  check_way "$cache"
   new=$(mktemp -d "$cache/.new.XXXXXX") || fail "Cannot write to $cache" "$own"
   trap 'rm -rf "$new"' EXIT
   trap 'exit 130' INT TERM HUP
