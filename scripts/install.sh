@@ -67,6 +67,26 @@ if [ -z "$from" ]; then
 fi
 from=${from#file://}
 
+# wget follows a redirection to anywhere, and not every one heeds --https-only then: each is looked at.
+wget_https() {
+  wget --help 2>&1 | grep -q max-redirect ||
+    fail "This wget would follow a redirection to http: install curl"
+  url=$1
+  for _ in 1 2 3 4 5 6 7 8; do
+    if answer=$(LC_ALL=C wget -S --https-only --max-redirect=0 -O "$2" "$url" 2>&1); then
+      [ -s "$2" ]
+      return
+    fi
+    to=$(printf '%s\n' "$answer" | sed -n 's/^ *[Ll]ocation: *\([^ ]*\).*/\1/p' | tail -n 1)
+    case $to in
+      https://*) url=$to ;;
+      /*) url=https://$(printf '%s\n' "${url#https://}" | cut -d/ -f1)$to ;;
+      *) return 1 ;;
+    esac
+  done
+  return 1
+}
+
 # Nothing leads from https to http, be it by a redirection.
 get() {
   case $from in
@@ -76,10 +96,12 @@ get() {
   esac
   if command -v curl >/dev/null 2>&1; then
     curl -fsSL --proto "$proto" --retry 2 -o "$2" "$from/$1"
-  elif command -v wget >/dev/null 2>&1; then
-    wget -q -O "$2" "$from/$1"
-  else
+  elif ! command -v wget >/dev/null 2>&1; then
     fail "curl or wget is needed"
+  elif [ "$proto" = '=https' ]; then
+    wget_https "$from/$1" "$2"
+  else
+    wget -q -O "$2" "$from/$1"
   fi
 }
 

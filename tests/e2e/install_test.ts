@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { lstatIfAny } from "../../src/platform/stat.ts";
 import { built } from "../support/executable.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -27,11 +28,15 @@ class Scene implements AsyncDisposable {
     Deno.writeTextFileSync(`${this.release}/SHA256SUMS`, `${await sha256(bytes)}  ${name}\n`);
   }
 
-  async install(...args: string[]) {
+  install(...args: string[]) {
+    return this.installWith({}, ...args);
+  }
+
+  async installWith(env: Record<string, string>, ...args: string[]) {
     const { code, stdout, stderr } = await new Deno.Command("sh", {
       args: [SCRIPT, "--prefix", `${this.path}/prefix`, ...args],
       clearEnv: true,
-      env: { HOME: this.path, PATH: Deno.env.get("PATH")! },
+      env: { HOME: this.path, PATH: Deno.env.get("PATH")!, ...env },
       stdin: "null",
     }).output();
     const text = new TextDecoder();
@@ -76,6 +81,71 @@ Deno.test("install.sh installs from a folder, a file URL and a server, over what
   assertEquals(missing.code, 1);
   assertStringIncludes(missing.stderr, "Cannot get SHA256SUMS from");
 });
+
+/** A folder of programs, in which `without` is not. */
+function programsWithout(scene: Scene, without: string): string {
+  const folder = `${scene.path}/without-${without}`;
+  Deno.mkdirSync(folder);
+  for (const from of ["/usr/bin", "/bin"]) {
+    for (const { name } of Deno.readDirSync(from)) {
+      if (name !== without && lstatIfAny(`${folder}/${name}`) === undefined) {
+        Deno.symlinkSync(`${from}/${name}`, `${folder}/${name}`);
+      }
+    }
+  }
+  return folder;
+}
+
+const has = (program: string) => lstatIfAny(`/usr/bin/${program}`) !== undefined;
+
+for (const [program, other] of [["curl", "wget"], ["wget", "curl"]] as const) {
+  Deno.test(`install.sh follows no redirection from https to http by ${program}`, {
+    ignore: !has(program) || !has("openssl"),
+  }, async () => {
+    await using scene = new Scene();
+    await scene.put();
+    const certificate = `${scene.path}/cert.pem`;
+    const words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
+    const names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
+    const files = ["-nodes", "-keyout", `${scene.path}/key.pem`, "-out", certificate];
+    await new Deno.Command("openssl", { args: [...words, ...names, ...files], stderr: "null" })
+      .output();
+    Deno.writeTextFileSync(`${scene.path}/.wgetrc`, `ca_certificate = ${certificate}\n`);
+    const file = async (path: string) =>
+      new Response(await Deno.readFile(scene.release + path.slice(path.lastIndexOf("/"))));
+    const asked: string[] = [];
+    await using plain = Deno.serve({ port: 0, onListen: () => {} }, (request) => {
+      asked.push(request.url);
+      return file(new URL(request.url).pathname);
+    });
+    const tls = {
+      cert: Deno.readTextFileSync(certificate),
+      key: Deno.readTextFileSync(`${scene.path}/key.pem`),
+    };
+    await using secure = Deno.serve({ port: 0, onListen: () => {}, ...tls }, (request) => {
+      const { pathname, origin } = new URL(request.url);
+      const [, way, name] = pathname.split("/");
+      if (way === "relative") return redirect(`/absolute/${name}`);
+      if (way === "absolute") return redirect(`${origin}/${name}`);
+      return way === "down"
+        ? redirect(`http://127.0.0.1:${plain.addr.port}/${name}`)
+        : file(pathname);
+    });
+    const env = { PATH: programsWithout(scene, other), CURL_CA_BUNDLE: certificate };
+    const from = (path: string) => `https://127.0.0.1:${secure.addr.port}${path}`;
+    for (const path of ["", "/relative"]) {
+      const { code, stderr } = await scene.installWith(env, "--from", from(path));
+      assertEquals([code, stderr], [0, ""], path);
+    }
+    const { code, stderr } = await scene.installWith(env, "--from", from("/down"));
+    assertEquals([code, asked], [1, []]);
+    assertStringIncludes(stderr, "Cannot get SHA256SUMS from");
+  });
+}
+
+function redirect(location: string): Response {
+  return new Response(null, { status: 302, headers: { location } });
+}
 
 Deno.test("install.sh refuses what is damaged or does not run, and leaves what was there", async () => {
   await using scene = new Scene();
