@@ -48,7 +48,9 @@ export function actingAs<T>(user: FileUser, act: () => T): T {
   const theirs = user.name === undefined ? new Uint32Array() : groupsOf(c, user.name, user.gid);
   const dumpable = c.prctl(PR_GET_DUMPABLE, 0n);
   try {
-    if (!take(c, user, theirs)) throw new Error(`the system does not let us act as user ${user.uid}`);
+    if (!take(c, user, theirs)) {
+      throw new Error(`the system does not let us act as user ${user.uid}`);
+    }
     return act();
   } finally {
     take(c, { uid, gid }, groups);

@@ -18,6 +18,7 @@ const SYMBOLS = {
 const O_RDWR_CLOEXEC = 0o2000002;
 const KEEP_SIZE_PUNCH_HOLE = 3;
 const COLLAPSE_RANGE = 8;
+const SEEK_DATA = 3;
 const SEEK_HOLE = 4;
 
 /** Cuts are multiples of this, or of the file system's block where that is larger. */
@@ -57,6 +58,22 @@ async function allocate(path: string, mode: number, bytes: number): Promise<bool
   if (fd < 0) return false;
   try {
     return await c.fallocate(fd, mode, 0n, BigInt(bytes)) === 0;
+  } finally {
+    c.close(fd);
+  }
+}
+
+/**
+ * Position of the first byte from `position` on that is in no hole; Infinity when only a hole is left.
+ * `position` itself where that cannot be told.
+ */
+export function nextData(path: string, position: number): number {
+  const c = libc();
+  const fd = c === null ? -1 : openWith(c, path);
+  if (c === null || fd < 0) return position;
+  try {
+    const next = Number(c.lseek(fd, BigInt(position), SEEK_DATA));
+    return next < 0 ? Infinity : next;
   } finally {
     c.close(fd);
   }
