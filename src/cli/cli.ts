@@ -1,6 +1,6 @@
 /** The command line: understand it, load the one module it needs, run that, name the exit code. */
 
-import { absolute, defaultHome } from "../platform/paths.ts";
+import { absolute, checkWay, defaultHome } from "../platform/paths.ts";
 import { type CommandLine, readCommandLine } from "./args.ts";
 import type { CommandContext, RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
@@ -45,7 +45,10 @@ function contextOf(line: CommandLine): CommandContext {
     // Asked for when it is needed: `help` and `version` work without a home.
     get home() {
       const given = flags.text("home");
-      return given === undefined ? defaultHome() : absolute(given);
+      const home = given === undefined ? defaultHome() : absolute(given);
+      // Another user could have a file of root's read as the token, and sent to a socket of theirs.
+      if (Deno.uid() === 0) checkWay(home);
+      return home;
     },
   };
 }

@@ -103,6 +103,28 @@ for (const { what, says, make, ignore = false } of BAD_HOMES) {
   });
 }
 
+Deno.test("root sends no token to a daemon below another user's folder", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  await using temp = tempHome();
+  const home = `${temp.path}/theirs`;
+  Deno.mkdirSync(home);
+  Deno.writeTextFileSync(`${temp.path}/secret`, "root's own");
+  Deno.symlinkSync(`${temp.path}/secret`, `${home}/token`);
+  const asked: string[] = [];
+  await using _server = Deno.serve(
+    { path: `${home}/procsup.sock`, onListen: () => {} },
+    (request) => {
+      asked.push(request.headers.get("authorization") ?? "nothing");
+      return Response.json({ success: true, data: [], error: "" });
+    },
+  );
+  Deno.chownSync(home, 65534, 65534);
+  const { code, stderr } = await cli(home, "list");
+  assertEquals([code, asked], [2, []]);
+  assertMatch(stderr, /Refusing home .* belongs to user 65534/);
+});
+
 function filesBelow(folder: string): string[] {
   return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
     const path = `${folder}/${name}`;
