@@ -2,11 +2,12 @@
 
 import type { Supervisor } from "../manager/supervisor.ts";
 import type { Call } from "../mcp/call.ts";
-import { mcpHandler } from "../mcp/http.ts";
+import { mcpHandler, type McpHandler } from "../mcp/http.ts";
 import type { Grant } from "../mcp/tool_names.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
-import type { Role } from "../web/roles.ts";
+import { allowRole } from "../web/gatekeeper.ts";
+import { type Role, roleNeeded } from "../web/roles.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { ACTION_NAMES, dispatch } from "./actions/mod.ts";
@@ -41,14 +42,24 @@ export function webMounts(
   backend: Backend,
   warn: (message: string) => void,
 ): Readonly<Record<string, Mount>> {
-  const mcp = mcpHandler(((action, payload) => backend.dispatch(action, payload)) as Call, {
-    changes: (signal) => backend.events(signal),
-    onError: (error) => warn(`MCP: ${error.message}`),
-  });
+  const handlerFor = (role: Role) => {
+    const call = (action: string, payload: unknown) => {
+      allowRole({ role }, roleNeeded(action, payload));
+      return backend.dispatch(action, payload);
+    };
+    return mcpHandler(call as Call, {
+      ...GRANTS[role],
+      changes: (signal) => backend.events(signal),
+      onError: (error) => warn(`MCP: ${error.message}`),
+    });
+  };
+  // A handler knows one role only: no request can be mistaken for another role's.
+  const handlers: Readonly<Record<Role, McpHandler>> = {
+    read: handlerFor("read"),
+    operate: handlerFor("operate"),
+    admin: handlerFor("admin"),
+  };
   return {
-    "/mcp": {
-      action: "list",
-      handle: (request, { role }) => mcp(request, GRANTS[role]),
-    },
+    "/mcp": { action: "list", handle: (request, { role }) => handlers[role](request) },
   };
 }

@@ -14,8 +14,8 @@ export type { McpHandler, McpHttpOptions } from "./http_options.ts";
  */
 export function mcpHandler(call: Call, options: McpHttpOptions = {}): McpHandler {
   let loaded: Promise<McpHandler> | undefined;
-  return async (request, grant) => {
+  return async (request) => {
     loaded ??= import("./http_server.ts").then(({ httpServer }) => httpServer(call, options));
-    return await (await loaded)(request, grant);
+    return await (await loaded)(request);
   };
 }

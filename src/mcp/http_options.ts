@@ -11,5 +11,5 @@ export interface McpHttpOptions extends Grant {
   readonly onError?: (error: Error) => void;
 }
 
-/** Answers one request; `grant` narrows what this client may use, such as a role that only reads. */
-export type McpHandler = (request: Request, grant?: Grant) => Promise<Response>;
+/** Answers one request. */
+export type McpHandler = (request: Request) => Promise<Response>;

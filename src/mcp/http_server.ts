@@ -10,39 +10,32 @@ import type { Call } from "./call.ts";
 import { type NewsSource, watchChanges } from "./change_watch.ts";
 import type { McpHandler, McpHttpOptions } from "./http_options.ts";
 import { createServer } from "./server.ts";
-import { type Grant, grantedTools } from "./tool_names.ts";
+import { grantedTools } from "./tool_names.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Streams of news that may be open at once. */
 const MAX_STREAMS = 256;
 
-/** Answers requests, each with a server of its own. */
+/** Answers requests, each with a server of its own. All of them have the same grant. */
 export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
   const { changes, onError } = options;
   const granted = grantedTools(options);
-  const grants = new WeakMap<Request, Grant>();
   const names = async () => (await call("list")).map(({ name }) => name);
-  const handler = createMcpHandler(({ era, requestInfo }) => {
-    const own = grantedTools((requestInfo && grants.get(requestInfo)) ?? {});
-    return createServer(call, {
-      granted: granted.intersection(own),
-      tells: era === "modern" && changes !== undefined,
-      onError,
-    });
+  const handler = createMcpHandler(({ era }) => {
+    const tells = era === "modern" && changes !== undefined;
+    return createServer(call, { granted, tells, onError });
   }, {
     maxRequestBodySize: MAX_BODY_BYTES,
     maxSubscriptions: MAX_STREAMS,
     ...(changes === undefined ? {} : { bus: new WatchedBus({ changes, names }) }),
     ...(onError === undefined ? {} : { onerror: onError }),
   });
-  return async (request, grant) => {
+  return async (request) => {
     // Without the server's signal, which `Deno.serve` aborts on success too: a verb whose client goes
     // away is carried out to its end, and a stream notices it by itself.
     const { url, method, headers, body } = request;
-    const own = new Request(url, { method, headers, body });
-    if (grant !== undefined) grants.set(own, grant);
-    return await handler.fetch(own);
+    return await handler.fetch(new Request(url, { method, headers, body }));
   };
 }
 

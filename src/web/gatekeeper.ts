@@ -166,12 +166,9 @@ export function allow(principal: Principal, action: string): void {
 }
 
 /** Throws `forbidden` when it takes another role. */
-export function allowRole(principal: Principal, needed: Role): void {
-  if (mayAct(principal.role, needed)) return;
-  throw new ProcsupError(
-    "forbidden",
-    `This token is for "${principal.role}", it takes "${needed}"`,
-  );
+export function allowRole({ role }: Pick<Principal, "role">, needed: Role): void {
+  if (mayAct(role, needed)) return;
+  throw new ProcsupError("forbidden", `Token has role "${role}"; this needs "${needed}"`);
 }
 
 function unauthorized(): ProcsupError {

@@ -1,5 +1,6 @@
 /** A daemon that only answers, and the web surface on top of it. */
 
+import { webMounts } from "../../src/daemon/web_backend.ts";
 import { notFound } from "../../src/model/target.ts";
 import type { ProcessChange } from "../../src/model/process_change.ts";
 import { webApp } from "../../src/web/app.ts";
@@ -114,6 +115,7 @@ export class FakeWeb implements AsyncDisposable {
         list: () => this.backend.dispatch("list", undefined),
         maxAgeMs: 0,
       }),
+      mounts: webMounts(this.backend, () => {}),
       warn: () => {},
     });
   }

@@ -1,0 +1,124 @@
+/** What a role may do over `/mcp`: every tool and resource, in every version of the protocol. */
+
+import { assert, assertEquals } from "@std/assert";
+import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+import { TOOL_NAMES, type ToolName } from "../../src/mcp/tool_names.ts";
+import type { Role } from "../../src/web/roles.ts";
+import { fakeProcess } from "../cli/fake_daemon.ts";
+import { FakeWeb } from "../web/fake_backend.ts";
+
+/** A client that does not name its version counts as one of 2025. */
+const VERSIONS = [
+  undefined,
+  ...SUPPORTED_PROTOCOL_VERSIONS,
+  "2026-07-28",
+  "1999-01-01",
+  "9999-12-31",
+];
+
+const READS: readonly ToolName[] = ["list_apps", "get_status", "get_logs"];
+
+const TOOLS_OF: Readonly<Record<Role, readonly ToolName[]>> = {
+  read: READS,
+  operate: [...READS, "stop_app", "restart_app", "reload_app", "save_state"],
+  admin: TOOL_NAMES,
+};
+
+const ACTION_OF: Readonly<Record<ToolName, string>> = {
+  list_apps: "list",
+  get_status: "status",
+  get_logs: "logs",
+  start_app: "start",
+  stop_app: "stop",
+  restart_app: "restart",
+  reload_app: "reload",
+  delete_app: "delete",
+  save_state: "save",
+  resurrect_processes: "resurrect",
+};
+
+const URIS = ["apps://list", "apps://api", "metrics://api", "logs://api"];
+
+interface Asking {
+  readonly token: string;
+  readonly version: string | undefined;
+}
+
+/** One message, or several at once, in the words of a version. Returns what is answered, as text. */
+async function send(web: FakeWeb, { token, version }: Asking, ...requests: Rpc[]): Promise<string> {
+  const isModern = version !== undefined && version >= "2026";
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": version,
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const messages = requests.map(({ method, params }, id) => ({
+    ...{ jsonrpc: "2.0", id, method },
+    params: isModern ? { ...params, _meta: meta } : params,
+  }));
+  const { method, params } = requests[0]!;
+  const { body } = await web.ask("POST", "/mcp", {
+    token,
+    body: messages.length === 1 ? messages[0] : messages,
+    headers: {
+      accept: "application/json, text/event-stream",
+      ...(version === undefined ? {} : { "mcp-protocol-version": version }),
+      ...(isModern ? { "mcp-method": method, "mcp-name": params.name ?? params.uri ?? "" } : {}),
+    },
+  });
+  return typeof body === "string" ? body : JSON.stringify(body);
+}
+
+interface Rpc {
+  readonly method: string;
+  readonly params: { readonly name?: string; readonly uri?: string; readonly arguments?: unknown };
+}
+
+function call(name: ToolName): Rpc {
+  const args = {
+    start_app: { entrypoint: "/bin/true" },
+    list_apps: {},
+    save_state: {},
+    resurrect_processes: {},
+  }[name as string] ?? { target: "api" };
+  return { method: "tools/call", params: { name, arguments: args } };
+}
+
+const ANSWERS = {
+  status: () => fakeProcess(),
+  logs: () => ({ logs: "a line\n", path: "/x", lines: "50" }),
+  save: () => ({}),
+  resurrect: () => ({ errors: [] }),
+};
+
+for (const role of ["read", "operate", "admin"] as const) {
+  Deno.test(`/mcp does for the role ${role} what it may do, in every version`, async () => {
+    await using web = new FakeWeb(ANSWERS);
+    const { token } = await web.tokens.create("agent", role);
+    const mayAct = new Set(TOOLS_OF[role].map((name) => ACTION_OF[name]));
+    for (const version of VERSIONS) {
+      const asking = { token, version };
+      const isKnown = version === undefined || version === "2026-07-28" ||
+        SUPPORTED_PROTOCOL_VERSIONS.includes(version);
+      const listed = await send(web, asking, { method: "tools/list", params: {} });
+      const names = TOOL_NAMES.filter((name) => listed.includes(`"name":"${name}"`));
+      assertEquals(names, isKnown ? [...TOOLS_OF[role]] : [], `${version}`);
+      for (const tool of TOOL_NAMES) {
+        web.calls.length = 0;
+        await send(web, asking, call(tool));
+        const wanted = isKnown && TOOLS_OF[role].includes(tool) ? [ACTION_OF[tool]] : [];
+        assertEquals(web.calls.map(([action]) => action), wanted, `${version} ${tool}`);
+      }
+      for (const uri of URIS) {
+        const read = await send(web, asking, { method: "resources/read", params: { uri } });
+        assertEquals(read.includes('"contents"'), isKnown, `${version} ${uri}: ${read}`);
+      }
+    }
+    // Versions before 2025-06-18 know several messages in one.
+    for (const version of [undefined, "2025-03-26", "2024-11-05"]) {
+      web.calls.length = 0;
+      await send(web, { token, version }, ...TOOL_NAMES.map(call));
+      for (const [action] of web.calls) assert(mayAct.has(action), `${version} ${action}`);
+    }
+  });
+}
