@@ -66,7 +66,7 @@ export const SETTING_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "webhooks.secret":
     "Key of the signature, from env, file or command: whsec_… or at least 24 bytes.",
   "webhooks.events": "What it is told of; default: all.",
-  "webhooks.only": "Targets, of which a process must match one; default: every process.",
+  "webhooks.only": "Targets, of which a process must match one; default: all.",
   "webhooks.timeout": "Time that one attempt may take.",
   "webhooks.max_attempts": "Attempts before a delivery is given up.",
   "webhooks.max_queued": "Deliveries that may wait; what is more takes the place of the oldest.",

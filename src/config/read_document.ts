@@ -12,6 +12,7 @@ import { readYaml } from "./read_yaml.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_NODES = 500_000;
+const MAX_DEPTH = 64;
 
 /**
  * Reads a file by its kind; text of other tools' formats comes back as text. `given` is taken instead
@@ -33,8 +34,14 @@ export async function readDocument(
       advice: "send YAML, TOML or JSON",
     });
   }
-  const document = await parse(kind, file, given ?? readText(file), env);
-  return { ...checkedDocument(document), kind };
+  try {
+    const document = await parse(kind, file, given ?? readText(file), env);
+    return { ...checkedDocument(document), kind };
+  } catch (error) {
+    // The stack of one of the parsers was full.
+    if (error instanceof RangeError) throw new ConfigProblem(file, "nested too deeply");
+    throw error;
+  }
 }
 
 function readText(file: string): string {
@@ -70,27 +77,31 @@ async function parse(
   }
 }
 
-/** Aliases make a small file a large value, and `__proto__` is no name for anything: both are refused. */
+/**
+ * Refuses what aliases can make of a small file (a large value, or one that contains itself), deep
+ * nesting, and the key `__proto__`.
+ */
 export function checkedDocument(document: ConfigDocument): ConfigDocument {
   let nodes = 0;
-  const look = (value: unknown, path: Path): void => {
-    if (++nodes > MAX_NODES) {
-      throw new ConfigProblem(document.file, `it holds more than ${MAX_NODES} values`);
+  const refuse = (what: string, path: Path, part: "key" | "value" = "value"): never => {
+    const place = placeIn(document, path, part);
+    throw new ConfigProblem(document.file, what, place === undefined ? {} : { place });
+  };
+  const look = (value: unknown, path: Path, around: readonly unknown[]): void => {
+    if (++nodes > MAX_NODES) refuse(`it holds more than ${MAX_NODES} values`, []);
+    if (typeof value !== "object" || value === null) return;
+    if (around.includes(value)) refuse("this contains itself", path);
+    if (path.length > MAX_DEPTH) refuse(`nested more than ${MAX_DEPTH} deep`, path);
+    const inside = [...around, value];
+    if (Array.isArray(value)) {
+      return value.forEach((item, index) => look(item, [...path, index], inside));
     }
-    if (Array.isArray(value)) return value.forEach((item, index) => look(item, [...path, index]));
     if (!isMap(value)) return;
     for (const [key, inner] of Object.entries(value)) {
-      if (key === "__proto__") {
-        const place = placeIn(document, [...path, key], "key");
-        throw new ConfigProblem(
-          document.file,
-          'the key "__proto__" is not possible',
-          place === undefined ? {} : { place },
-        );
-      }
-      look(inner, [...path, key]);
+      if (key === "__proto__") refuse('the key "__proto__" is not possible', [...path, key], "key");
+      look(inner, [...path, key], inside);
     }
   };
-  look(document.value, []);
+  look(document.value, [], []);
   return document;
 }

@@ -14,7 +14,9 @@ export async function readYaml(file: string, text: string): Promise<ConfigDocume
   const [error] = document.errors;
   if (error !== undefined) {
     const [offset, end] = error.pos;
-    const what = error.message.split("\n")[0]!.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase());
+    const what = error.code === "RESOURCE_EXHAUSTION"
+      ? "nested too deeply"
+      : error.message.split("\n")[0]!.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase());
     throw new ConfigProblem(file, `not valid YAML: ${what}`, {
       place: placeAt(file, text, { offset, length: end - offset }),
     });
@@ -28,7 +30,10 @@ function plainValue(file: string, document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
-    throw new ConfigProblem(file, `not valid YAML: ${(error as Error).message}`);
+    const what = error instanceof RangeError
+      ? "nested too deeply, or an alias contains itself"
+      : (error as Error).message;
+    throw new ConfigProblem(file, `not valid YAML: ${what}`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Part of a configuration: what was asked for, and what that depends on. */
 
+import { ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import type { LoadedProcess } from "./load_config.ts";
@@ -26,10 +27,19 @@ export function selectProcesses(
   return processes.filter(({ config }) => wanted.has(config.name));
 }
 
-/** `"a,b"` or a list of words, as a list. */
+/**
+ * `"a,b"` or a list of words, as a list; empty when nothing is given. Throws `bad_request` for a list
+ * without a word, which must not mean all.
+ */
 export function onlyWords(only: string | readonly string[] | undefined): string[] {
-  const list = typeof only === "string" ? only.split(",") : only ?? [];
-  return list.map((word) => word.trim()).filter((word) => word !== "");
+  if (only === undefined) return [];
+  const list = typeof only === "string" ? only.split(",") : only;
+  const words = list.map((word) => word.trim()).filter((word) => word !== "");
+  if (words.length > 0) return words;
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid "only" ${JSON.stringify(only)}: expected the name of a process`,
+  );
 }
 
 function addressable({ config }: LoadedProcess): Addressable {

@@ -155,6 +155,8 @@ async function flush(log: string): Promise<void> {
   if (info !== undefined && !info.isFile) {
     throw new ProcsupError("wrong_state", `Refusing to flush "${log}": it is not a file`);
   }
+  // The app never ran: it may have no folder yet.
+  if (info === undefined && listArchives(log).length === 0) return;
   const before = readPosition(log);
   const flushing = await writePosition(log, before, {
     phase: "cutting",

@@ -27,22 +27,24 @@ export const READ_ONLY_TOOLS: readonly ToolName[] = ["list_apps", "get_status", 
 export interface Grant {
   /** Only the tools that change nothing. */
   readonly readOnly?: boolean;
-  /** Only these; nothing or an empty list: all. */
+  /** Only these; without it all, and none for an empty list. */
   readonly allow?: readonly ToolName[];
 }
 
 /** The tools of a grant. */
-export function grantedTools({ readOnly = false, allow = [] }: Grant): Set<ToolName> {
-  return new Set(
-    TOOL_NAMES.filter((name) =>
-      (allow.length === 0 || allow.includes(name)) && (!readOnly || READ_ONLY_TOOLS.includes(name))
-    ),
-  );
+export function grantedTools({ readOnly = false, allow = TOOL_NAMES }: Grant): Set<ToolName> {
+  const all = readOnly ? READ_ONLY_TOOLS : TOOL_NAMES;
+  return new Set(all.filter((name) => allow.includes(name)));
 }
 
-/** Reads `list_apps,get_status`. Throws `bad_request` for a tool that there is not. */
+/** Reads `list_apps,get_status`. Throws `bad_request` for an unknown tool, and for an empty list. */
 export function parseToolNames(text: string): ToolName[] {
   const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
+  if (words.length === 0) {
+    throw new ProcsupError("bad_request", `Invalid list of tools ${JSON.stringify(text)}: it is empty`, {
+      hint: `The tools are: ${TOOL_NAMES.join(", ")}`,
+    });
+  }
   return words.map((word) => {
     const found = TOOL_NAMES.find((name) => name === word);
     if (found !== undefined) return found;

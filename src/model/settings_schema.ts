@@ -54,7 +54,8 @@ export const webhookSchema = z.strictObject({
   secret: secret.optional(),
   events: oneOrMore(z.enum(WEBHOOK_EVENTS)).refine((events) => events.length > 0, "is empty")
     .default([...WEBHOOK_EVENTS]),
-  only: oneOrMore(text().check(z.minLength(1))).default([]),
+  only: oneOrMore(text().check(z.minLength(1))).refine((only) => only.length > 0, "is empty")
+    .default(["all"]),
   timeout: duration().refine((ms) => ms >= 1, "1ms is the least").default(10_000),
   max_attempts: z.int().min(1).max(100).default(10),
   max_queued: z.int().min(1).max(10_000).default(256),

@@ -5,14 +5,14 @@ import { ProcsupError } from "../model/errors.ts";
 import type { WebApp, WebParts } from "./context.ts";
 import { addDashboard } from "./dashboard_routes.ts";
 import { addExtras } from "./extra_routes.ts";
-import { replyError } from "./reply.ts";
+import { isExpected, replyError } from "./reply.ts";
 import { addRoutes } from "./rest.ts";
 
 /** Every path there is. */
 export function webApp(parts: WebParts): WebApp {
   const app: WebApp = new Hono();
   app.onError((error) => {
-    if (!(error instanceof ProcsupError)) parts.warn(`Web: ${error.stack ?? error}`);
+    if (!isExpected(error)) parts.warn(`Web: ${error.stack ?? error}`);
     return replyError(error);
   });
   app.use(async (c, next) => {

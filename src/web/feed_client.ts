@@ -1,10 +1,11 @@
 /** One reader of the feed: what it wants, and how much it has not taken yet. */
 
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ProcsupError } from "../model/errors.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import { parseJson } from "../protocol/json_text.ts";
 import type { Backend } from "./backend.ts";
 import { FeedLogs } from "./feed_logs.ts";
+import { toldError } from "./reply.ts";
 
 /** The connection behind a client. */
 export interface FeedSocket {
@@ -97,8 +98,8 @@ export class FeedClient {
       if (message?.type === "subscribe") return this.#subscribe(message);
       if (message?.type === "unsubscribe") this.#unsubscribe(topicsOf(message));
     } catch (error) {
-      const code = error instanceof ProcsupError ? error.code : "internal";
-      this.#tell({ type: "error", error: messageOf(error), code });
+      const { error: text, code } = toldError(error);
+      this.#tell({ type: "error", error: text, code });
     }
     return [];
   }

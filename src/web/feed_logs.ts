@@ -1,7 +1,7 @@
 /** Lines of logs for one client of the feed: no faster than it reads. */
 
-import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { LogLines } from "./backend.ts";
+import { toldError } from "./reply.ts";
 
 /** Where the lines go. */
 export interface LogSink {
@@ -59,8 +59,8 @@ export class FeedLogs {
       }
     } catch (error) {
       if (this.#isOver) return;
-      const code = error instanceof ProcsupError ? error.code : "internal";
-      this.#sink.send(JSON.stringify({ type: "error", error: messageOf(error), code }));
+      const { error: text, code } = toldError(error);
+      this.#sink.send(JSON.stringify({ type: "error", error: text, code }));
     }
   }
 

@@ -89,7 +89,7 @@ const webhook = z.object({
   name: z.string(),
   url: z.string().meta({ description: "What of it is no secret: https://hooks.example.com/…" }),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
-  only: z.array(z.string()).meta({ description: "Targets; none: every process" }),
+  only: z.array(z.string()).meta({ description: "Targets, of which a process matches one" }),
   signed: z.boolean(),
   queued: z.int(),
   delivered: z.int(),

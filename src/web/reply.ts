@@ -1,7 +1,7 @@
 /** Every answer of the web surface, with the headers that keep browsers safe. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
-import { errorJson } from "../protocol/error_json.ts";
+import { errorJson, type ErrorJson } from "../protocol/error_json.ts";
 
 const PAGE_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
@@ -60,10 +60,19 @@ export function replyJsonText(
   return reply(text, { ...JSON_HEADERS, ...headers }, status);
 }
 
-/** `{error, code}` (spec 2.7), what else is known of it, and the status of the error table. */
+/** Whether its words are meant for clients. Those of any other error may name files, and more. */
+export function isExpected(error: unknown): error is ProcsupError {
+  return error instanceof ProcsupError && error.code !== "internal";
+}
+
+/** `{error, code}` and what else clients get to know of an error. */
+export function toldError(error: unknown): ErrorJson {
+  return errorJson(isExpected(error) ? error : UNEXPECTED);
+}
+
+/** The same as an answer, with the status of the error table. */
 export function replyError(error: unknown): Response {
-  // An error that nobody expected may name things that are nobody's business.
-  const told = errorJson(error instanceof ProcsupError ? error : UNEXPECTED);
+  const told = toldError(error);
   const extra: Record<string, string> = {};
   if (told.code === "unauthorized") extra["www-authenticate"] = "Bearer";
   if (told.code === "rate_limited") extra["retry-after"] = "60";

@@ -3,11 +3,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
+import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
 import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";
 import { allow, type Gatekeeper } from "./gatekeeper.ts";
 import { Outbox } from "./outbox.ts";
+import { toldError } from "./reply.ts";
 import type { Principal } from "./roles.ts";
 import type { SiteNames } from "./same_site.ts";
 
@@ -114,8 +115,8 @@ function feedSocket(ws: WebSocket): FeedSocket {
 }
 
 function refuse(socket: Duplex, error: unknown): void {
-  const code = error instanceof ProcsupError ? error.code : "internal";
-  const body = JSON.stringify({ error: messageOf(error), code });
+  const { error: message, code } = toldError(error);
+  const body = JSON.stringify({ error: message, code });
   const head = [
     `HTTP/1.1 ${ERROR_TABLE[code].http} ${code}`,
     "Content-Type: application/json",

@@ -52,6 +52,12 @@ Deno.test("loadConfig() refuses syntax errors, each with its place", async () =>
     ["a.jsonc", '{"a": /* never closed', /^1:7: not valid JSON: this comment has no end$/],
     ["a.json", "", /^1:1: not valid JSON: it ends too early$/],
     ["a.json", "[".repeat(5000), /not valid JSON: nested too deeply$/],
+    ["a.yaml", "processes: &a\n  x: *a\n", /^2:6: this contains itself$/],
+    ["a.yaml", "processes: &a [1, *a, *a]\n", /^1:19: this contains itself$/],
+    ["a.yaml", "a: &a\n  <<: *a\n", /nested too deeply, or an alias contains itself$/],
+    ["a.yaml", `a: ${"[".repeat(100)}${"]".repeat(100)}`, /^1:68: nested more than 64 deep$/],
+    ["a.yaml", `a: ${"[".repeat(50_000)}`, /not valid YAML: nested too deeply$/],
+    ["a.toml", `a${".a".repeat(20_000)} = 1`, /nested more than 64 deep$/],
     ["a.yaml", "just text", /^1:1: expected a map with "processes"$/],
   ];
   for (const [name, text, expected] of cases) {

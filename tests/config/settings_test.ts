@@ -30,7 +30,7 @@ profiles:
   assertEquals(settings.web, web);
   const { folder } = files;
   const usual = {
-    only: [],
+    only: ["all"],
     timeoutMs: 10_000,
     maxAttempts: 10,
     maxQueued: 256,
@@ -118,6 +118,10 @@ Deno.test("loadConfig() refuses what is wrong about settings, with its place, an
       '1:42 invalid "webhooks.a.events" []: is empty',
     ],
     [
+      "webhooks: { a: { url: http://a/, only: [] } }",
+      '1:40 invalid "webhooks.a.only" []: is empty',
+    ],
+    [
       "webhooks: { a: { url: http://a/, secret: s3cret } }",
       '1:42 invalid "webhooks.a.secret": expected { env: NAME }, { file: PATH } or { command: LINE }',
     ],
@@ -155,8 +159,8 @@ Deno.test("webhookChanges() tells names and keys, and no URL or secret", () => {
   assertEquals(changes, [
     { field: "b", from: "https://h.example/…" },
     { field: "c.secret.env" },
+    { field: "c.only", from: ["all"], to: ["api"] },
     { field: "c.timeout", from: "5s", to: "6s" },
-    { field: "c.only", from: undefined, to: ["api"] },
     { field: "d", to: "https://h.example/…" },
   ]);
   const moved = webhookChanges([hook("a")], [hook("a", { url: "https://other.example/s3cret" })]);

@@ -82,6 +82,13 @@ Deno.test("config apply scales, rolls, prunes its own only, and refuses another 
   off: { entrypoint: sleep, args: ["1000"], autostart: false }
 `,
   );
+  for (const verb of [["start", file], ["config", "apply", file, "--prune"]]) {
+    const none = await daemon.cli(...verb, "--only", " , ");
+    assertEquals([none.code, none.stderr], [
+      2,
+      'error: Invalid "only" " , ": expected the name of a process\n',
+    ]);
+  }
   const part = await daemon.cli("start", file, "--only", "api", "--no-wait");
   assertEquals(part.code, 0, part.stderr);
   assertEquals([...(await pids(daemon)).keys()], ["byhand", "db", "api:0", "api:1"]);

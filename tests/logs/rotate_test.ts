@@ -191,6 +191,8 @@ Deno.test("flushLog() empties log and archives, and followers go on with what is
   await scene.append("new\n");
   assertEquals(await follower.text(numbers(3000).length + 4), numbers(3000) + "new\n");
   assertEquals(await lastTextLines(scene.log, 5), ["new"]);
+  // An app that never ran has no folder.
+  await flushLog(`${scene.log}.never/stdout.log`);
 });
 
 Deno.test(

@@ -243,9 +243,18 @@ Deno.test("--read-only and --allow leave only the tools that they name", async (
   assertEquals(await names(["--read-only"]), ["list_apps", "get_status", "get_logs"]);
   assertEquals(await names(["--allow", "get_status,stop_app"]), ["get_status", "stop_app"]);
   assertEquals(await names(["--read-only", "--allow", "get_status,stop_app"]), ["get_status"]);
-  const wrong = await daemon.cli("mcp", "--allow", "get_stats");
-  assertEquals([wrong.code, wrong.stdout], [2, ""]);
-  assertStringIncludes(wrong.stderr, "get_status");
+  for (
+    const [args, words] of [
+      [["--allow", "get_stats"], 'did you mean "get_status"?'],
+      [["--allow", ", "], 'Invalid list of tools ", "'],
+      [["install", "claude", "--print", "--allow", ","], 'Invalid list of tools ","'],
+      [["--read-only", "--allow", "stop_app"], '"--read-only" leaves none'],
+    ] as const
+  ) {
+    const wrong = await daemon.cli("mcp", ...args);
+    assertEquals([wrong.code, wrong.stdout], [2, ""]);
+    assertStringIncludes(wrong.stderr, words);
+  }
 
   await using reading = await onHttp(daemon, { serving: { readOnly: true } });
   assertStringIncludes(

@@ -110,13 +110,19 @@ Deno.test("webApp() answers what went wrong for a process with the code of its e
     reload: () => {
       throw new TypeError("secret path");
     },
+    flush: () => ({
+      status: "flushed",
+      results: [{ ...failed, error: "secret path", code: "internal" }],
+    }),
   });
   const restarted = await web.ask("POST", `${P}/api/restart`);
   assertEquals([restarted.status, restarted.body], [500, { error: "No", code: "start_failed" }]);
   assertEquals((await web.ask("POST", `${P}/api/stop`)).status, 503);
-  const internal = await web.ask("POST", `${P}/api/reload`);
-  assertEquals([internal.status, internal.body.code], [500, "internal"]);
-  assert(!internal.body.error.includes("secret"));
+  for (const verb of ["reload", "flush"]) {
+    const internal = await web.ask("POST", `${P}/api/${verb}`);
+    assertEquals([internal.status, internal.body.code], [500, "internal"]);
+    assert(!internal.body.error.includes("secret"));
+  }
 });
 
 Deno.test("webApp() does not let a body change what is inherited", async () => {

@@ -8,7 +8,9 @@ import { defaultHome, dirname } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
 import type { McpClient } from "../../mcp/client_config.ts";
+import type { Grant } from "../../mcp/tool_names.ts";
 import type { CommandContext } from "../command.ts";
+import type { Flags } from "../flags.ts";
 import { writeMessage } from "../output.ts";
 
 /** Bridges until the client closes the input, or changes a client's configuration. */
@@ -24,14 +26,24 @@ export async function mcp(context: CommandContext): Promise<void> {
   });
 }
 
+/** What `--read-only` and `--allow` leave. Throws `bad_request` when that is nothing. */
+async function grantIn(flags: Flags): Promise<Grant> {
+  const { grantedTools, parseToolNames } = await import("../../mcp/tool_names.ts");
+  const text = flags.text("allow");
+  const grant: Grant = {
+    readOnly: flags.on("read-only"),
+    ...(text === undefined ? {} : { allow: parseToolNames(text) }),
+  };
+  if (grantedTools(grant).size > 0) return grant;
+  throw new ProcsupError("bad_request", `"--read-only" leaves none of the tools "${text}"`);
+}
+
 async function bridge({ flags, home }: CommandContext): Promise<void> {
-  const { parseToolNames } = await import("../../mcp/tool_names.ts");
-  const allow = parseToolNames(flags.text("allow") ?? "");
+  const grant = await grantIn(flags);
   const { serveOnStdio } = await import("../../mcp/stdio.ts");
   const daemon = new DaemonClient(home);
   await serveOnStdio((action, payload, options) => daemon.call(action, payload, options), {
-    allow,
-    readOnly: flags.on("read-only"),
+    ...grant,
     cwd: Deno.cwd(),
     changes: async (signal) => changesOf(await daemon.stream("/events", signal)),
     // Standard error: clients keep it as a log.
@@ -94,13 +106,12 @@ function fileOf(client: McpClient): string {
 
 /** The command that is this bridge, and its flags. The home only where it is not the usual one. */
 async function bridgeArgs({ flags, home }: CommandContext): Promise<string[]> {
-  const { parseToolNames } = await import("../../mcp/tool_names.ts");
-  const allow = parseToolNames(flags.text("allow") ?? "");
+  const { readOnly = false, allow } = await grantIn(flags);
   return [
     "mcp",
     ...(home === usualHome() ? [] : ["--home", home]),
-    ...(flags.on("read-only") ? ["--read-only"] : []),
-    ...(allow.length > 0 ? ["--allow", allow.join(",")] : []),
+    ...(readOnly ? ["--read-only"] : []),
+    ...(allow === undefined ? [] : ["--allow", allow.join(",")]),
   ];
 }
 

@@ -41,9 +41,10 @@ async function startThere(
   { only, wait = false }: ConfigRequest,
 ): Promise<StartAllResult> {
   const { fleet } = context.manager;
-  const targets = typeof only === "string" ? only.split(",") : only ?? ["all"];
+  const { onlyWords } = await import("../../config/select.ts");
+  const targets = only === undefined ? ["all"] : onlyWords(only);
   const outcomes: Outcome[] = [];
-  for (const target of targets) outcomes.push(...await fleet.start(target.trim(), { wait }));
+  for (const target of targets) outcomes.push(...await fleet.start(target, { wait }));
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
   return await answer(context, outcomes, errors, []);
 }

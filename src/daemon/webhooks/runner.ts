@@ -147,7 +147,6 @@ export class Runner {
 
   #concerns({ events, only }: Webhook, event: WebhookEvent, process: ManagedProcess): boolean {
     if (!events.includes(event)) return false;
-    if (only.length === 0) return true;
     return only.some((target) => {
       try {
         return this.#parts.fleet.registry.resolve(target).includes(process);

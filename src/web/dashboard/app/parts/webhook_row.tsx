@@ -27,7 +27,7 @@ export function WebhookRow({ webhook, reload }: {
       </th>
       <td class="told" data-label="Told of">
         {events.join(", ")}
-        {only.length > 0 && <div class="faint small">only {only.join(", ")}</div>}
+        {!only.includes("all") && <div class="faint small">only {only.join(", ")}</div>}
       </td>
       <td class="attempt" data-label="Last attempt">
         <LastAttempt webhook={webhook} />
