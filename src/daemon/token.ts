@@ -1,5 +1,6 @@
 /** The secret that every request but `ping` must carry. */
 
+import { sameText } from "../model/same_text.ts";
 import { replaceFile } from "../platform/atomic_file.ts";
 
 const TOKEN = /^[0-9a-f]{64}$/;
@@ -42,12 +43,4 @@ function existing(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function sameText(a: string, b: string): boolean {
-  let difference = a.length ^ b.length;
-  for (let i = 0; i < b.length; i++) {
-    difference |= a.charCodeAt(i % (a.length || 1)) ^ b.charCodeAt(i);
-  }
-  return difference === 0;
 }

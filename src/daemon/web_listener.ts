@@ -127,7 +127,7 @@ export class WebListener {
         hint: "procsup web start",
       });
     }
-    const url = `${this.#status("running").url}/login?code=${this.gatekeeper.code(by)}`;
+    const url = `${this.#status("running").url}/#/login?code=${this.gatekeeper.code(by)}`;
     return { url, expires_in_seconds: CODE_MS / 1000 };
   }
 

@@ -64,12 +64,21 @@ function highest(key: keyof LimitsConfig, proc: string, isRoot: boolean): number
   return Number(readFileIfAny("/proc/sys/fs/nr_open") ?? Infinity);
 }
 
+/** How many descriptors this process may have open. */
+export function openFilesLimit(): number {
+  return ownLimit("Max open files", 0);
+}
+
 /** Hard limit of this process; Infinity where it cannot be read. */
 function hardLimit(proc: string): number {
+  return ownLimit(proc, 1);
+}
+
+function ownLimit(proc: string, column: 0 | 1): number {
   const line = (readFileIfAny("/proc/self/limits") ?? "").split("\n")
     .find((text) => text.startsWith(proc));
-  const hard = line?.slice(proc.length).trim().split(/\s+/)[1];
-  return hard === undefined || hard === "unlimited" ? Infinity : Number(hard);
+  const limit = line?.slice(proc.length).trim().split(/\s+/)[column];
+  return limit === undefined || limit === "unlimited" ? Infinity : Number(limit);
 }
 
 let own: number | undefined;

@@ -2,11 +2,12 @@
 
 import type { Context, Hono } from "hono";
 import { ProcsupError } from "../model/errors.ts";
-import { isJson, notJson } from "./body.ts";
 import type { Backend } from "./backend.ts";
+import { claim } from "./connections.ts";
 import type { Gatekeeper } from "./gatekeeper.ts";
 import { replyError } from "./reply.ts";
 import type { Principal } from "./roles.ts";
+import { SECRET_HEADER } from "./sessions.ts";
 import type { SiteNames } from "./same_site.ts";
 import type { Snapshots } from "./snapshots.ts";
 
@@ -45,10 +46,10 @@ export async function principalOf(c: WebContext, gatekeeper: Gatekeeper): Promis
   const principal = await gatekeeper.identify({
     authorization: c.req.header("authorization"),
     cookie: c.req.header("cookie"),
+    secret: c.req.header(SECRET_HEADER),
     address: addressOf(c),
   });
-  const changes = !["GET", "HEAD"].includes(c.req.method);
-  if (changes && principal.via === "cookie") checkDeliberate(c);
+  claim(c.env?.incoming?.socket, principal);
   return principal;
 }
 
@@ -67,14 +68,6 @@ export function whileGood<T>(
   return stream.pipeThrough(new TransformStream<T, T>({ flush: undo, cancel: undo }), {
     signal: over.signal,
   });
-}
-
-/** A browser sends a cookie by itself: what it changes must have been asked for by our own page. */
-function checkDeliberate(c: WebContext): void {
-  if (c.req.header("origin") === undefined) {
-    throw new ProcsupError("forbidden", "A change by cookie needs an Origin");
-  }
-  if (!isJson(c.req.header("content-type") ?? "")) throw notJson();
 }
 
 /** Where a request came from, for counting failures. */

@@ -1,13 +1,13 @@
 /** The dashboard's files, and the sign-in. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { readBody } from "./body.ts";
 import { addressOf, onlyFor, principalOf, type WebApp, type WebParts } from "./context.ts";
 import type { Asset } from "./dashboard/assets.ts";
-import { loginPage } from "./login_page.ts";
 import { reply, replyJson } from "./reply.ts";
-import { sessionCookie, sessionIn } from "./sessions.ts";
+import { sessionCookie } from "./sessions.ts";
 
-/** Adds `/`, `/assets/*`, `/login` and `/api/v1/session`. */
+/** Adds `/`, `/assets/*` and `/api/v1/session`. */
 export function addDashboard(app: WebApp, parts: WebParts): void {
   const files = new Files();
   app.get("/", (c) => files.serve("/", c.req.header("if-none-match")));
@@ -18,45 +18,28 @@ export function addDashboard(app: WebApp, parts: WebParts): void {
 }
 
 function addSession(app: WebApp, { gatekeeper }: WebParts): void {
-  app.get("/login", (c) => {
-    try {
-      const session = gatekeeper.signIn(c.req.query("code") ?? "", addressOf(c));
-      return seeOther("/", { "set-cookie": sessionCookie(session) });
-    } catch (error) {
-      // Who opened an old link is better off with a page than with JSON.
-      const accept = c.req.header("accept") ?? "";
-      const isBrowser = accept.includes("text/html");
-      const isProgram = !isBrowser && accept.includes("application/json");
-      if (isProgram || !(error instanceof ProcsupError)) throw error;
-      if (!isBrowser) return loginPage(error);
-      return seeOther(`/#/?failed=${error.code === "rate_limited" ? "wait" : "link"}`);
-    }
-  });
-  onlyFor(app, "/login", ["GET"]);
   app.get("/api/v1/session", async (c) => {
     const { name, role, via } = await principalOf(c, gatekeeper);
     return replyJson({ name, role, via });
   });
   app.post("/api/v1/session", async (c) => {
-    const principal = await principalOf(c, gatekeeper);
-    const session = gatekeeper.openSession(principal);
-    const { name, role } = principal;
-    return replyJson({ name: name || "dashboard", role, via: "cookie" }, 201, {
+    const { code } = await readBody(c, false);
+    const { principal, keys } = code === undefined
+      ? gatekeeper.openSession(await principalOf(c, gatekeeper))
+      : gatekeeper.signIn(String(code), addressOf(c));
+    const { name, role, via } = principal;
+    return replyJson({ name, role, via, secret: keys.secret }, 201, {
       location: "/",
-      "set-cookie": sessionCookie(session),
+      "set-cookie": sessionCookie(keys.session, c.req.header("origin")),
     });
   });
   app.delete("/api/v1/session", async (c) => {
-    await principalOf(c, gatekeeper);
-    const session = sessionIn(c.req.header("cookie"));
-    if (session !== undefined) gatekeeper.signOut(session);
-    return replyJson({ status: "signed_out" }, 200, { "set-cookie": sessionCookie(undefined) });
+    const { via, credential } = await principalOf(c, gatekeeper);
+    if (via === "cookie") gatekeeper.signOut(credential);
+    const cookie = sessionCookie(undefined, c.req.header("origin"));
+    return replyJson({ status: "signed_out" }, 200, { "set-cookie": cookie });
   });
   onlyFor(app, "/api/v1/session", ["GET", "POST", "DELETE"]);
-}
-
-function seeOther(location: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return reply(null, { location, "cache-control": "no-store", ...headers }, 303);
 }
 
 /** The files, loaded when the first one is asked for. */

@@ -36,11 +36,6 @@ export class Feed {
     this.#parts = parts;
   }
 
-  /** How many there are. */
-  get size(): number {
-    return this.#clients.size;
-  }
-
   /** Takes up a client, and sends it the list. */
   join(socket: FeedSocket): { receive(text: string): void; left(): void } {
     const client = new FeedClient(socket, this.#parts.backend);

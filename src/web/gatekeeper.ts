@@ -5,14 +5,27 @@ import type { Attempts } from "./attempts.ts";
 import type { NamedTokens } from "./named_tokens.ts";
 import { Endings } from "./endings.ts";
 import { mayAct, type Principal, type Role, roleFor } from "./roles.ts";
-import { sessionIn, type SessionOwner, type Sessions } from "./sessions.ts";
+import {
+  sessionIn,
+  type SessionKeys,
+  type SessionOwner,
+  type Sessions,
+} from "./sessions.ts";
 
 /** What a request shows. */
 export interface Credentials {
   readonly authorization: string | undefined;
   readonly cookie: string | undefined;
+  /** What proves that the cookie comes from a page of ours; see `Sessions`. */
+  readonly secret?: string | undefined;
   /** Where it comes from. */
   readonly address: string;
+}
+
+/** A browser that has just signed in. */
+export interface SignedIn {
+  readonly principal: Principal;
+  readonly keys: SessionKeys;
 }
 
 /** Where credentials are looked up. */
@@ -50,19 +63,20 @@ export class Gatekeeper {
   }
 
   /** Who it is, where that can be told at once; undefined says nothing about who it is not. */
-  recognise({ authorization, cookie }: Credentials): Principal | undefined {
+  recognise({ authorization, cookie, secret = "" }: Credentials): Principal | undefined {
     if (authorization === undefined) {
-      return this.#bySession(sessionIn(cookie) ?? "");
+      return this.#bySession({ session: sessionIn(cookie) ?? "", secret });
     }
     return this.#parts.isOwner(authorization)
-      ? { name: "", role: "admin", via: "token", credential: this.#owner }
+      ? { name: "", role: "admin", via: "token", credential: this.#owner, account: "" }
       : undefined;
   }
 
   /** Turns a one-time code into a session. Throws as `identify()` does. */
-  signIn(code: string, address: string): string {
-    const session = this.sessions.signIn(code);
-    if (session !== undefined) return session;
+  signIn(code: string, address: string): SignedIn {
+    const keys = this.sessions.signIn(code);
+    const principal = keys && this.#bySession(keys);
+    if (principal !== undefined) return { principal, keys: keys! };
     this.#countFailure(address);
     throw new ProcsupError("unauthorized", "This link has been used, or is older than a minute", {
       hint: "procsup web open",
@@ -75,9 +89,12 @@ export class Gatekeeper {
   }
 
   /** A session for who shows a token, with that token's role and for as long as it is good. */
-  openSession(principal: Principal): string {
-    if (principal.via === "token") return this.sessions.open(this.#ownerFor(principal));
-    throw new ProcsupError("bad_request", "You are signed in already");
+  openSession(principal: Principal): SignedIn {
+    if (principal.via === "cookie") {
+      throw new ProcsupError("bad_request", "You are signed in already");
+    }
+    const keys = this.sessions.open(this.#ownerFor(principal));
+    return { principal: this.#bySession(keys)!, keys };
   }
 
   /** Ends a session, or all, and whatever is kept open by it. */
@@ -113,7 +130,7 @@ export class Gatekeeper {
   }
 
   #isGood({ name, via, credential }: Principal): boolean {
-    if (via === "cookie") return this.sessions.ownerOf(credential) !== undefined;
+    if (via === "cookie") return this.sessions.has(credential);
     return name === "" ? credential === this.#owner : this.#parts.tokens.madeAt(name) !== undefined;
   }
 
@@ -127,14 +144,15 @@ export class Gatekeeper {
     return made === undefined ? { name: "dashboard", role } : { name, role, tokenOf: made };
   }
 
-  #bySession(session: string): Principal | undefined {
-    const owner = this.sessions.ownerOf(session);
+  #bySession(keys: SessionKeys): Principal | undefined {
+    const owner = this.sessions.ownerOf(keys);
     if (owner === undefined) return undefined;
     const { name, role, tokenOf } = owner;
+    const account = tokenOf === undefined ? "" : name;
     // Another token of that name is another one's.
     const isGood = tokenOf === undefined || this.#parts.tokens.madeAt(name) === tokenOf;
-    if (isGood) return { name, role, via: "cookie", credential: session };
-    this.signOut(session);
+    if (isGood) return { name, role, via: "cookie", credential: keys.session, account };
+    this.signOut(keys.session);
     return undefined;
   }
 
@@ -143,7 +161,7 @@ export class Gatekeeper {
     const found = secret === undefined ? undefined : await this.#parts.tokens.find(secret);
     if (found !== undefined) {
       const { name, role } = found;
-      return { name, role, via: "token", credential: tokenCredential(name) };
+      return { name, role, via: "token", credential: tokenCredential(name), account: name };
     }
     this.#countFailure(address);
     throw unauthorized();

@@ -4,9 +4,11 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { claim } from "./connections.ts";
 import { allow, type Gatekeeper } from "./gatekeeper.ts";
 import { JSON_HEADERS } from "./reply.ts";
 import { BASE } from "./routes.ts";
+import { SECRET_HEADER } from "./sessions.ts";
 import type { SiteNames } from "./same_site.ts";
 import type { Snapshots } from "./snapshots.ts";
 
@@ -31,9 +33,11 @@ export async function answerList(
     const fetchSite = headers["sec-fetch-site"] as string | undefined;
     names.check({ host, origin, fetchSite }, false);
     const address = socket.remoteAddress ?? "local";
-    const principal = gatekeeper.recognise({ authorization, cookie, address });
+    const secret = headers[SECRET_HEADER] as string | undefined;
+    const principal = gatekeeper.recognise({ authorization, cookie, secret, address });
     if (principal === undefined) return false;
     allow(principal, "list");
+    claim(socket, principal);
     const body = await snapshots.list();
     response.writeHead(200, { ...JSON_HEADERS, "content-length": body.length });
     response.end(body);

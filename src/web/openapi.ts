@@ -4,6 +4,7 @@ import { documentSchemas } from "./openapi_schemas.ts";
 import type { Parameters } from "./parameters.ts";
 import type { Route } from "./route.ts";
 import { BASE, routesFor } from "./routes.ts";
+import { COOKIE, SECRET_HEADER } from "./sessions.ts";
 
 type Json = Record<string, unknown>;
 
@@ -18,12 +19,16 @@ export function openApi(actions: ReadonlySet<string>, version: string): Json {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
-    security: [{ bearer: [] }, { cookie: [] }],
+    security: [{ bearer: [] }, { cookie: [], secret: [] }],
     paths: { ...restPaths(routesFor(actions)), ...EXTRA_PATHS },
     components: {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
-        cookie: { type: "apiKey", in: "cookie", name: "procsup_session" },
+        cookie: { type: "apiKey", in: "cookie", name: COOKIE },
+        secret: {
+          ...{ type: "apiKey", in: "header", name: SECRET_HEADER },
+          description: "What signing in answers with; the cookie alone opens nothing",
+        },
       },
       schemas: documentSchemas(),
     },
@@ -109,6 +114,10 @@ const EXTRA_PATHS: Json = {
   [`${BASE}/logs`]: simple("Lines of logs, a line each", "application/x-ndjson"),
   [`${BASE}/session`]: {
     ...simple("Who you are", "application/json", { type: "object" }),
+    post: {
+      summary: "Sign in by a token, or by the `code` of a link in the body",
+      responses: { 201: { description: "Signed in" }, default: ERROR },
+    },
     delete: {
       summary: "Sign out",
       responses: { 200: { description: "Done" }, default: ERROR },

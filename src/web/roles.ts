@@ -14,6 +14,8 @@ export interface Principal {
   readonly via: "token" | "cookie";
   /** By what it was let in: a name for it, or a session. Told to nobody. */
   readonly credential: string;
+  /** Whose share of the connections it uses: the token's name, also in a session; empty for the owner. */
+  readonly account: string;
 }
 
 /** Verbs below `admin`. Whatever is not named here, new verbs included, takes an admin. */

@@ -1,13 +1,14 @@
 /**
- * The TCP side of the web surface. It stands on node:http, which closes slow and silent connections;
- * Deno.serve has no such deadlines.
+ * The TCP side of the web surface. The connections are accepted here, and served by node:http, which
+ * closes slow and silent ones; Deno.serve has no such deadlines.
  */
 
 import { getRequestListener } from "@hono/node-server";
 import http from "node:http";
-import type { Socket } from "node:net";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { addressText, type ListenAddress } from "../model/listen_address.ts";
+import { openFilesLimit } from "../platform/ulimits.ts";
+import { accept } from "./accept.ts";
 import { webApp } from "./app.ts";
 import { onChanges } from "./changes.ts";
 import { Connections } from "./connections.ts";
@@ -34,6 +35,8 @@ export interface WebServerParts extends Omit<WebParts, "snapshots"> {
   readonly names: SiteNames;
   /** How many WebSockets may be there at once. */
   readonly maxClients: number;
+  /** Certificate and key, as PEM; without them it is plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
 /** How long a connection may take, in milliseconds. */
@@ -47,7 +50,6 @@ const DEADLINES = {
   connectionsCheckingInterval: 1000,
 };
 
-const MAX_CONNECTIONS = 2048;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** How old a list may be when nothing is known to have changed; usage is read no more often. */
 const LIST_AGE_MS = 250;
@@ -57,7 +59,7 @@ export async function openServer(
   address: ListenAddress,
   parts: WebServerParts,
 ): Promise<WebServer> {
-  const { backend, warn } = parts;
+  const { backend, warn, tls } = parts;
   const snapshots = new Snapshots({
     list: () => backend.dispatch("list", undefined),
     maxAgeMs: LIST_AGE_MS,
@@ -75,23 +77,30 @@ export async function openServer(
     if (!answered) await listener(request, response);
   });
   server.on("upgrade", (request, socket, head) => void sockets.upgrade(request, socket, head));
-  const connections = new Connections();
-  server.on("connection", (socket: Socket) => connections.add(socket));
-  await listen(server, address);
+  const connections = new Connections(mostConnections(openFilesLimit()));
+  const listening = listen(address, tls);
+  const { port } = listening.addr;
+  void accept(listening, {
+    take(connection) {
+      connections.add(connection);
+      server.emit("connection", connection);
+    },
+    full: () => connections.endOne(),
+    warn,
+  });
   const stop = onChanges(backend, (change) => {
     snapshots.invalidate();
     feed.changed(change);
   });
-  const { port } = server.address() as { port: number };
   return {
     address: { ...address, port },
     tell: (message) => feed.tell(message),
     async close() {
       stop();
+      listening.close();
       feed.close();
-      const closed = new Promise((resolve) => server.close(resolve));
-      connections.close();
-      await closed;
+      server.close();
+      await connections.close();
     },
   };
 }
@@ -111,7 +120,8 @@ function httpServer(listener: http.RequestListener): http.Server {
     response.writeHead(403, { "content-type": "application/json", connection: "close" });
     response.end('{"error":"This Host is not served here","code":"forbidden"}');
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  // Begins to look for connections that are too slow.
+  server.emit("listening");
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     const timeout = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
@@ -128,24 +138,32 @@ function httpServer(listener: http.RequestListener): http.Server {
   return server;
 }
 
-function listen(server: http.Server, address: ListenAddress): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", (error) => reject(listenError(address, error)));
-  server.listen({ port: address.port, host: address.hostname }, () => {
-    server.removeAllListeners("error");
-    server.on("error", () => {});
-    resolve();
-  });
-  return promise;
+/** A part of the descriptors: the daemon needs the others for its files and its apps. */
+function mostConnections(descriptors: number): number {
+  return Math.min(Math.max(Math.floor(descriptors / 4), 8), 2048);
 }
 
-function listenError(address: ListenAddress, error: NodeJS.ErrnoException): ProcsupError {
+function listen(
+  { hostname, port }: ListenAddress,
+  tls: WebServerParts["tls"],
+): Deno.TcpListener | Deno.TlsListener {
+  try {
+    if (tls === undefined) return Deno.listen({ hostname, port });
+    return Deno.listenTls({ hostname, port, ...tls, alpnProtocols: ["http/1.1"] });
+  } catch (error) {
+    throw listenError({ hostname, port }, error);
+  }
+}
+
+function listenError(address: ListenAddress, error: unknown): ProcsupError {
   const cannot = `Cannot listen on "${addressText(address)}"`;
-  if (error.code === "EADDRINUSE") {
+  if (error instanceof Deno.errors.AddrInUse) {
     return new ProcsupError("address_in_use", `${cannot}: another program listens there`, {
       hint: "procsup web start --listen 127.0.0.1:0 takes a free port",
     });
   }
-  if (error.code === "EACCES") return new ProcsupError("forbidden", `${cannot}: not permitted`);
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return new ProcsupError("forbidden", `${cannot}: not permitted`);
+  }
   return new ProcsupError("bad_request", `${cannot}: ${messageOf(error)}`);
 }

@@ -1,5 +1,10 @@
-/** Signing in from a browser: by a code that works once, or a token; then a cookie. In memory only. */
+/**
+ * Signing in from a browser: by a code that works once, or by a token. A session is a cookie and a
+ * secret: a browser sends the cookie to every port of the host, also to those of other programs, but
+ * the secret is known to the dashboard's own pages only. In memory only.
+ */
 
+import { sameText } from "../model/same_text.ts";
 import type { Principal } from "./roles.ts";
 
 /** How long the printed link may wait to be opened. */
@@ -11,6 +16,9 @@ export const SESSION_MS = 24 * 3_600_000;
 /** Name of the cookie. */
 export const COOKIE = "procsup_session";
 
+/** Name of the header that carries the secret. */
+export const SECRET_HEADER = "procsup-session";
+
 const MAX_CODES = 100;
 const MAX_SESSIONS = 1000;
 
@@ -20,19 +28,28 @@ export interface SessionOwner extends Pick<Principal, "name" | "role"> {
   readonly tokenOf?: string;
 }
 
-/** A session, to be given to the next daemon. */
-export interface OpenSession {
+/** What a browser gets to sign in with. */
+export interface SessionKeys {
+  /** Value of the cookie. */
   readonly session: string;
+  readonly secret: string;
+}
+
+interface Session {
+  readonly secret: string;
   /** Milliseconds since the epoch. */
   readonly until: number;
   readonly owner: SessionOwner;
 }
 
+/** A session, to be given to the next daemon. */
+export interface OpenSession extends Session, SessionKeys {}
+
 /** Codes and sessions that are good at the moment. */
 export class Sessions {
   readonly #now: () => number;
   readonly #codes = new Map<string, { readonly until: number; readonly owner: SessionOwner }>();
-  readonly #sessions = new Map<string, { readonly until: number; readonly owner: SessionOwner }>();
+  readonly #sessions = new Map<string, Session>();
 
   /** `now` gives milliseconds. */
   constructor(now: () => number = Date.now) {
@@ -42,13 +59,13 @@ export class Sessions {
   /** A new one-time code; without an owner it is the owner's of the daemon. */
   code(owner: SessionOwner = { name: "dashboard", role: "admin" }): string {
     forgetFirst(this.#codes, MAX_CODES - 1);
-    const code = secret();
+    const code = random();
     this.#codes.set(code, { until: this.#now() + CODE_MS, owner });
     return code;
   }
 
   /** Turns a code into a session, once; undefined when it is not good (any more). */
-  signIn(code: string): string | undefined {
+  signIn(code: string): SessionKeys | undefined {
     const found = this.#codes.get(code);
     this.#codes.delete(code);
     if (found === undefined || found.until < this.#now()) return undefined;
@@ -56,20 +73,25 @@ export class Sessions {
   }
 
   /** A new session. */
-  open(owner: SessionOwner): string {
+  open(owner: SessionOwner): SessionKeys {
     forgetFirst(this.#sessions, MAX_SESSIONS - 1);
-    const session = secret();
-    this.#sessions.set(session, { until: this.#now() + SESSION_MS, owner });
-    return session;
+    const [session, secret] = [random(), random()];
+    this.#sessions.set(session, { secret, until: this.#now() + SESSION_MS, owner });
+    return { session, secret };
   }
 
-  /** Whom a session is for; undefined when there is no such session. */
-  ownerOf(session: string): SessionOwner | undefined {
+  /** Whom a session is for; undefined for an unknown session, and with a wrong secret. */
+  ownerOf({ session, secret }: SessionKeys): SessionOwner | undefined {
+    const found = this.has(session) ? this.#sessions.get(session) : undefined;
+    return found !== undefined && sameText(secret, found.secret) ? found.owner : undefined;
+  }
+
+  /** Whether there is a session for a cookie, which says nothing about who sent it. */
+  has(session: string): boolean {
     const found = this.#sessions.get(session);
-    if (found === undefined) return undefined;
-    if (found.until >= this.#now()) return found.owner;
+    if (found !== undefined && found.until >= this.#now()) return true;
     this.#sessions.delete(session);
-    return undefined;
+    return false;
   }
 
   /** All that are good. */
@@ -80,7 +102,9 @@ export class Sessions {
 
   /** Takes over sessions of the daemon before. */
   restore(all: readonly OpenSession[]): void {
-    for (const { session, until, owner } of all) this.#sessions.set(session, { until, owner });
+    for (const { session, ...rest } of all) {
+      if (typeof rest.secret === "string") this.#sessions.set(session, rest);
+    }
   }
 
   /** Ends one session, or all. */
@@ -99,14 +123,15 @@ export function sessionIn(header: string | undefined): string | undefined {
   return undefined;
 }
 
-/** The `Set-Cookie` header that signs in, or out without a session. */
-export function sessionCookie(session: string | undefined): string {
+/** The `Set-Cookie` header that signs in, or out without a session; `origin` is that of the page. */
+export function sessionCookie(session: string | undefined, origin: string | undefined): string {
   const age = session === undefined ? 0 : SESSION_MS / 1000;
-  return `${COOKIE}=${session ?? ""}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${age}`;
+  const secure = origin?.startsWith("https:") ? "; Secure" : "";
+  return `${COOKIE}=${session ?? ""}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${age}${secure}`;
 }
 
 /** 256 bits: whoever looks them up by guessing does not live to find one. */
-function secret(): string {
+function random(): string {
   return crypto.getRandomValues(new Uint8Array(32)).toHex();
 }
 

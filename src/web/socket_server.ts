@@ -4,6 +4,8 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { parseJson } from "../protocol/json_text.ts";
+import { claim } from "./connections.ts";
 import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";
 import { allow, type Gatekeeper } from "./gatekeeper.ts";
@@ -11,10 +13,17 @@ import { Outbox } from "./outbox.ts";
 import { toldError } from "./reply.ts";
 import type { Principal } from "./roles.ts";
 import type { SiteNames } from "./same_site.ts";
+import { sessionIn } from "./sessions.ts";
+import { placeToFree } from "./shares.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
 /** How long the other side may take to say goodbye. */
 const CLOSE_MS = 2000;
+/** How long a browser may take to send the secret of its session, and how many may be that far. */
+const PROOF_MS = 5000;
+const MAX_UNPROVEN = 64;
+/** Close codes of RFC 6455. */
+const [POLICY, TRY_AGAIN_LATER] = [1008, 1013];
 
 /** What it takes to let one in. */
 export interface SocketParts {
@@ -35,6 +44,9 @@ export class SocketServer {
     clientTracking: false,
     closeTimeout: CLOSE_MS,
   });
+  /** Those that were let in, with the account whose places they take; the oldest first. */
+  readonly #clients = new Map<WebSocket, string>();
+  readonly #unproven = new Set<WebSocket>();
 
   constructor(parts: SocketParts) {
     this.#parts = parts;
@@ -43,42 +55,82 @@ export class SocketServer {
   /** Upgrades a request, or refuses it in plain HTTP. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Uint8Array): Promise<void> {
     socket.on("error", () => socket.destroy());
-    let principal: Principal;
     try {
-      principal = await this.#check(request);
+      const principal = await this.#check(request);
+      if (socket.destroyed) return;
+      if (principal !== undefined) this.#admit(principal, request.socket);
+      this.#server.handleUpgrade(request, socket, head, (ws) => {
+        if (principal === undefined) this.#prove(ws, request);
+        else this.#join(ws, principal);
+      });
     } catch (error) {
       refuse(socket, error);
-      return;
     }
-    if (socket.destroyed) return;
-    this.#server.handleUpgrade(request, socket, head, (ws) => this.#join(ws, principal));
   }
 
-  async #check({ headers, method, url, socket }: IncomingMessage): Promise<Principal> {
-    const { names, gatekeeper, feed, maxClients } = this.#parts;
+  /** Who it is; undefined for a browser, whose session has still to be proven. */
+  async #check({ headers, method, url, socket }: IncomingMessage): Promise<Principal | undefined> {
+    const { names, gatekeeper } = this.#parts;
     const { host, origin } = headers;
     names.check({ host, origin, fetchSite: text(headers["sec-fetch-site"]) }, false);
     if (url?.split("?")[0] !== "/ws" || method !== "GET") {
       throw new ProcsupError("not_found", "No such path");
     }
-    const principal = await gatekeeper.identify({
-      authorization: headers.authorization,
-      cookie: headers.cookie,
-      address: socket.remoteAddress ?? "local",
-    });
+    const { authorization, cookie } = headers;
+    const session = sessionIn(cookie);
+    // No page can add a header to a WebSocket: the secret follows as the first message.
+    if (authorization === undefined && gatekeeper.sessions.has(session ?? "")) return undefined;
+    const address = socket.remoteAddress ?? "local";
+    return await gatekeeper.identify({ authorization, cookie, address });
+  }
+
+  /** Throws `forbidden`, and `too_many_clients` when there is no room. */
+  #admit(principal: Principal, connection: object): void {
     allow(principal, "list");
-    if (feed.size >= maxClients) {
+    claim(connection, principal);
+    const { maxClients } = this.#parts;
+    if (this.#clients.size < maxClients) return;
+    const other = placeToFree(this.#clients, principal.account);
+    if (other === undefined) {
       throw new ProcsupError("too_many_clients", `There are ${maxClients} WebSockets already`);
     }
-    return principal;
+    this.#clients.delete(other);
+    other.close(TRY_AGAIN_LATER, "too many WebSockets");
+  }
+
+  #prove(ws: WebSocket, { headers: { cookie }, socket }: IncomingMessage): void {
+    const [oldest] = this.#unproven;
+    if (this.#unproven.size >= MAX_UNPROVEN) oldest!.terminate();
+    this.#unproven.add(ws);
+    const timer = setTimeout(() => ws.close(POLICY, "not signed in"), PROOF_MS);
+    const over = () => {
+      clearTimeout(timer);
+      this.#unproven.delete(ws);
+    };
+    ws.on("error", () => {});
+    ws.once("close", over);
+    ws.once("message", (data, isBinary) => {
+      over();
+      try {
+        const secret = isBinary ? "" : secretIn(String(data));
+        const credentials = { authorization: undefined, cookie, secret, address: "" };
+        const principal = this.#parts.gatekeeper.recognise(credentials);
+        if (principal === undefined) return ws.close(POLICY, "not signed in");
+        this.#admit(principal, socket);
+        this.#join(ws, principal);
+      } catch (error) {
+        ws.close(error instanceof ProcsupError ? TRY_AGAIN_LATER : POLICY, toldError(error).error);
+      }
+    });
   }
 
   #join(ws: WebSocket, principal: Principal): void {
     const { feed, gatekeeper } = this.#parts;
+    this.#clients.set(ws, principal.account);
     const { receive, left } = feed.join(feedSocket(ws));
     const undo = gatekeeper.whenEnded(principal, () => {
       left();
-      ws.close(1008, "signed out");
+      ws.close(POLICY, "signed out");
     });
     ws.on("message", (data, isBinary) => {
       if (isBinary) ws.close(1003, "text is expected");
@@ -87,6 +139,7 @@ export class SocketServer {
     // What went wrong was told to the other side by its close code.
     ws.on("error", () => {});
     ws.on("close", () => {
+      this.#clients.delete(ws);
       undo();
       left();
     });
@@ -124,6 +177,12 @@ function refuse(socket: Duplex, error: unknown): void {
     "Connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+/** The secret in `{type: "session", secret}`; empty without one. Throws `bad_request`. */
+function secretIn(message: string): string {
+  const { type, secret } = (parseJson(message) ?? {}) as Record<string, unknown>;
+  return type === "session" && typeof secret === "string" ? secret : "";
 }
 
 function text(header: string | string[] | undefined): string | undefined {

@@ -2,12 +2,12 @@ import { assertEquals } from "@std/assert";
 import { isMet } from "../../src/web/dashboard/app/graph/graph_layout.ts";
 import type { ProcessJson } from "../../src/web/dashboard/app/data/types.ts";
 import { grepOf, NO_QUERY } from "../../src/web/dashboard/app/logs/log_query.ts";
-import { credentialIn } from "../../src/web/dashboard/app/data/sign_in.ts";
+import { credentialIn } from "../../src/web/dashboard/app/data/credential.ts";
 import { pack, recent, record, unpack } from "../../src/web/dashboard/app/process/history.ts";
 import { shortSpan } from "../../src/web/dashboard/app/data/format.ts";
 
 Deno.test("credentialIn() tells links, codes and tokens apart", () => {
-  assertEquals(credentialIn(" http://127.0.0.1:1/login?code=0a1b \n"), {
+  assertEquals(credentialIn(" http://127.0.0.1:1/#/login?code=0a1b \n"), {
     kind: "code",
     text: "0a1b",
   });

@@ -31,8 +31,8 @@ browserTest(
     await page.getByLabel("paste a link").fill("not-a-code");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("This link has been used").waitFor();
-    await page.goto(`${used.origin}/login?code=00`);
-    await page.getByText("That link has been used").waitFor();
+    await page.goto(`${used.origin}/#/login?code=00`);
+    await page.getByText("This link has been used").waitFor();
     const { url } = await dashboard.daemon.client.call("web_link");
     await page.getByLabel("paste a link").fill(url);
     await page.getByRole("button", { name: "Sign in" }).click();

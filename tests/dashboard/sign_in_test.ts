@@ -51,13 +51,6 @@ browserTest("axe-core finds nothing on the pages of who is not signed in", async
 
   const used = await usedLink(dashboard);
   await page.goto(used);
-  await page.getByText("That link has been used").waitFor();
+  await page.getByText("This link has been used").waitFor();
   assertEquals(await problems(page, "used link"), []);
-  // The page of those that do not say that they read HTML, which stands by itself.
-  await page.route("**/login?*", async (route) => {
-    await route.continue({ headers: { ...route.request().headers(), accept: "*/*" } });
-  });
-  await page.goto(used);
-  await page.getByRole("heading", { name: "Not signed in" }).waitFor();
-  assertEquals(await problems(page, "page of a used link"), []);
 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { COOKIE } from "../../src/web/sessions.ts";
 import { programWords } from "../support/procsup.ts";
 import { UpgradeScene } from "../support/upgrade_scene.ts";
+import { signIn } from "../support/web.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 /** A command of this build that goes on until it is ended, and what it has printed so far. */
@@ -132,11 +132,7 @@ Deno.test("a dashboard is told of an upgrade, and stays signed in", async () => 
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   const { url } = await scene.client.call("web_start", { listen: "127.0.0.1:0" });
   const { url: link } = await scene.client.call("web_link");
-  const code = new URL(link).searchParams.get("code");
-  const signIn = await fetch(`${url}/login?code=${code}`, { redirect: "manual" });
-  await signIn.body?.cancel();
-  const cookie = signIn.headers.getSetCookie()[0]!.split(";")[0]!;
-  assert(cookie.startsWith(COOKIE));
+  const session = await signIn(url, { link });
 
   const { token } = await scene.client.call("token");
   const headers = { authorization: `Bearer ${token}` };
@@ -154,7 +150,7 @@ Deno.test("a dashboard is told of an upgrade, and stays signed in", async () => 
   assertEquals((await closed).code, 1001);
   assertEquals(messages.find(({ type }) => type === "upgrading")?.to, "0.1.0");
   await waitFor(async () => {
-    const again = await fetch(`${url}/api/v1/processes`, { headers: { cookie } });
+    const again = await fetch(`${url}/api/v1/processes`, { headers: session });
     await again.body?.cancel();
     return again.status === 200;
   }, { what: "the session to be good still" });

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { TestWeb } from "../support/web.ts";
+import { signIn, TestWeb } from "../support/web.ts";
 
 const P = "/api/v1/processes";
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -284,14 +284,11 @@ Deno.test("web_start refuses a port that is taken, and addresses that others can
 Deno.test("procsup web prints a link that signs a browser in, and tokens can be made and revoked", async () => {
   await using daemon = await TestDaemon.start();
   const { stdout, stderr } = await daemon.cli("web", "--listen", "127.0.0.1:0");
-  assertMatch(stdout, /^http:\/\/127\.0\.0\.1:\d+\/login\?code=[0-9a-f]{64}\n$/);
+  assertMatch(stdout, /^http:\/\/127\.0\.0\.1:\d+\/#\/login\?code=[0-9a-f]{64}\n$/);
   assertMatch(stderr, /once/);
-  const response = await fetch(stdout.trim(), { redirect: "manual" });
-  await response.body?.cancel();
-  assertEquals(response.status, 303);
-  const cookie = response.headers.get("set-cookie")!.split(";")[0]!;
-  const { origin } = new URL(stdout);
-  const list = await fetch(`${origin}${P}`, { headers: { cookie } });
+  const { origin, hash } = new URL(stdout);
+  const headers = await signIn(origin, { link: hash });
+  const list = await fetch(`${origin}${P}`, { headers });
   assertEquals([list.status, await list.json()], [200, []]);
 
   const made = await daemon.cli("token", "create", "ci", "--role", "read");

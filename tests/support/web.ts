@@ -1,5 +1,6 @@
 /** The web surface of a running daemon, as programs and browsers reach it. */
 
+import { SECRET_HEADER } from "../../src/web/sessions.ts";
 import { TestDaemon } from "./procsup.ts";
 
 /** An answer, read to its end. */
@@ -95,6 +96,25 @@ export class TestWeb implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.daemon[Symbol.asyncDispose]();
   }
+}
+
+/** Signs in by a link or a token, as the dashboard does. Returns the headers that it sends then. */
+export async function signIn(
+  url: string,
+  { link = "", token }: { readonly link?: string; readonly token?: string },
+): Promise<Record<string, string>> {
+  const code = /code=([0-9a-f]+)/.exec(link)?.[1];
+  const response = await fetch(`${url}/api/v1/session`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(code === undefined ? {} : { code }),
+  });
+  const { secret } = await response.json();
+  const cookie = response.headers.getSetCookie()[0]!.split(";")[0]!;
+  return { cookie, [SECRET_HEADER]: secret };
 }
 
 /** A WebSocket and all that came on it. */

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { NamedTokens } from "../../src/web/named_tokens.ts";
+import { SECRET_HEADER } from "../../src/web/sessions.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { FakeWeb, TOKEN } from "./fake_backend.ts";
 
@@ -51,35 +52,65 @@ Deno.test("webApp() gives named tokens what their role may do, and nothing once 
 Deno.test("webApp() signs in by a code that works once, within a minute", async () => {
   let now = 0;
   await using web = new FakeWeb({}, () => now);
+  const signIn = (code: string, headers = {}) =>
+    web.ask("POST", "/api/v1/session", { token: "", body: { code }, headers });
   const late = web.sessions.code();
   now += 60_001;
-  assertEquals((await web.ask("GET", `/login?code=${late}`, { token: "" })).status, 401);
+  assertEquals((await signIn(late)).status, 401);
   const code = web.sessions.code();
-  const signedIn = await web.ask("GET", `/login?code=${code}`, { token: "" });
-  assertEquals([signedIn.status, signedIn.headers.get("location")], [303, "/"]);
+  const signedIn = await signIn(code);
+  const { secret, ...who } = signedIn.body;
+  assertEquals([signedIn.status, who], [201, { name: "dashboard", role: "admin", via: "cookie" }]);
   const set = signedIn.headers.get("set-cookie")!;
   assertMatch(set, /; HttpOnly; SameSite=Strict; Max-Age=86400$/);
-  assertEquals((await web.ask("GET", `/login?code=${code}`, { token: "" })).status, 401);
+  assertEquals((await signIn(code)).status, 401);
+  const secure = await signIn(web.sessions.code(), { origin: "https://127.0.0.1:9615" });
+  assertMatch(secure.headers.get("set-cookie")!, /; Secure$/);
 
-  const cookie = set.split(";")[0]!;
-  const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
-    web.ask(method, path, { token: "", headers: { cookie, ...headers } });
-  const session = await ask("GET", "/api/v1/session");
-  assertEquals(session.body, { name: "dashboard", role: "admin", via: "cookie" });
-  assertEquals((await ask("POST", `${P}/api/stop`)).status, 403);
-  const origin = "http://127.0.0.1:9615";
-  assertEquals((await ask("POST", `${P}/api/stop`, { origin })).status, 415);
-  const deliberate = { origin, "content-type": "application/json" };
-  assertEquals((await ask("POST", `${P}/api/stop`, deliberate)).status, 200);
-  assertEquals((await ask("DELETE", "/api/v1/session", deliberate)).status, 200);
+  const headers = { cookie: set.split(";")[0]!, [SECRET_HEADER]: secret };
+  const ask = (method: string, path: string) => web.ask(method, path, { token: "", headers });
+  assertEquals((await ask("GET", "/api/v1/session")).body, who);
+  assertEquals((await ask("POST", `${P}/api/stop`)).status, 200);
+  assertEquals((await ask("DELETE", "/api/v1/session")).status, 200);
   assertEquals((await ask("GET", P)).status, 401);
+});
+
+Deno.test("webApp() opens nothing to a session's cookie without the secret that goes with it", async () => {
+  await using web = new FakeWeb();
+  const own = web.sessions.open({ name: "dashboard", role: "admin" });
+  const other = web.sessions.open({ name: "dashboard", role: "admin" });
+  const cookie = `procsup_session=${own.session}`;
+  const wrong = [undefined, "", other.secret, own.session, own.secret.slice(1), `${own.secret}0`];
+  const paths: [string, string][] = [
+    ...["/processes", "/processes/api", "/processes/api/logs", "/logs", "/events", "/session"]
+      .map((path): [string, string] => ["GET", `/api/v1${path}`]),
+    ...["/metrics", "/openapi.json"].map((path): [string, string] => ["GET", path]),
+    ...["/api/v1/processes/api/stop", "/api/v1/session", "/mcp"]
+      .map((path): [string, string] => ["POST", path]),
+    ["DELETE", "/api/v1/session"],
+  ];
+  for (const secret of wrong) {
+    const headers = {
+      ...{ cookie, origin: "http://127.0.0.1:9615", "content-type": "application/json" },
+      ...(secret === undefined ? {} : { [SECRET_HEADER]: secret }),
+    };
+    for (const [method, path] of paths) {
+      const { status } = await web.ask(method, path, { token: "", headers });
+      assertEquals(status, 401, `${method} ${path} ${secret}`);
+    }
+  }
+  assertEquals(web.calls, []);
+  // To know a cookie does not even end its session.
+  await web.ask("DELETE", "/api/v1/session", { headers: { cookie } });
+  const headers = { cookie, [SECRET_HEADER]: own.secret };
+  assertEquals((await web.ask("GET", P, { token: "", headers })).status, 200);
 });
 
 Deno.test("webApp() ends a session after a day", async () => {
   let now = 0;
   await using web = new FakeWeb({}, () => now);
-  const session = web.sessions.signIn(web.sessions.code())!;
-  const headers = { cookie: `a=b; procsup_session=${session}` };
+  const { session, secret } = web.sessions.signIn(web.sessions.code())!;
+  const headers = { cookie: `a=b; procsup_session=${session}`, [SECRET_HEADER]: secret };
   assertEquals((await web.ask("GET", P, { token: "", headers })).status, 200);
   now += 24 * 3_600_000 + 1;
   assertEquals((await web.ask("GET", P, { token: "", headers })).status, 401);

@@ -31,7 +31,7 @@ class FakeConnection implements Connection {
 
 Deno.test("Connections ends who takes nothing for two minutes, and nobody who is slow or quiet", () => {
   let now = 0;
-  const connections = new Connections(() => now);
+  const connections = new Connections(100, () => now);
   const [deaf, slow, quiet] = [1, 2, 3].map(() => new FakeConnection()) as [
     FakeConnection,
     FakeConnection,
@@ -51,7 +51,7 @@ Deno.test("Connections ends who takes nothing for two minutes, and nobody who is
 });
 
 Deno.test("Connections ends those first for which most waits when it is too much in all", () => {
-  const connections = new Connections();
+  const connections = new Connections(100);
   const all = Array.from({ length: 30 }, () => new FakeConnection());
   for (const [i, connection] of all.entries()) {
     connections.add(connection);

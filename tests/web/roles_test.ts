@@ -1,8 +1,9 @@
 /** What named tokens may do through the Unix socket, and that nothing stays open by one that was revoked. */
 
 import { assert, assertEquals } from "@std/assert";
+import { SECRET_HEADER } from "../../src/web/sessions.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { TestWeb } from "../support/web.ts";
+import { signIn, TestWeb } from "../support/web.ts";
 
 /** What each role may do at the least; every other one is an admin's. */
 const ALLOWED: readonly (readonly [string, unknown, "read" | "operate" | "admin"])[] = [
@@ -53,11 +54,11 @@ Deno.test("a link that an operator asks for signs in as an operator", async () =
   const { token } = await web.daemon.client.call("token_create", { name: "boss", role: "admin" });
   const { text } = await unixAsk(web)("/ipc", { action: "web_link" }, token);
   const { url } = JSON.parse(text).data;
-  const cookie = await signIn(url);
-  const who = await web.ask("GET", "/api/v1/session", undefined, { authorization: "", cookie });
+  const session = await signIn(web.url, { link: url });
+  const who = await web.ask("GET", "/api/v1/session", undefined, asBrowser(session));
   assertEquals(who.body, { name: "boss", role: "admin", via: "cookie" });
   await web.daemon.client.call("token_revoke", { name: "boss" });
-  const after = await web.ask("GET", "/api/v1/session", undefined, { authorization: "", cookie });
+  const after = await web.ask("GET", "/api/v1/session", undefined, asBrowser(session));
   assertEquals(after.status, 401);
 });
 
@@ -66,9 +67,9 @@ Deno.test("revoking a token ends at once all that is open by it and its sessions
   await web.daemon.startScript("app", "while :; do echo x; sleep 0.05; done");
   const { token } = await web.daemon.client.call("token_create", { name: "ci", role: "read" });
   const { token: other } = await web.daemon.client.call("token_create", { name: "other" });
-  const cookie = await sessionOf(web, token);
+  const session = await signIn(web.url, { token });
   const ours = await openAll(web, { authorization: `Bearer ${token}` });
-  const sessions = await openAll(web, { cookie });
+  const sessions = await openAll(web, session);
   const theirs = await openAll(web, { authorization: `Bearer ${other}` });
   const socket = unixStream(web, "/events", token);
   await waitFor(() => socket.open);
@@ -81,7 +82,7 @@ Deno.test("revoking a token ends at once all that is open by it and its sessions
   const count = theirs.map(({ got }) => got);
   await waitFor(() => theirs.slice(0, 2).every(({ got }, i) => got > count[i]!));
   assert(theirs.every(({ open }) => open));
-  for (const headers of [{ authorization: `Bearer ${token}` }, { authorization: "", cookie }]) {
+  for (const headers of [{ authorization: `Bearer ${token}` }, asBrowser(session)]) {
     assertEquals((await web.ask("GET", "/api/v1/processes", undefined, headers)).status, 401);
   }
   theirs.forEach((stream) => stream.close());
@@ -90,12 +91,11 @@ Deno.test("revoking a token ends at once all that is open by it and its sessions
 Deno.test("a new token of the daemon, and signing out, end what is open by the old ones", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "while :; do echo x; sleep 0.05; done");
-  const cookie = await sessionOf(web, web.token);
-  const origin = { origin: web.url, "content-type": "application/json", authorization: "" };
-  const signedIn = await openAll(web, { cookie });
+  const session = await signIn(web.url, { token: web.token });
+  const signedIn = await openAll(web, session);
   const ours = await openAll(web, { authorization: `Bearer ${web.token}` });
   assertEquals(
-    (await web.ask("DELETE", "/api/v1/session", undefined, { ...origin, cookie })).status,
+    (await web.ask("DELETE", "/api/v1/session", undefined, asBrowser(session))).status,
     200,
   );
   await waitFor(() => signedIn.every(({ open }) => !open));
@@ -129,6 +129,8 @@ function webSocket(web: TestWeb, headers: Record<string, string>): Open {
   const state: Open = { open: false, got: 0, close: () => socket.close() };
   socket.onopen = () => {
     state.open = true;
+    const secret = headers[SECRET_HEADER];
+    if (secret !== undefined) socket.send(JSON.stringify({ type: "session", secret }));
     socket.send(JSON.stringify({ type: "subscribe", topics: ["logs"], target: "app" }));
   };
   socket.onmessage = () => state.got++;
@@ -176,15 +178,7 @@ function unixAsk(web: TestWeb) {
   };
 }
 
-async function sessionOf(web: TestWeb, token: string): Promise<string> {
-  const headers = { authorization: `Bearer ${token}` };
-  const opened = await web.ask("POST", "/api/v1/session", {}, headers);
-  assertEquals(opened.status, 201);
-  return opened.headers.getSetCookie()[0]!.split(";")[0]!;
-}
-
-async function signIn(url: string): Promise<string> {
-  const response = await fetch(url, { redirect: "manual" });
-  await response.body?.cancel();
-  return response.headers.getSetCookie()[0]!.split(";")[0]!;
+/** Without the token, which is added to requests that do not say otherwise. */
+function asBrowser(session: Record<string, string>): Record<string, string> {
+  return { ...session, authorization: "" };
 }

@@ -6,6 +6,7 @@ import { startFeed } from "./data/feed.ts";
 import { keepHistory } from "./process/history.ts";
 import { listenForKeys, useKeys } from "./shell/keys.ts";
 import { go, place, screen } from "./data/router.ts";
+import { signInByLink } from "./data/sign_in.ts";
 import { connection, mayAdminister, processes } from "./data/store.ts";
 import { nextTheme } from "./shell/theme.ts";
 import { Apply } from "./config/apply.tsx";
@@ -105,5 +106,5 @@ function useTitle(): void {
 
 listenForKeys();
 keepHistory();
-startFeed();
+void signInByLink().then(startFeed);
 render(<App />, document.getElementById("app")!);

@@ -1,5 +1,7 @@
 /** Asks the daemon over REST. */
 
+import { SECRET_HEADER, secretOfTab } from "./session_secret.ts";
+
 /** Base of the routes. */
 export const API = "/api/v1";
 
@@ -30,10 +32,11 @@ export interface Ask {
 /** The response to a request. Throws `ApiError`, and whatever `signal` was aborted with. */
 export async function send(path: string, ask: Ask = {}): Promise<Response> {
   const { method = "GET", query, body, token, signal } = ask;
+  const secret = secretOfTab();
   const headers = {
-    // Also without a body: no foreign page can send this type, so the daemon asks for it.
-    ...(method === "GET" ? {} : { "content-type": "application/json" }),
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(secret === undefined ? {} : { [SECRET_HEADER]: secret }),
   };
   const response = await fetch(`${API}${path}${queryText(query)}`, {
     method,

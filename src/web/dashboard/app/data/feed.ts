@@ -3,6 +3,7 @@
 import { ApiError, ask } from "./api.ts";
 import { addMissed, takeEvent } from "./news.ts";
 import { poll, type Stream } from "./poll.ts";
+import { askOtherTabs, secretOfTab } from "./session_secret.ts";
 import { connection, lastMessageAt, session, takeItems, takeList, takeMetrics } from "./store.ts";
 import type { ProcessJson, Session, SystemMetrics } from "./types.ts";
 
@@ -47,8 +48,23 @@ export function retryNow(): void {
 
 /** Somebody who was signed out may have signed in elsewhere meanwhile. */
 function seenAgain(): void {
-  if (connection.value === "signed_out") ask<Session>("/session").then(connect, () => {});
+  if (connection.value === "signed_out") void whoAmI().then(connect, () => {});
   else retryNow();
+}
+
+/** Who is signed in. A tab that is not may get what it takes from another one. */
+async function whoAmI(signal?: AbortSignal): Promise<Session> {
+  const how = signal === undefined ? {} : { signal };
+  try {
+    return await ask<Session>("/session", how);
+  } catch (error) {
+    if (!isRefusal(error) || !await askOtherTabs()) throw error;
+    return await ask<Session>("/session", how);
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 401 || error.status === 403);
 }
 
 /** Fetches the full list soon; calls within a moment are one. */
@@ -69,12 +85,11 @@ async function connect(): Promise<void> {
   close();
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
-    session.value = await ask<Session>("/session", { signal });
+    session.value = await whoAmI(signal);
     addMissed(await refresh(signal));
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-      connection.value = "signed_out";
-    } else lost();
+    if (isRefusal(error)) connection.value = "signed_out";
+    else lost();
     return;
   }
   heardAt = Date.now();
@@ -91,6 +106,8 @@ function listen(): Stream {
   socket.addEventListener("open", () => {
     wait = FIRST_WAIT_MS;
     refusals = 0;
+    const secret = secretOfTab();
+    if (secret !== undefined) socket.send(JSON.stringify({ type: "session", secret }));
     socket.send(JSON.stringify({ type: "subscribe", topics: ["events", "system_metrics"] }));
   });
   socket.addEventListener("message", ({ data }) => isOver || receive(JSON.parse(String(data))));

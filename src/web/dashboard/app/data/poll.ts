@@ -1,6 +1,7 @@
-/** News without a WebSocket: server-sent events for what happens, and figures that are asked for. */
+/** News without a WebSocket: a stream of what happens, and figures that are asked for. */
 
-import { API, ask } from "./api.ts";
+import { ask, send } from "./api.ts";
+import { jsonLines } from "../logs/log_source.ts";
 
 /** Something that brings messages until it is closed. */
 export interface Stream {
@@ -18,28 +19,33 @@ export interface PollSink {
 
 /** Asks every two seconds, and listens to the events in between. */
 export function poll({ receive, fail }: PollSink): Stream {
-  let isOver = false;
-  const events = new EventSource(`${API}/events`);
-  events.addEventListener("message", ({ data }) => {
-    if (!isOver) receive({ type: "event", event: JSON.parse(String(data)) });
-  });
+  const over = new AbortController();
+  const { signal } = over;
+  const listen = async () => {
+    for await (const batch of jsonLines(await send("/events", { signal }))) {
+      for (const event of batch) receive({ type: "event", event });
+    }
+    fail();
+  };
   const look = async () => {
     try {
-      const [processes, metrics] = await Promise.all([ask("/processes"), ask("/system/metrics")]);
-      if (isOver) return;
+      const [processes, metrics] = await Promise.all([
+        ask("/processes", { signal }),
+        ask("/system/metrics", { signal }),
+      ]);
       receive({ type: "process_list", processes });
       receive({ type: "system_metrics", metrics });
     } catch {
-      if (!isOver) fail();
+      if (!signal.aborted) fail();
     }
   };
   const timer = setInterval(() => document.hidden || void look(), EVERY_MS);
   void look();
+  listen().catch(() => signal.aborted || fail());
   return {
     close() {
-      isOver = true;
+      over.abort();
       clearInterval(timer);
-      events.close();
     },
   };
 }

@@ -62,7 +62,12 @@ export function setParams(change: Readonly<Record<string, string>>): void {
 
 /** Puts another query in the place of the current one. */
 export function replaceParams(params: URLSearchParams): void {
-  const link = linkTo(place.value.path, params);
+  replacePlace(place.value.path, params);
+}
+
+/** Goes to a place without a step in the history. */
+export function replacePlace(path: readonly string[], params?: URLSearchParams): void {
+  const link = linkTo(path, params);
   if (link === hash.value) return;
   history.replaceState(null, "", link);
   hash.value = link;

@@ -1,18 +1,13 @@
 /** Signing in by what somebody has: the printed link, its code, or a token. */
 
-import { ApiError, ask } from "./api.ts";
+import { signal } from "@preact/signals";
+import { ApiError, ask, messageOf } from "./api.ts";
+import { credentialIn } from "./credential.ts";
+import { place, replacePlace } from "./router.ts";
+import { keepSecret } from "./session_secret.ts";
 
-/** What a text is; undefined when it is none of them. Pure. */
-export function credentialIn(
-  text: string,
-): { kind: "code" | "token" | "either"; text: string } | undefined {
-  const given = text.trim();
-  const code = /[?&]code=([0-9a-f]+)/i.exec(given)?.[1];
-  if (code !== undefined) return { kind: "code", text: code };
-  if (/^ps_[0-9a-f]+$/i.test(given)) return { kind: "token", text: given };
-  // The daemon's own token looks as a code does.
-  return /^[\w-]+$/.test(given) ? { kind: "either", text: given } : undefined;
-}
+/** Why the link that was opened did not sign in; empty when it did, or there was none. */
+export const linkProblem = signal("");
 
 /** Signs in. Throws an error for people when that is not possible. */
 export async function signIn(text: string): Promise<void> {
@@ -20,22 +15,35 @@ export async function signIn(text: string): Promise<void> {
   if (credential === undefined) throw new Error("This is neither a link, nor a code, nor a token");
   if (credential.kind !== "code") {
     try {
-      await ask("/session", { method: "POST", token: credential.text });
-      return;
+      return await openSession({ token: credential.text });
     } catch (error) {
       const isWrong = error instanceof ApiError && error.status === 401;
       if (!isWrong || credential.kind === "token") throw error;
     }
   }
-  const response = await fetch(`/login?code=${encodeURIComponent(credential.text)}`, {
-    redirect: "manual",
-    // Else a failure would be told by a page.
-    headers: { accept: "application/json" },
-    credentials: "same-origin",
-  }).catch(() => {
-    throw new Error("The daemon cannot be reached");
-  });
-  if (response.type === "opaqueredirect") return;
-  const { error } = await response.json().catch(() => ({})) as { error?: string };
-  throw new Error(error ?? "Signing in failed");
+  await openSession({ body: { code: credential.text } });
+}
+
+/** Signs in when the page was opened by a link that does: `#/login?code=…`, which works once. */
+export async function signInByLink(): Promise<void> {
+  if (!isLink()) return;
+  const code = place.value.params.get("code") ?? "";
+  replacePlace([]);
+  try {
+    await openSession({ body: { code } });
+  } catch (error) {
+    linkProblem.value = messageOf(error);
+  }
+}
+
+/** A link that is opened in a page that is there already is taken up by loading it again. */
+addEventListener("hashchange", () => isLink() && location.reload());
+
+function isLink(): boolean {
+  return place.value.path[0] === "login";
+}
+
+async function openSession(how: { token: string } | { body: { code: string } }): Promise<void> {
+  const { secret } = await ask<{ secret: string }>("/session", { method: "POST", ...how });
+  keepSecret(secret);
 }

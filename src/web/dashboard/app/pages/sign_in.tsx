@@ -3,17 +3,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { messageOf } from "../data/api.ts";
-import { place } from "../data/router.ts";
-import { signIn } from "../data/sign_in.ts";
+import { linkProblem, signIn } from "../data/sign_in.ts";
 import { processes } from "../data/store.ts";
 import { Button } from "../controls/controls.tsx";
 import { Logo } from "../shell/logo.tsx";
-
-/** What the server says by the address after a link that did not work. */
-const FAILURES: Readonly<Record<string, string>> = {
-  link: "That link has been used, or is older than a minute. Ask for a new one:",
-  wait: "Too many failed sign-ins. Wait a minute, then ask for a new link:",
-};
 
 const ENDED = "Your session has ended. To go on where you were, ask for a new link:";
 
@@ -22,18 +15,14 @@ export function SignIn() {
   const text = useSignal("");
   const error = useSignal("");
   const busy = useSignal(false);
-  const reason = place.value.params.get("failed") ?? "";
-  const isFailed = Object.hasOwn(FAILURES, reason);
   // Whoever has seen processes here was signed in.
-  const failure = isFailed ? FAILURES[reason] : processes.value === null ? undefined : ENDED;
+  const failure = linkProblem.value || (processes.value === null ? undefined : ENDED);
   useEffect(() => document.getElementById("credential")?.focus(), []);
   const submit = async (event: Event) => {
     event.preventDefault();
     busy.value = true;
     try {
       await signIn(text.value);
-      // Where somebody was is where they go on, unless it says that a link did not work.
-      if (isFailed) location.hash = "#/";
       location.reload();
     } catch (problem) {
       error.value = messageOf(problem);
@@ -70,7 +59,9 @@ export function SignIn() {
           <div id="sign-in-more">
             {error.value ? <p class="bad small" role="alert">{error}</p> : (
               <p class="faint small">
-                A token with fewer rights: <code>procsup token create NAME --role read</code>
+                A token with fewer rights:{" "}
+                <code>procsup token create NAME --role read</code>. You stay signed in until the
+                last tab is closed.
               </p>
             )}
           </div>
