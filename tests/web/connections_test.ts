@@ -1,7 +1,8 @@
 /** Connections whose other side takes nothing, or for which too much waits. */
 
 import { assertEquals } from "@std/assert";
-import { type Connection, Connections } from "../../src/web/connections.ts";
+import { claim, type Connection, Connections } from "../../src/web/connections.ts";
+import type { Principal } from "../../src/web/roles.ts";
 
 class FakeConnection implements Connection {
   writableLength = 0;
@@ -28,6 +29,27 @@ class FakeConnection implements Connection {
     this.writableLength += bytes - taken;
   }
 }
+
+Deno.test("Connections makes room by ending one of those who have the most", () => {
+  const connections = new Connections(6);
+  const add = (account?: string) => {
+    const connection = new FakeConnection();
+    connections.add(connection);
+    if (account !== undefined) claim(connection, { account } as Principal);
+    return connection;
+  };
+  const isOver = (all: readonly FakeConnection[]) => all.map((one) => one.isOver);
+  const reader = Array.from({ length: 6 }, () => add("reader"));
+  const owner = [add(""), add("")];
+  assertEquals(isOver(reader), [true, true, false, false, false, false]);
+  const unknown = [1, 2, 3, 4, 5, 6].map(() => add());
+  // They take what others have too much of, then the places of one another.
+  assertEquals(isOver(unknown), [true, true, true, true, false, false]);
+  assertEquals(isOver([...reader.slice(4), ...owner]), [false, false, false, false]);
+  connections.endOne();
+  connections.endOne();
+  assertEquals(isOver(unknown.slice(4)), [true, true]);
+});
 
 Deno.test("Connections ends who takes nothing for two minutes, and nobody who is slow or quiet", () => {
   let now = 0;

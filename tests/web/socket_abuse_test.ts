@@ -1,6 +1,6 @@
 /** Cases 37 and 38 of the test plan: WebSockets that do not read, and those that break the rules. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { openServer } from "../../src/web/server.ts";
 import { SiteNames } from "../../src/web/same_site.ts";
@@ -60,6 +60,38 @@ Deno.test("openServer() drops a WebSocket for which a megabyte waits, and serves
   clearTimeout(timer);
   assert(isOver && taken < 10 * MIB, `${taken} bytes`);
   assertEquals(healthy.closed, undefined);
+  await server.close();
+});
+
+Deno.test("openServer() gives the place of who has the most to who has fewer", async () => {
+  await using web = new FakeWeb();
+  const { backend, gatekeeper } = web;
+  const parts = { backend, gatekeeper, names: new SiteNames([]), maxClients: 4, warn() {} };
+  const server = await openServer({ hostname: "127.0.0.1", port: 0 }, parts);
+  const { token: reader } = await web.tokens.create("reader", "read");
+  const open = async (headers: Record<string, string>, secret?: string) => {
+    const feed = new TestFeed(
+      new WebSocket(`ws://127.0.0.1:${server.address.port}/ws`, { headers }),
+    );
+    await feed.opened;
+    if (secret !== undefined) feed.send({ type: "session", secret });
+    return feed;
+  };
+  const asReader = { authorization: `Bearer ${reader}` };
+  const theirs = await Promise.all([1, 2, 3, 4].map(() => open(asReader)));
+  await assertRejects(() => open(asReader));
+  const { session, secret } = web.sessions.open({ name: "dashboard", role: "admin" });
+  const ours = [
+    await open({ authorization: `Bearer ${TOKEN}` }),
+    await open({ cookie: `procsup_session=${session}` }, secret),
+  ];
+  await waitFor(() => ours.every((feed) => feed.of("process_list").length > 0));
+  const closed = () => theirs.map((feed) => feed.closed);
+  await waitFor(() => closed().filter((code) => code === 1013).length === 2);
+  assertEquals(closed().filter((code) => code === undefined).length, 2);
+  // Both have two by now: neither drives the other out.
+  await assertRejects(() => open({ authorization: `Bearer ${TOKEN}` }));
+  await assertRejects(() => open(asReader));
   await server.close();
 });
 
