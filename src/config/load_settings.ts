@@ -39,13 +39,21 @@ function merged(layers: readonly Layer[], context: LayerContext): Record<string,
   return Object.assign({}, ...all);
 }
 
-/** Its texts filled in, and the file of a secret against the file that it stands in. */
+/** Its texts filled in, and the files that it names against the file that it stands in. */
 function prepared(layer: Layer, context: LayerContext): Record<string, unknown> {
   const filled = (key: string, value: unknown) => {
     if (key === "hosts" && Array.isArray(value)) {
       return value.map((host, index) => filledWord(host, [key, index], layer, context));
     }
     if (key === "url" || key === "listen") return filledWord(value, [key], layer, context);
+    if (key === "tls" && isMap(value)) {
+      return Object.fromEntries(
+        Object.entries(value).map(([name, path]) => [
+          name,
+          typeof path === "string" ? normal(folderOf(layer.document.file), path) : path,
+        ]),
+      );
+    }
     if (key !== "secret" || !isMap(value) || typeof value.file !== "string") return value;
     return { ...value, file: normal(folderOf(layer.document.file), value.file) };
   };

@@ -2,7 +2,6 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type FieldChange, keyChanges } from "../manager/config_diff.ts";
-import { readFileIfAny, removeFile, replaceFileDurably } from "../platform/atomic_file.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { WebJson, WebLinkJson, WebStartPayload } from "../protocol/web_actions.ts";
 import { Attempts } from "../web/attempts.ts";
@@ -12,6 +11,7 @@ import { Gatekeeper } from "../web/gatekeeper.ts";
 import {
   addressText,
   DEFAULT_LISTEN,
+  exposure,
   type ListenAddress,
   parseListen,
   remoteProblem,
@@ -23,7 +23,9 @@ import { SiteNames } from "../web/same_site.ts";
 import type { WebServer } from "../web/server.ts";
 import { CODE_MS, Sessions } from "../web/sessions.ts";
 import { keepSessions, takeSessions } from "./kept_sessions.ts";
+import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
+import { forgetWeb, recallWeb, rememberWeb } from "./web_memory.ts";
 
 /** What the web surface of a daemon stands on. */
 export interface WebListenerParts {
@@ -50,6 +52,8 @@ export class WebListener {
   /** Lets in whoever may, on every surface. */
   readonly gatekeeper: Gatekeeper;
   #server: WebServer | undefined;
+  /** Those in force while it listens. */
+  #settings: WebSettings = UNSET;
   /** Starts and stops come one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   #local: Promise<(request: Request) => Response | Promise<Response>> | undefined;
@@ -71,7 +75,8 @@ export class WebListener {
    */
   start(payload: WebStartPayload = {}): Promise<WebJson> {
     return this.#inTurn(async () => {
-      const settings = { ...this.#remembered(), ...payload };
+      const before = this.#server === undefined ? this.#recalled() : this.#settings;
+      const settings = { ...UNSET, ...before, ...payload };
       const address = parseListen(settings.listen);
       if (this.#server !== undefined) return this.#runningAt(payload.listen && address);
       await this.#open(address, settings);
@@ -83,7 +88,7 @@ export class WebListener {
   /** How it listens; undefined while it is stopped. */
   settings(): Promise<WebSettings | undefined> {
     return this.#inTurn(() =>
-      Promise.resolve(this.#server === undefined ? undefined : this.#remembered())
+      Promise.resolve(this.#server === undefined ? undefined : this.#settings)
     );
   }
 
@@ -96,7 +101,7 @@ export class WebListener {
     return this.#inTurn(async () => {
       const old = this.#server;
       if (old === undefined) await this.#open(parseListen(settings.listen), settings);
-      else if (webChanges(this.#remembered(), settings).length === 0) {
+      else if (webChanges(this.#settings, settings).length === 0) {
         return this.#status("already_running");
       } else await this.#move(old, settings);
       this.#remember(settings);
@@ -108,7 +113,7 @@ export class WebListener {
   stop(): Promise<WebJson> {
     return this.#inTurn(async () => {
       await this.#close();
-      removeFile(this.#parts.paths.web);
+      forgetWeb(this.#parts.paths.web);
       return this.status();
     });
   }
@@ -139,7 +144,7 @@ export class WebListener {
   /** Listens again where the daemon before listened. What is in the way is only told. */
   async resume(): Promise<void> {
     takeSessions(this.#parts.paths.sessions, this.#sessions);
-    if (readFileIfAny(this.#parts.paths.web) === undefined) return;
+    if (this.#recalled() === undefined) return;
     await this.start().catch((error) => this.#parts.warn(`Web: ${messageOf(error)}`));
   }
 
@@ -177,26 +182,33 @@ export class WebListener {
       await this.#open(address, settings);
       return await old.close();
     }
+    // What is wrong with the files shows before the old one goes.
+    if (settings.tls !== undefined) readTls(settings.tls);
     // One port cannot be listened on twice: the old one has to go first, and comes back in need.
     await this.#close();
     try {
       await this.#open(address, settings);
     } catch (error) {
-      await this.#open(old.address, this.#remembered());
+      await this.#open(old.address, this.#settings);
       throw error;
     }
   }
 
   #remember(settings: WebSettings): void {
     const listen = addressText(this.#server!.address);
-    replaceFileDurably(this.#parts.paths.web, `${JSON.stringify({ ...settings, listen })}\n`);
+    this.#settings = { ...settings, listen };
+    rememberWeb(this.#parts.paths.web, this.#settings);
+  }
+
+  #recalled(): WebSettings | undefined {
+    return recallWeb(this.#parts.paths.web, this.#parts.warn);
   }
 
   async #open(address: ListenAddress, settings: WebSettings): Promise<void> {
     const remote = settings.allow_remote ? undefined : remoteProblem(address);
     if (remote !== undefined) {
       throw new ProcsupError("forbidden", remote, {
-        hint: "procsup web start --allow-remote, behind something that speaks TLS",
+        hint: "procsup web start --allow-remote, with web.tls or behind a proxy that has TLS",
       });
     }
     const { openServer } = await import("../web/server.ts");
@@ -207,8 +219,11 @@ export class WebListener {
       mounts,
       gatekeeper: this.gatekeeper,
       maxClients: settings.max_clients,
+      tls: settings.tls && readTls(settings.tls),
       names: new SiteNames([...settings.hosts, ...addressNames(address)]),
     });
+    const { warning } = this.status();
+    if (warning !== undefined) warn(`Web: ${warning}`);
   }
 
   async #close(): Promise<void> {
@@ -228,22 +243,17 @@ export class WebListener {
   }
 
   #status(status: WebJson["status"]): WebJson {
-    const { hostname, port } = this.#server!.address;
+    const { address, isEncrypted } = this.#server!;
+    const { hostname, port } = address;
+    const warning = exposure(address, isEncrypted);
     const anywhere = hostname === "0.0.0.0" || hostname === "::";
     const reachable = anywhere ? { hostname: "127.0.0.1", port } : { hostname, port };
     return {
       status,
       addr: addressText({ hostname, port }),
-      url: `http://${addressText(reachable)}`,
+      url: `${isEncrypted ? "https" : "http"}://${addressText(reachable)}`,
+      ...(warning === undefined ? {} : { warning }),
     };
-  }
-
-  #remembered(): WebSettings {
-    try {
-      return { ...UNSET, ...JSON.parse(readFileIfAny(this.#parts.paths.web) ?? "{}") };
-    } catch {
-      return UNSET;
-    }
   }
 
   #inTurn<T>(act: () => Promise<T>): Promise<T> {

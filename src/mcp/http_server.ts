@@ -14,9 +14,6 @@ import { grantedTools } from "./tool_names.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Streams of news that may be open at once. */
-const MAX_STREAMS = 256;
-
 /** Answers requests, each with a server of its own. All of them have the same grant. */
 export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
   const { changes, onError } = options;
@@ -27,7 +24,8 @@ export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
     return createServer(call, { granted, tells, onError });
   }, {
     maxRequestBodySize: MAX_BODY_BYTES,
-    maxSubscriptions: MAX_STREAMS,
+    // The connections are limited, for each client in its turn.
+    maxSubscriptions: Infinity,
     ...(changes === undefined ? {} : { bus: new WatchedBus({ changes, names }) }),
     ...(onError === undefined ? {} : { onerror: onError }),
   });

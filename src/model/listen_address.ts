@@ -22,6 +22,8 @@ export interface WebSettings {
   readonly hosts: readonly string[];
   /** How many WebSockets may be there at once. */
   readonly max_clients: number;
+  /** Paths of the certificate (with its chain) and of the key, in PEM; without them it is plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
 /** Reads an address. Throws `bad_request`. */
@@ -53,4 +55,14 @@ export function isLoopback({ hostname }: ListenAddress): boolean {
 export function remoteProblem(address: ListenAddress): string | undefined {
   if (isLoopback(address)) return undefined;
   return `Cannot listen on "${addressText(address)}": other machines can reach it`;
+}
+
+/** What is open to other machines; undefined where only this one can reach it. */
+export function exposure(address: ListenAddress, isEncrypted: boolean): string | undefined {
+  if (isLoopback(address)) return undefined;
+  const what = `Other machines can reach ${addressText(address)}: dashboard, REST API, WebSocket, ` +
+    "/mcp and /metrics. A token or a session opens them, each by its role.";
+  return isEncrypted
+    ? what
+    : `${what} Nothing is encrypted: set web.tls, or listen on loopback behind a proxy with TLS`;
 }

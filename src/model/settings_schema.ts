@@ -22,6 +22,8 @@ const listen = z.string().check((context) => {
   }
 }).meta({ pattern: "(^|:)[0-9]{1,5}$|\\$\\{" });
 
+const path = text().check(z.minLength(1));
+
 /** `web`: where the dashboard and the REST API listen. */
 export const webSchema = z.strictObject({
   listen: listen.default(DEFAULT_LISTEN),
@@ -29,11 +31,12 @@ export const webSchema = z.strictObject({
   hosts: z.array(z.string().check(z.regex(/^[^\s/:@]+$/, "expected the name of a host")))
     .max(100).default([]),
   max_clients: z.int().min(1).max(10_000).default(256),
+  tls: z.strictObject({ cert: path, key: path }).optional(),
 }).check((context) => {
   const { listen, allow_remote } = context.value;
   const remote = allow_remote ? undefined : remoteProblem(parseListen(listen));
   if (remote === undefined) return;
-  const message = `${remote}; "allow_remote: true" allows it, behind something that speaks TLS`;
+  const message = `${remote}; "allow_remote: true" allows it, with "tls" or behind a proxy that has it`;
   context.issues.push({ code: "custom", input: listen, path: ["listen"], message });
 });
 

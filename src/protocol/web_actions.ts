@@ -18,6 +18,8 @@ export interface WebJson {
   /** `host:port`. */
   readonly addr: string;
   readonly url: string;
+  /** What other machines can reach; absent where none can. */
+  readonly warning?: string;
 }
 
 /** A link that signs in, once. */

@@ -26,8 +26,20 @@ export async function readBody(c: Context, wanted: boolean): Promise<Record<stri
   throw new ProcsupError("invalid_config", "Invalid configuration: expected an object");
 }
 
-/** The body as text. Throws `body_too_large` as soon as that is known, whatever its length says. */
+/**
+ * The body as text. Throws `body_too_large` as soon as that is known, whatever its length says, and
+ * `bad_request` when the client goes away before its end.
+ */
 export async function readText(c: Context): Promise<string> {
+  try {
+    return await textOf(c);
+  } catch (cause) {
+    if (cause instanceof ProcsupError) throw cause;
+    throw new ProcsupError("bad_request", "The body is incomplete", { cause });
+  }
+}
+
+async function textOf(c: Context): Promise<string> {
   const length = c.req.header("content-length");
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   // A stated length is all that the server lets through.

@@ -24,6 +24,8 @@ import { SocketServer } from "./socket_server.ts";
 export interface WebServer {
   /** Where. */
   readonly address: ListenAddress;
+  /** Whether it speaks TLS. */
+  readonly isEncrypted: boolean;
   /** Sends a message to all clients of the feed that asked for events. */
   tell(message: unknown): void;
   /** Ends all connections. */
@@ -80,7 +82,7 @@ export async function openServer(
   const connections = new Connections(mostConnections(openFilesLimit()));
   const listening = listen(address, tls);
   const { port } = listening.addr;
-  void accept(listening, {
+  const accepting = accept(listening, {
     take(connection) {
       connections.add(connection);
       server.emit("connection", connection);
@@ -94,13 +96,14 @@ export async function openServer(
   });
   return {
     address: { ...address, port },
+    isEncrypted: tls !== undefined,
     tell: (message) => feed.tell(message),
     async close() {
       stop();
       listening.close();
       feed.close();
       server.close();
-      await connections.close();
+      await Promise.all([accepting, connections.close()]);
     },
   };
 }

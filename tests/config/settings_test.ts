@@ -8,7 +8,7 @@ import { Files, mistakes } from "./files.ts";
 Deno.test("loadConfig() lays web and webhooks over those of extended files and of the profile", async () => {
   await using files = new Files({
     "shared/base.yaml": `
-web: { hosts: [box.lan], max_clients: 10 }
+web: { hosts: [box.lan], max_clients: 10, tls: { cert: tls/cert.pem, key: /etc/key.pem } }
 webhooks:
   ops: { url: "https://a.example/x", secret: { file: keys/ops }, timeout: 3s }
   old: { url: "https://b.example/" }
@@ -26,9 +26,10 @@ profiles:
 `,
   });
   const { settings } = await files.load(["procsup.yaml"]);
-  const web = { listen: ":8080", allow_remote: false, hosts: ["box.lan"], max_clients: 10 };
-  assertEquals(settings.web, web);
   const { folder } = files;
+  const tls = { cert: `${folder}/shared/tls/cert.pem`, key: "/etc/key.pem" };
+  const web = { listen: ":8080", allow_remote: false, hosts: ["box.lan"], max_clients: 10, tls };
+  assertEquals(settings.web, web);
   const usual = {
     only: ["all"],
     timeoutMs: 10_000,
@@ -85,7 +86,7 @@ Deno.test("loadConfig() refuses what is wrong about settings, with its place, an
     [
       "web: { listen: 0.0.0.0:80 }",
       '1:16 invalid "web.listen" "0.0.0.0:80": cannot listen on "0.0.0.0:80": other machines can ' +
-      'reach it; "allow_remote: true" allows it, behind something that speaks TLS',
+      'reach it; "allow_remote: true" allows it, with "tls" or behind a proxy that has it',
     ],
     ["webhooks: [{ url: http://a/ }]", '1:12 webhooks[0]: "name" is missing'],
     [

@@ -93,6 +93,20 @@ Deno.test("web ends bodies that are too large, however they come, and holds none
   assert(most - before < 30 * MIB, `${(most - before) / MIB} MiB`);
 });
 
+Deno.test("web says nothing in the log of bodies that break off", async () => {
+  await using web = await TestWeb.start();
+  for (const path of [P, "/mcp", "/api/v1/session"]) {
+    const head = `${headOf("POST", path, web.token)}Connection: close\r\n`;
+    for (const rest of ["Content-Length: 9\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n1\r\n{"]) {
+      const connection = await web.connect(`${head}${rest}`);
+      await connection.closeWrite();
+      await new Response(connection.readable).text();
+    }
+  }
+  const log = Deno.readTextFileSync(`${web.daemon.home}/daemon.log`);
+  assert(!log.includes('"warning"'), log);
+});
+
 function headOf(method: string, path: string, token: string): string {
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n` +
     "Content-Type: application/json\r\n";

@@ -43,7 +43,7 @@ async function start(context: CommandContext): Promise<number> {
   return 0;
 }
 
-function callStart(context: CommandContext): Promise<WebJson> {
+async function callStart(context: CommandContext): Promise<WebJson> {
   const { flags } = context;
   const listen = flags.text("listen");
   const hosts = flags.list("host");
@@ -52,7 +52,13 @@ function callStart(context: CommandContext): Promise<WebJson> {
     ...(flags.on("allow-remote") ? { allow_remote: true } : {}),
     ...(hosts.length === 0 ? {} : { hosts }),
   };
-  return connect(context).call("web_start", payload);
+  const web = await connect(context).call("web_start", payload);
+  noteWarning(context, web);
+  return web;
+}
+
+function noteWarning({ output }: CommandContext, { warning }: WebJson): void {
+  if (warning !== undefined) output.note(`warning: ${warning}`);
 }
 
 async function stop(context: CommandContext): Promise<number> {
@@ -64,6 +70,7 @@ async function stop(context: CommandContext): Promise<number> {
 async function status(context: CommandContext): Promise<number> {
   const web = await connect(context).call("web_status");
   const running = web.status === "running";
+  noteWarning(context, web);
   if (!await printData(context.output, web, running ? [web.url] : [])) {
     context.output.data(running ? `web listens on ${web.addr}` : "web is stopped");
   }

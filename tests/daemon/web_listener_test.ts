@@ -1,0 +1,136 @@
+/** What a daemon listens on: as it was told, and never because of a damaged file. */
+
+import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { Token } from "../../src/daemon/token.ts";
+import { WebListener } from "../../src/daemon/web_listener.ts";
+import type { WebSettings } from "../../src/model/listen_address.ts";
+import { prepareHome } from "../../src/platform/paths.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { TestFeed } from "../support/web.ts";
+import { FakeWeb } from "../web/fake_backend.ts";
+
+const PEM = new URL("../fixtures/tls/", import.meta.url).pathname;
+
+const USUAL: WebSettings = {
+  ...{ listen: "127.0.0.1:0", allow_remote: false, hosts: [], max_clients: 256 },
+};
+
+/** A listener in a home of its own, and what it warns of. */
+async function scene() {
+  const stack = new AsyncDisposableStack();
+  const home = stack.use(tempHome());
+  const web = stack.use(new FakeWeb());
+  const paths = prepareHome(home.path);
+  const warnings: string[] = [];
+  const token = new Token(paths.token);
+  const parts = { paths, token, backend: web.backend, warn: (text: string) => warnings.push(text) };
+  const listener = new WebListener(parts);
+  stack.defer(() => listener.close());
+  const next = () => {
+    const another = new WebListener(parts);
+    stack.defer(() => another.close());
+    return another;
+  };
+  /** A PEM file of the home, as private as asked for. */
+  const pem = (name: string, mode = 0o600) => {
+    const path = `${home.path}/${mode}-${name}`;
+    Deno.copyFileSync(PEM + name, path);
+    Deno.chmodSync(path, mode);
+    return path;
+  };
+  return {
+    listener,
+    next,
+    paths,
+    token,
+    warnings,
+    pem,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+Deno.test("WebListener.resume() does not listen by a damaged file, and says so", async () => {
+  await using web = await scene();
+  const damaged = [
+    ...[
+      "garbage",
+      "",
+      "{}",
+      "null",
+      "[]",
+      '"text"',
+      '{"listen":1}',
+      '{"listen":"127.0.0.1:0","x":1}',
+    ],
+    ...['{"listen":"0.0.0.0:0"}', '{"listen":"127.0.0.1:0","allow_remote":"yes"}'],
+    '{"listen":"127.0.0.1:0","hosts":["*/x"]}',
+  ];
+  for (const text of damaged) {
+    Deno.writeTextFileSync(web.paths.web, text);
+    await web.listener.resume();
+    assertEquals(web.listener.status().status, "stopped", text);
+    assertStringIncludes(web.warnings.pop() ?? "", `Unreadable state file "${web.paths.web}"`);
+  }
+  await web.listener.resume();
+  assertEquals([web.listener.status().status, web.warnings], ["stopped", []]);
+  await web.listener.start({ listen: "127.0.0.1:0" });
+  const { addr } = web.listener.status();
+  await web.listener.close();
+  const next = web.next();
+  await next.resume();
+  assertEquals([next.status().addr, web.warnings], [addr, []]);
+});
+
+Deno.test("WebListener warns of what other machines can reach, at each start", async () => {
+  await using web = await scene();
+  const started = await web.listener.start({ listen: "0.0.0.0:0", allow_remote: true });
+  const words = /^Other machines can reach 0\.0\.0\.0:\d+: dashboard.*Nothing is encrypted/;
+  assertMatch(started.warning!, words);
+  await web.listener.close();
+  const next = web.next();
+  await next.resume();
+  assertEquals(web.warnings, [`Web: ${started.warning}`, `Web: ${started.warning}`]);
+  await next.stop();
+  await next.start({ listen: "127.0.0.1:0" });
+  assertEquals([next.status().warning, web.warnings.length], [undefined, 2]);
+});
+
+Deno.test("WebListener speaks HTTPS and wss by its own certificate", async () => {
+  await using web = await scene();
+  const tls = { cert: web.pem("cert.pem", 0o644), key: web.pem("key.pem") };
+  const { url } = await web.listener.configure({ ...USUAL, tls });
+  assertMatch(url, /^https:\/\/127\.0\.0\.1:\d+$/);
+  using client = Deno.createHttpClient({ caCerts: [Deno.readTextFileSync(tls.cert)] });
+  const headers = { authorization: `Bearer ${web.token.value}` };
+  const list = await fetch(`${url}/api/v1/processes`, { client, headers });
+  assertEquals([list.status, (await list.json()).length], [200, 1]);
+  const { port } = new URL(url);
+  const socket = new WebSocket(`wss://localhost:${port}/ws`, { headers, client });
+  using feed = new TestFeed(socket);
+  await feed.opened;
+
+  await assertRejects(() => fetch(`http://localhost:${port}/livez`));
+  await web.listener.close();
+  const next = web.next();
+  await next.resume();
+  assertEquals(next.status().url, url);
+});
+
+Deno.test("WebListener refuses certificates and keys that are not, or that others can get at", async () => {
+  await using web = await scene();
+  const [cert, key] = [web.pem("cert.pem", 0o644), web.pem("key.pem")];
+  const { url } = await web.listener.configure({ ...USUAL, tls: { cert, key } });
+  const rows = [
+    [{ cert: "/nowhere.pem", key }, 'web.tls.cert "/nowhere.pem": no such file'],
+    [{ cert: key, key }, "expected a certificate in PEM"],
+    [{ cert, key: cert }, "others may access it (mode 0644)"],
+    [{ cert, key: web.pem("cert.pem") }, "expected a private key in PEM"],
+    [{ cert: web.pem("cert.pem", 0o666), key }, "others may access it (mode 0666)"],
+    [{ cert, key: web.paths.home }, "it is not a file"],
+    [{ cert, key: web.pem("other_key.pem") }, "KeyMismatch"],
+  ] as const;
+  for (const [tls, words] of rows) {
+    await assertRejects(() => web.listener.configure({ ...USUAL, tls }), Error, words);
+    assertEquals(web.listener.status().url, url, words);
+  }
+});
