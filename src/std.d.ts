@@ -38,9 +38,9 @@ declare module "ws" {
     close(code?: number, reason?: string): void;
     terminate(): void;
     on(event: "message", listener: (data: unknown, isBinary: boolean) => void): this;
+    on(event: "pong" | "close" | "error", listener: () => void): this;
     once(event: "message", listener: (data: unknown, isBinary: boolean) => void): this;
     once(event: "close", listener: () => void): this;
-    on(event: "pong" | "close" | "error", listener: () => void): this;
   }
   export class WebSocketServer {
     constructor(options: {

@@ -28,7 +28,10 @@ function readPem(what: "cert" | "key", path: string): string {
     const open = (mode ?? 0) & TOO_OPEN[what];
     if (open !== 0) {
       const told = ((mode ?? 0) & 0o777).toString(8).padStart(4, "0");
-      throw refuse(`others may access it (mode ${told})`, `chmod ${what === "key" ? "600" : "644"} ${path}`);
+      throw refuse(
+        `others may access it (mode ${told})`,
+        `chmod ${what === "key" ? "600" : "644"} ${path}`,
+      );
     }
     const text = Deno.readTextFileSync(path);
     if (!HOLDS[what].test(text)) {

@@ -2,7 +2,7 @@
 
 import type { Supervisor } from "../manager/supervisor.ts";
 import type { Call } from "../mcp/call.ts";
-import { mcpHandler, type McpHandler } from "../mcp/http.ts";
+import { type McpHandler, mcpHandler } from "../mcp/http.ts";
 import type { Grant } from "../mcp/tool_names.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";

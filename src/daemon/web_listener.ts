@@ -213,7 +213,7 @@ export class WebListener {
     }
     const { openServer } = await import("../web/server.ts");
     const { backend, warn, mounts = {} } = this.#parts;
-    this.#server = await openServer(address, {
+    this.#server = openServer(address, {
       backend,
       warn,
       mounts,

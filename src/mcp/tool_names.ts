@@ -41,9 +41,13 @@ export function grantedTools({ readOnly = false, allow = TOOL_NAMES }: Grant): S
 export function parseToolNames(text: string): ToolName[] {
   const words = text.split(",").map((word) => word.trim()).filter((word) => word !== "");
   if (words.length === 0) {
-    throw new ProcsupError("bad_request", `Invalid list of tools ${JSON.stringify(text)}: it is empty`, {
-      hint: `The tools are: ${TOOL_NAMES.join(", ")}`,
-    });
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid list of tools ${JSON.stringify(text)}: it is empty`,
+      {
+        hint: `The tools are: ${TOOL_NAMES.join(", ")}`,
+      },
+    );
   }
   return words.map((word) => {
     const found = TOOL_NAMES.find((name) => name === word);

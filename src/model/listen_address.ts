@@ -60,7 +60,8 @@ export function remoteProblem(address: ListenAddress): string | undefined {
 /** What is open to other machines; undefined where only this one can reach it. */
 export function exposure(address: ListenAddress, isEncrypted: boolean): string | undefined {
   if (isLoopback(address)) return undefined;
-  const what = `Other machines can reach ${addressText(address)}: dashboard, REST API, WebSocket, ` +
+  const what =
+    `Other machines can reach ${addressText(address)}: dashboard, REST API, WebSocket, ` +
     "/mcp and /metrics. A token or a session opens them, each by its role.";
   return isEncrypted
     ? what

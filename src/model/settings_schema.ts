@@ -36,7 +36,8 @@ export const webSchema = z.strictObject({
   const { listen, allow_remote } = context.value;
   const remote = allow_remote ? undefined : remoteProblem(parseListen(listen));
   if (remote === undefined) return;
-  const message = `${remote}; "allow_remote: true" allows it, with "tls" or behind a proxy that has it`;
+  const message =
+    `${remote}; "allow_remote: true" allows it, with "tls" or behind a proxy that has it`;
   context.issues.push({ code: "custom", input: listen, path: ["listen"], message });
 });
 

@@ -5,12 +5,7 @@ import type { Attempts } from "./attempts.ts";
 import type { NamedTokens } from "./named_tokens.ts";
 import { Endings } from "./endings.ts";
 import { mayAct, type Principal, type Role, roleFor } from "./roles.ts";
-import {
-  sessionIn,
-  type SessionKeys,
-  type SessionOwner,
-  type Sessions,
-} from "./sessions.ts";
+import { sessionIn, type SessionKeys, type SessionOwner, type Sessions } from "./sessions.ts";
 
 /** What a request shows. */
 export interface Credentials {

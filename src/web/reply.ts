@@ -1,7 +1,7 @@
 /** Every answer of the web surface, with the headers that keep browsers safe. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
-import { errorJson, type ErrorJson } from "../protocol/error_json.ts";
+import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
 
 const PAGE_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +

@@ -57,10 +57,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const LIST_AGE_MS = 250;
 
 /** Listens. Throws `address_in_use`, or `bad_request` for an address that is not this machine's. */
-export async function openServer(
-  address: ListenAddress,
-  parts: WebServerParts,
-): Promise<WebServer> {
+export function openServer(address: ListenAddress, parts: WebServerParts): WebServer {
   const { backend, warn, tls } = parts;
   const snapshots = new Snapshots({
     list: () => backend.dispatch("list", undefined),

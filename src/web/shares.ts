@@ -4,7 +4,10 @@
  * The first of those who have the most places, for a newcomer who has fewer; undefined when they have
  * no more than the newcomer would. `taken` names the account of each place, the oldest place first.
  */
-export function placeToFree<T>(taken: Iterable<readonly [T, string]>, newcomer: string): T | undefined {
+export function placeToFree<T>(
+  taken: Iterable<readonly [T, string]>,
+  newcomer: string,
+): T | undefined {
   const counts = new Map<string, { count: number; readonly oldest: T }>();
   for (const [place, account] of taken) {
     const known = counts.get(account);

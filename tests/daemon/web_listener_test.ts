@@ -16,7 +16,7 @@ const USUAL: WebSettings = {
 };
 
 /** A listener in a home of its own, and what it warns of. */
-async function scene() {
+function scene() {
   const stack = new AsyncDisposableStack();
   const home = stack.use(tempHome());
   const web = stack.use(new FakeWeb());
@@ -50,7 +50,7 @@ async function scene() {
 }
 
 Deno.test("WebListener.resume() does not listen by a damaged file, and says so", async () => {
-  await using web = await scene();
+  await using web = scene();
   const damaged = [
     ...[
       "garbage",
@@ -82,7 +82,7 @@ Deno.test("WebListener.resume() does not listen by a damaged file, and says so",
 });
 
 Deno.test("WebListener warns of what other machines can reach, at each start", async () => {
-  await using web = await scene();
+  await using web = scene();
   const started = await web.listener.start({ listen: "0.0.0.0:0", allow_remote: true });
   const words = /^Other machines can reach 0\.0\.0\.0:\d+: dashboard.*Nothing is encrypted/;
   assertMatch(started.warning!, words);
@@ -96,7 +96,7 @@ Deno.test("WebListener warns of what other machines can reach, at each start", a
 });
 
 Deno.test("WebListener speaks HTTPS and wss by its own certificate", async () => {
-  await using web = await scene();
+  await using web = scene();
   const tls = { cert: web.pem("cert.pem", 0o644), key: web.pem("key.pem") };
   const { url } = await web.listener.configure({ ...USUAL, tls });
   assertMatch(url, /^https:\/\/127\.0\.0\.1:\d+$/);
@@ -117,7 +117,7 @@ Deno.test("WebListener speaks HTTPS and wss by its own certificate", async () =>
 });
 
 Deno.test("WebListener refuses certificates and keys that are not, or that others can get at", async () => {
-  await using web = await scene();
+  await using web = scene();
   const [cert, key] = [web.pem("cert.pem", 0o644), web.pem("key.pem")];
   const { url } = await web.listener.configure({ ...USUAL, tls: { cert, key } });
   const rows = [

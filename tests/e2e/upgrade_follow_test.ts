@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { programWords } from "../support/procsup.ts";
 import { UpgradeScene } from "../support/upgrade_scene.ts";
 import { signIn } from "../support/web.ts";

@@ -31,7 +31,7 @@ Deno.test("openServer() drops a WebSocket for which a megabyte waits, and serves
   await using web = new FakeWeb();
   const { backend, gatekeeper } = web;
   const parts = { backend, gatekeeper, names: new SiteNames([]), maxClients: 2, warn() {} };
-  const server = await openServer({ hostname: "127.0.0.1", port: 0 }, parts);
+  const server = openServer({ hostname: "127.0.0.1", port: 0 }, parts);
   const { port } = server.address;
   const url = `ws://127.0.0.1:${port}/ws`;
   const headers = { authorization: `Bearer ${TOKEN}` };
@@ -67,7 +67,7 @@ Deno.test("openServer() gives the place of who has the most to who has fewer", a
   await using web = new FakeWeb();
   const { backend, gatekeeper } = web;
   const parts = { backend, gatekeeper, names: new SiteNames([]), maxClients: 4, warn() {} };
-  const server = await openServer({ hostname: "127.0.0.1", port: 0 }, parts);
+  const server = openServer({ hostname: "127.0.0.1", port: 0 }, parts);
   const { token: reader } = await web.tokens.create("reader", "read");
   const open = async (headers: Record<string, string>, secret?: string) => {
     const feed = new TestFeed(
