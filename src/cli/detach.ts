@@ -2,6 +2,7 @@
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
 import { plainText } from "../model/plain_text.ts";
+import { sealDescriptors } from "../platform/descriptors.ts";
 import { withoutNodeShim } from "../platform/node_shim.ts";
 import { refuseNewerState } from "../platform/daemon_record.ts";
 import { isServiceVariable } from "../platform/notify.ts";
@@ -85,6 +86,8 @@ function daemonWords(home: string): readonly string[] {
 }
 
 function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess {
+  // The daemon would hold open what its caller may wait to see closed, such as a pipe.
+  sealDescriptors();
   const command = new Deno.Command(words[0]!, {
     args: [...words.slice(1), "daemon", "--home", home],
     // Not the caller's folder: the daemon would keep its file system busy.

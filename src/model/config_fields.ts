@@ -188,6 +188,7 @@ const hook = orShort(
     command: text(),
     timeout: duration().default(30_000),
     ignore_failure: z.boolean().default(false),
+    run_as_root: z.boolean().default(false),
   }),
 );
 

@@ -32,6 +32,8 @@ export interface HookConfig {
   readonly timeoutMs: number;
   /** Whether what it guards goes on when it fails. */
   readonly ignoreFailure: boolean;
+  /** Run by root, for an app with another user. */
+  readonly runAsRoot: boolean;
 }
 
 /** The ten points at which hooks run. */

@@ -234,6 +234,11 @@ export function exited(
 ): Step {
   const { exit, ranForMs, random } = event;
   const at = exit.at.getTime();
+  if (exit.refused) {
+    const reason = "the system had no process for it";
+    const [next, effects] = refused(now, { at, random, reason }, policy);
+    return [{ ...next, leftovers: leftBy(now) }, [...sweepOf(now), ...effects]];
+  }
   const sweep = sweepOf(now);
   const over: Snapshot = {
     ...finished(now, exit, at, ranForMs),
@@ -245,6 +250,29 @@ export function exited(
     return [{ ...over, state: "stopped" }, sweep];
   }
   return failed(over, { at, random }, policy, sweep);
+}
+
+/** The machine could not launch it: again, after longer and longer delays. No restart is used up. */
+export function refused(
+  now: Snapshot,
+  { at, random, reason }: { at: number; random: number; reason: string },
+  policy: Policy,
+): Step {
+  const ms = restartDelay(policy, now.streak, random);
+  return [
+    {
+      ...now,
+      state: "waiting",
+      awaiting: "machine",
+      run: null,
+      pid: 0,
+      ready: false,
+      streak: now.streak + 1,
+      nextRestartAt: at + ms,
+      lastReason: reason,
+    },
+    [{ type: "arm_delay", ms }],
+  ];
 }
 
 /** Again, after a delay, if the policy and the budget allow. */

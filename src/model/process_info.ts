@@ -43,6 +43,8 @@ export interface Exit {
   readonly signal: string | null;
   /** When it ended. */
   readonly at: Date;
+  /** The system had no process for it: it never ran. */
+  readonly refused?: true;
 }
 
 /** What a process tree uses. All zero while nothing runs. */

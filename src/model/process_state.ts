@@ -54,7 +54,7 @@ export interface Snapshot {
   readonly finishedAt: number | null;
   readonly nextRestartAt: number | null;
   /** In `waiting`: what for. */
-  readonly awaiting: "delay" | "dependencies" | null;
+  readonly awaiting: "delay" | "dependencies" | "machine" | null;
   /** In `stopping`: what for, when it is wanted up again afterwards. */
   readonly ending: Ending | null;
   readonly lastExit: Exit | null;
@@ -92,7 +92,13 @@ export type ProcessEvent =
   | { readonly type: "restart_requested"; readonly reason: string }
   /** The intent, on record before the spawn. */
   | { readonly type: "launching"; readonly attempt: number; readonly run: Run }
-  | { readonly type: "launch_failed"; readonly attempt: number; readonly reason: string }
+  | {
+    readonly type: "launch_failed";
+    readonly attempt: number;
+    readonly reason: string;
+    /** The machine lacked something that it may have again; without it the app is what is wrong. */
+    readonly lack?: { readonly at: number; readonly random: number };
+  }
   | { readonly type: "launched"; readonly attempt: number; readonly at: number; readonly run: Run }
   | { readonly type: "pid_known"; readonly attempt: number; readonly pid: number }
   | {

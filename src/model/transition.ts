@@ -27,6 +27,7 @@ import {
   launch,
   leftBy,
   type Policy,
+  refused,
   running,
   type Step,
   stopWish,
@@ -95,7 +96,9 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       { ...stopWish(now, event), state: "stopped", nextRestartAt: null, awaiting: null },
       [{ type: "disarm" }],
     ],
-    delay_over: (now) => launch({ ...now, restarts: now.restarts + 1 }),
+    delay_over: (now) =>
+      // What the machine refused was no start.
+      launch(now.awaiting === "machine" ? now : { ...now, restarts: now.restarts + 1 }),
     dependencies_met: (now) => launch({ ...now, lastReason: "dependencies are there" }),
     dependency_failed: (now, event) => [
       { ...now, state: "errored", awaiting: null, lastReason: event.reason },
@@ -109,10 +112,10 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       const up: Snapshot = { ...now, run: event.run, startedAt: event.at };
       return wantsReadiness(policy) ? [up, []] : running(up, policy);
     },
-    launch_failed: (now, event) => [
-      { ...now, state: "errored", run: null, pid: 0, lastReason: event.reason },
-      [],
-    ],
+    launch_failed: (now, { reason, lack }, policy) =>
+      lack === undefined
+        ? [{ ...now, state: "errored", run: null, pid: 0, lastReason: reason }, []]
+        : refused(now, { reason, ...lack }, policy),
     became_ready: (now, _, policy) => running(now, policy),
     ready_timed_out: (now, event, policy) => endFor("unready", now, event.reason, policy),
   },

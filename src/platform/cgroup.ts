@@ -74,7 +74,7 @@ export class Cgroups {
   /** Remembers where a run's group is, by one of its processes. */
   locate(runId: string, pid: number): void {
     const path = this.#base === undefined ? undefined : groupOf(pid);
-    if (path?.endsWith(`/procsup/${runId}`)) this.#elsewhere.set(runId, path);
+    if (path?.endsWith(`/procsup/${groupName(runId)}`)) this.#elsewhere.set(runId, path);
   }
 
   /** Moves a process into a run's group; nothing happens when it has ended. */
@@ -106,7 +106,7 @@ export class Cgroups {
   }
 
   #path(runId: string): string {
-    return this.#elsewhere.get(runId) ?? `${this.#folder}/${runId}`;
+    return this.#elsewhere.get(runId) ?? `${this.#folder}/${groupName(runId)}`;
   }
 
   #remove(path: string): void {
@@ -141,6 +141,14 @@ export class Cgroups {
     if (!this.#isUsable()) return false;
     return [this.#base!, this.#folder!].every((group) => enable(group, controller));
   }
+}
+
+/**
+ * The first 48 bits of a run id, which is a UUID: every user can see the names of groups, and who knows
+ * the whole id can make a process count as the app's.
+ */
+function groupName(runId: string): string {
+  return runId.slice(0, 13);
 }
 
 function limitText(key: keyof LimitsConfig, value: number): string {

@@ -5,7 +5,10 @@ import type { LimitsConfig } from "../model/config_parts.ts";
 import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
 import { SIGNAL_NAMES } from "../model/signal.ts";
+import { AppPids } from "./app_pids.ts";
+import { type OtherUser, startedByShell } from "./as_user.ts";
 import { cgroups } from "./cgroup.ts";
+import { sealDescriptors } from "./descriptors.ts";
 import { Gatherer } from "./cgroup_gather.ts";
 import { bootId, localSignal } from "./os.ts";
 import { dirname } from "./paths.ts";
@@ -15,7 +18,8 @@ import type { RunFiles } from "./run_files.ts";
 import { type SharedSockets, SocketPool } from "./sockets.ts";
 import { LISTEN_PID_LINE, socketEnv } from "./sockets_env.ts";
 import { type Spawned, spawnInheriting, type SpawnSpec } from "./sockets_spawn.ts";
-import { WRAPPER } from "./wrapper.ts";
+import { NOT_STARTED, WRAPPER } from "./wrapper.ts";
+import { wrapperShell } from "./wrapper_shell.ts";
 
 /** What is to be run, every path absolute. */
 export interface LaunchSpec {
@@ -35,8 +39,8 @@ export interface LaunchSetup {
   readonly shell: readonly string[];
   /** Programs that change one thing and then run the words after them: `nice -n 5`. */
   readonly prefix: readonly string[];
-  /** Laid over the environment. */
-  readonly env: Readonly<Record<string, string>>;
+  /** The user that the app runs as, if not ours. */
+  readonly user?: OtherUser;
   /** Limits of its control group. */
   readonly limits?: LimitsConfig;
   /** Listening sockets that it inherits from descriptor 3 on. */
@@ -44,7 +48,7 @@ export interface LaunchSetup {
 }
 
 /** Nothing. */
-const NO_SETUP: LaunchSetup = { shell: [], prefix: [], env: {} };
+const NO_SETUP: LaunchSetup = { shell: [], prefix: [] };
 
 /** A launched or adopted app. */
 export interface Child {
@@ -61,6 +65,7 @@ const NET_MS = 3000;
 /** Starts and adopts apps. */
 export class Launcher {
   readonly #files: RunFiles;
+  readonly #pids: AppPids;
   readonly #bootId = bootId();
   readonly #sockets = new SocketPool();
   readonly #gatherer = new Gatherer(cgroups());
@@ -69,6 +74,8 @@ export class Launcher {
 
   constructor(files: RunFiles) {
     this.#files = files;
+    this.#pids = new AppPids(files);
+    sealDescriptors();
   }
 
   /** Identity of the current boot. */
@@ -87,7 +94,7 @@ export class Launcher {
       wrapperStart: processRow(wrapperPid)?.start ?? "",
       bootId: this.#bootId,
     };
-    const pid = this.#whenPid(runId);
+    const pid = this.#pids.of(run);
     if (spec.setup?.limits === undefined) void pid.then((pid) => this.#gatherer.gather(run, pid));
     return { run, pid, exited: this.#ownExit(process, run, pid) };
   }
@@ -109,7 +116,7 @@ export class Launcher {
       this.#adopted.set(run, over);
       this.#net ??= setInterval(() => this.#cast(), NET_MS);
     });
-    const pid = this.#whenPid(run.runId);
+    const pid = this.#pids.of(run);
     void pid.then((pid) => this.#gatherer.gather(run, pid));
     return { run, pid, exited };
   }
@@ -118,6 +125,7 @@ export class Launcher {
   exitOf(runId: string): Exit {
     const status = this.#files.read(runId, "exit");
     if (status === undefined) return { code: null, signal: null, at: new Date() };
+    if (status === NOT_STARTED) return { code: null, signal: null, at: new Date(), refused: true };
     return { ...exitFromStatus(status), at: this.#files.writtenAt(runId, "exit") };
   }
 
@@ -129,7 +137,7 @@ export class Launcher {
 
   /** The folder above that of the run files. */
   get #home(): string {
-    return dirname(dirname(this.#files.stem("any")));
+    return dirname(this.#files.folder);
   }
 
   /** Closes the sockets of a process that is forgotten. */
@@ -140,6 +148,7 @@ export class Launcher {
   /** Stops looking after adopted apps; they run on. Resolves when nothing is under way. */
   async close(): Promise<void> {
     this.#adopted.clear();
+    this.#pids.close();
     this.#sockets.close();
     this.#stopNet();
     await this.#gatherer.close();
@@ -158,20 +167,24 @@ export class Launcher {
   }
 
   #spawn(spec: LaunchSpec): Spawned {
-    const { sockets, shell, prefix, env, limits } = spec.setup ?? NO_SETUP;
+    const { sockets, shell, prefix, user, limits } = spec.setup ?? NO_SETUP;
     const inherit = sockets === undefined ? [] : this.#sockets.descriptors(sockets);
     const listen = sockets === undefined
       ? {}
       : socketEnv(sockets, this.#home, spec.env.NODE_OPTIONS);
     try {
+      this.#files.keep();
       const lines = [...groupLines(spec.runId, limits), ...shell];
       if (sockets !== undefined) lines.push(LISTEN_PID_LINE);
-      const words = [this.#files.stem(spec.runId), spec.stdout, spec.stderr, lines.join("\n")];
+      const set = sockets === undefined ? [] : ["LISTEN_PID"];
+      const whole = { ...spec.env, ...listen, PWD: spec.cwd, PROCSUP_ID: spec.runId };
+      const { argv, env } = startedByShell(user, { argv: spec.argv, env: whole }, set);
+      const words = [this.#files.folder, spec.stdout, spec.stderr, lines.join("\n")];
       const wrapper = {
-        program: "/bin/sh",
-        args: ["-c", WRAPPER, "procsup", ...words, ...prefix, ...spec.argv],
+        program: wrapperShell(),
+        args: ["-c", WRAPPER, "procsup", ...words, ...prefix, ...argv],
         cwd: spec.cwd,
-        env: { ...spec.env, ...env, ...listen, PWD: spec.cwd, PROCSUP_ID: spec.runId },
+        env,
         inherit,
       };
       return inherit.length === 0 ? spawnPlain(wrapper) : spawnInheriting(wrapper);
@@ -183,24 +196,23 @@ export class Launcher {
     }
   }
 
-  #whenPid(runId: string): Promise<number> {
-    return new Promise((resolve) => this.#files.when(runId, "pid", resolve));
-  }
-
   async #ownExit(process: Spawned, run: Run, pid: Promise<number>): Promise<Exit> {
-    const { signal } = await process.status;
+    const { code, signal } = await process.status;
     if (this.#files.read(run.runId, "exit") === undefined) {
+      // It could not write the status down, and ended with it.
+      if (signal === null) return exitFromStatus(code!);
       // The wrapper alone was killed: the app may run on, and is watched like an adopted one.
       if ((await survivors(run)).includes(await settled(pid, 0))) {
         return await this.adopt(run).exited;
       }
-      if (signal !== null) return exitFromStatus(128 + 9, "SIGKILL");
+      return exitFromStatus(128 + 9, "SIGKILL");
     }
     return this.exitOf(run.runId);
   }
 
   /** Adopted apps whose exit file never came: the wrapper was killed, or its disk is full. */
   async #cast(): Promise<void> {
+    this.#files.keepIfPossible();
     for (const [run, over] of [...this.#adopted]) {
       if (!wrapperAlive(run) && !await this.#appAlive(run)) over();
     }

@@ -6,6 +6,7 @@
 
 import { isLinux } from "./os.ts";
 import { readFileIfAny, removeFile } from "./atomic_file.ts";
+import { lstatIfAny } from "./stat.ts";
 import { headOfForeignFile } from "./foreign_file.ts";
 
 type FileKind = "pid" | "exit" | "ready";
@@ -13,7 +14,7 @@ type FileKind = "pid" | "exit" | "ready";
 /** What each file must hold to be taken; the wrapper's own are whole once their newline is there. */
 const CONTENT: Readonly<Record<FileKind, RegExp>> = {
   pid: /^(\d+)\n$/,
-  exit: /^(\d+)\n$/,
+  exit: /^(-?\d+)\n$/,
   ready: /^READY=(1)\b/m,
 };
 
@@ -25,18 +26,29 @@ const READY_BYTES = 64;
 
 /** The run folder. */
 export class RunFiles {
-  readonly #folder: string;
+  /** Its path. */
+  readonly folder: string;
   readonly #waiting = new Map<string, (value: number) => void>();
   #watcher: Deno.FsWatcher | undefined;
+  /** Inode of the folder that is watched. */
+  #watched: number | null | undefined;
   #poll: ReturnType<typeof setInterval> | undefined;
 
   constructor(folder: string) {
-    this.#folder = folder;
+    this.folder = folder;
   }
 
   /** Path stem of a run's files, as the wrapper takes it. */
   stem(runId: string): string {
-    return `${this.#folder}/${runId}`;
+    return `${this.folder}/${runId}`;
+  }
+
+  /** Makes the folder anew when it was removed, and watches the one that is there. */
+  keep(): void {
+    const found = lstatIfAny(this.folder);
+    if (found === undefined) Deno.mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    else if (found.ino === this.#watched) return;
+    this.#watchAnew();
   }
 
   /** The number in a run's file, or undefined while it is not there whole. */
@@ -75,7 +87,7 @@ export class RunFiles {
 
   /** Run ids that have files here. */
   list(): Set<string> {
-    const names = [...Deno.readDirSync(this.#folder)].map((entry) => entry.name);
+    const names = [...Deno.readDirSync(this.folder)].map((entry) => entry.name);
     return new Set(names.map((name) => name.replace(/\.[a-z]+$/, "")));
   }
 
@@ -106,10 +118,34 @@ export class RunFiles {
     }
   }
 
+  /** The same; what is wrong with it, the next launch will say. */
+  keepIfPossible(): void {
+    try {
+      this.keep();
+    } catch {
+      // A full disk, say.
+    }
+  }
+
+  /** Another folder may have the inode of the one that was removed. */
+  #replaced(): void {
+    this.#watched = undefined;
+    this.keepIfPossible();
+  }
+
+  #watchAnew(): void {
+    if (this.#watcher === undefined) return;
+    this.#watcher.close();
+    this.#watcher = undefined;
+    this.#watch();
+    this.#checkAll();
+  }
+
   #watch(): void {
     if (this.#watcher !== undefined || this.#poll !== undefined) return;
     try {
-      this.#watcher = Deno.watchFs(this.#folder, { recursive: false });
+      this.#watched = lstatIfAny(this.folder)?.ino;
+      this.#watcher = Deno.watchFs(this.folder, { recursive: false });
       this.#follow(this.#watcher);
     } catch {
       // The machine's limit of watches is used up: look by the clock instead.
@@ -120,6 +156,7 @@ export class RunFiles {
   async #follow(watcher: Deno.FsWatcher): Promise<void> {
     for await (const event of watcher) {
       if (event.flag === "rescan") this.#checkAll();
+      else if (event.paths.includes(this.folder)) this.#replaced();
       else for (const path of event.paths) this.#check(path.slice(path.lastIndexOf("/") + 1));
     }
   }

@@ -1,5 +1,6 @@
 /** Runs a short shell command beside an app: hooks and `command` checks. */
 
+import { type OtherUser, startedFor } from "./as_user.ts";
 import { systemClock } from "./clock.ts";
 import { sendSignal } from "./process_group.ts";
 
@@ -14,6 +15,8 @@ export interface ShellCommand {
   readonly signal?: AbortSignal;
   /** Keep the end of what it prints. */
   readonly capture?: boolean;
+  /** The user that it runs as, if not ours. */
+  readonly user?: OtherUser | undefined;
 }
 
 /** How it went. */
@@ -34,10 +37,14 @@ const DRAIN_MS = 100;
 /** Runs `sh -c`, in a group of its own that is killed as a whole at the timeout. */
 export async function runShell(shell: ShellCommand): Promise<ShellResult> {
   const io = shell.capture ? "piped" : "null";
-  const child = new Deno.Command("/bin/sh", {
-    args: ["-c", shell.command],
-    cwd: shell.cwd,
+  const { argv: [program, ...args], env } = startedFor(shell.user, {
+    argv: ["/bin/sh", "-c", shell.command],
     env: shell.env,
+  });
+  const child = new Deno.Command(program!, {
+    args,
+    cwd: shell.cwd,
+    env,
     clearEnv: true,
     detached: true,
     stdin: "null",
@@ -58,6 +65,21 @@ export async function runShell(shell: ShellCommand): Promise<ShellResult> {
   cancelTimeout();
   shell.signal?.removeEventListener("abort", onAbort);
   return { code: ended === null ? code : null, ended, output: await tail?.text() ?? "" };
+}
+
+/**
+ * What a command printed that prints a secret, without its last newline. Throws why there is none; what
+ * it complained about is not told, since it may hold the secret.
+ */
+export async function printedSecret(shell: ShellCommand): Promise<string> {
+  const command = `exec 2>/dev/null\n${shell.command}`;
+  const { code, output } = await runShell({ ...shell, command, capture: true });
+  if (code === null) throw new Error("its command did not end in time");
+  if (code !== 0) throw new Error(`its command ended with exit code ${code}`);
+  if (new TextEncoder().encode(output).length >= OUTPUT_BYTES) {
+    throw new Error("its command printed 64 KiB or more");
+  }
+  return output.replace(/\r?\n$/, "");
 }
 
 /** Reads streams to their end and keeps the last of it. */

@@ -18,7 +18,13 @@ export interface SpawnSpec {
 export interface Spawned {
   readonly pid: number;
   /** Resolves when it has ended. */
-  readonly status: Promise<{ readonly signal: string | null }>;
+  readonly status: Promise<SpawnStatus>;
+}
+
+/** An exit code, or the signal that ended it. */
+export interface SpawnStatus {
+  readonly code: number | null;
+  readonly signal: string | null;
 }
 
 /** As much of node:child_process as is used. */
@@ -46,8 +52,8 @@ export function spawnInheriting(spec: SpawnSpec): Spawned {
     detached: true,
     stdio: ["ignore", "ignore", "ignore", ...spec.inherit],
   });
-  const status = Promise.withResolvers<{ signal: string | null }>();
-  child.on("exit", (_, signal) => status.resolve({ signal }));
+  const status = Promise.withResolvers<SpawnStatus>();
+  child.on("exit", (code, signal) => status.resolve({ code, signal }));
   // Told in the next turn of the loop; that there is no pid says it now.
   child.on("error", () => {});
   if (child.pid === undefined) {

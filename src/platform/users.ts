@@ -1,6 +1,5 @@
 /** Users and groups of this machine. */
 
-import { isLinux } from "./os.ts";
 import { readFileIfAny } from "./atomic_file.ts";
 
 /** A user as the system knows it. */
@@ -49,14 +48,4 @@ function getent(database: string, key: string): string[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Words that run a command as a user, or undefined where this system has no such program. */
-export function runAs(
-  setpriv: string | undefined,
-  { uid, gid, known }: { uid: number; gid: number; known: boolean },
-): string[] | undefined {
-  if (!isLinux || setpriv === undefined) return undefined;
-  const groups = known ? "--init-groups" : "--clear-groups";
-  return [setpriv, "--reuid", String(uid), "--regid", String(gid), groups, "--"];
 }

@@ -4,12 +4,15 @@
  * It is the app's parent, so that an exit code is known even when no daemon was there to see it, and
  * it leads the app's own session and process group. It costs about 0.4 MB and 1 ms a start.
  *
- * Arguments: `$1` path stem of the run files, `$2` stdout log, `$3` stderr log, `$4` lines of shell
- * that set up the app's process (see `setupLines()`; mostly none), then the command.
+ * Arguments, which every user of the machine can read: `$1` folder of the run files, `$2` stdout log,
+ * `$3` stderr log, `$4` lines of shell that set up the app's process (mostly none), then the command.
+ * The run id, by which processes are known to belong to the app, is in its environment alone.
  *
  * - The app runs in the foreground: a background job of a shell has SIGINT and SIGQUIT ignored.
- * - `trap :` keeps the wrapper alive through a signal to the group. Unlike `trap ''` it is undone
- *   in the app by exec.
+ * - `trap :` keeps the wrapper alive through a signal to the group, be it one that tells of a fault.
+ *   Unlike `trap ''` it is undone in the app by exec. SIGSTKFLT (16) and SIGIO (29) have other names,
+ *   or none, in some shells.
+ * - A shell that is refused a new process ends at once: its EXIT trap writes a status that no app has.
  * - The app's process begins as a subshell, which is an exec less than another shell; but there `$$`
  *   is the wrapper, so that the pid is asked of the system.
  * - A variable set before the app runs would change the app's environment if it carries one of that
@@ -32,10 +35,17 @@ const PID_LINE = isLinux
   ? "read procsup_pid </proc/self/stat; procsup_pid=${procsup_pid%% *}"
   : "procsup_pid=$(exec /bin/sh -c 'echo $PPID')";
 
+/** What the wrapper writes for a status when the system refused it a process for the app. */
+export const NOT_STARTED = -1;
+
+const POWER_SIGNAL = isLinux ? " PWR" : "";
+
 /** Its text. */
 export const WRAPPER: string = `
-trap : HUP INT QUIT ABRT USR1 USR2 PIPE ALRM TERM TSTP TTIN TTOU XCPU VTALRM PROF
-(exec >>"$2" 2>>"$3"; ${PID_LINE}; echo $procsup_pid >"$1.pid"; eval "$4"; unset procsup_pid; shift 4; exec "$@")
+trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM 16 TSTP TTIN TTOU XCPU XFSZ VTALRM PROF 29 SYS${POWER_SIGNAL}
+trap 'echo ${NOT_STARTED} >"$1/$PROCSUP_ID.exit"' EXIT
+(exec >>"$2" 2>>"$3"; ${PID_LINE}; echo $procsup_pid 2>/dev/null >"$1/$PROCSUP_ID.pid"; eval "$4"; unset procsup_pid; shift 4; exec "$@")
 s=$?
-echo $s >"$1.exit"
+trap - EXIT
+echo $s >"$1/$PROCSUP_ID.exit"
 exit $s`;

@@ -49,3 +49,19 @@ function groupOf(name: string, gid: string | number): number {
 function noGroup(uid: string | number | undefined): string {
   return `uid ${JSON.stringify(uid)} is no user of this machine, so gid must be set too`;
 }
+
+/** Without these hardly any program runs: an app gets them also when it inherits nothing. */
+const BASICS = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR"];
+
+/** What an app has of the supervisor's own environment, and what a login of its user sets. */
+export function startingEnvironment(
+  inherited: Readonly<Record<string, string>>,
+  { inheritEnv }: Pick<ProcessConfig, "inheritEnv">,
+  { name, home }: Partial<AppUser> = {},
+): Record<string, string> {
+  const env: Record<string, string> = {};
+  const names = inheritEnv === true ? Object.keys(inherited) : [...BASICS, ...inheritEnv || []];
+  for (const key of names) if (inherited[key] !== undefined) env[key] = inherited[key];
+  if (name === undefined || home === undefined) return env;
+  return { ...env, HOME: home, USER: name, LOGNAME: name };
+}

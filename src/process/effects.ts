@@ -5,7 +5,9 @@ import type { HookName } from "../model/config_parts.ts";
 import type { Effect } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
 import { dirname } from "../platform/paths.ts";
+import { isLack } from "../platform/lack.ts";
 import { lstatIfAny } from "../platform/stat.ts";
+import { appUser } from "./app_user.ts";
 import { appEnvironment } from "./environment.ts";
 import { type HookOwner, runHook } from "./hooks.ts";
 import { Journal } from "./journal.ts";
@@ -142,7 +144,9 @@ export class Effects {
       for (let busy; (busy = this.#world.busyLaunching) !== undefined;) await busy;
       if (this.#isWanted(attempt)) this.#spawn(attempt);
     } catch (error) {
-      this.#process.post({ type: "launch_failed", attempt, reason: messageOf(error) });
+      const lack = { at: this.#world.clock.now(), random: this.#world.random() };
+      const reason = messageOf(error);
+      this.#process.post({ type: "launch_failed", attempt, reason, ...isLack(error) && { lack } });
     }
   }
 
@@ -177,6 +181,8 @@ export class Effects {
       home: dirname(this.#world.apps),
       prepare: () => fetchSecrets(config, this.#world.inherited, "known"),
       env: () => appEnvironment(this.#world.inherited, this.#process),
+      user: () => appUser(config),
+      inherited: this.#world.inherited,
       hide: (text) => withoutSecrets(text, this.#process.config, this.#world.inherited),
       ran: (run) => this.journal.ran(run),
     };

@@ -7,7 +7,7 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { withoutNodeShim } from "../platform/node_shim.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { isServiceVariable } from "../platform/notify.ts";
-import { appUser } from "./app_user.ts";
+import { type AppUser, appUser, startingEnvironment } from "./app_user.ts";
 import { type SecretCommands, secretVariables } from "./secrets.ts";
 
 /** What one process's environment is made of. */
@@ -29,9 +29,6 @@ export interface EnvironmentSource {
   >;
 }
 
-/** Without these hardly any program runs: an app gets them also when it inherits nothing. */
-const BASICS = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR"];
-
 /**
  * What is inherited of the supervisor's own environment, the files, the configured overlay, and what
  * tells the app who it is. `PROCSUP_ID` is added by the launch.
@@ -43,9 +40,10 @@ export function appEnvironment(
   secrets: SecretCommands = "fetched",
 ): Record<string, string> {
   const { config, instanceIndex } = source;
+  const user = appUser(config);
   const env = {
-    ...inheritedPart(inherited, config.inheritEnv),
-    ...fileVariables(config),
+    ...startingEnvironment(inherited, config, user),
+    ...fileVariables(config, user),
     ...config.env,
     ...secretVariables(config, inherited, secrets),
   };
@@ -69,32 +67,22 @@ export function inheritedEnvironment(): Record<string, string> {
   );
 }
 
-function inheritedPart(
-  inherited: Readonly<Record<string, string>>,
-  which: boolean | readonly string[],
-): Record<string, string> {
-  if (which === true) return { ...inherited };
-  const names = which === false ? BASICS : [...BASICS, ...which];
-  return Object.fromEntries(
-    names.flatMap((name) => inherited[name] === undefined ? [] : [[name, inherited[name]]]),
-  );
-}
-
 function fileVariables(
-  config: EnvironmentSource["config"],
+  { name, cwd, envFile }: EnvironmentSource["config"],
+  user: AppUser | undefined,
 ): Record<string, string> {
-  const { name, cwd, envFile } = config;
   const variables: Record<string, string> = {};
   for (const file of envFile) {
     const path = file.startsWith("/") ? file : `${cwd}/${file}`;
     try {
-      const text = readForeignFile(path, { as: appUser(config) });
+      const text = readForeignFile(path, { as: user });
       Object.assign(variables, parseDotenv(text, path));
     } catch (error) {
       if (error instanceof ProcsupError) throw error;
       throw new ProcsupError(
         "invalid_config",
         `Cannot start "${name}": env_file "${path}" cannot be read: ${messageOf(error)}`,
+        { cause: error },
       );
     }
   }

@@ -106,10 +106,11 @@ async function probe(
       return await probeTcp(config.tcpEndpoint!, timeoutMs, signal) ??
         strangersPort(Number(config.tcpEndpoint!.split(":").at(-1)), process);
     case "command": {
-      const { cwd, env, prepare } = process.hookOwner();
+      const { cwd, env, user, prepare } = process.hookOwner();
       await prepare?.();
       const command = config.command!;
-      const result = await runShell({ command, cwd, env: env(), timeoutMs, signal });
+      const around = { cwd, env: env(), user: user(), timeoutMs, signal };
+      const result = await runShell({ command, ...around });
       if (result.code === 0) return undefined;
       return result.ended === "timeout"
         ? `check did not end within ${timeoutMs} ms`

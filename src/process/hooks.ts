@@ -1,10 +1,12 @@
 /** The ten lifecycle hooks (spec 6.2). */
 
-import { messageOf } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { HookConfig, HookName } from "../model/config_parts.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { snakeCase } from "../model/config_keys.ts";
+import type { OtherUser } from "../platform/as_user.ts";
+import { isLack } from "../platform/lack.ts";
 import { runShell, type ShellResult } from "../platform/shell.ts";
 import type { HookRun } from "./journal.ts";
 
@@ -20,6 +22,10 @@ export interface HookOwner {
   readonly prepare?: () => Promise<unknown> | undefined;
   /** The app's environment. Throws when a file of it cannot be read any more. */
   readonly env: () => Readonly<Record<string, string>>;
+  /** The user that the app runs as, if not ours. Throws when there is none of that name any more. */
+  readonly user: () => OtherUser | undefined;
+  /** The supervisor's environment: the app's user has no hand in it. */
+  readonly inherited: Readonly<Record<string, string>>;
   readonly snapshot: Snapshot;
   /** A text without the values of secrets. */
   readonly hide?: (text: string) => string;
@@ -42,10 +48,13 @@ export async function runHook(
   try {
     const prepared = owner.prepare?.();
     if (prepared !== undefined) await prepared;
+    const user = owner.user();
     const result = await runShell({
       command: config.command,
       cwd: owner.cwd,
-      env: hookEnvironment(hook, owner),
+      ...config.runAsRoot && user !== undefined
+        ? { env: hookEnvironment(hook, owner, owner.inherited) }
+        : { env: hookEnvironment(hook, owner), user },
       timeoutMs: config.timeoutMs,
       capture: true,
       ...(signal === undefined ? {} : { signal }),
@@ -56,15 +65,24 @@ export async function runHook(
   } catch (error) {
     const why = hide(messageOf(error));
     over(null, false, `cannot run: ${why}`);
-    return `${snakeCase(hook)} hook cannot run: ${why}`;
+    const problem = `${snakeCase(hook)} hook cannot run: ${why}`;
+    // The start that it guards is tried again.
+    if (hook === "preStart" && isLack(error)) {
+      throw new ProcsupError("start_failed", problem, { cause: error });
+    }
+    return problem;
   }
 }
 
-/** What the hook is told about its process, over the app's environment. */
-export function hookEnvironment(hook: HookName, owner: HookOwner): Record<string, string> {
+/** What the hook is told about its process, over an environment. */
+export function hookEnvironment(
+  hook: HookName,
+  owner: HookOwner,
+  env: Readonly<Record<string, string>> = owner.env(),
+): Record<string, string> {
   const { pid, restarts, lastExit } = owner.snapshot;
   return {
-    ...owner.env(),
+    ...env,
     PROCSUP_HOME: owner.home,
     PROCSUP_EVENT: snakeCase(hook),
     PROCSUP_NAME: owner.name,

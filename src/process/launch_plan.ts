@@ -1,10 +1,12 @@
 /** All that a launch needs, found out before anything is done. */
 
+import type { LaunchSetup } from "../platform/launcher.ts";
 import { wantsReadiness } from "../model/outcomes.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { commandLine } from "../runtimes/command_line.ts";
+import { appUser } from "./app_user.ts";
 import { appEnvironment } from "./environment.ts";
-import { launchSetup, type Setup } from "./launch_setup.ts";
+import { launchSetup } from "./launch_setup.ts";
 import type { SecretCommands } from "./secrets.ts";
 
 /** The process to be launched. */
@@ -22,7 +24,7 @@ export interface LaunchPlan {
   /** Name of the runtime; `""` for a plain program. */
   readonly runtime: string;
   /** What is set up in the app's process. */
-  readonly setup: Setup;
+  readonly setup: LaunchSetup;
 }
 
 /**
@@ -36,8 +38,9 @@ export function launchPlan(
   secrets: SecretCommands = "fetched",
 ): LaunchPlan {
   const env = appEnvironment(inherited, process, secrets);
-  const { argv, runtime } = commandLine(process.config, env.PATH ?? "");
-  const setup = launchSetup(process.config, { env, inherited, runtime });
+  const user = appUser(process.config);
+  const { argv, runtime } = commandLine(process.config, env.PATH ?? "", user);
+  const setup = launchSetup(process.config, runtime);
   return { argv, env, cwd: process.config.cwd, runtime, setup };
 }
 

@@ -1,66 +1,39 @@
 /** What a configuration asks to be set up in the app's process: user, umask, nice, limits, sockets. */
 
 import type { ProcessConfig } from "../model/process_config.ts";
+import { snakeCase } from "../model/config_keys.ts";
 import type { LimitsConfig } from "../model/config_parts.ts";
 import { cgroups } from "../platform/cgroup.ts";
+import { otherUserProblem, systemProgram } from "../platform/as_user.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
 import { foreign, type SharedSockets } from "../platform/sockets.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/ulimits.ts";
-import { runAs } from "../platform/users.ts";
-import { findExecutable } from "../runtimes/executable.ts";
 import { refuse } from "../runtimes/refusal.ts";
 import { type AppUser, appUser } from "./app_user.ts";
 
 /** The configuration that a setup is made from. */
 export type SetupConfig = Pick<
   ProcessConfig,
-  "name" | "uid" | "gid" | "umask" | "nice" | "limits" | "sockets"
+  "name" | "uid" | "gid" | "umask" | "nice" | "limits" | "sockets" | "hooks"
 >;
 
-/** Environments of the app and of the supervisor. */
-export interface SetupEnvironment {
-  readonly env: Readonly<Record<string, string>>;
-  readonly inherited: Readonly<Record<string, string>>;
-  /** Name of the app's runtime. */
-  readonly runtime: string;
-}
-
-/** What is set up, and for whom. */
-export interface Setup extends LaunchSetup {
-  /** The user that the app runs as; undefined when that is ours. */
-  readonly user?: AppUser | undefined;
-}
-
-/** Who an app runs as. */
-interface Identity {
-  readonly user?: AppUser;
-  readonly prefix: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** Where programs that set something up are looked for. */
-const SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin";
-
 /**
- * The setup of a launch. Made when a process is added as well as when it is launched. Throws `ProcsupError` `invalid_config` naming what cannot be done.
+ * The setup of a launch, made when a process is added as well as when it is launched. `runtime` is the
+ * name of the app's. Throws `ProcsupError` `invalid_config` naming what cannot be done.
  */
-export function launchSetup(
-  config: SetupConfig,
-  around: SetupEnvironment,
-): Setup {
-  const { env, prefix, user } = identity(config, around);
+export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
+  const user = knownUser(config);
   const { umask } = config;
   checkLimits(config);
+  checkRootHooks(config);
   const shell = [...(umask === undefined ? [] : [`umask ${umask}`]), ...ulimitLines(config.limits)];
-  const words = [...niceWords(config), ...prefix];
-  const sockets = sharedSockets(config, around.runtime, prefix.length > 0);
+  const sockets = sharedSockets(config, runtime, user !== undefined);
   const limits = limitsGroup(config.limits) ? { limits: config.limits } : {};
   return {
     shell,
-    prefix: words,
-    env,
-    user,
+    prefix: niceWords(config),
+    ...(user === undefined ? {} : { user }),
     ...limits,
     ...(sockets === undefined ? {} : { sockets }),
   };
@@ -115,31 +88,23 @@ function niceWords({ name, nice }: SetupConfig): string[] {
   if (change < 0 && !isRoot()) {
     refuse(name, `nice ${nice} is below the supervisor's own ${ownNiceness()}, which needs root`);
   }
-  const program = findExecutable("nice", "/", SYSTEM_PATH);
+  const program = systemProgram("nice");
   if (program === undefined) return refuse(name, 'nice needs the program "nice"');
   return [program, "-n", String(change)];
 }
 
-/** Nothing when it is the user that we are. */
-function identity(config: SetupConfig, around: SetupEnvironment): Identity {
+/** The user that the app runs as, if this system can run programs as another; undefined: ours. */
+function knownUser(config: SetupConfig): AppUser | undefined {
   const user = appUser(config);
-  if (user === undefined) return { prefix: [], env: {} };
-  const setpriv = findExecutable("setpriv", "/", SYSTEM_PATH);
-  const prefix = runAs(setpriv, { ...user, known: user.name !== undefined });
-  if (prefix === undefined) {
-    return refuse(config.name, 'uid and gid need the program "setpriv"');
-  }
-  return { prefix, env: userEnv(user, around), user };
+  const problem = user === undefined ? undefined : otherUserProblem();
+  return problem === undefined ? user : refuse(config.name, `uid and gid ${problem}`);
 }
 
-/** `HOME`, `USER` and `LOGNAME` of the user, where the configuration does not say otherwise. */
-function userEnv(
-  { name, home }: AppUser,
-  { env, inherited }: SetupEnvironment,
-): Record<string, string> {
-  if (name === undefined || home === undefined) return {};
-  const entries = Object.entries({ HOME: home, USER: name, LOGNAME: name });
-  return Object.fromEntries(entries.filter(([key]) => env[key] === inherited[key]));
+function checkRootHooks({ name, hooks }: SetupConfig): void {
+  if (isRoot()) return;
+  const [hook] = Object.entries(hooks).find(([, hook]) => hook?.runAsRoot) ?? [];
+  if (hook === undefined) return;
+  refuse(name, `hooks.${snakeCase(hook)}.run_as_root needs a supervisor that runs as root`);
 }
 
 function isRoot(): boolean {

@@ -287,7 +287,9 @@ export class ManagedProcess {
     } catch (error) {
       const message = `cannot be recorded: ${messageOf(error)}`;
       // Unrecorded, the app would be started again by the next daemon: it is not launched at all.
-      if (event.type === "launching") throw new ProcsupError("start_failed", message);
+      if (event.type === "launching") {
+        throw new ProcsupError("start_failed", message, { cause: error });
+      }
       this.#observer.note(this, `${now.state} ${message}`);
     }
   }

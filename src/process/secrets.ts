@@ -4,8 +4,9 @@ import { messageOf } from "../model/errors.ts";
 import type { ProcessConfig, SecretSource } from "../model/process_config.ts";
 import { refuse } from "../runtimes/refusal.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
-import { shellOutput } from "../platform/shell_output.ts";
-import { appUser, type UserConfig } from "./app_user.ts";
+import { isLack } from "../platform/lack.ts";
+import { printedSecret } from "../platform/shell.ts";
+import { appUser, startingEnvironment, type UserConfig } from "./app_user.ts";
 
 /** How long a command may take to print a secret. */
 const COMMAND_TIMEOUT_MS = 10_000;
@@ -19,7 +20,7 @@ export type SecretAge = "fresh" | "known";
 /** Whether commands have been run: nothing may wait for them where a configuration is only looked at. */
 export type SecretCommands = "fetched" | "left out";
 
-type Secretive = UserConfig & Pick<ProcessConfig, "cwd" | "secrets">;
+type Secretive = UserConfig & Pick<ProcessConfig, "cwd" | "inheritEnv" | "secrets">;
 type Variables = Readonly<Record<string, string>>;
 
 /** What commands printed, and when, in steady milliseconds. In memory only. */
@@ -58,29 +59,32 @@ async function fetchOne(
   inherited: Variables,
 ): Promise<void> {
   const key = keyOf(command, config);
-  const run = running.get(key) ?? ask(command, config.cwd, inherited);
+  const run = running.get(key) ?? ask(command, config, inherited);
   running.set(key, run);
   try {
     printed.set(key, { value: await run, at: performance.now() });
   } catch (error) {
     printed.delete(key);
+    if (isLack(error)) throw error;
     refuse(config.name, `secret "${name}": ${messageOf(error)}`);
   } finally {
     running.delete(key);
   }
 }
 
-/** Neither what it printed nor what it complained about is told: both may hold the secret. */
-async function ask(command: string, cwd: string, env: Variables): Promise<string> {
-  const { code, stdout } = await shellOutput(command, { cwd, env, timeoutMs: COMMAND_TIMEOUT_MS });
-  if (code !== 0) throw new Error(`its command ended with exit code ${code}`);
-  return text(stdout, (why) => {
+/** As the app's user, who sees of our variables what the app sees. */
+async function ask(command: string, config: Secretive, inherited: Variables): Promise<string> {
+  const user = appUser(config);
+  const env = user === undefined ? inherited : startingEnvironment(inherited, config, user);
+  const { cwd } = config;
+  const value = await printedSecret({ command, cwd, env, user, timeoutMs: COMMAND_TIMEOUT_MS });
+  return text(value, (why) => {
     throw new Error(why);
   });
 }
 
-function keyOf(command: string, { cwd }: Secretive): string {
-  return JSON.stringify([command, cwd]);
+function keyOf(command: string, { cwd, uid, gid }: Secretive): string {
+  return JSON.stringify([command, cwd, uid, gid]);
 }
 
 /**

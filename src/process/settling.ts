@@ -41,7 +41,7 @@ export class Waiters {
 export function settled(now: Snapshot, wait: boolean): boolean {
   if (now.state === "running") return now.pid > 0;
   if (now.state === "starting") return !wait && now.pid > 0;
-  if (now.state === "waiting") return !wait || now.awaiting === "delay";
+  if (now.state === "waiting") return !wait || now.awaiting !== "dependencies";
   return now.state !== "stopping";
 }
 

@@ -4,8 +4,7 @@ import type { Run } from "../model/process_state.ts";
 import { logFiles, prepareLogFiles } from "../logs/log_files.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { logEnd } from "../logs/log_position.ts";
-import type { Child } from "../platform/launcher.ts";
-import type { Setup } from "./launch_setup.ts";
+import type { Child, LaunchSetup } from "../platform/launcher.ts";
 import { type Launchable, launchPlan, saysReady } from "./launch_plan.ts";
 import type { World } from "./world.ts";
 
@@ -46,7 +45,7 @@ export function spawnRun(
   return { child: { ...child, run }, run, runtime: plan.runtime, launchedAt: world.clock.steady() };
 }
 
-function readyFile(world: World, runId: string, { user }: Setup): string {
+function readyFile(world: World, runId: string, { user }: LaunchSetup): string {
   try {
     return world.readyFile(runId, user);
   } catch (cause) {

@@ -5,7 +5,7 @@ import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
 import { type CommandConfig, type Entry, findEntry } from "./entry.ts";
 import { refuse } from "./refusal.ts";
 import { type Runtime, RUNTIMES } from "./runtime_table.ts";
-import { Tools } from "./tools.ts";
+import { Tools, type ToolUser } from "./tools.ts";
 
 /** What is run, and by which runtime. */
 export interface CommandLine {
@@ -17,15 +17,19 @@ export interface CommandLine {
 
 /**
  * The command line of an app, found out anew at every start since files and PATH may have changed.
- * `path` is the PATH of the app's environment. An interpreter wins over a runtime, a given runtime
+ * `path` is the PATH of the app's environment, `user` who it runs as if not us. An interpreter wins over a runtime, a given runtime
  * over what the files say. Deno apps get every permission (`-A`).
  *
  * Throws `ProcsupError` `invalid_config` naming what is missing: the working directory, the
  * entrypoint, its x bit or the interpreter.
  */
-export function commandLine(config: CommandConfig, path: string): CommandLine {
+export function commandLine(
+  config: CommandConfig,
+  path: string,
+  user?: ToolUser,
+): CommandLine {
   checkCwd(config);
-  const { argv, runtime } = resolve(config, new Tools(config, path));
+  const { argv, runtime } = resolve(config, new Tools(config, path, user));
   return { argv: [...argv, ...config.args], runtime };
 }
 

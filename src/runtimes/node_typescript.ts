@@ -1,5 +1,8 @@
 /** What a Node.js does with TypeScript. */
 
+import { askProgram } from "../platform/as_user.ts";
+import type { Tools } from "./tools.ts";
+
 /** Runs it as it is, with a flag, or not at all. */
 export type TypeScriptSupport = "native" | "flag" | "none";
 
@@ -7,13 +10,14 @@ const known = new Map<string, TypeScriptSupport>();
 
 /**
  * What this `node` does with TypeScript, asked of it once: about 30 ms. A version manager's shim may
- * answer otherwise in another folder, so the folder counts too.
+ * answer otherwise in another folder and for another user, so these count too.
  */
-export function typeScriptSupport(node: string, cwd: string, path: string): TypeScriptSupport {
-  const key = [node, Deno.statSync(node).mtime?.getTime(), cwd, path].join("\0");
+export function typeScriptSupport(node: string, tools: Tools): TypeScriptSupport {
+  const { cwd, path, user } = tools;
+  const key = [node, Deno.statSync(node).mtime?.getTime(), cwd, path, user?.uid].join("\0");
   let support = known.get(key);
   if (support === undefined) {
-    support = supportOf(versionOf(node, cwd, path));
+    support = supportOf(versionOf(node, tools));
     known.set(key, support);
   }
   return support;
@@ -28,18 +32,9 @@ export function supportOf(version: string): TypeScriptSupport {
   return major === 23 || (major === 22 && minor >= 6) ? "flag" : "none";
 }
 
-function versionOf(node: string, cwd: string, path: string): string {
-  try {
-    const { stdout } = new Deno.Command(node, {
-      args: ["--version"],
-      cwd,
-      env: { PATH: path },
-      stdin: "null",
-      stderr: "null",
-    }).outputSync();
-    return new TextDecoder().decode(stdout);
-  } catch {
-    // It will say itself, when the app starts, why it cannot run.
-    return "";
-  }
+/** Empty when it does not answer: it will say itself, when the app starts, why it cannot run. */
+function versionOf(node: string, { cwd, path, user }: Tools): string {
+  const env: Record<string, string> = { PATH: path };
+  if (user?.home !== undefined) env.HOME = user.home;
+  return askProgram(user, { argv: [node, "--version"], env }, cwd);
 }

@@ -88,7 +88,7 @@ function nodeCommand(entry: Entry, tools: Tools): string[] {
   // Stripping types leaves JSX standing.
   const support = entry.extension === "tsx"
     ? "none"
-    : typeScriptSupport(node, tools.cwd, tools.path);
+    : typeScriptSupport(node, tools);
   if (support === "native") return [node, entry.path];
   if (support === "flag") return [node, "--experimental-strip-types", entry.path];
   return [tools.need("npx"), "tsx", entry.path];

@@ -1,19 +1,27 @@
 /** The programs that run scripts, as the app's own PATH finds them. */
 
+import type { OtherUser } from "../platform/as_user.ts";
 import type { CommandConfig } from "./entry.ts";
 import { findExecutable, isExecutable, lookAt, within } from "./executable.ts";
 import { refuse } from "./refusal.ts";
+
+/** A user other than ours: its programs are asked questions under its own name. */
+export interface ToolUser extends OtherUser {
+  readonly home?: string;
+}
 
 /** Where to look for programs, and on whose behalf. */
 export class Tools {
   readonly #name: string;
   readonly cwd: string;
   readonly path: string;
+  readonly user: ToolUser | undefined;
 
-  constructor(config: Pick<CommandConfig, "name" | "cwd">, path: string) {
+  constructor(config: Pick<CommandConfig, "name" | "cwd">, path: string, user?: ToolUser) {
     this.#name = config.name;
     this.cwd = config.cwd;
     this.path = path;
+    this.user = user;
   }
 
   /** The absolute path of an interpreter. Throws `ProcsupError` `invalid_config` without one. */

@@ -241,12 +241,11 @@ Deno.test(
     import { launchSetup } from ${
       JSON.stringify(new URL("../../src/process/launch_setup.ts", import.meta.url).href)
     };
-    const around = { env: {}, inherited: {}, runtime: "" };
-    for (const config of [{ uid: "root" }, { gid: 0 }, { uid: "nobody" }, { nice: -5 }, { limits: { nofile: ${
+    for (const config of [{ uid: "root" }, { gid: 0 }, { uid: "nobody" }, { nice: -5 }, { hooks: { preStart: { runAsRoot: true } } }, { limits: { nofile: ${
       hard + 1
     } } }]) {
       try {
-        launchSetup({ name: "app", sockets: [], limits: {}, ...config }, around);
+        launchSetup({ name: "app", sockets: [], limits: {}, hooks: {}, ...config }, "");
         console.log("fine");
       } catch (error) {
         console.log(error.code, error.message);
@@ -265,6 +264,7 @@ Deno.test(
       'invalid_config Cannot start "app": gid 0 needs a supervisor that runs as root',
       "fine",
       'invalid_config Cannot start "app": nice -5 is below the supervisor\'s own 0, which needs root',
+      'invalid_config Cannot start "app": hooks.pre_start.run_as_root needs a supervisor that runs as root',
       `invalid_config Cannot start "app": limits.nofile ${hard + 1} is above ${hard}, ` +
       "the most that can be set here",
     ]);

@@ -28,7 +28,7 @@ Deno.test("parseConfig() takes address for tcp_endpoint", () => {
 
 Deno.test("parseConfig() takes a command alone for a hook", () => {
   assertEquals(parsed({ hooks: { pre_start: "make" } }).hooks, {
-    preStart: { command: "make", timeoutMs: 30_000, ignoreFailure: false },
+    preStart: { command: "make", timeoutMs: 30_000, ignoreFailure: false, runAsRoot: false },
   });
 });
 

@@ -151,8 +151,8 @@ Deno.test("parseConfig() takes every key", () => {
       onFailure: "signal:usr1",
     },
     hooks: {
-      preStart: { command: "make", timeoutMs: 30_000, ignoreFailure: false },
-      postStop: { command: "rm x", timeoutMs: 1000, ignoreFailure: true },
+      preStart: { command: "make", timeoutMs: 30_000, ignoreFailure: false, runAsRoot: false },
+      postStop: { command: "rm x", timeoutMs: 1000, ignoreFailure: true, runAsRoot: false },
     },
     watch: { enabled: true, paths: ["src"], ignore: [], debounceMs: 100 },
     instances: MAX_INSTANCES,

@@ -8,7 +8,7 @@ import { transition } from "../../src/model/transition.ts";
 import { delayOver, exited, launched, NOON, play, policy, runOf, START } from "./life.ts";
 import { SmallWorld, STEPS } from "./small_world.ts";
 
-const HOOK = { command: "true", timeoutMs: 1000, ignoreFailure: false };
+const HOOK = { command: "true", timeoutMs: 1000, ignoreFailure: false, runAsRoot: false };
 
 const policies: fc.Arbitrary<Policy> = fc.record({
   restartPolicy: fc.constantFrom("always", "on-failure", "never"),

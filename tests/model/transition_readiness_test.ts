@@ -23,7 +23,7 @@ import {
   stop,
 } from "./life.ts";
 
-const HOOK = { command: "true", timeoutMs: 1000, ignoreFailure: false };
+const HOOK = { command: "true", timeoutMs: 1000, ignoreFailure: false, runAsRoot: false };
 
 /** What asks for readiness, one way each. */
 const READINESS: readonly Partial<Policy>[] = [

@@ -96,7 +96,9 @@ Deno.test("transition() ends what earlier runs left, until nothing is", () => {
 
 Deno.test("transition() runs the post_start hook once when the daemon died before it knew of the launch", () => {
   const rules = policy({
-    hooks: { postStart: { command: "true", timeoutMs: 1000, ignoreFailure: false } },
+    hooks: {
+      postStart: { command: "true", timeoutMs: 1000, ignoreFailure: false, runAsRoot: false },
+    },
   });
   const hook = { type: "hook", hook: "postStart" } as const;
   const starting = play(inState("starting"), [recovered(ALIVE)], rules);

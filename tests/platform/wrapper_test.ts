@@ -14,8 +14,8 @@ function wrapped(
   setup: string,
   command: readonly string[],
 ): Deno.Command {
-  const words = [`${folder}/run`, `${folder}/stdout`, `${folder}/stderr`, setup, ...command];
-  const env = { PATH: Deno.env.get("PATH")!, procsup_pid: "of the user", WORD: "kept" };
+  const words = [folder, `${folder}/stdout`, `${folder}/stderr`, setup, ...command];
+  const env = { PATH: Deno.env.get("PATH")!, WORD: "kept", PROCSUP_ID: "run" };
   const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
   return new Deno.Command(program!, {
     args: [...args, "-c", WRAPPER, "procsup", ...words],
@@ -31,13 +31,13 @@ for (const shell of SHELLS) {
     fn: async () => {
       await using home = tempHome();
       const read = (name: string) => Deno.readTextFileSync(`${home.path}/${name}`);
-      const script = 'echo "$1 $2|$$|$LISTEN_PID|$WORD|$procsup_pid"; echo no >&2; exit 7';
+      const script = 'echo "$1 $2|$$|$LISTEN_PID|$WORD|${procsup_pid-none}"; echo no >&2; exit 7';
       const { code } = await wrapped(shell, home.path, "export LISTEN_PID=$procsup_pid", [
         ...["/bin/sh", "-c", script, "sh", "a  b", "*"],
       ]).output();
       const pid = read("run.pid").trim();
       assertEquals([code, read("run.exit")], [7, "7\n"]);
-      assertEquals(read("stdout"), `a  b *|${pid}|${pid}|kept|\n`);
+      assertEquals(read("stdout"), `a  b *|${pid}|${pid}|kept|none\n`);
       assertEquals(read("stderr"), "no\n");
     },
   });

@@ -14,6 +14,8 @@ function owner(changes: Partial<HookOwner> = {}): HookOwner {
     name: "api:1",
     cwd: "/",
     home: "/home/of/procsup",
+    user: () => undefined,
+    inherited: {},
     env: () => ({ PATH: "/usr/bin:/bin", MINE: "yes", PROCSUP_NAME: "other" }),
     snapshot: inState("running"),
     ...changes,
@@ -21,7 +23,7 @@ function owner(changes: Partial<HookOwner> = {}): HookOwner {
 }
 
 function hook(command: string, changes: Partial<HookConfig> = {}): HookConfig {
-  return { command, timeoutMs: 10_000, ignoreFailure: false, ...changes };
+  return { command, timeoutMs: 10_000, ignoreFailure: false, runAsRoot: false, ...changes };
 }
 
 async function timed<T>(act: () => Promise<T>): Promise<[T, number]> {

@@ -13,7 +13,7 @@ async function secret(
   cwd = "/",
   age: SecretAge = "fresh",
 ): Promise<string | undefined> {
-  const config = { name: "api", cwd, secrets: { A: source } };
+  const config = { name: "api", cwd, inheritEnv: true, secrets: { A: source } };
   await fetchSecrets(config, INHERITED, age);
   return secretVariables(config, INHERITED).A;
 }
@@ -54,7 +54,7 @@ Deno.test("secretVariables() names what is missing, and nothing of what there is
 Deno.test("fetchSecrets() runs a command once for all who ask meanwhile, and blocks nobody", async () => {
   await using home = tempHome();
   const config = {
-    ...{ name: "api", cwd: home.path },
+    ...{ name: "api", cwd: home.path, inheritEnv: true },
     secrets: { A: { command: "echo x >> count; sleep 0.3; wc -l < count" } },
   };
   let ticks = 0;

@@ -3,7 +3,7 @@
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import type { Webhook } from "../../model/webhook.ts";
 import { readForeignFile } from "../../platform/foreign_file.ts";
-import { runShell } from "../../platform/shell.ts";
+import { printedSecret } from "../../platform/shell.ts";
 import { signingKey } from "./signature.ts";
 
 /** How long a command may take to print a secret. */
@@ -32,13 +32,8 @@ async function secretText({ name, secret = {}, cwd }: Webhook): Promise<string> 
       throw refuse(`the file "${file}" cannot be read: ${messageOf(error)}`);
     }
   }
-  // What it complains about may hold the secret too.
-  const quiet = `exec 2>/dev/null\n${command}`;
-  const environment = Deno.env.toObject();
-  const shell = { command: quiet, cwd, env: environment, timeoutMs: COMMAND_TIMEOUT_MS };
-  const { code, output } = await runShell({ ...shell, capture: true });
-  if (code === 0) return output;
-  throw refuse(
-    code === null ? "its command did not end in time" : `its command ended with exit code ${code}`,
-  );
+  const around = { cwd, env: Deno.env.toObject(), timeoutMs: COMMAND_TIMEOUT_MS };
+  return await printedSecret({ command: command!, ...around }).catch((error) => {
+    throw refuse(messageOf(error));
+  });
 }

@@ -1,0 +1,54 @@
+/** Finds out the pids of apps. */
+
+import { wrapperAlive } from "./process_group.ts";
+import { recentProcessTable } from "./process_table.ts";
+import type { RunFiles } from "./run_files.ts";
+import type { Run } from "../model/process_state.ts";
+
+/** After that time a pid that the wrapper could not write down is looked for in the process table. */
+const LOOK_AFTER_MS = 500;
+
+/** The pids that are not known yet. */
+export class AppPids {
+  readonly #files: RunFiles;
+  readonly #unknown = new Map<Run, (pid: number) => void>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(files: RunFiles) {
+    this.#files = files;
+  }
+
+  /** Resolves with the pid of a run's app; never, when it ended before it had one. */
+  of(run: Run): Promise<number> {
+    return new Promise((resolve) => {
+      const known = (pid: number) => {
+        this.#drop(run);
+        resolve(pid);
+      };
+      this.#unknown.set(run, known);
+      this.#timer ??= setInterval(() => this.#look(), LOOK_AFTER_MS);
+      this.#files.when(run.runId, "pid", known);
+    });
+  }
+
+  /** Looks for none any longer. */
+  close(): void {
+    for (const run of [...this.#unknown.keys()]) this.#drop(run);
+  }
+
+  /** The app is its wrapper's only child. */
+  #look(): void {
+    for (const [run, known] of [...this.#unknown]) {
+      if (!wrapperAlive(run)) this.#drop(run);
+      const row = recentProcessTable().find(({ ppid }) => ppid === run.wrapperPid);
+      if (row !== undefined && wrapperAlive(run)) known(row.pid);
+    }
+  }
+
+  #drop(run: Run): void {
+    this.#unknown.delete(run);
+    if (this.#unknown.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
