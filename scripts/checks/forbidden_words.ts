@@ -29,6 +29,11 @@ const RULES: readonly Rule[] = [
     allowedIn: /^(?!src\/(?:config|process|runtimes)\/)|^src\/config\/read_module\.ts$/,
     says: "other users may have a hand in what this room reads: readForeignFile()",
   },
+  {
+    word: /\bDeno\s*\.\s*Command\b/g,
+    allowedIn: /^(?!src\/)|^src\/(?:platform|cli)\/|^src\/config\/read_module\.ts$/,
+    says: "an app's programs are started by src/platform/as_user.ts, shell.ts and launcher.ts",
+  },
 ];
 
 /** Comments and quoted text, which may say anything. */

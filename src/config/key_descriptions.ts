@@ -11,7 +11,8 @@ export const KEY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   use_bundle: "Ruby: run under bundle exec.",
   args: "Arguments. ${VAR} and ${VAR:-default} are filled in, $$ is a $.",
   cwd: "Working directory; default: the folder of this file.",
-  env: "Environment variables. ${VAR} and ${VAR:-default} are filled in, $$ is a $.",
+  env:
+    "Environment variables; a name holds neither blanks nor =. ${VAR} and ${VAR:-default} are filled in, $$ is a $.",
   env_file: "Files of NAME=value lines, under env.",
   secrets: "Variables fetched at each start from env, file or command, and kept nowhere.",
   inherit_env: "Whether the daemon's environment is inherited: all, none, or those named.",
@@ -33,7 +34,8 @@ export const KEY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   ready_log: "Ready when a line of its output matches this regular expression.",
   ready_delay: "Ready when it has been up for that long.",
   health_check: "How it is checked while it runs. In url and tcp_endpoint ${VAR} is filled in.",
-  hooks: "Shell commands at points of its life.",
+  hooks:
+    "Shell commands at points of its life, run as the user of the app unless run_as_root is true.",
   watch: "Restart when files change.",
   instances: "How many copies run.",
   namespace: "Group for ns:… targets.",
@@ -47,8 +49,8 @@ export const KEY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   max_age: "Age that makes it be restarted.",
   sockets:
     "Listening sockets, address:port, that every instance inherits from descriptor 3 on; ${VAR} is filled in.",
-  uid: "User to run as.",
-  gid: "Group to run as.",
+  uid: "User to run as: the app, its hooks, command checks and commands of secrets.",
+  gid: "Group to run as, like uid.",
   umask: "Octal file mode mask.",
   nice: "-20 (first) to 19 (last).",
   limits: "Limits of resources.",

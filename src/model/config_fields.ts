@@ -36,7 +36,7 @@ function orShort<T extends z.ZodType>(
 const DURATION_PATTERN = "^(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|ms|s|m|h))+)$";
 const SIZE_PATTERN = "^[0-9]+(\\.[0-9]+)? ?([kKmMgG]i?)?[bB]?$";
 const NAME_PATTERN = "^(?!(?:[Aa][Ll][Ll]|[0-9]+)$)[A-Za-z0-9][A-Za-z0-9._-]{0,127}$";
-const VARIABLE_PATTERN = "^[A-Za-z_][A-Za-z0-9_]*$";
+const VARIABLE_PATTERN = "^[^=\\s\\0]+$";
 
 /** A duration, in milliseconds. */
 export const duration = () =>
@@ -74,7 +74,9 @@ function variableNames(context: z.core.ParsePayload<object>): void {
     context.issues.push({
       code: "custom",
       input: key,
-      message: `${JSON.stringify(key)} is no variable name: letters, digits and '_' are`,
+      message: `${
+        JSON.stringify(key)
+      } cannot name a variable: it is empty, or holds a blank or "="`,
     });
   }
 }

@@ -21,6 +21,9 @@ const CONTENT: Readonly<Record<FileKind, RegExp>> = {
 /** How often the folder is looked at where it cannot be watched. */
 const POLL_MS = isLinux ? 200 : 50;
 
+/** A watch on the path of one that was just given up would end with that one. */
+const SETTLE_MS = 50;
+
 /** How much is read of a ready file, which its app may make as large as it likes. */
 const READY_BYTES = 64;
 
@@ -137,8 +140,12 @@ export class RunFiles {
     if (this.#watcher === undefined) return;
     this.#watcher.close();
     this.#watcher = undefined;
-    this.#watch();
-    this.#checkAll();
+    this.#poll ??= setInterval(() => {
+      clearInterval(this.#poll);
+      this.#poll = undefined;
+      this.#watch();
+      this.#checkAll();
+    }, SETTLE_MS);
   }
 
   #watch(): void {

@@ -5,7 +5,9 @@
 
 /** What to start. */
 export interface SpawnSpec {
+  /** A shell. */
   readonly program: string;
+  /** `-c`, a script, and its arguments. */
   readonly args: readonly string[];
   readonly cwd: string;
   /** The whole environment. */
@@ -54,13 +56,21 @@ export function spawnInheriting(spec: SpawnSpec): Spawned {
   });
   const status = Promise.withResolvers<SpawnStatus>();
   child.on("exit", (code, signal) => status.resolve({ code, signal }));
-  // Told in the next turn of the loop; that there is no pid says it now.
+  // It comes in the next turn of the loop; that there is no pid says it now.
   child.on("error", () => {});
-  if (child.pid === undefined) {
-    throw new Error(
-      "the arguments and the environment are too long, or there are too many processes",
-    );
-  }
+  if (child.pid === undefined) throw refusalOf(spec);
   child.unref();
   return { pid: child.pid, status: status.promise };
+}
+
+/** Why the system refused, asked of a start that does nothing: Node tells it in a later turn of the loop. */
+function refusalOf({ program, args: [option, _script, ...args], cwd, env }: SpawnSpec): unknown {
+  try {
+    const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
+    new Deno.Command(program, { args: [option!, ":", ...args], cwd, env, clearEnv: true, ...io })
+      .outputSync();
+  } catch (error) {
+    return error;
+  }
+  return Object.assign(new Error("there were too many processes"), { code: "EAGAIN" });
 }

@@ -86,9 +86,7 @@ function nodeCommand(entry: Entry, tools: Tools): string[] {
   const node = tools.need("node");
   if (!isTypeScript(entry.extension)) return [node, entry.path];
   // Stripping types leaves JSX standing.
-  const support = entry.extension === "tsx"
-    ? "none"
-    : typeScriptSupport(node, tools);
+  const support = entry.extension === "tsx" ? "none" : typeScriptSupport(node, tools);
   if (support === "native") return [node, entry.path];
   if (support === "flag") return [node, "--experimental-strip-types", entry.path];
   return [tools.need("npx"), "tsx", entry.path];

@@ -59,6 +59,11 @@ const events: fc.Arbitrary<ProcessEvent> = fc.oneof(
   event("restart_requested", { reason: fc.string() }),
   event("launching", { attempt: attempts, run: runs }),
   event("launch_failed", { attempt: attempts, reason: fc.string() }),
+  event("launch_failed", {
+    attempt: attempts,
+    reason: fc.string(),
+    lack: fc.record({ at, random }),
+  }),
   event("launched", { attempt: attempts, at, run: runs }),
   event("pid_known", { attempt: attempts, pid: fc.nat() }),
   event("exited", { attempt: attempts, exit: exits, ranForMs: fc.nat(20_000), random }),

@@ -68,6 +68,30 @@ Deno.test("transition() ends errored without a retry when the app cannot be spaw
   assertEquals(effects, []);
 });
 
+Deno.test("transition() tries again what the machine refuses, whatever the policy, and counts no restart", () => {
+  for (const restartPolicy of ["always", "on-failure", "never"] as const) {
+    const rules = policy({ restartPolicy, maxRestarts: 0, restartDelayMs: 100 });
+    let now = inState("starting");
+    for (const [index, delay] of [100, 200, 400].entries()) {
+      const attempt = index + 1;
+      // The system had no process for the wrapper, or the wrapper was refused one for the app.
+      const lack = { at: NOON, random: 0 };
+      const refusals = index === 1
+        ? [launched(attempt), {
+          ...exited(attempt, null),
+          exit: { ...exitOf(null), at: new Date(NOON), refused: true as const },
+        }]
+        : [{ type: "launch_failed", attempt, reason: "no room", lack } as const];
+      const refused = play(now, refusals, rules);
+      assertEquals([refused.now.state, refused.now.restarts], ["waiting", 0]);
+      assertEquals(refused.now.nextRestartAt, NOON + delay);
+      assertEquals(refused.effects.at(-1), { type: "arm_delay", ms: delay });
+      now = play(refused.now, [delayOver(attempt)], rules).now;
+      assertEquals([now.state, now.restarts, now.attempt], ["starting", 0, attempt + 1]);
+    }
+  }
+});
+
 Deno.test("transition() keeps the intent of a launch, and forgets it when the launch fails", () => {
   const intent = { type: "launching", attempt: 1, run: runOf(1) } as const;
   const { now } = play(inState("starting"), [intent]);

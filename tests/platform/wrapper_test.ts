@@ -1,7 +1,9 @@
 /** The launch wrapper under the shells that are `/bin/sh` somewhere. */
 
 import { assert, assertEquals } from "@std/assert";
-import { WRAPPER } from "../../src/platform/wrapper.ts";
+import { startedByShell } from "../../src/platform/as_user.ts";
+import { NOT_STARTED, WRAPPER } from "../../src/platform/wrapper.ts";
+import { SIGNAL_NAMES } from "../../src/model/signal.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -57,6 +59,81 @@ for (const shell of SHELLS) {
     },
   });
 }
+
+for (const shell of SHELLS) {
+  const ignore = shell[0] !== "/bin/sh" && !await isThere(shell[0]!);
+  Deno.test({
+    name: `WRAPPER outlives every signal that can be outlived, under ${shell.join(" ")}`,
+    ignore: ignore || Deno.build.os !== "linux",
+    fn: async () => {
+      await using home = tempHome();
+      const gate = `${home.path}/gate`;
+      const script = `echo up; until [ -e ${gate} ]; do sleep 0.01; done; exit 3`;
+      const child = wrapped(shell, home.path, "", ["/bin/sh", "-c", script]).spawn();
+      await waitFor(() => Deno.readTextFileSync(`${home.path}/stdout`) === "up\n");
+      for (const signal of SIGNAL_NAMES) {
+        // To the wrapper alone: what the app makes of it is its own affair.
+        if (signal !== "SIGKILL" && signal !== "SIGSTOP") {
+          Deno.kill(child.pid, signal as Deno.Signal);
+        }
+      }
+      Deno.writeTextFileSync(gate, "");
+      assertEquals((await child.status).code, 3);
+      assertEquals(Deno.readTextFileSync(`${home.path}/run.exit`), "3\n");
+    },
+  });
+}
+
+Deno.test("WRAPPER ends with the app's status and adds nothing to its output when it can write no file", async () => {
+  await using home = tempHome();
+  const command = ["/bin/sh", "-c", "echo out; exit 7"];
+  const words = [`${home.path}/removed`, `${home.path}/stdout`, `${home.path}/stderr`, ""];
+  const { code } = await new Deno.Command("/bin/sh", {
+    args: ["-c", WRAPPER, "procsup", ...words, ...command],
+    env: { PROCSUP_ID: "run" },
+    ...{ stdin: "null", stdout: "null", stderr: "null" },
+  }).output();
+  assertEquals(code, 7);
+  assertEquals(Deno.readTextFileSync(`${home.path}/stdout`), "out\n");
+  assertEquals(Deno.readTextFileSync(`${home.path}/stderr`), "");
+});
+
+Deno.test({
+  name: "WRAPPER says so when the system has no process for the app",
+  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
+  fn: async () => {
+    await using home = tempHome();
+    Deno.chownSync(home.path, 64321, 64321);
+    const words = [home.path, `${home.path}/stdout`, `${home.path}/stderr`, "", "/bin/true"];
+    const user = ["--reuid=64321", "--regid=64321", "--clear-groups"];
+    await new Deno.Command("setpriv", {
+      args: [...user, "prlimit", "--nproc=1", "/bin/sh", "-c", WRAPPER, "procsup", ...words],
+      env: { PROCSUP_ID: "run" },
+      ...{ stdin: "null", stdout: "null", stderr: "null" },
+    }).output();
+    assertEquals(Deno.readTextFileSync(`${home.path}/run.exit`), `${NOT_STARTED}\n`);
+  },
+});
+
+Deno.test({
+  name: "WRAPPER keeps options that a shell takes from the environment for the app",
+  ignore: !await isThere("bash"),
+  fn: async () => {
+    await using home = tempHome();
+    const app = { argv: ["/usr/bin/env"], env: { PROCSUP_ID: "run", SHELLOPTS: "errexit" } };
+    const { argv, env } = startedByShell(undefined, {
+      ...app,
+      argv: ["/bin/sh", "-c", "env; exit 7"],
+    }, []);
+    const words = [home.path, `${home.path}/stdout`, `${home.path}/stderr`, ""];
+    await new Deno.Command("bash", {
+      args: ["--posix", "-c", WRAPPER, "procsup", ...words, ...argv],
+      ...{ env, clearEnv: true, stdin: "null", stdout: "null", stderr: "null" },
+    }).output();
+    assertEquals(Deno.readTextFileSync(`${home.path}/run.exit`), "7\n");
+    assert(Deno.readTextFileSync(`${home.path}/stdout`).includes("SHELLOPTS=errexit\n"));
+  },
+});
 
 async function isThere(program: string): Promise<boolean> {
   try {

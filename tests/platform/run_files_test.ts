@@ -1,0 +1,41 @@
+/** The run folder. */
+
+import { assertEquals } from "@std/assert";
+import { RunFiles } from "../../src/platform/run_files.ts";
+import { lstatIfAny } from "../../src/platform/stat.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+/** Waits for the exit of a run; its status, once there is one. */
+function awaitExit(files: RunFiles, runId: string): { status?: number } {
+  const seen: { status?: number } = {};
+  files.when(runId, "exit", (status) => seen.status = status);
+  return seen;
+}
+
+Deno.test("RunFiles makes a removed folder anew, and watches the new one", async () => {
+  await using home = tempHome();
+  const folder = `${home.path}/run`;
+  Deno.mkdirSync(folder);
+  const files = new RunFiles(folder);
+  const seen = awaitExit(files, "a");
+  Deno.removeSync(folder);
+  await waitFor(() => lstatIfAny(folder)?.isDirectory, { what: "the folder" });
+  Deno.writeTextFileSync(`${folder}/a.exit`, "7\n");
+  await waitFor(() => seen.status === 7, { what: "the exit" });
+  assertEquals(Deno.statSync(folder).mode! & 0o777, 0o700);
+  files.close();
+});
+
+Deno.test("RunFiles.keep() watches the folder that took the place of the old one", async () => {
+  await using home = tempHome();
+  const folder = `${home.path}/run`;
+  Deno.mkdirSync(folder);
+  const files = new RunFiles(folder);
+  const seen = awaitExit(files, "a");
+  Deno.renameSync(folder, `${folder}.old`);
+  files.keep();
+  Deno.writeTextFileSync(`${folder}/a.exit`, "7\n");
+  await waitFor(() => seen.status === 7, { what: "the exit" });
+  files.close();
+});
