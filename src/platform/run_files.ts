@@ -54,12 +54,17 @@ export class RunFiles {
     this.#watchAnew();
   }
 
-  /** The number in a run's file, or undefined while it is not there whole. */
+  /** The number in a run's file, or undefined while it is not there whole, or cannot be read. */
   read(runId: string, kind: FileKind): number | undefined {
     const path = `${this.stem(runId)}.${kind}`;
-    const text = kind === "ready" ? headOfForeignFile(path, READY_BYTES) : readFileIfAny(path);
-    const value = text === undefined ? undefined : CONTENT[kind].exec(text)?.[1];
-    return value === undefined ? undefined : Number(value);
+    try {
+      const text = kind === "ready" ? headOfForeignFile(path, READY_BYTES) : readFileIfAny(path);
+      const value = text === undefined ? undefined : CONTENT[kind].exec(text)?.[1];
+      return value === undefined ? undefined : Number(value);
+    } catch {
+      // What is wrong with one file must not end the watch, nor hide that its app has ended.
+      return undefined;
+    }
   }
 
   /** When a run's file was written; now, when it is gone. */
@@ -85,7 +90,13 @@ export class RunFiles {
     this.#waiting.delete(`${runId}.pid`);
     this.#waiting.delete(`${runId}.exit`);
     this.#waiting.delete(`${runId}.ready`);
-    for (const kind of ["pid", "exit", "ready"]) removeFile(`${this.stem(runId)}.${kind}`);
+    for (const kind of ["pid", "exit", "ready"]) {
+      try {
+        removeFile(`${this.stem(runId)}.${kind}`);
+      } catch {
+        // A folder that is none, or may not be written: the next daemon removes what is left.
+      }
+    }
   }
 
   /** Run ids that have files here. */
@@ -106,19 +117,10 @@ export class RunFiles {
     const act = this.#waiting.get(name);
     if (act === undefined) return;
     const [runId, kind] = name.split(".") as [string, FileKind];
-    const value = this.#readIfPossible(runId, kind);
+    const value = this.read(runId, kind);
     if (value === undefined) return;
     this.#waiting.delete(name);
     act(value);
-  }
-
-  /** What is wrong with one file must not end the watch, which is for all. */
-  #readIfPossible(runId: string, kind: FileKind): number | undefined {
-    try {
-      return this.read(runId, kind);
-    } catch {
-      return undefined;
-    }
   }
 
   /** The same; what is wrong with it, the next launch will say. */

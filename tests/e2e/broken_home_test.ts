@@ -213,3 +213,29 @@ Deno.test("a stale socket and a stale lock of a killed daemon are in nobody's wa
   await daemon.run();
   await waitFor(() => daemon.answers(), { what: "the new daemon" });
 });
+
+Deno.test("a removed run folder is made anew: starts and restarts end, exits are known", async () => {
+  await using daemon = await TestDaemon.start();
+  const gate = `${daemon.home}/gate`;
+  await daemon.startScript("early", `until [ -e ${gate} ]; do sleep 0.02; done; exit 7`, {
+    restart_policy: "never",
+  });
+  Deno.removeSync(`${daemon.home}/run`, { recursive: true });
+  assert((await daemon.startScript("late", "exec sleep 1000")).pid > 0);
+  await daemon.client.call("restart", "late");
+  assert((await daemon.status("late")).pid > 0);
+  Deno.writeTextFileSync(gate, "");
+  await waitFor(async () => (await daemon.status("early")).last_exit?.code === 7);
+});
+
+Deno.test("where no run file can be written, pids and exit codes are known all the same", async () => {
+  await using daemon = await TestDaemon.start();
+  Deno.removeSync(`${daemon.home}/run`, { recursive: true });
+  Deno.writeTextFileSync(`${daemon.home}/run`, "");
+  const job = { restart_policy: "never", success_exit_codes: [0] };
+  assert((await daemon.startScript("app", "exec sleep 1000")).pid > 0);
+  await daemon.startScript("job", "sleep 1; exit 7", job);
+  await waitFor(async () => (await daemon.status("job")).last_exit?.code === 7);
+  await daemon.startScript("done", "sleep 0.6; exit 0", { restart_policy: "on-failure" });
+  await waitFor(async () => (await daemon.status("done")).state === "stopped");
+});
