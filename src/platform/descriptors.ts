@@ -1,11 +1,13 @@
 /** Descriptors that this process was started with. */
 
-import { C, libc } from "./libc.ts";
+import { C, mayCallC, openLibrary } from "./libc.ts";
 import { isLinux } from "./os.ts";
 import { readProc } from "./process_table.ts";
 
 const FOLDER = isLinux ? "/proc/self/fd" : "/dev/fd";
 const O_CLOEXEC = 0o2000000;
+
+const IOCTL = { ioctl: { parameters: ["i32", "u64"], result: "i32" } } as const;
 
 /**
  * Keeps what is open beyond the standard descriptors from the programs that this process starts. What
@@ -13,16 +15,23 @@ const O_CLOEXEC = 0o2000000;
  * permission to call the C library it stays as it is.
  */
 export function sealDescriptors(): void {
+  const open = unsealed();
+  if (open.length === 0 || !mayCallC()) return;
+  const library = openLibrary(IOCTL);
+  for (const fd of open) library.symbols.ioctl(fd, C.FIOCLEX);
+  library.close();
+}
+
+function unsealed(): number[] {
   try {
-    for (const { name } of Deno.readDirSync(FOLDER)) {
-      const fd = Number(name);
-      if (fd > 2 && !isSealed(fd)) libc().call.ioctl(fd, C.FIOCLEX);
-    }
+    const all = [...Deno.readDirSync(FOLDER)].map(({ name }) => Number(name));
+    return all.filter((fd) => fd > 2 && !isSealed(fd));
   } catch {
-    // No such folder, or no permission.
+    return [];
   }
 }
 
+/** Unknown on other systems, where sealing it once more does no harm. */
 function isSealed(fd: number): boolean {
   const flags = isLinux ? /^flags:\s*(\d+)/m.exec(readProc(`/proc/self/fdinfo/${fd}`) ?? "") : null;
   return flags !== null && (parseInt(flags[1]!, 8) & O_CLOEXEC) !== 0;

@@ -52,10 +52,17 @@ export function mayCallC(): boolean {
 export function openLibc<S extends Deno.ForeignLibraryInterface>(
   symbols: S,
 ): Deno.StaticForeignLibraryInterface<S> {
+  return openLibrary(symbols).symbols;
+}
+
+/** The same, for one who closes it again. */
+export function openLibrary<S extends Deno.ForeignLibraryInterface>(
+  symbols: S,
+): Deno.DynamicLibrary<S> {
   const failures: string[] = [];
   for (const name of NAMES) {
     try {
-      return Deno.dlopen(name, symbols).symbols;
+      return Deno.dlopen(name, symbols);
     } catch (error) {
       failures.push((error as Error).message);
     }

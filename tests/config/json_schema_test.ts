@@ -75,7 +75,7 @@ const WRONG: readonly (readonly [unknown, string])[] = [
   [{ processes: { api: { entrypoint: "x", stop_timeout: "5 apples" } } }, "no duration"],
   [{ processes: { api: { entrypoint: "x", stop_timeout: "1d" } } }, "no unit of a duration"],
   [{ processes: { api: { entrypoint: "x", max_memory: "lots" } } }, "no size"],
-  [{ processes: { api: { entrypoint: "x", env: { "A-B": "1" } } } }, "no name of a variable"],
+  [{ processes: { api: { entrypoint: "x", env: { "A B": "1" } } } }, "no name of a variable"],
   [{ processes: { api: { entrypoint: "x", env: ["A=1"] } } }, "a list for a map"],
   [{ processes: { api: { entrypoint: "x", secrets: { A: "text" } } } }, "a secret in the file"],
   [{ processes: { api: { entrypoint: "x", secrets: { A: {} } } } }, "a secret from nowhere"],

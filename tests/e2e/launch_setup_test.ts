@@ -65,6 +65,13 @@ Deno.test("an app without setup sees none of it", async () => {
   assertEquals(Number.parseInt(umask!, 8), Deno.umask());
 });
 
+Deno.test("variables whose names no shell takes reach the app", async () => {
+  await using daemon = await TestDaemon.start();
+  const env = { "discovery.type": "single node", "A-B": "${x}", SHELLOPTS: "errexit", PS1: "$ " };
+  const lines = await output(daemon, "tr '\\0' '\\n' </proc/$$/environ", { env });
+  for (const [name, value] of Object.entries(env)) assert(lines.includes(`${name}=${value}`), name);
+});
+
 Deno.test("uid and gid are the app's, with the user's groups and home", rootOnly, async () => {
   await using daemon = await TestDaemon.start();
   const script = "id -u; id -g; id -G; echo $HOME $USER $LOGNAME; echo $PROCSUP_NAME; pwd";

@@ -131,7 +131,7 @@ Deno.test("a wrong environment is refused before anything is registered", async 
       [{ env_file: "absent.env" }, "absent.env"],
       [{ increment_env: "PORT" }, '"PORT"'],
       [{ env: { PORT: "x" }, increment_env: ["PORT"] }, '"PORT"'],
-      [{ env: { "A-B": "1" } }, "A-B"],
+      [{ env: { "A B": "1" } }, "A B"],
       [{ max_memory: "lots" }, "max_memory"],
       [{ max_age: "-1s" }, "max_age"],
     ] as const
