@@ -4,7 +4,9 @@ import { readFileIfAny, replaceFile } from "../platform/atomic_file.ts";
 import type { Launcher } from "../platform/launcher.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import { sendSignal, wrapperAlive } from "../platform/process_group.ts";
-import { hookEventOf, processesByRunId, processRow } from "../platform/process_table.ts";
+import { hookEventOf } from "../platform/process_environment.ts";
+import { processesByRunId } from "../platform/process_scan.ts";
+import { processRow } from "../platform/process_table.ts";
 import type { RunFiles } from "../platform/run_files.ts";
 import type { Recovered, Run } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -117,7 +119,7 @@ function orphanOf(run: Run, pids: readonly number[], bootId: string): Run | unde
     if (row === undefined) continue;
     const wrapperPid = run.wrapperPid || row.pgid;
     const leader = processRow(wrapperPid);
-    return { runId: run.runId, wrapperPid, wrapperStart: leader?.start ?? "", bootId };
+    return { ...run, wrapperPid, wrapperStart: leader?.start ?? "", bootId };
   }
   return undefined;
 }

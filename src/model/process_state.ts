@@ -15,6 +15,8 @@ export interface Run {
   /** Start time of the wrapper in the kernel's own unit: tells it from a later owner of its pid. */
   readonly wrapperStart: string;
   readonly bootId: string;
+  /** The user that it runs as, where that is not the supervisor's. */
+  readonly user?: number;
   /** Sizes of stdout and stderr log when it was launched: its own output starts there. */
   readonly outputFrom?: readonly [number, number];
 }

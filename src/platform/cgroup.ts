@@ -15,6 +15,7 @@ import { readFileIfAny } from "./atomic_file.ts";
 import { isLinux } from "./os.ts";
 import { dirname } from "./paths.ts";
 import { readProc } from "./process_table.ts";
+import { lstatIfAny } from "./stat.ts";
 
 /** A limit's key, its controller, and the file that takes its value. */
 const LIMITS = [
@@ -81,6 +82,11 @@ export class Cgroups {
   async move(runId: string, pid: number): Promise<void> {
     const file = `${this.#path(runId)}/cgroup.procs`;
     await Deno.writeTextFile(file, String(pid), { create: false }).catch(() => {});
+  }
+
+  /** Whether a run has a group. */
+  has(runId: string): boolean {
+    return this.#folder !== undefined && lstatIfAny(this.#path(runId)) !== undefined;
   }
 
   /** Living processes in a run's group, and in those that the app made in it. */
@@ -170,10 +176,20 @@ function enable(group: string, controller: string): boolean {
 }
 
 function membersOf(path: string): number[] {
+  const below = groupsIn(path).flatMap(membersOf);
   try {
     const pids = Deno.readTextFileSync(`${path}/cgroup.procs`).split("\n").filter(Boolean);
-    const below = [...Deno.readDirSync(path)].filter((entry) => entry.isDirectory);
-    return [...pids.map(Number), ...below.flatMap(({ name }) => membersOf(`${path}/${name}`))];
+    return [...pids.map(Number), ...below];
+  } catch {
+    // Gone, or its members are threads: their processes are in a group above.
+    return below;
+  }
+}
+
+function groupsIn(path: string): string[] {
+  try {
+    const groups = [...Deno.readDirSync(path)].filter((entry) => entry.isDirectory);
+    return groups.map(({ name }) => `${path}/${name}`);
   } catch {
     return [];
   }

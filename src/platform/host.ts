@@ -1,6 +1,7 @@
 /** What there is to know about the machine. */
 
 import { isLinux } from "./os.ts";
+import { readProc } from "./process_table.ts";
 
 /** The machine at a moment. Memory in bytes. */
 export interface HostMetrics {
@@ -72,7 +73,7 @@ function cpuTimes(): CpuTimes {
     const total = Deno.osUptime();
     return { busy: total * Math.min(1, Deno.loadavg()[0]! / navigator.hardwareConcurrency), total };
   }
-  const line = Deno.readTextFileSync("/proc/stat").split("\n", 1)[0]!;
+  const line = (readProc("/proc/stat") ?? "").split("\n", 1)[0]!;
   const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, soft = 0, steal = 0] = line
     .trim().split(/\s+/).slice(1).map(Number);
   const busy = user + nice + system + irq + soft + steal;

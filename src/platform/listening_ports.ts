@@ -1,7 +1,7 @@
 /** Which ports process trees listen on. Read when somebody asks: it takes a look at every descriptor. */
 
 import { isLinux } from "./os.ts";
-import { processTable } from "./process_table.ts";
+import { descriptorsOf, processTable } from "./process_table.ts";
 import { treesOf } from "./usage.ts";
 
 /** A TCP socket that waits for connections. */
@@ -12,6 +12,9 @@ export interface ListeningPort {
 }
 
 const LISTEN = "0A";
+
+/** What is read of a table at a time. */
+const PIECE_BYTES = 16 * 1024;
 
 /** The ports of the trees below `roots` (pids of group leaders), lowest first; none where there is no /proc. */
 export function listeningPorts(roots: Iterable<number>): Map<number, ListeningPort[]> {
@@ -34,7 +37,9 @@ export function listeningSockets(): Map<string, ListeningPort> {
   for (const file of ["/proc/net/tcp", "/proc/net/tcp6"]) {
     for (const line of linesOf(file)) {
       const fields = line.trim().split(/\s+/);
-      if (fields[3] === LISTEN) sockets.set(`socket:[${fields[9]}]`, localAddress(fields[1]!));
+      // Those that listen come first; connections can be millions.
+      if (fields[3] !== LISTEN) break;
+      sockets.set(`socket:[${fields[9]}]`, localAddress(fields[1]!));
     }
   }
   return sockets;
@@ -58,27 +63,30 @@ function ipv6(bytes: readonly number[]): string {
   return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
 
-function linesOf(path: string): string[] {
+/** The lines of a table below its heading, as far as they are asked for. */
+function* linesOf(path: string): Generator<string> {
   try {
-    return Deno.readTextFileSync(path).split("\n").slice(1);
+    using file = Deno.openSync(path);
+    const piece = new Uint8Array(PIECE_BYTES);
+    const decoder = new TextDecoder();
+    let rest = "";
+    let isHeading = true;
+    for (let length; (length = file.readSync(piece)) !== null;) {
+      const lines = (rest + decoder.decode(piece.subarray(0, length))).split("\n");
+      rest = lines.pop()!;
+      for (const line of lines) {
+        if (isHeading) isHeading = false;
+        else yield line;
+      }
+    }
   } catch {
-    return [];
+    // No such table: a kernel without IPv6.
   }
 }
 
 /** The sockets that a process holds; none when it is gone, or another user's. */
 export function socketsOf(pid: number): string[] {
-  const folder = `/proc/${pid}/fd`;
-  const links: string[] = [];
-  try {
-    for (const { name } of Deno.readDirSync(folder)) {
-      const link = linkOf(`${folder}/${name}`);
-      if (link.startsWith("socket:")) links.push(link);
-    }
-  } catch {
-    // Gone, or another user's.
-  }
-  return links;
+  return descriptorsOf(pid).map(linkOf).filter((link) => link.startsWith("socket:"));
 }
 
 function linkOf(path: string): string {

@@ -4,7 +4,9 @@ import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { cgroups } from "./cgroup.ts";
 import { sleep } from "./clock.ts";
-import { processesByRunId, processRow, recentProcessTable } from "./process_table.ts";
+import { type ProcessScan, scanProcesses, type Sighting } from "./process_scan.ts";
+import { type ProcessRow, processRow, recentProcessTable } from "./process_table.ts";
+import { RunMembers } from "./run_members.ts";
 
 /** Sends a signal to one process or, negative, to a group; false when there is none. */
 export function sendSignal(pid: number, signal: SignalName): boolean {
@@ -23,7 +25,9 @@ export function sendSignal(pid: number, signal: SignalName): boolean {
 /** Whether the wrapper's pid still belongs to this run, not to a later process. */
 export function wrapperAlive(run: Run): boolean {
   const row = processRow(run.wrapperPid);
-  return row !== undefined && !row.zombie && row.start === run.wrapperStart;
+  // One that is there and cannot be read, for want of descriptors perhaps, must not pass for dead.
+  if (row === undefined) return run.wrapperPid > 0 && exists(run.wrapperPid);
+  return !row.zombie && row.start === run.wrapperStart;
 }
 
 /**
@@ -43,52 +47,82 @@ function inGroup(pid: number, run: Run): boolean {
 /** Whether the group has a member. Cheap; a member that ended and was not collected counts. */
 export function groupExists(run: Run): boolean {
   // A run of which only the intent is known: group 0 would be our own.
-  if (run.wrapperPid <= 0) return false;
+  return run.wrapperPid > 0 && exists(-run.wrapperPid);
+}
+
+/** Whether there is a process or, negative, a group. */
+function exists(pid: number): boolean {
   try {
-    Deno.kill(-run.wrapperPid, 0 as unknown as Deno.Signal);
+    Deno.kill(pid, 0 as unknown as Deno.Signal);
     return true;
   } catch (error) {
     return error instanceof Deno.errors.PermissionDenied;
   }
 }
 
+/** Runs whose processes are killed as soon as they are seen: one that forks and ends may be gone after. */
+const condemned = new Set<Condemned>();
+
+interface Condemned {
+  readonly run: Run;
+  readonly members: RunMembers;
+}
+
 let pass: Promise<unknown> = Promise.resolve();
-let nextPass: Promise<Map<string, number[]>> | undefined;
+let nextPass: { readonly runs: Run[]; readonly scan: Promise<ProcessScan> } | undefined;
 
 /**
  * The next pass over the machine. It begins when the one under way is over, and serves all who have
  * asked until then: processes may have started since the last one began.
  */
-function markedProcesses(): Promise<Map<string, number[]>> {
-  nextPass ??= pass.then(() => {
-    nextPass = undefined;
-    const begun = processesByRunId();
-    pass = begun.catch(() => {});
-    return begun;
-  });
-  return nextPass;
+function nextScan(run: Run): Promise<ProcessScan> {
+  if (nextPass === undefined) {
+    const runs: Run[] = [];
+    const scan = pass.then(() => {
+      nextPass = undefined;
+      const all = runs.some(({ runId }) => !cgroups().has(runId));
+      const begun = scanProcesses({ all, users: usersOf(runs), seen: killCondemned });
+      pass = begun.catch(() => {});
+      return begun;
+    });
+    nextPass = { runs, scan };
+  }
+  nextPass.runs.push(run);
+  return nextPass.scan;
 }
 
-/**
- * Living processes of a run: those in its group, those in its control group, and those that carry
- * its id wherever they are. A server that writes a title over its environment is known by its
- * groups. One pass over the machine for the ids serves all who ask at once.
- */
-export async function survivors(run: Run): Promise<readonly number[]> {
-  const marked = (await markedProcesses()).get(run.runId) ?? [];
-  return [...new Set([...marked, ...groupMembers(run), ...cgroups().members(run.runId)])];
+/** The users that processes of these runs can have; undefined for any, as what root starts can change. */
+function usersOf(runs: readonly Run[]): ReadonlySet<number> | undefined {
+  const users = runs.map(({ user }) => user);
+  return users.includes(undefined) ? undefined : new Set([0, ...users as number[]]);
+}
+
+function killCondemned(process: Sighting): void {
+  for (const { members } of condemned) {
+    if (members.claims(process)) sendSignal(process.pid, "SIGKILL");
+  }
+}
+
+/** Living processes of a run, its control group's included. */
+export async function survivors(
+  run: Run,
+  members: RunMembers = new RunMembers(run),
+): Promise<readonly number[]> {
+  const scan = await nextScan(run);
+  const gathered = cgroups().members(run.runId).flatMap((pid) => processRow(pid) ?? []);
+  return members.find(scan, [...gathered, ...groupMembers(run)]);
 }
 
 /**
  * Living members of the run's group. The kernel gives the number of a group to no new process while
  * the group has a member: only when the wrapper's pid is another process's is the group a stranger's.
  */
-function groupMembers(run: Run): readonly number[] {
+function groupMembers(run: Run): readonly ProcessRow[] {
   if (!groupExists(run)) return [];
   const members = recentProcessTable().filter((row) => row.pgid === run.wrapperPid && !row.zombie);
   const leader = members.find((row) => row.pid === run.wrapperPid);
   const stranger = leader !== undefined && leader.start !== run.wrapperStart;
-  return stranger ? [] : members.map((row) => row.pid);
+  return stranger ? [] : members;
 }
 
 const POLL_MS = [2, 2, 4, 8, 16, 32];
@@ -125,13 +159,16 @@ export interface Ending {
  * deadline SIGKILL to all of them. Returns when they are gone, or could not be ended.
  */
 export async function endRun(run: Run, signal: SignalName, deadline: Deadline): Promise<Ending> {
+  const members = new RunMembers(run);
+  // What the signal ends is no more the parent, or leads the session, of what it does not end.
+  if (!cgroups().has(run.runId)) await survivors(run, members);
   if (deadline() > performance.now()) {
     await signalGroup(run, signal);
-    if (await waitForGroup(run, deadline) && await endStrays(run, signal, deadline)) {
+    if (await waitForGroup(run, deadline) && await endStrays({ run, members }, signal, deadline)) {
       return { killed: false, left: [] };
     }
   }
-  return { killed: true, left: await killRun(run) };
+  return { killed: true, left: await killRun({ run, members }) };
 }
 
 /** How long what is done on the side makes way. */
@@ -162,32 +199,38 @@ export function sweepRun(run: Run, signal: SignalName, deadline: Deadline): Swee
   return { group: Promise.resolve(), all: sleep(ASIDE_MS).then(end) };
 }
 
-/** SIGKILL to the group and to every descendant, again for those that were being forked meanwhile. */
-export async function killRun(run: Run): Promise<readonly number[]> {
+/** SIGKILL to every process, again for those that were being forked meanwhile. */
+async function killRun(condemnation: Condemned): Promise<readonly number[]> {
+  const { run, members } = condemnation;
   const deadline = performance.now() + KILL_PATIENCE_MS;
   await killBelowWrapper(run);
-  const killed = new Set<number>();
-  for (;;) {
-    await signalGroup(run, "SIGKILL");
-    cgroups().kill(run.runId);
-    for (const pid of await survivors(run)) {
-      killed.add(pid);
-      sendSignal(pid, "SIGKILL");
+  condemned.add(condemnation);
+  try {
+    const killed = new Set<number>();
+    for (;;) {
+      cgroups().kill(run.runId);
+      const found = await survivors(run, members);
+      if (found.some((pid) => inGroup(pid, run))) sendSignal(-run.wrapperPid, "SIGKILL");
+      for (const pid of found) {
+        killed.add(pid);
+        sendSignal(pid, "SIGKILL");
+      }
+      const left = [...killed].filter(isDying);
+      if (found.length + left.length === 0) return [];
+      if (performance.now() >= deadline) return left.length > 0 ? left : found;
+      await sleep(POLL_MS[0]!);
     }
-    const inTime = await waitForGroup(run, () => deadline);
-    const left = await survivors(run);
-    if (inTime && left.length === 0 && !anyDying(killed)) return [];
-    if (performance.now() >= deadline) return left;
-    await sleep(POLL_MS[0]!);
+  } finally {
+    condemned.delete(condemnation);
   }
 }
 
 /**
- * Whether one of these that were signalled is still there: while it dies a process belongs to no run
- * any more, as its environment goes first and its sockets last.
+ * Whether a process that was signalled is still there: while it dies it belongs to no run any more, as
+ * its environment goes first and its sockets last.
  */
-function anyDying(signalled: Iterable<number>): boolean {
-  return [...signalled].some((pid) => processRow(pid)?.zombie === false);
+function isDying(pid: number): boolean {
+  return processRow(pid)?.zombie === false;
 }
 
 /** How long a wrapper may take to write down how its app ended. */
@@ -196,7 +239,9 @@ const LAST_WORD_MS = 100;
 /** Kills the group but for its wrapper: whoever asks later, it has the exit on file. */
 async function killBelowWrapper(run: Run): Promise<void> {
   if (!wrapperAlive(run)) return;
-  for (const pid of groupMembers(run)) if (pid !== run.wrapperPid) sendSignal(pid, "SIGKILL");
+  for (const { pid } of groupMembers(run)) {
+    if (pid !== run.wrapperPid) sendSignal(pid, "SIGKILL");
+  }
   const deadline = performance.now() + LAST_WORD_MS;
   await waitForGroup(run, () => deadline);
 }
@@ -212,14 +257,21 @@ function groupGone(run: Run, closely: boolean): boolean {
 }
 
 /** Ends the descendants that left the group; whether they were gone in time. */
-async function endStrays(run: Run, signal: SignalName, deadline: Deadline): Promise<boolean> {
-  let strays = await survivors(run);
+async function endStrays(
+  { run, members }: Condemned,
+  signal: SignalName,
+  deadline: Deadline,
+): Promise<boolean> {
+  let strays = await survivors(run, members);
   const signalled = strays;
-  for (const pid of signalled) sendSignal(pid, signal);
-  while (strays.length > 0 || anyDying(signalled)) {
+  for (const pid of signalled) {
+    sendSignal(pid, signal);
+    sendSignal(pid, "SIGCONT");
+  }
+  while (strays.length > 0 || signalled.some(isDying)) {
     if (performance.now() >= deadline()) return false;
     await sleep(strays.length > 0 ? 20 : POLL_MS[0]!);
-    strays = await survivors(run);
+    strays = await survivors(run, members);
   }
   return true;
 }

@@ -1,6 +1,5 @@
 /** All processes of the machine, read in one pass. */
 
-import { sleep } from "./clock.ts";
 import { isLinux } from "./os.ts";
 
 /** A process as the kernel describes it. */
@@ -8,7 +7,9 @@ export interface ProcessRow {
   readonly pid: number;
   readonly ppid: number;
   readonly pgid: number;
-  /** Ended, and not yet collected by its parent. */
+  /** Its session, 0 where that is not known. */
+  readonly sid: number;
+  /** Ended, all its threads included, and not yet collected by its parent. */
   readonly zombie: boolean;
   /** Start time in the kernel's own unit: with the pid it names a process for the whole boot. */
   readonly start: string;
@@ -38,18 +39,13 @@ export function readProc(path: string): string | undefined {
 export function processRow(pid: number): ProcessRow | undefined {
   if (!isLinux) return psRows(["-p", String(pid)])[0];
   const stat = readProc(`/proc/${pid}/stat`);
-  return stat === undefined ? undefined : parseStat(stat);
+  return stat === undefined ? undefined : rowOf(stat);
 }
 
 /** Every process that can be seen. */
 export function processTable(): ProcessRow[] {
   if (!isLinux) return psRows(["-A"]);
-  const rows: ProcessRow[] = [];
-  for (const pid of procPids()) {
-    const stat = readProc(`/proc/${pid}/stat`);
-    if (stat !== undefined) rows.push(parseStat(stat));
-  }
-  return rows;
+  return [...procPids()].flatMap((pid) => processRow(pid) ?? []);
 }
 
 let recent: { readonly rows: ProcessRow[]; readonly until: number } | undefined;
@@ -68,118 +64,80 @@ export function recentProcessTable(): readonly ProcessRow[] {
   return recent.rows;
 }
 
-/** Number of open file descriptors; 0 where it cannot be read. */
-export function openDescriptors(pid: number): number {
-  if (!isLinux) return 0;
+/** The user that a process runs as; -1 when it is gone. */
+export function userOf(pid: number): number {
   try {
-    let count = 0;
-    for (const _ of Deno.readDirSync(`/proc/${pid}/fd`)) count++;
-    return count;
+    return Deno.statSync(`/proc/${pid}`).uid!;
   } catch {
-    return 0;
+    return -1;
   }
 }
 
-/** How long a process may take to show its environment after it began another program. */
-const EXEC_MS = 100;
-
-/**
- * Pids of living processes whose environment holds `PROCSUP_ID`, by what is in it: a run id or, for a
- * hook, the id of its process.
- */
-export async function processesByRunId(): Promise<Map<string, number[]>> {
-  const found = new Map<string, number[]>();
-  const deadline = performance.now() + EXEC_MS;
-  let unread: Iterable<number> = isLinux ? procPids() : [];
-  for (;;) {
-    const between = await sortByRunId(unread, found);
-    if (between.length === 0 || performance.now() > deadline) return found;
-    await sleep(1);
-    unread = between;
-  }
-}
-
-/** Adds processes to those of their run; returns those that have no environment to read yet. */
-async function sortByRunId(
-  pids: Iterable<number>,
-  found: Map<string, number[]>,
-): Promise<readonly number[]> {
-  const between: number[] = [];
-  let read = 0;
-  for (const pid of pids) {
-    // Not all in one go: the daemon has others to serve.
-    if (++read % 256 === 0) await sleep(0);
-    const environment = environmentOf(pid);
-    if (environment === undefined) continue;
-    const runId = variableIn(environment, RUN_ID);
-    if (runId === undefined) {
-      if (environment.at(-1) !== 0 && isBetweenPrograms(pid, environment)) between.push(pid);
-      continue;
-    }
-    const known = found.get(runId);
-    if (known === undefined) found.set(runId, [pid]);
-    else known.push(pid);
-  }
-  return between;
-}
-
-const RUN_ID = /(?:^|\0)PROCSUP_ID=([^\0]*)/;
-const EVENT = /(?:^|\0)PROCSUP_EVENT=([^\0]*)/;
-
-/** The event that a hook was begun for, in snake case; undefined when the process is none. */
-export function hookEventOf(pid: number): string | undefined {
-  const environment = environmentOf(pid);
-  return environment && variableIn(environment, EVENT);
-}
-
-/** Undefined when the process is gone or not ours to read. */
-function environmentOf(pid: number): Uint8Array | undefined {
-  try {
-    return Deno.readFileSync(`/proc/${pid}/environ`);
-  } catch {
-    return undefined;
-  }
-}
-
-function variableIn(environment: Uint8Array, pattern: RegExp): string | undefined {
-  return environment.length === 0 ? undefined : pattern.exec(decoder.decode(environment))?.[1];
+/** Paths of the links to what a process has open; none when it is gone, or another user's. */
+export function descriptorsOf(pid: number): string[] {
+  if (!isLinux) return [];
+  const own = entriesOf(`/proc/${pid}/fd`);
+  return own.length > 0 ? own : entriesOf(`/proc/${livingThread(pid)}/fd`);
 }
 
 /**
- * Whether a process was in the middle of `exec` when its environment was read: that of the old program
- * broke off, or the new one has no code yet. What is of the kernel, or has ended, has no memory.
+ * A process whose main thread has ended shows neither memory nor files of its own: those of its other
+ * threads are the same. What stands for it in a path of /proc: `12/task/13`, or `12` as a rule.
  */
-function isBetweenPrograms(pid: number, { length }: Uint8Array): boolean {
+export function livingThread(pid: number): string {
   const stat = readProc(`/proc/${pid}/stat`);
-  if (stat === undefined) return false;
-  const fields = statFields(stat).map(Number);
-  const [memory, code, start, end] = [fields[20]!, fields[23]!, fields[47]!, fields[48]!];
-  return memory > 0 && (code === 0 || length < end - start);
+  if (stat === undefined || !isLeaderless(statFields(stat))) return String(pid);
+  const threads = entriesOf(`/proc/${pid}/task`);
+  const living = threads.find((path) =>
+    !/^[ZX]/.test(statFields(readProc(`${path}/stat`) ?? "")[0]!)
+  );
+  return (living ?? `/proc/${pid}`).slice("/proc/".length);
 }
 
-function* procPids(): Generator<number> {
+/** Whether the main thread has ended, and others live on. */
+function isLeaderless(fields: readonly string[]): boolean {
+  return fields[0] === "Z" && Number(fields[17]) > 1;
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`);
+  } catch {
+    return [];
+  }
+}
+
+/** Pids of all processes that can be seen. */
+export function* procPids(): Generator<number> {
   for (const entry of Deno.readDirSync("/proc")) {
     const pid = Number(entry.name);
     if (pid > 0) yield pid;
   }
 }
 
-/** From the third on. The second, the command's name, may hold blanks and parentheses. */
-function statFields(stat: string): readonly string[] {
+/** The fields of a `stat` file from the third on. The second, the command's name, may hold blanks and parentheses. */
+export function statFields(stat: string): readonly string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-function parseStat(stat: string): ProcessRow {
+/** What a `stat` file says. */
+export function rowOf(stat: string): ProcessRow {
   const rest = statFields(stat);
+  const pid = parseInt(stat);
+  const leaderless = isLeaderless(rest);
+  const memory = leaderless
+    ? statFields(readProc(`/proc/${livingThread(pid)}/stat`) ?? stat)
+    : rest;
   return {
-    pid: parseInt(stat),
-    zombie: rest[0] === "Z" || rest[0] === "X",
+    pid,
+    zombie: !leaderless && (rest[0] === "Z" || rest[0] === "X"),
     ppid: Number(rest[1]),
     pgid: Number(rest[2]),
+    sid: Number(rest[3]),
     cpuMs: (Number(rest[11]) + Number(rest[12])) * CLOCK_TICK_MS,
     threads: Number(rest[17]),
     start: rest[19]!,
-    rssBytes: Number(rest[21]) * PAGE_BYTES,
+    rssBytes: Number(memory[21]) * PAGE_BYTES,
   };
 }
 
@@ -196,6 +154,7 @@ function psRows(which: readonly string[]): ProcessRow[] {
       pid: Number(pid),
       ppid: Number(ppid),
       pgid: Number(pgid),
+      sid: 0,
       zombie: state!.startsWith("Z"),
       cpuMs: psTimeMs(time!),
       rssBytes: Number(rss) * 1024,

@@ -1,7 +1,7 @@
 /** What process trees use: one pass over the machine serves all of them. */
 
 import type { Usage } from "../model/process_info.ts";
-import { openDescriptors, type ProcessRow, processTable } from "./process_table.ts";
+import { descriptorsOf, type ProcessRow, processTable } from "./process_table.ts";
 
 /** CPU time of a tree at a moment, to compare the next reading with. */
 export interface CpuMark {
@@ -41,7 +41,7 @@ export function readUsage(
         memBytes,
         memPercent: round(memBytes / totalMemory * 100),
         threads: sum(rows, (row) => row.threads),
-        fds: sum(rows, (row) => openDescriptors(row.pid)),
+        fds: sum(rows, (row) => descriptorsOf(row.pid).length),
       },
     });
   }

@@ -32,8 +32,9 @@ export function spawnRun(
   prepareLogFiles(files);
   const runId = crypto.randomUUID();
   const outputFrom = [logEnd(files.stdout), logEnd(files.stderr)] as const;
-  intend({ runId, wrapperPid: 0, wrapperStart: "", bootId: world.bootId, outputFrom });
   const { argv, cwd, setup } = plan;
+  const more = { outputFrom, ...(setup.user && { user: setup.user.uid }) };
+  intend({ runId, wrapperPid: 0, wrapperStart: "", bootId: world.bootId, ...more });
   const env = saysReady(process.config)
     ? { ...plan.env, PROCSUP_READY_FILE: readyFile(world, runId, setup) }
     : plan.env;
@@ -41,7 +42,7 @@ export function spawnRun(
     ...{ runId, argv, cwd, env, ...files },
     setup,
   });
-  const run = { ...child.run, outputFrom };
+  const run = { ...child.run, ...more };
   return { child: { ...child, run }, run, runtime: plan.runtime, launchedAt: world.clock.steady() };
 }
 

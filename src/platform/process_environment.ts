@@ -1,0 +1,63 @@
+/**
+ * What the environment of a process says. Any user can make that of a process of theirs as long as
+ * memory allows, and change it at any time: a piece of it is read, and nothing of it is trusted but
+ * that the process carries it.
+ */
+
+import { livingThread, readProc, statFields } from "./process_table.ts";
+
+/** More than this is not read of an environment. */
+const READ_BYTES = 256 * 1024;
+
+const buffer = new Uint8Array(READ_BYTES);
+const decoder = new TextDecoder();
+
+const RUN_ID = /(?:^|\0)PROCSUP_ID=([^\0]{1,64})(?:\0|$)/;
+const EVENT = /(?:^|\0)PROCSUP_EVENT=([^\0]{1,64})(?:\0|$)/;
+
+/**
+ * `PROCSUP_ID` of a process: a run id or, for a hook, the id of its process. Undefined when it has
+ * none; null when it is about to begin another program, and has to be looked at again.
+ */
+export function runIdOf(pid: number): string | undefined | null {
+  const environment = environmentOf(pid);
+  if (environment === undefined) return undefined;
+  const runId = RUN_ID.exec(decoder.decode(environment))?.[1];
+  if (runId !== undefined || environment.at(-1) === 0) return runId;
+  return isBetweenPrograms(pid, environment.length) ? null : undefined;
+}
+
+/** The event that a hook was begun for, in snake case; undefined when the process is none. */
+export function hookEventOf(pid: number): string | undefined {
+  return EVENT.exec(decoder.decode(environmentOf(pid)))?.[1];
+}
+
+/** Its beginning, until the next call. Undefined when the process is gone or not ours to read. */
+function environmentOf(pid: number): Uint8Array | undefined {
+  const own = read(`/proc/${pid}/environ`);
+  if (own !== undefined && own.length > 0) return own;
+  const thread = livingThread(pid);
+  return thread === String(pid) ? own : read(`/proc/${thread}/environ`);
+}
+
+function read(path: string): Uint8Array | undefined {
+  try {
+    using file = Deno.openSync(path);
+    return buffer.subarray(0, file.readSync(buffer) ?? 0);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether a process was in the middle of `exec` when its environment was read: that of the old program
+ * broke off, or the new one has no code yet. What is of the kernel, or has ended, has no memory.
+ */
+function isBetweenPrograms(pid: number, length: number): boolean {
+  if (length === READ_BYTES) return false;
+  const stat = readProc(`/proc/${pid}/stat`);
+  if (stat === undefined) return false;
+  const fields = statFields(stat).map(Number);
+  const [memory, code, start, end] = [fields[20]!, fields[23]!, fields[47]!, fields[48]!];
+  return memory > 0 && (code === 0 || length < end - start);
+}

@@ -1,0 +1,149 @@
+/**
+ * All processes of the machine, with the runs whose ids they carry. A process that is there while the
+ * scan is under way is in it, even when each of a chain forks the next and ends: every pid that was
+ * given away meanwhile is looked at too, until none is.
+ */
+
+import { sleep } from "./clock.ts";
+import { isLinux } from "./os.ts";
+import { runIdOf } from "./process_environment.ts";
+import {
+  type ProcessRow,
+  processRow,
+  processTable,
+  procPids,
+  readProc,
+  userOf,
+} from "./process_table.ts";
+
+/** A process as a scan comes by it. */
+export interface Sighting {
+  readonly pid: number;
+  /** `PROCSUP_ID` in its environment. */
+  readonly runId?: string | undefined;
+  /** Read in a scan of all. */
+  readonly row?: ProcessRow | undefined;
+}
+
+/** How a scan is made. */
+export interface ScanOptions {
+  /** Read the lineage of all processes, too: that takes as long again. */
+  readonly all?: boolean;
+  /** The users whose environments are read; all unless given. */
+  readonly users?: ReadonlySet<number> | undefined;
+  /** Called with each process at once: it may not be there much longer. */
+  readonly seen?: (process: Sighting) => void;
+}
+
+/** How long processes that begin another program, and new ones, are looked at again, and how often. */
+const AGAIN_MS = 100;
+const AGAIN_ROUNDS = 50;
+
+/** The processes that carry a run id, or all that can be seen. */
+export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessScan> {
+  const found = new ProcessScan();
+  if (!isLinux) {
+    for (const row of processTable()) found.add({ pid: row.pid, row });
+    return found;
+  }
+  const known = new Set<number>();
+  let deadline = 0;
+  let newest = newestPid();
+  let pids: Iterable<number> = procPids();
+  for (let round = 0;; round++) {
+    const unread: number[] = [];
+    let count = 0;
+    for (const pid of pids) {
+      // Not all in one go: the daemon has others to serve.
+      if (++count % 256 === 0) await sleep(0);
+      known.add(pid);
+      const process = read(pid, options);
+      if (process === null) unread.push(pid);
+      if (process == undefined) continue;
+      found.add(process);
+      options.seen?.(process);
+    }
+    const before = newest;
+    newest = newestPid();
+    if (round === 0) deadline = performance.now() + AGAIN_MS;
+    const isQuiet = newest === before && round > 0;
+    const isEnough = round > AGAIN_ROUNDS && performance.now() > deadline;
+    if (isQuiet && unread.length === 0 || isEnough) return found;
+    if (isQuiet) await sleep(1);
+    // A pid is given away a moment before the process can be seen: the first list may lack some.
+    const late = round === 0 ? [...procPids()] : [];
+    pids = chained(unread, unseen([...late, ...given(before, newest)], known));
+  }
+}
+
+/**
+ * Pids of processes that were not looked at. Each is asked for no earlier than those before it are
+ * read: what forked it was there at that time.
+ */
+function* unseen(pids: readonly number[], known: ReadonlySet<number>): Generator<number> {
+  for (const pid of pids) if (!known.has(pid) && !isThread(pid)) yield pid;
+}
+
+function* chained(...parts: readonly Iterable<number>[]): Generator<number> {
+  for (const part of parts) yield* part;
+}
+
+/** Pids of living processes by what `PROCSUP_ID` is in their environment. */
+export async function processesByRunId(): Promise<ReadonlyMap<string, readonly number[]>> {
+  return (await scanProcesses()).byRunId;
+}
+
+/** What a scan has found, by what ties processes together. */
+export class ProcessScan {
+  readonly byRunId: Map<string, number[]> = new Map();
+  readonly rows: Map<number, ProcessRow> = new Map();
+  readonly byGroup: Map<number, ProcessRow[]> = new Map();
+  readonly bySession: Map<number, ProcessRow[]> = new Map();
+  readonly byParent: Map<number, ProcessRow[]> = new Map();
+
+  /** Adds a process. */
+  add({ pid, runId, row }: Sighting): void {
+    if (runId !== undefined) append(this.byRunId, runId, pid);
+    if (row === undefined) return;
+    this.rows.set(pid, row);
+    append(this.byGroup, row.pgid, row);
+    append(this.bySession, row.sid, row);
+    append(this.byParent, row.ppid, row);
+  }
+}
+
+function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+/** A process as far as it is wanted; null when it has no environment to read yet. */
+function read(pid: number, { all = false, users }: ScanOptions): Sighting | undefined | null {
+  const runId = users === undefined || users.has(userOf(pid)) ? runIdOf(pid) : undefined;
+  if (runId === null) return null;
+  const row = all ? processRow(pid) : undefined;
+  return runId === undefined && row === undefined ? undefined : { pid, runId, row };
+}
+
+/** The pid that was given away last, to a thread perhaps; always the same where that is not told. */
+function newestPid(): number {
+  const last = readProc("/proc/sys/kernel/ns_last_pid") ?? readProc("/proc/loadavg")?.split(" ")[4];
+  return Number(last ?? 0);
+}
+
+/** The pids from the one behind `from` to `to`, in the order in which they are given away. */
+function given(from: number, to: number): number[] {
+  if (to >= from) return range(from, to);
+  return [...range(from, Number(readProc("/proc/sys/kernel/pid_max"))), ...range(0, to)];
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, index) => from + 1 + index);
+}
+
+/** Whether a pid is that of a thread beside the main one, or of no process any more. */
+function isThread(pid: number): boolean {
+  const leader = /^Tgid:\t(\d+)$/m.exec(readProc(`/proc/${pid}/status`) ?? "")?.[1];
+  return leader !== String(pid);
+}

@@ -1,0 +1,93 @@
+/** Scans of the machine, among real processes that make it hard. */
+
+import { assert, assertEquals } from "@std/assert";
+import { runIdOf } from "../../src/platform/process_environment.ts";
+import { processesByRunId } from "../../src/platform/process_scan.ts";
+import { processRow } from "../../src/platform/process_table.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const ignore = Deno.build.os !== "linux";
+const SCANS = 100;
+
+/** A shell script with a run id of its own, which is ended with all that it left. */
+class Marked implements AsyncDisposable {
+  readonly runId = crypto.randomUUID();
+  readonly process: Deno.ChildProcess;
+
+  constructor(args: readonly string[], env: Record<string, string> = {}, program = "/bin/sh") {
+    const marked = { ...env, PROCSUP_ID: this.runId };
+    this.process = new Deno.Command(program, { args: [...args], env: marked, detached: true })
+      .spawn();
+  }
+
+  async isFound(): Promise<boolean> {
+    return (await processesByRunId()).has(this.runId);
+  }
+
+  /** How many of some scans do not find it. */
+  async missed(): Promise<number> {
+    await waitFor(() => this.isFound());
+    let missed = 0;
+    for (let scan = 0; scan < SCANS; scan++) if (!await this.isFound()) missed++;
+    return missed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    Deno.kill(-this.process.pid, "SIGKILL");
+    await this.process.status;
+  }
+}
+
+Deno.test({
+  name: "processesByRunId() finds a process that begins one program after another",
+  ignore,
+  async fn() {
+    const again = ["-c", 'exec /bin/sh -c "$0" "$0"', 'exec /bin/sh -c "$0" "$0"'];
+    await using app = new Marked(again);
+    assertEquals(await app.missed(), 0);
+  },
+});
+
+Deno.test({
+  name: "processesByRunId() finds a chain of processes, each of which forks the next and ends",
+  ignore,
+  async fn() {
+    // The first one keeps the group, by which the others are ended.
+    const link = 'sleep 0.002; /bin/sh -c "$0" "$0" & exit';
+    await using app = new Marked(["-c", '/bin/sh -c "$0" "$0" & exec env -i sleep 1000', link]);
+    assertEquals(await app.missed(), 0);
+  },
+});
+
+Deno.test({
+  name: "runIdOf() reads no more than 256 KiB of an environment",
+  ignore,
+  async fn() {
+    const filler = (letter: string) =>
+      Object.fromEntries(Array.from({ length: 3 }, (_, i) => [letter + i, "x".repeat(100_000)]));
+    // The environment is sorted by its names.
+    await using small = new Marked(["-c", "sleep 1000"], filler("Z"));
+    await using large = new Marked(["-c", "sleep 1000"], filler("A"));
+    await waitFor(() => runIdOf(small.process.pid) === small.runId);
+    await waitFor(() => Deno.readFileSync(`/proc/${large.process.pid}/environ`).length > 300_000);
+    assertEquals(runIdOf(large.process.pid), undefined);
+  },
+});
+
+Deno.test({
+  name: "a process whose main thread has ended is alive, and its environment is read",
+  ignore,
+  async fn() {
+    const exit = Deno.build.arch === "x86_64" ? 60 : 93;
+    // The call, unlike the function of the library, ends the thread alone.
+    const program =
+      `Deno.dlopen("libc.so.6", { syscall: { parameters: ["i64", "i64"], result: "i64" } })
+        .symbols.syscall(${exit}n, 0n)`;
+    await using app = new Marked(["eval", program], {}, Deno.execPath());
+    const { pid } = app.process;
+    await waitFor(() => / Z /.test(Deno.readTextFileSync(`/proc/${pid}/stat`)));
+    assertEquals(processRow(pid)?.zombie, false);
+    assert(processRow(pid)!.rssBytes > 0);
+    assertEquals(runIdOf(pid), app.runId);
+  },
+});
