@@ -47,8 +47,8 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   const giveUp = () => {
     if (exitCode === undefined && options.killOnFailure) child.kill("SIGKILL");
   };
-  const deadline = Date.now() + PATIENCE_MS;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (performance.now() < deadline) {
     try {
       if (await answers(home)) return;
     } catch (error) {

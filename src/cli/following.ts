@@ -43,8 +43,8 @@ export async function* following<T extends object>(
 }
 
 async function reopened<T>(open: () => Promise<T>, patienceMs: number, gone: Error): Promise<T> {
-  const until = Date.now() + patienceMs;
-  while (Date.now() < until) {
+  const until = performance.now() + patienceMs;
+  while (performance.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
     try {
       return await open();

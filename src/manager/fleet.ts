@@ -25,7 +25,6 @@ import { EventHub } from "./event_hub.ts";
 import { LogKeeper } from "./log_keeper.ts";
 import { Records } from "./records.ts";
 import { Registry, type Warn } from "./registry.ts";
-import { MemoryGuard } from "./memory_guard.ts";
 import {
   oneConfig,
   reloadAll,
@@ -52,7 +51,6 @@ export class Fleet {
   readonly #defaults: ProcessDefaults;
   readonly #hub = new EventHub();
   readonly #usage: UsageSampler;
-  readonly #memory: MemoryGuard;
   #closing = false;
 
   constructor(world: World, paths: HomePaths, defaults: ProcessDefaults, warn: Warn = () => {}) {
@@ -61,10 +59,6 @@ export class Fleet {
     this.#defaults = defaults;
     this.#usage = new UsageSampler(world.clock);
     this.registry = new Registry(world, new Records(paths.records), this.#hub, warn);
-    this.#memory = new MemoryGuard(world.clock, {
-      list: () => this.registry.list(),
-      usage: (processes) => this.#usage.sample(processes),
-    });
     this.logs = new LogKeeper({
       clock: world.clock,
       list: () => this.registry.list(),
@@ -78,10 +72,7 @@ export class Fleet {
       warn,
     });
     this.registry.onChanged = (process, before) => this.scheduler.changed(process, before);
-    this.registry.onRunning = (process) => {
-      this.#memory.wake(process);
-      this.logs.wake(process);
-    };
+    this.registry.onRunning = (process) => this.logs.wake(process);
   }
 
   /** Whether no verb is taken any more. */
@@ -281,7 +272,6 @@ export class Fleet {
   /** Lets go of all processes and leaves them running. */
   release(): void {
     this.#closing = true;
-    this.#memory.close();
     this.scheduler.close();
     void this.logs.close();
     this.registry.recordRest();

@@ -6,7 +6,7 @@ import type { HomePaths } from "../platform/paths.ts";
 import { sendSignal, wrapperAlive } from "../platform/process_group.ts";
 import { hookEventOf } from "../platform/process_environment.ts";
 import { processesByRunId } from "../platform/process_scan.ts";
-import { processRow } from "../platform/process_table.ts";
+import { ageOf, processRow } from "../platform/process_table.ts";
 import type { RunFiles } from "../platform/run_files.ts";
 import type { Recovered, Run } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -99,17 +99,19 @@ function find(
   };
   if (run === null ? rebooted : run.bootId !== launcher.bootId) return afterBoot;
   if (run === null) return { kind: "no_run" };
+  const age = ageOf({ start: run.wrapperStart });
+  const since = age === undefined ? {} : { ageMs: age };
   const appPid = pid || (files.read(run.runId, "pid") ?? 0);
-  if (isAlive(run)) return { kind: "alive", run, pid: appPid };
+  if (isAlive(run)) return { kind: "alive", run, pid: appPid, ...since };
   if (!halted && files.read(run.runId, "exit") !== undefined) {
-    return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random() };
+    return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random(), ...since };
   }
   const orphan = orphanOf(run, byRunId.get(run.runId) ?? [], launcher.bootId);
-  if (orphan !== undefined) return { kind: "alive", run: orphan, pid: appPid };
+  if (orphan !== undefined) return { kind: "alive", run: orphan, pid: appPid, ...since };
   if (halted) return afterBoot;
   // The intent was on record, and nothing shows that it was carried out.
   if (run.wrapperPid === 0 && appPid === 0) return { kind: "no_run" };
-  return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random() };
+  return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random(), ...since };
 }
 
 /** A run whose daemon was killed between the spawn and its record, found by its environment. */

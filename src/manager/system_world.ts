@@ -8,6 +8,7 @@ import type { HomePaths } from "../platform/paths.ts";
 import { ReadyFiles } from "../platform/ready_files.ts";
 import { RunFiles } from "../platform/run_files.ts";
 import { inheritedEnvironment } from "../process/environment.ts";
+import { MemoryGuard } from "../process/memory_guard.ts";
 import type { World } from "../process/world.ts";
 
 /** The world of one home, and the parts of it that recovery needs as well. */
@@ -24,6 +25,7 @@ export function systemWorld(paths: HomePaths): SystemWorld {
   const launcher = new Launcher(files);
   const ready = new ReadyFiles(files);
   const launches = new Burst();
+  const memory = new MemoryGuard(systemClock);
   const world: World = {
     clock: systemClock,
     random: Math.random,
@@ -39,6 +41,7 @@ export function systemWorld(paths: HomePaths): SystemWorld {
     exitOf: (runId) => launcher.exitOf(runId),
     readyFile: (runId, user) => ready.path(runId, user),
     whenReady: (runId, act) => ready.when(runId, act),
+    limitMemory: (run, bytes, exceeded) => memory.limit(run, bytes, exceeded),
     forget: (runId) => {
       launcher.forget(runId);
       ready.forget(runId);

@@ -166,10 +166,23 @@ function recycled(over: Snapshot, policy: Policy): Step {
   });
 }
 
+/** More than the kernel's age of a process may be inexact by. */
+const CLOCK_SET_MS = 2000;
+
+/**
+ * When the run in the snapshot was started, by the clock as it is now: someone may have set it since.
+ * `ageMs` is how long that is ago by the kernel's own clock, where that is known.
+ */
+export function startOf(now: Snapshot, { ageMs }: { ageMs?: number }, at: number): number {
+  const startedAt = now.startedAt ?? at;
+  const isSet = ageMs !== undefined && Math.abs(at - startedAt - ageMs) > CLOCK_SET_MS;
+  return isSet ? at - ageMs : startedAt;
+}
+
 /** The same process, under a new daemon. */
 export function adopted(
   now: Snapshot,
-  found: { run: Run; pid: number },
+  found: { run: Run; pid: number; ageMs?: number },
   at: number,
   policy: Policy,
 ): Step {
@@ -182,7 +195,7 @@ export function adopted(
       ready,
       run: found.run,
       pid: found.pid,
-      startedAt: now.startedAt ?? at,
+      startedAt: startOf(now, found, at),
     },
     [{ type: "adopt" }, ...(comesUp ? hookEffect("postStart", policy) : [])],
   ];

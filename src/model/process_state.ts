@@ -150,8 +150,13 @@ export interface Recovered {
   readonly found:
     /** The machine was booted since: nothing of the process can be left. */
     | { readonly kind: "rebooted"; readonly autostart: boolean }
-    | { readonly kind: "alive"; readonly run: Run; readonly pid: number }
-    | { readonly kind: "ended"; readonly exit: Exit; readonly random: number }
+    | { readonly kind: "alive"; readonly run: Run; readonly pid: number; readonly ageMs?: number }
+    | {
+      readonly kind: "ended";
+      readonly exit: Exit;
+      readonly random: number;
+      readonly ageMs?: number;
+    }
     /** No trace of a run: the launch had not happened, or was none under way. */
     | { readonly kind: "no_run" };
 }

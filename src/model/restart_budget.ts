@@ -14,8 +14,12 @@ const JITTER = 0.2;
  */
 export function restartDelay(policy: DelayPolicy, streak: number, random: number): number {
   const doubled = policy.restartDelayMs * 2 ** Math.min(streak, 30);
-  const ceiling = Math.max(policy.backoffMaxMs, policy.restartDelayMs);
-  return Math.round(Math.min(doubled, ceiling) * (1 - JITTER * random));
+  return Math.round(Math.min(doubled, longestDelay(policy)) * (1 - JITTER * random));
+}
+
+/** The most that a delay can be, in milliseconds. */
+export function longestDelay({ backoffMaxMs, restartDelayMs }: DelayPolicy): number {
+  return Math.max(backoffMaxMs, restartDelayMs);
 }
 
 /**

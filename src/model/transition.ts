@@ -31,11 +31,13 @@ import {
   running,
   type Step,
   stopWish,
+  startOf,
   sweepOf,
   upAgain,
   wantsReadiness,
 } from "./outcomes.ts";
 import type { HookName } from "./config_parts.ts";
+import { longestDelay } from "./restart_budget.ts";
 import type { ProcessState } from "./process_info.ts";
 import type { Effect, ProcessEvent, Run, Snapshot } from "./process_state.ts";
 
@@ -61,7 +63,7 @@ const ALIVE: Row = {
     if (found.kind === "rebooted") return afterReboot(now, found.autostart, policy);
     if (found.kind === "alive") return adopted(now, found, at, policy);
     if (found.kind === "no_run") return launch({ ...now, run: null, pid: 0 });
-    const ranForMs = Math.max(0, found.exit.at.getTime() - (now.startedAt ?? at));
+    const ranForMs = Math.max(0, found.exit.at.getTime() - startOf(now, found, at));
     return exited(now, { ...found, ranForMs }, policy);
   },
   pid_known: (now, event) => [{ ...now, pid: event.pid }, []],
@@ -88,7 +90,8 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       }
       if (now.awaiting === "dependencies") return [now, [{ type: "await_dependencies" }]];
       const ms = Math.max(0, (now.nextRestartAt ?? event.at) - event.at);
-      return [now, [{ type: "arm_delay", ms }]];
+      // The clock may have been set back.
+      return [now, [{ type: "arm_delay", ms: Math.min(ms, longestDelay(policy)) }]];
     },
     start_requested: (now, event, policy) => disarmed(freshStart(now, startReason(event), policy)),
     restart_requested: (now, event, policy) => disarmed(freshStart(now, event.reason, policy)),
@@ -152,7 +155,8 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       if (found.kind === "rebooted") return afterReboot(now, found.autostart, policy);
       const end: Effect = { type: "end", timeoutMs: policy.stopTimeoutMs };
       if (found.kind === "alive") {
-        return [{ ...now, run: found.run, pid: found.pid }, [{ type: "adopt" }, end]];
+        const startedAt = startOf(now, found, at);
+        return [{ ...now, run: found.run, pid: found.pid, startedAt }, [{ type: "adopt" }, end]];
       }
       const exit = found.kind === "ended" ? found.exit : null;
       const over = { at, exit, left: [], ranForMs: 0, random: 0 };

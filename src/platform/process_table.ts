@@ -64,6 +64,15 @@ export function recentProcessTable(): readonly ProcessRow[] {
   return recent.rows;
 }
 
+/**
+ * How long ago a process of this boot was started, in milliseconds, a second more or less, by a clock
+ * that nobody sets; undefined where the system does not tell.
+ */
+export function ageOf({ start }: Pick<ProcessRow, "start">): number | undefined {
+  if (!isLinux || start === "") return undefined;
+  return Math.max(0, Deno.osUptime() * 1000 - Number(start) * CLOCK_TICK_MS);
+}
+
 /** The user that a process runs as; -1 when it is gone. */
 export function userOf(pid: number): number {
   try {

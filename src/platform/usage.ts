@@ -48,6 +48,12 @@ export function readUsage(
   return result;
 }
 
+/** Memory of the trees below `roots`, in bytes. */
+export function memoryOfTrees(roots: readonly number[]): Map<number, number> {
+  const trees = treesOf(new Map(roots.map((root) => [root, true])), processTable());
+  return new Map([...trees].map(([root, rows]) => [root, sum(rows, (row) => row.rssBytes)]));
+}
+
 /** The members of each tree without its root: the group that it leads, and descendants that left it. */
 export function treesOf(
   roots: ReadonlyMap<number, unknown>,

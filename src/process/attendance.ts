@@ -8,25 +8,42 @@ import { watchFiles } from "./watch/file_watch.ts";
 import { HealthMonitor } from "./health_monitor.ts";
 import { awaitReadiness } from "./readiness.ts";
 
+/**
+ * What goes along with a run where its configuration asks for it: with one that was launched, and with
+ * one that an earlier daemon launched.
+ */
+export const ATTENDANTS: Readonly<Record<string, (process: Attended) => Attendant | undefined>> = {
+  readiness: (process) => {
+    const isAwaited = !process.snapshot.ready && wantsReadiness(process.config);
+    return isAwaited ? awaitReadiness(process) : undefined;
+  },
+  healthCheck: (process) => {
+    const { healthCheck } = process.config;
+    return healthCheck && new HealthMonitor(process, healthCheck);
+  },
+  watch: (process) => process.config.watch?.enabled ? watchSources(process) : undefined,
+  maxAge: (process) => {
+    const { maxAgeMs } = process.config;
+    return maxAgeMs === undefined ? undefined : limitAge(process, maxAgeMs);
+  },
+  maxMemory: (process) => {
+    const { maxMemoryBytes } = process.config;
+    return maxMemoryBytes === undefined ? undefined : limitMemory(process, maxMemoryBytes);
+  },
+};
+
 /** The attendants of one run. */
 export class Attendance implements Attendant {
-  readonly #attendants: Attendant[] = [];
-  readonly #health: HealthMonitor | undefined;
+  readonly #attendants: readonly Attendant[];
 
   constructor(process: Attended) {
-    const { config, snapshot } = process;
-    if (!snapshot.ready && wantsReadiness(config)) this.#attendants.push(awaitReadiness(process));
-    if (config.healthCheck !== undefined) {
-      this.#health = new HealthMonitor(process, config.healthCheck);
-      this.#attendants.push(this.#health);
-    }
-    if (config.watch?.enabled) this.#attendants.push(watchSources(process));
-    if (config.maxAgeMs !== undefined) this.#attendants.push(limitAge(process, config.maxAgeMs));
+    this.#attendants = Object.values(ATTENDANTS).flatMap((begin) => begin(process) ?? []);
   }
 
   /** What the health checks say. */
   get health(): "unknown" | "healthy" | "unhealthy" {
-    return (this.#health?.record ?? UNKNOWN_HEALTH).health;
+    const monitor = this.#attendants.find((attendant) => attendant instanceof HealthMonitor);
+    return (monitor?.record ?? UNKNOWN_HEALTH).health;
   }
 
   stop(): void {
@@ -55,5 +72,16 @@ function limitAge(process: Attended, maxAgeMs: number): Attendant {
     left,
     () => process.post({ type: "recycle_requested", attempt, reason: "reached its max_age" }),
   );
+  return { stop };
+}
+
+/** The whole tree counts; one that is not up yet is left to come up. */
+function limitMemory(process: Attended, limit: number): Attendant {
+  const { attempt, run, world } = process;
+  const stop = world.limitMemory(run, limit, (bytes) => {
+    if (!process.snapshot.ready) return;
+    const reason = `memory ${bytes} bytes, more than its max_memory of ${limit}`;
+    process.post({ type: "recycle_requested", attempt, reason });
+  });
   return { stop };
 }

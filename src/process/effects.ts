@@ -58,6 +58,7 @@ export class Effects {
         this.#launching = this.#launch(attempt).finally(() => this.#launching = undefined);
         return;
       case "adopt":
+        this.journal.outputFrom = this.#process.snapshot.run?.outputFrom;
         return this.#run.adopt(attempt);
       case "end":
         return this.#run.endOrHurry(attempt, effect.timeoutMs, () => this.#giveUpLaunch());

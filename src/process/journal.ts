@@ -40,7 +40,7 @@ export class Journal {
 
   /**
    * Where the output of the last run begins in the logs of standard output and error; undefined when
-   * none began under this daemon's eyes.
+   * this daemon has neither launched nor adopted one.
    */
   outputFrom: readonly [stdout: number, stderr: number] | undefined;
 

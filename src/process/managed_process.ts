@@ -158,11 +158,6 @@ export class ManagedProcess {
     void this.#effects.hook("postRestart");
   }
 
-  /** Replaces it, as a restart of the supervisor's own. */
-  recycle(reason: string): void {
-    this.post({ type: "recycle_requested", attempt: this.#snapshot.attempt, reason });
-  }
-
   /** Gives it another name, and its logs with it; what runs writes on into them. */
   rename(name: string): void {
     this.#effects.moveLogs(name);

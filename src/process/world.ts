@@ -34,6 +34,8 @@ export interface World {
   readyFile(runId: string, user?: ReadyUser): string;
   /** Calls `act` when the app has done so; returns its undoing. */
   whenReady(runId: string, act: () => void): Cancel;
+  /** Calls `exceeded` whenever the run is seen to use more memory; returns its undoing. */
+  limitMemory(run: Run, bytes: number, exceeded: (bytes: number) => void): Cancel;
   /** Drops the traces of a run that is over and recorded. */
   forget(runId: string): void;
   /** Signals the app alone; false when it has ended. */

@@ -9,8 +9,8 @@ export class Attempts {
   readonly #now: () => number;
   readonly #failures = new Map<string, number[]>();
 
-  /** `now` gives milliseconds. */
-  constructor(now: () => number = Date.now) {
+  /** `now` gives steady milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 

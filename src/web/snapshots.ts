@@ -27,7 +27,7 @@ export interface SnapshotOptions {
   readonly list: () => Promise<unknown>;
   /** Milliseconds that a list may be old when nothing is known to have changed; 0: always a new one. */
   readonly maxAgeMs: number;
-  /** Milliseconds; default: the wall clock. */
+  /** Steady milliseconds. */
   readonly now?: () => number;
 }
 
@@ -40,7 +40,7 @@ export class Snapshots {
 
   constructor(options: SnapshotOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Something changed: what was built is not given out any more. */
@@ -70,7 +70,7 @@ export class Snapshots {
     return JSON.stringify({
       type: "process_list",
       processes: processes.map(itemOf),
-      timestamp: Math.floor(this.#now() / 1000),
+      timestamp: Math.floor(Date.now() / 1000),
     });
   }
 }

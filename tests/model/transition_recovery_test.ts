@@ -177,3 +177,21 @@ Deno.test("transition() does not count an earlier run as part of one that is fou
   const { now } = play(first, [recovered({ kind: "ended", exit, random: 0 }, NOON + hours + 5000)]);
   assert(now.ranMs - hours <= 5000, `${now.ranMs - hours} ms counted for a run of 100 ms`);
 });
+
+Deno.test("transition() waits no longer than backoff_max when the clock was set back meanwhile", () => {
+  const waiting = play(inState("running"), [exited(1, 1)]).now;
+  const at = NOON - 86_400_000;
+  const { effects } = play(waiting, [recovered(NO_RUN, at)], policy({ backoffMaxMs: 7000 }));
+  assertEquals(effects.at(-1), { type: "arm_delay", ms: 7000 });
+});
+
+Deno.test("transition() goes by the kernel's age of a run when the clock was set meanwhile", () => {
+  for (const set of [86_400_000, -86_400_000]) {
+    const at = NOON + 10_000 + set;
+    const alive = play(inState("running"), [recovered({ ...ALIVE, ageMs: 10_000 }, at)]);
+    assertEquals(alive.now.startedAt, at - 10_000);
+    const exit = { code: 1, signal: null, at: new Date(at - 4000) };
+    const found = { kind: "ended", exit, random: 0, ageMs: 10_000 } as const;
+    assertEquals(play(inState("running"), [recovered(found, at)]).now.ranMs, 6000);
+  }
+});

@@ -129,6 +129,14 @@ export class FakeWorld implements World {
     this.#ready.get(this.child.run.runId)?.();
   }
 
+  /** Called with what the newest child uses, as far as its memory is limited. */
+  useMemory: (bytes: number) => void = () => {};
+
+  limitMemory(_run: Run, limit: number, exceeded: (bytes: number) => void): () => void {
+    this.useMemory = (bytes) => bytes > limit && exceeded(bytes);
+    return () => this.useMemory = () => {};
+  }
+
   forget(): void {}
 
   signal(run: Run, _pid: number, signal: SignalName): boolean {

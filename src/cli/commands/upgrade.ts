@@ -118,8 +118,8 @@ async function restarted(
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<boolean> {
-  const deadline = Date.now() + PATIENCE_MS;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (performance.now() < deadline) {
     try {
       if (await condition()) return true;
     } catch {

@@ -22,9 +22,9 @@ export function runsByHand(home: string): boolean {
 /** Ends that daemon without its apps. Throws `daemon_hangs`, and `timeout` when it stays. */
 export async function handOver(home: string): Promise<void> {
   await new DaemonClient(home, () => {}).call("release");
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = performance.now() + PATIENCE_MS;
   while (!isFree(pathsIn(home).lock)) {
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new ProcsupError("timeout", `The daemon does not let go of "${home}"`, {
         hint: `procsup doctor${homeFlag(home)}`,
       });

@@ -38,8 +38,8 @@ export async function install(context: CommandContext, unit: Unit): Promise<numb
 
 /** Not every service manager knows when a service is ready, and has waited for it. */
 async function untilAnswers(home: string): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (performance.now() < deadline) {
     if (await answers(home)) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

@@ -1,0 +1,41 @@
+/** Supervisors that follow each other while somebody sets the clock. */
+
+import { assert, assertEquals } from "@std/assert";
+import { TestManager } from "../support/test_manager.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Sets the clock of this program alone. */
+function setClock(byMs: number): Disposable {
+  const { now } = Date;
+  Date.now = () => now() + byMs;
+  return { [Symbol.dispose]: () => void (Date.now = now) };
+}
+
+Deno.test("a restart that is due comes although the clock was set back a day", async () => {
+  await using test = await TestManager.open();
+  const backoff = { restart_delay: "1s", backoff_max: "1s" };
+  await test.script("app", "exit 1", backoff, { wait: false });
+  await test.until("app", "waiting");
+  test.release();
+  using _ = setClock(-DAY_MS);
+  await test.reopen();
+  await waitFor(() => test.info("app").restarts > 0, { what: "the restart" });
+});
+
+Deno.test({
+  name: "an app is as old as it is although the clock was set forward a day",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using test = await TestManager.open();
+    const { pid } = await test.script("app", "exec sleep 1000", { max_age: "1h" });
+    test.release();
+    using _ = setClock(DAY_MS);
+    await test.reopen();
+    await waitFor(() => test.info("app").uptimeMs > 0);
+    assert(test.info("app").uptimeMs < 60_000, `${test.info("app").uptimeMs} ms`);
+    const { state, restarts, pid: now } = test.info("app");
+    assertEquals([state, restarts, now], ["running", 0, pid]);
+  },
+});
