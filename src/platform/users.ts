@@ -1,5 +1,6 @@
 /** Users and groups of this machine. */
 
+import { systemProgram } from "./as_user.ts";
 import { readFileIfAny } from "./atomic_file.ts";
 
 /** A user as the system knows it. */
@@ -38,8 +39,10 @@ function findRow(database: "passwd" | "group", key: string | number): string[] |
 
 /** Users of a directory service are in no file. */
 function getent(database: string, key: string): string[] | undefined {
+  const program = systemProgram("getent");
+  if (program === undefined) return undefined;
   try {
-    const { stdout, success } = new Deno.Command("getent", {
+    const { stdout, success } = new Deno.Command(program, {
       args: ["--", database, key],
       stdin: "null",
       stderr: "null",
