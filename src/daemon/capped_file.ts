@@ -1,19 +1,19 @@
 /** A file of lines that does not grow for ever. */
 
-/** Appends each line at once, and keeps one older file, called `.1`. The file is the user's alone. */
+/**
+ * Appends each line at once, and keeps one older file, called `.1`. The file is the user's alone, and
+ * made again where somebody removed it. Never throws: a full disk must not end the supervising.
+ */
 export class CappedFile implements Disposable {
   readonly #path: string;
   readonly #maxBytes: number;
   readonly #encoder = new TextEncoder();
-  #file: Deno.FsFile;
-  #size: number;
+  #file: Deno.FsFile | undefined;
+  #size = 0;
 
-  /** Opens it, and makes it where it is not there. Throws as the system does. */
   constructor(path: string, maxBytes: number) {
     this.#path = path;
     this.#maxBytes = maxBytes;
-    this.#file = open(path);
-    this.#size = this.#file.statSync().size;
   }
 
   /** Appends a value as a line of JSON, which keeps a foreign text from looking like lines of ours. */
@@ -21,24 +21,29 @@ export class CappedFile implements Disposable {
     const line = this.#encoder.encode(`${JSON.stringify(value)}\n`);
     try {
       if (this.#size + line.length > this.#maxBytes) this.#rotate();
-      this.#size += this.#file.writeSync(line);
+      this.#size += this.#opened().writeSync(line);
     } catch {
-      // A full disk must not end the supervising.
+      // The next line may find room.
     }
   }
 
   [Symbol.dispose](): void {
-    this.#file.close();
+    this.#file?.close();
+    this.#file = undefined;
+  }
+
+  #opened(): Deno.FsFile {
+    if (this.#file?.statSync().nlink === 0) this[Symbol.dispose]();
+    if (this.#file === undefined) {
+      this.#file = Deno.openSync(this.#path, { append: true, create: true, mode: 0o600 });
+      this.#size = this.#file.statSync().size;
+    }
+    return this.#file;
   }
 
   #rotate(): void {
-    Deno.renameSync(this.#path, `${this.#path}.1`);
-    this.#file.close();
-    this.#file = open(this.#path);
+    this[Symbol.dispose]();
     this.#size = 0;
+    Deno.renameSync(this.#path, `${this.#path}.1`);
   }
-}
-
-function open(path: string): Deno.FsFile {
-  return Deno.openSync(path, { append: true, create: true, mode: 0o600 });
 }

@@ -197,6 +197,8 @@ export class ConfigFiles {
       if (wanted[name] !== undefined) settings[name] = applied.files;
     }
     const whole = only === undefined ? applied : last ?? applied;
-    writeMemory(this.#path, { last: whole, origins, settings });
+    this.#fleet.registry.writes.attempt("the memory of the configuration files", () => {
+      writeMemory(this.#path, { last: whole, origins, settings });
+    });
   }
 }

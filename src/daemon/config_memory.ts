@@ -1,6 +1,6 @@
 /** What the daemon remembers of the configuration files that were applied. */
 
-import { readFileIfAny, replaceFile } from "../platform/atomic_file.ts";
+import { readState, writeState } from "../platform/state_file.ts";
 import type { SettingName } from "../protocol/actions.ts";
 
 /** Where a process came from. */
@@ -29,19 +29,22 @@ export interface ConfigMemory {
 
 const NOTHING: ConfigMemory = { last: undefined, origins: new Map(), settings: {} };
 
-/** Reads it; a file that cannot be understood is as good as none. */
+/** Reads it; a file that is damaged is set aside. */
 export function readMemory(path: string): ConfigMemory {
-  try {
-    const { version, last, origins, settings = {} } = JSON.parse(readFileIfAny(path) ?? "{}");
-    if (version !== 1) return NOTHING;
+  const { value = NOTHING } = readState(path, (value): ConfigMemory => {
+    const { version, last, origins, settings } = value as MemoryFile;
+    if (version !== 1) throw new Error(`unknown version ${JSON.stringify(version)}`);
     return { last, origins: new Map(Object.entries(origins)), settings };
-  } catch {
-    return NOTHING;
-  }
+  });
+  return value;
 }
 
 /** Writes it; the file is the user's alone. */
 export function writeMemory(path: string, { last, origins, settings }: ConfigMemory): void {
-  const text = JSON.stringify({ version: 1, last, origins: Object.fromEntries(origins), settings });
-  replaceFile(path, text);
+  writeState(path, { version: 1, last, origins: Object.fromEntries(origins), settings });
+}
+
+interface MemoryFile extends Pick<ConfigMemory, "last" | "settings"> {
+  readonly version: number;
+  readonly origins: Readonly<Record<string, Origin>>;
 }

@@ -4,7 +4,7 @@ import { messageOf } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import { halt } from "../manager/halt.ts";
 import { openSupervisor, type Supervisor } from "../manager/supervisor.ts";
-import { recordDaemon, refuseNewerState } from "../platform/daemon_record.ts";
+import { recordDaemon, recordPath, refuseNewerState } from "../platform/daemon_record.ts";
 import { giveBackMemory } from "../platform/memory.ts";
 import { type HomePaths, prepareHome } from "../platform/paths.ts";
 import { everythingEnds, startedBy } from "../platform/service_manager.ts";
@@ -19,6 +19,7 @@ import { Quiet } from "./quiet.ts";
 import { Service, watchdogMs } from "./service.ts";
 import { Settings } from "./settings.ts";
 import { serveSocket } from "./socket.ts";
+import { StandingFiles } from "./standing_files.ts";
 import { Token } from "./token.ts";
 import { webBackend, webMounts } from "./web_backend.ts";
 import { WebListener } from "./web_listener.ts";
@@ -54,15 +55,18 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     journal.record(change);
     tellEarly?.(change);
   };
+  const ended = Promise.withResolvers<"asked" | "signalled" | "lost">();
+  const standing: { files?: StandingFiles } = {};
   // The lock comes before the log: a second daemon must not touch the first one's.
   const manager = await openSupervisor({
     ...{ logDir: options.home, warn, onNews },
+    onHomeChanged: () => standing.files?.look(),
+    onHomeLost: () => ended.resolve("lost"),
   });
   using opened = new DaemonLog(paths.daemonLog);
   log.current = opened;
   for (const message of early) opened.warn(message);
 
-  const ended = Promise.withResolvers<"asked" | "signalled">();
   using _signals = onSignals(["SIGTERM", "SIGINT"], () => ended.resolve("signalled"));
   using _errors = keepRunning((message) => warn(message));
   const endDaemon = () => queueMicrotask(() => ended.resolve("asked"));
@@ -76,7 +80,13 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     const web = /^[^/]*\/\/[^/]*\/(?:api\/v\d|livez$|metrics$|openapi\.json$)/.test(request.url);
     return web ? context.web.fetch(request) : app.fetch(request);
   });
-  recordDaemon(paths.home, VERSION, PROTOCOL);
+  const recordSelf = () => recordDaemon(paths.home, VERSION, PROTOCOL);
+  manager.fleet.registry.writes.attempt("the record of the daemon", recordSelf);
+  standing.files = new StandingFiles([
+    { path: paths.socket, what: "socket", putBack: () => server.putBack() },
+    { path: paths.token, what: "token", putBack: () => context.token.putBack() },
+    { path: recordPath(paths.home), what: "record of the daemon", putBack: recordSelf },
+  ], warn);
   void webhooks.resume(manager.fleet);
   void context.web.resume();
   opened.info(`Daemon ${VERSION} runs as pid ${Deno.pid}, ${manager.list().length} processes`);
@@ -96,7 +106,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     opened.info("Daemon ends; apps that are up stay up");
     service.stopping();
   }
-  await Promise.all([server.close(), context.web.close(), webhooks.close()]);
+  await Promise.all([server.close(why !== "lost"), context.web.close(), webhooks.close()]);
   manager.release();
   return 0;
 }

@@ -22,22 +22,16 @@ export interface JournalQuery {
 /** Writes the news down as they happen, and reads them again. Made before the home is locked. */
 export class EventJournal implements Disposable {
   readonly #path: string;
-  #file: CappedFile | undefined;
+  readonly #file: CappedFile;
 
   constructor(path: string) {
     this.#path = path;
+    this.#file = new CappedFile(path, MAX_BYTES);
   }
 
   /** Writes one piece of news down. The first one opens the file. Never throws. */
   readonly record = (change: ProcessChange): void => {
-    if (PASSING.has(change.type)) return;
-    try {
-      this.#file ??= new CappedFile(this.#path, MAX_BYTES);
-    } catch {
-      // Without a journal there is still something to supervise.
-      return;
-    }
-    this.#file.append(changeJson(change));
+    if (!PASSING.has(change.type)) this.#file.append(changeJson(change));
   };
 
   /** What was written down, the oldest first. */
@@ -57,7 +51,7 @@ export class EventJournal implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#file?.[Symbol.dispose]();
+    this.#file[Symbol.dispose]();
   }
 }
 
@@ -72,10 +66,11 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   yield* file.readable.pipeThrough(lineStream());
 }
 
-/** A line that a full disk cut off is passed over. */
+/** A line that a full disk cut off, or that was damaged, is passed over. */
 function parsed(line: string): ChangeJson | undefined {
   try {
-    return JSON.parse(line);
+    const change = JSON.parse(line);
+    return typeof change.name === "string" && typeof change.at === "string" ? change : undefined;
   } catch {
     return undefined;
   }

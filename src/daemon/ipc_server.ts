@@ -99,13 +99,17 @@ function hookOrigin(header: string | undefined): HookOrigin | undefined {
 /** Who asks, when they may: the daemon's own token, or a named one by its role. */
 async function authorize(
   c: Context,
-  { web: { gatekeeper } }: ActionContext,
+  { web: { gatekeeper }, token }: ActionContext,
   action: string,
   payload?: unknown,
 ): Promise<Principal> {
   const authorization = c.req.header("authorization");
   const principal = await gatekeeper.identify({
     ...{ authorization, cookie: undefined, address: "socket" },
+  }).catch((error) => {
+    // A command reads the token from the file, which may be damaged: the next one finds it whole.
+    token.putBackIfPossible();
+    throw error;
   });
   // What there is not nobody may do, and is told so.
   const isKnown = ACTION_NAMES.has(action) || action === "events";

@@ -6,37 +6,52 @@ import { sleep } from "../platform/clock.ts";
 
 /** A server on the home's socket. */
 export interface SocketServer {
+  /** Puts the socket back in its place. Connections that stand go on. */
+  putBack(): void;
   /**
-   * Takes no more requests, gives those under way a moment and removes the socket. Only while the
-   * lock is held. A stream that a client keeps open ends with the process.
+   * Takes no more requests and gives those under way a moment. A stream that a client keeps open ends
+   * with the process. `removeSocket`: only while the lock is held.
    */
-  close(): Promise<void>;
+  close(removeSocket: boolean): Promise<void>;
 }
 
 /** How long requests under way may take when the server closes. */
 const CLOSE_PATIENCE_MS = 300;
 
-/**
- * Serves on the home's socket. It is bound beside its place, made private and renamed over whatever a
- * killed daemon left there: a closing server unlinks the path it was bound to, not this one.
- */
+/** Sockets bound so far, for names of their own. */
+let bound = 0;
+
+/** Serves on the home's socket. */
 export function serveSocket(
   paths: HomePaths,
   handler: (request: Request) => Response | Promise<Response>,
 ): SocketServer {
-  const bound = `${paths.home}/sock.${Deno.pid}`;
-  removeFile(bound);
-  const server = Deno.serve({
-    transport: "unix",
-    path: bound,
-    onListen: () => {},
-  }, handler);
-  Deno.chmodSync(bound, 0o600);
-  Deno.renameSync(bound, paths.socket);
+  let server = bind(paths, handler);
   return {
-    async close() {
-      removeFile(paths.socket);
+    putBack() {
+      const before = server;
+      server = bind(paths, handler);
+      void before.shutdown();
+    },
+    async close(removeSocket) {
+      if (removeSocket) removeFile(paths.socket);
       await Promise.race([server.shutdown(), sleep(CLOSE_PATIENCE_MS)]);
     },
   };
+}
+
+/**
+ * Binds beside the place of the socket, makes it private and renames it over whatever a killed daemon
+ * left there: a closing server unlinks the path it was bound to, not this one.
+ */
+function bind(
+  paths: HomePaths,
+  handler: (request: Request) => Response | Promise<Response>,
+): Deno.HttpServer {
+  const path = `${paths.home}/sock.${Deno.pid}.${bound++}`;
+  removeFile(path);
+  const server = Deno.serve({ transport: "unix", path, onListen: () => {} }, handler);
+  Deno.chmodSync(path, 0o600);
+  Deno.renameSync(path, paths.socket);
+  return server;
 }

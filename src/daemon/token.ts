@@ -1,7 +1,9 @@
 /** The secret that every request but `ping` must carry. */
 
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { sameText } from "../model/same_text.ts";
 import { replaceFile } from "../platform/atomic_file.ts";
+import { lstatIfAny } from "../platform/stat.ts";
 
 const TOKEN = /^[0-9a-f]{64}$/;
 
@@ -27,6 +29,22 @@ export class Token {
     return this.#value;
   }
 
+  /** Writes the file again. Returns false when it holds the token as it should. */
+  putBack(): boolean {
+    if (existing(this.#path) === this.#value) return false;
+    replaceFile(this.#path, `${this.#value}\n`);
+    return true;
+  }
+
+  /** The same, without a word where that fails. */
+  putBackIfPossible(): void {
+    try {
+      this.putBack();
+    } catch {
+      // The look after the files of the home says why.
+    }
+  }
+
   /** Whether an `Authorization` header carries the token. Takes as long for a near miss as for a far one. */
   accepts(header: string | undefined): boolean {
     const given = header?.match(/^Bearer (.+)$/i)?.[1] ?? "";
@@ -34,13 +52,16 @@ export class Token {
   }
 }
 
+/** Undefined where there is no token to go on with. Throws `home_unusable` when the file cannot be read. */
 function existing(path: string): string | undefined {
   try {
-    if (Deno.lstatSync(path).isSymlink) return undefined;
+    if (lstatIfAny(path)?.isFile !== true) return undefined;
     Deno.chmodSync(path, 0o600);
     const text = Deno.readTextFileSync(path).trim();
     return TOKEN.test(text) ? text : undefined;
-  } catch {
-    return undefined;
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotFound) return undefined;
+    const message = `Cannot read the token "${path}": ${messageOf(cause).split(":")[0]}`;
+    throw new ProcsupError("home_unusable", message, { cause });
   }
 }

@@ -60,7 +60,7 @@ export class WebListener {
 
   constructor(parts: WebListenerParts) {
     this.#parts = parts;
-    this.tokens = new NamedTokens(parts.paths.tokens);
+    this.tokens = new NamedTokens(parts.paths.tokens, parts.warn);
     this.gatekeeper = new Gatekeeper({
       isOwner: (authorization) => parts.token.accepts(authorization),
       tokens: this.tokens,

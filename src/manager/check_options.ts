@@ -8,7 +8,9 @@ import { quote } from "../model/quote.ts";
 import type { LogOptions, SupervisorConfig } from "./manager_options.ts";
 import { wireDefaults } from "./wire_defaults.ts";
 
-const KEYS: readonly (keyof SupervisorConfig)[] = ["logDir", "defaults", "warn", "onNews"];
+const KEYS: readonly (keyof SupervisorConfig)[] = [
+  ...["logDir", "defaults", "warn", "onNews", "onHomeChanged", "onHomeLost"] as const,
+];
 const DEFAULTS: readonly (keyof ProcessDefaults)[] = [
   "restartPolicy",
   "maxRestarts",

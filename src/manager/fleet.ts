@@ -23,7 +23,6 @@ import { fetchSecrets } from "../process/secrets.ts";
 import { inWaves, isJob, type Outcome, reversed, runBulk, runWaves, withoutJobs } from "./bulk.ts";
 import { EventHub } from "./event_hub.ts";
 import { LogKeeper } from "./log_keeper.ts";
-import { Records } from "./records.ts";
 import { Registry, type Warn } from "./registry.ts";
 import {
   oneConfig,
@@ -58,7 +57,7 @@ export class Fleet {
     this.#paths = paths;
     this.#defaults = defaults;
     this.#usage = new UsageSampler(world.clock);
-    this.registry = new Registry(world, new Records(paths.records), this.#hub, warn);
+    this.registry = new Registry({ world, paths, hub: this.#hub, warn });
     this.logs = new LogKeeper({
       clock: world.clock,
       list: () => this.registry.list(),
@@ -69,6 +68,7 @@ export class Fleet {
       clock: world.clock,
       folder: paths.cron,
       list: () => this.registry.list(),
+      writes: this.registry.writes,
       warn,
     });
     this.registry.onChanged = (process, before) => this.scheduler.changed(process, before);
@@ -274,7 +274,7 @@ export class Fleet {
     this.#closing = true;
     this.scheduler.close();
     void this.logs.close();
-    this.registry.recordRest();
+    this.registry.close();
     for (const process of this.registry.list()) process.release();
     this.#hub.close();
   }

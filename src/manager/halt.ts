@@ -1,6 +1,6 @@
 /** The end of a machine, or of a user's session: all is stopped, and comes back with the next daemon. */
 
-import { replaceFile } from "../platform/atomic_file.ts";
+import { writeState } from "../platform/state_file.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { Outcome } from "./bulk.ts";
 import type { Fleet } from "./fleet.ts";
@@ -15,6 +15,6 @@ export const HALTED = "halted";
  */
 export async function halt(fleet: Fleet, paths: HomePaths): Promise<Outcome[]> {
   fleet.registry.freeze();
-  replaceFile(paths.boot, HALTED);
+  writeState(paths.boot, HALTED);
   return await fleet.shutDown();
 }

@@ -12,12 +12,13 @@ import { logStream } from "../logs/follow_log.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { notPermitted, refuseMissingPermissions } from "../platform/permissions.ts";
-import { type HomePaths, inWorkingDirectory } from "../platform/paths.ts";
+import { inWorkingDirectory } from "../platform/paths.ts";
 import { unlessAborted } from "./abandon.ts";
 import { type Outcome, throwFirst } from "./bulk.ts";
 import { checkedConfig, checkLogOptions } from "./check_options.ts";
 import { throwFailedStart } from "./failed_start.ts";
 import { Fleet } from "./fleet.ts";
+import { guardHome } from "./guard_home.ts";
 import { lastWords } from "./last_words.ts";
 import type {
   CallOptions,
@@ -33,7 +34,7 @@ import type {
 import { recoverHome } from "./recovery.ts";
 import { resurrect, type Resurrected, saveState } from "./saved_state.ts";
 import { type SystemWorld, systemWorld } from "./system_world.ts";
-import { takeHome } from "./take_home.ts";
+import { takeHome, type TakenHome } from "./take_home.ts";
 
 /** Every verb by target, on one or many processes. Not exported by the library. */
 export let fleetOf: (manager: Manager) => Fleet;
@@ -45,8 +46,8 @@ export let fleetOf: (manager: Manager) => Fleet;
  */
 export class Manager implements AsyncDisposable {
   readonly #fleet: Fleet;
-  readonly #paths: HomePaths;
-  readonly #lock: Disposable;
+  readonly #home: TakenHome;
+  readonly #warn: (message: string) => void;
   readonly #system: SystemWorld;
   #closing: Promise<void> | undefined;
 
@@ -54,11 +55,11 @@ export class Manager implements AsyncDisposable {
     fleetOf = (manager) => manager.#fleet;
   }
 
-  private constructor(paths: HomePaths, lock: Disposable, config: ManagerConfig) {
-    this.#paths = paths;
-    this.#lock = lock;
-    this.#system = systemWorld(paths);
-    this.#fleet = new Fleet(this.#system.world, paths, config.defaults ?? {}, config.warn);
+  private constructor(home: TakenHome, { defaults = {}, warn = () => {} }: ManagerConfig) {
+    this.#home = home;
+    this.#warn = warn;
+    this.#system = systemWorld(home.paths);
+    this.#fleet = new Fleet(this.#system.world, home.paths, defaults, warn);
   }
 
   /**
@@ -210,18 +211,16 @@ export class Manager implements AsyncDisposable {
    * `home_unusable` when it cannot be written.
    */
   async save({ allowEmpty = false, signal }: SaveOptions = {}): Promise<number> {
-    return await unlessAborted(signal, async () => {
-      const processes = this.#live.registry.list();
-      await saveState(this.#paths.saved, processes, allowEmpty);
-      return processes.length;
-    });
+    const how = { allowEmpty, warn: this.#warn };
+    const save = () => saveState(this.#home.paths.saved, this.#live.registry.list(), how);
+    return await unlessAborted(signal, () => Promise.resolve(save()));
   }
 
   /** Brings back the saved processes that are not here, and starts those that were up. */
   async resurrect({ signal }: CallOptions = {}): Promise<Resurrected> {
     return await unlessAborted(signal, async () => {
       const { registry, scheduler } = this.#live;
-      const resurrected = await resurrect(registry, this.#paths.saved, () => void this.#live);
+      const resurrected = await resurrect(registry, this.#home.paths.saved, () => void this.#live);
       await scheduler.sync();
       return resurrected;
     });
@@ -247,7 +246,7 @@ export class Manager implements AsyncDisposable {
     this.#system.launcher.close();
     this.#system.files.close();
     this.#system.ready.close();
-    this.#lock[Symbol.dispose]();
+    this.#home[Symbol.dispose]();
   }
 
   /** The fleet of a manager that is not closed. */
@@ -269,17 +268,19 @@ export class Manager implements AsyncDisposable {
   static async #open(given: SupervisorConfig): Promise<Manager> {
     const config = checkedConfig(given);
     refuseMissingPermissions();
-    const { paths, lock } = await takeHome(config.logDir);
+    const home = await takeHome(config.logDir);
     let manager: Manager | undefined;
     try {
-      manager = new Manager(paths, lock, config);
+      manager = new Manager(home, config);
       if (config.onNews !== undefined) manager.#fleet.listen(config.onNews);
-      await recoverHome(manager.#fleet.registry, paths, manager.#system, config.warn);
+      await recoverHome(manager.#fleet, home.paths, manager.#system, manager.#warn);
       manager.#fleet.logs.start();
       await manager.#fleet.scheduler.sync();
+      const parts = { fleet: manager.#fleet, system: manager.#system, warn: manager.#warn };
+      guardHome(home, parts, { onHomeLost: () => manager!.release(), ...config });
       return manager;
     } catch (error) {
-      if (manager === undefined) lock[Symbol.dispose]();
+      if (manager === undefined) home[Symbol.dispose]();
       else manager.release();
       throw error;
     }

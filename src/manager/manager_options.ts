@@ -18,6 +18,10 @@ export interface ManagerConfig {
 export interface SupervisorConfig extends ManagerConfig {
   /** Gets all news, what is found out while opening included. */
   readonly onNews?: (change: ProcessChange) => void;
+  /** Called within a second when a file of the home was made or removed. */
+  readonly onHomeChanged?: () => void;
+  /** Called when another supervisor has taken the home; default: the manager lets go of everything. */
+  readonly onHomeLost?: () => void;
 }
 
 /** Where Go takes a context: ends the waiting, not what has begun. */

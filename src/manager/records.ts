@@ -1,152 +1,167 @@
-/**
- * One file a process: what a new daemon knows of it after the old one was killed. The first line says
- * who it is and how it is configured, each further one how it stands since. A line more costs a
- * hundredth of a file replaced, and each start makes several. Not synced to the disk: a loss of power
- * ends the processes too.
- */
+/** One file a process: what a new daemon knows of it after the old one was killed. */
 
-import { parseConfig } from "../model/config_schema.ts";
-import { wireKeys } from "../model/config_keys.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
-import type { ProcessConfig } from "../model/process_config.ts";
-import type { Exit } from "../model/process_info.ts";
-import { NEW, type Snapshot } from "../model/process_state.ts";
-import { appendToFile, removeFile, replaceFile } from "../platform/atomic_file.ts";
-import type { Identity, ManagedProcess } from "../process/managed_process.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { readFileIfAny, removeFile } from "../platform/atomic_file.ts";
+import {
+  copyOf,
+  readState,
+  removeState,
+  replaceDamaged,
+  setAside,
+  writeState,
+} from "../platform/state_file.ts";
+import {
+  parseRecordLines,
+  type ProcessRecord,
+  type Recordable,
+  RecordFile,
+  type RecordLines,
+  recordText,
+} from "./record_file.ts";
 
-/** A file that has grown beyond this is begun anew. */
-const FULL_BYTES = 32 * 1024;
-
-/** What is recorded of a process. */
-type Recordable = Pick<ManagedProcess, "identity" | "config" | "snapshot">;
-
-/** A file as this program has begun it. */
-interface Begun {
-  readonly identity: Identity;
-  readonly config: ProcessConfig;
-  bytes: number;
+/** Where records are kept. */
+export interface RecordPaths {
+  /** Folder of the record files. */
+  readonly records: string;
+  /** File of the next numeric id. */
+  readonly numericId: string;
 }
 
-/** A process as it was recorded. */
-export interface ProcessRecord {
-  readonly identity: Identity;
-  readonly config: ProcessConfig;
-  readonly snapshot: Snapshot;
+/** All records of a home, and what was wrong with them. */
+export interface FoundRecords {
+  /** By numeric id. */
+  readonly records: readonly ProcessRecord[];
+  /** For the log of the daemon. */
+  readonly problems: readonly string[];
+  /** Lowest numeric id that was never given to a process. */
+  readonly nextNumericId: number;
 }
 
 /** The records of a home. */
 export class Records {
-  readonly #folder: string;
-  readonly #begun = new Map<string, Begun>();
+  readonly #paths: RecordPaths;
+  readonly #files = new Map<string, { readonly file: RecordFile; readonly copy: RecordFile }>();
+  /** Number of the newest line of all files. */
+  #number = 0;
+  #keptNumericId = 0;
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  constructor(paths: RecordPaths) {
+    this.#paths = paths;
   }
 
   /** Puts a process on record. Throws what the file system throws. */
   write(process: Recordable): void {
-    const { identity, config, snapshot } = process;
-    const path = this.#path(identity.id);
-    const begun = this.#begun.get(identity.id);
-    const same = begun?.identity === identity && begun.config === config;
-    if (same && begun.bytes < FULL_BYTES) {
-      // The newline comes first: half a line of a full disk spoils none but itself.
-      const line = `\n${JSON.stringify({ snapshot })}`;
-      begun.bytes += line.length;
-      if (appendToFile(path, line)) return;
-    }
-    const text = recordText(process);
-    replaceFile(path, text);
-    this.#begun.set(identity.id, { identity, config, bytes: text.length });
+    this.#of(process).file.write(process, ++this.#number);
+  }
+
+  /** Puts a process on record in the copy, which may lag behind a little. */
+  writeCopy(process: Recordable): void {
+    this.#of(process).copy.write(process, this.#number);
+  }
+
+  /** Begins every file anew with its next line. */
+  beginAnew(): void {
+    this.#files.clear();
+    this.#keptNumericId = 0;
   }
 
   /** Forgets a process. */
   remove(id: string): void {
-    this.#begun.delete(id);
-    removeFile(this.#path(id));
+    this.#files.delete(id);
+    removeState(this.#path(id));
+  }
+
+  /** Keeps the lowest numeric id that was never given, for when no record holds the one before it. */
+  keepNumericId(next: number): void {
+    if (next <= this.#keptNumericId) return;
+    writeState(this.#paths.numericId, { next });
+    this.#keptNumericId = next;
   }
 
   /**
-   * All records, by numeric id. One that cannot be read is set aside as `*.unreadable`, never
-   * deleted, and named in `problems`. Throws `other_version` for what a newer program wrote.
+   * Reads all records. A damaged file is set aside, and the record is put together from what is left
+   * of it and from its copy. Throws `other_version` for what a newer program wrote.
    */
-  readAll(): { records: ProcessRecord[]; problems: string[] } {
+  readAll(): FoundRecords {
     const records: ProcessRecord[] = [];
     const problems: string[] = [];
-    for (const entry of [...Deno.readDirSync(this.#folder)]) {
-      const path = `${this.#folder}/${entry.name}`;
-      // Left by a daemon that was killed while it wrote: the file beside it is whole.
-      if (entry.name.endsWith(".tmp")) removeFile(path);
-      if (!entry.name.endsWith(".json")) continue;
-      try {
-        records.push(parseRecordFile(Deno.readTextFileSync(path)));
-      } catch (error) {
-        if (error instanceof ProcsupError && error.code === "other_version") throw error;
-        Deno.renameSync(path, `${path}.unreadable`);
-        problems.push(`Set aside unreadable record "${path}": ${messageOf(error)}`);
-      }
+    for (const id of this.#ids()) {
+      const found = this.#read(id);
+      problems.push(...found.problems);
+      if (found.record !== undefined) records.push(found.record);
     }
     records.sort((a, b) => a.identity.numericId - b.identity.numericId);
-    return { records, problems };
+    const kept = readState(this.#paths.numericId, (value) => (value as { next: number }).next);
+    this.#keptNumericId = kept.value ?? 0;
+    const nextNumericId = Math.max(
+      this.#keptNumericId,
+      ...records.map(({ identity }) => identity.numericId + 1),
+    );
+    return { records, problems: [...problems, ...kept.problems], nextNumericId };
+  }
+
+  #ids(): Set<string> {
+    const ids = new Set<string>();
+    for (const { name } of [...Deno.readDirSync(this.#paths.records)]) {
+      // Left by a daemon that was killed while it wrote: the file beside it is whole.
+      if (/\.(tmp|next)$/.test(name)) removeFile(`${this.#paths.records}/${name}`);
+      const id = /^(.+)\.json(?:\.copy)?$/.exec(name)?.[1];
+      if (id !== undefined) ids.add(id);
+    }
+    return ids;
+  }
+
+  #read(id: string): { record: ProcessRecord | undefined; problems: readonly string[] } {
+    const path = this.#path(id);
+    const file = readLines(path);
+    // The copy lags behind: it counts for nothing beside a file that is whole.
+    const isWhole = file.texts.length > 0 && file.damage.length === 0;
+    const copy = isWhole ? NOTHING : readLines(copyOf(path));
+    const texts = [...file.texts, ...copy.texts];
+    const { record, number } = isWhole ? file.lines! : parseRecordLines(texts);
+    this.#number = Math.max(this.#number, number);
+    if (isWhole) return { record, problems: [] };
+    const problems = copy.damage.map((why) => setAside(copyOf(path), why));
+    if (record !== undefined) {
+      problems.push(replaceDamaged(path, recordText(record, number), file.damage[0]));
+    } else problems.push(...file.damage.map((why) => setAside(path, why)));
+    return { record, problems };
+  }
+
+  #of({ identity: { id } }: Recordable): { readonly file: RecordFile; readonly copy: RecordFile } {
+    let files = this.#files.get(id);
+    if (files === undefined) {
+      const path = this.#path(id);
+      files = { file: new RecordFile(path), copy: new RecordFile(copyOf(path)) };
+      this.#files.set(id, files);
+    }
+    return files;
   }
 
   #path(id: string): string {
-    return `${this.#folder}/${id}.json`;
+    return `${this.#paths.records}/${id}.json`;
   }
 }
 
-/** A process as JSON text, its environment included: the file is the user's alone. */
-export function recordText({ identity, config, snapshot }: Recordable): string {
-  return JSON.stringify({ version: 1, identity, config: wireKeys(config), snapshot });
+/** A record file as it was read. */
+interface ReadFile {
+  /** Its text; empty when it cannot be read, or is not there. */
+  readonly texts: readonly string[];
+  readonly lines?: RecordLines;
+  /** The first thing that is wrong with it. */
+  readonly damage: readonly unknown[];
 }
 
-/** The opposite of `recordText()`. Throws when the text is none of ours. */
-export function parseRecord(text: string): ProcessRecord {
-  const { version, identity, config, snapshot } = JSON.parse(text);
-  refuseNewer("a record", version);
-  if (version !== 1) throw new Error(`version ${JSON.stringify(version)} is not known`);
-  if (typeof identity?.id !== "string" || typeof snapshot?.state !== "string") {
-    throw new Error("fields are missing");
-  }
-  return {
-    identity: { ...identity, createdAt: new Date(identity.createdAt) },
-    config: parseConfig(config),
-    snapshot: reviveSnapshot(snapshot),
-  };
-}
+const NOTHING: ReadFile = { texts: [], damage: [] };
 
-/** Throws `other_version` for the version of a format that is newer than the one written here. */
-export function refuseNewer(what: string, version: unknown): void {
-  if (typeof version !== "number" || version <= 1) return;
-  throw new ProcsupError(
-    "other_version",
-    `Cannot read ${what} of version ${version}: a newer procsup wrote it`,
-    { hint: "Nothing was changed. Install that version, or choose another home" },
-  );
-}
-
-/** The first line of a record file, with the last whole snapshot behind it. */
-export function parseRecordFile(text: string): ProcessRecord {
-  const [first = "", ...later] = text.split("\n");
-  const record = parseRecord(first);
-  const snapshot = later.map(snapshotOf).findLast((snapshot) => snapshot !== undefined);
-  return snapshot === undefined ? record : { ...record, snapshot };
-}
-
-/** Undefined when the line was cut short. */
-function snapshotOf(line: string): Snapshot | undefined {
+function readLines(file: string): ReadFile {
   try {
-    return reviveSnapshot(JSON.parse(line).snapshot);
-  } catch {
-    return undefined;
+    const text = readFileIfAny(file);
+    if (text === undefined) return NOTHING;
+    const lines = parseRecordLines([text]);
+    return { texts: [text], lines, damage: lines.damage.slice(0, 1) };
+  } catch (error) {
+    if (error instanceof ProcsupError && error.code === "other_version") throw error;
+    return { texts: [], damage: [error] };
   }
-}
-
-function reviveSnapshot(snapshot: Snapshot): Snapshot {
-  return { ...NEW, ...snapshot, lastExit: reviveExit(snapshot.lastExit) };
-}
-
-/** In JSON its time is a text. */
-function reviveExit(exit: Exit | null): Exit | null {
-  return exit === null ? null : { ...exit, at: new Date(exit.at) };
 }

@@ -1,6 +1,6 @@
 /** What a new daemon does about the processes of the one before it. */
 
-import { readFileIfAny, replaceFile } from "../platform/atomic_file.ts";
+import { findRuns, type FoundRun } from "../platform/found_runs.ts";
 import type { Launcher } from "../platform/launcher.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import { sendSignal, wrapperAlive } from "../platform/process_group.ts";
@@ -8,12 +8,18 @@ import { hookEventOf } from "../platform/process_environment.ts";
 import { processesByRunId } from "../platform/process_scan.ts";
 import { ageOf, processRow } from "../platform/process_table.ts";
 import type { RunFiles } from "../platform/run_files.ts";
+import { readState, writeState } from "../platform/state_file.ts";
 import type { Recovered, Run } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { inWaves, isJob } from "./bulk.ts";
+import type { Fleet } from "./fleet.ts";
 import { HALTED } from "./halt.ts";
-import { Records } from "./records.ts";
-import type { Registry, Warn } from "./registry.ts";
+import { takeUpLost } from "./lost_records.ts";
+import type { ProcessRecord } from "./record_file.ts";
+import type { FoundRecords } from "./records.ts";
+import type { Warn } from "./registry.ts";
+import type { RetriedWrites } from "./retried_writes.ts";
+import { loadState } from "./saved_state.ts";
 import type { SystemWorld } from "./system_world.ts";
 
 /** Hooks whose end is waited for by what is begun anew. */
@@ -31,19 +37,51 @@ interface Traces {
 
 /** Registers the recorded processes of a home and takes each up where the last supervisor left it. */
 export async function recoverHome(
-  registry: Registry,
+  { registry }: Fleet,
   paths: HomePaths,
-  { files, launcher }: SystemWorld,
-  warn: Warn = () => {},
+  { files, launcher, world }: SystemWorld,
+  warn: Warn,
 ): Promise<void> {
-  const { records, problems } = new Records(paths.records).readAll();
-  for (const problem of problems) warn(problem);
-  const processes = records.map((record) => registry.restore(record));
-  const boot = readFileIfAny(paths.boot);
-  const rebooted = boot !== launcher.bootId;
-  await recoverAll(processes, { files, launcher, rebooted, halted: boot === HALTED });
+  const onRecord = registry.readRecords();
+  const boot = readState(paths.boot, String);
+  const found = await lostRuns(onRecord, files, launcher.bootId);
+  const taken = takeUpLost({
+    records: onRecord.records,
+    found,
+    saved: found.length === 0 ? [] : loadState(paths.saved).records,
+    inherited: world.inherited,
+    takeNumericId: () => registry.takeNumericId(),
+  });
+  for (const problem of [...onRecord.problems, ...boot.problems, ...taken.problems]) warn(problem);
+  const processes = taken.records.map((record) => registry.restore(record));
+  if (found.length > 0) registry.recordAnew();
+  // Where it is not known, what has come to its end by itself stays there.
+  const rebooted = boot.value !== undefined && boot.value !== launcher.bootId;
+  await recoverAll(processes, { files, launcher, rebooted, halted: boot.value === HALTED });
   removeStaleRunFiles(processes, files);
-  replaceFile(paths.boot, launcher.bootId);
+  if (boot.value !== launcher.bootId) recordBoot(registry.writes, paths.boot, launcher.bootId);
+}
+
+/** Puts on record of which boot the records are. */
+export function recordBoot(writes: RetriedWrites, path: string, bootId: string): void {
+  writes.attempt("the identity of the boot", () => writeState(path, bootId));
+}
+
+/** Runs that are alive and in no record. Looked for only where a record may have been lost. */
+async function lostRuns(
+  { records, problems }: FoundRecords,
+  files: RunFiles,
+  bootId: string,
+): Promise<FoundRun[]> {
+  const known = new Set(records.flatMap(runIdsOf));
+  const mayBeLost = records.length === 0 || problems.length > 0 ||
+    [...files.list()].some((runId) => !known.has(runId));
+  return mayBeLost ? await findRuns(files, bootId, known) : [];
+}
+
+function runIdsOf({ snapshot }: Pick<ProcessRecord, "snapshot">): string[] {
+  const { run, successor, leftovers } = snapshot;
+  return [run, successor, ...leftovers].flatMap((one) => one === null ? [] : [one.runId]);
 }
 
 /** Takes up every process where the earlier daemon left it: adopted, ended, or never launched. */
@@ -78,7 +116,7 @@ function endBrokenOff(hookPids: readonly number[]): void {
 
 /** Removes what runs of lost records left in the run folder. */
 function removeStaleRunFiles(processes: readonly ManagedProcess[], files: RunFiles): void {
-  const known = new Set(processes.map(({ snapshot }) => snapshot.run?.runId));
+  const known = new Set(processes.flatMap(runIdsOf));
   for (const runId of files.list()) if (!known.has(runId)) files.remove(runId);
 }
 

@@ -11,42 +11,47 @@ import { RestartTally } from "../model/restart_tally.ts";
 import { startWaves } from "../model/start_order.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
-import type { Cancel } from "../platform/clock.ts";
 import type { World } from "../process/world.ts";
 import { awaitDependencies } from "./dependencies.ts";
 import { ordered } from "./bulk.ts";
 import type { EventHub } from "./event_hub.ts";
-import type { ProcessRecord, Records } from "./records.ts";
+import type { ProcessRecord } from "./record_file.ts";
+import { Recorder } from "./recorder.ts";
+import { type FoundRecords, type RecordPaths, Records } from "./records.ts";
+import { RetriedWrites } from "./retried_writes.ts";
 
 /** Where the registry's own troubles go. */
 export type Warn = (message: string) => void;
-
-/** How long a record may be put off: a start makes several changes in one breath. */
-const SOON_MS = 5;
 
 /** All processes of a manager. */
 export class Registry implements Observer {
   readonly #processes = new Map<string, ManagedProcess>();
   readonly #world: World;
   readonly #records: Records;
+  /** Writes of the home that the disk refused. */
+  readonly writes: RetriedWrites;
+  readonly #recorder: Recorder;
   readonly #hub: EventHub;
   readonly #warn: Warn;
-  /** Changes that are to be recorded soon, and the timer for them. */
-  readonly #unrecorded = new Set<ManagedProcess>();
-  #flush: Cancel | undefined;
   readonly #restarts = new RestartTally();
   #nextNumericId = 0;
-  #frozen = false;
   /** Called when a process has come to run. */
   onRunning: (process: ManagedProcess) => void = () => {};
   /** Called when the snapshot of a process has changed. */
   onChanged: (process: ManagedProcess, before: Snapshot) => void = () => {};
 
-  constructor(world: World, records: Records, hub: EventHub, warn: Warn) {
+  constructor(
+    { world, paths, hub, warn }: { world: World; paths: RecordPaths; hub: EventHub; warn: Warn },
+  ) {
     this.#world = world;
-    this.#records = records;
+    this.#records = new Records(paths);
     this.#hub = hub;
     this.#warn = warn;
+    this.writes = new RetriedWrites(world.clock, warn);
+    this.#recorder = new Recorder(
+      { clock: world.clock, records: this.#records, writes: this.writes },
+      (process, message) => this.note(process, message),
+    );
   }
 
   /** Automatic restarts of the last hour, as far as this registry was there. */
@@ -83,14 +88,28 @@ export class Registry implements Observer {
     this.record(process);
   }
 
+  /** Reads what is on record. Numeric ids that were given once are not given again. */
+  readRecords(): FoundRecords {
+    const found = this.#records.readAll();
+    this.#nextNumericId = Math.max(this.#nextNumericId, found.nextNumericId);
+    return found;
+  }
+
+  /** Takes the next numeric id. */
+  takeNumericId(): number {
+    return this.#nextNumericId++;
+  }
+
   /** Registers a process that was recorded or saved, under its old identity as far as that is free. */
   restore(record: ProcessRecord): ManagedProcess {
     this.#refuseTaken(record.identity.name);
     const taken = this.list().some((process) =>
       process.identity.numericId === record.identity.numericId
     );
-    const numericId = taken ? this.#nextNumericId : record.identity.numericId;
-    return this.#register({ ...record, identity: { ...record.identity, numericId } });
+    const numericId = taken ? this.takeNumericId() : record.identity.numericId;
+    const process = this.#register({ ...record, identity: { ...record.identity, numericId } });
+    this.#recorder.copySoon(process);
+    return process;
   }
 
   /** Forgets a process that was stopped. Throws `wrong_state` when a start came meanwhile, which is the later wish. */
@@ -99,45 +118,49 @@ export class Registry implements Observer {
       const why = `Cannot delete "${process.name}": it was started meanwhile`;
       throw new ProcsupError("wrong_state", why);
     }
-    this.#unrecorded.delete(process);
     process.forget();
     this.#processes.delete(process.identity.id);
     const { name } = process.config;
     if (!this.list().some(({ config }) => config.name === name)) this.#world.dropSockets(name);
-    this.#records.remove(process.identity.id);
+    this.#recorder.forget(process, this.#nextNumericId);
     this.#tell(process, "deleted", "");
   }
 
   /** Part of `Observer`. */
   record(process: ManagedProcess): void {
-    this.#unrecorded.delete(process);
-    if (this.#frozen || !this.#processes.has(process.identity.id)) return;
-    this.#records.write(process);
+    if (this.#processes.has(process.identity.id)) this.#recorder.record(process);
   }
 
   /** Part of `Observer`. */
   recordSoon(process: ManagedProcess): void {
-    this.#unrecorded.add(process);
-    this.#flush ??= this.#world.clock.after(SOON_MS, () => this.recordRest());
+    if (this.#processes.has(process.identity.id)) this.#recorder.recordSoon(process);
   }
 
   /** Puts on record what was put off, and nothing from now on. */
   freeze(): void {
-    this.recordRest();
-    this.#frozen = true;
+    this.#recorder.freeze();
+  }
+
+  /** Writes for the last time. */
+  close(): void {
+    this.writes.close();
+    this.freeze();
+  }
+
+  /** Writes nothing from now on: the files of the home are another supervisor's. */
+  abandonRecords(): void {
+    this.writes.abandon();
+    this.#recorder.abandon();
   }
 
   /** Puts on record what was put off. */
   recordRest(): void {
-    this.#flush?.();
-    this.#flush = undefined;
-    for (const process of [...this.#unrecorded]) {
-      try {
-        this.record(process);
-      } catch (error) {
-        this.note(process, `cannot be recorded: ${messageOf(error)}`);
-      }
-    }
+    this.#recorder.recordRest();
+  }
+
+  /** Puts everything on record again: the files are gone. */
+  recordAnew(): void {
+    this.#recorder.recordAnew(this.list(), this.#nextNumericId);
   }
 
   /** Part of `Observer`. */
@@ -174,7 +197,7 @@ export class Registry implements Observer {
     const process = this.#register({
       identity: {
         id: crypto.randomUUID(),
-        numericId: this.#nextNumericId,
+        numericId: this.takeNumericId(),
         name,
         instanceIndex,
         createdAt: new Date(this.#world.clock.now()),

@@ -1,69 +1,90 @@
-/** What `save` writes and `resurrect` reads: checked, synced, with the generations before it. */
+/** What `save` writes and `resurrect` reads: sealed, synced, with the generations before it. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { readFileIfAny, removeFile, replaceFileDurably } from "../platform/atomic_file.ts";
+import {
+  afresh,
+  readFileIfAny,
+  removeIfPossible,
+  syncFolderOf,
+  writeDurably,
+} from "../platform/atomic_file.ts";
+import { sealed, setAside, unsealed } from "../platform/state_file.ts";
+import { lstatIfAny } from "../platform/stat.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
-import { isJob, runBulk } from "./bulk.ts";
+import { inWaves, isJob, runWaves } from "./bulk.ts";
 import type { Registry } from "./registry.ts";
-import { parseRecord, type ProcessRecord, recordText, refuseNewer } from "./records.ts";
+import { parseRecord, type ProcessRecord, recordWire, refuseNewer } from "./record_file.ts";
 
 const GENERATIONS = 3;
 
 interface SavedFile {
   readonly version: 1;
   readonly saved_at: string;
-  readonly checksum: string;
-  /** Records as text, so that the checksum is of exactly what is read back. */
-  readonly processes: readonly string[];
+  readonly processes: readonly object[];
+}
+
+/** A list that was saved, and what was wrong with the newer ones. */
+export interface SavedList {
+  readonly records: readonly ProcessRecord[];
+  readonly problems: readonly string[];
+}
+
+/** How a list is saved. */
+export interface SaveWays {
+  readonly allowEmpty: boolean;
+  readonly warn: (message: string) => void;
 }
 
 /**
- * Saves the processes. The file before it is kept as a generation.
+ * Saves the processes; returns how many. The file before it is kept as a generation; a damaged one is set aside.
  * Throws `wrong_state` rather than replace a list with an empty one, unless `allowEmpty`, and
  * `home_unusable` when it cannot be written.
  */
-export async function saveState(
+export function saveState(
   path: string,
   processes: readonly ManagedProcess[],
-  allowEmpty: boolean,
-): Promise<void> {
-  const previous = await readGeneration(path);
-  if (processes.length === 0 && !allowEmpty && (previous?.length ?? 0) > 0) {
-    throw new ProcsupError(
-      "wrong_state",
-      `Cannot save an empty list over one of ${previous!.length} processes`,
-      { hint: "Nothing is running; procsup resurrect brings the saved ones back" },
-    );
+  { allowEmpty, warn }: SaveWays,
+): number {
+  const { records, problems } = loadState(path);
+  for (const problem of problems) warn(problem);
+  if (processes.length === 0 && !allowEmpty && records.length + problems.length > 0) {
+    const old = problems.length > 0 ? "a damaged one" : `one of ${records.length} processes`;
+    throw new ProcsupError("wrong_state", `Cannot save an empty list over ${old}`, {
+      hint: "Nothing is running; procsup resurrect brings the saved ones back",
+    });
   }
-  const texts = processes.map(recordText);
   const file: SavedFile = {
     version: 1,
     saved_at: new Date().toISOString(),
-    checksum: await checksum(texts),
-    processes: texts,
+    processes: processes.map(recordWire),
   };
+  const next = `${path}.tmp`;
   try {
-    // An unreadable file is not worth a generation, and would push out a good one.
-    if (previous !== undefined) shiftGenerations(path);
-    replaceFileDurably(path, JSON.stringify(file));
+    // Before a generation goes, there is one more on the disk.
+    afresh(next, () => writeDurably(next, `${sealed(file)}\n`));
+    shiftGenerations(path);
+    Deno.renameSync(next, path);
+    syncFolderOf(path);
   } catch (cause) {
+    removeIfPossible(next);
     throw new ProcsupError("home_unusable", `Cannot save the list: ${messageOf(cause)}`, { cause });
   }
+  return processes.length;
 }
 
-/** The newest readable list, and what was wrong with those before it. */
-export async function loadState(
-  path: string,
-): Promise<{ records: readonly ProcessRecord[]; problems: string[] }> {
+/** The newest readable list. Damaged ones are set aside. Throws `other_version`. */
+export function loadState(path: string): SavedList {
   const problems: string[] = [];
   for (let n = 0; n < GENERATIONS; n++) {
     const generation = generationPath(path, n);
-    if (readFileIfAny(generation) === undefined) continue;
-    const records = await readGeneration(generation);
-    if (records !== undefined) return { records, problems };
-    Deno.renameSync(generation, `${generation}.unreadable`);
-    problems.push(`Set aside unreadable saved state "${generation}"`);
+    try {
+      const text = readFileIfAny(generation);
+      if (text !== undefined) return { records: parseSaved(text), problems };
+    } catch (error) {
+      if (error instanceof ProcsupError && error.code === "other_version") throw error;
+      problems.push(setAside(generation, error));
+    }
   }
   return { records: [], problems };
 }
@@ -85,19 +106,28 @@ export async function resurrect(
   path: string,
   refuseClosed: () => void,
 ): Promise<Resurrected> {
-  const { records, problems } = await loadState(path);
+  const { records, problems } = loadState(path);
   refuseClosed();
   const names = new Set(registry.list().map((process) => process.name));
-  const restored = records
-    .filter((record) => !names.has(record.identity.name))
-    .map((record) => registry.restore({ ...record, snapshot: atRest(record.snapshot) }));
-  for (const process of restored) registry.record(process);
+  const refused: string[] = [];
+  const restored = records.filter((record) => !names.has(record.identity.name)).flatMap(
+    (record) => {
+      try {
+        return registry.restore({ ...record, snapshot: atRest(record.snapshot) });
+      } catch (error) {
+        refused.push(messageOf(error));
+        return [];
+      }
+    },
+  );
+  for (const process of restored) registry.recordSoon(process);
+  registry.recordRest();
   const wanted = restored.filter((process) =>
     process.snapshot.wish === "up" && process.config.autostart && !isJob(process)
   );
-  const outcomes = await runBulk(wanted, (process) => process.start());
+  const outcomes = await runWaves(inWaves(wanted), (process) => process.start());
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
-  return { count: restored.length, errors: [...problems, ...errors] };
+  return { count: restored.length, errors: [...problems, ...refused, ...errors] };
 }
 
 /** A saved process: what ran then does not run now. */
@@ -105,23 +135,17 @@ function atRest({ wish, attempt, restarts, lastExit }: Snapshot): Snapshot {
   return { ...NEW, wish, attempt, restarts, lastExit };
 }
 
-async function readGeneration(path: string): Promise<readonly ProcessRecord[] | undefined> {
-  try {
-    const file = JSON.parse(await Deno.readTextFile(path)) as SavedFile;
-    refuseNewer("a saved list", file.version);
-    if (file.version !== 1 || file.checksum !== await checksum(file.processes)) return undefined;
-    return file.processes.map(parseRecord);
-  } catch (error) {
-    if (error instanceof ProcsupError && error.code === "other_version") throw error;
-    return undefined;
-  }
+function parseSaved(text: string): readonly ProcessRecord[] {
+  const { version, processes } = unsealed(text) as SavedFile;
+  refuseNewer("a saved list", version);
+  return processes.map(parseRecord);
 }
 
 function shiftGenerations(path: string): void {
-  removeFile(generationPath(path, GENERATIONS - 1));
+  if (lstatIfAny(path) === undefined) return;
   for (let n = GENERATIONS - 2; n > 0; n--) {
     const from = generationPath(path, n);
-    if (readFileIfAny(from) !== undefined) Deno.renameSync(from, generationPath(path, n + 1));
+    if (lstatIfAny(from) !== undefined) Deno.renameSync(from, generationPath(path, n + 1));
   }
   // Linked, not moved: there is no moment without a current file.
   Deno.linkSync(path, generationPath(path, 1));
@@ -129,10 +153,4 @@ function shiftGenerations(path: string): void {
 
 function generationPath(path: string, n: number): string {
   return n === 0 ? path : path.replace(/\.json$/, `.${n}.json`);
-}
-
-async function checksum(texts: readonly string[]): Promise<string> {
-  const bytes = new TextEncoder().encode(texts.join("\n"));
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return digest.toHex();
 }

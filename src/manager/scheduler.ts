@@ -8,6 +8,7 @@ import type { Schedule } from "../model/cron.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
+import type { RetriedWrites } from "./retried_writes.ts";
 import { type CronInfo, ScheduleEntry, scheduleOf } from "./scheduler_entry.ts";
 import type { Schedulable } from "./scheduler_runner.ts";
 import { CronStore } from "./scheduler_store.ts";
@@ -24,6 +25,7 @@ export interface SchedulerOptions {
   /** Where its memory is kept. */
   readonly folder: string;
   readonly list: () => readonly Schedulable[];
+  readonly writes: RetriedWrites;
   readonly warn: (message: string) => void;
 }
 
@@ -37,7 +39,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
-    this.#store = new CronStore(options.folder, options.warn);
+    this.#store = new CronStore(options);
   }
 
   /** Throws `invalid_config` when a configuration has a schedule that cannot be. */

@@ -1,7 +1,7 @@
 /** What of a schedule outlives the daemon: one small file a process, below `state/cron`. */
 
-import { messageOf } from "../model/errors.ts";
-import { readFileIfAny, removeFile, replaceFile } from "../platform/atomic_file.ts";
+import { readState, removeState, writeState } from "../platform/state_file.ts";
+import type { RetriedWrites } from "./retried_writes.ts";
 
 /** How a run went: `killed` by a stop or by the next run, `skipped` since the one before still ran. */
 export type RunStatus = "ok" | "failed" | "timeout" | "skipped" | "killed";
@@ -43,50 +43,54 @@ const NOTHING: CronMemory = {
   history: [],
 };
 
+/** Where the memories are kept. */
+export interface CronStoreOptions {
+  readonly folder: string;
+  readonly writes: RetriedWrites;
+  readonly warn: (message: string) => void;
+}
+
 /** The memories of a home. */
 export class CronStore {
-  readonly #folder: string;
-  readonly #warn: (message: string) => void;
+  readonly #options: CronStoreOptions;
 
-  constructor(folder: string, warn: (message: string) => void) {
-    this.#folder = folder;
-    this.#warn = warn;
+  constructor(options: CronStoreOptions) {
+    this.#options = options;
   }
 
-  /** The memory of a process; an unreadable one is set aside. */
+  /** The memory of a process. */
   read(id: string): CronMemory {
-    const path = this.#path(id);
-    try {
-      const text = readFileIfAny(path);
-      if (text === undefined) return NOTHING;
-      const { version, ...memory } = JSON.parse(text);
-      if (version !== 1 || !Array.isArray(memory.history)) throw new Error("it is none of ours");
+    const { value, problems } = readState(this.#path(id), (value) => {
+      const { version, ...memory } = value as { version: number } & CronMemory;
+      if (version !== 1) throw new Error(`unknown version ${JSON.stringify(version)}`);
       return { ...NOTHING, ...memory };
-    } catch (error) {
-      Deno.renameSync(path, `${path}.unreadable`);
-      this.#warn(`Set aside unreadable schedule state "${path}": ${messageOf(error)}`);
-      return NOTHING;
-    }
+    });
+    for (const problem of problems) this.#options.warn(problem);
+    return value ?? NOTHING;
   }
 
-  /** Remembers; a disk that takes nothing costs the memory, not the schedule. */
+  /** Remembers; a disk that takes nothing costs nothing while this program runs. */
   write(id: string, memory: CronMemory): void {
-    try {
-      Deno.mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      replaceFile(this.#path(id), JSON.stringify({ version: 1, ...memory }));
-    } catch (error) {
-      this.#warn(`Cannot remember the schedule of ${id}: ${messageOf(error)}`);
-    }
+    const { folder, writes } = this.#options;
+    writes.attempt(memoryOf(id), () => {
+      Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeState(this.#path(id), { version: 1, ...memory });
+    });
   }
 
   /** Forgets a process. */
   remove(id: string): void {
-    removeFile(this.#path(id));
+    this.#options.writes.drop(memoryOf(id));
+    removeState(this.#path(id));
   }
 
   #path(id: string): string {
-    return `${this.#folder}/${id}.json`;
+    return `${this.#options.folder}/${id}.json`;
   }
+}
+
+function memoryOf(id: string): string {
+  return `the schedule state of "${id}"`;
 }
 
 /** The history with one more run; runs skipped in a row are one entry. */

@@ -7,37 +7,59 @@ import { dirname } from "./paths.ts";
  * Not synced: it outlives a killed daemon, not a loss of power.
  */
 export function replaceFile(path: string, content: string): void {
-  const temporary = `${path}.tmp`;
-  afresh(temporary, () => {
+  replaceBy(path, (temporary) => {
     Deno.writeTextFileSync(temporary, content, { mode: 0o600, createNew: true });
   });
-  Deno.renameSync(temporary, path);
 }
 
 /** Replaces a file in one step and has it on the disk, directory entry included, before it returns. */
 export function replaceFileDurably(path: string, content: string): void {
-  const temporary = `${path}.tmp`;
-  {
-    using file = afresh(
-      temporary,
-      () => Deno.openSync(temporary, { write: true, createNew: true, mode: 0o600 }),
-    );
-    writeAll(file, new TextEncoder().encode(content));
-    file.syncSync();
-  }
-  Deno.renameSync(temporary, path);
+  replaceBy(path, (temporary) => writeDurably(temporary, content));
+  syncFolderOf(path);
+}
+
+/** Makes a file that is not there yet, and has it on the disk before it returns. */
+export function writeDurably(path: string, content: string): void {
+  using file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
+  writeAll(file, new TextEncoder().encode(content));
+  file.syncSync();
+}
+
+/** Has the names in the folder of a file on the disk before it returns. */
+export function syncFolderOf(path: string): void {
   using directory = Deno.openSync(dirname(path));
   directory.syncSync();
 }
 
-/** Makes a new file, never through a link. One that a killed writer has left goes. */
-function afresh<T>(path: string, make: () => T): T {
+function replaceBy(path: string, write: (temporary: string) => void): void {
+  const temporary = `${path}.tmp`;
   try {
-    return make();
+    afresh(temporary, () => write(temporary));
+    Deno.renameSync(temporary, path);
+  } catch (error) {
+    // On a full disk half a file would take the room that is left.
+    removeIfPossible(temporary);
+    throw error;
+  }
+}
+
+/** Makes a new file, never through a link. One that a killed writer has left goes. */
+export function afresh(path: string, make: () => void): void {
+  try {
+    make();
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
     Deno.removeSync(path);
-    return make();
+    make();
+  }
+}
+
+/** Removes a file, without a word where that fails. */
+export function removeIfPossible(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch {
+    // It was never made, or the disk takes no change at all.
   }
 }
 

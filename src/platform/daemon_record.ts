@@ -4,6 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { readFileIfAny, replaceFile } from "./atomic_file.ts";
 import { fixedWords } from "./own_program.ts";
 import { type ServiceManager, startedBy } from "./service_manager.ts";
+import { sealed, unsealed } from "./state_file.ts";
 
 /** Number of the format of state/: a program does not take over what a newer one wrote. */
 export const STATE_FORMAT = 1;
@@ -31,13 +32,13 @@ export function recordDaemon(home: string, version: string, protocol: number): v
     words: fixedWords(),
     service: startedBy(),
   };
-  replaceFile(recordPath(home), `${JSON.stringify(record, null, 2)}\n`);
+  replaceFile(recordPath(home), `${sealed(record)}\n`);
 }
 
 /** What the last daemon of a home recorded; undefined where nothing readable is. */
 export function readDaemonRecord(home: string): DaemonRecord | undefined {
   try {
-    return JSON.parse(readFileIfAny(recordPath(home)) ?? "");
+    return unsealed(readFileIfAny(recordPath(home)) ?? "") as DaemonRecord;
   } catch {
     return undefined;
   }
@@ -58,6 +59,7 @@ export function refuseNewerState(home: string, own: string): void {
   );
 }
 
-function recordPath(home: string): string {
+/** Where a daemon of a home records itself. */
+export function recordPath(home: string): string {
   return `${home}/state/daemon.json`;
 }

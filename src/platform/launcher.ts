@@ -18,7 +18,7 @@ import type { RunFiles } from "./run_files.ts";
 import { type SharedSockets, SocketPool } from "./sockets.ts";
 import { LISTEN_PID_LINE, socketEnv } from "./sockets_env.ts";
 import { type Spawned, spawnInheriting, type SpawnSpec } from "./sockets_spawn.ts";
-import { NOT_STARTED, WRAPPER } from "./wrapper.ts";
+import { NOT_STARTED, wrapperWords } from "./wrapper.ts";
 import { wrapperShell } from "./wrapper_shell.ts";
 
 /** What is to be run, every path absolute. */
@@ -179,10 +179,15 @@ export class Launcher {
       const set = sockets === undefined ? [] : ["LISTEN_PID"];
       const whole = { ...spec.env, ...listen, PWD: spec.cwd, PROCSUP_ID: spec.runId };
       const { argv, env } = startedByShell(user, { argv: spec.argv, env: whole }, set);
-      const words = [this.#files.folder, spec.stdout, spec.stderr, lines.join("\n")];
       const wrapper = {
         program: wrapperShell(),
-        args: ["-c", WRAPPER, "procsup", ...words, ...prefix, ...argv],
+        args: wrapperWords({
+          folder: this.#files.folder,
+          stdout: spec.stdout,
+          stderr: spec.stderr,
+          setup: lines.join("\n"),
+          command: [...prefix, ...argv],
+        }),
         cwd: spec.cwd,
         env,
         inherit,

@@ -1,15 +1,39 @@
 /** A lock that ends with its holder, however that ends. */
 
+import { removeFile } from "./atomic_file.ts";
 import { sleep } from "./clock.ts";
+import { isLinux } from "./os.ts";
+import { descriptorsOf, procPids } from "./process_table.ts";
+import { lstatIfAny } from "./stat.ts";
+
+/** A lock that is held until it is disposed of. */
+export interface Lock extends Disposable {
+  /** False when its file is no longer the one at its path. */
+  readonly isCurrent: boolean;
+}
 
 /** Takes the lock file for this process, or returns undefined when another one holds it. */
-export function takeLock(path: string): Disposable | undefined {
-  const file = Deno.openSync(path, { write: true, create: true, mode: 0o600 });
-  if (!file.tryLockSync(true)) {
-    file.close();
-    return undefined;
+export function takeLock(path: string): Lock | undefined {
+  for (;;) {
+    const file = Deno.openSync(path, { write: true, create: true, mode: 0o600 });
+    if (!file.tryLockSync(true)) {
+      file.close();
+      return undefined;
+    }
+    const lock = heldLock(path, file);
+    if (lock.isCurrent) return lock;
+    // Removed between the two steps: another one may be made and locked by now.
+    lock[Symbol.dispose]();
   }
+}
+
+function heldLock(path: string, file: Deno.FsFile): Lock {
+  const { ino, dev } = file.statSync();
   return {
+    get isCurrent() {
+      const there = lstatIfAny(path);
+      return there?.ino === ino && there.dev === dev;
+    },
     [Symbol.dispose]() {
       // A process that is being forked holds the file for a moment longer.
       file.unlockSync();
@@ -22,8 +46,11 @@ export function takeLock(path: string): Disposable | undefined {
 const MOMENT_MS = 200;
 
 /** The same, but for whoever holds it for a moment only. */
-export async function takeLockSoon(path: string): Promise<Disposable | undefined> {
-  const deadline = performance.now() + MOMENT_MS;
+export async function takeLockSoon(
+  path: string,
+  patienceMs = MOMENT_MS,
+): Promise<Lock | undefined> {
+  const deadline = performance.now() + patienceMs;
   for (;;) {
     const lock = takeLock(path);
     if (lock !== undefined || performance.now() > deadline) return lock;
@@ -33,7 +60,38 @@ export async function takeLockSoon(path: string): Promise<Disposable | undefined
 
 /** Whether nobody holds a lock file. */
 export function isFree(path: string): boolean {
+  // A look must not make the file.
+  if (lstatIfAny(path) === undefined) return true;
   const lock = takeLock(path);
   lock?.[Symbol.dispose]();
   return lock !== undefined;
+}
+
+/** Gives up a lock together with its file, as if it had never been taken. */
+export function removeLock(path: string, lock: Lock): void {
+  if (lock.isCurrent) removeFile(path);
+  lock[Symbol.dispose]();
+}
+
+/**
+ * Pid of a process that still holds a lock file which was removed from this path; undefined when
+ * there is none, or where the system does not show it. Looks at every process of the user.
+ */
+export function holderOfRemoved(path: string): number | undefined {
+  if (!isLinux) return undefined;
+  const at = path.lastIndexOf("/");
+  const target = `${Deno.realPathSync(path.slice(0, at))}${path.slice(at)} (deleted)`;
+  for (const pid of procPids()) {
+    if (descriptorsOf(pid).some((link) => targetOf(link) === target)) return pid;
+  }
+  return undefined;
+}
+
+function targetOf(link: string): string | undefined {
+  try {
+    return Deno.readLinkSync(link);
+  } catch {
+    // It was closed meanwhile.
+    return undefined;
+  }
 }

@@ -21,6 +21,8 @@ export interface HomePaths {
   readonly events: string;
   /** Records of the processes, one file each. */
   readonly records: string;
+  /** Lowest numeric id that was never given. */
+  readonly numericId: string;
   /** Identity of the boot that the records are of. */
   readonly boot: string;
   /** Memories of the schedules, one file each. */
@@ -51,6 +53,7 @@ export function pathsIn(home: string): HomePaths {
     daemonLog: `${home}/daemon.log`,
     events: `${home}/events.jsonl`,
     records: `${home}/state/processes`,
+    numericId: `${home}/state/numeric_id`,
     boot: `${home}/state/boot`,
     cron: `${home}/state/cron`,
     web: `${home}/state/web.json`,

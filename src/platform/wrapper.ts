@@ -49,3 +49,26 @@ s=$?
 trap - EXIT
 echo $s >"$1/$PROCSUP_ID.exit"
 exit $s`;
+
+/** What a wrapper is given. */
+export interface WrapperWords {
+  /** Folder of the run files. */
+  readonly folder: string;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Lines of shell that set up the app's process. */
+  readonly setup: string;
+  readonly command: readonly string[];
+}
+
+/** The words that `/bin/sh` is run with. */
+export function wrapperWords({ folder, stdout, stderr, setup, command }: WrapperWords): string[] {
+  return ["-c", WRAPPER, "procsup", folder, stdout, stderr, setup, ...command];
+}
+
+/** The opposite of `wrapperWords()`, by the command line of a process; undefined when it is no wrapper. */
+export function parseWrapperWords(commandLine: readonly string[]): WrapperWords | undefined {
+  const [, , , name, folder, stdout, stderr, setup, ...command] = commandLine;
+  if (name !== "procsup" || setup === undefined || command.length === 0) return undefined;
+  return { folder: folder!, stdout: stdout!, stderr: stderr!, setup, command };
+}

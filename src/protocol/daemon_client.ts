@@ -1,6 +1,6 @@
 /** Talks to a running daemon: one request over its Unix socket a call. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
 import type { Action, ActionMap } from "./actions.ts";
 import type { ResponseEnvelope } from "./envelope.ts";
@@ -83,7 +83,7 @@ export class DaemonClient {
       return await unixRequest(paths.socket, {
         ...request,
         hook: this.#hook,
-        token: () => this.#token(),
+        token: () => isPing ? undefined : this.#token(),
         watch: (hangs) => watchDaemon({ paths, isPing, hangs }),
       });
     } catch (error) {
@@ -103,8 +103,13 @@ export class DaemonClient {
     try {
       return Deno.readTextFileSync(this.#paths.token).trim();
     } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return undefined;
       if (error instanceof Deno.errors.NotCapable) throw error;
-      return undefined;
+      throw new ProcsupError(
+        "home_unusable",
+        `Cannot read the token "${this.#paths.token}": ${messageOf(error).split(":")[0]}`,
+        { hint: `procsup doctor --home ${this.#paths.home}`, cause: error },
+      );
     }
   }
 

@@ -1,7 +1,9 @@
 /** Tokens with a name and a role, kept as hashes in a file that only its user can read. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { readFileIfAny, replaceFileDurably } from "../platform/atomic_file.ts";
+import { removeFile } from "../platform/atomic_file.ts";
+import { copyOf, readState, writeState } from "../platform/state_file.ts";
+import { lstatIfAny } from "../platform/stat.ts";
 import { type Role, ROLES } from "./roles.ts";
 
 /** A token as it is listed: what it is good for, never what it is. */
@@ -23,10 +25,12 @@ const MAX_TOKENS = 1000;
 /** The named tokens of a home. */
 export class NamedTokens {
   readonly #path: string;
+  readonly #warn: (message: string) => void;
   #entries: Map<string, Entry> | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, warn: (message: string) => void = () => {}) {
     this.#path = path;
+    this.#warn = warn;
   }
 
   /** Makes a token and returns it; it cannot be shown again. Throws `name_taken` or `bad_request`. */
@@ -95,27 +99,24 @@ export class NamedTokens {
   }
 
   #all(): Map<string, Entry> {
-    return this.#entries ??= new Map(readEntries(this.#path).map((entry) => [entry.name, entry]));
+    return this.#entries ??= new Map(this.#read().map((entry) => [entry.name, entry]));
+  }
+
+  /** A damaged file is set aside, and lets nobody in. */
+  #read(): readonly Entry[] {
+    // Whoever removed the file has revoked all tokens: its copy must not bring them back.
+    if (lstatIfAny(this.#path) === undefined) removeFile(copyOf(this.#path));
+    const { value = [], problems } = readState(this.#path, (value) => {
+      const { tokens } = value as { readonly tokens: readonly Entry[] };
+      return tokens.filter(({ role }) => ROLES.includes(role));
+    });
+    for (const problem of problems) this.#warn(problem);
+    return value;
   }
 
   #write(): void {
     const tokens = [...this.#all().values()];
-    replaceFileDurably(this.#path, `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`);
-  }
-}
-
-/** An unreadable file lets nobody in, and is not overwritten unnoticed. */
-function readEntries(path: string): Entry[] {
-  const text = readFileIfAny(path);
-  if (text === undefined) return [];
-  try {
-    const { tokens } = JSON.parse(text) as { tokens: Entry[] };
-    return tokens.filter(({ name, role, sha256 }) =>
-      typeof name === "string" && ROLES.includes(role) && /^[0-9a-f]{64}$/.test(sha256)
-    );
-  } catch {
-    Deno.renameSync(path, `${path}.unreadable`);
-    return [];
+    writeState(this.#path, { version: 1, tokens }, { durable: true });
   }
 }
 

@@ -1,6 +1,7 @@
 /** A home that is not safe, or in which something is broken: told in one clear error, and got over. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { sealed, unsealed } from "../../src/platform/state_file.ts";
 import { assertOneError } from "../support/one_error.ts";
 import { cli, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
@@ -140,15 +141,16 @@ Deno.test("daemon starts over records that cannot be read, and sets them aside",
   // A daemon that is killed while it writes leaves a temporary file beside the whole one.
   const names = () =>
     [...Deno.readDirSync(records)].map(({ name }) => name).filter((name) => !name.endsWith(".tmp"));
-  const [good] = names();
+  const good = names().find((name) => name.endsWith(".json"))!;
   const [text = ""] = (await Deno.readTextFile(`${records}/${good}`)).split("\n");
   const broken = {
     "empty": "",
     "truncated": text.slice(0, text.length / 2),
     "garbled": "\0\xff{]",
     "list": "[]",
-    "null": "null",
-    "wrong": JSON.stringify({ ...JSON.parse(text), config: { name: 1 } }),
+    "null": sealed(null),
+    "unsealed": JSON.stringify(unsealed(text)),
+    "wrong": sealed({ ...unsealed(text) as object, config: { name: 1 } }),
   };
   for (const [name, content] of Object.entries(broken)) {
     await Deno.writeTextFile(`${records}/${name}.json`, content);
@@ -156,9 +158,9 @@ Deno.test("daemon starts over records that cannot be read, and sets them aside",
   await daemon.run();
   const list = await daemon.client.call("list");
   assertEquals(list.map(({ name, pid, state }) => [name, pid, state]), [["good", pid, "running"]]);
-  const after = names().toSorted();
+  const after = names().filter((name) => !name.endsWith(".copy")).toSorted();
   const aside = Object.keys(broken).map((name) => `${name}.json.unreadable`);
-  assertEquals(after, [good!, ...aside].toSorted());
+  assertEquals(after, [good, ...aside].toSorted());
   const log = await Deno.readTextFile(`${daemon.home}/daemon.log`);
   for (const name of Object.keys(broken)) assertStringIncludes(log, `${name}.json`);
 });

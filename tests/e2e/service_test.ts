@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
+import { writeState } from "../../src/platform/state_file.ts";
 import { NotifySocket } from "../support/notify_socket.ts";
 import { isAlive, programWords } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -143,7 +144,7 @@ Deno.test({
     const [still, ended] = [await scene.pid("still"), await scene.pid("ended")];
     await waitFor(async () => (await scene.log("ended")).includes("up"));
     await scene.end("SIGKILL");
-    Deno.writeTextFileSync(`${scene.home}/state/boot`, "halted");
+    writeState(`${scene.home}/state/boot`, "halted");
     Deno.kill(ended, "SIGTERM");
     await waitFor(() => !isAlive(ended));
     await scene.start();

@@ -1,6 +1,6 @@
 /** The promise: a daemon that is killed costs nothing. */
 
-import { parseRecordFile, recordText } from "../../src/manager/records.ts";
+import { parseRecordLines, recordText } from "../../src/manager/record_file.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { ProcessJson } from "../../src/protocol/process_json.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
@@ -121,7 +121,7 @@ Deno.test("daemon does not start twice what it had only intended to start when i
   await daemon.kill();
   // What is on record when the daemon dies between the spawn and the record of it.
   const path = await recordPath(daemon.home, id);
-  const record = parseRecordFile(await Deno.readTextFile(path));
+  const record = parseRecordLines([await Deno.readTextFile(path)]).record!;
   const run = { ...record.snapshot.run!, wrapperPid: 0, wrapperStart: "" };
   const snapshot = { ...record.snapshot, state: "starting", pid: 0, run } as const;
   await Deno.writeTextFile(path, recordText({ ...record, snapshot }));
@@ -151,7 +151,7 @@ Deno.test("daemon never signals a stranger that got the pid of an app which ende
   let wrapperPid = 0;
   // The pids are put on record a moment after the launch.
   await waitFor(async () => {
-    wrapperPid = parseRecordFile(await Deno.readTextFile(path)).snapshot.run!.wrapperPid;
+    wrapperPid = parseRecordLines([await Deno.readTextFile(path)]).record!.snapshot.run!.wrapperPid;
     return wrapperPid > 0;
   }, { what: "the launch to be on record" });
   await daemon.kill();
@@ -236,7 +236,7 @@ Deno.test("daemon starts after a reboot what others depend on before those, what
   await daemon.kill();
   for (const { id } of [first, second]) {
     const path = await recordPath(daemon.home, id);
-    const record = parseRecordFile(await Deno.readTextFile(path));
+    const record = parseRecordLines([await Deno.readTextFile(path)]).record!;
     const run = record.snapshot.run!;
     Deno.kill(-run.wrapperPid, "SIGKILL");
     const snapshot = { ...record.snapshot, run: { ...run, bootId: "earlier" } };

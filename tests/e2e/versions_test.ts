@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { programWords } from "../support/procsup.ts";
 import { UpgradeScene } from "../support/upgrade_scene.ts";
+import { sealed, unsealed } from "../../src/platform/state_file.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 /** Files of a folder, with their texts. */
@@ -75,16 +76,19 @@ Deno.test("a record of a newer version is refused, not set aside", async () => {
   await scene.client.call("release");
   await waitFor(async () => !await scene.client.call("ping").then(() => true, () => false));
   const folder = `${scene.home}/state/processes`;
-  const [[name, text]] = Object.entries(filesIn(folder)) as [[string, string]];
-  Deno.writeTextFileSync(`${folder}/${name}`, text.replace('"version":1', '"version":2'));
+  const before = filesIn(folder);
+  const [name = ""] = Object.keys(before).filter((name) => name.endsWith(".json"));
+  const [first = ""] = before[name]!.split("\n");
+  const newer = sealed({ ...unsealed(first) as object, version: 2 });
+  Deno.writeTextFileSync(`${folder}/${name}`, newer);
   const refused = await scene.run(programWords(), "daemon");
   assertEquals(refused.code, 5);
   assertStringIncludes(
     refused.stderr,
     "Cannot read a record of version 2: a newer procsup wrote it",
   );
-  assertEquals(Object.keys(filesIn(folder)), [name]);
-  Deno.writeTextFileSync(`${folder}/${name}`, text);
+  assertEquals(filesIn(folder), { ...before, [name]: newer });
+  Deno.writeTextFileSync(`${folder}/${name}`, before[name]!);
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   assertEquals((await scene.client.call("list")).map(({ state }) => state), ["running"]);
 });

@@ -3,11 +3,12 @@
 import { assertEquals } from "@std/assert";
 import { apply, planApply } from "../../src/manager/apply.ts";
 import { Records } from "../../src/manager/records.ts";
+import { pathsIn } from "../../src/platform/paths.ts";
 import { TestManager } from "../support/test_manager.ts";
 
 /** Names on record at this very moment. */
 function recorded(home: string): string[] {
-  const { records } = new Records(`${home}/state/processes`).readAll();
+  const { records } = new Records(pathsIn(home)).readAll();
   return records.map(({ identity }) => identity.name).sort();
 }
 

@@ -2,7 +2,6 @@
 
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { EventHub } from "../../src/manager/event_hub.ts";
-import { Records } from "../../src/manager/records.ts";
 import { Registry } from "../../src/manager/registry.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { type FakeChild, FakeWorld } from "../support/fake_world.ts";
@@ -19,8 +18,13 @@ export class FakeRegistry implements AsyncDisposable {
     this.#temp = temp;
     this.world = new FakeWorld(`${temp.path}/apps`);
     Deno.mkdirSync(`${temp.path}/records`);
-    const records = new Records(`${temp.path}/records`);
-    this.registry = new Registry(this.world, records, new EventHub(), () => {});
+    const paths = { records: `${temp.path}/records`, numericId: `${temp.path}/numeric_id` };
+    this.registry = new Registry({
+      world: this.world,
+      paths,
+      hub: new EventHub(),
+      warn: () => {},
+    });
   }
 
   /** Registers a process; the first of its instances. */

@@ -1,9 +1,11 @@
 /** What a new daemon finds on record. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
 import { Records } from "../../src/manager/records.ts";
+import { copyOf } from "../../src/platform/state_file.ts";
+import { flip } from "../support/damage.ts";
 
 const identity = {
   id: "0a0b0c0d-0000-4000-8000-000000000000",
@@ -25,7 +27,8 @@ async function withRecords(
 ): Promise<void> {
   const folder = Deno.makeTempDirSync({ prefix: "procsup-test-" });
   try {
-    act(new Records(folder), `${folder}/${identity.id}.json`, () => new Records(folder));
+    const paths = { records: folder, numericId: `${folder}/numeric_id` };
+    act(new Records(paths), `${folder}/${identity.id}.json`, () => new Records(paths));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -34,18 +37,87 @@ async function withRecords(
 Deno.test("Records.readAll() gives the last snapshot with the identity and the configuration", () =>
   withRecords((records, _path, reread) => {
     for (const restarts of [1, 2, 3]) records.write(at(restarts));
-    assertEquals(reread().readAll(), { records: [at(3)], problems: [] });
+    assertEquals(reread().readAll(), { records: [at(3)], problems: [], nextNumericId: 4 });
   }));
 
 Deno.test("Records.readAll() goes back to the last whole line when the last one was cut short", () =>
   withRecords((records, path, reread) => {
-    records.write(at(1));
-    records.write(at(2));
-    records.write(at(3));
+    for (const restarts of [1, 2, 3]) records.write(at(restarts));
     Deno.truncateSync(path, Deno.statSync(path).size - 5);
-    assertEquals(reread().readAll().records[0]?.snapshot.restarts, 2);
-    records.write(at(4));
-    assertEquals(reread().readAll().records[0]?.snapshot.restarts, 4);
+    const { records: [found], problems } = reread().readAll();
+    assertEquals(found?.snapshot.restarts, 2);
+    assertEquals(problems.length, 1);
+    assert(Deno.statSync(`${path}.unreadable`).isFile);
+  }));
+
+/** What can become of a file while no daemon runs. */
+const DAMAGE: Readonly<Record<string, (path: string, size: number) => void>> = {
+  "removed": (path) => Deno.removeSync(path),
+  "emptied": (path) => Deno.truncateSync(path),
+  "cut in its first line": (path) => Deno.truncateSync(path, 100),
+  "cut in its last line": (path, size) => Deno.truncateSync(path, size - 5),
+  "flipped in its first bit": (path) => flip(path, 0),
+  "flipped in its last bit": (path, size) => flip(path, size * 8 - 1),
+};
+
+for (const [how, damage] of Object.entries(DAMAGE)) {
+  Deno.test(`Records.readAll() knows a process by the copy of its record: ${how}`, () =>
+    withRecords((records, path, reread) => {
+      for (const restarts of [1, 2, 3]) records.write(at(restarts));
+      records.writeCopy(at(3));
+      damage(path, Deno.statSync(path).size);
+      const { records: found, problems } = reread().readAll();
+      assertEquals(found, [at(3)]);
+      assertStringIncludes(problems.join("\n"), path);
+      damage(copyOf(path), Deno.statSync(copyOf(path)).size);
+      // Set aside, or removed: with the copy damaged as well it is lost, and no error.
+      const left = reread().readAll().records;
+      assert(left.length === 0 || left[0]!.identity.id === identity.id);
+    }));
+}
+
+Deno.test("Records.readAll() takes no line with a flipped bit for a good one, whichever bit", () =>
+  withRecords((records, path, reread) => {
+    for (const restarts of [1, 2]) records.write(at(restarts));
+    records.writeCopy(at(2));
+    const [file, copy] = [Deno.readFileSync(path), Deno.readFileSync(copyOf(path))];
+    for (let bit = 0; bit < file.length * 8; bit += 61) {
+      Deno.writeFileSync(path, file);
+      Deno.writeFileSync(copyOf(path), copy);
+      flip(path, bit);
+      assertEquals(reread().readAll().records, [at(2)], `bit ${bit}`);
+    }
+  }));
+
+Deno.test("Records.readAll() lets damage to one record touch no other", () =>
+  withRecords((records, path, reread) => {
+    const other = { ...at(7), identity: { ...identity, id: "other", numericId: 4, name: "b" } };
+    records.write(at(1));
+    records.write(other);
+    Deno.writeTextFileSync(path, "null\t1");
+    assertEquals(reread().readAll().records, [other]);
+  }));
+
+Deno.test("Records keep numeric ids that were given, though nothing has them any more", () =>
+  withRecords((records, _path, reread) => {
+    records.write(at(1));
+    assertEquals(reread().readAll().nextNumericId, 4);
+    records.keepNumericId(4);
+    records.remove(identity.id);
+    assertEquals(reread().readAll(), { records: [], problems: [], nextNumericId: 4 });
+  }));
+
+Deno.test("Records.write() begins a file anew after the disk refused a line", () =>
+  withRecords((records, path, reread) => {
+    records.write(at(1));
+    // As on a full disk: half of a line may have been written.
+    Deno.removeSync(path);
+    Deno.mkdirSync(path);
+    assertThrows(() => records.write(at(2)));
+    Deno.removeSync(path);
+    Deno.writeTextFileSync(path, "half a line");
+    records.write(at(3));
+    assertEquals(reread().readAll().records, [at(3)]);
   }));
 
 Deno.test("Records.write() does not let a file grow without end", () =>

@@ -5,6 +5,7 @@ import { parseConfig } from "../../src/model/config_schema.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
+import { RetriedWrites } from "../../src/manager/retried_writes.ts";
 import { Scheduler } from "../../src/manager/scheduler.ts";
 import type { Schedulable } from "../../src/manager/scheduler_runner.ts";
 import { FakeClock } from "../support/fake_clock.ts";
@@ -100,6 +101,7 @@ class Scene implements AsyncDisposable {
       clock: this.clock,
       folder: `${this.home.path}/cron`,
       list: () => this.processes,
+      writes: new RetriedWrites(this.clock, (message) => this.warnings.push(message)),
       warn: (message) => this.warnings.push(message),
     });
     for (const process of this.processes) {

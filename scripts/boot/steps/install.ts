@@ -42,7 +42,7 @@ export const INSTALL: readonly Step[] = [
       equal(await scene.show("ActiveState"), "active", "the unit");
       equal((await scene.app("count")).pid, pid, "pid of count");
       const record = await scene.sh("cat ~/.procsup/state/daemon.json");
-      holds(record, '"service": "systemd"', "the daemon's record");
+      holds(record, '"service":"systemd"', "the daemon's record");
       return `${stdout.trim()}; count still pid ${pid}`;
     },
   },

@@ -1,6 +1,6 @@
 /** What must hold at a quiet moment, checked against what the apps themselves put on record. */
 
-import { parseRecordFile, type ProcessRecord } from "../../../src/manager/records.ts";
+import { parseRecordLines, type ProcessRecord } from "../../../src/manager/record_file.ts";
 import type { ProcessJson } from "../../../src/protocol/process_json.ts";
 import { pathsIn } from "../../../src/platform/paths.ts";
 import { exitProblems, lives, runsOf } from "./lives.ts";
@@ -29,8 +29,8 @@ function records(home: string): Map<string, ProcessRecord> {
   for (const { name } of Deno.readDirSync(folder)) {
     if (!name.endsWith(".json")) continue;
     try {
-      const record = parseRecordFile(Deno.readTextFileSync(`${folder}/${name}`));
-      all.set(record.identity.name, record);
+      const { record } = parseRecordLines([Deno.readTextFileSync(`${folder}/${name}`)]);
+      all.set(record!.identity.name, record!);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) continue;
       throw new Error(`record ${name} cannot be read: ${(error as Error).message}`);

@@ -1,6 +1,5 @@
 /** Whether the daemon starts at boot, by a unit that is as it should be. */
 
-import { readFileIfAny } from "../../platform/atomic_file.ts";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
 import { isFree } from "../../platform/lock.ts";
 import { dirname, pathsIn } from "../../platform/paths.ts";
@@ -66,8 +65,7 @@ function aside(manager: ServiceManager, scope: Scope, home: string, install: str
     findings.push(warning("linger", says, `sudo loginctl enable-linger ${user}`));
   }
   const { lock } = pathsIn(home);
-  const runs = readFileIfAny(lock) !== undefined && !isFree(lock);
-  if (runs && !readDaemonRecord(home)?.service) {
+  if (!isFree(lock) && !readDaemonRecord(home)?.service) {
     const says =
       `the daemon that runs was not started by ${manager}, which will not start it again`;
     findings.push(warning("service", says, install));

@@ -1,10 +1,10 @@
 /** Whether a daemon answers, and what is in the way when none does. */
 
-import { ProcsupError } from "../../model/errors.ts";
-import { readFileIfAny } from "../../platform/atomic_file.ts";
+import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
 import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
+import { lstatIfAny } from "../../platform/stat.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { otherVersion, type Peer } from "../../protocol/peer.ts";
 import { type Finding, homeFlag, ok, warning, wrong } from "./finding.ts";
@@ -20,11 +20,25 @@ export async function checkDaemon(home: string): Promise<Finding[]> {
       other === undefined
         ? ok("daemon", `it answers, version ${version}`)
         : warning("daemon", other, "procsup upgrade"),
+      ...checkToken(home),
       ...firstProcess(home),
     ];
   } catch (error) {
     if (!(error instanceof ProcsupError)) throw error;
     return [silentDaemon(home)];
+  }
+}
+
+/** Whether commands can read the token that the daemon asks for. */
+function checkToken(home: string): Finding[] {
+  const { token } = pathsIn(home);
+  try {
+    if (/^[0-9a-f]{64}$/.test(Deno.readTextFileSync(token).trim())) return [];
+    return [wrong("token", `${token} holds no token: the daemon puts it back within a second`)];
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound
+      ? [wrong("token", `${token} is missing: the daemon puts it back within a second`)]
+      : [wrong("token", `${token} cannot be read: ${messageOf(error).split(":")[0]}`)];
   }
 }
 
@@ -38,15 +52,14 @@ function firstProcess(home: string): Finding[] {
 function silentDaemon(home: string): Finding {
   const { socket, lock } = pathsIn(home);
   const start = `procsup daemon --detach${homeFlag(home)}`;
-  if (readFileIfAny(lock) !== undefined && !isFree(lock)) {
+  const hasSocket = lstatIfAny(socket) !== undefined;
+  if (!isFree(lock)) {
+    if (!hasSocket) {
+      return wrong("daemon", "it runs, and its socket is missing: it puts it back within a second");
+    }
     const pid = readDaemonRecord(home)?.pid;
     const fix = pid === undefined ? undefined : `kill -KILL ${pid} && ${start}`;
     return wrong("daemon", "it runs and does not answer", fix);
   }
-  try {
-    Deno.lstatSync(socket);
-    return warning("daemon", "a dead one left its socket", start);
-  } catch {
-    return warning("daemon", "none runs", start);
-  }
+  return warning("daemon", hasSocket ? "a dead one left its socket" : "none runs", start);
 }

@@ -12,7 +12,7 @@ const FEW = { files: 4096, processes: 1024, watches: 16_384, watchers: 128 } as 
 
 /** The limits of the daemon that runs, else those that one started from here would have. */
 export function checkLimits(home: string): Finding[] {
-  const pid = isFreeIfAny(pathsIn(home).lock) ? undefined : readDaemonRecord(home)?.pid;
+  const pid = isFree(pathsIn(home).lock) ? undefined : readDaemonRecord(home)?.pid;
   const who = pid ?? "self";
   const limits = readProc(`/proc/${who}/limits`) ?? "";
   const raise = (name: string, to: number) =>
@@ -52,13 +52,4 @@ export function atLeast(check: string, value: number, least: number, fix: string
   if (Number.isNaN(value)) return [];
   const says = value === Infinity ? "no limit" : String(value);
   return [value >= least ? ok(check, says) : warning(check, `${says}, which is little`, fix)];
-}
-
-function isFreeIfAny(lock: string): boolean {
-  try {
-    Deno.lstatSync(lock);
-    return isFree(lock);
-  } catch {
-    return true;
-  }
 }

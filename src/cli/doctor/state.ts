@@ -1,41 +1,52 @@
 /** Whether what a daemon keeps about its processes can be read. */
 
 import { readDaemonRecord, STATE_FORMAT } from "../../platform/daemon_record.ts";
+import { messageOf } from "../../model/errors.ts";
+import { isSetAside, unsealed } from "../../platform/state_file.ts";
 import { dirname, pathsIn } from "../../platform/paths.ts";
 import { shellWord } from "../shell_word.ts";
 import { type Finding, listed, ok, warning, wrong } from "./finding.ts";
 
-/** Records and saved state of a home. */
+/** Everything that is kept in a home. */
 export function checkState(home: string): Finding[] {
   const written = readDaemonRecord(home);
   if (written !== undefined && written.state > STATE_FORMAT) {
     const says = `version ${written.version} wrote it, which is newer than this program`;
     return [wrong("state", says, "install procsup again")];
   }
-  const { records, saved } = pathsIn(home);
-  const files = [records, dirname(saved)]
-    .flatMap((folder) => listed(folder).map((name) => `${folder}/${name}`));
-  const aside = files.filter((path) => path.endsWith(".unreadable"));
-  const broken = files.filter((path) => path.endsWith(".json") && !isJson(path, records));
-  if (aside.length + broken.length === 0) return [ok("state", "all of it can be read")];
+  const { records, saved, cron, webhooks, tokens } = pathsIn(home);
+  const files = [dirname(saved), records, cron, webhooks]
+    .flatMap((folder) => listed(folder).map((name) => `${folder}/${name}`))
+    .concat(
+      listed(home).map((name) => `${home}/${name}`).filter((path) => path.startsWith(tokens)),
+    );
+  const aside = files.filter(isSetAside);
+  const findings = files.filter((path) => /\.json(\.copy)?$/.test(path)).flatMap(damageOf);
+  if (aside.length + findings.length === 0) return [ok("state", "all of it can be read")];
   return [
-    ...several(broken, "cannot be read, and will be set aside", "less"),
-    ...several(aside, "could not be read, and was set aside", "rm"),
+    ...findings,
+    ...aside.map((path) =>
+      warning("state", `${path} was damaged, and was set aside`, `rm ${shellWord(path)}`)
+    ),
   ];
 }
 
-function several(paths: readonly string[], says: string, verb: string): Finding[] {
-  return paths.map((path) => warning("state", `${path} ${says}`, `${verb} ${shellWord(path)}`));
-}
-
-function isJson(path: string, records: string): boolean {
+/** What is wrong with a state file, which the next daemon sets aside. */
+function damageOf(path: string): Finding[] {
   try {
     const text = Deno.readTextFileSync(path);
-    // A record has one more line for each change; the first one says who it is.
-    JSON.parse(path.startsWith(records) ? text.split("\n", 1)[0]! : text);
-    return true;
+    for (const line of text.trimEnd().split("\n")) {
+      // The settings of the web surface are plain JSON, to be read by people.
+      if (path.endsWith("/web.json")) JSON.parse(text);
+      else unsealed(line);
+    }
+    return [];
   } catch (error) {
     // Gone meanwhile: a daemon is at work.
-    return error instanceof Deno.errors.NotFound;
+    if (error instanceof Deno.errors.NotFound) return [];
+    const why = "code" in (error as Error)
+      ? `cannot be read: ${messageOf(error).split(":")[0]}`
+      : "is damaged, and will be set aside";
+    return [warning("state", `${path} ${why}`, `less ${shellWord(path)}`)];
   }
 }

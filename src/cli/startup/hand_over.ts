@@ -1,7 +1,6 @@
 /** A daemon that was started by hand makes room for the one of the service manager. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import { readFileIfAny } from "../../platform/atomic_file.ts";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
 import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
@@ -16,7 +15,7 @@ const POLL_MS = 10;
 /** Whether a daemon runs on the home that no service manager starts again. */
 export function runsByHand(home: string): boolean {
   const { lock } = pathsIn(home);
-  return readFileIfAny(lock) !== undefined && !isFree(lock) && !readDaemonRecord(home)?.service;
+  return !isFree(lock) && !readDaemonRecord(home)?.service;
 }
 
 /** Ends that daemon without its apps. Throws `daemon_hangs`, and `timeout` when it stays. */

@@ -2,22 +2,28 @@
 
 import { parseWebhook, webhookWire } from "../../model/settings_schema.ts";
 import type { Webhook } from "../../model/webhook.ts";
-import { replaceFileDurably } from "../../platform/atomic_file.ts";
+import { dirname } from "../../platform/paths.ts";
+import { readState, type StateRead, writeState } from "../../platform/state_file.ts";
 
-/** Reads them. Throws when the text is not ours. */
-export function readRemembered(text: string): Webhook[] {
-  const { version, webhooks } = JSON.parse(text);
-  if (version !== 1) throw new Error(`webhooks.json has version ${version}, 1 is known`);
-  return webhooks.map(({ cwd, ...wire }: Record<string, unknown> & { cwd: string }) =>
-    parseWebhook(wire, cwd)
-  );
+/** Reads them, and what was wrong with their file; undefined when nothing of it can be read. */
+export function readRemembered(path: string): StateRead<Webhook[]> {
+  return readState(path, (value) => {
+    const { version, webhooks } = value as WebhooksFile;
+    if (version !== 1) throw new Error(`unknown version ${JSON.stringify(version)}`);
+    return webhooks.map(({ cwd, ...wire }) => parseWebhook(wire, cwd));
+  });
 }
 
 /** Writes them; the file is the user's alone. */
-export function remember(folder: string, webhooks: readonly Webhook[]): void {
-  Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+export function remember(path: string, webhooks: readonly Webhook[]): void {
+  Deno.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const list = webhooks.map((webhook) => ({ ...webhookWire(webhook), cwd: webhook.cwd }));
-  replaceFileDurably(`${folder}/webhooks.json`, JSON.stringify({ version: 1, webhooks: list }));
+  writeState(path, { version: 1, webhooks: list }, { durable: true });
+}
+
+interface WebhooksFile {
+  readonly version: number;
+  readonly webhooks: readonly (Record<string, unknown> & { readonly cwd: string })[];
 }
 
 /** Forgets them, and all that was on its way. */

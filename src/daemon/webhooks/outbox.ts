@@ -2,6 +2,7 @@
 
 import { messageOf } from "../../model/errors.ts";
 import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_file.ts";
+import { sealed, setAside, unsealed } from "../../platform/state_file.ts";
 import type { Message } from "./message.ts";
 
 /** A message on its way to one webhook. */
@@ -61,7 +62,7 @@ export class Outbox {
 
   #write({ file, ...delivery }: Delivery): void {
     try {
-      replaceFile(file, JSON.stringify(delivery));
+      replaceFile(file, sealed(delivery));
     } catch (error) {
       const why = messageOf(error);
       this.#warn(`Webhook "${delivery.to}": what is sent cannot be put on record: ${why}`);
@@ -70,9 +71,9 @@ export class Outbox {
 
   #read(file: string): Delivery | undefined {
     try {
-      return { ...JSON.parse(readFileIfAny(file)!), file };
-    } catch {
-      removeFile(file);
+      return { ...unsealed(readFileIfAny(file)!) as Omit<Delivery, "file">, file };
+    } catch (error) {
+      this.#warn(setAside(file, error));
       return undefined;
     }
   }

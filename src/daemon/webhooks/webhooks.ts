@@ -5,8 +5,8 @@ import { didYouMean } from "../../model/did_you_mean.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
 import type { Webhook } from "../../model/webhook.ts";
 import type { Fleet } from "../../manager/fleet.ts";
-import { readFileIfAny } from "../../platform/atomic_file.ts";
 import { sleep } from "../../platform/clock.ts";
+import { isState } from "../../platform/state_file.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/webhook_json.ts";
 import type { KeyedWebhook, Runner } from "./runner.ts";
 
@@ -35,9 +35,9 @@ export class Webhooks {
     this.#parts = parts;
   }
 
-  /** What an earlier daemon was configured with, as text; undefined when it had none. */
-  get #remembered(): string | undefined {
-    return readFileIfAny(`${this.#parts.folder}/webhooks.json`);
+  /** What they are remembered in. */
+  get #path(): string {
+    return `${this.#parts.folder}/webhooks.json`;
   }
 
   /**
@@ -45,26 +45,29 @@ export class Webhooks {
    * undefined when there is nobody to tell.
    */
   early(): ((change: ProcessChange) => void) | undefined {
-    if (this.#remembered === undefined) return undefined;
+    if (!isState(this.#path)) return undefined;
     const early: ProcessChange[] = this.#early = [];
     return (change) => void (this.#early === early && early.push(change));
   }
 
   /** Goes on where the daemon before ended. What is in the way is only told. */
   resume(fleet: Fleet): Promise<void> {
-    const text = this.#remembered;
-    return text === undefined ? Promise.resolve() : this.#inTurn(() => this.#resume(fleet, text));
+    return isState(this.#path) ? this.#inTurn(() => this.#resume(fleet)) : Promise.resolve();
   }
 
-  async #resume(fleet: Fleet, text: string): Promise<void> {
+  async #resume(fleet: Fleet): Promise<void> {
+    const { warn } = this.#parts;
     try {
       const [{ readRemembered }, { webhookKey }] = await Promise.all([
         import("./memory.ts"),
         import("./secret.ts"),
       ]);
-      const keyed = readRemembered(text).map(async (webhook): Promise<KeyedWebhook> => {
+      const { value, problems } = readRemembered(this.#path);
+      for (const problem of problems) warn(`Webhooks: ${problem}`);
+      if (value === undefined) throw new Error("none is configured any more");
+      const keyed = value.map(async (webhook): Promise<KeyedWebhook> => {
         const key = await webhookKey(webhook).catch((error) => {
-          this.#parts.warn(messageOf(error));
+          warn(messageOf(error));
           return undefined;
         });
         return { webhook, key };
@@ -72,7 +75,7 @@ export class Webhooks {
       await this.#run(fleet, await Promise.all(keyed));
     } catch (error) {
       this.#early = undefined;
-      this.#parts.warn(`Webhooks: ${messageOf(error)}`);
+      warn(`Webhooks: ${messageOf(error)}`);
     }
   }
 
@@ -96,16 +99,15 @@ export class Webhooks {
   }
 
   async #configure(fleet: Fleet, webhooks: readonly KeyedWebhook[]): Promise<void> {
-    if (webhooks.length === 0 && this.#remembered === undefined) return;
+    if (webhooks.length === 0 && !isState(this.#path)) return;
     const { forget, remember } = await import("./memory.ts");
-    const { folder } = this.#parts;
     if (webhooks.length > 0) {
-      remember(folder, webhooks.map(({ webhook }) => webhook));
+      remember(this.#path, webhooks.map(({ webhook }) => webhook));
       return await this.#run(fleet, webhooks);
     }
     this.#runner?.configure([]);
     this.#stop();
-    forget(folder);
+    forget(this.#parts.folder);
   }
 
   /** How each goes. */

@@ -5,6 +5,7 @@ import { atLeast, checkLimits } from "../../../src/cli/doctor/limits.ts";
 import { checkUnpacked } from "../../../src/cli/doctor/unpacked.ts";
 import { takeLock } from "../../../src/platform/lock.ts";
 import { prepareHome } from "../../../src/platform/paths.ts";
+import { sealed } from "../../../src/platform/state_file.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
 Deno.test("judgeSpace() warns early, and names the largest logs", () => {
@@ -76,7 +77,7 @@ Deno.test("checkUnpacked() finds old versions, and not the one in use", async ()
   prepareHome(home.path);
   // The daemon that runs may be of the version before.
   const words = [`${folder("b")}/deno`, "run"];
-  Deno.writeTextFileSync(`${home.path}/state/daemon.json`, JSON.stringify({ words }));
+  Deno.writeTextFileSync(`${home.path}/state/daemon.json`, sealed({ words }));
   // And another home's, which is not known here, of yet another one.
   using _held = takeLock(`${folder("d")}/.used`);
   const [found] = checkUnpacked(home.path, folder("a"));

@@ -1,35 +1,45 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { checkState } from "../../../src/cli/doctor/state.ts";
 import { pathsIn, prepareHome } from "../../../src/platform/paths.ts";
+import { copyOf, sealed } from "../../../src/platform/state_file.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
 Deno.test("checkState() has nothing against a home that is empty, or in use", async () => {
   await using home = tempHome();
   assertEquals(checkState(home.path).map(({ status }) => status), ["ok"]);
-  const { records } = prepareHome(home.path);
+  const { records, web } = prepareHome(home.path);
   // A record is a line for who it is, and one for each change.
-  Deno.writeTextFileSync(`${records}/a.json`, '{"version":1}\n{"snapshot":{}}\n{"sna');
+  const lines = [sealed({ version: 1 }), sealed({ snapshot: {} })];
+  Deno.writeTextFileSync(`${records}/a.json`, lines.join("\n"));
+  Deno.writeTextFileSync(web, '{\n"listen": "127.0.0.1:0"\n}');
   assertEquals(checkState(home.path).map(({ status }) => status), ["ok"]);
 });
 
 Deno.test("checkState() names each file that cannot be read, or was set aside", async () => {
   await using home = tempHome();
-  const { records, saved } = prepareHome(home.path);
-  Deno.writeTextFileSync(`${records}/a.json`, '{"version":');
+  const { records, saved, tokens, cron } = prepareHome(home.path);
+  Deno.writeTextFileSync(`${records}/a.json`, `${sealed({})}\n${sealed({}).replace("{", "|")}`);
   Deno.writeTextFileSync(`${records}/b.json.unreadable`, "");
   Deno.writeTextFileSync(saved, "\0\0\0");
+  Deno.writeTextFileSync(copyOf(tokens), "");
+  Deno.mkdirSync(`${cron}/c.json`, { recursive: true });
   const findings = checkState(home.path);
-  assertEquals(findings.map(({ status }) => status), ["warning", "warning", "warning"]);
-  assertStringIncludes(findings[0]!.says, `${records}/a.json cannot be read`);
-  assertStringIncludes(findings[1]!.says, `${saved} cannot be read`);
-  assertEquals(findings[2]!.fix, `rm ${records}/b.json.unreadable`);
+  assertEquals(new Set(findings.map(({ status }) => status)), new Set(["warning"]));
+  assertEquals(findings.map(({ says }) => says), [
+    `${saved} is damaged, and will be set aside`,
+    `${records}/a.json is damaged, and will be set aside`,
+    `${cron}/c.json cannot be read: Is a directory (os error 21)`,
+    `${copyOf(tokens)} is damaged, and will be set aside`,
+    `${records}/b.json.unreadable was damaged, and was set aside`,
+  ]);
+  assertEquals(findings.at(-1)!.fix, `rm ${records}/b.json.unreadable`);
 });
 
 Deno.test("checkState() says when a newer version was here", async () => {
   await using home = tempHome();
   prepareHome(home.path);
   const record = { pid: 1, version: "9.9.9", protocol: 9, state: 99, words: [], service: null };
-  Deno.writeTextFileSync(`${pathsIn(home.path).home}/state/daemon.json`, JSON.stringify(record));
+  Deno.writeTextFileSync(`${pathsIn(home.path).home}/state/daemon.json`, sealed(record));
   const [found] = checkState(home.path);
   assertEquals(found?.status, "error");
   assertStringIncludes(found!.says, "version 9.9.9 wrote it, which is newer");

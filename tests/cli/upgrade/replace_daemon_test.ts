@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { replaceDaemon } from "../../../src/cli/commands/upgrade.ts";
 import { type DaemonRecord, readDaemonRecord } from "../../../src/platform/daemon_record.ts";
+import { sealed } from "../../../src/platform/state_file.ts";
 import { PROTOCOL, VERSION } from "../../../src/protocol/actions.ts";
 import { FakeDaemon } from "../fake_daemon.ts";
 
@@ -10,7 +11,7 @@ Deno.test("replaceDaemon() waits for the service's next daemon while the old one
     ...{ words: ["/bin/procsup"], service: "systemd" },
   });
   const write = (pid: number) =>
-    Deno.writeTextFileSync(`${daemon.home}/state/daemon.json`, JSON.stringify(record(pid)));
+    Deno.writeTextFileSync(`${daemon.home}/state/daemon.json`, sealed(record(pid)));
   await using daemon = new FakeDaemon({
     ping: () => ({ status: "ok", version: VERSION, protocol: PROTOCOL }),
     release: () => {

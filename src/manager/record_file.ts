@@ -1,0 +1,144 @@
+/**
+ * The file of one process's record. The first line says who it is and how it is configured, each
+ * further one how it stands since: appending a line costs a hundredth of replacing a file, and each
+ * start makes several. Every line is sealed by itself, so that damage to one spoils no other. Not
+ * synced to the disk: a loss of power ends the processes too.
+ */
+
+import { wireKeys } from "../model/config_keys.ts";
+import { parseConfig } from "../model/config_schema.ts";
+import { ProcsupError } from "../model/errors.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { Exit } from "../model/process_info.ts";
+import { NEW, type Snapshot } from "../model/process_state.ts";
+import { appendToFile, replaceFile } from "../platform/atomic_file.ts";
+import { sealed, unsealed } from "../platform/state_file.ts";
+import type { Identity, ManagedProcess } from "../process/managed_process.ts";
+
+/** A file that has grown beyond this is begun anew. */
+const FULL_BYTES = 32 * 1024;
+
+/** What is recorded of a process. */
+export type Recordable = Pick<ManagedProcess, "identity" | "config" | "snapshot">;
+
+/** A process as it was recorded. */
+export interface ProcessRecord {
+  readonly identity: Identity;
+  readonly config: ProcessConfig;
+  readonly snapshot: Snapshot;
+}
+
+/** A record file as it is written. */
+export class RecordFile {
+  readonly #path: string;
+  /** What the first line says; undefined: the file must be begun anew. */
+  #begun: Pick<Recordable, "identity" | "config"> | undefined;
+  #bytes = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Appends a line, or begins the file anew. Throws what the file system throws. */
+  write({ identity, config, snapshot }: Recordable, number: number): void {
+    const begun = this.#begun;
+    const goesOn = begun?.identity === identity && begun.config === config &&
+      this.#bytes < FULL_BYTES;
+    // Begun anew after a failure: half a line may be at its end.
+    this.#begun = undefined;
+    const line = `\n${sealed({ number, snapshot })}`;
+    if (goesOn && appendToFile(this.#path, line)) this.#bytes += line.length;
+    else {
+      const text = recordText({ identity, config, snapshot }, number);
+      replaceFile(this.#path, text);
+      this.#bytes = text.length;
+    }
+    this.#begun = { identity, config };
+  }
+}
+
+/** A process as a sealed line, its environment included: the file is the user's alone. */
+export function recordText(process: Recordable, number = 0): string {
+  return sealed({ number, ...recordWire(process) });
+}
+
+/** A process as JSON. */
+export function recordWire({ identity, config, snapshot }: Recordable): object {
+  return { version: 1, identity, config: wireKeys(config), snapshot };
+}
+
+/** The opposite of `recordWire()`. Throws when the value is not a record. */
+export function parseRecord(value: unknown): ProcessRecord {
+  const { version, identity, config, snapshot } = value as Record<string, unknown> & {
+    identity: Identity;
+    snapshot: Snapshot;
+  };
+  refuseNewer("a record", version);
+  if (version !== 1) throw new Error(`unknown version ${JSON.stringify(version)}`);
+  return {
+    identity: { ...identity, createdAt: new Date(identity.createdAt) },
+    config: parseConfig(config),
+    snapshot: reviveSnapshot(snapshot),
+  };
+}
+
+/** Throws `other_version` for the version of a format that is newer than the one written here. */
+export function refuseNewer(what: string, version: unknown): void {
+  if (typeof version !== "number" || version <= 1) return;
+  throw new ProcsupError(
+    "other_version",
+    `Cannot read ${what} of version ${version}: a newer procsup wrote it`,
+    { hint: "Nothing was changed. Install that version, or choose another home" },
+  );
+}
+
+/** What can be read of one record file, or of several of the same process. */
+export interface RecordLines {
+  /** Undefined when no first line can be read. */
+  readonly record: ProcessRecord | undefined;
+  /** Number of the newest line. */
+  readonly number: number;
+  /** Why lines were left out. */
+  readonly damage: readonly unknown[];
+}
+
+/** The newest first line and the newest snapshot of all texts. Throws `other_version`. */
+export function parseRecordLines(texts: readonly string[]): RecordLines {
+  const damage: unknown[] = [];
+  let whole: Numbered<ProcessRecord> | undefined;
+  let newest: Numbered<Snapshot> | undefined;
+  for (const line of texts.flatMap((text) => text.split("\n"))) {
+    try {
+      const value = unsealed(line) as { number: number; snapshot: Snapshot; identity?: unknown };
+      const { number } = value;
+      if (value.identity !== undefined && !(whole && whole.number >= number)) {
+        whole = { number, value: parseRecord(value) };
+      }
+      if (!(newest && newest.number > number)) {
+        newest = { number, value: reviveSnapshot(value.snapshot) };
+      }
+    } catch (error) {
+      if (error instanceof ProcsupError && error.code === "other_version") throw error;
+      damage.push(error);
+    }
+  }
+  return {
+    record: whole && { ...whole.value, snapshot: newest!.value },
+    number: newest?.number ?? 0,
+    damage,
+  };
+}
+
+interface Numbered<T> {
+  readonly number: number;
+  readonly value: T;
+}
+
+function reviveSnapshot(snapshot: Snapshot): Snapshot {
+  return { ...NEW, ...snapshot, lastExit: reviveExit(snapshot.lastExit) };
+}
+
+/** In JSON its time is a text. */
+function reviveExit(exit: Exit | null): Exit | null {
+  return exit === null ? null : { ...exit, at: new Date(exit.at) };
+}

@@ -1,0 +1,141 @@
+/** When each process is put on record: at once, within moments, or again after the disk refused. */
+
+import { messageOf } from "../model/errors.ts";
+import type { Cancel, Clock } from "../platform/clock.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import type { Records } from "./records.ts";
+import { type RetriedWrites, RETRY_MS } from "./retried_writes.ts";
+
+/** How long a record may be put off: a start makes several changes in one breath. */
+const SOON_MS = 5;
+
+/** How long the copy of a record may lag behind: it costs a start nothing. */
+const COPY_MS = 100;
+
+/** What a recorder works with. */
+export interface RecorderParts {
+  readonly clock: Clock;
+  readonly records: Records;
+  readonly writes: RetriedWrites;
+}
+
+/** Puts the processes of a home on record. */
+export class Recorder {
+  readonly #parts: RecorderParts;
+  /** Called when a record that was put off cannot be written. */
+  readonly #refused: (process: ManagedProcess, message: string) => void;
+  readonly #due = new Set<ManagedProcess>();
+  #flush: Cancel | undefined;
+  /** Processes whose copy of the record is outdated. */
+  readonly #uncopied = new Set<ManagedProcess>();
+  #copying: Cancel | undefined;
+  #frozen = false;
+
+  constructor(
+    parts: RecorderParts,
+    refused: (process: ManagedProcess, message: string) => void,
+  ) {
+    this.#parts = parts;
+    this.#refused = refused;
+  }
+
+  /** Writes the record now. Throws what the disk says, and tries again until it is written. */
+  record(process: ManagedProcess): void {
+    this.#due.delete(process);
+    if (this.#frozen) return;
+    const { records, writes } = this.#parts;
+    try {
+      records.write(process);
+    } catch (error) {
+      writes.later(recordOf(process), () => this.record(process));
+      throw error;
+    }
+    writes.drop(recordOf(process));
+    this.copySoon(process);
+  }
+
+  /** Writes the record within moments. */
+  recordSoon(process: ManagedProcess): void {
+    this.#due.add(process);
+    this.#flush ??= this.#parts.clock.after(SOON_MS, () => this.recordRest());
+  }
+
+  /** Writes what was put off. */
+  recordRest(): void {
+    this.#flush?.();
+    this.#flush = undefined;
+    for (const process of [...this.#due]) {
+      try {
+        this.record(process);
+      } catch (error) {
+        this.#refused(process, `cannot be recorded: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  /** Writes all records again: their files are gone. */
+  recordAnew(processes: readonly ManagedProcess[], nextNumericId: number): void {
+    this.#parts.records.beginAnew();
+    for (const process of processes) this.#due.add(process);
+    this.recordRest();
+    this.#keepNumericId(nextNumericId);
+  }
+
+  /** Brings the copy of a record up to date within moments. */
+  copySoon(process: ManagedProcess): void {
+    this.#copyIn(COPY_MS, process);
+  }
+
+  /** Removes the record of a process. The ids that were given stay given. */
+  forget(process: ManagedProcess, nextNumericId: number): void {
+    this.#due.delete(process);
+    this.#uncopied.delete(process);
+    this.#parts.writes.drop(recordOf(process));
+    this.#keepNumericId(nextNumericId);
+    this.#parts.records.remove(process.identity.id);
+  }
+
+  /** Writes what was put off, and nothing from now on. */
+  freeze(): void {
+    this.recordRest();
+    this.#copyRest();
+    this.abandon();
+  }
+
+  /** Writes nothing from now on. */
+  abandon(): void {
+    this.#frozen = true;
+    this.#flush?.();
+    this.#copying?.();
+  }
+
+  #keepNumericId(next: number): void {
+    const { records, writes } = this.#parts;
+    writes.attempt("the next numeric id", () => records.keepNumericId(next));
+  }
+
+  #copyIn(ms: number, process: ManagedProcess): void {
+    this.#uncopied.add(process);
+    this.#copying ??= this.#parts.clock.after(ms, () => this.#copyRest());
+  }
+
+  #copyRest(): void {
+    this.#copying?.();
+    this.#copying = undefined;
+    const outdated = [...this.#uncopied];
+    this.#uncopied.clear();
+    if (this.#frozen) return;
+    for (const process of outdated) {
+      try {
+        this.#parts.records.writeCopy(process);
+      } catch {
+        this.#copyIn(RETRY_MS, process);
+      }
+    }
+  }
+}
+
+/** The record of a process, in words. */
+function recordOf({ identity }: ManagedProcess): string {
+  return `the record of "${identity.id}"`;
+}

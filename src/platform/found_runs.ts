@@ -1,0 +1,115 @@
+/** Runs that no record names, found by the wrappers that are alive. */
+
+import type { Run } from "../model/process_state.ts";
+import { dirname } from "./paths.ts";
+import { processesByRunId } from "./process_scan.ts";
+import { processRow, userOf } from "./process_table.ts";
+import type { RunFiles } from "./run_files.ts";
+import { parseWrapperWords, type WrapperWords } from "./wrapper.ts";
+
+/** A run, as its processes show it. */
+export interface FoundRun {
+  readonly run: Run;
+  /** Pid of the app; 0 while it is not known. */
+  readonly pid: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** Name of the process, by the folder of its logs. */
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The user and the group that the app runs as, if not ours. */
+  readonly user?: { readonly uid: number; readonly gid: number };
+}
+
+/** More than this is not read of what a process shows. */
+const READ_BYTES = 256 * 1024;
+
+/** All runs of the home of `files` whose wrapper is alive, but for those that are known. */
+export async function findRuns(
+  files: RunFiles,
+  bootId: string,
+  known: ReadonlySet<string>,
+): Promise<FoundRun[]> {
+  const found: FoundRun[] = [];
+  for (const [runId, pids] of await processesByRunId()) {
+    if (known.has(runId)) continue;
+    for (const pid of pids) {
+      const run = foundRun(files, { runId, pid, bootId });
+      if (run !== undefined) found.push(run);
+    }
+  }
+  return found;
+}
+
+function foundRun(
+  files: RunFiles,
+  { runId, pid: wrapperPid, bootId }: { runId: string; pid: number; bootId: string },
+): FoundRun | undefined {
+  try {
+    // Others can show the same words, and would have us run theirs.
+    if (userOf(wrapperPid) !== Deno.uid()) return undefined;
+    const words = parseWrapperWords(textsOf(`/proc/${wrapperPid}/cmdline`));
+    const row = processRow(wrapperPid);
+    // The app's own process has the same words for a moment, and leads no group.
+    if (words?.folder !== files.folder || row?.pgid !== wrapperPid || row.zombie) return undefined;
+    const folder = dirname(words.stdout);
+    const pid = files.read(runId, "pid") ?? 0;
+    return {
+      run: { runId, wrapperPid, wrapperStart: row.start, bootId },
+      pid,
+      startedAt: files.writtenAt(runId, "pid").getTime(),
+      name: folder.slice(folder.lastIndexOf("/") + 1),
+      command: commandOf(words, pid),
+      cwd: Deno.readLinkSync(`/proc/${wrapperPid}/cwd`),
+      env: environmentOf(runId, wrapperPid, pid),
+      ...userIfOther(pid),
+    };
+  } catch {
+    // It ended meanwhile.
+    return undefined;
+  }
+}
+
+/** The app's own words, without programs that set something up before it. */
+function commandOf({ command }: WrapperWords, pid: number): readonly string[] {
+  const own = textsOf(`/proc/${pid}/cmdline`);
+  const end = command.slice(command.length - own.length);
+  const isShown = own.length > 0 && own.every((word, index) => word === end[index]);
+  return isShown ? own : command;
+}
+
+/** The app's environment or, where it has written over it, the wrapper's. */
+function environmentOf(runId: string, wrapperPid: number, pid: number): Record<string, string> {
+  const own = variables(textsOf(`/proc/${pid}/environ`));
+  const isShown = own.PROCSUP_ID === runId && own.PROCSUP_NAME !== undefined;
+  return isShown ? own : variables(textsOf(`/proc/${wrapperPid}/environ`));
+}
+
+function userIfOther(pid: number): Pick<FoundRun, "user"> {
+  const uid = userOf(pid);
+  if (uid === -1 || uid === Deno.uid()) return {};
+  return { user: { uid, gid: Deno.statSync(`/proc/${pid}`).gid! } };
+}
+
+/** The texts in a file of /proc; none where it cannot be read. */
+function textsOf(path: string): string[] {
+  try {
+    using file = Deno.openSync(path);
+    const bytes = new Uint8Array(READ_BYTES);
+    const length = file.readSync(bytes) ?? 0;
+    return new TextDecoder().decode(bytes.subarray(0, length)).split("\0").slice(0, -1);
+  } catch {
+    return [];
+  }
+}
+
+function variables(texts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    texts.filter((text) => text.indexOf("=") > 0).map((text) => {
+      const at = text.indexOf("=");
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+}

@@ -1,0 +1,80 @@
+/** One damaged bit, in any file of the home: the daemon starts, keeps every app, and lets nobody in. */
+
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { flip } from "../support/damage.ts";
+import { TestDaemon } from "../support/procsup.ts";
+import { Receiver } from "../support/receiver.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+/** Files of state below a folder. Logs, and what wrappers write, are not the daemon's. */
+function stateFiles(home: string, folder = home): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory, isFile }) => {
+    const path = `${folder}/${name}`;
+    if (isDirectory) return ["apps", "run"].includes(name) ? [] : stateFiles(home, path);
+    return isFile && !/\.log|\.lock$|unreadable/.test(name) ? [path] : [];
+  }).sort();
+}
+
+const isCopy = (path: string) => path.endsWith(".copy");
+
+Deno.test("daemon starts, keeps its apps and lets nobody in when its state files are damaged", async () => {
+  await using receiver = new Receiver();
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "exec sleep 1000");
+  await daemon.startScript("job", "true", { cron: { schedule: "0 0 1 1 *" } });
+  await daemon.client.call("cron_stop", "job");
+  await daemon.cli("save");
+  const config = `${daemon.home}/procsup.yaml`;
+  Deno.writeTextFileSync(
+    config,
+    `webhooks: [{ name: hook, url: "${receiver.url}" }]\n` +
+      "processes: [{ name: filed, entrypoint: /bin/sleep, args: ['1000'], cwd: / }]\n",
+  );
+  assertEquals((await daemon.cli("config", "apply", config)).code, 0);
+  Deno.removeSync(config);
+  await daemon.client.call("token_create", { name: "ci", role: "read" });
+  const gone = await daemon.client.call("token_create", { name: "gone", role: "admin" });
+  await daemon.client.call("token_revoke", { name: "gone" });
+  await waitFor(async () => (await daemon.status("filed")).pid > 0);
+  const apps = async () =>
+    (await daemon.client.call("list")).map(({ name, pid, state }) => [name, pid, state]).sort();
+  const listed = await apps();
+  const tokens = async () => (await daemon.client.call("token_list")).map(({ name }) => name);
+
+  // Each time one of two is damaged, and nothing is lost.
+  for (const damaged of [(path: string) => !isCopy(path), isCopy]) {
+    await daemon.terminate();
+    const files = stateFiles(daemon.home).filter(damaged);
+    assert(files.length > 6, files.join(" "));
+    for (const path of files) flip(path, Math.floor(Deno.statSync(path).size / 2) * 8 + 1);
+    await daemon.run();
+    assertEquals(await apps(), listed);
+    assertEquals((await daemon.client.call("cron_list"))[0]?.enabled, false);
+    assertEquals(await tokens(), ["ci"]);
+    assertEquals((await daemon.client.call("web_status")).status, "stopped");
+    assertEquals((await daemon.client.call("webhook_list")).map(({ name }) => name), ["hook"]);
+    const plan = await daemon.client.call("config_reload", { dry_run: true }).catch((e) => e);
+    assertStringIncludes(String(plan.message), config, "it knows which file it was");
+    assertMatch((await daemon.cli("events", "--since", "1h")).stdout, /app/);
+  }
+
+  // Both are damaged: what cannot be known is taken for nothing, and told.
+  await daemon.terminate();
+  for (const path of stateFiles(daemon.home)) Deno.writeTextFileSync(path, "null");
+  await daemon.run();
+  const now = (await apps()).filter(([, , state]) => state === "running");
+  assertEquals(now, listed.filter(([, , state]) => state === "running"));
+  assertEquals(await tokens(), []);
+  const path = `${daemon.home}/procsup.sock`;
+  using client = Deno.createHttpClient({ proxy: { transport: "unix", path } });
+  const asked = await fetch("http://localhost/api/v1/processes", {
+    client,
+    headers: { authorization: `Bearer ${gone.token}` },
+  });
+  await asked.body?.cancel();
+  assertEquals(asked.status, 401);
+  const { stdout } = await daemon.cli("doctor");
+  for (const name of ["tokens.json", "configs.json", "webhooks.json", "boot"]) {
+    assertMatch(stdout, new RegExp(`/${name}.unreadable was damaged`), name);
+  }
+});

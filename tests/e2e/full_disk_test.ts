@@ -1,0 +1,59 @@
+/** A disk that is full, and has room again: what happened meanwhile is known afterwards. */
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { TestDaemon } from "../support/procsup.ts";
+import { SmallDisk } from "../support/small_disk.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+Deno.test("daemon remembers what a full disk took no record of, and starts on a full disk", {
+  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.terminate();
+  using disk = new SmallDisk(daemon.home);
+  await daemon.run();
+  const { pid } = await daemon.startScript("stays", "exec sleep 1000");
+  await daemon.startScript("stopped", "exec sleep 1000");
+  await daemon.startScript("deleted", "exec sleep 1000");
+  await daemon.startScript("ends", "exit 7", {
+    restart_policy: "never",
+    cwd: "/",
+  });
+  const states = async (): Promise<Record<string, string>> =>
+    Object.fromEntries((await daemon.client.call("list")).map((one) => [one.name, one.state]));
+  disk.fill();
+  await daemon.client.call("stop", { target: "stopped" });
+  await daemon.client.call("delete", "deleted");
+  const full: Record<string, string> = { stays: "running", stopped: "stopped", ends: "crashed" };
+  assertEquals(await states(), full);
+
+  // What happened is in memory, and goes to the disk when there is room.
+  disk.free();
+  await waitFor(() => /"state":"stopped".*\n?$/.test(lastLine(daemon.home, "stopped")), {
+    what: "the record of the stop",
+  });
+  await daemon.kill();
+  disk.fill();
+  await daemon.run();
+  assertEquals(await states(), full);
+  assertEquals((await daemon.status("stays")).pid, pid);
+  assertMatch((await daemon.cli("doctor")).stdout, /^✘ disk +only /m);
+  disk.free();
+  await waitFor(
+    () => Deno.readTextFileSync(`${daemon.home}/state/daemon.json`).includes(`"pid":${daemon.pid}`),
+    {
+      what: "the record of the daemon",
+    },
+  );
+  assertEquals((await daemon.startScript("new", "exec sleep 1000")).numeric_id, 4);
+  await daemon.client.call("delete", "all");
+  await daemon.terminate();
+});
+
+function lastLine(home: string, name: string): string {
+  const folder = `${home}/state/processes`;
+  const text = [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".json"))
+    .map((file) => Deno.readTextFileSync(`${folder}/${file.name}`))
+    .find((text) => text.includes(`"name":"${name}"`)) ?? "";
+  return text.slice(text.lastIndexOf("\n") + 1);
+}

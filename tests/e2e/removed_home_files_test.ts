@@ -1,0 +1,170 @@
+/** Files of the home that are removed under a daemon: there is still one daemon, and it answers. */
+
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const ignore = Deno.build.os !== "linux";
+
+/** Daemons of a home that are alive. */
+function daemonsOf(home: string): number[] {
+  return [...Deno.readDirSync("/proc")].map(({ name }) => Number(name)).filter((pid) => {
+    try {
+      return isAlive(pid) &&
+        [...Deno.readDirSync(`/proc/${pid}/fd`)].some(({ name }) =>
+          Deno.readLinkSync(`/proc/${pid}/fd/${name}`).startsWith(`${home}/daemon.lock`)
+        );
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Removes files of the home, and the home itself for `""`. */
+function remove(home: string, files: readonly string[]): void {
+  for (const file of files) Deno.removeSync(`${home}/${file}`, { recursive: true });
+}
+
+for (const files of [["daemon.lock"], ["daemon.lock", "procsup.sock", "token"], [""]]) {
+  const what = files.map((file) => file || "the whole home").join(", ");
+  Deno.test(`start finds the daemon under which was removed: ${what}`, { ignore }, async () => {
+    await using daemon = await TestDaemon.start();
+    const { pid } = await daemon.startScript("app", "exec sleep 1000");
+    remove(daemon.home, files);
+    const { code, stderr } = await daemon.cli("start", "--name", "two", "--", "sleep", "1000");
+    assertEquals(code, 0, stderr);
+    assertEquals(daemonsOf(daemon.home), [daemon.pid]);
+    const list = await daemon.client.call("list");
+    assertEquals(list.map(({ name, state }) => [name, state]), [
+      ["app", "running"],
+      ["two", "running"],
+    ]);
+    assertEquals((await daemon.status("app")).pid, pid);
+    // All is on record again: the next daemon knows both.
+    await daemon.kill();
+    await daemon.run();
+    assertEquals((await daemon.client.call("list")).map(({ name }) => name), ["app", "two"]);
+    assertEquals((await daemon.status("app")).pid, pid);
+  });
+}
+
+Deno.test("a daemon yields to the one that has taken its home meanwhile, and ends no app", {
+  ignore,
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const { pid } = await daemon.startScript("app", "exec sleep 1000");
+  const first = daemon.pid;
+  // As it may be where the system does not show who holds a removed lock.
+  Deno.removeSync(`${daemon.home}/daemon.lock`);
+  using other = Deno.openSync(`${daemon.home}/daemon.lock`, { write: true, create: true });
+  other.lockSync(true);
+  await waitFor(() => !isAlive(first), { what: "the daemon to yield" });
+  other.unlockSync();
+  await daemon.run();
+  assertEquals((await daemon.status("app")).pid, pid);
+  assertMatch(Deno.readTextFileSync(`${daemon.home}/daemon.log`), /another supervisor has taken/);
+});
+
+for (const file of ["procsup.sock", "token", "state"]) {
+  Deno.test(`daemon puts back what was removed: ${file}`, { ignore }, async () => {
+    await using daemon = await TestDaemon.start();
+    const token = Deno.readTextFileSync(`${daemon.home}/token`);
+    for (let round = 0; round < 2; round++) {
+      remove(daemon.home, [file]);
+      await waitFor(() => daemon.client.call("list").then(() => true, () => false), {
+        what: `${file} to be put back`,
+      });
+      await waitFor(() => exists(`${daemon.home}/${file}`), { what: `${file} to be put back` });
+    }
+    assertEquals(Deno.readTextFileSync(`${daemon.home}/token`), token);
+    assertEquals(daemonsOf(daemon.home), [daemon.pid]);
+    assertMatch(Deno.readTextFileSync(`${daemon.home}/daemon.log`), /removed: it is put back/);
+  });
+}
+
+Deno.test("daemon goes on writing its log and its events when they are removed", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("one", "exec sleep 1000");
+  remove(daemon.home, ["daemon.log", "events.jsonl", "token"]);
+  await waitFor(() => exists(`${daemon.home}/daemon.log`), { what: "the log" });
+  await daemon.startScript("two", "exec sleep 1000");
+  assertMatch(Deno.readTextFileSync(`${daemon.home}/events.jsonl`), /"two"/);
+});
+
+Deno.test("a token that cannot be read is not taken for a missing one", async () => {
+  await using daemon = await TestDaemon.start();
+  const path = `${daemon.home}/token`;
+  const token = Deno.readTextFileSync(path);
+  Deno.kill(daemon.pid, "SIGSTOP");
+  try {
+    Deno.removeSync(path);
+    // Reading a directory is an error of the system, like one of the disk.
+    Deno.mkdirSync(path);
+    Deno.kill(daemon.pid, "SIGCONT");
+    const { code, stderr } = await daemon.cli("list");
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, `Cannot read the token "${path}": Is a directory`);
+    const { stdout } = await daemon.cli("doctor");
+    assertMatch(stdout, /^✘ token +\S+ cannot be read: Is a directory/m);
+  } finally {
+    Deno.removeSync(path);
+    Deno.writeTextFileSync(path, token);
+  }
+  await waitFor(() => daemon.client.call("list").then(() => true, () => false));
+});
+
+Deno.test("daemon puts back a token that was changed in place, at the first command that fails", async () => {
+  await using daemon = await TestDaemon.start();
+  const path = `${daemon.home}/token`;
+  const token = Deno.readTextFileSync(path);
+  Deno.writeTextFileSync(path, token.replace(/^./, "x"));
+  assertEquals((await daemon.cli("list")).code, 7);
+  assertEquals((await daemon.cli("list")).code, 0);
+  assertEquals(Deno.readTextFileSync(path), token);
+});
+
+Deno.test("doctor tells what is missing of a daemon that runs", { ignore }, async () => {
+  await using daemon = await TestDaemon.start();
+  Deno.kill(daemon.pid, "SIGSTOP");
+  try {
+    Deno.removeSync(`${daemon.home}/procsup.sock`);
+    const { stdout } = await daemon.cli("doctor");
+    assertMatch(stdout, /^✘ daemon +it runs, and its socket is missing/m);
+  } finally {
+    Deno.kill(daemon.pid, "SIGCONT");
+  }
+  await waitFor(() => daemon.answers());
+});
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test(
+  "a second supervisor says who holds a home whose lock was removed",
+  { ignore },
+  async () => {
+    await using daemon = await TestDaemon.start();
+    Deno.kill(daemon.pid, "SIGSTOP");
+    try {
+      Deno.removeSync(`${daemon.home}/daemon.lock`);
+      for (let round = 0; round < 2; round++) {
+        const { code, stderr } = await daemon.cli("daemon");
+        assertEquals(code, 6);
+        assertStringIncludes(
+          stderr,
+          `the supervisor with pid ${daemon.pid}, whose lock was removed`,
+        );
+        assert(!exists(`${daemon.home}/daemon.lock`));
+      }
+    } finally {
+      Deno.kill(daemon.pid, "SIGCONT");
+    }
+    await waitFor(() => exists(`${daemon.home}/daemon.lock`), { what: "the lock to be put back" });
+  },
+);

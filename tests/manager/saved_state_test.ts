@@ -1,0 +1,105 @@
+/** The saved list: never replaced by less than it holds, and brought back in order. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { loadState } from "../../src/manager/saved_state.ts";
+import { flip } from "../support/damage.ts";
+import { TestManager } from "../support/test_manager.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+/** Names in each generation, the newest first; undefined where it cannot be read. */
+function generations(home: string): (string[] | undefined)[] {
+  return ["saved.json", "saved.1.json", "saved.2.json"].map((name) => {
+    const alone = `${home}/state/alone.json`;
+    try {
+      Deno.copyFileSync(`${home}/state/${name}`, alone);
+    } catch {
+      return undefined;
+    }
+    const { records } = loadState(alone);
+    Deno.removeSync(alone);
+    return records.map(({ identity }) => identity.name);
+  });
+}
+
+Deno.test("save() keeps two generations, and no copy of one in place of another", async () => {
+  await using test = await TestManager.open();
+  for (const name of ["a", "b", "c", "d"]) {
+    await test.script(name, "exec sleep 1000");
+    await test.manager.save();
+  }
+  assertEquals(generations(test.home), [["a", "b", "c", "d"], ["a", "b", "c"], ["a", "b"]]);
+});
+
+Deno.test("save() that fails changes no generation, however often it is tried", async () => {
+  await using test = await TestManager.open();
+  for (const name of ["a", "b", "c"]) {
+    await test.script(name, "exec sleep 1000");
+    await test.manager.save();
+  }
+  const before = generations(test.home);
+  // Nothing can be written there, as on a full disk.
+  Deno.mkdirSync(`${test.home}/state/saved.json.tmp/x`, { recursive: true });
+  for (let round = 0; round < 4; round++) {
+    await assertRejects(() => test.manager.save(), ProcsupError, "Cannot save the list");
+  }
+  assertEquals(generations(test.home), before);
+});
+
+for (const generation of ["saved.json", "saved.1.json"]) {
+  Deno.test(`save() of nothing does not replace a list, be it damaged: ${generation}`, async () => {
+    await using test = await TestManager.open();
+    for (const name of ["a", "b"]) {
+      await test.script(name, "exec sleep 1000");
+      await test.manager.save();
+    }
+    for (const name of ["a", "b"]) await test.manager.remove(name);
+    flip(`${test.home}/state/${generation}`, 99);
+    for (let round = 0; round < 2; round++) {
+      await assertRejects(() => test.manager.save(), ProcsupError, "Cannot save an empty list");
+    }
+    assertEquals(await test.manager.resurrect().then(({ count }) => count > 0), true);
+  });
+}
+
+Deno.test("save() sets a damaged list aside and says so, and keeps the one before it", async () => {
+  await using test = await TestManager.open();
+  for (const name of ["a", "b"]) {
+    await test.script(name, "exec sleep 1000");
+    await test.manager.save();
+  }
+  const saved = `${test.home}/state/saved.json`;
+  flip(saved, 99);
+  await test.manager.save();
+  assertEquals(generations(test.home), [["a", "b"], ["a"], undefined]);
+  assert(Deno.statSync(`${saved}.unreadable`).isFile);
+  assert(test.warnings.some((message) => message.includes("saved.json.unreadable")));
+});
+
+Deno.test("resurrect() starts by priority, the lowest first", async () => {
+  await using test = await TestManager.open();
+  const names = ["third", "second", "first"];
+  for (const [index, name] of names.entries()) {
+    await test.script(name, "exec sleep 1000", { priority: 3 - index });
+  }
+  await test.manager.save();
+  for (const name of names) await test.manager.remove(name);
+  const starts = () =>
+    test.changes.filter(({ type }) => type === "starting").map(({ name }) => name);
+  assertEquals(starts(), names);
+  assertEquals((await test.manager.resurrect()).count, 3);
+  await waitFor(() => starts().length === 6, { what: "the starts to be told" });
+  assertEquals(starts().slice(3), ["first", "second", "third"]);
+});
+
+Deno.test("resurrect() brings back the others when the name of one is taken meanwhile", async () => {
+  await using test = await TestManager.open();
+  for (const name of ["a", "b"]) await test.script(name, "exec sleep 1000");
+  await test.manager.save();
+  for (const name of ["a", "b"]) await test.manager.remove(name);
+  await test.script("a", "exec sleep 1000", { instances: 2 });
+  const { count, errors } = await test.manager.resurrect();
+  assertEquals(count, 1);
+  assertEquals(errors, ['The name "a" is taken']);
+  assertEquals(test.info("b").state, "running");
+});

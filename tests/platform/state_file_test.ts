@@ -1,0 +1,86 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import {
+  copyOf,
+  readState,
+  removeState,
+  setAside,
+  writeState,
+} from "../../src/platform/state_file.ts";
+import { flip } from "../support/damage.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+const VALUE = { text: "tab\tline\nü", number: 7 };
+const asIs = (value: unknown) => value;
+
+function namesIn(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+}
+
+Deno.test("readState() gives what writeState() wrote, in files of the user alone", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/a.json`;
+  assertEquals(readState(path, asIs), { value: undefined, problems: [] });
+  for (const durable of [false, true]) {
+    writeState(path, VALUE, { durable });
+    assertEquals(readState(path, asIs), { value: VALUE, problems: [] });
+  }
+  assertEquals(namesIn(home.path), ["a.json", "a.json.copy"]);
+  for (const file of [path, copyOf(path)]) assertEquals(Deno.statSync(file).mode! & 0o777, 0o600);
+  removeState(path);
+  assertEquals(namesIn(home.path), []);
+});
+
+Deno.test("readState() finds every flipped bit, sets the file aside, and goes back to its copy", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/a.json`;
+  writeState(path, VALUE);
+  // The last character is the end of the line, of which nothing depends.
+  const bits = (Deno.statSync(path).size - 1) * 8;
+  for (let bit = 0; bit < bits; bit++) {
+    flip(path, bit);
+    const { value, problems } = readState(path, asIs);
+    assertEquals(value, VALUE, `bit ${bit}`);
+    assertEquals(problems.length, 1, `bit ${bit}`);
+  }
+  const aside = namesIn(home.path).filter((name) => name.includes(".unreadable"));
+  assertEquals(aside.length, bits, "none is overwritten");
+});
+
+Deno.test("readState() gives nothing of a file that is damaged together with its copy", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/a.json`;
+  writeState(path, VALUE);
+  Deno.writeTextFileSync(path, "");
+  Deno.writeTextFileSync(copyOf(path), JSON.stringify(VALUE));
+  const { value, problems } = readState(path, asIs);
+  assertEquals([value, problems.length], [undefined, 2]);
+  assertEquals(namesIn(home.path), ["a.json.copy.unreadable", "a.json.unreadable"]);
+});
+
+Deno.test("readState() refuses what a newer program wrote, and changes nothing", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/a.json`;
+  writeState(path, VALUE);
+  const refuse = () => {
+    throw new ProcsupError("other_version", "newer");
+  };
+  assertThrows(() => readState(path, refuse), ProcsupError, "newer");
+  assertEquals(namesIn(home.path), ["a.json", "a.json.copy"]);
+});
+
+Deno.test("writeState() leaves no outdated copy when the copy cannot be written", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/a.json`;
+  writeState(path, VALUE);
+  Deno.mkdirSync(`${copyOf(path)}.tmp`);
+  writeState(path, "new");
+  assert(!namesIn(home.path).includes("a.json.copy"));
+  assertEquals(readState(path, asIs).value, "new");
+});
+
+Deno.test("setAside() says when a file cannot be set aside", async () => {
+  await using home = tempHome();
+  const said = setAside(`${home.path}/none`, new Error("why"));
+  assert(/why; it cannot be set aside: No such file/.test(said), said);
+});
