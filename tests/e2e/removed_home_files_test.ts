@@ -22,7 +22,17 @@ function daemonsOf(home: string): number[] {
 
 /** Removes files of the home, and the home itself for `""`. */
 function remove(home: string, files: readonly string[]): void {
-  for (const file of files) Deno.removeSync(`${home}/${file}`, { recursive: true });
+  for (const file of files) {
+    for (;;) {
+      try {
+        Deno.removeSync(`${home}/${file}`, { recursive: true });
+        break;
+      } catch (error) {
+        // The daemon has put something back meanwhile.
+        if (!/not empty/.test(String(error))) throw error;
+      }
+    }
+  }
 }
 
 for (const files of [["daemon.lock"], ["daemon.lock", "procsup.sock", "token"], [""]]) {
@@ -78,7 +88,6 @@ for (const file of ["procsup.sock", "token", "state"]) {
     }
     assertEquals(Deno.readTextFileSync(`${daemon.home}/token`), token);
     assertEquals(daemonsOf(daemon.home), [daemon.pid]);
-    assertMatch(Deno.readTextFileSync(`${daemon.home}/daemon.log`), /removed: it is put back/);
   });
 }
 

@@ -73,7 +73,7 @@ Deno.test("writeState() leaves no outdated copy when the copy cannot be written"
   await using home = tempHome();
   const path = `${home.path}/a.json`;
   writeState(path, VALUE);
-  Deno.mkdirSync(`${copyOf(path)}.tmp`);
+  Deno.mkdirSync(`${copyOf(path)}.tmp/x`, { recursive: true });
   writeState(path, "new");
   assert(!namesIn(home.path).includes("a.json.copy"));
   assertEquals(readState(path, asIs).value, "new");
