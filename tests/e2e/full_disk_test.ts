@@ -15,9 +15,10 @@ Deno.test("daemon remembers what a full disk took no record of, and starts on a 
   const { pid } = await daemon.startScript("stays", "exec sleep 1000");
   await daemon.startScript("stopped", "exec sleep 1000");
   await daemon.startScript("deleted", "exec sleep 1000");
-  await daemon.startScript("ends", "exit 7", {
-    restart_policy: "never",
-    cwd: "/",
+  const script = "trap 'exit 7' TERM; while :; do sleep 0.02; done";
+  const ends = await daemon.startScript("ends", script, { restart_policy: "never" });
+  const { pid: first } = await daemon.startScript("always", "exec sleep 1000", {
+    ...{ restart_policy: "always", backoff_max: "1s" },
   });
   const states = async (): Promise<Record<string, string>> =>
     Object.fromEntries((await daemon.client.call("list")).map((one) => [one.name, one.state]));
@@ -25,17 +26,26 @@ Deno.test("daemon remembers what a full disk took no record of, and starts on a 
   await daemon.client.call("stop", { target: "stopped" });
   await daemon.client.call("delete", "deleted");
   const full: Record<string, string> = { stays: "running", stopped: "stopped", ends: "crashed" };
-  assertEquals(await states(), full);
+  Deno.kill(ends.pid, "SIGTERM");
+  Deno.kill(first, "SIGKILL");
+  await waitFor(async () => (await daemon.status("ends")).state === "crashed");
+  assertEquals((await daemon.status("ends")).last_exit?.code, 7);
+  await waitFor(async () => (await daemon.status("always")).pid !== first);
+  const { always: _, ...others } = await states();
+  assertEquals(others, full);
 
   // What happened is in memory, and goes to the disk when there is room.
   disk.free();
   await waitFor(() => /"state":"stopped".*\n?$/.test(lastLine(daemon.home, "stopped")), {
     what: "the record of the stop",
   });
+  await waitFor(async () => (await daemon.status("always")).state === "running");
+  await waitFor(() => lastLine(daemon.home, "always").includes('"state":"running"'));
   await daemon.kill();
   disk.fill();
   await daemon.run();
-  assertEquals(await states(), full);
+  assertEquals(await states(), { ...full, always: "running" });
+  assertEquals((await daemon.status("ends")).last_exit?.code, 7);
   assertEquals((await daemon.status("stays")).pid, pid);
   assertMatch((await daemon.cli("doctor")).stdout, /^✘ disk +only /m);
   disk.free();
@@ -45,7 +55,7 @@ Deno.test("daemon remembers what a full disk took no record of, and starts on a 
       what: "the record of the daemon",
     },
   );
-  assertEquals((await daemon.startScript("new", "exec sleep 1000")).numeric_id, 4);
+  assertEquals((await daemon.startScript("new", "exec sleep 1000")).numeric_id, 5);
   await daemon.client.call("delete", "all");
   await daemon.terminate();
 });
