@@ -139,6 +139,15 @@ function afterwards(
   return freshStart(over, lastReason, policy);
 }
 
+/**
+ * The attempt has come to a launch, which counts where it is an automatic restart: one that is stopped,
+ * or whose daemon is killed, before that is none.
+ */
+export function counted(now: Snapshot): Snapshot {
+  const isCounted = now.startedAt !== null || now.restartsAt.length === 0;
+  return isCounted ? now : { ...now, restarts: now.restarts + 1 };
+}
+
 /** It is up, and ready where readiness is asked for. */
 export function running(now: Snapshot, policy: Policy): Step {
   return [{ ...now, state: "running", ready: true }, hookEffect("postStart", policy)];
@@ -159,11 +168,7 @@ function unready(over: Snapshot, event: { at: number; random: number }, policy: 
 function recycled(over: Snapshot, policy: Policy): Step {
   const recent = recentRestarts(policy, over.restartsAt, over.ranMs);
   if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, []);
-  return launch({
-    ...over,
-    restarts: over.restarts + 1,
-    restartsAt: [...recent, over.ranMs],
-  });
+  return launch({ ...over, restartsAt: [...recent, over.ranMs] });
 }
 
 /** More than the kernel's age of a process may be inexact by. */
@@ -190,7 +195,7 @@ export function adopted(
   const comesUp = ready && now.state === "starting";
   return [
     {
-      ...now,
+      ...counted(now),
       state: ready ? "running" : "starting",
       ready,
       run: found.run,
@@ -254,7 +259,7 @@ export function exited(
   }
   const sweep = sweepOf(now);
   const over: Snapshot = {
-    ...finished(now, exit, at, ranForMs),
+    ...finished(counted(now), exit, at, ranForMs),
     leftovers: leftBy(now),
     streak: ranStably(policy, ranForMs) ? 0 : now.streak,
     lastReason: describeExit(exit),

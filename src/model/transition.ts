@@ -19,6 +19,7 @@
 import {
   adopted,
   afterReboot,
+  counted,
   disarmed,
   endFor,
   exited,
@@ -99,9 +100,11 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       { ...stopWish(now, event), state: "stopped", nextRestartAt: null, awaiting: null },
       [{ type: "disarm" }],
     ],
-    delay_over: (now) =>
-      // What the machine refused was no start.
-      launch(now.awaiting === "machine" ? now : { ...now, restarts: now.restarts + 1 }),
+    delay_over: (now) => {
+      const [next, effects] = launch(now);
+      // What the machine refused is launched again: it was counted with its first launch, if any.
+      return [now.awaiting === "machine" ? { ...next, startedAt: now.startedAt } : next, effects];
+    },
     dependencies_met: (now) => launch({ ...now, lastReason: "dependencies are there" }),
     dependency_failed: (now, event) => [
       { ...now, state: "errored", awaiting: null, lastReason: event.reason },
@@ -112,7 +115,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     ...ALIVE,
     launching: (now, event) => [{ ...now, run: event.run }, []],
     launched: (now, event, policy) => {
-      const up: Snapshot = { ...now, run: event.run, startedAt: event.at };
+      const up: Snapshot = { ...counted(now), run: event.run, startedAt: event.at };
       return wantsReadiness(policy) ? [up, []] : running(up, policy);
     },
     launch_failed: (now, { reason, lack }, policy) =>
@@ -148,7 +151,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       [{ type: "end", timeoutMs: event.timeoutMs }],
     ],
     // A launch that was under way when the stop came: it is ended like any other.
-    launched: (now, event) => [{ ...now, run: event.run, startedAt: event.at }, []],
+    launched: (now, event) => [{ ...counted(now), run: event.run, startedAt: event.at }, []],
     gone,
     recovered: (now, event, policy) => {
       const { found, at } = event;
@@ -156,11 +159,13 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       const end: Effect = { type: "end", timeoutMs: policy.stopTimeoutMs };
       if (found.kind === "alive") {
         const startedAt = startOf(now, found, at);
-        return [{ ...now, run: found.run, pid: found.pid, startedAt }, [{ type: "adopt" }, end]];
+        const up = { ...counted(now), run: found.run, pid: found.pid, startedAt };
+        return [up, [{ type: "adopt" }, end]];
       }
       const exit = found.kind === "ended" ? found.exit : null;
       const over = { at, exit, left: [], ranForMs: 0, random: 0 };
-      return gone({ ...now, leftovers: leftBy(now) }, over, policy, sweepOf(now));
+      const was = exit === null ? now : counted(now);
+      return gone({ ...was, leftovers: leftBy(now) }, over, policy, sweepOf(now));
     },
   },
 };

@@ -30,6 +30,7 @@ export class Effects {
   #launching: Promise<void> | undefined;
   #launchAbort = new AbortController();
   #disarm: Cancel | undefined;
+  #closed = false;
   #runtime: string | undefined;
 
   constructor(process: Performer, world: World) {
@@ -104,8 +105,9 @@ export class Effects {
     Deno.renameSync(from, to);
   }
 
-  /** Stops all timers and checks; what runs is left running. */
+  /** Stops all timers and checks; what runs is left running, and nothing is launched any more. */
   close(): void {
+    this.#closed = true;
     this.#disarm?.();
     this.#run.close();
   }
@@ -153,7 +155,7 @@ export class Effects {
 
   #isWanted(attempt: number): boolean {
     const { snapshot } = this.#process;
-    return snapshot.state === "starting" && snapshot.attempt === attempt;
+    return !this.#closed && snapshot.state === "starting" && snapshot.attempt === attempt;
   }
 
   #spawn(attempt: number): void {

@@ -5,6 +5,7 @@ import {
   delayOver,
   exited,
   exitOf,
+  gone,
   inState,
   launched,
   NOON,
@@ -14,6 +15,7 @@ import {
   RESTART,
   runOf,
   STATES,
+  stop,
 } from "./life.ts";
 
 const ALIVE = { kind: "alive", run: runOf(1), pid: 2001 } as const;
@@ -194,4 +196,19 @@ Deno.test("transition() goes by the kernel's age of a run when the clock was set
     const found = { kind: "ended", exit, random: 0, ageMs: 10_000 } as const;
     assertEquals(play(inState("running"), [recovered(found, at)]).now.ranMs, 6000);
   }
+});
+
+Deno.test("transition() counts a restart once whatever becomes of the daemon on the way", () => {
+  const due = play(inState("waiting"), [delayOver(1)]).now;
+  const restarts = (steps: Parameters<typeof play>[1]) => play(due, steps).now.restarts;
+  assertEquals(restarts([launched(2), recovered(ALIVE)]), 1);
+  assertEquals(restarts([launched(2), recovered(ended(1))]), 1);
+  assertEquals(restarts([recovered(ALIVE)]), 1);
+  assertEquals(restarts([recovered(ended(1))]), 1);
+  assertEquals(restarts([recovered(NO_RUN), launched(3)]), 1);
+  assertEquals(restarts([recovered(NO_RUN), recovered(NO_RUN), launched(4)]), 1);
+  // Stopped on the way it was none.
+  assertEquals(restarts([stop(), gone(2)]), 0);
+  assertEquals(restarts([stop(), recovered(NO_RUN)]), 0);
+  assertEquals(restarts([stop(), launched(2), gone(2)]), 1);
 });

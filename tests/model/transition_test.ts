@@ -212,9 +212,10 @@ Deno.test("transition() doubles the delay with each failure, and resets it after
   assertEquals(delays, [100, 200, 400, 100, 200]);
 });
 
-Deno.test("transition() launches and counts a restart when the delay is over", () => {
+Deno.test("transition() launches when the delay is over, and counts a restart with the launch", () => {
   const { now, effects } = play(inState("waiting"), [delayOver(1)]);
-  assertEquals([now.state, now.attempt, now.restarts], ["starting", 2, 1]);
+  assertEquals([now.state, now.attempt, now.restarts], ["starting", 2, 0]);
+  assertEquals(play(now, [launched(2)]).now.restarts, 1);
   assertEquals([now.nextRestartAt, now.finishedAt], [null, null]);
   assertEquals(effects, [{ type: "launch" }]);
 });

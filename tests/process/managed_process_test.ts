@@ -44,6 +44,20 @@ Deno.test("start() waits while many others are being launched, and a stop ends t
   assertEquals([lone.state, lone.world.children.length], ["stopped", 0]);
 });
 
+Deno.test("release() launches nothing any more: the next supervisor would not know of it", async () => {
+  await using lone = new LoneProcess();
+  const turn = Promise.withResolvers<void>();
+  lone.world.busyLaunching = turn.promise;
+  void lone.process.start().catch(() => {});
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(lone.state, "starting");
+  lone.process.release();
+  lone.world.busyLaunching = undefined;
+  turn.resolve();
+  await new Promise((resolve) => setTimeout(resolve));
+  assertEquals(lone.world.children.length, 0);
+});
+
 Deno.test("start() waits for min_uptime when it is asked to wait", async () => {
   await using lone = new LoneProcess({ min_uptime: "2s" });
   const start = lone.process.start({ wait: true });
