@@ -1,0 +1,127 @@
+// deno-lint-ignore-file no-console
+/**
+ * Attacks on a daemon that runs as root, by other users of the machine, by apps with a `uid`, by
+ * tokens of a low role, by web pages and over the network. Each has a daemon of its own, in private
+ * namespaces (pid, mount, net, ipc), with two ordinary users by number: 65532 and 65533. Needs Linux
+ * and root; what an attack lacks is named. Exit code 1 when one broke.
+ *
+ * `deno task attack [words of a name]`, or for another version of procsup:
+ * `deno run -A scripts/faults/attack.ts --program ../other/main.ts`
+ */
+
+import { parseArgs } from "node:util";
+import { type Attack, Broken, Lacking, Scene } from "./attack/scene.ts";
+import { browser } from "./attack/browser.ts";
+import { files } from "./attack/files.ts";
+import { installation } from "./attack/installation.ts";
+import { network } from "./attack/network.ts";
+import { privileges } from "./attack/privileges.ts";
+import { processes } from "./attack/processes.ts";
+import { roles } from "./attack/roles.ts";
+import { search } from "./attack/search.ts";
+
+const ATTACKS: Readonly<Record<string, Attack>> = {
+  ...{ ...roles, ...privileges, ...files, ...processes, ...search },
+  ...{ ...browser, ...network, ...installation },
+};
+
+const SELF = new URL(import.meta.url).pathname;
+const MAIN = new URL("../../main.ts", import.meta.url).pathname;
+const NEEDED = ["unshare", "setpriv", "mount", "ip", "perl"];
+/** How long one attack may take; a daemon that hangs ends with it. */
+const LIMIT_MS = 120_000;
+
+interface Verdict {
+  readonly verdict: "held" | "BROKEN" | "failed" | "skipped";
+  readonly seen: string;
+}
+
+/** One attack, in the namespaces that it was started in. */
+async function attempt(name: string, program: string): Promise<Verdict> {
+  let scene: Scene | undefined;
+  try {
+    scene = await Scene.start(program);
+    return { verdict: "held", seen: await ATTACKS[name]!(scene) };
+  } catch (error) {
+    if (error instanceof Broken) return { verdict: "BROKEN", seen: error.message };
+    if (error instanceof Lacking) return { verdict: "skipped", seen: `needs ${error.message}` };
+    return { verdict: "failed", seen: error instanceof Error ? error.message : String(error) };
+  } finally {
+    await scene?.close();
+  }
+}
+
+/** Runs an attack in namespaces of its own, where nothing outlives it. */
+async function isolated(name: string, program: string): Promise<Verdict> {
+  // The shell is pid 1 there: it waits for whatever loses its parent.
+  const script = "mount -t tmpfs -o mode=1777 tmpfs /tmp && mount -t tmpfs tmpfs /run && " +
+    'ip link set lo up && "$@"; exit $?';
+  const args = ["--pid", "--fork", "--kill-child", "--mount-proc", "--mount", "--net", "--ipc"];
+  const command = [Deno.execPath(), "run", "-A", "--no-check", SELF, "--program", program];
+  const child = new Deno.Command("unshare", {
+    args: [...args, "sh", "-c", script, "sh", ...command, "--one", name],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill("SIGKILL");
+  }, LIMIT_MS);
+  const { stdout, stderr } = await child.output();
+  clearTimeout(timer);
+  if (isLate) return { verdict: "BROKEN", seen: `no end within ${LIMIT_MS / 1000} s` };
+  const text = new TextDecoder();
+  const last = text.decode(stdout).trim().split("\n").at(-1)!;
+  if (last.startsWith("{")) return JSON.parse(last);
+  return { verdict: "failed", seen: text.decode(stderr).trim().split("\n").at(-1) ?? "no output" };
+}
+
+/** What keeps all of this from running here; undefined when nothing does. */
+function lacking(program: string): string | undefined {
+  if (Deno.build.os !== "linux" || Deno.uid() !== 0) return "Linux and root";
+  const missing = NEEDED.find((name) =>
+    !new Deno.Command("which", { args: [name], stdout: "null" }).outputSync().success
+  );
+  if (missing !== undefined) return missing;
+  const below = [program, SELF, Deno.execPath()].find((path) => /^\/(tmp|run)\//.test(path));
+  return below && `${below} outside of /tmp and /run, which are private here`;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const text = { type: "string" } as const;
+  const { values: options, positionals: words } = parseArgs({
+    ...{ args: [...args], allowPositionals: true },
+    options: { program: text, one: text, seed: text, count: text },
+  });
+  const program = Deno.realPathSync(options.program ?? MAIN);
+  for (const name of ["seed", "count"] as const) {
+    if (options[name] !== undefined) Deno.env.set(`ATTACK_${name.toUpperCase()}`, options[name]);
+  }
+  if (options.one !== undefined) {
+    console.log(JSON.stringify(await attempt(options.one, program)));
+    return 0;
+  }
+  const lack = lacking(program);
+  if (lack !== undefined) {
+    console.log(`Skipped: the attacks need ${lack}`);
+    return 0;
+  }
+  const names = Object.keys(ATTACKS).filter((name) => words.every((word) => name.includes(word)));
+  const verdicts: Verdict[] = [];
+  for (const name of names) {
+    const one = await isolated(name, program);
+    verdicts.push(one);
+    console.log(`${name} · ${one.verdict} · ${one.seen}`);
+  }
+  const count = (wanted: string) => verdicts.filter(({ verdict }) => verdict === wanted).length;
+  const [held, broken, failed] = ["held", "BROKEN", "failed"].map(count);
+  console.log(
+    `\n${names.length} attacks: ${held} held, ${broken} BROKEN, ${failed} failed, ` +
+      `${count("skipped")} skipped`,
+  );
+  return held! + count("skipped") === names.length && names.length > 0 ? 0 : 1;
+}
+
+Deno.exit(await main(Deno.args));
