@@ -12,8 +12,11 @@ export interface Archive {
   readonly compressed: boolean;
 }
 
-/** `stdout.log.20261121T031944Z.10485760.gz` */
-const NAME = /^\.(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.(\d+)(\.gz)?$/;
+/** `stdout.log.20261121T031944Z.10485760.gz`, with `.tmp` behind it while it is being written */
+const NAME = /^\.(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.(\d+)(\.gz)?(\.tmp)?$/;
+
+/** Bytes of a gzip file that holds nothing. */
+const GZIP_LEAST = 18;
 
 /** File name of a new archive of a log. */
 export function archiveName(log: string, at: number, start: number): string {
@@ -23,29 +26,52 @@ export function archiveName(log: string, at: number, start: number): string {
 
 /**
  * The archives of a log that hold something from before `base`, by position. One that begins at the
- * base or after it belongs to a cut that never was.
+ * base or after it is about to be made.
  */
 export function listArchives(log: string, base = Infinity): Archive[] {
+  const archives = new Map<number, Archive>();
+  for (const { archive, isWhole } of filesOf(log)) {
+    if (!isWhole || archive.start >= base) continue;
+    // Being compressed: both are there for a moment, and hold the same.
+    if (archive.compressed && archives.has(archive.start)) continue;
+    archives.set(archive.start, archive);
+  }
+  return [...archives.values()].sort((a, b) => a.start - b.start);
+}
+
+/** Every file that was made for the archives of a log, unfinished ones included. */
+function filesOf(log: string): { archive: Archive; isWhole: boolean }[] {
   const folder = dirname(log);
   const prefix = basename(log);
-  const archives = new Map<number, Archive>();
-  for (const name of namesIn(folder)) {
-    if (!name.startsWith(prefix)) continue;
+  return namesIn(folder).filter((name) => name.startsWith(prefix)).flatMap((name) => {
     const parts = NAME.exec(name.slice(prefix.length));
-    if (parts === null) continue;
-    const [, y, mo, d, h, mi, s, start, gz] = parts;
+    if (parts === null) return [];
+    const [, y, mo, d, h, mi, s, start, gz, tmp] = parts;
     const archive = {
       path: `${folder}/${name}`,
       start: Number(start),
       at: Date.UTC(+y!, +mo! - 1, +d!, +h!, +mi!, +s!),
       compressed: gz !== undefined,
     };
-    // Being compressed: both are there for a moment, and hold the same.
-    if (archive.start < base && !(archives.has(archive.start) && archive.compressed)) {
-      archives.set(archive.start, archive);
-    }
-  }
-  return [...archives.values()].sort((a, b) => a.start - b.start);
+    return [{ archive, isWhole: tmp === undefined }];
+  });
+}
+
+/** Position after the last byte of the archives; 0 without one. */
+export function archivesEnd(log: string): number {
+  const last = listArchives(log).at(-1);
+  return last === undefined ? 0 : last.start + bytesIn(last);
+}
+
+/** Bytes that an archive holds. Gzip writes that number at its end, modulo 4 GiB. */
+function bytesIn({ path, compressed }: Archive): number {
+  using file = Deno.openSync(path);
+  const { size } = file.statSync();
+  if (!compressed || size < GZIP_LEAST) return size;
+  const number = new Uint8Array(4);
+  file.seekSync(-number.length, Deno.SeekMode.End);
+  file.readSync(number);
+  return new DataView(number.buffer).getUint32(0, true);
 }
 
 /** The archive that holds a position, or else the first one after it. */
@@ -94,15 +120,32 @@ export function removeArchive(path: string): void {
   }
 }
 
-/** Clears away what a rotation that was interrupted left: halves, and archives of a cut that never was. */
-export function removeLeftovers(log: string, base: number): void {
-  const folder = dirname(log);
-  const prefix = `${basename(log)}.`;
-  const names = namesIn(folder).filter((name) => name.startsWith(prefix));
-  for (const name of names) {
-    const start = Number(NAME.exec(name.slice(prefix.length - 1))?.[7]);
-    const doubled = !name.endsWith(".gz") && names.includes(`${name}.gz`);
-    if (name.endsWith(".tmp") || start >= base || doubled) Deno.removeSync(`${folder}/${name}`);
+/** Path of the copy that becomes an archive once its bytes are off the log. */
+export function copyPath(archive: string): string {
+  return `${archive}.tmp`;
+}
+
+/** Makes a copy an archive. Nothing to do when it is one already. */
+export function keepCopy(archive: string): void {
+  try {
+    Deno.renameSync(copyPath(archive), archive);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+/** The copies that have not become archives. */
+export function listCopies(log: string): Archive[] {
+  return filesOf(log).filter(({ archive, isWhole }) => !isWhole && !archive.compressed)
+    .map(({ archive }) => archive);
+}
+
+/** Clears away what was interrupted: copies, and one of two forms of the same archive. */
+export function removeLeftovers(log: string): void {
+  const files = filesOf(log);
+  const whole = new Set(files.filter(({ isWhole }) => isWhole).map(({ archive }) => archive.path));
+  for (const { archive: { path }, isWhole } of files) {
+    if (!isWhole || whole.has(`${path}.gz`)) Deno.removeSync(path);
   }
 }
 

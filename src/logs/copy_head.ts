@@ -19,14 +19,12 @@ export async function copyHead(
   bytes: number,
   toEnd: boolean,
 ): Promise<number> {
-  const temporary = `${path}.tmp`;
   try {
-    const copied = await copy(log, temporary, toEnd ? Infinity : bytes);
+    const copied = await copy(log, path, toEnd ? Infinity : bytes);
     if (!toEnd && copied < bytes) throw new Error(`"${log}" shrank while it was being archived`);
-    await Deno.rename(temporary, path);
     return copied;
   } catch (error) {
-    await Deno.remove(temporary).catch(() => {});
+    await Deno.remove(path).catch(() => {});
     throw error;
   }
 }
@@ -80,16 +78,45 @@ async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Writes the first bytes of an archive back to the head of the log that they were copied from. */
-export async function writeBack(log: string, archive: string, bytes: number): Promise<void> {
-  using from = await Deno.open(archive);
-  using to = await Deno.open(log, { write: true });
-  await writeAll(to, await fillAt(from, 0, new Uint8Array(bytes)));
+/**
+ * Adds to the copy of a log what came since, and empties the log at once: only what is written
+ * between the last read and that is lost. How many bytes the copy has.
+ */
+export function moveRest(log: string, copy: string): number {
+  using from = Deno.openSync(log, { read: true, write: true });
+  using to = Deno.openSync(copy, { append: true });
+  const buffer = new Uint8Array(PIECE_BYTES);
+  let copied = from.seekSync(to.statSync().size, Deno.SeekMode.Start);
+  for (let count = from.readSync(buffer); count !== null; count = from.readSync(buffer)) {
+    for (let done = 0; done < count;) done += to.writeSync(buffer.subarray(done, count));
+    copied += count;
+  }
+  from.truncateSync(0);
+  to.syncDataSync();
+  return copied;
 }
 
-/** Whether a log begins with what is in its archive: it has not been truncated then. */
-export async function sameHead(log: string, archive: string): Promise<boolean> {
-  using from = await Deno.open(archive);
+/**
+ * Writes the first bytes of a copy back to the head of the log that they were taken from: the first
+ * block at last, since the hole in its place tells that this is to be done.
+ */
+export async function writeBack(
+  log: string,
+  copy: string,
+  bytes: number,
+  block: number,
+): Promise<void> {
+  using from = await Deno.open(copy);
+  using to = await Deno.open(log, { write: true });
+  for (const [start, end] of [[block, bytes], [0, block]] as const) {
+    to.seekSync(start, Deno.SeekMode.Start);
+    await writeAll(to, await fillAt(from, start, new Uint8Array(Math.max(0, end - start))));
+  }
+}
+
+/** Whether a log begins with what is in its copy: it has not been truncated then. */
+export async function sameHead(log: string, copy: string): Promise<boolean> {
+  using from = await Deno.open(copy);
   using of = await Deno.open(log);
   const { size } = await from.stat();
   if ((await of.stat()).size < size) return false;

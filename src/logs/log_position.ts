@@ -2,8 +2,11 @@
  * Where a log stands in all that was ever written to it. Positions count from the first byte of the
  * first day and never change; what is cut off the head of the file moves its `base`. The side file
  * `stdout.pos` holds the base, and is the journal of a cut as well: a reader that finds the same
- * number of changes before and after its read knows that nothing was cut meanwhile.
+ * number of changes before and after its read knows that nothing was cut meanwhile. When it is
+ * missing or damaged, the archives tell the base.
  */
+
+import { archivesEnd } from "./archives.ts";
 
 /** How bytes leave a log: cut at the head, archived and truncated, or flushed. */
 export type CutMethod = "collapse" | "truncate" | "flush";
@@ -62,37 +65,43 @@ export async function writePosition(
 
 /** Reads a log's position again and again. */
 export class PositionReader implements Disposable {
+  readonly #log: string;
   readonly #path: string;
   readonly #buffer = new Uint8Array(FILE_BYTES);
   #file: Deno.FsFile | undefined;
+  #rebuilt: LogPosition | undefined;
 
   constructor(log: string) {
+    this.#log = log;
     this.#path = besideLog(log, ".pos");
   }
 
-  /** What the file says now. Not a word of a file that is not there or not whole. */
+  /** What the file says now; what the archives say when it is missing or damaged. */
   read(): LogPosition {
     this.#file ??= openIfAny(this.#path);
-    if (this.#file === undefined) return UNCUT;
-    this.#file.seekSync(0, Deno.SeekMode.Start);
-    const count = this.#file.readSync(this.#buffer) ?? 0;
-    return parsePosition(new TextDecoder().decode(this.#buffer.subarray(0, count))) ?? TORN;
+    // A read in the middle of a write looks like damage, once.
+    const position = this.#file && (this.#parsed(this.#file) ?? this.#parsed(this.#file));
+    if (position !== undefined) return position;
+    return this.#rebuilt ??= { ...UNCUT, base: archivesEnd(this.#log) };
+  }
+
+  #parsed(file: Deno.FsFile): LogPosition | undefined {
+    file.seekSync(0, Deno.SeekMode.Start);
+    const count = file.readSync(this.#buffer) ?? 0;
+    return parsePosition(new TextDecoder().decode(this.#buffer.subarray(0, count)));
   }
 
   [Symbol.dispose](): void {
     this.#file?.close();
     this.#file = undefined;
+    this.#rebuilt = undefined;
   }
 }
-
-/** Read in the middle of a write: as good as being cut just now. */
-const TORN: LogPosition = { ...UNCUT, changes: -1, phase: "cutting" };
 
 /** The position of a log, read once. */
 export function readPosition(log: string): LogPosition {
   using reader = new PositionReader(log);
-  const position = reader.read();
-  return position === TORN ? UNCUT : position;
+  return reader.read();
 }
 
 /** Position at which the next byte of a log will stand, for a reader that begins there. */
@@ -100,25 +109,34 @@ export function logEnd(log: string): number {
   return readPosition(log).base + Deno.statSync(log).size;
 }
 
-/** The number of changes stands at both ends, so that half a write is seen. */
+/** The words, and behind them their checksum. */
 function positionText(position: LogPosition): string {
   const { changes, phase, base, cut, method, archive, inode } = position;
-  const words = [changes, phase, base, cut, method, archive, inode, changes];
-  return `${words.join(" ").padEnd(FILE_BYTES - 1)}\n`;
+  const words = [changes, phase, base, cut, method, archive, inode].join(" ");
+  return `${`${words} ${checksum(words)}`.padEnd(FILE_BYTES - 1)}\n`;
 }
 
 function parsePosition(text: string): LogPosition | undefined {
-  const [changes, phase, base, cut, method, archive, inode, again] = text.trimEnd().split(" ");
-  if (again === undefined || changes !== again || text.length !== FILE_BYTES) return undefined;
-  const numbers = { changes: Number(changes), base: Number(base), cut: Number(cut) };
-  if (!Object.values(numbers).every(Number.isSafeInteger)) return undefined;
+  const whole = /^((\d+) (\w+) (\d+) (\d+) (\w+) (\S+) (\d+)) (\w+) *\n$/.exec(text);
+  if (whole === null || text.length !== FILE_BYTES) return undefined;
+  const [, words, changes, phase, base, cut, method, archive, inode, sum] = whole;
+  if (sum !== checksum(words!)) return undefined;
   return {
-    ...numbers,
+    changes: Number(changes),
     phase: phase as Phase,
+    base: Number(base),
+    cut: Number(cut),
     method: method as CutMethod,
     archive: archive!,
     inode: Number(inode),
   };
+}
+
+/** FNV-1a: no single flipped bit leaves it the same. */
+function checksum(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16);
 }
 
 function openIfAny(path: string): Deno.FsFile | undefined {

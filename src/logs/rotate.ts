@@ -2,24 +2,29 @@
  * Moves the head of a log that its app goes on appending to into an archive, so that archive and log
  * together hold every line once, whatever moment the supervisor is killed at.
  *
- * The head is copied and synced, the cut is put on record, and only then is the head removed. Where
- * the file system can collapse a file (ext4, xfs) nothing is lost: before the collapse its first
- * block becomes a hole, which tells the next supervisor that the collapse has not happened yet.
- * Elsewhere the log is truncated, and what is written in that moment is lost.
+ * The head is copied and synced, the cut is put on record, and only then is the head removed and the
+ * copy made an archive. Where the file system can collapse a file (ext4, xfs) nothing is lost: before
+ * the collapse its first block becomes a hole, which tells the next supervisor that the collapse has
+ * not happened yet. Elsewhere the log is truncated, and what is written in that moment is lost.
  */
 
 import { dirname } from "../platform/paths.ts";
-import { beginsWithHole, collapseHead, cutUnit, punchHead } from "../platform/collapse.ts";
+import { lstatIfAny } from "../platform/stat.ts";
+import { closeGap, collapseHead, cutUnit, firstHole, punchHead } from "../platform/collapse.ts";
 import { ProcsupError } from "../model/errors.ts";
 import {
   type Archive,
   archiveName,
+  archivesEnd,
+  copyPath,
+  keepCopy,
   listArchives,
+  listCopies,
   removeArchive,
   removeLeftovers,
 } from "./archives.ts";
 import { besideLog, type LogPosition, readPosition, writePosition } from "./log_position.ts";
-import { copyHead, sameHead, writeBack } from "./copy_head.ts";
+import { copyHead, moveRest, sameHead, writeBack } from "./copy_head.ts";
 
 /** How a log is rotated. */
 export interface RotateOptions {
@@ -48,34 +53,21 @@ async function rotate(log: string, options: RotateOptions): Promise<Archive | un
   const info = await Deno.lstat(log);
   const bytes = bytesToCut(info, options);
   if (!info.isFile || bytes <= 0) return undefined;
-  const before = readPosition(log);
-  const path = `${dirname(log)}/${archiveName(log, options.now, before.base)}`;
-  const cut = await copyHead(log, path, bytes, !options.collapse);
-  const intent = await recordIntent(log, path, before, {
-    phase: "archived",
-    cut,
-    method: options.collapse ? "collapse" : "truncate",
-    archive: path.slice(path.lastIndexOf("/") + 1),
-    inode: info.ino ?? 0,
-  });
-  const done = await finishCut(log, intent);
-  if (done.base === before.base) return undefined;
-  return { path, start: before.base, at: options.now, compressed: false };
-}
-
-/** An archive whose cut could not be put on record is of no use, and would be found later. */
-async function recordIntent(
-  log: string,
-  archive: string,
-  before: LogPosition,
-  intent: Partial<LogPosition>,
-): Promise<LogPosition> {
+  checkWritable(log);
+  const before = await settle(log);
+  const name = archiveName(log, options.now, before.base);
+  const path = `${dirname(log)}/${name}`;
+  const cut = await copyHead(log, copyPath(path), bytes, !options.collapse);
+  const method = options.collapse ? "collapse" : "truncate";
   try {
-    return await writePosition(log, before, intent);
+    const intent = { phase: "archived", cut, method, archive: name, inode: info.ino ?? 0 } as const;
+    const done = await finishCut(log, await writePosition(log, before, intent));
+    if (done.base === before.base) return undefined;
   } catch (error) {
-    removeArchive(archive);
+    await settle(log).then(() => Deno.remove(copyPath(path))).catch(() => {});
     throw error;
   }
+  return { path, start: before.base, at: options.now, compressed: false };
 }
 
 /** Whole blocks, and never all of a file: the file system asks for both. */
@@ -86,63 +78,105 @@ function bytesToCut({ size, blksize }: Deno.FileInfo, options: RotateOptions): n
   return Math.min(Math.floor((size - 1) / unit) * unit, most);
 }
 
+/** Nothing can be cut off a log that may only be appended to: found out before it is copied. */
+function checkWritable(log: string): void {
+  try {
+    Deno.openSync(log, { write: true }).close();
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EPERM") throw error;
+    const why = "it may only be appended to, until chattr -a changes that";
+    throw new ProcsupError("wrong_state", `Cannot cut "${log}": ${why}`);
+  }
+}
+
 /** Finishes or undoes what a supervisor that was killed left half done. */
 export function recoverLog(log: string): Promise<void> {
   return exclusively(log, async () => {
-    const position = readPosition(log);
-    const done = position.phase === "idle" ? position : await finishCut(log, position);
-    removeLeftovers(log, done.base);
+    const position = await settle(log);
+    const end = archivesEnd(log);
+    // An older record was put in its place.
+    if (position.base < end) await writePosition(log, position, { base: end });
+    for (const copy of listCopies(log)) await takeUp(log, copy);
+    removeLeftovers(log);
+  });
+}
+
+/** The position of a log, once a cut that was interrupted is finished or undone. */
+async function settle(log: string): Promise<LogPosition> {
+  const position = readPosition(log);
+  return position.phase === "idle" ? position : await finishCut(log, position);
+}
+
+/**
+ * What becomes of a copy whose cut is not on record, or was on a record that is lost: an archive, if
+ * the log does not begin with it any more.
+ */
+async function takeUp(log: string, { path, start }: Archive): Promise<void> {
+  const info = lstatIfAny(log);
+  if (info !== undefined && (!info.isFile || await sameHead(log, path))) return;
+  await finishCut(log, {
+    ...readPosition(log),
+    phase: "cutting",
+    method: "collapse",
+    base: start,
+    cut: Deno.statSync(path).size,
+    archive: path.slice(path.lastIndexOf("/") + 1, -copyPath("").length),
+    inode: info?.ino ?? 0,
   });
 }
 
 async function finishCut(log: string, intent: LogPosition): Promise<LogPosition> {
-  const done = await cutHead(log, intent);
-  // Without the cut the archive would hold a second time what the log still holds.
-  if (!done && intent.method !== "flush") removeArchive(`${dirname(log)}/${intent.archive}`);
+  const archive = `${dirname(log)}/${intent.archive}`;
+  const cut = await cutHead(log, archive, intent);
+  if (cut > 0) keepCopy(archive);
+  // Without the cut it would hold a second time what the log still holds.
+  else if (intent.method !== "flush") await Deno.remove(copyPath(archive)).catch(() => {});
   return await writePosition(log, readPosition(log), {
     phase: "idle",
-    base: intent.base + (done ? intent.cut : 0),
+    base: intent.base + cut,
     cut: 0,
   });
 }
 
-/** Whether the bytes are off the log. A log that is another by now has lost them for sure. */
-async function cutHead(log: string, intent: LogPosition): Promise<boolean> {
-  const archive = `${dirname(log)}/${intent.archive}`;
-  const info = await Deno.lstat(log).catch(() => undefined);
-  if (info === undefined || info.ino !== intent.inode) return true;
+/** How many bytes are off the log. A log that is another by now has lost them for sure. */
+async function cutHead(log: string, archive: string, intent: LogPosition): Promise<number> {
   // Flushed, or not; what came since then is not thrown away, too.
-  if (intent.method === "flush") return false;
+  if (intent.method === "flush") return 0;
+  const kept = lstatIfAny(archive);
+  if (kept !== undefined) return kept.size;
+  const copy = lstatIfAny(copyPath(archive));
+  if (copy === undefined && intent.phase === "archived") return 0;
+  const info = lstatIfAny(log);
+  if (info === undefined || info.ino !== intent.inode) return copy?.size ?? intent.cut;
   return intent.method === "collapse"
-    ? await cutByCollapse(log, archive, intent)
-    : await cutByTruncation(log, archive, intent);
+    ? await cutByCollapse(log, copyPath(archive), intent)
+    : await cutByTruncation(log, copyPath(archive), intent);
 }
 
-async function cutByCollapse(log: string, archive: string, intent: LogPosition): Promise<boolean> {
+async function cutByCollapse(log: string, copy: string, intent: LogPosition): Promise<number> {
   const { blksize, size } = await Deno.lstat(log);
   const marker = cutUnit(blksize);
   if (intent.phase === "archived") {
     // Somebody else has truncated it meanwhile.
-    if (size <= intent.cut) return false;
-    if (!await punchHead(log, marker)) return false;
+    if (size <= intent.cut) return 0;
+    if (!await punchHead(log, marker)) return 0;
     await writePosition(log, intent, { phase: "cutting" });
-  } else if (!beginsWithHole(log)) {
-    return true;
+  } else if (firstHole(log)?.start !== 0) {
+    await closeGap(log, intent.cut);
+    return intent.cut;
   }
-  if (await collapseHead(log, intent.cut)) return true;
-  if (beginsWithHole(log)) await writeBack(log, archive, marker);
-  return false;
+  if (await collapseHead(log, intent.cut)) return intent.cut;
+  const hole = firstHole(log);
+  if (hole?.start === 0) await writeBack(log, copy, Math.min(hole.end, intent.cut), marker);
+  return 0;
 }
 
-async function cutByTruncation(
-  log: string,
-  archive: string,
-  intent: LogPosition,
-): Promise<boolean> {
-  if (intent.phase === "cutting") return !await sameHead(log, archive);
+async function cutByTruncation(log: string, copy: string, intent: LogPosition): Promise<number> {
+  if (intent.phase === "cutting") {
+    return await sameHead(log, copy) ? 0 : Deno.statSync(copy).size;
+  }
   await writePosition(log, intent, { phase: "cutting" });
-  await Deno.truncate(log, 0);
-  return true;
+  return moveRest(log, copy);
 }
 
 /** Empties a log and forgets its archives. Followers go on with what is written from now on. */
@@ -151,13 +185,14 @@ export function flushLog(log: string): Promise<void> {
 }
 
 async function flush(log: string): Promise<void> {
-  const info = await Deno.lstat(log).catch(() => undefined);
+  const info = lstatIfAny(log);
   if (info !== undefined && !info.isFile) {
     throw new ProcsupError("wrong_state", `Refusing to flush "${log}": it is not a file`);
   }
   // The app never ran: it may have no folder yet.
   if (info === undefined && listArchives(log).length === 0) return;
-  const before = readPosition(log);
+  if (info !== undefined) checkWritable(log);
+  const before = await settle(log);
   const flushing = await writePosition(log, before, {
     phase: "cutting",
     method: "flush",

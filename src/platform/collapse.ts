@@ -41,23 +41,28 @@ function load(): Library | null {
   }
 }
 
-/** Removes the first `bytes` of a file; false, and nothing changed, when that cannot be done here. */
+/** Removes the first `bytes` of a file; false when that cannot be done here. */
 export function collapseHead(path: string, bytes: number): Promise<boolean> {
-  return allocate(path, COLLAPSE_RANGE, bytes);
+  return allocate(path, COLLAPSE_RANGE, 0, bytes);
 }
 
 /** Makes a hole of the first `bytes` of a file, which then read as zeros; false when it cannot. */
 export function punchHead(path: string, bytes: number): Promise<boolean> {
-  return allocate(path, KEEP_SIZE_PUNCH_HOLE, bytes);
+  return allocate(path, KEEP_SIZE_PUNCH_HOLE, 0, bytes);
 }
 
-async function allocate(path: string, mode: number, bytes: number): Promise<boolean> {
+async function allocate(
+  path: string,
+  mode: number,
+  start: number,
+  bytes: number,
+): Promise<boolean> {
   const c = libc();
   if (c === null) return false;
   const fd = openWith(c, path);
   if (fd < 0) return false;
   try {
-    return await c.fallocate(fd, mode, 0n, BigInt(bytes)) === 0;
+    return await c.fallocate(fd, mode, BigInt(start), BigInt(bytes)) === 0;
   } finally {
     c.close(fd);
   }
@@ -79,16 +84,58 @@ export function nextData(path: string, position: number): number {
   }
 }
 
-/** Whether a file begins with a hole, as `punchHead()` makes it and no writer does. */
-export function beginsWithHole(path: string): boolean {
+/** A part of a file that was never written: where it begins, and where data follows, if it does. */
+export interface Hole {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The first hole of a file; undefined without one. No writer that appends makes any. */
+export function firstHole(path: string): Hole | undefined {
   const c = libc();
   const fd = c === null ? -1 : openWith(c, path);
-  if (c === null || fd < 0) return false;
+  if (c === null || fd < 0) return undefined;
   try {
-    return c.lseek(fd, 0n, SEEK_HOLE) === 0n;
+    const { size } = Deno.statSync(path);
+    const start = Number(c.lseek(fd, 0n, SEEK_HOLE));
+    if (start < 0 || start >= size) return undefined;
+    return { start, end: Math.min(nextData(path, start), size) };
   } finally {
     c.close(fd);
   }
+}
+
+/**
+ * Takes out the hole that a collapse of so many bytes left which was killed in the middle: xfs moves
+ * what follows the head, and then leaves the file as long as it was, so that the next byte is written
+ * behind a hole. The block before the hole ends, and the block behind it begins, with the zeros that
+ * the other one has data for: laid over each other they are one block. May be killed and repeated.
+ */
+export async function closeGap(path: string, bytes: number): Promise<void> {
+  const hole = firstHole(path);
+  if (hole === undefined || hole.start === 0) return;
+  const { size, blksize } = Deno.statSync(path);
+  const shared = bytes - (hole.end - hole.start);
+  if (shared < 0 || shared > cutUnit(blksize)) return;
+  using file = Deno.openSync(path, { read: true, write: true });
+  overlay(file, hole, shared);
+  if (size > hole.end + shared) {
+    await allocate(path, COLLAPSE_RANGE, hole.start, bytes);
+  } else {
+    // The next line is on its way at most: what was written since the kill fits into a block.
+    file.truncateSync(file.statSync().size - bytes);
+  }
+}
+
+/** Lays the first bytes behind a hole over the last ones before it. */
+function overlay(file: Deno.FsFile, { start, end }: Hole, bytes: number): void {
+  const [before, behind] = [new Uint8Array(bytes), new Uint8Array(bytes)];
+  file.seekSync(start - bytes, Deno.SeekMode.Start);
+  file.readSync(before);
+  file.seekSync(end, Deno.SeekMode.Start);
+  file.readSync(behind);
+  file.seekSync(start - bytes, Deno.SeekMode.Start);
+  file.writeSync(before.map((byte, index) => byte | behind[index]!));
 }
 
 function openWith(c: Library, path: string): number {
@@ -113,7 +160,7 @@ async function tryCollapse(folder: string): Promise<boolean> {
     const { blksize } = await Deno.stat(folder);
     const unit = cutUnit(blksize);
     await Deno.writeFile(path, new Uint8Array(2 * unit), { createNew: true, mode: 0o600 });
-    if (!await punchHead(path, unit) || !beginsWithHole(path)) return false;
+    if (!await punchHead(path, unit) || firstHole(path)?.start !== 0) return false;
     return await collapseHead(path, unit) && (await Deno.stat(path)).size === unit;
   } finally {
     await Deno.remove(path).catch(() => {});
