@@ -100,12 +100,12 @@ export interface Retention {
   readonly maxAgeMs: number;
 }
 
-/** Removes the archives that are too many or too old. */
-export function pruneArchives(log: string, { maxFiles, maxAgeMs }: Retention, now: number): void {
-  const archives = listArchives(log).reverse();
-  archives.forEach(({ path, at }, index) => {
-    if (index >= maxFiles || now - at > maxAgeMs) removeArchive(path);
-  });
+/** Removes the archives that are too many or too old; whether there were any. */
+export function pruneArchives(log: string, keep: Retention, now: number): boolean {
+  const out = listArchives(log).reverse()
+    .filter(({ at }, index) => index >= keep.maxFiles || now - at > keep.maxAgeMs);
+  for (const { path } of out) removeArchive(path);
+  return out.length > 0;
 }
 
 /** Removes an archive in both its forms. */

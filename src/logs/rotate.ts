@@ -23,7 +23,8 @@ import {
   removeArchive,
   removeLeftovers,
 } from "./archives.ts";
-import { besideLog, type LogPosition, readPosition, writePosition } from "./log_position.ts";
+import { type LogPosition, readPosition, writePosition } from "./log_position.ts";
+import { restartMarks } from "./time_index.ts";
 import { copyHead, moveRest, sameHead, writeBack } from "./copy_head.ts";
 
 /** How a log is rotated. */
@@ -193,17 +194,19 @@ async function flush(log: string): Promise<void> {
   if (info === undefined && listArchives(log).length === 0) return;
   if (info !== undefined) checkWritable(log);
   const before = await settle(log);
-  const flushing = await writePosition(log, before, {
-    phase: "cutting",
-    method: "flush",
-    archive: "-",
-    inode: info?.ino ?? 0,
-  });
-  const size = info === undefined ? 0 : (await Deno.lstat(log)).size;
-  if (info !== undefined) await Deno.truncate(log, 0);
-  for (const { path } of listArchives(log)) removeArchive(path);
-  await Deno.remove(besideLog(log, ".idx")).catch(() => {});
-  await writePosition(log, flushing, { phase: "idle", base: before.base + size, cut: 0 });
+  const intent = { phase: "cutting", method: "flush", archive: "-", inode: info?.ino ?? 0 } as const;
+  try {
+    const flushing = await writePosition(log, before, intent);
+    const size = lstatIfAny(log)?.size ?? 0;
+    if (info !== undefined) await Deno.truncate(log, 0);
+    for (const { path } of listArchives(log)) removeArchive(path);
+    const base = before.base + size;
+    restartMarks(log, { at: Date.now(), end: base });
+    await writePosition(log, flushing, { phase: "idle", base, cut: 0 });
+  } catch (error) {
+    await settle(log).catch(() => {});
+    throw error;
+  }
 }
 
 const busy = new Map<string, Promise<unknown>>();

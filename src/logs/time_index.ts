@@ -23,6 +23,11 @@ export function addMarks(log: string, marks: readonly TimeMark[]): void {
   Deno.writeFileSync(besideLog(log, ".idx"), bytesOf(marks), { append: true, mode: 0o600 });
 }
 
+/** Forgets the marks of a log but for one: what comes is no older than that. */
+export function restartMarks(log: string, mark: TimeMark): void {
+  Deno.writeFileSync(besideLog(log, ".idx"), bytesOf([mark]), { mode: 0o600 });
+}
+
 /** The last mark of a log's index, if there is one. */
 export function lastMark(log: string): TimeMark | undefined {
   const path = besideLog(log, ".idx");

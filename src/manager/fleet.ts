@@ -72,7 +72,7 @@ export class Fleet {
       warn,
     });
     this.registry.onChanged = (process, before) => this.scheduler.changed(process, before);
-    this.registry.onRunning = (process) => this.logs.wake(process);
+    this.registry.onLaunch = (process) => this.logs.wake(process);
   }
 
   /** Whether no verb is taken any more. */

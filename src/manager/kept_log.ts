@@ -35,6 +35,9 @@ export class KeptLog {
   refusals = 0;
   /** A rotation that failed is not tried again before. */
   retryAt = 0;
+  /** When the oldest archive was made; Infinity without one. */
+  oldestAt = Infinity;
+  readonly #stream: 0 | 1;
   #interval = BUSY_MS;
   #base = 0;
   #end = 0;
@@ -46,8 +49,10 @@ export class KeptLog {
   #grownBy = 0;
   #marked = 0;
 
-  constructor(path: string, process: ManagedProcess) {
+  /** The log of standard output (0) or error (1). */
+  constructor(path: string, stream: 0 | 1, process: ManagedProcess) {
     this.path = path;
+    this.#stream = stream;
     this.process = process;
   }
 
@@ -60,6 +65,11 @@ export class KeptLog {
   get isFull(): boolean {
     const { maxSizeBytes } = this.process.config.log;
     return this.#size > rotationSize(maxSizeBytes, this.#blockSize);
+  }
+
+  /** When an archive becomes too old, in milliseconds since the epoch. */
+  get expiresAt(): number {
+    return this.oldestAt + this.process.config.log.maxAgeMs;
   }
 
   /** Begins to look often again. */
@@ -115,6 +125,12 @@ export class KeptLog {
     // Nothing was written between the last mark and the last look.
     if (this.#markedAt === 0 || this.#lookedAt - this.#markedAt > PAUSE_MS) {
       marks.push({ at: Math.min(this.#lookedAt, at), end: this.#end });
+    }
+    const { run, startedAt } = this.process.snapshot;
+    const from = run?.outputFrom?.[this.#stream] ?? -1;
+    // What an app writes before the first look at it is no older than its start.
+    if (from >= this.#end && startedAt !== null && startedAt > this.#lookedAt) {
+      marks.push({ at: Math.min(startedAt, at), end: from });
     }
     marks.push({ at, end });
     addMarks(this.path, marks);

@@ -1,12 +1,13 @@
 /**
- * Looks after the logs of all processes: notes when they grew, rotates those that are full. One look
- * is one call of the system, a log that is silent is looked at every 10 s, and without a process
- * that runs there is no timer at all.
+ * Looks after the logs of all processes: notes when they grew, rotates those that are full, removes
+ * archives that are too old. One look is one call of the system, a log that is silent is looked at
+ * every 10 s, and one whose process is at rest when an archive becomes too old.
  */
 
-import { messageOf } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type Archive, listArchives, pruneArchives } from "../logs/archives.ts";
 import type { LogFiles } from "../logs/log_files.ts";
+import { readPosition } from "../logs/log_position.ts";
 import { flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
 import { trimMarks } from "../logs/time_index.ts";
 import { canCollapse } from "../platform/collapse.ts";
@@ -58,12 +59,12 @@ export class LogKeeper {
     for (const process of this.#options.list()) this.wake(process);
   }
 
-  /** A process has come to run. */
+  /** A process is being launched. */
   wake(process: ManagedProcess): void {
     if (this.#closed) return;
     const { stdout, stderr } = this.#options.files(process);
-    for (const path of [stdout, stderr]) {
-      const log = this.#logs.get(path) ?? new KeptLog(path, process);
+    for (const [stream, path] of [[0, stdout], [1, stderr]] as const) {
+      const log = this.#logs.get(path) ?? new KeptLog(path, stream, process);
       log.process = process;
       log.hurry();
       this.#logs.set(path, log);
@@ -117,18 +118,29 @@ export class LogKeeper {
     if (!log.recovered) return this.#takeUp(log);
     const { clock } = this.#options;
     log.look(clock.steady(), clock.now());
+    if (clock.now() > log.expiresAt) this.#prune(log);
     if (log.isFull && clock.steady() >= log.retryAt) {
       log.busy = true;
       this.#rotations = this.#rotations
         .then(() => this.#attempt(log, () => this.#rotate(log)))
         .finally(() => log.busy = false);
-    } else if (log.isDone) this.#logs.delete(log.path);
+    } else if (log.isDone) this.#rest(log);
+  }
+
+  /** Nothing is written any more: what is left to do is to remove archives. */
+  #rest(log: KeptLog): void {
+    const { clock, list } = this.#options;
+    const left = log.expiresAt - clock.now();
+    const isOver = left === Infinity || !list().includes(log.process);
+    if (isOver) this.#logs.delete(log.path);
+    else log.dueAt = clock.steady() + left;
   }
 
   async #takeUp(log: KeptLog): Promise<void> {
     log.recovered = true;
     await recoverLog(log.path);
     log.refresh();
+    this.#prune(log);
     const plain = listArchives(log.path).filter(({ compressed }) => !compressed);
     for (const archive of plain) this.#compress(log, archive);
   }
@@ -144,16 +156,18 @@ export class LogKeeper {
       });
       if (archive === undefined) return this.#refused(log);
       log.refusals = 0;
-      this.#keep(log, archive);
+      this.#prune(log);
+      this.#compress(log, archive);
       this.#said.delete(log.path);
     }
   }
 
-  /** What an archive that has just been made asks for: older ones go, it becomes small. */
-  #keep(log: KeptLog, archive: Archive): void {
-    pruneArchives(log.path, log.process.config.log, this.#options.clock.now());
-    trimMarks(log.path, listArchives(log.path)[0]?.start ?? archive.start, Infinity);
-    this.#compress(log, archive);
+  /** Removes the archives that are too many or too old, and the marks of what was in them. */
+  #prune(log: KeptLog): void {
+    const removed = pruneArchives(log.path, log.process.config.log, this.#options.clock.now());
+    const [oldest] = listArchives(log.path);
+    log.oldestAt = oldest?.at ?? Infinity;
+    if (removed) trimMarks(log.path, oldest?.start ?? readPosition(log.path).base, Infinity);
   }
 
   #compress(log: KeptLog, archive: Archive): void {
@@ -199,7 +213,9 @@ export class LogKeeper {
     } catch (error) {
       log.retryAt = this.#options.clock.steady() + RETRY_MS;
       log.dueAt = this.#options.clock.steady() + RETRY_MS / 10;
-      this.#say(log.path, `Cannot rotate "${log.path}", will try again: ${messageOf(error)}`);
+      const known = error instanceof ProcsupError;
+      const cannot = known ? "" : `Cannot rotate "${log.path}", will try again: `;
+      this.#say(log.path, `${cannot}${messageOf(error)}`);
     }
   }
 

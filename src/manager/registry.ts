@@ -35,8 +35,8 @@ export class Registry implements Observer {
   readonly #warn: Warn;
   readonly #restarts = new RestartTally();
   #nextNumericId = 0;
-  /** Called when a process has come to run. */
-  onRunning: (process: ManagedProcess) => void = () => {};
+  /** Called when a process is being launched. */
+  onLaunch: (process: ManagedProcess) => void = () => {};
   /** Called when the snapshot of a process has changed. */
   onChanged: (process: ManagedProcess, before: Snapshot) => void = () => {};
 
@@ -166,7 +166,7 @@ export class Registry implements Observer {
   /** Part of `Observer`. */
   changed(process: ManagedProcess, before: Snapshot, event: ProcessEvent): void {
     const now = process.snapshot;
-    if (now.state === "running" && entered(before, now)) this.onRunning(process);
+    if (now.run !== null && now.run.runId !== before.run?.runId) this.onLaunch(process);
     this.onChanged(process, before);
     const restarts = now.restarts - before.restarts;
     if (restarts > 0) this.#restarts.add(restarts, this.#world.clock.steady());

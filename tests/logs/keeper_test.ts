@@ -1,7 +1,11 @@
 /** The keeper: who is looked at, what is rotated, and what is said when it cannot be. */
 
-import { assert, assertEquals } from "@std/assert";
-import { lastMark, readTimeIndex } from "../../src/logs/time_index.ts";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { dirname } from "../../src/platform/paths.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { readPosition, UNCUT } from "../../src/logs/log_position.ts";
+import { addMarks, lastMark, readTimeIndex } from "../../src/logs/time_index.ts";
 import { LogKeeper } from "../../src/manager/log_keeper.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
@@ -82,12 +86,76 @@ Deno.test("LogKeeper truncates where nothing can be cut, and says so once", {
   keeper.start();
   for (let round = 1; round <= 2; round++) {
     await scene.append(numbers(3000));
-    await waitFor(() => scene.archives().length === round && Deno.statSync(scene.log).size === 0);
+    await waitFor(() =>
+      readPosition(scene.log).phase === "idle" && scene.archives().length === round
+    );
   }
   assertEquals(await scene.whole(), numbers(3000).repeat(2));
   assertEquals(said.length, 1);
   assert(said[0]!.includes("copied and truncated"));
 });
+
+Deno.test("LogKeeper dates what an app writes at first no earlier than its start", async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper, process } = kept;
+  await scene.append("old\n");
+  addMarks(scene.log, [{ at: 1000, end: 4 }]);
+  const startedAt = Date.now() - 500;
+  Object.assign(process, { snapshot: { run: { outputFrom: [4, 0] }, startedAt } });
+  await scene.append("new 1\nnew 2\n");
+  keeper.start();
+  await waitFor(() => lastMark(scene.log)?.end === 16);
+  const index = await readTimeIndex(scene.log, 0);
+  assert(index.timeAt(10) >= startedAt, `${index.timeAt(10)}`);
+  assertEquals(index.timeAt(4), 1000);
+});
+
+for (const [how, run] of [["has gone quiet", {}], ["is at rest", null]] as const) {
+  Deno.test(`LogKeeper removes the old archives of an app that ${how}`, async () => {
+    await using kept = new KeeperScene(undefined, { maxAgeMs: 1000 });
+    const { scene, keeper, process } = kept;
+    Object.assign(process, { snapshot: { run } });
+    await Deno.writeTextFile(scene.archivePath(0), numbers(10));
+    keeper.start();
+    await waitFor(() => scene.archives().length === 0, { what: "the archive to be removed" });
+    if (run === null) await waitFor(() => kept.timers === 0, { what: "no more timers" });
+  });
+}
+
+Deno.test("LogKeeper leaves an append-only log alone, and says so once", {
+  ignore: !await canChattr(),
+}, async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper, said } = kept;
+  await scene.append(numbers(3000));
+  await chattr("+a", scene.log);
+  await using _ = { [Symbol.asyncDispose]: () => chattr("-a", scene.log).then(() => {}) };
+  keeper.start();
+  await waitFor(() => said.length > 0);
+  assertEquals(said, [
+    `Cannot cut "${scene.log}": it may only be appended to, until chattr -a changes that`,
+  ]);
+  assertEquals([...Deno.readDirSync(dirname(scene.log))].map(({ name }) => name).sort(), [
+    ...["stderr.log", "stdout.idx", "stdout.log"],
+  ]);
+  const flushed = await assertRejects(() => keeper.flush(kept.process), ProcsupError);
+  assertEquals(flushed.message, said[0]);
+  assertEquals(readPosition(scene.log), UNCUT);
+});
+
+async function chattr(change: string, path: string): Promise<boolean> {
+  const { success } = await new Deno.Command("chattr", { args: [change, path], stderr: "null" })
+    .output().catch(() => ({ success: false }));
+  return success;
+}
+
+/** Only root may, and not on every file system. */
+async function canChattr(): Promise<boolean> {
+  await using home = tempHome();
+  const path = `${home.path}/file`;
+  await Deno.writeTextFile(path, "");
+  return await chattr("+a", path) && await chattr("-a", path);
+}
 
 Deno.test("LogKeeper leaves a log alone that cannot be archived, and says so once", async () => {
   await using kept = new KeeperScene();

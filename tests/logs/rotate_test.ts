@@ -8,6 +8,8 @@ import { logStream } from "../../src/logs/follow_log.ts";
 import { readPosition, UNCUT, writePosition } from "../../src/logs/log_position.ts";
 import { compressArchive } from "../../src/logs/compress.ts";
 import { flushLog, recoverLog } from "../../src/logs/rotate.ts";
+import { moveRest } from "../../src/logs/copy_head.ts";
+import { readTimeIndex } from "../../src/logs/time_index.ts";
 import { collapseHead, punchHead } from "../../src/platform/collapse.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { CAN_COLLAPSE, Follower, LogScene, numbers } from "./rotation_scene.ts";
@@ -201,7 +203,10 @@ const DAMAGES: Readonly<Record<string, (path: string, log: string) => Promise<un
   zeroed: (path) => Deno.writeFile(path, new Uint8Array(512)),
   "wrong by one bit": async (path) => {
     const text = await Deno.readTextFile(path);
-    await Deno.writeTextFile(path, text.replace(/(?<=idle )./, (digit) => digit === "1" ? "0" : "1"));
+    await Deno.writeTextFile(
+      path,
+      text.replace(/(?<=idle )./, (digit) => digit === "1" ? "0" : "1"),
+    );
   },
   "an older one": (_, log) => writePosition(log, UNCUT, {}),
 };
@@ -258,6 +263,29 @@ Deno.test("flushLog() empties log and archives, and followers go on with what is
   assertEquals(await lastTextLines(scene.log, 5), ["new"]);
   // An app that never ran has no folder.
   await flushLog(`${scene.log}.never/stdout.log`);
+});
+
+Deno.test("flushLog() lets what comes afterwards be no older than the flush", async () => {
+  await using scene = new LogScene();
+  await scene.append("old\n");
+  const old = Date.now();
+  await waitFor(() => Date.now() > old + 20);
+  const flushedAt = Date.now();
+  await flushLog(scene.log);
+  await waitFor(() => Date.now() > flushedAt + 20);
+  await scene.append("new 1\nnew 2\n");
+  const index = await readTimeIndex(scene.log, readPosition(scene.log).base);
+  assert(index.timeAt(4 + 6) >= flushedAt, `${index.timeAt(10) - flushedAt}`);
+});
+
+Deno.test("moveRest() leaves nothing behind in the log", async () => {
+  await using scene = new LogScene();
+  await scene.append(numbers(70_000));
+  const copy = copyPath(scene.archivePath(0));
+  await Deno.writeTextFile(copy, numbers(50_000));
+  assertEquals(moveRest(scene.log, copy), numbers(70_000).length);
+  assertEquals(await Deno.readTextFile(copy) === numbers(70_000), true);
+  assertEquals(Deno.statSync(scene.log).size, 0);
 });
 
 Deno.test(
