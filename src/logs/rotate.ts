@@ -93,10 +93,10 @@ function checkWritable(log: string): void {
 /** Finishes or undoes what a supervisor that was killed left half done. */
 export function recoverLog(log: string): Promise<void> {
   return exclusively(log, async () => {
-    const position = await settle(log);
+    const { changes, base } = await settle(log);
     const end = archivesEnd(log);
-    // An older record was put in its place.
-    if (position.base < end) await writePosition(log, position, { base: end });
+    // The record was lost, or an older one was put in its place.
+    if (base < end || (changes === 0 && base > 0)) await writePosition(log, readPosition(log), { base: end });
     for (const copy of listCopies(log)) await takeUp(log, copy);
     removeLeftovers(log);
   });

@@ -112,11 +112,13 @@ Deno.test("LogKeeper dates what an app writes at first no earlier than its start
 
 for (const [how, run] of [["has gone quiet", {}], ["is at rest", null]] as const) {
   Deno.test(`LogKeeper removes the old archives of an app that ${how}`, async () => {
-    await using kept = new KeeperScene(undefined, { maxAgeMs: 1000 });
+    await using kept = new KeeperScene(undefined, { maxAgeMs: 1000, maxSizeBytes: 1e6 });
     const { scene, keeper, process } = kept;
     Object.assign(process, { snapshot: { run } });
-    await Deno.writeTextFile(scene.archivePath(0), numbers(10));
+    await scene.append(numbers(3000));
+    await scene.rotate();
     keeper.start();
+    assertEquals(scene.archives().length, 1);
     await waitFor(() => scene.archives().length === 0, { what: "the archive to be removed" });
     if (run === null) await waitFor(() => kept.timers === 0, { what: "no more timers" });
   });
