@@ -54,7 +54,7 @@ export const KEY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   umask: "Octal file mode mask.",
   nice: "-20 (first) to 19 (last).",
   limits: "Limits of resources.",
-  log: "Rotation of its logs.",
+  log: "How its logs are written and rotated.",
 };
 
 /** Key of `web`, and of an entry of `webhooks` → one sentence. */

@@ -32,7 +32,10 @@ const LIVE: ReadonlySet<string> = new Set([
   "tags",
   "depends_on",
   "priority",
-  "log",
+  "log.max_size",
+  "log.max_files",
+  "log.max_age",
+  "log.compress",
 ]);
 
 /** Keys whose values are told to nobody. */
@@ -59,7 +62,7 @@ export function keyChanges(
 
 /** Whether what runs must be replaced to have the change. */
 export function needsRestart(changes: readonly FieldChange[]): boolean {
-  return changes.some(({ field }) => !LIVE.has(field.split(".")[0]!));
+  return changes.some(({ field }) => !LIVE.has(field) && !LIVE.has(field.split(".")[0]!));
 }
 
 function nestedChanges(key: string, from: object, to: object, hidden: boolean): FieldChange[] {

@@ -35,6 +35,8 @@ export class KeptLog {
   refusals = 0;
   /** A rotation that failed is not tried again before. */
   retryAt = 0;
+  /** Something else than this supervisor has taken bytes off it. */
+  truncated = false;
   /** When the oldest archive was made; Infinity without one. */
   oldestAt = Infinity;
   readonly #stream: 0 | 1;
@@ -42,6 +44,7 @@ export class KeptLog {
   #base = 0;
   #end = 0;
   #size = 0;
+  #writtenAt: number | undefined;
   #inode: number | null = null;
   #blockSize: number | null = null;
   #lookedAt = 0;
@@ -89,6 +92,7 @@ export class KeptLog {
     this.#lookedAt = mark?.at ?? born?.getTime() ?? Date.now();
     this.#inode = info?.ino ?? null;
     this.#size = info?.size ?? 0;
+    this.#writtenAt = info?.mtime?.getTime();
   }
 
   /** One look: a single call of the system while nothing was written. */
@@ -106,7 +110,12 @@ export class KeptLog {
 
   #see(info: Deno.FileInfo, now: number): boolean {
     const end = this.#base + info.size;
-    if (info.ino !== this.#inode || end < this.#end) {
+    const writtenAt = info.mtime?.getTime();
+    // Written to, and not at its end.
+    const shrunk = end < this.#end || (end === this.#end && writtenAt !== this.#writtenAt);
+    this.#writtenAt = writtenAt;
+    this.truncated ||= shrunk && info.ino === this.#inode;
+    if (info.ino !== this.#inode || shrunk) {
       // Replaced or truncated by somebody: what was noted beyond its end is about another content.
       trimMarks(this.path, 0, this.#base);
       this.#end = this.#base;
@@ -116,7 +125,7 @@ export class KeptLog {
     this.#blockSize = info.blksize;
     this.#grownBy = end - this.#end;
     if (this.#grownBy <= 0) return false;
-    this.#mark(end, Math.min(info.mtime?.getTime() ?? now, now));
+    this.#mark(end, Math.min(writtenAt ?? now, now));
     return true;
   }
 

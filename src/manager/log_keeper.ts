@@ -118,6 +118,7 @@ export class LogKeeper {
     if (!log.recovered) return this.#takeUp(log);
     const { clock } = this.#options;
     log.look(clock.steady(), clock.now());
+    if (log.truncated) this.#sayTruncated(log);
     if (clock.now() > log.expiresAt) this.#prune(log);
     if (log.isFull && clock.steady() >= log.retryAt) {
       log.busy = true;
@@ -125,6 +126,14 @@ export class LogKeeper {
         .then(() => this.#attempt(log, () => this.#rotate(log)))
         .finally(() => log.busy = false);
     } else if (log.isDone) this.#rest(log);
+  }
+
+  #sayTruncated({ path }: KeptLog): void {
+    this.#say(
+      `truncated ${path}`,
+      `"${path}" was truncated by its app or another program: an app that opens /dev/stdout or ` +
+        "/dev/stderr itself needs log.pipe: true",
+    );
   }
 
   /** Nothing is written any more: what is left to do is to remove archives. */

@@ -271,4 +271,5 @@ export const log = z.strictObject({
   max_files: z.int().min(0).max(1000).default(5),
   max_age: duration().default(7 * 24 * 3_600_000),
   compress: z.boolean().default(true),
+  pipe: z.boolean().default(false),
 });

@@ -105,7 +105,7 @@ export interface LimitsConfig {
   readonly pids?: number;
 }
 
-/** How logs are rotated. */
+/** How logs are written and rotated. */
 export interface LogConfig {
   /** Size at which a log is rotated. */
   readonly maxSizeBytes: number;
@@ -115,4 +115,6 @@ export interface LogConfig {
   readonly maxAgeMs: number;
   /** Whether archives are compressed with gzip. */
   readonly compress: boolean;
+  /** Whether the app writes into pipes: for one that opens `/dev/stdout` or `/dev/stderr` itself. */
+  readonly pipe: boolean;
 }

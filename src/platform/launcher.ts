@@ -17,7 +17,12 @@ import { processRow } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import { type SharedSockets, SocketPool } from "./sockets.ts";
 import { LISTEN_PID_LINE, socketEnv } from "./sockets_env.ts";
-import { type Spawned, spawnInheriting, type SpawnSpec } from "./sockets_spawn.ts";
+import {
+  type Spawned,
+  spawnInheriting,
+  type SpawnSpec,
+  type SpawnStatus,
+} from "./sockets_spawn.ts";
 import { NOT_STARTED, wrapperWords } from "./wrapper.ts";
 import { wrapperShell } from "./wrapper_shell.ts";
 
@@ -30,6 +35,8 @@ export interface LaunchSpec {
   readonly env: Readonly<Record<string, string>>;
   readonly stdout: string;
   readonly stderr: string;
+  /** Whether the app is given pipes, and not the logs themselves. */
+  readonly piped?: boolean;
   readonly setup?: LaunchSetup;
 }
 
@@ -61,6 +68,9 @@ export interface Child {
 
 /** How often adopted apps are looked for, in case their exit went unnoticed. */
 const NET_MS = 3000;
+
+/** How long what an app wrote into its pipes may take to be in its logs. */
+const DRAIN_MS = 500;
 
 /** Starts and adopts apps. */
 export class Launcher {
@@ -96,7 +106,8 @@ export class Launcher {
     };
     const pid = this.#pids.of(run);
     if (spec.setup?.limits === undefined) void pid.then((pid) => this.#gatherer.gather(run, pid));
-    return { run, pid, exited: this.#ownExit(process, run, pid) };
+    const over = spec.piped ? this.#drained(process, run) : process.status;
+    return { run, pid, exited: this.#ownExit(over, run, pid) };
   }
 
   /**
@@ -186,6 +197,7 @@ export class Launcher {
           stdout: spec.stdout,
           stderr: spec.stderr,
           setup: lines.join("\n"),
+          piped: spec.piped === true,
           command: [...prefix, ...argv],
         }),
         cwd: spec.cwd,
@@ -201,8 +213,21 @@ export class Launcher {
     }
   }
 
-  async #ownExit(process: Spawned, run: Run, pid: Promise<number>): Promise<Exit> {
-    const { code, signal } = await process.status;
+  /** The wrapper waits until the pipes are empty; what the app left behind may keep them open. */
+  async #drained({ status }: Spawned, run: Run): Promise<SpawnStatus> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const overdue = new Promise<SpawnStatus>((resolve) => {
+      this.#files.when(run.runId, "exit", (code) => {
+        timer = setTimeout(resolve, DRAIN_MS, { code, signal: null });
+      });
+    });
+    const over = await Promise.race([status, overdue]);
+    clearTimeout(timer);
+    return over;
+  }
+
+  async #ownExit(over: Promise<SpawnStatus>, run: Run, pid: Promise<number>): Promise<Exit> {
+    const { code, signal } = await over;
     if (this.#files.read(run.runId, "exit") === undefined) {
       // It could not write the status down, and ended with it.
       if (signal === null) return exitFromStatus(code!);

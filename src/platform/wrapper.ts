@@ -24,6 +24,10 @@
  *   whatever the app has done with its own descriptors or its user.
  * - The logs are opened by the subshell: what the outer one says of an app that was killed
  *   ("Killed") is none of the app's output.
+ * - In place of the logs the app may have two pipes, each with a `cat` that carries it to its log: a
+ *   program that opens `/dev/stderr` itself truncates a file, and no pipe. Each `cat` has a session of
+ *   its own and no run id, so that no signal to the app ends it before it has carried the last line.
+ *   The pipes have names, which other users' apps may open, too.
  * - The exit status counts only with the newline behind it, so that half a write is none: it needs no
  *   temporary file, and no program to rename one.
  */
@@ -40,15 +44,37 @@ export const NOT_STARTED = -1;
 
 const POWER_SIGNAL = isLinux ? " PWR" : "";
 
-/** Its text. */
-export const WRAPPER: string = `
+/** Carries what the app writes from a pipe to its log, until every writer has closed the pipe. */
+const carry = (pipe: string, log: string) =>
+  `(exec <"$1/$PROCSUP_ID.${pipe}" >>"${log}"; unset PROCSUP_ID; PATH=/usr/bin:/bin; exec ${
+    isLinux ? "setsid " : ""
+  }cat) &`;
+
+const PIPES = `command -p mkfifo -m 622 "$1/$PROCSUP_ID.out" "$1/$PROCSUP_ID.err" || exit 126
+${carry("out", "$2")}
+${carry("err", "$3")}`;
+
+const text = (prepare: string, open: string, drain: string) => `
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM 16 TSTP TTIN TTOU XCPU XFSZ VTALRM PROF 29 SYS${POWER_SIGNAL}
 trap 'echo ${NOT_STARTED} >"$1/$PROCSUP_ID.exit"' EXIT
-(exec >>"$2" 2>>"$3"; ${PID_LINE}; echo $procsup_pid 2>/dev/null >"$1/$PROCSUP_ID.pid"; eval "$4"; unset procsup_pid; shift 4; exec "$@")
+${prepare}
+(exec ${open}; ${PID_LINE}; echo $procsup_pid 2>/dev/null >"$1/$PROCSUP_ID.pid"; eval "$4"; unset procsup_pid; shift 4; exec "$@")
 s=$?
 trap - EXIT
 echo $s >"$1/$PROCSUP_ID.exit"
+${drain}
 exit $s`;
+
+/** The wrapper of an app that writes into its logs. */
+export const WRAPPER: string = text("", '>>"$2" 2>>"$3"', "");
+
+/** The wrapper of an app that is given pipes. */
+export const PIPED_WRAPPER: string = text(
+  PIPES,
+  // Both are open at both ends by then.
+  '>"$1/$PROCSUP_ID.out" 2>"$1/$PROCSUP_ID.err"; command -p rm "$1/$PROCSUP_ID.out" "$1/$PROCSUP_ID.err"',
+  "wait",
+);
 
 /** What a wrapper is given. */
 export interface WrapperWords {
@@ -58,12 +84,15 @@ export interface WrapperWords {
   readonly stderr: string;
   /** Lines of shell that set up the app's process. */
   readonly setup: string;
+  /** Whether the app writes into pipes. */
+  readonly piped?: boolean;
   readonly command: readonly string[];
 }
 
 /** The words that `/bin/sh` is run with. */
-export function wrapperWords({ folder, stdout, stderr, setup, command }: WrapperWords): string[] {
-  return ["-c", WRAPPER, "procsup", folder, stdout, stderr, setup, ...command];
+export function wrapperWords(words: WrapperWords): string[] {
+  const { folder, stdout, stderr, setup, piped = false, command } = words;
+  return ["-c", piped ? PIPED_WRAPPER : WRAPPER, "procsup", folder, stdout, stderr, setup, ...command];
 }
 
 /** The opposite of `wrapperWords()`, by the command line of a process; undefined when it is no wrapper. */

@@ -40,6 +40,7 @@ export function spawnRun(
     : plan.env;
   const child = world.launch({
     ...{ runId, argv, cwd, env, ...files },
+    piped: process.config.log.pipe,
     setup,
   });
   const run = { ...child.run, ...more };

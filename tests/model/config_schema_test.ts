@@ -54,6 +54,7 @@ Deno.test("parseConfig() fills in every default", () => {
       maxFiles: 5,
       maxAgeMs: 7 * 24 * 3_600_000,
       compress: true,
+      pipe: false,
     },
   });
 });
@@ -109,7 +110,7 @@ Deno.test("parseConfig() takes every key", () => {
     umask: "027",
     nice: 5,
     limits: { nofile: 1024, core: 0, memory: "1GB", cpu_percent: 50, pids: 10 },
-    log: { max_size: "1MB", max_files: 2, max_age: "1h", compress: false },
+    log: { max_size: "1MB", max_files: 2, max_age: "1h", compress: false, pipe: true },
   };
   assertEquals(parseConfig(wire), {
     name: "api",
@@ -170,7 +171,13 @@ Deno.test("parseConfig() takes every key", () => {
     umask: "027",
     nice: 5,
     limits: { nofile: 1024, coreBytes: 0, memoryBytes: 1024 ** 3, cpuPercent: 50, pids: 10 },
-    log: { maxSizeBytes: 1024 ** 2, maxFiles: 2, maxAgeMs: 3_600_000, compress: false },
+    log: {
+      maxSizeBytes: 1024 ** 2,
+      maxFiles: 2,
+      maxAgeMs: 3_600_000,
+      compress: false,
+      pipe: true,
+    },
   });
 });
 

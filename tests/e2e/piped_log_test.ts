@@ -1,0 +1,67 @@
+/** Apps with `log.pipe`, which open `/dev/stdout` and `/dev/stderr` themselves. */
+
+import { assert, assertEquals } from "@std/assert";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
+const PIPE = { log: { pipe: true }, restart_policy: "never" };
+
+const OPENS = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo out $i; echo err $i >/dev/stderr; " +
+  "echo both $i | tee /dev/stderr; echo again $i >/dev/stdout; done; exit 3";
+
+function lines(daemon: TestDaemon, stream: "stdout" | "stderr"): string[] {
+  return Deno.readTextFileSync(`${daemon.home}/apps/app/${stream}.log`).trimEnd().split("\n");
+}
+
+function expected(words: readonly string[]): string[] {
+  return Array.from({ length: 100 }, (_, i) => words.map((word) => `${word} ${i + 1}`)).flat();
+}
+
+for (const uid of [undefined, 65534]) {
+  const who = uid === undefined ? "an app" : "another user's app";
+  Deno.test(`log.pipe keeps every line of ${who} that opens its own output`, {
+    ignore: uid !== undefined && !isRoot,
+  }, async () => {
+    await using daemon = await TestDaemon.start();
+    const user = uid === undefined ? {} : { uid, gid: uid };
+    await daemon.startScript("app", OPENS, { ...PIPE, ...user });
+    await waitFor(async () => (await daemon.status("app")).exit_code === 3);
+    assertEquals(lines(daemon, "stdout"), expected(["out", "both", "again"]));
+    assertEquals(lines(daemon, "stderr"), expected(["err", "both"]));
+    const left = [...Deno.readDirSync(`${daemon.home}/run`)].filter(({ isFile }) => !isFile);
+    assertEquals(left, []);
+  });
+}
+
+Deno.test("log.pipe outlives the daemon, and what an app wrote before SIGKILL is in its log", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "trap '' TERM; i=0; while :; do i=$((i+1)); echo $i; done", PIPE);
+  await daemon.kill();
+  const size = lines(daemon, "stdout").length;
+  await waitFor(() => lines(daemon, "stdout").length > size, { what: "the app to write on" });
+  await daemon.run();
+  await daemon.client.call("stop", { target: "app", timeout: "100ms" });
+  const written = lines(daemon, "stdout");
+  assertEquals(written, written.map((_, index) => String(index + 1)));
+  assertEquals(lines(daemon, "stdout"), written);
+});
+
+Deno.test("log.pipe holds up no exit when a process that the app left behind has the pipe", async () => {
+  await using daemon = await TestDaemon.start();
+  const stray = "setsid sleep 1000 & echo $!; echo last; exit 4";
+  await daemon.startScript("app", stray, PIPE);
+  await waitFor(async () => (await daemon.status("app")).exit_code === 4);
+  const [pid, last] = lines(daemon, "stdout");
+  assertEquals(last, "last");
+  await waitFor(() => !isAlive(Number(pid)));
+});
+
+Deno.test("daemon says it when a log was truncated, and what to do", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "while :; do echo line >/dev/stderr; sleep 0.3; done");
+  const log = `${daemon.home}/daemon.log`;
+  await waitFor(() => Deno.readTextFileSync(log).includes("needs log.pipe: true"));
+  const said = Deno.readTextFileSync(log).split("\n").filter((line) => line.includes("log.pipe"));
+  assert(said.length === 1 && said[0]!.includes("stderr.log"), said.join("\n"));
+});
