@@ -35,8 +35,8 @@ export class KeptLog {
   refusals = 0;
   /** A rotation that failed is not tried again before. */
   retryAt = 0;
-  /** Something else than this supervisor has taken bytes off it. */
-  truncated = false;
+  /** What another program has done to it. */
+  trouble: "truncated" | "moved" | undefined;
   /** When the oldest archive was made; Infinity without one. */
   oldestAt = Infinity;
   readonly #stream: 0 | 1;
@@ -46,6 +46,7 @@ export class KeptLog {
   #size = 0;
   #writtenAt: number | undefined;
   #inode: number | null = null;
+  #runId: string | undefined;
   #blockSize: number | null = null;
   #lookedAt = 0;
   #markedAt = 0;
@@ -98,6 +99,10 @@ export class KeptLog {
   /** One look: a single call of the system while nothing was written. */
   look(steady: number, now: number): void {
     const info = lstatIfAny(this.path);
+    const runId = this.process.snapshot.run?.runId;
+    const sameRun = runId !== undefined && runId === this.#runId;
+    if (sameRun && this.#inode !== null && info?.ino !== this.#inode) this.trouble = "moved";
+    this.#runId = runId;
     const grown = info?.isFile === true && this.#see(info, now);
     this.#interval = grown ? BUSY_MS : Math.min(SILENT_MS, this.#interval * 2);
     this.dueAt = steady + (grown && this.#fillsFast() ? FAST_MS : this.#interval);
@@ -114,7 +119,7 @@ export class KeptLog {
     // Written to, and not at its end.
     const shrunk = end < this.#end || (end === this.#end && writtenAt !== this.#writtenAt);
     this.#writtenAt = writtenAt;
-    this.truncated ||= shrunk && info.ino === this.#inode;
+    if (shrunk && info.ino === this.#inode) this.trouble = "truncated";
     if (info.ino !== this.#inode || shrunk) {
       // Replaced or truncated by somebody: what was noted beyond its end is about another content.
       trimMarks(this.path, 0, this.#base);

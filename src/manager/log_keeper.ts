@@ -30,6 +30,13 @@ const MAX_REFUSALS = 3;
 /** After a rotation that failed, a full disk for one. */
 const RETRY_MS = 60_000;
 
+const TROUBLE = {
+  truncated: "truncated by its app or another program: an app that opens /dev/stdout or " +
+    "/dev/stderr itself needs log.pipe: true",
+  moved: "renamed, removed or replaced: its app writes to the old file until it is restarted, so a " +
+    "program that rotates it must copy and truncate",
+} as const;
+
 /** What the keeper is told and tells. */
 export interface LogKeeperOptions {
   readonly clock: Clock;
@@ -118,7 +125,7 @@ export class LogKeeper {
     if (!log.recovered) return this.#takeUp(log);
     const { clock } = this.#options;
     log.look(clock.steady(), clock.now());
-    if (log.truncated) this.#sayTruncated(log);
+    if (log.trouble) this.#say(`${log.trouble} ${log.path}`, `"${log.path}" was ${TROUBLE[log.trouble]}`);
     if (clock.now() > log.expiresAt) this.#prune(log);
     if (log.isFull && clock.steady() >= log.retryAt) {
       log.busy = true;
@@ -126,14 +133,6 @@ export class LogKeeper {
         .then(() => this.#attempt(log, () => this.#rotate(log)))
         .finally(() => log.busy = false);
     } else if (log.isDone) this.#rest(log);
-  }
-
-  #sayTruncated({ path }: KeptLog): void {
-    this.#say(
-      `truncated ${path}`,
-      `"${path}" was truncated by its app or another program: an app that opens /dev/stdout or ` +
-        "/dev/stderr itself needs log.pipe: true",
-    );
   }
 
   /** Nothing is written any more: what is left to do is to remove archives. */

@@ -124,6 +124,26 @@ for (const [how, run] of [["has gone quiet", {}], ["is at rest", null]] as const
   });
 }
 
+for (const how of ["renamed", "replaced"]) {
+  Deno.test(`LogKeeper says it once when a log was ${how} under its app`, async () => {
+    await using kept = new KeeperScene();
+    const { scene, keeper, process, said } = kept;
+    Object.assign(process, { snapshot: { run: { runId: "one" } } });
+    keeper.start();
+    await scene.append("one\n");
+    await waitFor(() => lastMark(scene.log)?.end === 4);
+    await Deno.rename(scene.log, `${scene.log}.1`);
+    if (how === "replaced") await scene.append("two\n");
+    await waitFor(() => said.length === 1);
+    assert(said[0]!.includes("writes to the old file until it is restarted"), said[0]);
+    Object.assign(process, { snapshot: { run: { runId: "two" } } });
+    keeper.wake(process);
+    await scene.append("three\n");
+    await waitFor(() => lastMark(scene.log)?.end === Deno.statSync(scene.log).size);
+    assertEquals(said.length, 1);
+  });
+}
+
 Deno.test("LogKeeper leaves an append-only log alone, and says so once", {
   ignore: !await canChattr(),
 }, async () => {
