@@ -115,8 +115,8 @@ class LogReader {
 function beginOf(path: string, { start, newOnly, tail = 0 }: LogStreamOptions): Begin {
   if (start !== undefined) return () => start;
   if (newOnly) return ({ end }) => end;
-  if (tail === 0) return ({ base }) => base;
-  return (span, cursor) => startOfTail(path, cursor, span, tail);
+  if (tail === 0) return ({ base, from }) => Math.max(base, from);
+  return (span, cursor) => startOfTail(path, cursor, span, tail, span.from);
 }
 
 function closeIfOpen(controller: Controller): void {

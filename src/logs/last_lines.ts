@@ -18,7 +18,9 @@ export async function lastLines(
   try {
     const span = await cursor.open();
     if (span === undefined) return new Uint8Array();
-    const floor = Math.min(span.end, Math.max(from, span.end - maxBytes));
+    // Truncated by somebody, it is all from after that position.
+    const wanted = from > span.end ? span.base : from;
+    const floor = Math.min(span.end, Math.max(wanted, span.from, span.end - maxBytes));
     cursor.end = span.end;
     cursor.position = count > 0 ? await startOfTail(path, cursor, span, count, floor) : floor;
     return await readAll(cursor);

@@ -14,6 +14,14 @@ interface OpenArchive {
   rest: Bytes;
 }
 
+/** Where a log's file begins and ends, and where the process of today begins. */
+export interface Span {
+  readonly base: number;
+  readonly end: number;
+  /** See `LogPosition`. */
+  readonly from: number;
+}
+
 /** A cut takes milliseconds; one that takes longer was left by a supervisor that was killed. */
 const CUT_POLL_MS = 2;
 const CUT_PATIENCE_MS = 3000;
@@ -49,16 +57,18 @@ export class LogCursor {
     return this.#inode;
   }
 
-  /** Opens the file as it is now; where its bytes begin and end, undefined when there is none. */
-  async open(): Promise<{ base: number; end: number } | undefined> {
+  /** Opens the file as it is now; undefined when there is none. */
+  async open(): Promise<Span | undefined> {
     this.close();
-    return await this.consistently(async (base) => {
+    return await this.consistently(async (base, from) => {
       this.#file?.close();
       this.#file = await openIfAny(this.#path);
       if (this.#file === undefined) return undefined;
       const info = await this.#file.stat();
       this.#inode = identity(info);
-      return { base, end: base + info.size };
+      const end = base + info.size;
+      // Truncated by somebody, it is all of the process that there is now.
+      return { base, end, from: from > end ? base : from };
     });
   }
 
@@ -76,10 +86,10 @@ export class LogCursor {
   }
 
   /** What `read` gives, certain that nothing was cut off the file while it read. */
-  async consistently<T>(read: (base: number) => Promise<T>): Promise<T> {
+  async consistently<T>(read: (base: number, from: number) => Promise<T>): Promise<T> {
     for (;;) {
       const before = await this.#settled();
-      const result = await read(before.base);
+      const result = await read(before.base, before.from);
       if (this.#positions.read().changes === before.changes) return result;
     }
   }

@@ -4,9 +4,9 @@ import { inCompany } from "./company.ts";
 import { POLL_MS } from "./follow_log.ts";
 import { Last } from "./last.ts";
 import { type CutState, LineCutter } from "./line_cutter.ts";
-import type { LogCursor } from "./log_cursor.ts";
+import type { LogCursor, Span } from "./log_cursor.ts";
 import type { LogFilter } from "./log_filter.ts";
-import { LogFollower, type Span } from "./log_follower.ts";
+import { LogFollower } from "./log_follower.ts";
 import { startOfTail } from "./log_tail.ts";
 import { readTimeIndex, type TimeIndex } from "./time_index.ts";
 
@@ -238,11 +238,12 @@ export class LogEntries {
   async #firstWanted(span: Span, cursor: LogCursor, index: TimeIndex): Promise<number> {
     const { tail = 0, filter } = this.#options;
     if (filter?.since !== undefined) {
-      const start = index.positionAt(filter.since);
+      const start = Math.max(index.positionAt(filter.since), span.from);
       this.#midLine = start > 0;
       return Math.max(0, start - 1);
     }
-    if (filter !== undefined || tail === 0) return 0;
-    return await startOfTail(this.#path, cursor, span, tail, Math.max(0, span.end - MAX_BACK));
+    if (filter !== undefined || tail === 0) return span.from;
+    const floor = Math.max(span.from, span.end - MAX_BACK);
+    return await startOfTail(this.#path, cursor, span, tail, floor);
   }
 }

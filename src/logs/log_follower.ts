@@ -1,12 +1,6 @@
 /** Reads a log to its end and, if told to, on and on: over rotations, truncations and replacements. */
 
-import { LogCursor } from "./log_cursor.ts";
-
-/** Where a log's file begins and ends. */
-export interface Span {
-  readonly base: number;
-  readonly end: number;
-}
+import { LogCursor, type Span } from "./log_cursor.ts";
 
 /** The position to begin at, once the file is open; `cursor` may be used to look for it. */
 export type Begin = (span: Span, cursor: LogCursor) => number | Promise<number>;

@@ -24,6 +24,8 @@ export interface LogPosition {
   readonly phase: Phase;
   /** Position of the first byte of the file. */
   readonly base: number;
+  /** Position before which all is of a process of that name that was deleted. */
+  readonly from: number;
   /** The cut under way: bytes, file name of the archive, inode of the log. */
   readonly cut: number;
   readonly method: CutMethod;
@@ -36,6 +38,7 @@ export const UNCUT: LogPosition = {
   changes: 0,
   phase: "idle",
   base: 0,
+  from: 0,
   cut: 0,
   method: "collapse",
   archive: "-",
@@ -50,16 +53,20 @@ export function besideLog(log: string, extension: string): string {
   return log.replace(/\.log$/, "") + extension;
 }
 
-/** Puts the next position of a log on record; what was written before it is given as `before`. */
+/**
+ * Puts the next position of a log on record; what was written before it is given as `before`. Without
+ * `synced` it outlives the supervisor, but not a loss of power.
+ */
 export async function writePosition(
   log: string,
   before: LogPosition,
   next: Partial<LogPosition>,
+  synced = true,
 ): Promise<LogPosition> {
   const position = { ...before, ...next, changes: before.changes + 1 };
   using file = await Deno.open(besideLog(log, ".pos"), { write: true, create: true, mode: 0o600 });
   await file.write(new TextEncoder().encode(positionText(position)));
-  await file.syncData();
+  if (synced) await file.syncData();
   return position;
 }
 
@@ -111,20 +118,21 @@ export function logEnd(log: string): number {
 
 /** The words, and behind them their checksum. */
 function positionText(position: LogPosition): string {
-  const { changes, phase, base, cut, method, archive, inode } = position;
-  const words = [changes, phase, base, cut, method, archive, inode].join(" ");
+  const { changes, phase, base, from, cut, method, archive, inode } = position;
+  const words = [changes, phase, base, from, cut, method, archive, inode].join(" ");
   return `${`${words} ${checksum(words)}`.padEnd(FILE_BYTES - 1)}\n`;
 }
 
 function parsePosition(text: string): LogPosition | undefined {
-  const whole = /^((\d+) (\w+) (\d+) (\d+) (\w+) (\S+) (\d+)) (\w+) *\n$/.exec(text);
+  const whole = /^((\d+) (\w+) (\d+) (\d+) (\d+) (\w+) (\S+) (\d+)) (\w+) *\n$/.exec(text);
   if (whole === null || text.length !== FILE_BYTES) return undefined;
-  const [, words, changes, phase, base, cut, method, archive, inode, sum] = whole;
+  const [, words, changes, phase, base, from, cut, method, archive, inode, sum] = whole;
   if (sum !== checksum(words!)) return undefined;
   return {
     changes: Number(changes),
     phase: phase as Phase,
     base: Number(base),
+    from: Number(from),
     cut: Number(cut),
     method: method as CutMethod,
     archive: archive!,

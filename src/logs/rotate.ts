@@ -209,6 +209,16 @@ async function flush(log: string): Promise<void> {
   }
 }
 
+/** Leaves what is in a log to the files: whoever reads the log begins with what comes. */
+export function disownLog(log: string): Promise<void> {
+  return exclusively(log, async () => {
+    const size = lstatIfAny(log)?.size ?? 0;
+    const position = await settle(log);
+    const from = position.base + size;
+    if (from > position.from) await writePosition(log, position, { from }, false);
+  });
+}
+
 const busy = new Map<string, Promise<unknown>>();
 
 /** One change of a log at a time, whoever in this process asks for it. */

@@ -218,6 +218,7 @@ export class Fleet {
   async remove(target: string): Promise<Outcome[]> {
     const outcomes = await this.#onEach(target, async (process) => {
       await process.stop();
+      await this.logs.disown(process);
       this.registry.remove(process);
     });
     await this.scheduler.sync();

@@ -8,7 +8,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type Archive, listArchives, pruneArchives } from "../logs/archives.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import { readPosition } from "../logs/log_position.ts";
-import { flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
+import { disownLog, flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
 import { trimMarks } from "../logs/time_index.ts";
 import { canCollapse } from "../platform/collapse.ts";
 import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
@@ -84,6 +84,16 @@ export class LogKeeper {
     const { stdout, stderr } = this.#options.files(process);
     for (const path of [stdout, stderr]) {
       await this.#changing(this.#logs.get(path), () => flushLog(path));
+    }
+  }
+
+  /** A process is deleted: another one of its name has nothing to do with its lines. */
+  async disown(process: ManagedProcess): Promise<void> {
+    const { stdout, stderr } = this.#options.files(process);
+    try {
+      for (const path of [stdout, stderr]) await disownLog(path);
+    } catch (error) {
+      this.#options.warn(`Cannot put "${process.name}" off its logs: ${messageOf(error)}`);
     }
   }
 

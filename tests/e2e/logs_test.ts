@@ -138,6 +138,33 @@ Deno.test("logs -f -n 0 shows only new lines, each once, over rotation, flush an
   assertEquals(`${lines()}\n` === numbers(60_000) + numbers(3), true);
 });
 
+Deno.test("logs shows nothing of a deleted app of the same name, whose lines stay in the files", async () => {
+  await using daemon = await TestDaemon.start();
+  const writes = async (word: string) => {
+    await daemon.startScript("app", `seq -f '${word} %g' 20000; exec sleep 1000`, { log: LOG });
+    const log = logOf(daemon, "app");
+    await waitFor(async () => (await wholeLog(log)).endsWith(`${word} 20000\n`));
+  };
+  await writes("old");
+  await waitFor(() => listArchives(logOf(daemon, "app")).length > 0);
+  await daemon.client.call("delete", "app");
+  await daemon.startScript("app", "exec sleep 1000", { log: LOG });
+  assertEquals((await daemon.client.call("logs", { target: "app" })).logs, "");
+  await daemon.client.call("delete", "app");
+  await writes("new");
+  await daemon.kill();
+  await daemon.run();
+  const expected = numbers(20_000).replace(/^(?=.)/gm, "new ");
+  for (const words of [["-n", "0"], ["--since", "1h"], ["--grep", "."], ["-n", "10000"]]) {
+    const { stdout } = await daemon.cli("logs", "app", "--out", ...words);
+    const wanted = words.includes("10000")
+      ? expected.split("\n").slice(-10_001).join("\n")
+      : expected;
+    assert(stdout === wanted, `${words.join(" ")}: ${stdout.slice(0, 50)}`);
+  }
+  assert((await wholeLog(logOf(daemon, "app"))).startsWith("old 1\n"));
+});
+
 Deno.test("daemon makes a deleted log anew at the restart and refuses a link", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "echo hello; exec sleep 1000");
