@@ -15,6 +15,9 @@ export interface TimeMark {
 
 const MARK_BYTES = 16;
 
+/** So far the clock may have been set back. */
+const DAY_MS = 24 * 3_600_000;
+
 /** More than these, and the older half is thinned out: a day of a log that is never silent. */
 const MAX_MARKS = 128 * 1024;
 
@@ -47,10 +50,11 @@ export function lastMark(log: string): TimeMark | undefined {
 
 /** Every mark of a log, with what the file itself tells about before and after them. */
 export async function readTimeIndex(log: string, base: number): Promise<TimeIndex> {
-  const marks = numbersOf(await bytesIfAny(besideLog(log, ".idx")));
+  const all = numbersOf(await bytesIfAny(besideLog(log, ".idx")));
   const info = await Deno.stat(log).catch(() => undefined);
-  if (info === undefined) return new TimeIndex(marks);
+  if (info === undefined) return new TimeIndex(all);
   const end = base + info.size;
+  const marks = possible(all, end);
   const [firstAt, firstEnd] = marks;
   const born = (info.birthtime ?? info.mtime)!.getTime();
   const before = firstEnd === undefined || firstEnd > base
@@ -59,6 +63,16 @@ export async function readTimeIndex(log: string, base: number): Promise<TimeInde
   const lastEnd = marks.at(-1) ?? before[1]!;
   const after = lastEnd < end ? [info.mtime!.getTime(), end] : [];
   return new TimeIndex(joined(before, marks, after));
+}
+
+/** Leaves out the marks of a damaged file that cannot be: one would change the times of all others. */
+function possible(marks: Float64Array, lastEnd: number): Float64Array {
+  const latest = Date.now() + DAY_MS;
+  const isPossible = (_: number, index: number) => {
+    const [at, end] = [marks[index & ~1]!, marks[index | 1]!];
+    return at >= 0 && at <= latest && end >= 0 && end <= lastEnd;
+  };
+  return marks.every(isPossible) ? marks : marks.filter(isPossible);
 }
 
 /** Keeps the marks from position `start` to `end`, and thins out the older half of too many. */

@@ -120,7 +120,9 @@ export async function closeGap(path: string, bytes: number): Promise<void> {
   using file = Deno.openSync(path, { read: true, write: true });
   overlay(file, hole, shared);
   if (size > hole.end + shared) {
-    await allocate(path, COLLAPSE_RANGE, hole.start, bytes);
+    // Left where it is, the hole would be taken for the mark of a collapse once it is at the head.
+    const closed = await allocate(path, COLLAPSE_RANGE, hole.start, bytes);
+    if (!closed) throw new Error(`The gap at byte ${hole.start} of "${path}" cannot be closed`);
   } else {
     // The next line is on its way at most: what was written since the kill fits into a block.
     file.truncateSync(file.statSync().size - bytes);

@@ -49,6 +49,18 @@ Deno.test("trimMarks() keeps what concerns the bytes that are left", async () =>
   trimMarks(scene.path("none"), 0, 0);
 });
 
+Deno.test("readTimeIndex() leaves out marks that a damaged file holds", async () => {
+  await using scene = new LogScene();
+  await scene.append("x".repeat(40));
+  const good = [{ at: 1000, end: 10 }, { at: 3000, end: 30 }, { at: 4000, end: 40 }];
+  for (const bad of [{ at: NaN, end: 20 }, { at: 2e300, end: 20 }, { at: 2000, end: 1e300 }]) {
+    await Deno.remove(scene.log.replace(".log", ".idx")).catch(() => {});
+    addMarks(scene.log, [good[0]!, bad, good[1]!, good[2]!]);
+    const index = await readTimeIndex(scene.log, 0);
+    assertEquals([20, 30, 35].map((end) => index.timeAt(end)), [2000, 3000, 3500]);
+  }
+});
+
 Deno.test("readTimeIndex() is bounded in size", async () => {
   await using scene = new LogScene();
   const many = 140_000;
