@@ -94,8 +94,10 @@ async function fault(folder: string, random: Random): Promise<boolean> {
     const { problems, lines, zeros } = await examine(log);
     if (lines !== wrote) problems.push(`wrote ${wrote} lines, ${lines} are there`);
     if (zeros > 0) problems.push(`${zeros} zero bytes`);
-    console.log(`${kills} kills, ${wrote} lines, ${listArchives(log).length} archives: ` +
-      `${problems.length === 0 ? "whole" : `${problems.length} problems`}`);
+    console.log(
+      `${kills} kills, ${wrote} lines, ${listArchives(log).length} archives: ` +
+        `${problems.length === 0 ? "whole" : `${problems.length} problems`}`,
+    );
     problems.slice(0, 12).forEach((problem) => console.log(`  ${problem}`));
     failed ||= problems.length > 0;
   }

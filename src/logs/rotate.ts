@@ -96,7 +96,9 @@ export function recoverLog(log: string): Promise<void> {
     const { changes, base } = await settle(log);
     const end = archivesEnd(log);
     // The record was lost, or an older one was put in its place.
-    if (base < end || (changes === 0 && base > 0)) await writePosition(log, readPosition(log), { base: end });
+    if (base < end || (changes === 0 && base > 0)) {
+      await writePosition(log, readPosition(log), { base: end });
+    }
     for (const copy of listCopies(log)) await takeUp(log, copy);
     removeLeftovers(log);
   });
@@ -194,7 +196,12 @@ async function flush(log: string): Promise<void> {
   if (info === undefined && listArchives(log).length === 0) return;
   if (info !== undefined) checkWritable(log);
   const before = await settle(log);
-  const intent = { phase: "cutting", method: "flush", archive: "-", inode: info?.ino ?? 0 } as const;
+  const intent = {
+    phase: "cutting",
+    method: "flush",
+    archive: "-",
+    inode: info?.ino ?? 0,
+  } as const;
   try {
     const flushing = await writePosition(log, before, intent);
     const size = lstatIfAny(log)?.size ?? 0;

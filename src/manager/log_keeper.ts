@@ -33,7 +33,8 @@ const RETRY_MS = 60_000;
 const TROUBLE = {
   truncated: "truncated by its app or another program: an app that opens /dev/stdout or " +
     "/dev/stderr itself needs log.pipe: true",
-  moved: "renamed, removed or replaced: its app writes to the old file until it is restarted, so a " +
+  moved:
+    "renamed, removed or replaced: its app writes to the old file until it is restarted, so a " +
     "program that rotates it must copy and truncate",
 } as const;
 
@@ -135,7 +136,9 @@ export class LogKeeper {
     if (!log.recovered) return this.#takeUp(log);
     const { clock } = this.#options;
     log.look(clock.steady(), clock.now());
-    if (log.trouble) this.#say(`${log.trouble} ${log.path}`, `"${log.path}" was ${TROUBLE[log.trouble]}`);
+    if (log.trouble) {
+      this.#say(`${log.trouble} ${log.path}`, `"${log.path}" was ${TROUBLE[log.trouble]}`);
+    }
     if (clock.now() > log.expiresAt) this.#prune(log);
     if (log.isFull && clock.steady() >= log.retryAt) {
       log.busy = true;
