@@ -100,12 +100,18 @@ export interface Retention {
   readonly maxAgeMs: number;
 }
 
-/** Removes the archives that are too many or too old; whether there were any. */
-export function pruneArchives(log: string, keep: Retention, now: number): boolean {
-  const out = listArchives(log).reverse()
-    .filter(({ at }, index) => index >= keep.maxFiles || now - at > keep.maxAgeMs);
-  for (const { path } of out) removeArchive(path);
-  return out.length > 0;
+/** Removes the archives that are too many or too old; those that are left, and how many are not. */
+export function pruneArchives(
+  log: string,
+  { maxFiles, maxAgeMs }: Retention,
+  now: number,
+): { kept: readonly Archive[]; removed: number } {
+  const all = listArchives(log);
+  const isKept = ({ at }: Archive, index: number) =>
+    all.length - index <= maxFiles && now - at <= maxAgeMs;
+  const kept = all.filter(isKept);
+  for (const { path } of all.filter((one) => !kept.includes(one))) removeArchive(path);
+  return { kept, removed: all.length - kept.length };
 }
 
 /** Removes an archive in both its forms. */
@@ -138,6 +144,11 @@ export function keepCopy(archive: string): void {
 export function listCopies(log: string): Archive[] {
   return filesOf(log).filter(({ archive, isWhole }) => !isWhole && !archive.compressed)
     .map(({ archive }) => archive);
+}
+
+/** Whether there is an archive of a log, or a part of one. */
+export function hasArchives(log: string): boolean {
+  return filesOf(log).length > 0;
 }
 
 /** Clears away what was interrupted: copies, and one of two forms of the same archive. */

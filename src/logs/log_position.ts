@@ -85,11 +85,14 @@ export class PositionReader implements Disposable {
 
   /** What the file says now; what the archives say when it is missing or damaged. */
   read(): LogPosition {
+    return this.recorded() ?? (this.#rebuilt ??= { ...UNCUT, base: archivesEnd(this.#log) });
+  }
+
+  /** What the file says now; undefined when it is missing or damaged. */
+  recorded(): LogPosition | undefined {
     this.#file ??= openIfAny(this.#path);
     // A read in the middle of a write looks like damage, once.
-    const position = this.#file && (this.#parsed(this.#file) ?? this.#parsed(this.#file));
-    if (position !== undefined) return position;
-    return this.#rebuilt ??= { ...UNCUT, base: archivesEnd(this.#log) };
+    return this.#file && (this.#parsed(this.#file) ?? this.#parsed(this.#file));
   }
 
   #parsed(file: Deno.FsFile): LogPosition | undefined {
@@ -111,9 +114,13 @@ export function readPosition(log: string): LogPosition {
   return reader.read();
 }
 
-/** Position at which the next byte of a log will stand, for a reader that begins there. */
+/**
+ * Position at which the next byte of a log will stand, for a reader that begins there. Every start
+ * asks for it, so that a log without a record counts as uncut: its archives are not looked for.
+ */
 export function logEnd(log: string): number {
-  return readPosition(log).base + Deno.statSync(log).size;
+  using reader = new PositionReader(log);
+  return (reader.recorded() ?? UNCUT).base + Deno.statSync(log).size;
 }
 
 /** The words, and behind them their checksum. */

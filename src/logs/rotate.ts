@@ -17,6 +17,7 @@ import {
   archiveName,
   archivesEnd,
   copyPath,
+  hasArchives,
   keepCopy,
   listArchives,
   listCopies,
@@ -94,6 +95,7 @@ function checkWritable(log: string): void {
 export function recoverLog(log: string): Promise<void> {
   return exclusively(log, async () => {
     const { changes, base } = await settle(log);
+    if (!hasArchives(log)) return;
     const end = archivesEnd(log);
     // The record was lost, or an older one was put in its place.
     if (base < end || (changes === 0 && base > 0)) {

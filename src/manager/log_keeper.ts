@@ -5,7 +5,7 @@
  */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { type Archive, listArchives, pruneArchives } from "../logs/archives.ts";
+import { type Archive, pruneArchives } from "../logs/archives.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import { readPosition } from "../logs/log_position.ts";
 import { disownLog, flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
@@ -161,8 +161,7 @@ export class LogKeeper {
     log.recovered = true;
     await recoverLog(log.path);
     log.refresh();
-    this.#prune(log);
-    const plain = listArchives(log.path).filter(({ compressed }) => !compressed);
+    const plain = this.#prune(log).filter(({ compressed }) => !compressed);
     for (const archive of plain) this.#compress(log, archive);
   }
 
@@ -183,12 +182,13 @@ export class LogKeeper {
     }
   }
 
-  /** Removes the archives that are too many or too old, and the marks of what was in them. */
-  #prune(log: KeptLog): void {
-    const removed = pruneArchives(log.path, log.process.config.log, this.#options.clock.now());
-    const [oldest] = listArchives(log.path);
-    log.oldestAt = oldest?.at ?? Infinity;
-    if (removed) trimMarks(log.path, oldest?.start ?? readPosition(log.path).base, Infinity);
+  /** Removes the archives that are too many or too old; those that are left. */
+  #prune(log: KeptLog): readonly Archive[] {
+    const { path, process } = log;
+    const { kept, removed } = pruneArchives(path, process.config.log, this.#options.clock.now());
+    log.oldestAt = kept[0]?.at ?? Infinity;
+    if (removed > 0) trimMarks(path, kept[0]?.start ?? readPosition(path).base, Infinity);
+    return kept;
   }
 
   #compress(log: KeptLog, archive: Archive): void {

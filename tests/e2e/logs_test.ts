@@ -65,6 +65,17 @@ Deno.test("daemon rotates, compresses and prunes, and logs still finds the last 
   }
 });
 
+Deno.test("daemon rotates the log of an app that never becomes ready", async () => {
+  await using daemon = await TestDaemon.start();
+  const starting = daemon.startScript("app", "seq 100000; exec sleep 1000", {
+    ...{ log: LOG, wait_ready: true, ready_log: "never" },
+  }).catch(() => {});
+  await waitFor(() => listArchives(logOf(daemon, "app")).length > 2, { what: "archives" });
+  assertEquals((await daemon.status("app")).state, "starting");
+  await daemon.client.call("stop", { target: "app", force: true });
+  await starting;
+});
+
 Deno.test("logs shows both streams by time, filtered by time and words", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript(

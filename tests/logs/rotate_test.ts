@@ -2,15 +2,13 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { copyPath, keepCopy } from "../../src/logs/archives.ts";
+import { copyPath } from "../../src/logs/archives.ts";
 import { lastTextLines } from "../../src/logs/last_lines.ts";
 import { logStream } from "../../src/logs/follow_log.ts";
-import { readPosition, UNCUT, writePosition } from "../../src/logs/log_position.ts";
-import { compressArchive } from "../../src/logs/compress.ts";
-import { flushLog, recoverLog } from "../../src/logs/rotate.ts";
+import { readPosition } from "../../src/logs/log_position.ts";
+import { flushLog } from "../../src/logs/rotate.ts";
 import { moveRest } from "../../src/logs/copy_head.ts";
 import { readTimeIndex } from "../../src/logs/time_index.ts";
-import { collapseHead, punchHead } from "../../src/platform/collapse.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { CAN_COLLAPSE, Follower, LogScene, numbers } from "./rotation_scene.ts";
 
@@ -90,152 +88,6 @@ Deno.test("rotateLog() refuses what is no file and leaves a link's target alone"
   assertEquals(await scene.rotate(), undefined);
   await assertRejects(() => flushLog(scene.log), ProcsupError, "Refusing to flush");
   assertEquals(await Deno.readTextFile(target), numbers(3000));
-});
-
-/** Every moment at which a supervisor can be killed, and what the next one makes of it. */
-const MOMENTS: Readonly<Record<string, (scene: LogScene) => Promise<void>>> = {
-  "while it copies": (scene) => Deno.writeTextFile(copyPath(scene.archivePath(0)), "same\nsa"),
-  "before the cut is on record": (scene) => copyHead(scene),
-  "after that": async (scene) => {
-    await copyHead(scene);
-    await intend(scene, "archived");
-  },
-  "after the hole": async (scene) => {
-    await copyHead(scene);
-    await intend(scene, "archived");
-    await punchHead(scene.log, 4096);
-  },
-  "when the hole is on record": async (scene) => {
-    await copyHead(scene);
-    await punchHead(scene.log, 4096);
-    await intend(scene, "cutting");
-  },
-  "after the cut": async (scene) => {
-    await copyHead(scene);
-    await intend(scene, "cutting");
-    await collapseHead(scene.log, 8192);
-  },
-  "when the archive has its name": async (scene) => {
-    await MOMENTS["after the cut"]!(scene);
-    keepCopy(scene.archivePath(0));
-  },
-};
-
-async function copyHead(scene: LogScene): Promise<void> {
-  const head = (await Deno.readFile(scene.log)).subarray(0, 8192);
-  await Deno.writeFile(copyPath(scene.archivePath(0)), head);
-}
-
-async function intend(scene: LogScene, phase: "archived" | "cutting"): Promise<void> {
-  await writePosition(scene.log, readPosition(scene.log), {
-    phase,
-    cut: 8192,
-    method: "collapse",
-    archive: scene.archivePath(0).replace(/.*\//, ""),
-    inode: Deno.statSync(scene.log).ino!,
-  });
-}
-
-for (const [moment, upTo] of Object.entries(MOMENTS)) {
-  Deno.test(
-    `recoverLog() makes a rotation whole that was killed ${moment}`,
-    COLLAPSE_ONLY,
-    async () => {
-      await using scene = new LogScene();
-      // Lines that are all the same: only the file system can tell whether they were cut.
-      const text = "same\n".repeat(4096 * 5);
-      await scene.append(text);
-      await upTo(scene);
-      await scene.append(text);
-      await recoverLog(scene.log);
-      assertEquals(await scene.whole() === text + text, true);
-      assertEquals(readPosition(scene.log).phase, "idle");
-      await scene.rotate();
-      assertEquals(await scene.whole() === text + text, true);
-      assertEquals(await new Response(logStream(scene.log, { tail: 9999999 })).text(), text + text);
-    },
-  );
-}
-
-Deno.test("recoverLog() does not take a truncation for done that was not, nor the other way", async () => {
-  for (const truncated of [false, true]) {
-    await using scene = new LogScene();
-    await scene.append(numbers(3000));
-    await Deno.copyFile(scene.log, copyPath(scene.archivePath(0)));
-    await writePosition(scene.log, readPosition(scene.log), {
-      phase: "cutting",
-      method: "truncate",
-      cut: numbers(3000).length,
-      archive: scene.archivePath(0).replace(/.*\//, ""),
-      inode: Deno.statSync(scene.log).ino!,
-    });
-    if (truncated) await Deno.truncate(scene.log);
-    await scene.append("after\n");
-    await recoverLog(scene.log);
-    assertEquals(await scene.whole(), numbers(3000) + "after\n");
-  }
-});
-
-Deno.test(
-  "recoverLog() closes the gap of a collapse that was killed before the file was shortened",
-  COLLAPSE_ONLY,
-  async () => {
-    // So much was written since: nothing, a part of the last block, less than it takes, and more.
-    for (const [size, appended] of [[20_000, 0], [20_000, 300], [20_480, 5], [20_000, 30_000]]) {
-      await using scene = new LogScene();
-      const [head, tail] = [numbers(9000).slice(0, size), numbers(9000).slice(0, appended)];
-      await Deno.writeTextFile(copyPath(scene.archivePath(0)), head.slice(0, 8192));
-      await scene.append(head.slice(8192));
-      await Deno.truncate(scene.log, size);
-      await scene.append(tail!);
-      await intend(scene, "cutting");
-      await recoverLog(scene.log);
-      assertEquals(await scene.whole() === head + tail, true, `${size} and ${appended}`);
-      assertEquals(readPosition(scene.log).base, 8192);
-    }
-  },
-);
-
-/** What can happen to a position while no supervisor runs. */
-const DAMAGES: Readonly<Record<string, (path: string, log: string) => Promise<unknown>>> = {
-  removed: (path) => Deno.remove(path),
-  empty: (path) => Deno.truncate(path),
-  zeroed: (path) => Deno.writeFile(path, new Uint8Array(512)),
-  "wrong by one bit": async (path) => {
-    const text = await Deno.readTextFile(path);
-    await Deno.writeTextFile(
-      path,
-      text.replace(/(?<=idle )./, (digit) => digit === "1" ? "0" : "1"),
-    );
-  },
-  "an older one": (_, log) => writePosition(log, UNCUT, {}),
-};
-
-for (const [damage, act] of Object.entries(DAMAGES)) {
-  Deno.test(`recoverLog() keeps every archive when the position is ${damage}`, async () => {
-    await using scene = new LogScene();
-    await scene.append(numbers(30_000));
-    for (let round = 0; round < 4; round++) await scene.rotate(scene.log, 20_000);
-    await compressArchive(scene.archives().at(-1)!, () => Promise.resolve());
-    const { base } = readPosition(scene.log);
-    await act(scene.log.replace(".log", ".pos"), scene.log);
-    await recoverLog(scene.log);
-    const healed = readPosition(scene.log);
-    assertEquals([healed.base, healed.changes > 0], [base, true]);
-    assertEquals(await scene.whole() === numbers(30_000), true);
-    await scene.rotate(scene.log, 20_000);
-    const all = await new Response(logStream(scene.log, { tail: 30_000 })).text();
-    assertEquals(all === numbers(30_000), true);
-  });
-}
-
-Deno.test("recoverLog() makes an archive of a copy that is all there is of its lines", async () => {
-  await using scene = new LogScene();
-  await Deno.writeTextFile(copyPath(scene.archivePath(0)), numbers(2000));
-  await scene.append("2001\n");
-  await recoverLog(scene.log);
-  assertEquals(await scene.whole(), numbers(2001));
-  assertEquals(await lastTextLines(scene.log, 2), ["2000", "2001"]);
 });
 
 Deno.test("lastTextLines() reaches into the archives after a rotation", async () => {
