@@ -78,18 +78,23 @@ async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
   }
 }
 
+/** More is not moved in one go, for which everything else waits. */
+const MAX_REST_BYTES = 64 * 1024 * 1024;
+
 /**
  * Adds to the copy of a log what came since, and empties the log at once: only what is written
- * between the last read and that is lost. How many bytes the copy has.
+ * between the last read and that is lost. How many bytes the copy has. Throws when it is too much.
  */
 export function moveRest(log: string, copy: string): number {
   using from = Deno.openSync(log, { read: true, write: true });
   using to = Deno.openSync(copy, { append: true });
   const buffer = new Uint8Array(PIECE_BYTES);
-  let copied = from.seekSync(to.statSync().size, Deno.SeekMode.Start);
+  const before = to.statSync().size;
+  let copied = from.seekSync(before, Deno.SeekMode.Start);
   for (let count = from.readSync(buffer); count !== null; count = from.readSync(buffer)) {
     for (let done = 0; done < count;) done += to.writeSync(buffer.subarray(done, count));
     copied += count;
+    if (copied - before > MAX_REST_BYTES) throw new Error("It grows faster than it can be copied");
   }
   from.truncateSync(0);
   to.syncDataSync();
@@ -97,8 +102,8 @@ export function moveRest(log: string, copy: string): number {
 }
 
 /**
- * Writes the first bytes of a copy back to the head of the log that they were taken from: the first
- * block at last, since the hole in its place tells that this is to be done.
+ * Writes the first bytes of a copy back to the head of the log that they were taken from, the first
+ * block last: as long as a hole is in its place this is to be done.
  */
 export async function writeBack(
   log: string,
@@ -108,10 +113,15 @@ export async function writeBack(
 ): Promise<void> {
   using from = await Deno.open(copy);
   using to = await Deno.open(log, { write: true });
-  for (const [start, end] of [[block, bytes], [0, block]] as const) {
+  const buffer = new Uint8Array(PIECE_BYTES);
+  const put = async (start: number, end: number) => {
     to.seekSync(start, Deno.SeekMode.Start);
-    await writeAll(to, await fillAt(from, start, new Uint8Array(Math.max(0, end - start))));
+    await writeAll(to, await fillAt(from, start, buffer.subarray(0, end - start)));
+  };
+  for (let start = block; start < bytes; start += PIECE_BYTES) {
+    await put(start, Math.min(start + PIECE_BYTES, bytes));
   }
+  await put(0, block);
 }
 
 /** Whether a log begins with what is in its copy: it has not been truncated then. */

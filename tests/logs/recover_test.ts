@@ -116,6 +116,23 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "recoverLog() puts the head of a log back when it cannot be cut off any more",
+  COLLAPSE_ONLY,
+  async () => {
+    await using scene = new LogScene();
+    const text = numbers(9000).slice(0, 8192);
+    await scene.append(text);
+    await copyHead(scene);
+    await punchHead(scene.log, 8192);
+    // Nothing was written since, and a file cannot be cut to nothing.
+    await intend(scene, "cutting");
+    await recoverLog(scene.log);
+    assertEquals(await Deno.readTextFile(scene.log) === text, true);
+    assertEquals([scene.archives(), readPosition(scene.log).base], [[], 0]);
+  },
+);
+
 /** What can happen to a position while no supervisor runs. */
 const DAMAGES: Readonly<Record<string, (path: string, log: string) => Promise<unknown>>> = {
   removed: (path) => Deno.remove(path),
