@@ -18,7 +18,7 @@ export async function lastLines(
   try {
     const span = await cursor.open();
     if (span === undefined) return new Uint8Array();
-    // Truncated by somebody, it is all from after that position.
+    // Another program has truncated it: all of it was written after that position.
     const wanted = from > span.end ? span.base : from;
     const floor = Math.min(span.end, Math.max(wanted, span.from, span.end - maxBytes));
     cursor.end = span.end;

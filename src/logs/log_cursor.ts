@@ -67,7 +67,7 @@ export class LogCursor {
       const info = await this.#file.stat();
       this.#inode = identity(info);
       const end = base + info.size;
-      // Truncated by somebody, it is all of the process that there is now.
+      // Another program has truncated it: all of it is the present process's.
       return { base, end, from: from > end ? base : from };
     });
   }

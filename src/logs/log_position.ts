@@ -24,7 +24,7 @@ export interface LogPosition {
   readonly phase: Phase;
   /** Position of the first byte of the file. */
   readonly base: number;
-  /** Position before which all is of a process of that name that was deleted. */
+  /** Position where the output of the present process begins; before it is a deleted namesake's. */
   readonly from: number;
   /** The cut under way: bytes, file name of the archive, inode of the log. */
   readonly cut: number;

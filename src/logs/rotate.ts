@@ -218,7 +218,7 @@ async function flush(log: string): Promise<void> {
   }
 }
 
-/** Leaves what is in a log to the files: whoever reads the log begins with what comes. */
+/** Hides what a log holds from its readers. The files keep it. */
 export function disownLog(log: string): Promise<void> {
   return exclusively(log, async () => {
     const size = lstatIfAny(log)?.size ?? 0;

@@ -88,7 +88,7 @@ export class LogKeeper {
     }
   }
 
-  /** A process is deleted: another one of its name has nothing to do with its lines. */
+  /** A process is deleted: a later one of the same name does not show its lines. */
   async disown(process: ManagedProcess): Promise<void> {
     const { stdout, stderr } = this.#options.files(process);
     try {
