@@ -92,7 +92,16 @@ export interface WrapperWords {
 /** The words that `/bin/sh` is run with. */
 export function wrapperWords(words: WrapperWords): string[] {
   const { folder, stdout, stderr, setup, piped = false, command } = words;
-  return ["-c", piped ? PIPED_WRAPPER : WRAPPER, "procsup", folder, stdout, stderr, setup, ...command];
+  return [
+    "-c",
+    piped ? PIPED_WRAPPER : WRAPPER,
+    "procsup",
+    folder,
+    stdout,
+    stderr,
+    setup,
+    ...command,
+  ];
 }
 
 /** The opposite of `wrapperWords()`, by the command line of a process; undefined when it is no wrapper. */
