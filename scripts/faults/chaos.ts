@@ -3,26 +3,30 @@
  * A daemon and some twenty apps of different kinds under random requests by all ways in, while the
  * daemon is killed, stopped and replaced, and apps and their wrappers are killed. At quiet moments it
  * is checked that what was granted is so, that nothing lives twice or is left over, that exits are
- * told as they were, and at the end that not one line is lost. Expected: no violation.
+ * told as they were, and at the end that not one line is lost. Between the rounds bits of state files
+ * flip, files of the home are removed, and the disk of the state is full for a while (root on Linux).
+ * Expected: no violation.
  *
- * `deno run -A scripts/faults/chaos.ts [--seed N] [--minutes M] [--keep]`
+ * `deno task chaos [--seed N] [--minutes M] [--keep]`
  */
 
 import { freePort } from "../../tests/support/http_load.ts";
 import { tempHome } from "../../tests/support/temp_home.ts";
 import { isAlive } from "../../tests/support/procsup.ts";
+import { SmallDisk } from "../../tests/support/small_disk.ts";
 import { chaosApps } from "./chaos/apps.ts";
 import { House } from "./chaos/house.ts";
 import { Ledger } from "./chaos/ledger.ts";
 import { lineProblems } from "./chaos/log_lines.ts";
 import type { Scene } from "./chaos/asking.ts";
+import { damage } from "./chaos/damage.ts";
 import { add, cutOff, disturb, operate } from "./chaos/operations.ts";
 import { unsettled, violations } from "./chaos/oracle.ts";
 import { living, sizeOf } from "./chaos/processes.ts";
 import { Random } from "./chaos/random.ts";
 
 /** How long what was asked for may take to be so. */
-const SETTLE_MS = 20_000;
+const SETTLE_MS = 40_000;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -31,9 +35,13 @@ class Chaos {
   readonly #scene: Scene;
   readonly #found = new Set<string>();
   readonly #story: string[] = [];
+  readonly #disk: SmallDisk | undefined;
+  /** How often each kind of damage was done. */
+  readonly #damage = new Map<string, number>();
   #operations = 0;
 
-  constructor(scene: Omit<Scene, "say" | "violate">) {
+  constructor(scene: Omit<Scene, "say" | "violate">, disk: SmallDisk | undefined) {
+    this.#disk = disk;
     this.#scene = {
       ...scene,
       say: (line) => void this.#story.push(`${new Date().toISOString().slice(11, 23)} ${line}`),
@@ -63,7 +71,11 @@ class Chaos {
       );
       if (fds > 200) this.#violate(`the daemon holds ${fds} descriptors`);
       if (mb > 300) this.#violate(`the daemon takes ${mb} MB`);
+      const kind = await damage(this.#scene, this.#disk);
+      this.#damage.set(kind, (this.#damage.get(kind) ?? 0) + 1);
+      await this.#quiet();
     }
+    console.log([...this.#damage].map(([kind, count]) => `${kind}: ${count}`).join(", "));
     await this.#end();
   }
 
@@ -147,15 +159,18 @@ async function main(args: string[]): Promise<number> {
   for (const part of ["locks", "life", "counts", "watched"]) {
     Deno.mkdirSync(`${folder}/${part}`, { recursive: true });
   }
+  Deno.mkdirSync(`${home}/state`, { recursive: true, mode: 0o700 });
+  Deno.chmodSync(home, 0o700);
+  const canMount = Deno.build.os === "linux" && Deno.uid() === 0;
+  const disk = canMount ? new SmallDisk(`${home}/state`, "8m") : undefined;
   const house = new House(home);
   await house.up();
   const { url } = await house.client.call("web_start", { listen: "127.0.0.1:0" });
-  const { token } = await house.client.call("token");
   const chaos = new Chaos({
-    ...{ random: new Random(seed), house, ledger: new Ledger(), folder, token },
+    ...{ random: new Random(seed), house, ledger: new Ledger(), folder },
     apps: chaosApps(folder, freePort()),
     webUrl: url,
-  });
+  }, disk);
   try {
     await chaos.run(Date.now() + minutes * 60_000);
   } finally {
@@ -167,7 +182,12 @@ async function main(args: string[]): Promise<number> {
         // Gone by itself.
       }
     }
-    if (chaos.found > 0 || args.includes("--keep")) {
+    const keep = chaos.found > 0 || args.includes("--keep");
+    if (keep && disk) {
+      new Deno.Command("cp", { args: ["-a", `${home}/state`, `${temp.path}/state`] }).outputSync();
+    }
+    disk?.[Symbol.dispose]();
+    if (keep) {
       Deno.writeTextFileSync(`${temp.path}/story`, chaos.story.join("\n"));
       console.log(`kept in ${temp.path}`);
     } else await temp[Symbol.asyncDispose]();

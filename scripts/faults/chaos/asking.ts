@@ -1,6 +1,7 @@
 /** The ways in to a daemon under chaos, and what of its refusals is fair. */
 
 import { ProcsupError } from "../../../src/model/errors.ts";
+import { pathsIn } from "../../../src/platform/paths.ts";
 import type { Wire } from "./apps.ts";
 import type { House } from "./house.ts";
 import type { Ledger } from "./ledger.ts";
@@ -21,7 +22,6 @@ export interface Scene {
   readonly folder: string;
   readonly apps: readonly Wire[];
   readonly webUrl: string;
-  readonly token: string;
   readonly say: (line: string) => void;
   readonly violate: (what: string) => void;
 }
@@ -62,9 +62,11 @@ export async function rest(
   path: string,
   body?: unknown,
 ): Promise<unknown> {
+  // A damaged one is replaced by another.
+  const token = Deno.readTextFileSync(pathsIn(scene.house.home).token).trim();
   const response = await fetch(`${scene.webUrl}/api/v1${path}`, {
     method,
-    headers: { authorization: `Bearer ${scene.token}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(30_000),
   });

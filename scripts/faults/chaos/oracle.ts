@@ -152,7 +152,7 @@ export async function violations(scene: Scene): Promise<string[]> {
     }
   }
   for (const line of linesOf(pathsIn(house.home).daemonLog)) {
-    if (/uncaught|unhandled|internal|TypeError|unreadable|ReferenceError/i.test(line)) {
+    if (/uncaught|unhandled|internal|TypeError|ReferenceError/i.test(line)) {
       problems.push(line);
     }
   }

@@ -1,0 +1,107 @@
+/** Faults of the disk and of those who tidy up: bits that flip, files that go, a disk that is full. */
+
+import { waitFor } from "../../../tests/support/wait_for.ts";
+import { flip } from "../../../tests/support/damage.ts";
+import type { SmallDisk } from "../../../tests/support/small_disk.ts";
+import type { Scene } from "./asking.ts";
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** The copy of a record lags behind for a moment. */
+const COPIED_MS = 300;
+
+/** How long a daemon may take to put back what was removed. */
+const PUT_BACK_MS = 5000;
+
+/** What may be removed under a daemon, at once. */
+const REMOVED: readonly (readonly string[])[] = [
+  ["daemon.lock"],
+  ["procsup.sock"],
+  ["token"],
+  ["daemon.lock", "procsup.sock", "token"],
+  ["state/processes"],
+  ["run"],
+  ["daemon.log", "events.jsonl"],
+];
+
+/** Does one kind of damage; returns its name. The daemon is up again afterwards. */
+export async function damage(scene: Scene, disk: SmallDisk | undefined): Promise<string> {
+  const { random, apps, ledger } = scene;
+  // What is counted may be a little older afterwards.
+  for (const { name } of apps) ledger.forgotten.set(name, Date.now());
+  const dice = random.next();
+  if (dice < 0.5) return await flipBits(scene);
+  if (dice < 0.75 || disk === undefined) return await removeFiles(scene);
+  return await fillDisk(scene, disk);
+}
+
+/** One bit in each of some state files, or of their copies, while no daemon runs. */
+async function flipBits({ random, house, say, webUrl }: Scene): Promise<string> {
+  await sleep(COPIED_MS);
+  await house.end("SIGKILL");
+  const files = stateFiles(`${house.home}/state`).concat(stateFiles(house.home, false));
+  const pairs = new Map(files.map((path) => [path.replace(/\.copy$/, ""), path]));
+  for (const path of pairs.keys()) {
+    if (random.chance(0.5)) continue;
+    const victim = random.pick(files.filter((one) => one === path || one === `${path}.copy`));
+    const { size } = Deno.statSync(victim);
+    if (size === 0) continue;
+    const bit = random.whole(0, size * 8 - 1);
+    say(`! bit ${bit} of ${victim}`);
+    flip(victim, bit);
+  }
+  await house.up();
+  // Without its settings the web surface stays closed.
+  const { status } = await house.client.call("web_status");
+  if (status === "stopped") {
+    await house.client.call("web_start", { listen: new URL(webUrl).host });
+  }
+  return "bits flipped";
+}
+
+async function removeFiles({ random, house, say, violate }: Scene): Promise<string> {
+  const files = random.pick(REMOVED);
+  say(`! removed: ${files}`);
+  for (const file of files) Deno.removeSync(`${house.home}/${file}`, { recursive: true });
+  const paths = files.filter((file) => !/\.log|events/.test(file))
+    .map((file) => `${house.home}/${file}`);
+  try {
+    await waitFor(() => paths.every(exists), { what: "it to be put back", timeoutMs: PUT_BACK_MS });
+  } catch {
+    violate(`${files} was removed, and is not put back`);
+  }
+  await house.up();
+  return "files removed";
+}
+
+/** The disk of the state is full for a while, now and then when a daemon is killed. */
+async function fillDisk({ random, house, say }: Scene, disk: SmallDisk): Promise<string> {
+  say("! disk full");
+  disk.fill();
+  await sleep(random.whole(100, 1500));
+  if (random.chance(0.5)) {
+    await house.end("SIGKILL");
+    await house.up();
+  }
+  disk.free();
+  say("! disk freed");
+  return "disk full";
+}
+
+/** State files of a folder: not logs, locks, temporary files, or what was set aside. */
+function stateFiles(folder: string, below = true): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isFile, isDirectory }) => {
+    const path = `${folder}/${name}`;
+    if (isDirectory) return below ? stateFiles(path) : [];
+    return isFile && !/\.(log|lock|tmp|next)$|unreadable|filler/.test(name) ? [path] : [];
+  }).sort();
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
