@@ -11,8 +11,6 @@ import { lstatIfAny } from "./stat.ts";
 /** Ending of the name of a file that was set aside. */
 const ASIDE = ".unreadable";
 
-const encoder = new TextEncoder();
-
 /** A value as one line: JSON, a tab, the checksum of the JSON. */
 export function sealed(value: unknown): string {
   const json = JSON.stringify(value);
@@ -135,15 +133,19 @@ export function setAside(path: string, why: unknown): string {
   }
 }
 
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;
   for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? 0xedb88320 ^ (crc >>> 1) : crc >>> 1;
   return crc;
 });
 
-/** CRC-32 in hex: finds every flipped bit, and a burst of up to 32. */
+/** CRC-32 of the characters, in hex: finds every flipped bit. An app's start waits for it. */
 function checksum(text: string): string {
   let crc = 0xffffffff;
-  for (const byte of encoder.encode(text)) crc = CRC_TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    crc = CRC_TABLE[(crc ^ code) & 0xff]! ^ (crc >>> 8);
+    if (code > 0xff) crc = CRC_TABLE[(crc ^ (code >>> 8)) & 0xff]! ^ (crc >>> 8);
+  }
   return ((crc ^ 0xffffffff) >>> 0).toString(16).padStart(8, "0");
 }

@@ -156,6 +156,7 @@ export async function violations(scene: Scene): Promise<string[]> {
       problems.push(line);
     }
   }
+  const listedAt = Date.now();
   for (const process of await house.client.call("list")) {
     const known = lives(folder, process.name);
     const base = (process.config as { name: string }).name;
@@ -179,7 +180,11 @@ export async function violations(scene: Scene): Promise<string[]> {
     if (before !== undefined && same && now.restarts < before.restarts) {
       problems.push(`${process.name}: restarts fell`);
     }
-    if (!mayOverlap(process.name)) problems.push(...exitProblems(process, known, ledger));
+    if (!mayOverlap(process.name)) {
+      // One that began since is not what was listed.
+      const listed = known.filter(({ startedAt }) => startedAt < listedAt);
+      problems.push(...exitProblems(process, listed, ledger));
+    }
   }
   return problems;
 }
