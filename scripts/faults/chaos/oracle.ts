@@ -3,7 +3,7 @@
 import { parseRecordLines, type ProcessRecord } from "../../../src/manager/record_file.ts";
 import type { ProcessJson } from "../../../src/protocol/process_json.ts";
 import { pathsIn } from "../../../src/platform/paths.ts";
-import { exitProblems, lives, runsOf } from "./lives.ts";
+import { exitProblems, type Life, lives, runsOf } from "./lives.ts";
 import { mayOverlap } from "./apps.ts";
 import { living, zombiesOf } from "./processes.ts";
 import type { Scene } from "./asking.ts";
@@ -136,6 +136,11 @@ function hooks({ folder }: Scene): Map<string, number> {
   return counts;
 }
 
+/** Whether it was started, and its app has not written so yet. */
+function isYetToTell({ state, pid }: ProcessJson, known: readonly Life[]): boolean {
+  return state === "starting" || (state === "running" && !known.some((life) => life.pid === pid));
+}
+
 const seen = new Map<
   string,
   { forgotten: number; restarts: number; starts: number; touched: number }
@@ -163,7 +168,7 @@ export async function violations(scene: Scene): Promise<string[]> {
     const now = {
       forgotten: ledger.forgotten.get(base) ?? 0,
       restarts: process.restarts,
-      starts: runsOf(known).length,
+      starts: runsOf(known).length + (isYetToTell(process, known) ? 1 : 0),
       touched: (ledger.touched.get(base) ?? 0) + ledger.killed.length,
     };
     const before = seen.get(process.id);
