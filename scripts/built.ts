@@ -1,13 +1,20 @@
-/** The files that are bundled ahead and committed, so that running from source needs no build. */
+/** The files that are generated and committed, so that running from source needs no build. */
 
-/** One bundled file. */
-export interface Built {
-  /** Where it is, from the root of the repository. */
-  readonly path: string;
+import { configTypes, keyReference } from "./key_types.ts";
+
+/** A bundled module. */
+interface Bundle {
   /** The module it is made from. */
   readonly entry: string;
   /** Its first lines. */
   readonly header: string;
+}
+
+/** One generated file. */
+export interface Built {
+  /** Where it is, from the root of the repository. */
+  readonly path: string;
+  readonly from: Bundle | (() => string);
 }
 
 const AHEAD = "Bundled by deno run -A scripts/build.ts";
@@ -17,30 +24,48 @@ export const BUILT: readonly Built[] = [
   {
     // The name ends in .txt, so that neither the formatter nor the linter reads it.
     path: "src/web/dashboard/built/app.js.txt",
-    entry: "src/web/dashboard/app/main.tsx",
-    header: `// ${AHEAD}`,
+    from: { entry: "src/web/dashboard/app/main.tsx", header: `// ${AHEAD}` },
   },
   {
     // Deno loads the CommonJS build of this package, which takes 30 ms more than the other one.
     path: "src/npm/yaml.js",
-    entry: "scripts/compile/yaml_entry.ts",
-    header: `// ${AHEAD} from yaml, ISC License, Copyright Eemeli Aro <eemeli@gmail.com>`,
+    from: {
+      entry: "scripts/compile/yaml_entry.ts",
+      header: `// ${AHEAD} from yaml, ISC License, Copyright Eemeli Aro <eemeli@gmail.com>`,
+    },
   },
   {
     // A program that imports no package from npm starts 3 ms sooner.
     path: "src/npm/parse_args.js",
-    entry: "npm:deno-std@1.4.0/cli/parse_args.js",
-    header: `// @ts-self-types="./parse_args.d.ts"\n// ${AHEAD} from @std/cli, MIT License, ` +
-      "Copyright the Deno authors",
+    from: {
+      entry: "npm:deno-std@1.4.0/cli/parse_args.js",
+      header: `// @ts-self-types="./parse_args.d.ts"\n// ${AHEAD} from @std/cli, MIT License, ` +
+        "Copyright the Deno authors",
+    },
   },
+  { path: "src/model/process_config.ts", from: configTypes },
+  { path: "src/docs/keys.md", from: keyReference },
 ];
 
 /** The text of one, made anew. */
-export async function build(root: string, { entry, header }: Built): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["bundle", "--quiet", "--minify", "--platform", "browser", entry],
+export async function build(root: string, { path, from }: Built): Promise<string> {
+  if (typeof from === "function") {
+    return await deno(root, ["fmt", `--ext=${path.split(".").at(-1)}`, "-"], from());
+  }
+  const args = ["bundle", "--quiet", "--minify", "--platform", "browser", from.entry];
+  return `${from.header}\n${await deno(root, args)}`;
+}
+
+async function deno(root: string, args: readonly string[], input = ""): Promise<string> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args],
     cwd: root,
-  }).output();
-  if (!success) throw new Error(`deno bundle failed: ${new TextDecoder().decode(stderr)}`);
-  return `${header}\n${new TextDecoder().decode(stdout)}`;
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  await new Blob([input]).stream().pipeTo(child.stdin);
+  const { success, stdout, stderr } = await child.output();
+  if (success) return new TextDecoder().decode(stdout);
+  throw new Error(`deno ${args[0]} failed: ${new TextDecoder().decode(stderr)}`);
 }

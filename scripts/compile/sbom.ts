@@ -39,7 +39,7 @@ export function reachedPackages(infos: readonly Info[]): Package[] {
 
 /** The packages of the executable, those bundled ahead among them. */
 export async function shippedPackages(root: string): Promise<Package[]> {
-  const entries = ["main.ts", ...BUILT.map(({ entry }) => entry)];
+  const entries = ["main.ts", ...BUILT.flatMap(({ from }) => "entry" in from ? [from.entry] : [])];
   return reachedPackages(await Promise.all(entries.map((entry) => graph(root, entry))));
 }
 

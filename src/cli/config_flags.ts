@@ -1,6 +1,8 @@
-/** Flags that configure an app → keys of its configuration. Pure: the world is given. */
+/** Flags that configure an app → keys of its configuration. Pure. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { flagName, type Key, type KeyTable, turnsOff } from "../model/key_table.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
 import type { Flags } from "./flags.ts";
 import { pathAgainst } from "./path_against.ts";
 
@@ -14,71 +16,51 @@ export interface ConfigFlags {
   readonly variable: (name: string) => string | undefined;
 }
 
-/** Flags whose value goes under that key as it is. */
-const TEXT_KEYS: Readonly<Record<string, string>> = {
-  "name": "name",
-  "runtime": "runtime",
-  "interpreter": "interpreter",
-  "namespace": "namespace",
-  "restart": "restart_policy",
-  "restart-window": "restart_window",
-  "restart-delay": "restart_delay",
-  "backoff-max": "backoff_max",
-  "min-uptime": "min_uptime",
-  "stop-signal": "stop_signal",
-  "stop-timeout": "stop_timeout",
-  "reload-signal": "reload_signal",
-  "user": "uid",
-  "max-memory": "max_memory",
-  "ready-log": "ready_log",
-  "listen-timeout": "listen_timeout",
-};
+/** The keys that the flags set, in wire form. Throws `bad_request`. */
+export function configKeys(request: ConfigFlags): Record<string, unknown> {
+  const keys = keysOf(PROCESS_KEYS, request);
+  const { watch } = keys as { watch?: Record<string, unknown> };
+  if (watch !== undefined && watch.enabled === undefined && watch.paths === undefined) {
+    throw bad("Cannot use --watch-ignore alone: it goes with --watch");
+  }
+  return {
+    ...keys,
+    ...(watch === undefined ? {} : { watch: { ...watch, enabled: true } }),
+    ...schedules(request.flags),
+  };
+}
 
-/** Flags that configure an app, those of `TEXT_KEYS` included. */
-export const CONFIG_FLAGS: readonly string[] = [
-  ...Object.keys(TEXT_KEYS),
-  "max-restarts",
-  "instances",
-  "use-bundle",
-  "no-autostart",
-  "cwd",
-  "env",
-  "env-file",
-  "watch",
-  "watch-path",
-  "watch-ignore",
-  "socket",
-  "tag",
-  "label",
-  "success-exit-codes",
-  "cron",
-  "cron-restart",
-  "timezone",
-];
+function keysOf(table: KeyTable, request: ConfigFlags): Record<string, unknown> {
+  const entries = Object.entries(table).map(([key, row]) => {
+    const name = flagName(key, row);
+    const value = name === undefined ? undefined : flagValue(key, name, row, request);
+    if (value !== undefined || row.type !== "object") return [key, value] as const;
+    const inner = keysOf(row.keys, request);
+    return [key, Object.keys(inner).length === 0 ? undefined : inner] as const;
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
 
-/** What of a configuration the flags set, in wire form. Throws `bad_request`. */
-export function configKeys({ flags, cwd, cpus, variable }: ConfigFlags): Record<string, unknown> {
-  const texts = Object.entries(TEXT_KEYS).map(([flag, key]) => [key, flags.text(flag)]);
-  const codes = flags.text("success-exit-codes");
-  const folder = flags.text("cwd");
-  return Object.fromEntries(
-    Object.entries({
-      ...Object.fromEntries(texts),
-      cwd: folder === undefined ? undefined : pathAgainst(cwd, folder),
-      max_restarts: flags.int("max-restarts"),
-      instances: instanceCount(flags.text("instances"), cpus),
-      use_bundle: flags.on("use-bundle") || undefined,
-      autostart: flags.on("no-autostart") ? false : undefined,
-      success_exit_codes: codes === undefined ? undefined : exitCodes(codes),
-      ...schedules(flags),
-      ...watch(flags),
-      ...some("env", pairs("env", flags.list("env").map((word) => withValue(word, variable)))),
-      ...some("env_file", flags.list("env-file").map((file) => pathAgainst(cwd, file))),
-      ...some("labels", pairs("label", flags.list("label"))),
-      ...some("tags", flags.list("tag")),
-      ...some("sockets", flags.list("socket")),
-    }).filter(([, value]) => value !== undefined),
-  );
+/** The value of a key's flag, undefined when it was not given. */
+function flagValue(key: string, flag: string, row: Key, request: ConfigFlags): unknown {
+  const { flags, cwd, cpus, variable } = request;
+  if (row.type === "boolean") return flags.on(flag) ? !turnsOff(row) : undefined;
+  const words = row.type === "map" ? flags.list(flag) : [];
+  if (key === "env") return someOf(pairs(flag, words.map((word) => withValue(word, variable))));
+  if (row.type === "map") return someOf(pairs(flag, words));
+  if (row.type === "list" && row.of.type !== "int") {
+    const isPath = row.of.type === "path" && !row.flag?.relative;
+    return someOf(flags.list(flag).map((word) => isPath ? pathAgainst(cwd, word) : word));
+  }
+  const text = flags.text(flag);
+  if (text === undefined) return undefined;
+  if (key === "instances") return instanceCount(text, cpus);
+  if (row.type === "list") return numbers(flag, text);
+  return row.type === "path" ? pathAgainst(cwd, text) : text;
+}
+
+function someOf<T extends object>(value: T): T | undefined {
+  return Object.keys(value).length === 0 ? undefined : value;
 }
 
 /** `args`, or nothing where there are none. */
@@ -96,19 +78,13 @@ function schedules(flags: Flags): Record<string, unknown> {
   if (timezone !== undefined && cron === undefined && cron_restart === undefined) {
     throw bad("Cannot use --timezone alone: it goes with --cron or --cron-restart");
   }
-  return { cron, cron_restart };
+  return {
+    ...(cron === undefined ? {} : { cron }),
+    ...(cron_restart === undefined ? {} : { cron_restart }),
+  };
 }
 
-function watch(flags: Flags): Record<string, unknown> {
-  const [paths, ignore] = [flags.list("watch-path"), flags.list("watch-ignore")];
-  if (!flags.on("watch") && paths.length === 0) {
-    if (ignore.length > 0) throw bad("Cannot use --watch-ignore alone: it goes with --watch");
-    return {};
-  }
-  return { watch: { enabled: true, ...some("paths", paths), ...some("ignore", ignore) } };
-}
-
-/** `NAME` alone is the shell's own: the daemon, which starts the app, may have another. */
+/** `NAME` alone takes its value from this shell: the daemon's may differ. */
 function withValue(word: string, variable: (name: string) => string | undefined): string {
   const value = /^[A-Za-z_]\w*$/.test(word) ? variable(word) : undefined;
   return value === undefined ? word : `${word}=${value}`;
@@ -137,14 +113,10 @@ function instanceCount(text: string | undefined, cpus: number): number | undefin
   return Number(text);
 }
 
-function exitCodes(text: string): number[] {
+function numbers(flag: string, text: string): number[] {
   return text.split(",").map((code) => {
-    if (!/^ *\d{1,3} *$/.test(code)) {
-      throw bad(
-        `Invalid value "${text}" for --success-exit-codes: numbers and commas are expected`,
-      );
-    }
-    return Number(code);
+    if (/^ *\d{1,3} *$/.test(code)) return Number(code);
+    throw bad(`Invalid value "${text}" for --${flag}: numbers and commas are expected`);
   });
 }
 

@@ -3,9 +3,10 @@
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import type { StartPayload } from "../protocol/payloads.ts";
-import { CONFIG_FLAGS, type ConfigFlags, configKeys, some } from "./config_flags.ts";
+import { type ConfigFlags, configKeys, some } from "./config_flags.ts";
 import { pathAgainst } from "./path_against.ts";
 import { shellWord } from "./shell_word.ts";
+import { CONFIG_FLAGS } from "./table/start_flags.ts";
 
 /** What `start` was given, and what it may look at. */
 export interface StartRequest extends ConfigFlags {
@@ -42,7 +43,7 @@ function existing(word: string, { flags, rest, positionals }: StartRequest): Sta
       hint: `The words of a command go after "--": procsup start -- ${word}`,
     });
   }
-  const given = flags.names().find((name) => CONFIG_FLAGS.includes(name));
+  const given = flags.names().find((name) => CONFIG_FLAGS.some((flag) => flag.name === name));
   if (given === undefined && rest === undefined) return { target: word };
   const what = given === undefined ? "arguments" : `--${given}`;
   const name = flags.text("name");

@@ -1,6 +1,6 @@
 /** The verbs of a running daemon, typed. */
 
-import type { ProcessConfigInput } from "../model/process_config.ts";
+import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { SignalName } from "../model/signal.ts";
 import { notPermitted } from "../platform/permissions.ts";
 import { absolute, defaultHome } from "../platform/paths.ts";

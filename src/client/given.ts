@@ -1,6 +1,6 @@
 /** What a program gave, as it goes over the wire. */
 
-import { inputKeys } from "../model/config_keys.ts";
+import { inputKeys } from "../model/key_spelling.ts";
 import { type DurationInput, formatDuration, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { quote } from "../model/quote.ts";

@@ -1,7 +1,7 @@
 /** What the client's verbs are told. */
 
 import type { DurationInput } from "../model/duration.ts";
-import type { ProcessConfigInput } from "../model/process_config.ts";
+import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { WaitPoint } from "../model/wait_point.ts";
 import type { CallOptions } from "./transport.ts";
 

@@ -2,6 +2,7 @@
 
 import { didYouMean } from "../model/did_you_mean.ts";
 import type { ProcsupError } from "../model/errors.ts";
+import { CRON } from "../model/nested_keys.ts";
 import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
 import type { Layer } from "./layer.ts";
 import { ConfigProblem } from "./problem.ts";
@@ -170,7 +171,7 @@ export class FileShape {
   }
 }
 
-const CRON_KEYS: readonly string[] = ["schedule", "timezone", "overlap", "timeout", "enabled"];
+const CRON_KEYS: readonly string[] = Object.keys(CRON.keys);
 
 /** A job: its schedule goes under `cron`, and `command` is a shell line. */
 function cronLayer(layer: Layer): Layer {

@@ -1,56 +1,12 @@
-/** The JSON Schema of configuration files, made from the one schema of a process. */
+/** The JSON Schema of configuration files. */
 
-import * as z from "zod";
-import { SHORT_FORMS } from "../model/config_fields.ts";
-import { configSchema } from "../model/config_schema.ts";
-import { webhookSchema, webSchema } from "../model/settings_schema.ts";
-import { KEY_DESCRIPTIONS, SETTING_DESCRIPTIONS } from "./key_descriptions.ts";
+import { type JsonSchema, tableJson } from "../model/key_json_schema.ts";
+import { type ObjectType, rowsAt } from "../model/key_table.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
 
-/** A JSON Schema, or a part of one. */
-export type JsonSchema = { [key: string]: unknown };
-
-/** The schema of one process: every key, the other names of `entrypoint`, and text forms of values. */
-function processSchema(): JsonSchema {
-  const schema = toJson(configSchema);
-  const properties = { ...schema.properties as Record<string, JsonSchema> };
-  properties.script = properties.binary = { type: "string", minLength: 1 };
-  properties.env = withTexts(properties.env!);
-  properties.args = { ...properties.args, items: { type: ["string", "number", "boolean"] } };
-  // Against the file, where a process given by itself has no file to be against.
-  properties.cwd = { type: "string", minLength: 1 };
-  properties.health_check = withVariables(properties.health_check!, ["url", "tcp_endpoint"]);
-  for (const [key, description] of Object.entries(KEY_DESCRIPTIONS)) {
-    if (properties[key] !== undefined) properties[key] = { ...properties[key], description };
-  }
-  return { type: "object", properties, additionalProperties: false };
-}
-
-/** Numbers and booleans are taken as they are written. */
-function withTexts(map: JsonSchema): JsonSchema {
-  return { ...map, additionalProperties: { type: ["string", "number", "boolean"] } };
-}
-
-/** Texts in which `${VAR}` stands for what is checked once it is filled in. */
-function withVariables(object: JsonSchema, keys: readonly string[]): JsonSchema {
-  const texts = Object.fromEntries(keys.map((key) => [key, { type: "string", minLength: 1 }]));
-  return { ...object, properties: { ...object.properties as object, ...texts } };
-}
-
-function toJson(schema: z.ZodType): JsonSchema {
-  const json = z.toJSONSchema(schema, {
-    io: "input",
-    unrepresentable: "any",
-    override: ({ zodSchema, jsonSchema }) => {
-      const short = SHORT_FORMS.get(zodSchema);
-      if (short === undefined) return;
-      const full = { ...jsonSchema };
-      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-      jsonSchema.anyOf = [toJson(short), full] as never;
-    },
-  }) as JsonSchema;
-  delete json.$schema;
-  return json;
-}
+/** A process may lack what another file that is extended gives. */
+const KEYS = tableJson(PROCESS_KEYS, { inFile: true, partial: true });
 
 const NEEDS_ENTRYPOINT = {
   anyOf: ["entrypoint", "script", "binary"].map((key) => ({ required: [key] })),
@@ -64,7 +20,7 @@ export function configFileSchema(): JsonSchema {
     $ref: "#/$defs/file",
     $defs: {
       file: fileSchema(),
-      keys: processSchema(),
+      keys: KEYS,
       process: { $ref: "#/$defs/keys", ...NEEDS_ENTRYPOINT },
       job: jobSchema(),
       jobs: { type: "array", items: { $ref: "#/$defs/job" } },
@@ -73,7 +29,7 @@ export function configFileSchema(): JsonSchema {
         additionalProperties: false,
         properties: {
           defaults: { $ref: "#/$defs/keys" },
-          secrets: (processSchema().properties as Record<string, JsonSchema>).secrets,
+          secrets: { $ref: "#/$defs/keys/properties/secrets" },
           processes: listOrMap("keys"),
           cron: { $ref: "#/$defs/jobs" },
           web: { $ref: "#/$defs/web" },
@@ -91,16 +47,16 @@ function fileSchema(): JsonSchema {
     $schema: { type: "string" },
     version: { const: 1 },
     extends: {
-      description: "Files that this one is laid over.",
+      description: "Files that this one builds on.",
       anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
     },
     defaults: { $ref: "#/$defs/keys", description: "Values for every process." },
     secrets: { $ref: "#/$defs/keys/properties/secrets" },
-    cron: { $ref: "#/$defs/jobs", description: "Jobs that run by the clock." },
+    cron: { $ref: "#/$defs/jobs", description: "Jobs that run on a schedule." },
     web: { $ref: "#/$defs/web" },
     run: { $ref: "#/$defs/run" },
     profiles: {
-      description: "Changes that --profile or PROCSUP_PROFILE chooses.",
+      description: "Changes chosen by --profile or PROCSUP_PROFILE.",
       type: "object",
       additionalProperties: { $ref: "#/$defs/profile" },
     },
@@ -111,51 +67,36 @@ function fileSchema(): JsonSchema {
     properties: {
       ...common,
       processes: { description: "The processes." },
-      webhooks: { description: "Who is told when a process is in trouble." },
+      webhooks: { description: "Webhooks for processes in trouble." },
     },
-    // What a process lacks may stand in the file that is extended.
+    // A file may leave out what the file that it extends gives.
     if: { required: ["extends"] },
     then: { properties: { processes: listOrMap("keys"), webhooks: listOrMap("webhookKeys") } },
     else: { properties: { processes: listOrMap("process"), webhooks: listOrMap("webhook") } },
   };
 }
 
-/** What concerns the daemon itself. */
+/** The settings of the daemon, and `run`. */
 function settingSchemas(): JsonSchema {
-  const web = toJson(webSchema);
-  const { required: _, ...keys } = toJson(webhookSchema);
   return {
     web: {
-      ...web,
       description: "Where the dashboard and the REST API listen.",
-      properties: described(web.properties as Record<string, JsonSchema>, "web"),
+      ...tableJson(WEB_KEYS, { inFile: true }),
     },
-    webhookKeys: {
-      ...keys,
-      properties: described(keys.properties as Record<string, JsonSchema>, "webhooks"),
-    },
+    webhookKeys: tableJson(WEBHOOK_KEYS, { inFile: true, partial: true }),
     webhook: { $ref: "#/$defs/webhookKeys", required: ["url"] },
     run: {
       type: "object",
-      description: "What `procsup run` makes of the file; a daemon has no use for it.",
+      description: "Settings of `procsup run`; the daemon ignores them.",
       additionalProperties: false,
       properties: {
         critical: {
-          description: "Processes whose end for good is the end of all.",
+          description: "Processes whose final exit stops everything.",
           anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
         },
       },
     },
   };
-}
-
-function described(properties: Record<string, JsonSchema>, setting: string): JsonSchema {
-  return Object.fromEntries(
-    Object.entries(properties).map(([key, schema]) => [
-      key,
-      { ...schema, description: SETTING_DESCRIPTIONS[`${setting}.${key}`] },
-    ]),
-  );
 }
 
 function listOrMap(item: string): JsonSchema {
@@ -170,15 +111,13 @@ function listOrMap(item: string): JsonSchema {
 
 /** A job has the keys of a process, and its schedule beside them. */
 function jobSchema(): JsonSchema {
-  const keys = processSchema();
-  const properties = keys.properties as Record<string, JsonSchema>;
-  const [, full] = properties.cron!.anyOf as [JsonSchema, JsonSchema];
-  const { cron: _, cron_restart: __, ...own } = properties;
+  const { cron: _, cron_restart: __, ...own } = KEYS.properties as JsonSchema;
+  const [cron] = rowsAt(PROCESS_KEYS, ["cron"]) as [ObjectType];
   return {
-    ...keys,
+    ...KEYS,
     properties: {
       ...own,
-      ...full.properties as JsonSchema,
+      ...tableJson(cron.keys, { inFile: true }).properties as JsonSchema,
       command: { type: "string", description: "A shell line, instead of entrypoint." },
     },
     required: ["name", "schedule"],

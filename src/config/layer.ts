@@ -1,6 +1,8 @@
-/** One level of a process's configuration as one file gives it: values made ready to be merged. */
+/** One level of a configuration as one file gives it, made ready to be merged. */
 
 import { messageOf, type ProcsupError } from "../model/errors.ts";
+import { type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { isScript } from "../runtimes/detect_runtime.ts";
 import { extensionOf, isBareWord } from "../runtimes/entry.ts";
 import { isExecutable, lookAt, within } from "../runtimes/executable.ts";
@@ -23,11 +25,65 @@ export interface LayerContext {
   readonly problems: ProcsupError[];
 }
 
-/** The layer's keys with variables filled in, numbers of `env` and `args` as text, paths absolute. */
-export function preparedKeys(layer: Layer, context: LayerContext): Record<string, unknown> {
-  const folder = folderOf(layer.document.file);
-  const value = withText(layer, context);
-  return { ...value, ...withPaths(value, folder) };
+/** The layer's keys made ready: variables filled in, paths absolute. */
+export function preparedKeys(
+  layer: Layer,
+  context: LayerContext,
+  table: KeyTable = PROCESS_KEYS,
+): Record<string, unknown> {
+  const preparing = { layer, context, folder: folderOf(layer.document.file) };
+  return preparedObject(layer.value, table, [], preparing);
+}
+
+interface Preparing {
+  readonly layer: Layer;
+  readonly context: LayerContext;
+  readonly folder: string;
+}
+
+function preparedObject(
+  value: Readonly<Record<string, unknown>>,
+  table: KeyTable,
+  path: Path,
+  preparing: Preparing,
+): Record<string, unknown> {
+  const entries = Object.entries(value).map(([key, inner]) => {
+    const row = rowOf(table, key);
+    const at = [...path, key];
+    return [key, row === undefined ? inner : prepared(inner, row, row.variables, at, preparing)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A value by its type. A value of another type is left for the schema to refuse. */
+function prepared(
+  value: unknown,
+  type: ValueType,
+  variables: boolean | undefined,
+  path: Path,
+  preparing: Preparing,
+): unknown {
+  const { layer, context, folder } = preparing;
+  const each = (inner: unknown, of: ValueType, key: string | number) =>
+    variables && of.type === "text"
+      ? filledText(inner, [...path, key], layer, context)
+      : prepared(inner, of, false, [...path, key], preparing);
+  if (Array.isArray(value)) {
+    const list = type.type === "object" ? type.short?.find(({ of }) => of.type === "list")?.of : type;
+    return list?.type === "list" ? value.map((item, index) => each(item, list.of, index)) : value;
+  }
+  if (isMap(value)) {
+    if (type.type === "object") return preparedObject(value, type.keys, path, preparing);
+    if (type.type !== "map") return value;
+    const entries = Object.entries(value);
+    return Object.fromEntries(entries.map(([key, inner]) => [key, each(inner, type.of, key)]));
+  }
+  if (typeof value !== "string") return value;
+  if (variables) return filledText(value, path, layer, context);
+  const of = type.type === "list" && type.single ? type.of : type;
+  if (of.type === "path") return normal(folder, value);
+  if (of.type === "entrypoint") return entryPath(folder, value);
+  return of.type === "program" && value.includes("/") ? normal(folder, value) : value;
 }
 
 /** The folder of a file. */
@@ -35,48 +91,14 @@ export function folderOf(file: string): string {
   return file.slice(0, file.lastIndexOf("/")) || "/";
 }
 
-function withText(layer: Layer, context: LayerContext): Record<string, unknown> {
-  const { env, health_check } = layer.value;
-  const filled = (value: unknown, path: Path) => filledText(value, path, layer, context);
-  const lists = LISTS.flatMap((key) => {
-    const list = layer.value[key];
-    if (!Array.isArray(list)) return [];
-    return [[key, list.map((value, index) => filled(value, [key, index]))]];
-  });
-  return {
-    ...layer.value,
-    ...Object.fromEntries(lists),
-    ...(isMap(env) ? { env: mapped(env, (value, key) => filled(value, ["env", key])) } : {}),
-    ...(isMap(health_check)
-      ? {
-        health_check: mapped(health_check, (value, key) =>
-          ENDPOINTS.has(key) && typeof value === "string"
-            ? filled(value, ["health_check", key])
-            : value),
-      }
-      : {}),
-  };
-}
-
-/** Lists of texts that may hold variables. */
-const LISTS = ["args", "sockets"] as const;
-
-/** Keys of a health check that may; its command is the shell's. */
-const ENDPOINTS: ReadonlySet<string> = new Set(["url", "tcp_endpoint", "address"]);
-
-function mapped(map: Record<string, unknown>, change: (value: unknown, key: string) => unknown) {
-  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
-}
-
-/** A text of a layer with its variables filled in; what is no text stays as it is. */
-export function filledText(
+/** A text with its variables filled in; a number as it is written: `1.10` is a version, not 1.1. */
+function filledText(
   value: unknown,
   path: Path,
   { document, path: prefix }: Layer,
   { lookup, problems }: LayerContext,
 ): unknown {
   const full = [...prefix, ...path];
-  // As it is written: `1.10` is a version, and no 1.1.
   if (typeof value === "number" || typeof value === "boolean") {
     const span = document.places.value(full);
     const { offset = 0, length = 0 } = span ?? {};
@@ -92,44 +114,7 @@ export function filledText(
   }
 }
 
-function withPaths(value: Record<string, unknown>, folder: string): Record<string, unknown> {
-  const paths: Record<string, unknown> = {};
-  const put = (key: string, path: (text: string) => string) => {
-    const given = value[key];
-    if (typeof given === "string") paths[key] = path(given);
-    if (Array.isArray(given)) {
-      paths[key] = given.map((item) => typeof item === "string" ? path(item) : item);
-    }
-  };
-  const absolute = (path: string) => normal(folder, path);
-  put("cwd", absolute);
-  put("env_file", absolute);
-  for (const key of ["entrypoint", "script", "binary"]) put(key, (p) => entryPath(folder, p));
-  put("interpreter", (path) => path.includes("/") ? absolute(path) : path);
-  put("watch", absolute);
-  if (isMap(value.watch) && Array.isArray(value.watch.paths)) {
-    paths.watch = { ...value.watch, paths: value.watch.paths.map((p) => textOr(p, absolute)) };
-  }
-  if (isMap(value.secrets)) {
-    paths.secrets = Object.fromEntries(
-      Object.entries(value.secrets).map(([name, source]) => [
-        name,
-        isMap(source) ? { ...source, ...someFile(source.file, absolute) } : source,
-      ]),
-    );
-  }
-  return paths;
-}
-
-function textOr(value: unknown, change: (text: string) => string): unknown {
-  return typeof value === "string" ? change(value) : value;
-}
-
-function someFile(file: unknown, change: (text: string) => string): object {
-  return file === undefined ? {} : { file: textOr(file, change) };
-}
-
-/** A path against the file where something is there, else against the working directory, or PATH. */
+/** A path relative to the file if it exists there; else relative to the working directory, or on PATH. */
 function entryPath(folder: string, path: string): string {
   if (path === "" || path.startsWith("/")) return path;
   const file = normal(folder, path);

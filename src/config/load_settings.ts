@@ -3,14 +3,16 @@
 import { ConfigFieldError } from "../model/config_schema.ts";
 import { messageOf } from "../model/errors.ts";
 import type { WebSettings } from "../model/listen_address.ts";
-import { parseWeb, parseWebhook } from "../model/settings_schema.ts";
+import { parseWeb, parseWebhook } from "../model/config_schema.ts";
+import type { KeyTable } from "../model/key_table.ts";
+import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
 import type { Webhook } from "../model/webhook.ts";
-import { isMap, placeIn, valueAt } from "./document.ts";
+import { placeIn, valueAt } from "./document.ts";
 import type { FileParts } from "./file_shape.ts";
-import { filledText, folderOf, type Layer, type LayerContext, normal } from "./layer.ts";
+import { folderOf, type Layer, type LayerContext, preparedKeys } from "./layer.ts";
 import { ConfigProblem } from "./problem.ts";
 
-/** What the files say about the daemon itself; undefined is what they say nothing about. */
+/** The daemon's settings of the files; undefined if no file has them. */
 export interface LoadedSettings {
   readonly web?: WebSettings;
   readonly webhooks?: readonly Webhook[];
@@ -22,54 +24,28 @@ export function loadSettings(parts: readonly FileParts[], context: LayerContext)
   const lists = parts.flatMap((part) => part.webhooks ?? []);
   const listens = web.length === 0
     ? undefined
-    : checked(web, context, () => parseWeb(merged(web, context)));
+    : checked(web, context, () => parseWeb(merged(web, context, WEB_KEYS)));
   if (lists.length === 0) return listens === undefined ? {} : { web: listens };
   const names = new Set(lists.flatMap((list) => [...list.keys()]));
   const webhooks = [...names].flatMap((name) => {
     const layers = lists.flatMap((list) => list.get(name) ?? []);
     const cwd = folderOf(layers.at(-1)!.document.file);
-    const wire = { ...merged(layers, context), name };
+    const wire = { ...merged(layers, context, WEBHOOK_KEYS), name };
     return checked(layers, context, () => parseWebhook(wire, cwd)) ?? [];
   });
   return { ...(listens === undefined ? {} : { web: listens }), webhooks };
 }
 
-function merged(layers: readonly Layer[], context: LayerContext): Record<string, unknown> {
-  const all = layers.map((layer) => prepared(layer, context));
-  return Object.assign({}, ...all);
-}
-
-/** Its texts filled in, and the files that it names against the file that it stands in. */
-function prepared(layer: Layer, context: LayerContext): Record<string, unknown> {
-  const filled = (key: string, value: unknown) => {
-    if (key === "hosts" && Array.isArray(value)) {
-      return value.map((host, index) => filledWord(host, [key, index], layer, context));
-    }
-    if (key === "url" || key === "listen") return filledWord(value, [key], layer, context);
-    if (key === "tls" && isMap(value)) {
-      return Object.fromEntries(
-        Object.entries(value).map(([name, path]) => [
-          name,
-          typeof path === "string" ? normal(folderOf(layer.document.file), path) : path,
-        ]),
-      );
-    }
-    if (key !== "secret" || !isMap(value) || typeof value.file !== "string") return value;
-    return { ...value, file: normal(folderOf(layer.document.file), value.file) };
-  };
-  return Object.fromEntries(
-    Object.entries(layer.value).filter(([, value]) => value !== null)
-      .map(([key, value]) => [key, filled(key, value)]),
-  );
-}
-
-function filledWord(
-  value: unknown,
-  path: (string | number)[],
-  layer: Layer,
+function merged(
+  layers: readonly Layer[],
   context: LayerContext,
-): unknown {
-  return typeof value === "string" ? filledText(value, path, layer, context) : value;
+  table: KeyTable,
+): Record<string, unknown> {
+  const all = layers.map((layer) => {
+    const keys = Object.entries(preparedKeys(layer, context, table));
+    return Object.fromEntries(keys.filter(([, value]) => value !== null));
+  });
+  return Object.assign({}, ...all);
 }
 
 function checked<T>(

@@ -1,5 +1,6 @@
 /** The web surface of a daemon: started and stopped at will, and remembered for the next daemon. */
 
+import { WEB_KEYS } from "../model/settings_keys.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type FieldChange, keyChanges } from "../manager/config_diff.ts";
 import type { HomePaths } from "../platform/paths.ts";
@@ -272,7 +273,7 @@ export function webChanges(now: WebSettings | undefined, wanted: WebSettings): F
   const moves = same
     ? []
     : [{ field: "listen", ...(now && { from: now.listen }), to: addressText(to) }];
-  return [...moves, ...keyChanges({ ...(now ?? UNSET), listen }, { ...others, listen })];
+  return [...moves, ...keyChanges({ ...(now ?? UNSET), listen }, { ...others, listen }, WEB_KEYS)];
 }
 
 /** The names of an address: itself, and for all addresses those that the machine has. */

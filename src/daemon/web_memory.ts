@@ -2,7 +2,7 @@
 
 import { messageOf } from "../model/errors.ts";
 import type { WebSettings } from "../model/listen_address.ts";
-import { parseWeb } from "../model/settings_schema.ts";
+import { parseWeb } from "../model/config_schema.ts";
 import { readFileIfAny, removeFile, replaceFileDurably } from "../platform/atomic_file.ts";
 
 /**

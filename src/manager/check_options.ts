@@ -3,7 +3,7 @@
 import { parseConfig } from "../model/config_schema.ts";
 import { didYouMean } from "../model/did_you_mean.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import type { ProcessDefaults } from "../model/process_config.ts";
+import type { ProcessDefaults } from "../model/config_input.ts";
 import { quote } from "../model/quote.ts";
 import type { LogOptions, SupervisorConfig } from "./manager_options.ts";
 import { wireDefaults } from "./wire_defaults.ts";

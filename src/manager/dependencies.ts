@@ -1,7 +1,7 @@
 /** Waits for what a process depends on. A dependency that failed is an answer too. */
 
 import { AT_REST, isSuccess, wantsReadiness } from "../model/outcomes.ts";
-import type { DependencyCondition } from "../model/config_parts.ts";
+import type { DependencyCondition } from "../model/process_config.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { Wish } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";

@@ -1,11 +1,12 @@
 /** Every verb on the processes of one home, by target. */
 
-import { wireKeys } from "../model/config_keys.ts";
+import { wireKeys } from "../model/key_spelling.ts";
 import { mergePatch } from "../model/merge_patch.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
-import type { ProcessConfig, ProcessDefaults } from "../model/process_config.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { ProcessDefaults } from "../model/config_input.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
 import { ambiguous, notFound } from "../model/target.ts";

@@ -1,10 +1,10 @@
 /** The library's face, and the life of a home: opened, saved, resurrected, closed (spec 4.5). */
 
-import { inputKeys } from "../model/config_keys.ts";
+import { inputKeys } from "../model/key_spelling.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
-import type { ProcessConfigInput } from "../model/process_config.ts";
+import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { parseSignal, type SignalName } from "../model/signal.ts";
 import { filteredStream } from "../logs/filtered_stream.ts";

@@ -1,7 +1,7 @@
 /** What the library's manager is told. */
 
 import type { ProcessChange } from "../model/process_change.ts";
-import type { ProcessDefaults } from "../model/process_config.ts";
+import type { ProcessDefaults } from "../model/config_input.ts";
 import type { WaitPoint } from "../model/wait_point.ts";
 
 /** What a manager is made with (spec 2.4). */

@@ -1,6 +1,6 @@
 /** Changes the configuration of one process, and replaces what runs only where the change asks for it. */
 
-import { wireKeys } from "../model/config_keys.ts";
+import { wireKeys } from "../model/key_spelling.ts";
 import { mergePatch } from "../model/merge_patch.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { isKeptUp } from "./apply.ts";

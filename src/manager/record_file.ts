@@ -5,7 +5,7 @@
  * synced to the disk: a loss of power ends the processes too.
  */
 
-import { wireKeys } from "../model/config_keys.ts";
+import { wireKeys } from "../model/key_spelling.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";

@@ -1,6 +1,6 @@
 /** Changes how many instances of a process there are. */
 
-import { MAX_INSTANCES } from "../model/config_schema.ts";
+import { MAX_INSTANCES } from "../model/process_keys.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { notFound } from "../model/target.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";

@@ -2,7 +2,7 @@
 
 import type { Schedule } from "../model/cron.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { CronConfig, CronRestartConfig } from "../model/config_parts.ts";
+import type { CronConfig, CronRestartConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Job } from "./scheduler_job.ts";

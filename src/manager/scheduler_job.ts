@@ -7,7 +7,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import { formatDuration } from "../model/duration.ts";
 import { AT_REST } from "../model/outcomes.ts";
-import type { CronConfig } from "../model/config_parts.ts";
+import type { CronConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
 import type { RunLog, Runner, Schedulable } from "./scheduler_runner.ts";

@@ -1,7 +1,7 @@
 /** What every process of a supervisor gets unless its configuration says otherwise. Pure. */
 
-import { inputKeys } from "../model/config_keys.ts";
-import type { ProcessDefaults } from "../model/process_config.ts";
+import { inputKeys } from "../model/key_spelling.ts";
+import type { ProcessDefaults } from "../model/config_input.ts";
 
 /** The supervisor's defaults, in wire form, as far as they are meant for a configuration. */
 export function wireDefaults(

@@ -1,6 +1,6 @@
 /** A process as it stands in a list: agents pay for every word they read. */
 
-import { wireKeys } from "../model/config_keys.ts";
+import { wireKeys } from "../model/key_spelling.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
 

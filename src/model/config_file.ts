@@ -1,6 +1,7 @@
 /** What a configuration file may hold, as types: the keys of files are in snake_case. */
 
-import type { ProcessConfigInput, SecretSource } from "./process_config.ts";
+import type { ProcessConfigInput } from "./config_input.ts";
+import type { SecretSource } from "./process_config.ts";
 import type { WebSettings } from "./listen_address.ts";
 import type { WebhookEvent } from "./webhook.ts";
 

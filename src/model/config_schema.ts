@@ -1,129 +1,76 @@
-/** The one schema of a process's configuration: files, REST, IPC, MCP and the library go through it. */
+/** Checks what configures a process, `web` or a webhook: files, REST, IPC, MCP and the library go through it. */
 
 import * as z from "../npm/zod.ts";
-import {
-  cron,
-  cronRestart,
-  dependsOn,
-  duration,
-  env,
-  healthCheck,
-  hooks,
-  limits,
-  log,
-  name,
-  oneOrMore,
-  regex,
-  secrets,
-  signal,
-  size,
-  text,
-  watch,
-} from "./config_fields.ts";
-import { memoryKeys } from "./config_keys.ts";
 import { didYouMean } from "./did_you_mean.ts";
 import { ProcsupError } from "./errors.ts";
 import { foreignKey } from "./foreign_keys.ts";
+import { issueText } from "./issue_text.ts";
+import { objectSchema } from "./key_schema.ts";
+import { memoryKeys, wireKeys } from "./key_spelling.ts";
+import { isMasked, keyNames, type KeyTable, type ObjectType, rowOf, rowsAt } from "./key_table.ts";
+import { parseListen, remoteProblem, type WebSettings } from "./listen_address.ts";
 import type { ProcessConfig } from "./process_config.ts";
+import { PROCESS_KEYS } from "./process_keys.ts";
 import { quote } from "./quote.ts";
-import { keysAt } from "./schema_keys.ts";
+import { WEB_KEYS, WEBHOOK_KEYS } from "./settings_keys.ts";
+import type { Webhook } from "./webhook.ts";
 
-/** The most instances one process may have. */
-export const MAX_INSTANCES = 1024;
-
-/** Every configuration key, its type and its default. */
-export const configSchema = z.strictObject({
-  name,
-  entrypoint: text().check(z.minLength(1)),
-  runtime: z.enum(["go", "python", "node", "bun", "deno", "ruby", "php", "auto"]).default("auto"),
-  interpreter: text().check(z.minLength(1)).optional(),
-  use_bundle: z.boolean().default(false),
-  args: z.array(text()).max(4096).default([]),
-  cwd: text().check(z.startsWith("/")),
-  env: env.default({}),
-  env_file: oneOrMore(text()).default([]),
-  secrets: secrets.default({}),
-  inherit_env: z.union([z.boolean(), z.array(z.string())]).default(true),
-  increment_env: oneOrMore(z.string()).default([]),
-  autostart: z.boolean().default(true),
-  restart_policy: z.enum(["always", "on-failure", "never"]).default("on-failure"),
-  max_restarts: z.int().min(0).default(10),
-  restart_window: duration().default(60_000),
-  restart_delay: duration().default(100),
-  backoff_max: duration().default(60_000),
-  min_uptime: duration().default(1000),
-  success_exit_codes: z.array(z.int().min(0).max(255)).default([0]),
-  stop_signal: signal().default("SIGTERM"),
-  stop_timeout: duration().default(5000),
-  reload_signal: signal().optional(),
-  overlap: z.boolean().default(false),
-  wait_ready: z.boolean().default(false),
-  listen_timeout: duration().default(30_000),
-  ready_log: regex.optional(),
-  ready_delay: duration().optional(),
-  health_check: healthCheck.optional(),
-  hooks: hooks.default({}),
-  watch: watch.optional(),
-  instances: z.int().min(1).max(MAX_INSTANCES).default(1),
-  namespace: name.default("default"),
-  labels: z.record(z.string(), z.string()).default({}),
-  tags: z.array(z.string().check(z.minLength(1))).default([]),
-  depends_on: dependsOn.default({}),
-  priority: z.int().default(0),
-  cron_restart: cronRestart.optional(),
-  cron: cron.optional(),
-  max_memory: size().optional(),
-  max_age: duration().optional(),
-  sockets: z.array(z.string()).default([]),
-  uid: z.union([z.string(), z.int().min(0)]).optional(),
-  gid: z.union([z.string(), z.int().min(0)]).optional(),
-  umask: z.string().check(z.regex(/^0?[0-7]{3}$/, 'expected octal digits such as "027"'))
-    .optional(),
-  nice: z.int().min(-20).max(19).optional(),
-  limits: limits.default({}),
-  log: log.prefault({}),
-});
-
-/** Every key a configuration may have, aliases included. */
-export const CONFIG_KEYS: readonly string[] = [
-  ...Object.keys(configSchema.shape),
-  "script",
-  "binary",
-];
+type Path = readonly PropertyKey[];
+type Keyed = Readonly<Record<string, unknown>>;
 
 /** A configuration that is refused, and the part of it that is wrong. */
 export class ConfigFieldError extends ProcsupError {
   /** Keys and indexes down to the part. */
-  readonly path: readonly PropertyKey[];
+  readonly path: Path;
   /** Whether the key itself is wrong, and not its value. */
   readonly onKey: boolean;
 
-  constructor(message: string, path: readonly PropertyKey[], onKey = false) {
+  constructor(message: string, path: Path, onKey = false) {
     super("invalid_config", message);
     this.path = path;
     this.onKey = onKey;
   }
 }
 
+/** What is checked: the schema is made when it is first needed. */
+class Checked {
+  readonly table: KeyTable;
+  #schema: z.ZodMiniType | undefined;
+
+  constructor(table: KeyTable) {
+    this.table = table;
+  }
+
+  /** The input in wire form, with defaults. Throws `ConfigFieldError` for the first mistake. */
+  read(input: unknown, where = ""): Keyed {
+    this.#schema ??= objectSchema({ type: "object", keys: this.table, named: "" });
+    const result = z.safeParse(this.#schema, input, { error: issueText });
+    if (result.success) return result.data as Keyed;
+    const { issues } = result.error;
+    // A misspelt key is why another one is missing: it comes first.
+    const first = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0]!;
+    throw fieldError(innermost(first), input, this.table, where);
+  }
+}
+
+const process = new Checked(PROCESS_KEYS);
+const web = new Checked(WEB_KEYS);
+const webhook = new Checked(WEBHOOK_KEYS);
+
 /**
  * Checks a configuration in wire form and fills in the defaults.
  * Throws `ProcsupError` `invalid_config` naming the first field that is wrong.
  */
 export function parseConfig(input: unknown): ProcessConfig {
-  const given = jobRules(oneEntrypoint(input));
-  refuseProto(given);
-  const result = configSchema.safeParse(given);
-  if (!result.success) throw configError(firstIssue(result.error.issues), input);
-  return memoryKeys(result.data) as ProcessConfig;
+  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+    throw new ConfigFieldError("Invalid configuration: expected an object", []);
+  }
+  const wire = process.read(jobRules(input as Keyed));
+  return memoryKeys(wire) as unknown as ProcessConfig;
 }
 
-/** A misspelt key is why another one is missing: it is told first. */
-function firstIssue(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue {
-  return issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0]!;
-}
-
-/** A job ends between its runs: it is not kept up, and a run that fails waits for the next tick. */
-function jobRules(config: Record<string, unknown>): Record<string, unknown> {
+/** A job ends between its runs: it is not kept up, and a failed run waits for the next tick. */
+function jobRules(config: Keyed): Keyed {
   if (config.cron === undefined) return config;
   const refuse = (key: string, why: string) =>
     new ConfigFieldError(`Invalid "${key}" ${quote(config[key])}: ${why}`, [key]);
@@ -136,67 +83,111 @@ function jobRules(config: Record<string, unknown>): Record<string, unknown> {
   return { ...config, restart_policy: config.restart_policy ?? "never" };
 }
 
-/** The schema library skips this key in a map without a word; JSON has it as any other. */
-function refuseProto(config: Record<string, unknown>): void {
-  for (const map of ["env", "labels", "depends_on", "secrets"]) {
-    const value = config[map];
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, "__proto__")) continue;
-    throw new ConfigFieldError(
-      `Invalid "${map}.__proto__": this name is not possible`,
-      [map, "__proto__"],
-      true,
-    );
-  }
+/** `web` as it was written, checked and with its defaults. Throws `ConfigFieldError`. */
+export function parseWeb(input: unknown): WebSettings {
+  const settings = web.read(input, "web") as unknown as WebSettings;
+  const { listen, allow_remote } = settings;
+  const remote = allow_remote ? undefined : remoteProblem(parseListen(listen));
+  if (remote === undefined) return settings;
+  const allowed = '"allow_remote: true" allows it, with "tls" or behind a proxy that has it';
+  const message = `Invalid "web.listen" ${quote(listen)}: ${lowered(remote)}; ${allowed}`;
+  throw new ConfigFieldError(message, ["listen"]);
 }
 
-/** `script` and `binary` are other names of `entrypoint` (spec 2.2, rule 1). */
-function oneEntrypoint(input: unknown): Record<string, unknown> {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw new ConfigFieldError("Invalid configuration: expected an object", []);
-  }
-  const { script, binary, entrypoint, ...rest } = input as Record<string, unknown>;
-  const given = Object.entries({ entrypoint, script, binary }).filter(([, v]) => v !== undefined);
-  if (given.length > 1) {
-    const keys = given.map(([key]) => `"${key}"`).join(" and ");
-    throw new ConfigFieldError(
-      `Invalid configuration: ${keys} mean the same, give one`,
-      [given[1]![0]],
-      true,
-    );
-  }
-  for (const [key, value] of given) {
-    if (key === "entrypoint" || (typeof value === "string" && value !== "")) continue;
-    throw new ConfigFieldError(`Invalid "${key}" ${quote(value)}: expected a path`, [key]);
-  }
-  return given.length === 0 ? rest : { ...rest, entrypoint: given[0]![1] };
+/** An entry of `webhooks`, the same way; paths of its secret are relative to `cwd`. */
+export function parseWebhook(input: Keyed, cwd: string): Webhook {
+  const wire = webhook.read(input, `webhooks.${input.name}`);
+  return { ...memoryKeys(wire, WEBHOOK_KEYS) as unknown as Omit<Webhook, "cwd">, cwd };
 }
 
-function configError(issue: z.core.$ZodIssue, input: unknown): ConfigFieldError {
-  const field = issue.path.join(".");
+/** A webhook as it is written, every default filled in. */
+export function webhookWire({ cwd: _, ...given }: Webhook): Record<string, unknown> {
+  return wireKeys(given, WEBHOOK_KEYS);
+}
+
+function fieldError(
+  issue: z.core.$ZodIssue,
+  input: unknown,
+  table: KeyTable,
+  where: string,
+): ConfigFieldError {
+  const { path, value } = located(issue.path, input, table);
+  const field = [...where === "" ? [] : [where], ...path].join(".");
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0]!;
-    const known = field === "" ? CONFIG_KEYS : keysAt(configSchema, issue.path);
-    const ours = field === "" ? foreignKey(key) : undefined;
-    const near = ours ?? didYouMean(key, known);
-    return new ConfigFieldError(
-      `Unknown key "${field ? `${field}.` : ""}${key}"` + (near ? `: did you mean "${near}"?` : ""),
-      [...issue.path, key],
-      true,
-    );
+    const ours = table === PROCESS_KEYS && path.length === 0 ? foreignKey(key) : undefined;
+    const near = ours ?? didYouMean(key, keysAt(table, path));
+    const name = field === "" ? key : `${field}.${key}`;
+    const advice = near === undefined ? "" : `: did you mean "${near}"?`;
+    return new ConfigFieldError(`Unknown key "${name}"${advice}`, [...path, key], true);
   }
-  const value = issue.path.reduce<unknown>((at, key) => (at as never)?.[key], input);
-  if (value === undefined && issue.path.length === 1) {
-    return new ConfigFieldError(`Missing "${field}": every process needs it`, issue.path);
+  const params = issue.code === "custom" ? issue.params ?? {} : {};
+  if (params.twice) {
+    const whole = path.length === 1 && where === ""
+      ? "configuration"
+      : `"${[...where === "" ? [] : [where], ...path.slice(0, -1)].join(".")}"`;
+    return new ConfigFieldError(`Invalid ${whole}: ${issue.message}`, path, true);
   }
-  // A value of the environment may be a secret: it is never quoted.
-  const quoted = issue.path[0] === "env" ? "" : ` ${quote(value)}`;
-  return new ConfigFieldError(`Invalid "${field}"${quoted}: ${sentence(issue)}`, issue.path);
+  if (value === undefined) {
+    const why = where === "" && path.length === 1 ? ": every process needs it" : "";
+    return new ConfigFieldError(`Missing "${field}"${why}`, path);
+  }
+  const quoted = isMasked(table, path) ? "" : ` ${quote(value)}`;
+  const message = `Invalid "${field}"${quoted}: ${adviceOf(issue, value, table, path)}`;
+  return new ConfigFieldError(message, path, params.onKey === true);
 }
 
-function sentence(issue: z.core.$ZodIssue): string {
-  return issue.message
-    .replace(/^(Invalid (input|option)|Too (big|small)): /, "")
-    .replace(/\b(expected|received) (?:record|object)\b/g, "$1 map")
-    .replace(/\b(expected|received) array\b/g, "$1 list")
-    .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+/** The way to a mistake as it was written: short forms and other names of keys are not spelt out. */
+function located(path: Path, input: unknown, table: KeyTable): { path: Path; value: unknown } {
+  const written: PropertyKey[] = [];
+  let value = input;
+  for (const part of path) {
+    if (typeof value !== "object" || value === null) break;
+    if (Array.isArray(value) && typeof part !== "number") continue;
+    const owner = written.length === 0 ? table : tableAt(table, written);
+    const row = owner && typeof part === "string" ? rowOf(owner, part) : undefined;
+    const object = value as Record<PropertyKey, unknown>;
+    const own = (name: PropertyKey) => Object.hasOwn(object, name) ? object[name] : undefined;
+    const given = [part, ...row?.aliases ?? []].find((name) => own(name) !== undefined) ?? part;
+    written.push(given);
+    value = own(given);
+  }
+  return { path: written, value };
+}
+
+function tableAt(table: KeyTable, path: Path): KeyTable | undefined {
+  const row = rowsAt(table, path)[path.length - 1] as ObjectType | undefined;
+  return row?.type === "object" ? row.keys : undefined;
+}
+
+function keysAt(table: KeyTable, path: Path): string[] {
+  const inner = path.length === 0 ? table : tableAt(table, path);
+  return inner === undefined ? [] : keyNames(inner);
+}
+
+/** For a value that may have several forms: the mistake in the form that it has. */
+function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== "invalid_union") return issue;
+  const inner = issue.errors.flat().find(({ path }) => path.length > 0) ??
+    issue.errors.flat().find(({ code }) => code !== "invalid_type");
+  return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
+}
+
+function adviceOf(
+  issue: z.core.$ZodIssue,
+  value: unknown,
+  table: KeyTable,
+  path: Path,
+): string {
+  const row = rowsAt(table, path)[path.length - 1];
+  if (row?.type === "object" && row.exactlyOne && typeof value === "string") {
+    return "expected { env: NAME }, { file: PATH } or { command: LINE }";
+  }
+  const choices = issue.code === "invalid_value" ? issue.values.map(String) : [];
+  const near = typeof value === "string" ? didYouMean(value, choices) : undefined;
+  return near === undefined ? lowered(issue.message) : `did you mean "${near}"?`;
+}
+
+function lowered(text: string): string {
+  return text.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }

@@ -5,7 +5,7 @@
 
 import { Cron } from "../npm/croner.ts";
 import { messageOf, ProcsupError } from "./errors.ts";
-import type { CronRestartConfig } from "./config_parts.ts";
+import type { CronRestartConfig } from "./process_config.ts";
 
 /** The moments of a schedule. */
 export interface Schedule {

@@ -1,6 +1,6 @@
 /** Whether a process is healthy, by the answers of its checks. Pure. */
 
-import type { HealthCheckConfig } from "./config_parts.ts";
+import type { HealthCheckConfig } from "./process_config.ts";
 
 /** What the checks say of a process; `unknown` before they agree, and without checks. */
 export type Health = "unknown" | "healthy" | "unhealthy";

@@ -1,17 +1,41 @@
-/** What stands for a value that is not told. */
+/** Masked values: they are never shown, and a mask that is sent back is refused. */
 
 import { ProcsupError } from "./errors.ts";
+import { PROCESS_KEYS } from "./process_keys.ts";
 
-/** The values of `env` are told like this. */
+/** What is shown instead of a masked value. */
 export const MASK = "***";
 
+type Keyed = Readonly<Record<string, unknown>>;
+
+/** A configuration in wire form with its masked values replaced. */
+export function masked(wire: Keyed): Keyed {
+  const hidden = maskedKeys().filter((key) => wire[key] !== undefined);
+  return { ...wire, ...Object.fromEntries(hidden.map((key) => [key, maskOf(wire[key])])) };
+}
+
+function maskOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return MASK;
+  return Object.fromEntries(Object.keys(value).map((key) => [key, MASK]));
+}
+
 /**
- * Throws `invalid_config` for a configuration in wire form that holds a mask: what was read from us and
- * is sent back would replace the value by it.
+ * Throws `invalid_config` for a configuration in wire form that holds a mask: a configuration that was
+ * read and is sent back would replace the value by it.
  */
-export function refuseMasks({ env }: Readonly<Record<string, unknown>>): void {
-  for (const [key, value] of Object.entries(env ?? {})) {
-    if (value !== MASK) continue;
-    throw new ProcsupError("invalid_config", `Invalid "env.${key}": "${MASK}" stands for a value`);
+export function refuseMasks(wire: Keyed): void {
+  for (const key of maskedKeys()) {
+    const value = wire[key];
+    const isMap = typeof value === "object" && value !== null;
+    const values = isMap
+      ? Object.entries(value).map(([name, inner]) => [`${key}.${name}`, inner])
+      : [[key, value]];
+    const [field] = values.find(([, inner]) => inner === MASK) ?? [];
+    if (field === undefined) continue;
+    throw new ProcsupError("invalid_config", `Invalid "${field}": "${MASK}" is a mask, not a value`);
   }
+}
+
+function maskedKeys(): string[] {
+  return Object.keys(PROCESS_KEYS).filter((key) => PROCESS_KEYS[key]!.masked === "always");
 }

@@ -1,7 +1,7 @@
 /** What becomes of a process: the steps that the cells of the state table are made of. Pure. */
 
 import type { ProcessConfig } from "./process_config.ts";
-import type { HookName } from "./config_parts.ts";
+import type { HookName } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
 import type { Effect, ProcessEvent, Run, Snapshot } from "./process_state.ts";
 import { budgetLeft, ranStably, recentRestarts, restartDelay } from "./restart_budget.ts";

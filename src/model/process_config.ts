@@ -1,198 +1,253 @@
-/** What is asked of a process: the configuration, checked and with every default filled in. */
+/** The configuration of a process, checked and with every default. Written by deno task dashboard from the key table (process_keys.ts): change it there. */
 
-import type {
-  CronConfig,
-  CronRestartConfig,
-  DependencyCondition,
-  HealthCheckConfig,
-  HookConfig,
-  HookName,
-  HooksConfig,
-  LimitsConfig,
-  LogConfig,
-  WatchConfig,
-} from "./config_parts.ts";
 import type { SignalName } from "./signal.ts";
-
-/** When a process that ended by itself is started again (spec 2.2). */
-export type RestartPolicy = "always" | "on-failure" | "never";
-
-/** How the command line of an entrypoint is made (spec 2.5). */
-export type RuntimeName = "go" | "python" | "node" | "bun" | "deno" | "ruby" | "php" | "auto";
 
 /** A process's configuration as procsup works with it. Numbers carry their unit in the name. */
 export interface ProcessConfig {
-  /** Unique name; its instances are called `name:0`, `name:1`, … */
+  /** Unique name. Instances are called name:0, name:1, … */
   readonly name: string;
-  /** Path of a script or program, or a command found on PATH. */
+  /** Script or program, or a command found on PATH. */
   readonly entrypoint: string;
-  /** How its command line is made; `auto` looks at the files. */
-  readonly runtime: RuntimeName;
-  /** Program that runs the entrypoint; wins over `runtime`. */
-  readonly interpreter?: string;
-  /** Ruby: run under `bundle exec`. */
-  readonly useBundle: boolean;
-  /** Arguments of the entrypoint. */
+  /** Arguments. */
   readonly args: readonly string[];
-  /** Absolute working directory. */
+  /** Working directory. In a file the default is the folder of the file. */
   readonly cwd: string;
-  /** Laid over the environment the process inherits. */
+  /** What runs the script. */
+  readonly runtime: RuntimeName;
+  /** Program that runs the script; wins over runtime. */
+  readonly interpreter?: string;
+  /** Ruby: run under bundle exec. */
+  readonly useBundle: boolean;
+  /** Environment variables, over the inherited ones. */
   readonly env: Readonly<Record<string, string>>;
-  /** Files of `NAME=value` lines, laid under `env`, the later over the earlier. */
+  /** Files of KEY=VALUE lines, under env. Later files win over earlier ones. */
   readonly envFile: readonly string[];
-  /** Variables whose values are fetched at each start, and kept nowhere; laid over `env`. */
+  /** Variables whose values are fetched at each start and never stored, over env. */
   readonly secrets: Readonly<Record<string, SecretSource>>;
-  /** Whether the supervisor's environment is inherited: all, none, or the variables named. */
+  /** Inherit the daemon's environment: all, none, or the named variables. */
   readonly inheritEnv: boolean | readonly string[];
-  /** Variables of `env` that hold a number to which each instance adds its index. */
+  /** Variables that hold a number to which each instance adds its index. */
   readonly incrementEnv: readonly string[];
-  /** Start again on resurrect and after a reboot. */
+  /** Number of copies. */
+  readonly instances: number;
+  /** Listening sockets, host:port, that every instance inherits from descriptor 3 on. */
+  readonly sockets: readonly string[];
+  /** Group for ns:NAME targets. */
+  readonly namespace: string;
+  /** Words for tag:WORD targets. */
+  readonly tags: readonly string[];
+  /** Keys and values for label:KEY=VALUE targets. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Processes that must reach a state before this one starts. A list of names means ready. */
+  readonly dependsOn: Readonly<Record<string, DependencyCondition>>;
+  /** Lower starts first among processes that may start together. */
+  readonly priority: number;
+  /** Start with the file, on resurrect and after a reboot. */
   readonly autostart: boolean;
-  /** When it is started again after it ended by itself. */
+  /** When to restart. A job has the default never. */
   readonly restartPolicy: RestartPolicy;
-  /** Automatic restarts allowed within `restartWindowMs`; 0 allows none. */
+  /** Restarts allowed in the window. 0 allows none. */
   readonly maxRestarts: number;
-  /** The time in which `maxRestarts` are counted. */
+  /** Window for counting restarts. */
   readonly restartWindowMs: number;
-  /** Delay before the first automatic restart; doubles with every failure in a row. */
+  /** First delay before a restart; it doubles. */
   readonly restartDelayMs: number;
-  /** The longest delay before a restart. */
+  /** Longest delay before a restart. */
   readonly backoffMaxMs: number;
-  /** Time a process must live to count as started; ten times that resets the backoff. */
+  /** Uptime that counts as started. Ten times that resets the backoff. */
   readonly minUptimeMs: number;
-  /** Exit codes that are no failure. */
+  /** Exit codes that are not failures. */
   readonly successExitCodes: readonly number[];
-  /** What asks it to end. */
+  /** Restart when the process tree uses more memory than this. */
+  readonly maxMemoryBytes?: number;
+  /** Restart when it has run for this time. */
+  readonly maxAgeMs?: number;
+  /** Restart on a schedule. */
+  readonly cronRestart?: CronRestartConfig;
+  /** Restart when files change. */
+  readonly watch?: WatchConfig;
+  /** Signal that stops it. */
   readonly stopSignal: SignalName;
-  /** Grace between the stop signal and SIGKILL; 0 kills at once. */
+  /** Grace before SIGKILL. 0 kills at once. */
   readonly stopTimeoutMs: number;
-  /** Signal that makes the process reload by itself; without one a reload is stop and start. */
+  /** Signal on which the app reloads itself. Without one a reload is stop and start. */
   readonly reloadSignal?: SignalName;
-  /** On reload start the new one first, and stop the old one when the new one is ready. */
+  /** On reload start the new run before the old one stops. */
   readonly overlap: boolean;
   /** Count as running only when ready. */
   readonly waitReady: boolean;
-  /** How long becoming ready may take. */
+  /** Time limit for becoming ready. */
   readonly listenTimeoutMs: number;
-  /** Ready when a line of its output matches this regular expression. */
+  /** Ready when a line of output matches this regular expression. */
   readonly readyLog?: string;
-  /** Ready when it has been up for that long. */
+  /** Ready after this time. */
   readonly readyDelayMs?: number;
-  /** How it is checked while it runs. */
+  /** Checks while it runs. */
   readonly healthCheck?: HealthCheckConfig;
-  /** Commands run at points of its life. */
-  readonly hooks: HooksConfig;
-  /** Restart when files change. */
-  readonly watch?: WatchConfig;
-  /** How many copies run. */
-  readonly instances: number;
-  /** Group, addressed as `ns:<name>`. */
-  readonly namespace: string;
-  /** Key-value pairs, addressed as `label:<key>=<value>`. */
-  readonly labels: Readonly<Record<string, string>>;
-  /** Words, addressed as `tag:<word>`. */
-  readonly tags: readonly string[];
-  /** Names of processes that must have come to a point before this one starts. */
-  readonly dependsOn: Readonly<Record<string, DependencyCondition>>;
-  /** Lower starts first. */
-  readonly priority: number;
-  /** Restart by the clock. */
-  readonly cronRestart?: CronRestartConfig;
-  /** Run by the clock, instead of being kept up. */
+  /** Run on a schedule instead of keeping it up. */
   readonly cron?: CronConfig;
-  /** Memory of the whole tree that makes it be restarted. */
-  readonly maxMemoryBytes?: number;
-  /** Age that makes it be restarted. */
-  readonly maxAgeMs?: number;
-  /** Listening sockets, `address:port`, that every instance inherits from descriptor 3 on. */
-  readonly sockets: readonly string[];
-  /** User name or id to run as. */
+  /** Shell commands at points of its life, run as the app's user. */
+  readonly hooks: HooksConfig;
+  /** User to run as: name or id. It also holds for hooks, command checks and commands of secrets. */
   readonly uid?: string | number;
-  /** Group name or id to run as. */
+  /** Group to run as: name or id. It also holds for hooks, command checks and commands of secrets. */
   readonly gid?: string | number;
-  /** Octal file mode mask: `"027"`. */
+  /** File mode mask in octal digits. */
   readonly umask?: string;
-  /** -20 (first) to 19 (last). */
+  /** Priority of the scheduler, -20 (first) to 19. */
   readonly nice?: number;
-  /** What it may use. */
+  /** Resource limits. */
   readonly limits: LimitsConfig;
-  /** How its logs are rotated. */
+  /** Log rotation. */
   readonly log: LogConfig;
 }
 
+/** How the command line of an entrypoint is made; `auto` looks at the files. */
+export type RuntimeName = "go" | "python" | "node" | "bun" | "deno" | "ruby" | "php" | "auto";
+
 /** Where the value of a secret is: exactly one of these. */
 export interface SecretSource {
-  /** A variable of the supervisor's environment. */
+  /** Variable of the supervisor's environment. */
   readonly env?: string;
-  /** A file, without the newline at its end. */
+  /** File, without the newline at its end. */
   readonly file?: string;
-  /** A shell command that prints it, without the newline at its end. */
+  /** Shell command that prints it, without the newline at its end. */
   readonly command?: string;
 }
 
-/** Values for all processes that do not set them themselves (spec 2.4). */
-export interface ProcessDefaults {
-  /** When a process that ended by itself is started again. */
-  readonly restartPolicy?: RestartPolicy;
-  /** Automatic restarts allowed within the window. */
-  readonly maxRestarts?: number;
-  /** Window for counting restarts: `"1m"`, or an integer of nanoseconds. */
-  readonly restWindow?: string | number;
-  /** Grace period before SIGKILL: `"5s"`, or an integer of nanoseconds. */
-  readonly stopTimeout?: string | number;
+/** The state that a dependency must reach. */
+export type DependencyCondition = "started" | "ready" | "healthy" | "completed" | "completed_ok";
+
+/** When a process that has ended is started again. */
+export type RestartPolicy = "always" | "on-failure" | "never";
+
+/** A schedule of restarts. */
+export interface CronRestartConfig {
+  /** 5 or 6 fields, or a word such as @daily. */
+  readonly schedule: string;
+  /** IANA name; default: the machine's. */
+  readonly timezone?: string;
 }
 
-/** A configuration key as a user writes it: without the unit, which stands in the value. */
-export type ConfigInputKey<K> = K extends `${infer Base}Ms` ? Base
-  : K extends `${infer Base}Bytes` ? Base
-  : K;
-
-/** What a key takes: durations and sizes as strings, everything optional. */
-export type ConfigInputValue<K, T> = K extends
-  `${string}Ms` | `${string}Bytes` | "stopSignal" | "reloadSignal" ? string | number
-  : T extends readonly unknown[] | string | number | boolean ? T
-  : T extends Readonly<Record<string, string>> ? T
-  : T extends object ? ConfigInput<T>
-  : T;
-
-/** A configuration as a user writes it. */
-export type ConfigInput<T> = {
-  readonly [K in keyof T as ConfigInputKey<K>]?: ConfigInputValue<K, NonNullable<T[K]>>;
-};
-
-/** Keys that also take a shorter form. */
-export interface ConfigShorthand {
-  /** Names, each of which must be ready; or names and what they must have come to. */
-  readonly dependsOn?: readonly string[] | Readonly<Record<string, DependencyCondition>>;
-  /** One file or several. */
-  readonly envFile?: string | readonly string[];
-  /** Variables whose values come from elsewhere. */
-  readonly secrets?: Readonly<Record<string, SecretSource>>;
-  /** One variable or several. */
-  readonly incrementEnv?: string | readonly string[];
-  /** Whether, or which paths, or in full. */
-  readonly watch?: boolean | readonly string[] | ConfigInput<WatchConfig>;
-  /** The schedule alone, or in full. */
-  readonly cronRestart?: string | ConfigInput<CronRestartConfig>;
-  /** The schedule alone, or in full. */
-  readonly cron?: string | ConfigInput<CronConfig>;
-  /** Commands alone, or in full. */
-  readonly hooks?: { readonly [H in HookName]?: string | ConfigInput<HookConfig> };
+/** Restart when files change. */
+export interface WatchConfig {
+  /** Watch at all. */
+  readonly enabled: boolean;
+  /** Files and folders; default: the working directory. */
+  readonly paths: readonly string[];
+  /** Globs, relative to the watched path. */
+  readonly ignore: readonly string[];
+  /** Quiet time before the restart. */
+  readonly debounceMs: number;
 }
 
-/**
- * A process's configuration as a library user writes it: `name` and one of `entrypoint`, `script`
- * and `binary`; all else has a default. Durations are Go strings (`"5s"`) or nanoseconds, sizes
- * strings (`"512MB"`) or bytes.
- */
-export type ProcessConfigInput =
-  & Omit<ConfigInput<ProcessConfig>, keyof ConfigShorthand>
-  & ConfigShorthand
-  & {
-    /** Unique name. */
-    readonly name: string;
-    /** Same as `entrypoint`. */
-    readonly script?: string;
-    /** Same as `entrypoint`. */
-    readonly binary?: string;
-  };
+/** How a process is checked while it runs. */
+export interface HealthCheckConfig {
+  /** Protocol. */
+  readonly type: "http" | "tcp" | "command";
+  /** For http; a status from 200 to 399 is healthy. */
+  readonly url?: string;
+  /** For tcp: host:port. */
+  readonly tcpEndpoint?: string;
+  /** For command: run with sh -c; exit code 0 is healthy. */
+  readonly command?: string;
+  /** Time between checks. */
+  readonly intervalMs: number;
+  /** Time limit of one check. */
+  readonly timeoutMs: number;
+  /** Failures in a row until unhealthy. */
+  readonly retries: number;
+  /** Successes in a row until healthy. */
+  readonly successThreshold: number;
+  /** Time after the start in which failures do not count. */
+  readonly gracePeriodMs: number;
+  /** Action when unhealthy: restart, none, or signal: and a signal. */
+  readonly onFailure: string;
+}
+
+/** A schedule of runs. */
+export interface CronConfig {
+  /** 5 or 6 fields, or a word such as @daily. */
+  readonly schedule: string;
+  /** IANA name; default: the machine's. */
+  readonly timezone?: string;
+  /** What happens when a run is due while the last one still runs. */
+  readonly overlap: "skip" | "kill" | "queue";
+  /** Time limit of one run. */
+  readonly timeoutMs?: number;
+  /** Start it by the schedule. */
+  readonly enabled: boolean;
+}
+
+/** Hooks by the point at which they run. */
+export interface HooksConfig {
+  /** Before each start. The start waits for it, and fails with it. */
+  readonly preStart?: HookConfig;
+  /** After each start. */
+  readonly postStart?: HookConfig;
+  /** Before the stop signal. */
+  readonly preStop?: HookConfig;
+  /** After each end. */
+  readonly postStop?: HookConfig;
+  /** Before a restart. */
+  readonly preRestart?: HookConfig;
+  /** After a restart. */
+  readonly postRestart?: HookConfig;
+  /** Before a reload. */
+  readonly preReload?: HookConfig;
+  /** After a reload. */
+  readonly postReload?: HookConfig;
+  /** Before each health check. */
+  readonly preHealthCheck?: HookConfig;
+  /** After each health check. */
+  readonly postHealthCheck?: HookConfig;
+}
+
+/** A shell command at a point of a process's life. */
+export interface HookConfig {
+  /** Run with sh -c; an empty one does nothing. */
+  readonly command: string;
+  /** Time limit. */
+  readonly timeoutMs: number;
+  /** Continue when it fails. */
+  readonly ignoreFailure: boolean;
+  /** Run as root, for an app with another user. */
+  readonly runAsRoot: boolean;
+}
+
+/** Resource limits. Limits of the cgroup hold for the process tree. */
+export interface LimitsConfig {
+  /** Open files of each process. */
+  readonly nofile?: number;
+  /** Processes of the user. */
+  readonly nproc?: number;
+  /** Core dumps. */
+  readonly coreBytes?: number;
+  /** Address space of each process. */
+  readonly addressSpaceBytes?: number;
+  /** Size of a file that it writes. */
+  readonly fileSizeBytes?: number;
+  /** cgroup: memory of the process tree. */
+  readonly memoryBytes?: number;
+  /** cgroup: percent of one core. */
+  readonly cpuPercent?: number;
+  /** cgroup: processes in the tree. */
+  readonly pids?: number;
+}
+
+/** How logs are written and rotated. */
+export interface LogConfig {
+  /** Size at which a log is rotated. */
+  readonly maxSizeBytes: number;
+  /** Archives to keep. */
+  readonly maxFiles: number;
+  /** Age at which archives are removed. */
+  readonly maxAgeMs: number;
+  /** Compress archives with gzip. */
+  readonly compress: boolean;
+  /** Write through pipes: for an app that opens /dev/stdout or /dev/stderr itself. */
+  readonly pipe: boolean;
+}
+
+/** The points at which hooks run. */
+export type HookName = keyof HooksConfig;

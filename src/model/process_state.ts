@@ -1,6 +1,6 @@
 /** The words of a process's life: its snapshot, what can happen to it, and what must be done then. */
 
-import type { HookName } from "./config_parts.ts";
+import type { HookName } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
 
 /** What the user wants of a process. */

@@ -37,7 +37,7 @@ import {
   upAgain,
   wantsReadiness,
 } from "./outcomes.ts";
-import type { HookName } from "./config_parts.ts";
+import type { HookName } from "./process_config.ts";
 import { longestDelay } from "./restart_budget.ts";
 import type { ProcessState } from "./process_info.ts";
 import type { Effect, ProcessEvent, Run, Snapshot } from "./process_state.ts";

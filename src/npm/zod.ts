@@ -1,3 +1,3 @@
-/** zod, found without an import map: see src/README.md. */
+/** zod/mini, found without an import map: see src/README.md. */
 
-export * from "npm:zod@4.6.7";
+export * from "npm:zod@4.6.7/mini";

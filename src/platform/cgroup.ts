@@ -10,7 +10,7 @@
  * `DelegateSubgroup=daemon` for limits, since a group with processes in it can give no controllers.
  */
 
-import type { LimitsConfig } from "../model/config_parts.ts";
+import type { LimitsConfig } from "../model/process_config.ts";
 import { readFileIfAny } from "./atomic_file.ts";
 import { isLinux } from "./os.ts";
 import { dirname } from "./paths.ts";

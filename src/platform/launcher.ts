@@ -1,7 +1,7 @@
 /** Starts apps through the wrapper, and takes over those that an earlier daemon started. */
 
 import { ProcsupError } from "../model/errors.ts";
-import type { LimitsConfig } from "../model/config_parts.ts";
+import type { LimitsConfig } from "../model/process_config.ts";
 import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
 import { SIGNAL_NAMES } from "../model/signal.ts";

@@ -1,6 +1,6 @@
 /** Limits that a shell can set, and whether this process may. */
 
-import type { LimitsConfig } from "../model/config_parts.ts";
+import type { LimitsConfig } from "../model/process_config.ts";
 import { readFileIfAny } from "./atomic_file.ts";
 
 interface Row {

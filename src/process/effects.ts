@@ -1,7 +1,7 @@
 /** Performs what the state machine decides. Everything slow comes back as an event. */
 
 import { messageOf } from "../model/errors.ts";
-import type { HookName } from "../model/config_parts.ts";
+import type { HookName } from "../model/process_config.ts";
 import type { Effect } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
 import { dirname } from "../platform/paths.ts";

@@ -2,7 +2,7 @@
 
 import { messageOf } from "../model/errors.ts";
 import { type HealthRecord, judge, UNKNOWN_HEALTH } from "../model/health.ts";
-import type { HealthCheckConfig } from "../model/config_parts.ts";
+import type { HealthCheckConfig } from "../model/process_config.ts";
 import { parseSignal } from "../model/signal.ts";
 import type { Cancel } from "../platform/clock.ts";
 import { portMayBelongTo } from "../platform/port_owner.ts";

@@ -2,9 +2,9 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
-import type { HookConfig, HookName } from "../model/config_parts.ts";
+import type { HookConfig, HookName } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
-import { snakeCase } from "../model/config_keys.ts";
+import { snakeCase } from "../model/key_table.ts";
 import type { OtherUser } from "../platform/as_user.ts";
 import { isLack } from "../platform/lack.ts";
 import { runShell, type ShellResult } from "../platform/shell.ts";

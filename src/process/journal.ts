@@ -1,6 +1,6 @@
 /** What hooks and health checks of a process did last. In memory; nothing is kept where there are none. */
 
-import type { HookName } from "../model/config_parts.ts";
+import type { HookName } from "../model/process_config.ts";
 
 /** One run of a hook. */
 export interface HookRun {

@@ -1,8 +1,8 @@
 /** What a configuration asks to be set up in the app's process: user, umask, nice, limits, sockets. */
 
 import type { ProcessConfig } from "../model/process_config.ts";
-import { snakeCase } from "../model/config_keys.ts";
-import type { LimitsConfig } from "../model/config_parts.ts";
+import { snakeCase } from "../model/key_table.ts";
+import type { LimitsConfig } from "../model/process_config.ts";
 import { cgroups } from "../platform/cgroup.ts";
 import { otherUserProblem, systemProgram } from "../platform/as_user.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";

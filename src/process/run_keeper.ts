@@ -2,7 +2,7 @@
 
 import { messageOf } from "../model/errors.ts";
 import type { Health } from "../model/health.ts";
-import type { HookName } from "../model/config_parts.ts";
+import type { HookName } from "../model/process_config.ts";
 import type { ProcessEvent, Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { logFiles } from "../logs/log_files.ts";

@@ -1,7 +1,7 @@
 /** A process as it stands on the wire: spec 2.1, snake_case. */
 
-import { wireKeys } from "../model/config_keys.ts";
-import { MASK } from "../model/masks.ts";
+import { wireKeys } from "../model/key_spelling.ts";
+import { masked } from "../model/masks.ts";
 import type { Health } from "../model/health.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Exit, ProcessInfo, ProcessState } from "../model/process_info.ts";
@@ -44,7 +44,7 @@ export interface ProcessJson {
   readonly started_at: string | null;
   /** When its last run ended. */
   readonly finished_at: string | null;
-  /** Its configuration in wire form; values of `env` are masked. */
+  /** Its configuration in wire form; masked values are `***`. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Percent of one core. */
   readonly cpu_percent: number;
@@ -72,7 +72,7 @@ export interface ProcessJson {
   readonly last_exit: ExitJson | null;
 }
 
-/** The wire form of a process. Values of its environment are masked. */
+/** The wire form of a process. Masked values are `***`. */
 export function processJson(info: ProcessInfo): ProcessJson {
   return {
     id: info.id.slice(0, 8),
@@ -113,14 +113,13 @@ function isoOrNull(date: Date | null): string | null {
   return date === null ? null : date.toISOString();
 }
 
-/** Of each configuration that is in use: it never changes, and most of a listing is configurations. */
-const masked = new WeakMap<ProcessConfig, Readonly<Record<string, unknown>>>();
+/** Wire forms by configuration: it never changes, and a list consists mostly of configurations. */
+const shown = new WeakMap<ProcessConfig, Readonly<Record<string, unknown>>>();
 
 function maskedConfig(config: ProcessConfig): Readonly<Record<string, unknown>> {
-  const known = masked.get(config);
+  const known = shown.get(config);
   if (known !== undefined) return known;
-  const env = Object.fromEntries(Object.keys(config.env).map((key) => [key, MASK]));
-  const wire = wireKeys({ ...config, env });
-  masked.set(config, wire);
+  const wire = masked(wireKeys(config));
+  shown.set(config, wire);
   return wire;
 }

@@ -1,7 +1,8 @@
 /** The schemas of the OpenAPI document: what the routes take and answer. */
 
 import * as z from "zod";
-import { configSchema } from "../model/config_schema.ts";
+import { tableJson } from "../model/key_json_schema.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { PROCESS_STATES } from "../model/process_info.ts";
 import { WEBHOOK_EVENTS } from "../model/webhook.ts";
 
@@ -226,8 +227,6 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
 
 /** Of bodies. */
 const BODIES: Readonly<Record<string, z.ZodType>> = {
-  ProcessConfig: configSchema,
-  ProcessConfigPatch: configSchema.partial(),
   RollingReload: z.object({
     batch_size: z.union([z.int(), z.string()]).optional(),
     wait_ready: z.boolean().optional(),
@@ -248,7 +247,12 @@ const BODIES: Readonly<Record<string, z.ZodType>> = {
 
 /** Every schema by its name. */
 export function documentSchemas(): Record<string, unknown> {
-  return { ...schemasOf(ANSWERS, "output"), ...schemasOf(BODIES, "input") };
+  return {
+    ...schemasOf(ANSWERS, "output"),
+    ...schemasOf(BODIES, "input"),
+    ProcessConfig: tableJson(PROCESS_KEYS),
+    ProcessConfigPatch: tableJson(PROCESS_KEYS, { partial: true }),
+  };
 }
 
 function schemasOf(

@@ -3,8 +3,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { configFileSchema } from "../../src/config/json_schema.ts";
-import { CONFIG_KEYS } from "../../src/model/config_schema.ts";
-import { KEY_DESCRIPTIONS } from "../../src/config/key_descriptions.ts";
 import { mistakes } from "./files.ts";
 
 const validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
@@ -113,8 +111,4 @@ Deno.test("configFileSchema() takes every example of the README", async () => {
   for (const [, text] of readme.matchAll(/^```ya?ml\n([^]*?)^```$/gm)) {
     assert(validate(parse(text!, { merge: true })), `${text}\n${JSON.stringify(validate.errors)}`);
   }
-});
-
-Deno.test("KEY_DESCRIPTIONS tell of every key there is", () => {
-  assertEquals(Object.keys(KEY_DESCRIPTIONS).sort(), [...CONFIG_KEYS].sort());
 });

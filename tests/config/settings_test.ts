@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { webhookChanges } from "../../src/daemon/webhooks/changes.ts";
-import { parseWebhook } from "../../src/model/settings_schema.ts";
+import { parseWebhook } from "../../src/model/config_schema.ts";
 import { Files, mistakes } from "./files.ts";
 
 Deno.test("loadConfig() lays web and webhooks over those of extended files and of the profile", async () => {
@@ -112,7 +112,7 @@ Deno.test("loadConfig() refuses what is wrong about settings, with its place, an
     ],
     [
       "webhooks: { a: { url: http://a/, events: boom } }",
-      '1:42 invalid "webhooks.a.events" "boom": expected crash, errored, unhealthy, recovered',
+      '1:42 invalid "webhooks.a.events" "boom": expected one of crash, errored, unhealthy, recovered',
     ],
     [
       "webhooks: { a: { url: http://a/, events: [] } }",
@@ -132,7 +132,7 @@ Deno.test("loadConfig() refuses what is wrong about settings, with its place, an
     ],
     [
       "webhooks: { a: { url: http://a/, timeout: 0s } }",
-      '1:43 invalid "webhooks.a.timeout" "0s": 1ms is the least',
+      '1:43 invalid "webhooks.a.timeout" "0s": the least is 1ms',
     ],
     [
       "webhooks: { a: { url: http://a/, timeout: 1d } }",

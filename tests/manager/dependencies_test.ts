@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ProcsupError } from "../../src/model/errors.ts";
-import type { DependencyCondition } from "../../src/model/config_parts.ts";
+import type { DependencyCondition } from "../../src/model/process_config.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { FakeRegistry } from "./fake_registry.ts";

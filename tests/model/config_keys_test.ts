@@ -2,7 +2,8 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { inputKeys, memoryKeys, snakeCase, wireKeys } from "../../src/model/config_keys.ts";
+import { inputKeys, memoryKeys, wireKeys } from "../../src/model/key_spelling.ts";
+import { snakeCase } from "../../src/model/key_table.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";

@@ -1,7 +1,7 @@
 /** The objects nested in a configuration: their short forms, and what is said about each mistake. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { wireKeys } from "../../src/model/config_keys.ts";
+import { wireKeys } from "../../src/model/key_spelling.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
@@ -86,14 +86,24 @@ const MISTAKES: readonly [object, string][] = [
     'Invalid "health_check" {"type":"command","url":"http://x/"}: type "command" needs "command"',
   ],
   [{ health_check: { type: "udp" } }, 'Invalid "health_check.type" "udp": expected one of'],
-  [{ health_check: {} }, 'Invalid "health_check.type" undefined: '],
+  [{ health_check: {} }, 'Missing "health_check.type"'],
   [{ health_check: true }, 'Invalid "health_check" true: expected map'],
   [
     { health_check: { ...HTTP, url: "ftp://x/" } },
     'Invalid "health_check.url" "ftp://x/": expected an http',
   ],
-  [{ health_check: { type: "tcp", address: "x" } }, 'Invalid "health_check.tcp_endpoint" '],
-  [{ health_check: { ...HTTP, retries: 0 } }, 'Invalid "health_check.retries" 0: expected number'],
+  [
+    { health_check: { type: "tcp", address: "x" } },
+    'Invalid "health_check.address" "x": expected "host:port"',
+  ],
+  [
+    { health_check: { type: "tcp", address: "x:1", tcp_endpoint: "x:1" } },
+    'Invalid "health_check": "tcp_endpoint" and "address" mean the same, give one',
+  ],
+  [
+    { health_check: { ...HTTP, retries: 0 } },
+    'Invalid "health_check.retries" 0: expected 1 or more',
+  ],
   [{ health_check: { ...HTTP, interval: 5.5 } }, 'Invalid "health_check.interval" 5.5: '],
   [
     { health_check: { ...HTTP, on_failure: "stop" } },
@@ -113,7 +123,7 @@ const MISTAKES: readonly [object, string][] = [
     'Unknown key "hooks.pre_start.timout": did you mean "timeout"?',
   ],
   [{ hooks: { pre_start: 5 } }, 'Invalid "hooks.pre_start" 5: expected map'],
-  [{ hooks: { pre_start: {} } }, 'Invalid "hooks.pre_start.command" undefined: '],
+  [{ hooks: { pre_start: {} } }, 'Missing "hooks.pre_start.command"'],
   [
     { hooks: { post_stop: { command: "x", timeout: "1" } } },
     'Invalid "hooks.post_stop.timeout" "1": ',
@@ -125,10 +135,10 @@ const MISTAKES: readonly [object, string][] = [
   [{ limits: { nofiles: 1 } }, 'Unknown key "limits.nofiles": did you mean "nofile"?'],
   [{ watch: "src" }, 'Invalid "watch" "src": expected map'],
   [{ watch: { path: ["src"] } }, 'Unknown key "watch.path": did you mean "paths"?'],
-  [{ watch: [5] }, 'Invalid "watch.paths.0"'],
+  [{ watch: [5] }, 'Invalid "watch.0" 5: expected string'],
   [{ depends_on: "db" }, 'Invalid "depends_on" "db": expected map'],
-  [{ depends_on: { db: "up" } }, 'Invalid "depends_on.db" "up": expected one of "started"'],
-  [{ cron: "" }, 'Invalid "cron.schedule"'],
+  [{ depends_on: { db: "up" } }, 'Invalid "depends_on.db" "up": expected one of started'],
+  [{ cron: "" }, 'Invalid "cron" "": must not be empty'],
   [
     { cron: { schedule: "@daily", overlap: "wait" } },
     'Invalid "cron.overlap" "wait": expected one of',

@@ -2,8 +2,12 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { CONFIG_KEYS, MAX_INSTANCES, parseConfig } from "../../src/model/config_schema.ts";
+import { parseConfig } from "../../src/model/config_schema.ts";
+import { keyNames } from "../../src/model/key_table.ts";
+import { MAX_INSTANCES, PROCESS_KEYS } from "../../src/model/process_keys.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
+
+const CONFIG_KEYS = keyNames(PROCESS_KEYS);
 
 const LEAST = { name: "api", entrypoint: "api.ts", cwd: "/srv" };
 
@@ -228,7 +232,7 @@ Deno.test("parseConfig() suggests the key that an unknown one was meant to be", 
   }
 });
 
-Deno.test("parseConfig() takes every key of CONFIG_KEYS for known", () => {
+Deno.test("parseConfig() takes every key of the table for known", () => {
   for (const key of CONFIG_KEYS) {
     assert(!refusal({ [key]: Symbol.iterator }).startsWith("Unknown key"), key);
   }
@@ -243,34 +247,34 @@ const MISTAKES: readonly [object, string][] = [
     { name: "a b" },
     "\"name\" \"a b\": must start with a letter or digit and hold only letters, digits, '.', '_' and '-'",
   ],
-  [{ entrypoint: "" }, '"entrypoint" "": expected string to have >=1 characters'],
+  [{ entrypoint: "" }, '"entrypoint" "": must not be empty'],
   [{ entrypoint: null }, '"entrypoint" null: expected string, received null'],
-  [{ entrypoint: "a\0b" }, '"entrypoint" "a\\u0000b": holds a NUL'],
+  [{ entrypoint: "a\0b" }, '"entrypoint" "a\\u0000b": contains a NUL'],
   [
     { runtime: "perl" },
-    '"runtime" "perl": expected one of "go"|"python"|"node"|"bun"|"deno"|"ruby"|"php"|"auto"',
+    '"runtime" "perl": expected one of go, python, node, bun, deno, ruby, php, auto',
   ],
   [{ use_bundle: "yes" }, '"use_bundle" "yes": expected boolean, received string'],
   [{ autostart: 1 }, '"autostart" 1: expected boolean, received number'],
   [{ args: "x" }, '"args" "x": expected list, received string'],
   [{ args: ["a", 5] }, '"args.1" 5: expected string, received number'],
-  [{ args: ["a\0"] }, '"args.0" "a\\u0000": holds a NUL'],
+  [{ args: ["a\0"] }, '"args.0" "a\\u0000": contains a NUL'],
   [
     { restart_policy: "sometimes" },
-    '"restart_policy" "sometimes": expected one of "always"|"on-failure"|"never"',
+    '"restart_policy" "sometimes": expected one of always, on-failure, never',
   ],
-  [{ max_restarts: -1 }, '"max_restarts" -1: expected number to be >=0'],
-  [{ max_restarts: 1.5 }, '"max_restarts" 1.5: expected int, received number'],
+  [{ max_restarts: -1 }, '"max_restarts" -1: expected 0 or more'],
+  [{ max_restarts: 1.5 }, '"max_restarts" 1.5: expected integer, received a fraction'],
   [{ success_exit_codes: 0 }, '"success_exit_codes" 0: expected list, received number'],
-  [{ success_exit_codes: [256] }, '"success_exit_codes.0" 256: expected number to be <=255'],
+  [{ success_exit_codes: [256] }, '"success_exit_codes.0" 256: expected 255 or less'],
   [
     { stop_signal: "SIGTREM" },
     '"stop_signal" "SIGTREM": unknown signal "SIGTREM": did you mean "SIGTERM"?',
   ],
-  [{ instances: 0 }, '"instances" 0: expected number to be >=1'],
-  [{ instances: 1025 }, '"instances" 1025: expected number to be <=1024'],
+  [{ instances: 0 }, '"instances" 0: expected 1 or more'],
+  [{ instances: 1025 }, '"instances" 1025: expected 1024 or less'],
   [{ labels: { a: 5 } }, '"labels.a" 5: expected string, received number'],
-  [{ tags: [""] }, '"tags.0" "": expected string to have >=1 characters'],
+  [{ tags: [""] }, '"tags.0" "": must not be empty'],
 ];
 
 for (const [changes, message] of MISTAKES) {
@@ -337,7 +341,7 @@ Deno.test("parseConfig() never quotes a value of the environment", () => {
 
 Deno.test("parseConfig() names the variable when the environment is wrong", () => {
   assertEquals(refusal({ env: { KEY: 5 } }), 'Invalid "env.KEY": expected string, received number');
-  assertEquals(refusal({ env: { KEY: "\0" } }), 'Invalid "env.KEY": holds a NUL');
+  assertEquals(refusal({ env: { KEY: "\0" } }), 'Invalid "env.KEY": contains a NUL');
   for (const key of ["", "A=B", "A B", "A\0"]) {
     assert(refusal({ env: { [key]: "x" } }).includes(JSON.stringify(key)));
   }

@@ -1,9 +1,13 @@
 /** Keys of other tools in our files. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { CONFIG_KEYS, parseConfig } from "../../src/model/config_schema.ts";
+import { parseConfig } from "../../src/model/config_schema.ts";
+import { keyNames } from "../../src/model/key_table.ts";
+import { PROCESS_KEYS } from "../../src/model/process_keys.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { foreignKey } from "../../src/model/foreign_keys.ts";
+
+const CONFIG_KEYS = keyNames(PROCESS_KEYS);
 
 Deno.test("foreignKey() leads from keys of other tools to keys that there are", () => {
   const foreign = ["command", "user", "environment", "restart", "replicas", "mem_limit", "ports"];

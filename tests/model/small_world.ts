@@ -1,7 +1,7 @@
 /** A runner of effects without an operating system: what may happen next is up to the test. */
 
 import { assert } from "@std/assert";
-import type { HookName } from "../../src/model/config_parts.ts";
+import type { HookName } from "../../src/model/process_config.ts";
 import {
   type Effect,
   NEW,

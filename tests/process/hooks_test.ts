@@ -1,7 +1,7 @@
 /** One hook: what it is told, how it ends, and what is said about it. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type { HookConfig } from "../../src/model/config_parts.ts";
+import type { HookConfig } from "../../src/model/process_config.ts";
 import { hookEnvironment, type HookOwner, runHook } from "../../src/process/hooks.ts";
 import { livingWith } from "../fixtures/run_members.ts";
 import { exitOf, inState } from "../model/life.ts";

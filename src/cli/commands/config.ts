@@ -4,7 +4,8 @@ import type { LoadedSettings } from "../../config/load_settings.ts";
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
-import { webhookWire } from "../../model/settings_schema.ts";
+import { webhookWire } from "../../model/config_schema.ts";
+import { masked } from "../../model/masks.ts";
 import { shownUrl } from "../../model/webhook.ts";
 import type { ConfigReloadResult } from "../../protocol/actions.ts";
 import { reportErrors } from "../start_file.ts";
@@ -167,7 +168,7 @@ export async function configShow(
     const names = processes.map(({ config }) => config.name);
     const value = {
       ...shownSettings(settings),
-      processes: processes.map(({ wire }) => masked(wire)),
+      processes: processes.map(({ wire: { name, ...keys } }) => ({ name, ...masked(keys) })),
     };
     if (await printData(context.output, value, names)) return 0;
     context.output.data((await import("../yaml.ts")).yaml(value));
@@ -175,13 +176,6 @@ export async function configShow(
   } catch (error) {
     return reportProblems(error, Deno.cwd());
   }
-}
-
-function masked(wire: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { name, env, ...rest } = wire;
-  if (typeof env !== "object" || env === null) return { name, ...rest };
-  const hidden = Object.fromEntries(Object.keys(env).map((key) => [key, "***"]));
-  return { name, ...rest, env: hidden };
 }
 
 /** Prints it. */

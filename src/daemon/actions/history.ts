@@ -1,6 +1,6 @@
 /** `history`: what the hooks and health checks of a process did last. */
 
-import { snakeCase } from "../../model/config_keys.ts";
+import { snakeCase } from "../../model/key_table.ts";
 import type { HealthCheckRun, HookRun } from "../../process/journal.ts";
 import type { HealthCheckJson, HistoryJson, HookRunJson } from "../../protocol/history_json.ts";
 import type { ActionContext } from "./context.ts";

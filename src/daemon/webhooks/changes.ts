@@ -1,10 +1,9 @@
-/** What two lists of webhooks differ in, without what is nobody's business. Pure. */
+/** What two lists of webhooks differ in, without secrets. Pure. */
 
 import { type FieldChange, keyChanges } from "../../manager/config_diff.ts";
-import { webhookWire } from "../../model/settings_schema.ts";
+import { webhookWire } from "../../model/config_schema.ts";
+import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
-
-const HIDDEN: ReadonlySet<string> = new Set(["url", "secret"]);
 
 /** The differences by name of the webhook and key, none where they are the same. */
 export function webhookChanges(
@@ -16,7 +15,7 @@ export function webhookChanges(
     const [old, now] = [from.get(name), to.get(name)];
     if (old === undefined) return [{ field: name, to: shownUrl(now!.url) }];
     if (now === undefined) return [{ field: name, from: shownUrl(old.url) }];
-    return keyChanges(webhookWire(old), webhookWire(now), HIDDEN)
+    return keyChanges(webhookWire(old), webhookWire(now), WEBHOOK_KEYS)
       .map((change) => ({ ...change, field: `${name}.${change.field}` }));
   });
 }

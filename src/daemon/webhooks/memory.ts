@@ -1,6 +1,6 @@
 /** The webhooks as they are remembered: what was configured, variables filled in, without any secret's value. */
 
-import { parseWebhook, webhookWire } from "../../model/settings_schema.ts";
+import { parseWebhook, webhookWire } from "../../model/config_schema.ts";
 import type { Webhook } from "../../model/webhook.ts";
 import { dirname } from "../../platform/paths.ts";
 import { readState, type StateRead, writeState } from "../../platform/state_file.ts";

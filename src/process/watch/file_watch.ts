@@ -5,7 +5,7 @@
  */
 
 import { messageOf } from "../../model/errors.ts";
-import type { WatchConfig } from "../../model/config_parts.ts";
+import type { WatchConfig } from "../../model/process_config.ts";
 import { type Cancel, type Clock, systemClock } from "../../platform/clock.ts";
 import { Burst } from "./burst.ts";
 import { FolderWatch, type OpenWatch } from "./folders.ts";

@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { Outbox } from "../../../src/daemon/webhooks/outbox.ts";
 import { Runner } from "../../../src/daemon/webhooks/runner.ts";
 import type { ProcessChange } from "../../../src/model/process_change.ts";
-import { parseWebhook } from "../../../src/model/settings_schema.ts";
+import { parseWebhook } from "../../../src/model/config_schema.ts";
 import { Receiver } from "../../support/receiver.ts";
 import { TestManager } from "../../support/test_manager.ts";
 import { waitFor } from "../../support/wait_for.ts";

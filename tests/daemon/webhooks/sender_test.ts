@@ -1,7 +1,7 @@
 /** The queue of one webhook, against a real receiver. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { parseWebhook } from "../../../src/model/settings_schema.ts";
+import { parseWebhook } from "../../../src/model/config_schema.ts";
 import type { Message } from "../../../src/daemon/webhooks/message.ts";
 import { Outbox } from "../../../src/daemon/webhooks/outbox.ts";
 import { Sender } from "../../../src/daemon/webhooks/sender.ts";

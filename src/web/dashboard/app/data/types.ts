@@ -15,7 +15,7 @@ export type {
 } from "../../../../protocol/history_json.ts";
 export type { PortsJson, SystemInfoJson } from "../../../../protocol/web_actions.ts";
 export type { WebhookJson, WebhookTestJson } from "../../../../protocol/webhook_json.ts";
-export type { DependencyCondition } from "../../../../model/config_parts.ts";
+export type { DependencyCondition } from "../../../../model/process_config.ts";
 export type { ProcessJson } from "../../../../protocol/process_json.ts";
 export {
   type ProcessState as State,

@@ -1,0 +1,193 @@
+/** Writes what is generated from the key table: the types of a configuration, and the key reference. */
+
+import {
+  flagName,
+  type Key,
+  type KeyTable,
+  memoryName,
+  type ValueType,
+} from "../src/model/key_table.ts";
+import { PROCESS_KEYS } from "../src/model/process_keys.ts";
+import { WEB_KEYS, WEBHOOK_KEYS } from "../src/model/settings_keys.ts";
+
+const AHEAD =
+  "Written by deno task dashboard from the key table (process_keys.ts): change it there.";
+
+/** `src/model/process_config.ts`. */
+export function configTypes(): string {
+  const named = new Map<string, string>();
+  const config = interfaceText("ProcessConfig", PROCESS_KEYS, named);
+  return [
+    `/** The configuration of a process, checked and with every default. ${AHEAD} */\n`,
+    'import type { SignalName } from "./signal.ts";\n',
+    "/** A process's configuration as procsup works with it. Numbers carry their unit in the name. */",
+    config,
+    ...named.values(),
+    "/** The points at which hooks run. */\nexport type HookName = keyof HooksConfig;",
+  ].join("\n");
+}
+
+function interfaceText(name: string, keys: KeyTable, named: Map<string, string>): string {
+  const lines = Object.entries(keys).flatMap(([key, row]) => {
+    const optional = row.required || row.default !== undefined ? "" : "?";
+    return [
+      `  /** ${sentences(row)} */`,
+      `  readonly ${memoryName(key, row)}${optional}: ${typeText(row, named)};`,
+    ];
+  });
+  return `export interface ${name} {\n${lines.join("\n")}\n}\n`;
+}
+
+function typeText(type: ValueType, named: Map<string, string>): string {
+  switch (type.type) {
+    case "boolean":
+      return "boolean";
+    case "int":
+    case "number":
+    case "duration":
+    case "size":
+      return "number";
+    case "signal":
+      return "SignalName";
+    case "choice":
+      return choiceText(type, named);
+    case "either":
+      return type.of.map((one) => typeText(one, named)).join(" | ");
+    case "list":
+      return `readonly ${typeText(type.of, named)}[]`;
+    case "map":
+      return `Readonly<Record<string, ${typeText(type.of, named)}>>`;
+    case "object":
+      if (!named.has(type.named)) {
+        // Before its own parts, in the order of the file.
+        named.set(type.named, "");
+        const text = interfaceText(type.named, type.keys, named);
+        named.set(type.named, `/** ${TITLES[type.named]} */\n${text}`);
+      }
+      return type.named;
+    default:
+      return "string";
+  }
+}
+
+function choiceText(
+  { choices, named: name }: Extract<ValueType, { type: "choice" }>,
+  named: Map<string, string>,
+): string {
+  const text = choices.map((choice) => JSON.stringify(choice)).join(" | ");
+  if (name === undefined) return text;
+  named.set(name, `/** ${TITLES[name]} */\nexport type ${name} = ${text};\n`);
+  return name;
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  RuntimeName: "How the command line of an entrypoint is made; `auto` looks at the files.",
+  SecretSource: "Where the value of a secret is: exactly one of these.",
+  DependencyCondition: "The state that a dependency must reach.",
+  RestartPolicy: "When a process that has ended is started again.",
+  CronRestartConfig: "A schedule of restarts.",
+  WatchConfig: "Restart when files change.",
+  HealthCheckConfig: "How a process is checked while it runs.",
+  CronConfig: "A schedule of runs.",
+  HooksConfig: "Hooks by the point at which they run.",
+  HookConfig: "A shell command at a point of a process's life.",
+  LimitsConfig: "Resource limits. Limits of the cgroup hold for the process tree.",
+  LogConfig: "How logs are written and rotated.",
+};
+
+function sentences({ help, note }: Key): string {
+  return [`${help}.`, note].filter(Boolean).join(" ");
+}
+
+/** The reference: a table of keys for each heading. */
+export function keyReference(): string {
+  const groups = Map.groupBy(Object.entries(PROCESS_KEYS), ([, { group }]) => group!);
+  const objects = new Map<string, KeyTable>();
+  const parts = [...groups].map(([name, keys]) => {
+    const table = Object.fromEntries(keys);
+    for (const [key, row] of keys) {
+      const { type } = row;
+      const inner = type === "object" ? row : row.type === "map" ? row.of : undefined;
+      if (inner?.type === "object") objects.set(key, inner.keys);
+    }
+    return `## ${name}\n\n${tableText(table)}`;
+  });
+  const hook = (PROCESS_KEYS.hooks as Extract<ValueType, { type: "object" }>).keys.pre_start!;
+  if (hook.type === "object") objects.set("a hook", hook.keys);
+  const nested = [...objects].map(([key, keys]) =>
+    `## Keys of ${/^[a-z_]+$/.test(key) ? `\`${key}\`` : key}\n\n${tableText(keys)}`
+  );
+  return [
+    "# Configuration keys",
+    INTRODUCTION,
+    ...parts,
+    ...nested,
+    `## Keys of \`web\`\n\n${tableText(WEB_KEYS)}`,
+    `## Keys of an entry of \`webhooks\`\n\n${tableText(WEBHOOK_KEYS)}`,
+  ].join("\n\n") + "\n";
+}
+
+const INTRODUCTION = `<!-- Written by deno task dashboard from the key tables in src/model. -->
+
+The same keys are used in files, REST, IPC, MCP and saved state. The library takes them in camelCase.
+A duration is text such as \`1m30s\` or a number of nanoseconds, a size text such as \`512MB\` or a
+number of bytes. **Live** keys take effect while the process runs; a change of any other key restarts
+it. Values of **masked** keys are never shown. In **\${VAR}** keys, files fill in environment
+variables.`;
+
+function tableText(keys: KeyTable): string {
+  const rows = Object.entries(keys).map(([key, row]) =>
+    [keyCell(key, row), typeCell(row), defaultCell(row), meaningCell(key, row)]
+      .map((cell) => cell.replaceAll("|", "\\|")).join(" | ")
+  );
+  return ["| Key | Type | Default | Meaning |", "| --- | --- | --- | --- |"]
+    .concat(rows.map((row) => `| ${row} |`)).join("\n");
+}
+
+function keyCell(key: string, { aliases = [] }: Key): string {
+  return [key, ...aliases].map((name) => `\`${name}\``).join(", ");
+}
+
+function typeCell(type: ValueType): string {
+  switch (type.type) {
+    case "choice":
+      return type.choices.map((choice) => `\`${choice}\``).join(", ");
+    case "int":
+    case "number":
+      return [type.type === "int" ? "integer" : "number", rangeText(type)].filter(Boolean).join(
+        " ",
+      );
+    case "list":
+      return `list of ${typeCell(type.of)}${type.single ? ", or one" : ""}`;
+    case "map":
+      return `map of ${typeCell(type.of)}`;
+    case "either":
+      return type.of.map(typeCell).join(" or ");
+    case "object":
+      return [...(type.short ?? []).map(({ of }) => typeCell(of)), "object"].join(" or ");
+    default:
+      return type.type;
+  }
+}
+
+function rangeText({ min, max }: { min?: number; max?: number }): string {
+  if (min === undefined) return max === undefined ? "" : `up to ${max}`;
+  return max === undefined ? `from ${min}` : `${min} to ${max}`;
+}
+
+function defaultCell({ required, default: value }: Key): string {
+  if (required) return "required";
+  const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  if (value === undefined || isEmpty) return "";
+  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
+}
+
+function meaningCell(key: string, row: Key): string {
+  const facts = [
+    row.live && "Live.",
+    row.masked === "always" && "Masked.",
+    row.variables && "`${VAR}`.",
+    row.flag && `Flag \`--${flagName(key, row)}\`.`,
+  ];
+  return [sentences(row), ...facts].filter(Boolean).join(" ");
+}

@@ -1,0 +1,49 @@
+/** What zod found, in words. zod/mini itself has none. */
+
+import type * as z from "../npm/zod.ts";
+
+/** Types as a configuration file calls them. */
+const TYPES: Readonly<Record<string, string>> = {
+  object: "map",
+  record: "map",
+  array: "list",
+  int: "integer",
+};
+
+/** One phrase for a mistake: the value itself is the caller's to quote. */
+export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      return `expected ${typeName(issue.expected)}, received ${received(issue.input)}`;
+    case "invalid_value":
+      return `expected one of ${issue.values.map(String).join(", ")}`;
+    case "too_small":
+      return `expected ${issue.minimum} or more`;
+    case "too_big":
+      return `expected ${issue.maximum} or less`;
+    case "invalid_union":
+      return unionText(issue.errors);
+    default:
+      return undefined;
+  }
+}
+
+function typeName(type: string): string {
+  return TYPES[type] ?? type;
+}
+
+function received(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "list";
+  if (typeof value === "number" && !Number.isInteger(value)) {
+    return Number.isFinite(value) ? "a fraction" : String(value);
+  }
+  return typeName(typeof value);
+}
+
+function unionText(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
+  const types = branches.flat().flatMap((issue) =>
+    issue.code === "invalid_type" && issue.path.length === 0 ? [typeName(issue.expected)] : []
+  );
+  return `expected ${[...new Set(types)].join(" or ")}`;
+}

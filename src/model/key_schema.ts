@@ -1,0 +1,223 @@
+/** The zod schema of a key table: checks a configuration in wire form and fills in defaults. */
+
+import * as z from "../npm/zod.ts";
+import { parseDuration } from "./duration.ts";
+import { messageOf } from "./errors.ts";
+import { FORMATS } from "./key_formats.ts";
+import {
+  type Key,
+  type KeyTable,
+  type ListType,
+  type MapType,
+  type NumberType,
+  type ObjectType,
+  type TextType,
+  type UnitType,
+  type ValueType,
+  VARIABLE_NAME,
+} from "./key_table.ts";
+import { parseSignal } from "./signal.ts";
+import { parseSize } from "./size.ts";
+
+type Schema = z.ZodMiniType;
+type Keyed = Readonly<Record<string, unknown>>;
+
+function tableSchema(table: KeyTable): Schema {
+  const shape = Object.entries(table).map(([key, row]) => [key, keySchema(row)] as const);
+  return z.strictObject(Object.fromEntries(shape));
+}
+
+function keySchema(key: Key): Schema {
+  const schema = valueSchema(key);
+  if (key.default !== undefined) return z.prefault(schema, key.default);
+  return key.required ? schema : z.optional(schema);
+}
+
+function valueSchema(type: ValueType): Schema {
+  switch (type.type) {
+    case "text":
+      return z.string().check((context) => refuse(context, textProblem(context.value, type)));
+    case "program":
+    case "entrypoint":
+    case "path":
+      return pathSchema(type.type === "path" && type.absolute === true);
+    case "boolean":
+      return z.boolean();
+    case "int":
+    case "number":
+      return numberSchema(type);
+    case "duration":
+      return unitSchema(type, parseDuration, 'expected a duration such as "5s"');
+    case "size":
+      return unitSchema(type, parseSize, 'expected a size such as "512MB"');
+    case "signal":
+      return reading(
+        z.union([z.string(), z.int()], 'expected a signal such as "SIGTERM"'),
+        parseSignal,
+      );
+    case "choice":
+      return z.enum(type.choices as [string, ...string[]]);
+    case "either":
+      return z.union(type.of.map(valueSchema) as [Schema, ...Schema[]]);
+    case "list":
+      return listSchema(type);
+    case "map":
+      return mapSchema(type);
+    case "object":
+      return objectSchema(type);
+  }
+}
+
+function refuse(context: z.core.ParsePayload, message: string | undefined): void {
+  if (message === undefined) return;
+  context.issues.push({ code: "custom", input: context.value, message });
+}
+
+function textProblem(text: string, type: TextType): string | undefined {
+  if (text.includes("\0")) return "contains a NUL";
+  if (text === "" && !type.mayBeEmpty && type.format === undefined) return "must not be empty";
+  const [pattern, expected] = type.pattern ?? [];
+  if (pattern !== undefined && !new RegExp(pattern).test(text)) return `expected ${expected}`;
+  return type.format && FORMATS[type.format].problem(text);
+}
+
+function pathSchema(absolute: boolean): Schema {
+  return z.string().check((context) => {
+    const isRelative = absolute && !context.value.startsWith("/");
+    refuse(context, isRelative ? 'must start with "/"' : textProblem(context.value, ANY));
+  });
+}
+
+const ANY: TextType = { type: "text" };
+
+function numberSchema({ type, min, max }: NumberType): Schema {
+  const schema = type === "int" ? z.int() : z.number();
+  return schema.check((context) => {
+    if (min !== undefined && context.value < min) refuse(context, `expected ${min} or more`);
+    if (max !== undefined && context.value > max) refuse(context, `expected ${max} or less`);
+  });
+}
+
+function unitSchema(
+  { least }: UnitType,
+  parse: (value: string | number) => number,
+  expected: string,
+): Schema {
+  const schema = z.union([z.string(), z.number()], expected);
+  return reading(schema, (value) => {
+    const amount = parse(value);
+    if (least !== undefined && amount < parse(least)) throw new Error(`the least is ${least}`);
+    return amount;
+  });
+}
+
+/** A value whose text form one of our own parsers reads. */
+function reading<I extends Schema>(input: I, parse: (value: z.output<I>) => unknown): Schema {
+  return z.pipe(
+    input,
+    z.transform((value: z.output<I>, context) => {
+      try {
+        return parse(value);
+      } catch (error) {
+        context.issues.push({ code: "custom", input: value, message: messageOf(error) });
+        return z.NEVER;
+      }
+    }),
+  );
+}
+
+function listSchema({ of, single, minItems = 0, maxItems = Infinity }: ListType): Schema {
+  const item = valueSchema(of);
+  const list = z.array(item).check((context) => {
+    const { length } = context.value;
+    if (length < minItems) refuse(context, "is empty");
+    if (length > maxItems) refuse(context, `expected at most ${maxItems} items`);
+  });
+  if (!single) return list;
+  // A list is checked as one, so that a mistake in an item is told of that item.
+  const wrapped = z.transform((value) => Array.isArray(value) || value == null ? value : [value]);
+  return z.pipe(wrapped, list);
+}
+
+function mapSchema({ of, variableNames, listMeans }: MapType): Schema {
+  const map = z.record(z.string(), valueSchema(of)).check((context) => {
+    if (!variableNames) return;
+    const wrong = Object.keys(context.value).find((key) => !new RegExp(VARIABLE_NAME).test(key));
+    if (wrong === undefined) return;
+    const message = `${JSON.stringify(wrong)} is not a variable name: it is empty, or contains a blank or "="`;
+    context.issues.push({ code: "custom", input: wrong, message });
+  });
+  const prepare = z.transform((value, context) => {
+    if (isKeyed(value) && Object.hasOwn(value, "__proto__")) {
+      // zod would leave this key out without a word.
+      const params = { onKey: true };
+      const message = "this name is not possible";
+      context.issues.push({ code: "custom", input: value, path: ["__proto__"], message, params });
+    }
+    const isNames = Array.isArray(value) && value.every((item) => typeof item === "string");
+    return isNames && listMeans !== undefined
+      ? Object.fromEntries(value.map((item) => [item, listMeans]))
+      : value;
+  });
+  return z.pipe(prepare, map);
+}
+
+/** The schema of an object: its short forms and the other names of its keys included. */
+export function objectSchema(type: ObjectType): Schema {
+  const object = tableSchema(type.keys).check((context) =>
+    refuse(context, objectProblem(type, context.value as Keyed))
+  );
+  const named = Object.entries(type.keys)
+    .flatMap(([key, { aliases }]) => aliases === undefined ? [] : [[key, ...aliases]]);
+  if (type.short === undefined && named.length === 0) return object;
+  const expand = z.transform((value, context) => {
+    const form = type.short?.find(({ of }) => isOf(value, of));
+    if (form !== undefined) return { [form.into]: value };
+    return isKeyed(value) ? withoutAliases(value, named, context) : value;
+  });
+  return z.pipe(expand, object);
+}
+
+function objectProblem({ exactlyOne, keys, needs }: ObjectType, value: Keyed): string | undefined {
+  if (exactlyOne) {
+    const given = Object.values(value).filter((inner) => inner !== undefined);
+    const [last, ...names] = Object.keys(keys).map((key) => `"${key}"`).reverse();
+    if (given.length === 1) return undefined;
+    return `expected exactly one of ${names.reverse().join(", ")} and ${last}`;
+  }
+  if (needs === undefined) return undefined;
+  const kind = value[needs.by] as string;
+  const needed = needs.keys[kind];
+  if (needed === undefined || value[needed] !== undefined) return undefined;
+  return `${needs.by} "${kind}" needs "${needed}"`;
+}
+
+/** Other names of keys as the keys. Giving a key twice is a mistake. */
+function withoutAliases(
+  value: Keyed,
+  named: readonly string[][],
+  context: z.core.ParsePayload,
+): Keyed {
+  const renamed: Record<string, unknown> = { ...value };
+  for (const names of named) {
+    const [first, second] = names.filter((name) => value[name] !== undefined);
+    if (second !== undefined) {
+      const params = { onKey: true, twice: true };
+      const message = `"${first}" and "${second}" mean the same, give one`;
+      context.issues.push({ code: "custom", input: value, path: [second], message, params });
+    }
+    for (const name of names) delete renamed[name];
+    if (first !== undefined) renamed[names[0]!] = value[first];
+  }
+  return renamed;
+}
+
+function isKeyed(value: unknown): value is Keyed & object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isOf(value: unknown, { type }: ValueType): boolean {
+  return type === "list"
+    ? Array.isArray(value)
+    : typeof value === (type === "text" ? "string" : type);
+}

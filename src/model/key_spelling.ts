@@ -1,0 +1,119 @@
+/**
+ * The two spellings of a configuration. On the wire and in files: snake_case, durations and sizes as
+ * strings. In memory: camelCase, and numbers with `Ms` or `Bytes` in the name.
+ */
+
+import { formatDuration } from "./duration.ts";
+import { messageOf, ProcsupError } from "./errors.ts";
+import { type KeyTable, memoryName, rowOf, snakeCase, type ValueType } from "./key_table.ts";
+import { PROCESS_KEYS } from "./process_keys.ts";
+import { quote } from "./quote.ts";
+import { formatSize } from "./size.ts";
+
+type Keyed = Record<string, unknown>;
+
+/** A checked wire configuration, durations in milliseconds, → the names used in memory. */
+export function memoryKeys(wire: object, table: KeyTable = PROCESS_KEYS): Keyed {
+  return Object.fromEntries(
+    Object.entries(wire).map(([key, value]) => {
+      const row = table[key]!;
+      const isNested = row.type === "object" && isKeyed(value);
+      return [memoryName(key, row), isNested ? memoryKeys(value, row.keys) : value];
+    }),
+  );
+}
+
+/** A configuration in memory → its wire form. What is empty, and empty by default, is left out. */
+export function wireKeys(config: object, table: KeyTable = PROCESS_KEYS): Keyed {
+  const wire = wireObject(config, table);
+  return Object.fromEntries(
+    Object.entries(wire).filter(([key, value]) => !isEmpty(value) || !isEmpty(table[key]!.default)),
+  );
+}
+
+function wireObject(config: object, table: KeyTable): Keyed {
+  const names = wireNames(table);
+  return Object.fromEntries(
+    Object.entries(config).map(([name, value]) => {
+      const key = names.get(name)!;
+      return [key, wireValue(value, table[key]!)];
+    }),
+  );
+}
+
+function wireValue(value: unknown, row: ValueType): unknown {
+  if (row.type === "object" && isKeyed(value)) return wireObject(value, row.keys);
+  if (typeof value !== "number") return value;
+  return row.type === "duration"
+    ? formatDuration(value)
+    : row.type === "size"
+    ? formatSize(value)
+    : value;
+}
+
+const namesOf = new WeakMap<KeyTable, ReadonlyMap<string, string>>();
+
+/** Names in memory → keys. */
+function wireNames(table: KeyTable): ReadonlyMap<string, string> {
+  const known = namesOf.get(table);
+  if (known !== undefined) return known;
+  const names = new Map(Object.entries(table).map(([key, row]) => [memoryName(key, row), key]));
+  namesOf.set(table, names);
+  return names;
+}
+
+/**
+ * What a library user wrote → wire keys, values untouched; undefined values are left out. Throws
+ * `invalid_config` if it is not an object or cannot be read, and for a key in both spellings.
+ */
+export function inputKeys(input: object): Keyed {
+  if (!isKeyed(input)) {
+    throw invalid(`Invalid configuration ${quote(input)}: expected an object`);
+  }
+  try {
+    return inputObject(input, PROCESS_KEYS);
+  } catch (cause) {
+    if (cause instanceof ProcsupError) throw cause;
+    throw invalid(`Cannot read the configuration: ${messageOf(cause)}`, cause);
+  }
+}
+
+function inputObject(input: Keyed, table: KeyTable): Keyed {
+  const spelt = new Map<string, string>();
+  const entries = Object.entries(input).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([key, value]) => {
+    const wire = snakeCase(key);
+    const other = spelt.get(wire);
+    if (other !== undefined) {
+      throw invalid(`Invalid configuration: "${other}" and "${key}" mean the same, give one`);
+    }
+    spelt.set(wire, key);
+    return [wire, inputValue(value, rowOf(table, wire))];
+  }));
+}
+
+/** The keys of a map are the user's own. */
+function inputValue(value: unknown, row: ValueType | undefined): unknown {
+  if (Array.isArray(value)) return value.map((item) => inputValue(item, undefined));
+  if (!isPlain(value)) return value;
+  if (row?.type === "map") return { ...value };
+  return inputObject(value, row?.type === "object" ? row.keys : {});
+}
+
+/** Whether its keys are all that there is to it; the schema refuses a date or a `Map`. */
+function isPlain(value: unknown): value is Keyed {
+  return Object.prototype.toString.call(value) === "[object Object]";
+}
+
+function isKeyed(value: unknown): value is Keyed {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalid(message: string, cause?: unknown): ProcsupError {
+  return new ProcsupError("invalid_config", message, { cause });
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || (typeof value === "object" && value !== null &&
+    Object.keys(value).length === 0);
+}

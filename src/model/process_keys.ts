@@ -1,0 +1,370 @@
+/**
+ * The configuration keys of a process. A key stands here once: schema, types, both spellings, flags,
+ * masking, restart decision, JSON Schema, the dashboard's form and the reference come from its row.
+ */
+
+import type { KeyTable } from "./key_table.ts";
+import {
+  ANY_TEXT,
+  CRON,
+  CRON_RESTART,
+  HEALTH_CHECK,
+  HOOKS,
+  LIMITS,
+  LOG,
+  SECRET,
+  WATCH,
+} from "./nested_keys.ts";
+
+/** The most instances one process may have. */
+export const MAX_INSTANCES = 1024;
+
+/** Values of `runtime`. */
+export const RUNTIMES = ["go", "python", "node", "bun", "deno", "ruby", "php", "auto"] as const;
+
+/** Values of `restart_policy`. */
+export const RESTART_POLICIES = ["always", "on-failure", "never"] as const;
+
+const CONDITIONS = ["started", "ready", "healthy", "completed", "completed_ok"];
+
+function group(name: string, keys: KeyTable): KeyTable {
+  return Object.fromEntries(
+    Object.entries(keys).map(([key, row]) => [key, { ...row, group: name }]),
+  );
+}
+
+/** Every key, in the order of the reference. */
+export const PROCESS_KEYS: KeyTable = {
+  ...group("Program", {
+    name: {
+      type: "text",
+      format: "name",
+      required: true,
+      help: "Unique name",
+      note: "Instances are called name:0, name:1, …",
+      flag: {
+        short: "n",
+        value: "NAME",
+        help: "name of the app (default: from the file)",
+        onlyNew: true,
+      },
+    },
+    entrypoint: {
+      type: "entrypoint",
+      required: true,
+      aliases: ["script", "binary"],
+      help: "Script or program, or a command found on PATH",
+    },
+    args: {
+      type: "list",
+      of: ANY_TEXT,
+      maxItems: 4096,
+      default: [],
+      variables: true,
+      masked: "in changes",
+      help: "Arguments",
+    },
+    cwd: {
+      type: "path",
+      absolute: true,
+      required: true,
+      help: "Working directory",
+      note: "In a file the default is the folder of the file.",
+      flag: { value: "DIR", help: "working directory (default: the current one)" },
+    },
+    runtime: {
+      type: "choice",
+      choices: RUNTIMES,
+      named: "RuntimeName",
+      default: "auto",
+      help: "What runs the script",
+      flag: { value: "NAME" },
+    },
+    interpreter: {
+      type: "program",
+      help: "Program that runs the script; wins over runtime",
+      flag: { value: "PROGRAM" },
+    },
+    use_bundle: {
+      type: "boolean",
+      default: false,
+      help: "Ruby: run under bundle exec",
+      flag: { help: "Ruby: run under bundle exec" },
+    },
+  }),
+  ...group("Environment", {
+    env: {
+      type: "map",
+      of: ANY_TEXT,
+      variableNames: true,
+      default: {},
+      variables: true,
+      masked: "always",
+      help: "Environment variables, over the inherited ones",
+      flag: {
+        short: "e",
+        value: "KEY[=VALUE]",
+        help: "variable; KEY alone takes its value from this shell",
+      },
+    },
+    env_file: {
+      type: "list",
+      of: { type: "path" },
+      single: true,
+      default: [],
+      help: "Files of KEY=VALUE lines, under env",
+      note: "Later files win over earlier ones.",
+      flag: { value: "FILE", help: "file of KEY=VALUE lines, under --env" },
+    },
+    secrets: {
+      type: "map",
+      of: SECRET,
+      variableNames: true,
+      default: {},
+      masked: "in changes",
+      help: "Variables whose values are fetched at each start and never stored, over env",
+    },
+    inherit_env: {
+      type: "either",
+      of: [{ type: "boolean" }, { type: "list", of: ANY_TEXT }],
+      default: true,
+      help: "Inherit the daemon's environment: all, none, or the named variables",
+    },
+    increment_env: {
+      type: "list",
+      of: ANY_TEXT,
+      single: true,
+      default: [],
+      help: "Variables that hold a number to which each instance adds its index",
+    },
+  }),
+  ...group("Instances and groups", {
+    instances: {
+      type: "int",
+      min: 1,
+      max: MAX_INSTANCES,
+      default: 1,
+      live: true,
+      help: "Number of copies",
+      flag: { short: "i", value: "N|max", help: "number of copies", onlyNew: true },
+    },
+    sockets: {
+      type: "list",
+      of: ANY_TEXT,
+      default: [],
+      variables: true,
+      help: "Listening sockets, host:port, that every instance inherits from descriptor 3 on",
+      flag: {
+        name: "socket",
+        value: "HOST:PORT",
+        help: "port that all instances share, kept open over restarts",
+      },
+    },
+    namespace: {
+      type: "text",
+      format: "name",
+      default: "default",
+      help: "Group for ns:NAME targets",
+      flag: { aliases: ["ns"], value: "NAME", onlyNew: true },
+    },
+    tags: {
+      type: "list",
+      of: { type: "text" },
+      default: [],
+      live: true,
+      help: "Words for tag:WORD targets",
+      flag: { name: "tag", value: "TAG", help: "tag for tag:TAG targets" },
+    },
+    labels: {
+      type: "map",
+      of: ANY_TEXT,
+      default: {},
+      live: true,
+      help: "Keys and values for label:KEY=VALUE targets",
+      flag: { name: "label", short: "l", help: "label for label:KEY=VALUE targets" },
+    },
+    depends_on: {
+      type: "map",
+      of: { type: "choice", choices: CONDITIONS, named: "DependencyCondition" },
+      listMeans: "ready",
+      default: {},
+      live: true,
+      help: "Processes that must reach a state before this one starts",
+      note: "A list of names means ready.",
+    },
+    priority: {
+      type: "int",
+      default: 0,
+      live: true,
+      help: "Lower starts first among processes that may start together",
+    },
+  }),
+  ...group("Restarts", {
+    autostart: {
+      type: "boolean",
+      default: true,
+      live: true,
+      help: "Start with the file, on resurrect and after a reboot",
+      flag: { help: "do not start on resurrect" },
+    },
+    restart_policy: {
+      type: "choice",
+      choices: RESTART_POLICIES,
+      named: "RestartPolicy",
+      default: "on-failure",
+      live: true,
+      help: "When to restart",
+      note: "A job has the default never.",
+      flag: { name: "restart", value: "POLICY" },
+    },
+    max_restarts: {
+      type: "int",
+      min: 0,
+      default: 10,
+      live: true,
+      help: "Restarts allowed in the window",
+      note: "0 allows none.",
+      flag: {},
+    },
+    restart_window: {
+      type: "duration",
+      default: "1m",
+      live: true,
+      help: "Window for counting restarts",
+      flag: {},
+    },
+    restart_delay: {
+      type: "duration",
+      default: "100ms",
+      live: true,
+      help: "First delay before a restart; it doubles",
+      flag: {},
+    },
+    backoff_max: {
+      type: "duration",
+      default: "1m",
+      live: true,
+      help: "Longest delay before a restart",
+      flag: {},
+    },
+    min_uptime: {
+      type: "duration",
+      default: "1s",
+      live: true,
+      help: "Uptime that counts as started",
+      note: "Ten times that resets the backoff.",
+      flag: {},
+    },
+    success_exit_codes: {
+      type: "list",
+      of: { type: "int", min: 0, max: 255 },
+      default: [0],
+      live: true,
+      help: "Exit codes that are not failures",
+      flag: {
+        aliases: ["stop-exit-codes"],
+        value: "CODES",
+        help: "exit codes that are not failures, such as 0,2",
+      },
+    },
+    max_memory: {
+      type: "size",
+      help: "Restart when the process tree uses more memory than this",
+      flag: { aliases: ["max-memory-restart"], help: "restart beyond this, such as 512MB" },
+    },
+    max_age: { type: "duration", help: "Restart when it has run for this time" },
+    cron_restart: {
+      ...CRON_RESTART,
+      help: "Restart on a schedule",
+      flag: { value: "EXPR" },
+    },
+    watch: { ...WATCH, help: "Restart when files change" },
+  }),
+  ...group("Stop and reload", {
+    stop_signal: {
+      type: "signal",
+      default: "SIGTERM",
+      live: true,
+      help: "Signal that stops it",
+      flag: {},
+    },
+    stop_timeout: {
+      type: "duration",
+      default: "5s",
+      live: true,
+      help: "Grace before SIGKILL",
+      note: "0 kills at once.",
+      flag: { aliases: ["kill-timeout"] },
+    },
+    reload_signal: {
+      type: "signal",
+      live: true,
+      help: "Signal on which the app reloads itself",
+      note: "Without one a reload is stop and start.",
+      flag: {},
+    },
+    overlap: {
+      type: "boolean",
+      default: false,
+      live: true,
+      help: "On reload start the new run before the old one stops",
+    },
+  }),
+  ...group("Readiness and health", {
+    wait_ready: { type: "boolean", default: false, help: "Count as running only when ready" },
+    listen_timeout: {
+      type: "duration",
+      default: "30s",
+      help: "Time limit for becoming ready",
+      flag: {},
+    },
+    ready_log: {
+      type: "text",
+      format: "regex",
+      mayBeEmpty: true,
+      help: "Ready when a line of output matches this regular expression",
+      flag: { value: "REGEX", help: "ready when a line of its output matches" },
+    },
+    ready_delay: { type: "duration", help: "Ready after this time" },
+    health_check: { ...HEALTH_CHECK, help: "Checks while it runs" },
+  }),
+  ...group("Jobs", {
+    cron: {
+      ...CRON,
+      help: "Run on a schedule instead of keeping it up",
+      flag: {
+        value: "EXPR",
+        help: "run on a schedule, 5 or 6 fields, instead of keeping it up",
+        onlyNew: true,
+      },
+    },
+  }),
+  ...group("Hooks", {
+    hooks: { ...HOOKS, default: {}, live: true, help: "Shell commands at points of its life, run as the app's user" },
+  }),
+  ...group("User and limits", {
+    uid: {
+      type: "either",
+      of: [{ type: "text" }, { type: "int", min: 0 }],
+      help: "User to run as: name or id",
+      note: "It also holds for hooks, command checks and commands of secrets.",
+      flag: { name: "user", aliases: ["uid"], value: "USER", help: "user to run as" },
+    },
+    gid: {
+      type: "either",
+      of: [{ type: "text" }, { type: "int", min: 0 }],
+      help: "Group to run as: name or id",
+      note: "It also holds for hooks, command checks and commands of secrets.",
+    },
+    umask: {
+      type: "text",
+      pattern: ["^0?[0-7]{3}$", 'octal digits such as "027"'],
+      help: "File mode mask in octal digits",
+    },
+    nice: { type: "int", min: -20, max: 19, help: "Priority of the scheduler, -20 (first) to 19" },
+    limits: { ...LIMITS, default: {}, help: "Resource limits" },
+  }),
+  ...group("Logs", {
+    log: { ...LOG, default: {}, help: "Log rotation" },
+  }),
+};

@@ -1,0 +1,101 @@
+/** The keys of `web` and of an entry of `webhooks`: what a configuration file says about the daemon. */
+
+import type { KeyTable } from "./key_table.ts";
+import { DEFAULT_LISTEN } from "./listen_address.ts";
+import { SECRET } from "./nested_keys.ts";
+import { WEBHOOK_EVENTS } from "./webhook.ts";
+
+/** `web`: where the dashboard and the REST API listen. */
+export const WEB_KEYS: KeyTable = {
+  listen: {
+    type: "text",
+    format: "listen",
+    default: DEFAULT_LISTEN,
+    variables: true,
+    help: "host:port",
+  },
+  allow_remote: {
+    type: "boolean",
+    default: false,
+    help: "Allow an address that other machines can reach",
+  },
+  hosts: {
+    type: "list",
+    of: { type: "text", pattern: ["^[^\\s/:@]+$", "the name of a host"] },
+    maxItems: 100,
+    default: [],
+    variables: true,
+    help: "More host names that browsers may use",
+  },
+  tls: {
+    type: "object",
+    named: "TlsFiles",
+    help: "Serve HTTPS with these files in PEM; plain HTTP without it",
+    keys: {
+      cert: { type: "path", required: true, help: "Certificate, followed by its chain" },
+      key: { type: "path", required: true, help: "Private key; only its owner may read it" },
+    },
+  },
+  max_clients: { type: "int", min: 1, max: 10_000, default: 256, help: "Most open WebSockets" },
+};
+
+/** An entry of `webhooks`. */
+export const WEBHOOK_KEYS: KeyTable = {
+  name: {
+    type: "text",
+    format: "name",
+    required: true,
+    help: "Unique name",
+    note: "In a map it is the key.",
+  },
+  url: {
+    type: "text",
+    format: "webhook_url",
+    required: true,
+    variables: true,
+    masked: "always",
+    help: "http:// or https://",
+  },
+  secret: {
+    ...SECRET,
+    masked: "always",
+    help: "Key of the signature: whsec_… or at least 24 bytes",
+  },
+  events: {
+    type: "list",
+    of: { type: "choice", choices: WEBHOOK_EVENTS },
+    minItems: 1,
+    single: true,
+    default: [...WEBHOOK_EVENTS],
+    help: "Events that are sent",
+  },
+  only: {
+    type: "list",
+    of: { type: "text" },
+    minItems: 1,
+    single: true,
+    default: ["all"],
+    help: "Targets, one of which a process must match",
+  },
+  timeout: { type: "duration", least: "1ms", default: "10s", help: "Time limit of one attempt" },
+  max_attempts: {
+    type: "int",
+    min: 1,
+    max: 100,
+    default: 10,
+    help: "Attempts before a delivery is given up",
+  },
+  max_queued: {
+    type: "int",
+    min: 1,
+    max: 10_000,
+    default: 256,
+    help: "Deliveries that may wait; the oldest is dropped first",
+  },
+  retry_delay: {
+    type: "duration",
+    least: "1ms",
+    default: "1s",
+    help: "Delay before the second attempt; it doubles up to 5m",
+  },
+};
