@@ -1,7 +1,7 @@
 /** The daemon's HTTP face on its Unix socket: one envelope in, one out, and two streams. */
 
 import { type Context, Hono } from "hono";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { bodyLimit } from "hono/body-limit";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
@@ -23,7 +23,7 @@ import type { Farewell } from "./farewell.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-const resumePayload = z.strictObject({ from: z.record(z.string(), z.int().min(0)) });
+const resumePayload = z.strictObject({ from: z.record(z.string(), z.int().check(z.minimum(0))) });
 
 /** The routes of the Unix socket. Tested by `app.request()`, without a socket. */
 export function ipcApp(context: ActionContext): Hono {

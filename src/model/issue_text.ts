@@ -18,14 +18,22 @@ export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
     case "invalid_value":
       return `expected one of ${issue.values.map(String).join(", ")}`;
     case "too_small":
-      return `expected ${issue.minimum} or more`;
+      if (issue.minimum === 1 && issue.origin !== "number") return "must not be empty";
+      return `expected ${issue.minimum} or more${unitOf(issue.origin)}`;
     case "too_big":
-      return `expected ${issue.maximum} or less`;
+      return `expected ${issue.maximum} or less${unitOf(issue.origin)}`;
+    case "invalid_format":
+      return issue.format === "starts_with" ? `must start with "${issue.prefix}"` : undefined;
     case "invalid_union":
       return unionText(issue.errors);
     default:
       return undefined;
   }
+}
+
+/** What a limit counts. */
+function unitOf(origin: string): string {
+  return origin === "string" ? " characters" : origin === "array" ? " items" : "";
 }
 
 function typeName(type: string): string {

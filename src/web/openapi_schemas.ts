@@ -1,6 +1,6 @@
 /** The schemas of the OpenAPI document: what the routes take and answer. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import { tableJson } from "../model/key_json_schema.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { PROCESS_STATES } from "../model/process_info.ts";
@@ -8,7 +8,7 @@ import { WEBHOOK_EVENTS } from "../model/webhook.ts";
 
 const time = z.iso.datetime();
 
-const exit = z.object({ code: z.int().nullable(), signal: z.string().nullable(), at: time });
+const exit = z.object({ code: z.nullable(z.int()), signal: z.nullable(z.string()), at: time });
 
 const processInfo = z.object({
   id: z.string(),
@@ -22,8 +22,8 @@ const processInfo = z.object({
   exit_code: z.int(),
   restarts: z.int(),
   created_at: time,
-  started_at: time.nullable(),
-  finished_at: time.nullable(),
+  started_at: z.nullable(time),
+  finished_at: z.nullable(time),
   config: z.record(z.string(), z.unknown()),
   cpu_percent: z.number(),
   memory_bytes: z.int(),
@@ -31,12 +31,12 @@ const processInfo = z.object({
   threads: z.int(),
   fds: z.int(),
   tags: z.array(z.string()),
-  uptime: z.int().meta({ description: "Nanoseconds" }),
+  uptime: z.int().check(z.meta({ description: "Nanoseconds" })),
   ready: z.boolean(),
   health: z.enum(["unknown", "healthy", "unhealthy"]),
-  next_restart_at: time.nullable(),
+  next_restart_at: z.nullable(time),
   last_reason: z.string(),
-  last_exit: exit.nullable(),
+  last_exit: z.nullable(exit),
 });
 
 const result = z.object({
@@ -45,17 +45,17 @@ const result = z.object({
   ok: z.boolean(),
   state: z.enum(PROCESS_STATES),
   pid: z.int(),
-  error: z.string().optional(),
-  code: z.string().optional(),
-  last_stderr: z.array(z.string()).optional(),
+  error: z.optional(z.string()),
+  code: z.optional(z.string()),
+  last_stderr: z.optional(z.array(z.string())),
 });
 
 const bulkResult = z.object({ status: z.string(), results: z.array(result) });
 
 const fieldChange = z.object({
   field: z.string(),
-  from: z.unknown().optional(),
-  to: z.unknown().optional(),
+  from: z.optional(z.unknown()),
+  to: z.optional(z.unknown()),
 });
 
 const schedule = z.object({
@@ -65,41 +65,41 @@ const schedule = z.object({
   timezone: z.string(),
   enabled: z.boolean(),
   running: z.boolean(),
-  last_run: time.nullable(),
-  last_status: z.string().nullable(),
-  last_exit_code: z.int().nullable(),
-  next_run: time.nullable(),
-  next_runs: z.array(time).optional(),
+  last_run: z.nullable(time),
+  last_status: z.nullable(z.string()),
+  last_exit_code: z.nullable(z.int()),
+  next_run: z.nullable(time),
+  next_runs: z.optional(z.array(time)),
   history: z.array(z.object({
     started_at: time,
     finished_at: time,
     status: z.enum(["ok", "failed", "timeout", "skipped", "killed"]),
-    exit_code: z.int().nullable(),
-    times: z.int().optional(),
+    exit_code: z.nullable(z.int()),
+    times: z.optional(z.int()),
   })),
 });
 
 const attempt = z.object({
   at: time,
   ok: z.boolean(),
-  status: z.int().nullable().meta({ description: "Of HTTP; null when there was no answer" }),
+  status: z.nullable(z.int()).check(z.meta({ description: "Of HTTP; null when there was no answer" })),
   error: z.string(),
 });
 
 const webhook = z.object({
   name: z.string(),
-  url: z.string().meta({ description: "What of it is no secret: https://hooks.example.com/…" }),
+  url: z.string().check(z.meta({ description: "What of it is no secret: https://hooks.example.com/…" })),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
-  only: z.array(z.string()).meta({ description: "Targets, of which a process matches one" }),
+  only: z.array(z.string()).check(z.meta({ description: "Targets, of which a process matches one" })),
   signed: z.boolean(),
   queued: z.int(),
   delivered: z.int(),
   failed: z.int(),
   dropped: z.int(),
-  last: attempt.nullable(),
+  last: z.nullable(attempt),
 });
 
-const webhookTest = attempt.extend({ name: z.string() });
+const webhookTest = z.extend(attempt, { name: z.string() });
 
 function status(word: string) {
   return z.object({ status: z.literal(word) });
@@ -108,7 +108,7 @@ function status(word: string) {
 const number = z.number();
 
 /** Of answers. */
-const ANSWERS: Readonly<Record<string, z.ZodType>> = {
+const ANSWERS: Readonly<Record<string, z.ZodMiniType>> = {
   ProcessInfo: processInfo,
   ProcessList: z.array(processInfo),
   Stopped: status("stopped"),
@@ -117,11 +117,11 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   Deleted: status("deleted"),
   Status: z.object({ status: z.string() }),
   BulkResult: bulkResult,
-  RollingResult: bulkResult.extend({ rolled_back: z.boolean() }),
-  Reconfigured: bulkResult.extend({
+  RollingResult: z.extend(bulkResult, { rolled_back: z.boolean() }),
+  Reconfigured: z.extend(bulkResult, {
     status: z.enum(["unchanged", "changed", "reloaded", "rolled_back"]),
     rolled_back: z.boolean(),
-    restarted: z.boolean().meta({ description: "Whether what runs was replaced" }),
+    restarted: z.boolean().check(z.meta({ description: "Whether what runs was replaced" })),
     changes: z.array(fieldChange),
   }),
   Logs: z.object({ logs: z.string(), path: z.string(), lines: z.string() }),
@@ -138,16 +138,16 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
       at: time,
       hook: z.string(),
       ok: z.boolean(),
-      exit_code: z.int().nullable(),
+      exit_code: z.nullable(z.int()),
       timed_out: z.boolean(),
-      duration: z.int().meta({ description: "Nanoseconds" }),
+      duration: z.int().check(z.meta({ description: "Nanoseconds" })),
       output: z.string(),
     })),
     health: z.array(z.object({
       at: time,
       ok: z.boolean(),
       message: z.string(),
-      latency: z.int().meta({ description: "Nanoseconds" }),
+      latency: z.int().check(z.meta({ description: "Nanoseconds" })),
     })),
   }),
   CronList: z.array(schedule),
@@ -176,9 +176,9 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
       version: z.string(),
       memory_bytes: z.int(),
       uptime_seconds: z.int(),
-      restarts_last_hour: z.int().meta({
+      restarts_last_hour: z.int().check(z.meta({
         description: "Automatic restarts of processes, as far as this daemon was there",
-      }),
+      })),
     }),
   }),
   Ports: z.array(z.object({
@@ -189,7 +189,7 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   SystemInfo: z.object({
     home: z.string(),
     socket: z.string(),
-    saved_at: time.nullable(),
+    saved_at: z.nullable(time),
     disk_total: z.int(),
     disk_available: z.int(),
   }),
@@ -217,31 +217,31 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   Error: z.object({
     error: z.string(),
     code: z.string(),
-    hint: z.string().optional(),
-    matches: z.array(z.string()).optional().meta({ description: "Of ambiguous_target" }),
-    name: z.string().optional().meta({ description: "Of start_failed, as the next two" }),
-    state: z.enum(PROCESS_STATES).optional(),
-    last_stderr: z.array(z.string()).optional(),
+    hint: z.optional(z.string()),
+    matches: z.optional(z.array(z.string())).check(z.meta({ description: "Of ambiguous_target" })),
+    name: z.optional(z.string()).check(z.meta({ description: "Of start_failed, as the next two" })),
+    state: z.optional(z.enum(PROCESS_STATES)),
+    last_stderr: z.optional(z.array(z.string())),
   }),
 };
 
 /** Of bodies. */
-const BODIES: Readonly<Record<string, z.ZodType>> = {
+const BODIES: Readonly<Record<string, z.ZodMiniType>> = {
   RollingReload: z.object({
-    batch_size: z.union([z.int(), z.string()]).optional(),
-    wait_ready: z.boolean().optional(),
-    rollback_on_failure: z.boolean().optional(),
+    batch_size: z.optional(z.union([z.int(), z.string()])),
+    wait_ready: z.optional(z.boolean()),
+    rollback_on_failure: z.optional(z.boolean()),
   }),
   Scale: z.object({ instances: z.union([z.int(), z.string()]) }),
   Signal: z.object({ signal: z.union([z.string(), z.int()]) }),
   ConfigReload: z.object({
-    config_path: z.union([z.string(), z.array(z.string())]).optional(),
-    content: z.object({ file: z.string(), text: z.string() }).optional().meta({
+    config_path: z.optional(z.union([z.string(), z.array(z.string())])),
+    content: z.optional(z.object({ file: z.string(), text: z.string() })).check(z.meta({
       description: "What the file would hold, instead of what is on the disk",
-    }),
-    dry_run: z.boolean().optional(),
-    prune: z.boolean().optional(),
-    wait: z.boolean().optional(),
+    })),
+    dry_run: z.optional(z.boolean()),
+    prune: z.optional(z.boolean()),
+    wait: z.optional(z.boolean()),
   }),
 };
 
@@ -256,7 +256,7 @@ export function documentSchemas(): Record<string, unknown> {
 }
 
 function schemasOf(
-  schemas: Readonly<Record<string, z.ZodType>>,
+  schemas: Readonly<Record<string, z.ZodMiniType>>,
   io: "input" | "output",
 ): Record<string, unknown> {
   return Object.fromEntries(

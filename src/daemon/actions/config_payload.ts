@@ -1,20 +1,20 @@
 /** What the verbs on configuration files have in common. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { ConfigRequest } from "../config_files.ts";
 
 /** One word or several. */
-export const words = z.union([z.string().min(1), z.array(z.string().min(1))]);
+export const words = z.union([z.string().check(z.minLength(1)), z.array(z.string().check(z.minLength(1)))]);
 
 /** Fields of both verbs. */
 export const common = {
-  only: words.optional(),
-  profile: z.string().min(1).optional(),
-  variables: z.record(z.string(), z.string()).optional(),
-  wait: z.boolean().optional(),
+  only: z.optional(words),
+  profile: z.optional(z.string().check(z.minLength(1))),
+  variables: z.optional(z.record(z.string(), z.string())),
+  wait: z.optional(z.boolean()),
 };
 
-type Common = z.output<z.ZodObject<typeof common>>;
+type Common = z.output<z.ZodMiniObject<typeof common>>;
 
 /** The part of a request that those fields make. */
 export function commonRequest({ only, profile, variables, wait }: Common): ConfigRequest {

@@ -1,6 +1,6 @@
 /** `config_reload`: makes the processes what the configuration files say, or tells what that would take. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import { ProcsupError } from "../../model/errors.ts";
 import type { ConfigReloadResult } from "../../protocol/actions.ts";
 import { common, commonRequest, words } from "./config_payload.ts";
@@ -9,10 +9,10 @@ import { readPayload } from "./payload.ts";
 
 const reloadPayload = z.strictObject({
   ...common,
-  config_path: words.optional(),
-  content: z.strictObject({ file: z.string().startsWith("/"), text: z.string() }).optional(),
-  dry_run: z.boolean().optional(),
-  prune: z.boolean().optional(),
+  config_path: z.optional(words),
+  content: z.optional(z.strictObject({ file: z.string().check(z.startsWith("/")), text: z.string() })),
+  dry_run: z.optional(z.boolean()),
+  prune: z.optional(z.boolean()),
 });
 
 /** Reconciles. Nothing is touched when any entry is wrong. */

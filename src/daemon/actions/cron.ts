@@ -1,6 +1,6 @@
 /** `cron_list`, `cron_start`, `cron_stop` and `cron_run`: jobs, and restarts by the clock. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { CronInfo } from "../../manager/scheduler_entry.ts";
 import type { CronRun } from "../../manager/scheduler_store.ts";
 import type { CronJson, CronResult } from "../../protocol/actions.ts";

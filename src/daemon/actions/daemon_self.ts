@@ -1,6 +1,6 @@
 /** `ping`, `token` and `shutdown`: the daemon itself. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import {
   type BulkResult,
   type PingJson,
@@ -11,7 +11,7 @@ import {
 import { type ActionContext, bulkResult } from "./context.ts";
 import { readPayload } from "./payload.ts";
 
-const tokenPayload = z.strictObject({ rotate: z.boolean().optional() }).optional();
+const tokenPayload = z.optional(z.strictObject({ rotate: z.optional(z.boolean()) }));
 
 /** Says that it is there. Needs no token, and tells nothing about the processes. */
 export function ping(): PingJson {
@@ -28,7 +28,7 @@ export function token({ token, web }: ActionContext, payload: unknown): { token:
   return { token: fresh };
 }
 
-const releasePayload = z.strictObject({ upgrade_to: z.string().max(100).optional() }).optional();
+const releasePayload = z.optional(z.strictObject({ upgrade_to: z.optional(z.string().check(z.maxLength(100))) }));
 
 /** Ends the daemon and leaves every process running, for its successor. */
 export function release(

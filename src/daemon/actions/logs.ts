@@ -1,6 +1,6 @@
 /** `logs`: what processes wrote, as text of one log or as a stream of lines of several. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import { ProcsupError } from "../../model/errors.ts";
 import { lastLines } from "../../logs/last_lines.ts";
 import { LogEntries } from "../../logs/log_entries.ts";
@@ -16,17 +16,17 @@ import { readPayload, target } from "./payload.ts";
 export const MAX_LINES = 10_000;
 
 /** How many lines a client may ask for; 0 is all that fits. */
-export const lineCount = z.int().min(0).max(MAX_LINES).default(50);
+export const lineCount = z._default(z.int().check(z.minimum(0), z.maximum(MAX_LINES)), 50);
 
 const logsPayload = z.strictObject({
   target,
   lines: lineCount,
-  stderr: z.boolean().default(false),
-  since: z.string().optional(),
-  until: z.string().optional(),
-  grep: z.string().optional(),
-  invert: z.boolean().optional(),
-  timestamps: z.boolean().default(false),
+  stderr: z._default(z.boolean(), false),
+  since: z.optional(z.string()),
+  until: z.optional(z.string()),
+  grep: z.optional(z.string()),
+  invert: z.optional(z.boolean()),
+  timestamps: z._default(z.boolean(), false),
 });
 
 /** Most characters of an answer. */

@@ -1,6 +1,6 @@
 /** `reconfigure`: other keys for a process, and a reload only where they ask for it. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import { reconfigure as change, type Reconfigured } from "../../manager/reconfigure.ts";
 import { refuseMasks } from "../../model/masks.ts";
 import type { ReconfigureResult } from "../../protocol/actions.ts";
@@ -11,10 +11,10 @@ import { readPayload, target } from "./payload.ts";
 const reconfigurePayload = z.strictObject({
   target,
   config: z.record(z.string(), z.unknown()),
-  replace: z.boolean().optional(),
-  batch_size: z.union([z.int(), z.string()]).optional(),
-  wait_ready: z.boolean().optional(),
-  rollback_on_failure: z.boolean().optional(),
+  replace: z.optional(z.boolean()),
+  batch_size: z.optional(z.union([z.int(), z.string()])),
+  wait_ready: z.optional(z.boolean()),
+  rollback_on_failure: z.optional(z.boolean()),
 });
 
 /** Changes it, and tells which keys differ and whether anything was replaced. */

@@ -1,6 +1,6 @@
 /** `rolling_reload`: the instances of a process, a batch at a time. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { RollingResultJson } from "../../protocol/actions.ts";
 import { lastWords } from "../../manager/last_words.ts";
 import { type ActionContext, results } from "./context.ts";
@@ -8,10 +8,10 @@ import { readPayload, target } from "./payload.ts";
 
 const rollingPayload = z.strictObject({
   target,
-  batch_size: z.union([z.int(), z.string()]).optional(),
-  wait_ready: z.boolean().optional(),
-  rollback_on_failure: z.boolean().optional(),
-  config: z.record(z.string(), z.unknown()).optional(),
+  batch_size: z.optional(z.union([z.int(), z.string()])),
+  wait_ready: z.optional(z.boolean()),
+  rollback_on_failure: z.optional(z.boolean()),
+  config: z.optional(z.record(z.string(), z.unknown())),
 });
 
 /** Reloads batch by batch, with another configuration where one is given. */

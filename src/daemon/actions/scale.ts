@@ -1,6 +1,6 @@
 /** `scale`: how many instances of a process there are. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { BulkResult } from "../../protocol/actions.ts";
 import { type ActionContext, bulkResult } from "./context.ts";
 import { readPayload, target } from "./payload.ts";

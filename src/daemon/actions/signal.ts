@@ -1,6 +1,6 @@
 /** `signal`: sends a signal to the apps themselves. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import { parseSignal } from "../../model/signal.ts";
 import type { BulkResult } from "../../protocol/actions.ts";
 import { type ActionContext, bulkResult } from "./context.ts";

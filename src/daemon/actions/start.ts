@@ -1,6 +1,6 @@
 /** `start`: a new process from its configuration, or existing ones by target. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Outcome } from "../../manager/bulk.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import type { StartResult } from "../../protocol/actions.ts";
@@ -8,7 +8,7 @@ import { processJson } from "../../protocol/process_json.ts";
 import { type ActionContext, results } from "./context.ts";
 import { readPayload, readTarget } from "./payload.ts";
 
-const configPayload = z.looseObject({ wait: z.boolean().optional() });
+const configPayload = z.looseObject({ wait: z.optional(z.boolean()) });
 
 /** Starts, and answers the (first) process and how each went. */
 export async function start(context: ActionContext, payload: unknown): Promise<StartResult> {

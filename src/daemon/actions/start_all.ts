@@ -1,6 +1,6 @@
 /** `start_all`: everything that a configuration file holds, or part of it. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Outcome } from "../../manager/bulk.ts";
 import type { StartAllResult } from "../../protocol/actions.ts";
 import type { ConfigRequest } from "../config_files.ts";
@@ -10,7 +10,7 @@ import { readPayload } from "./payload.ts";
 
 const startAllPayload = z.strictObject({
   ...common,
-  config: z.union([words, z.record(z.string(), z.unknown())]).optional(),
+  config: z.optional(z.union([words, z.record(z.string(), z.unknown())])),
 });
 
 /** Starts what is not up, and gives what is up its configuration. Nothing when any of it is wrong. */

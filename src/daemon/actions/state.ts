@@ -1,11 +1,11 @@
 /** `save` and `resurrect`: the list of processes on the disk. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { ActionMap, ResurrectJson } from "../../protocol/actions.ts";
 import type { ActionContext } from "./context.ts";
 import { readPayload } from "./payload.ts";
 
-const savePayload = z.strictObject({ allow_empty: z.boolean().optional() }).optional();
+const savePayload = z.optional(z.strictObject({ allow_empty: z.optional(z.boolean()) }));
 
 /** Saves the list. */
 export async function save(

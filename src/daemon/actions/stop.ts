@@ -1,16 +1,16 @@
 /** `stop`: ends processes and all they started. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { BulkResult } from "../../protocol/actions.ts";
 import { type ActionContext, bulkResult } from "./context.ts";
 import { duration, readPayload, target } from "./payload.ts";
 
 const stopPayload = z.strictObject({
   target,
-  force: z.boolean().optional(),
-  timeout: duration.optional(),
-  parallel: z.boolean().optional(),
-  graceful: z.boolean().optional(),
+  force: z.optional(z.boolean()),
+  timeout: z.optional(duration),
+  parallel: z.optional(z.boolean()),
+  graceful: z.optional(z.boolean()),
 });
 
 /** Stops, the last process first. */

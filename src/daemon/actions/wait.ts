@@ -1,6 +1,6 @@
 /** `wait`: answers when processes have come to a point in their life. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import { parseDuration } from "../../model/duration.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { WAIT_POINTS } from "../../model/wait_point.ts";
@@ -10,8 +10,8 @@ import { duration, readPayload, target } from "./payload.ts";
 
 const waitPayload = z.strictObject({
   target,
-  for: z.enum(WAIT_POINTS).default("ready"),
-  timeout: duration.optional(),
+  for: z._default(z.enum(WAIT_POINTS), "ready"),
+  timeout: z.optional(duration),
 });
 
 /** Waits. Throws `timeout`, and `wrong_state` when a process is deleted meanwhile. */

@@ -1,6 +1,6 @@
 /** The verbs about the web surface: the listener, its tokens, and the machine's figures. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import { HostMeter } from "../../platform/host.ts";
 import { VERSION } from "../../protocol/actions.ts";
 import type { SystemMetricsJson, WebActionMap } from "../../protocol/web_actions.ts";
@@ -9,12 +9,12 @@ import { readPayload } from "./payload.ts";
 
 type Data<A extends keyof WebActionMap> = WebActionMap[A]["data"];
 
-const startPayload = z.strictObject({
-  listen: z.string().optional(),
-  allow_remote: z.boolean().optional(),
-  hosts: z.array(z.string().min(1)).max(100).optional(),
-  max_clients: z.int().min(1).max(10_000).optional(),
-}).optional();
+const startPayload = z.optional(z.strictObject({
+  listen: z.optional(z.string()),
+  allow_remote: z.optional(z.boolean()),
+  hosts: z.optional(z.array(z.string().check(z.minLength(1))).check(z.maxLength(100))),
+  max_clients: z.optional(z.int().check(z.minimum(1), z.maximum(10_000))),
+}));
 
 /** Listens on TCP. */
 export async function webStart(
@@ -42,7 +42,7 @@ export function webLink({ web, by }: ActionContext): Data<"web_link"> {
   return web.link(by);
 }
 
-const createPayload = z.strictObject({ name: z.string(), role: z.string().default("read") });
+const createPayload = z.strictObject({ name: z.string(), role: z._default(z.string(), "read") });
 
 /** Makes a named token. */
 export async function tokenCreate(

@@ -1,6 +1,6 @@
 /** The verbs about webhooks: how they go, and whether they would. */
 
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { WebhookActionMap } from "../../protocol/webhook_json.ts";
 import type { ActionContext } from "./context.ts";
 import { readPayload } from "./payload.ts";
@@ -12,7 +12,7 @@ export function webhookList({ webhooks }: ActionContext): Data<"webhook_list"> {
   return webhooks.status();
 }
 
-const testPayload = z.strictObject({ name: z.string().min(1).optional() });
+const testPayload = z.strictObject({ name: z.optional(z.string().check(z.minLength(1))) });
 
 /** One attempt to send a test to one webhook, or to all. */
 export async function webhookTest(
