@@ -117,6 +117,8 @@ interface KeyFacts {
   /** Name in memory, where it is not the key in camelCase with its unit. */
   readonly memory?: string;
   readonly flag?: KeyFlag;
+  /** In the dashboard's form; default: the key in words. */
+  readonly label?: string;
   /** Heading in the reference and in the dashboard's form. */
   readonly group?: string;
 }

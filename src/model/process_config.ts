@@ -10,7 +10,7 @@ export interface ProcessConfig {
   readonly entrypoint: string;
   /** Arguments. */
   readonly args: readonly string[];
-  /** Working directory. In a file the default is the folder of the file. */
+  /** Working directory, absolute. In a file the default is the folder of the file. */
   readonly cwd: string;
   /** What runs the script. */
   readonly runtime: RuntimeName;

@@ -53,6 +53,7 @@ export const PROCESS_KEYS: KeyTable = {
       type: "entrypoint",
       required: true,
       aliases: ["script", "binary"],
+      label: "Script or command",
       help: "Script or program, or a command found on PATH",
     },
     args: {
@@ -62,13 +63,15 @@ export const PROCESS_KEYS: KeyTable = {
       default: [],
       variables: true,
       masked: "in changes",
+      label: "Arguments",
       help: "Arguments",
     },
     cwd: {
       type: "path",
       absolute: true,
       required: true,
-      help: "Working directory",
+      label: "Folder",
+      help: "Working directory, absolute",
       note: "In a file the default is the folder of the file.",
       flag: { value: "DIR", help: "working directory (default: the current one)" },
     },
@@ -100,6 +103,7 @@ export const PROCESS_KEYS: KeyTable = {
       default: {},
       variables: true,
       masked: "always",
+      label: "Environment",
       help: "Environment variables, over the inherited ones",
       flag: {
         short: "e",
@@ -346,6 +350,7 @@ export const PROCESS_KEYS: KeyTable = {
     uid: {
       type: "either",
       of: [{ type: "text" }, { type: "int", min: 0 }],
+      label: "User",
       help: "User to run as: name or id",
       note: "It also holds for hooks, command checks and commands of secrets.",
       flag: { name: "user", aliases: ["uid"], value: "USER", help: "user to run as" },
@@ -353,6 +358,7 @@ export const PROCESS_KEYS: KeyTable = {
     gid: {
       type: "either",
       of: [{ type: "text" }, { type: "int", min: 0 }],
+      label: "Group",
       help: "Group to run as: name or id",
       note: "It also holds for hooks, command checks and commands of secrets.",
     },

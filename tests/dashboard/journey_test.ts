@@ -45,7 +45,7 @@ browserTest(
   async (dashboard) => {
     const { page, daemon } = dashboard;
     await dashboard.signIn();
-    await page.getByRole("link", { name: "Start something" }).click();
+    await page.getByRole("link", { name: "New process" }).click();
     await page.getByLabel("Name", { exact: true }).fill("bad name!");
     await page.getByLabel("Script or command").fill("/bin/sleep");
     await page.getByLabel("Folder").fill("/");

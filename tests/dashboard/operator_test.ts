@@ -96,7 +96,7 @@ browserTest("whoever is signed out goes on where they were", async (dashboard) =
   const origin = await dashboard.listen();
   await dashboard.signInAs("read", origin);
   await page.getByRole("heading", { name: "Nothing is running yet" }).waitFor();
-  assertEquals(await page.getByText("Start something").count(), 0);
+  assertEquals(await page.getByText("New process").count(), 0);
   await daemon.startScript("app", "exec sleep 1000");
   await dashboard.go("#/processes/app?tab=health");
   await page.getByText("Nothing checks its health").waitFor();

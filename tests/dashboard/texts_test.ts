@@ -29,8 +29,8 @@ Deno.test("splitWords() parts words as a shell does", () => {
 });
 
 Deno.test("readEnv() takes KEY=value lines and refuses others", () => {
-  assertEquals(readEnv("A=1\n\n# no\nB=x=y"), { A: "1", B: "x=y" });
-  assertThrows(() => readEnv("oops"), Error, "KEY=value");
+  assertEquals(readEnv("A=1\n\n# no\nB=x=y", "env"), { A: "1", B: "x=y" });
+  assertThrows(() => readEnv("oops", "env"), Error, "KEY=value");
 });
 
 Deno.test("levelOf() finds the level in words and in JSON", () => {

@@ -60,7 +60,7 @@ export function Empty(
 
 /** Where no process is known at all. */
 export function NothingYet() {
-  const action = { text: "Start something", href: "#/start" };
+  const action = { text: "New process", href: "#/start" };
   const may = mayAdminister.value;
   return (
     <Empty title="Nothing is running yet" {...(may ? { action } : {})}>

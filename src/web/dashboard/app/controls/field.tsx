@@ -10,9 +10,9 @@ interface FieldProps {
   readonly hint?: string;
   readonly error?: string | undefined;
   readonly required?: boolean;
-  readonly options?: readonly string[];
+  readonly options?: readonly string[] | undefined;
   /** Lines of a text area; a one-line field without it. */
-  readonly rows?: number;
+  readonly rows?: number | undefined;
   readonly placeholder?: string;
   /** Only digits are wanted: phones show the keys for them. */
   readonly numeric?: boolean;

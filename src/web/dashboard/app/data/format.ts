@@ -87,12 +87,12 @@ export function splitWords(line: string): string[] {
 }
 
 /** `KEY=value` lines as a map. Throws for a line that is none. */
-export function readEnv(text: string): Record<string, string> {
+export function readEnv(text: string, field: string): Record<string, string> {
   const lines = text.split("\n").map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("#"));
   return Object.fromEntries(lines.map((line) => {
     const at = line.indexOf("=");
-    if (at < 1) throw new Error(`Invalid "env": ${JSON.stringify(line)} is not KEY=value`);
+    if (at < 1) throw new Error(`Invalid "${field}": ${JSON.stringify(line)} is not KEY=value`);
     return [line.slice(0, at), line.slice(at + 1)];
   }));
 }

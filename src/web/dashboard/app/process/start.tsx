@@ -1,6 +1,7 @@
-/** Makes a new process. */
+/** The form of a new process. */
 
-import { type Signal, useSignal } from "@preact/signals";
+import { type Signal, signal, useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { ask, messageOf } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { toast } from "../shell/notices.ts";
@@ -9,66 +10,56 @@ import { mayAdminister } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { Button, Empty } from "../controls/controls.tsx";
 import { Field } from "../controls/field.tsx";
-import { readEnv, readObject, splitWords } from "../data/format.ts";
+import { configOf, fieldIn, formGroups, type FormKey, hintOf, optionsOf } from "./key_form.ts";
 
-const RUNTIMES = ["auto", "deno", "node", "bun", "python", "ruby", "php", "go"];
-const POLICIES = ["on-failure", "always", "never"];
+const GROUPS = formGroups();
+const KEYS = [...GROUPS.values()].flat();
+const PATHS = KEYS.map(({ path }) => path);
 
-const BLANK = {
-  name: "",
-  entrypoint: "",
-  args: "",
-  cwd: "",
-  runtime: "auto",
-  restart_policy: "on-failure",
-  instances: "1",
-  namespace: "",
-  tags: "",
-  env: "",
-  more: "",
-};
+type Values = ReadonlyMap<FormKey, Signal<string>>;
 
-type Fields = { readonly [K in keyof typeof BLANK]: Signal<string> };
-
-/** The screen. */
+/** The page. */
 export function Start() {
-  const fields = Object.fromEntries(
-    // The number of fields never changes, so that hooks keep their order.
-    Object.entries(BLANK).map(([key, text]) => [key, useSignal(text)]),
-  ) as Fields;
+  const values: Values = useMemo(() => new Map(KEYS.map((key) => [key, signal("")])), []);
   const error = useSignal("");
   const busy = useSignal(false);
   if (!mayAdminister.value) {
-    return <Empty title="Not allowed">It takes the role admin to start something new.</Empty>;
+    return <Empty title="Not allowed">Starting a new process needs the role admin.</Empty>;
   }
   const submit = async (event: Event) => {
     event.preventDefault();
     busy.value = true;
     error.value = "";
     try {
-      const made = await ask<ProcessJson>("/processes", { method: "POST", body: configOf(fields) });
+      const body = configOf([...values].map(([key, { value }]) => [key, value]));
+      const made = await ask<ProcessJson>("/processes", { method: "POST", body });
       refreshSoon();
       toast("done", `Started ${made.name}`);
       go(["processes", made.name]);
     } catch (reason) {
       error.value = messageOf(reason);
-      const name = fieldIn(error.value);
-      document.getElementById(`field-${name}`)?.focus();
+      document.getElementById(`field-${fieldIn(error.value, PATHS)}`)?.focus();
     } finally {
       busy.value = false;
     }
   };
+  const wrong = fieldIn(error.value, PATHS);
   return (
     <>
       <nav class="trail small" aria-label="Trail">
         <a href={linkTo(["processes"])}>Processes</a> <span aria-hidden="true">/</span>
       </nav>
-      <h1>Start something new</h1>
+      <h1>New process</h1>
       <form class="panel start-form" onSubmit={submit}>
-        <FormFields fields={fields} error={error.value} />
-        {error.value && fieldIn(error.value) === undefined && (
-          <p class="bad" role="alert">{error}</p>
-        )}
+        {[...GROUPS].map(([name, keys], index) => (
+          <Group
+            key={name}
+            {...{ name, keys, values, wrong }}
+            error={error.value}
+            isOpen={index === 0}
+          />
+        ))}
+        {error.value && wrong === undefined && <p class="bad" role="alert">{error}</p>}
         <div class="row end">
           <a class="button" href={linkTo(["processes"])}>Cancel</a>
           <Button kind="primary" icon="start" submits disabled={busy.value}>
@@ -80,72 +71,36 @@ export function Start() {
   );
 }
 
-function FormFields({ fields, error }: { fields: Fields; error: string }) {
-  const common = (name: keyof Fields) => ({
-    name,
-    value: fields[name],
-    error: fieldIn(error) === name ? error : undefined,
-  });
+interface GroupProps {
+  readonly name: string;
+  readonly keys: readonly FormKey[];
+  readonly values: Values;
+  readonly wrong: string | undefined;
+  readonly error: string;
+  readonly isOpen: boolean;
+}
+
+/** The fields of one heading; closed until they are needed. */
+function Group({ name, keys, values, wrong, error, isOpen }: GroupProps) {
+  const fields = keys.map((key) => (
+    <Field
+      key={key.path}
+      name={key.path}
+      label={key.label}
+      value={values.get(key)!}
+      required={key.row.required === true && !key.path.includes(".")}
+      hint={hintOf(key.row)}
+      error={wrong === key.path ? error : undefined}
+      options={optionsOf(key.row)}
+      rows={key.row.type === "map" ? 3 : undefined}
+      numeric={key.row.type === "int"}
+    />
+  ));
+  if (isOpen) return <div class="form-grid">{fields}</div>;
   return (
-    <>
-      <div class="form-grid">
-        <Field {...common("name")} label="Name" required hint="Letters, digits, . _ -" />
-        <Field
-          {...common("entrypoint")}
-          label="Script or command"
-          required
-          hint="server.ts, app.py, /usr/bin/redis-server"
-        />
-        <Field {...common("cwd")} label="Folder" required hint="Absolute: /srv/app" />
-        <Field
-          {...common("args")}
-          label="Arguments"
-          hint="As in a shell; quotes keep words together"
-        />
-        <Field {...common("runtime")} label="Runtime" options={RUNTIMES} />
-        <Field {...common("restart_policy")} label="Restart" options={POLICIES} />
-        <Field {...common("instances")} label="Instances" numeric />
-        <Field {...common("namespace")} label="Namespace" />
-        <Field {...common("tags")} label="Tags" hint="Parted by blanks" />
-      </div>
-      <Field {...common("env")} label="Environment" rows={3} hint="KEY=value, one a line" />
-      <details>
-        <summary>More keys</summary>
-        <Field
-          {...common("more")}
-          label="As JSON"
-          rows={6}
-          hint='Any key of the configuration: {"max_memory": "512MB", "health_check": {…}}'
-        />
-      </details>
-    </>
+    <details open={keys.some(({ path }) => path === wrong)}>
+      <summary>{name}</summary>
+      <div class="form-grid">{fields}</div>
+    </details>
   );
-}
-
-/** The configuration that the fields describe. Throws for one that cannot be read. */
-function configOf(fields: Fields): Record<string, unknown> {
-  const text = Object.fromEntries(
-    Object.entries(fields).map(([key, { value }]) => [key, value.trim()]),
-  ) as Record<keyof Fields, string>;
-  const { more, args, tags, env, instances, namespace, ...plain } = text;
-  return {
-    ...plain,
-    ...(args === "" ? {} : { args: splitWords(args) }),
-    ...(tags === "" ? {} : { tags: splitWords(tags) }),
-    ...(namespace === "" ? {} : { namespace }),
-    ...(instances === "" || instances === "1" ? {} : { instances: Number(instances) }),
-    ...(env === "" ? {} : { env: readEnv(env) }),
-    ...(more === "" ? {} : readObject("more", more)),
-  };
-}
-
-/** The field that a refusal is about. */
-function fieldIn(message: string): keyof Fields | undefined {
-  const name = /^Invalid "([a-z_]+)/.exec(message)?.[1] ??
-    (/entrypoint /.test(message)
-      ? "entrypoint"
-      : /\balready\b|\bname\b.* taken/i.test(message)
-      ? "name"
-      : "");
-  return Object.hasOwn(BLANK, name) ? name as keyof Fields : undefined;
 }

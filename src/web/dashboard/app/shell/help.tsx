@@ -15,7 +15,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]
     ["g h", "Host"],
     ["g e", "Events"],
     ["g a", "Apply a configuration"],
-    ["n", "Start something new"],
+    ["n", "New process"],
     ["t", "Light or dark"],
     ["?", "This list"],
   ]],

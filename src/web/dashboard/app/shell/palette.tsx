@@ -84,7 +84,7 @@ function found(text: string): Goal[] {
     ...SCREENS,
     ...(mayAdminister.value
       ? [
-        { text: "Start something new", kind: "action", path: ["start"] },
+        { text: "New process", kind: "action", path: ["start"] },
         { text: "Apply a configuration", kind: "action", path: ["apply"] },
       ]
       : []),

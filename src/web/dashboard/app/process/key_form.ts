@@ -1,0 +1,101 @@
+/** The fields of a configuration, from the key table, and the configuration from their texts. */
+
+import type { Key, KeyTable, ObjectType, ValueType } from "../../../../model/key_table.ts";
+import { PROCESS_KEYS } from "../../../../model/process_keys.ts";
+import { readEnv, readObject, splitWords } from "../data/format.ts";
+
+/** One field. */
+export interface FormKey {
+  /** `restart_delay`, `health_check.url`. */
+  readonly path: string;
+  readonly row: Key;
+  readonly label: string;
+}
+
+/** The fields by heading. An object's keys have a field each. */
+export function formGroups(): ReadonlyMap<string, readonly FormKey[]> {
+  const entries = Object.entries(PROCESS_KEYS);
+  const groups = Map.groupBy(entries, ([, { group }]) => group!);
+  return new Map([...groups].map(([group, rows]) => [
+    group,
+    rows.flatMap(([key, row]) => row.type === "object" ? fieldsOf(row.keys, key) : field(key, row)),
+  ]));
+}
+
+function fieldsOf(keys: KeyTable, prefix: string): FormKey[] {
+  return Object.entries(keys).map(([key, row]) => field(`${prefix}.${key}`, row));
+}
+
+function field(path: string, row: Key): FormKey {
+  const words = path.replaceAll("_", " ").replace(".", ": ");
+  return { path, row, label: row.label ?? words[0]!.toUpperCase() + words.slice(1) };
+}
+
+/** What a field says beside its label. */
+export function hintOf(row: Key): string {
+  const usual = row.default;
+  const shown = typeof usual === "object" || usual === undefined ? "" : ` (default: ${usual})`;
+  return [row.help + shown, FORMS[row.type]].filter(Boolean).join(". ");
+}
+
+const FORMS: Readonly<Record<string, string>> = {
+  list: "Words as in a shell",
+  map: "KEY=value, one per line",
+};
+
+/** The words that a field offers; the empty one is the default. */
+export function optionsOf(row: Key): readonly string[] | undefined {
+  if (row.type === "boolean") return ["", "true", "false"];
+  return row.type === "choice" ? ["", ...row.choices] : undefined;
+}
+
+/** The configuration that the fields describe; empty ones are left out. Throws if one cannot be read. */
+export function configOf(texts: Iterable<readonly [FormKey, string]>): Record<string, unknown> {
+  const config: Record<string, unknown> = {};
+  for (const [{ path, row }, text] of texts) {
+    if (text.trim() === "") continue;
+    const value = valueOf(path, row, text.trim());
+    const [key, inner] = path.split(".") as [string, string?];
+    config[key] = inner === undefined ? value : { ...config[key] as object, [inner]: value };
+  }
+  return config;
+}
+
+function valueOf(path: string, type: ValueType, text: string): unknown {
+  switch (type.type) {
+    case "int":
+    case "number":
+      return Number.isNaN(Number(text)) ? text : Number(text);
+    case "boolean":
+      return text === "true";
+    case "list":
+      return splitWords(text).map((word) => valueOf(path, type.of, word));
+    case "either":
+      return eitherOf(path, type.of, text);
+    case "map":
+      if (type.of.type === "object") return readObject(path, text);
+      if (type.listMeans !== undefined && !text.includes("=")) return splitWords(text);
+      return readEnv(text, path);
+    case "object":
+      return (type as ObjectType).short === undefined ? readObject(path, text) : text;
+    default:
+      return text;
+  }
+}
+
+function eitherOf(path: string, types: readonly ValueType[], text: string): unknown {
+  const of = (name: ValueType["type"]) => types.find(({ type }) => type === name);
+  if (of("boolean") && (text === "true" || text === "false")) return text === "true";
+  if (of("int") && /^\d+$/.test(text)) return Number(text);
+  const list = of("list");
+  return list === undefined ? text : valueOf(path, list, text);
+}
+
+/** The field that a refusal is about. */
+export function fieldIn(message: string, paths: readonly string[]): string | undefined {
+  const [, named] = /^(?:Invalid|Missing) "([a-z_.]+)/.exec(message) ?? [];
+  const found = paths.findLast((path) => named === path || named?.startsWith(`${path}.`));
+  if (found !== undefined) return found;
+  if (/entrypoint /.test(message)) return "entrypoint";
+  return /\balready\b|\bname\b.* taken/i.test(message) ? "name" : undefined;
+}
