@@ -47,9 +47,32 @@ export { ProcsupError } from "./model/errors.ts";
 export type { ErrorCode } from "./model/errors.ts";
 export type { Health } from "./model/health.ts";
 export type { ChangeType, ProcessChange } from "./model/process_change.ts";
-export type { ConfigInput, ConfigInputKey, ConfigInputValue, ConfigShorthand, ProcessConfigInput, ProcessDefaults } from "./model/config_input.ts";
-export type { ProcessConfig, RestartPolicy, RuntimeName, SecretSource } from "./model/process_config.ts";
-export type { CronConfig, CronRestartConfig, DependencyCondition, HealthCheckConfig, HookConfig, HookName, HooksConfig, LimitsConfig, LogConfig, WatchConfig } from "./model/process_config.ts";
+export type {
+  ConfigInput,
+  ConfigInputKey,
+  ConfigInputValue,
+  ConfigShorthand,
+  ProcessConfigInput,
+  ProcessDefaults,
+} from "./model/config_input.ts";
+export type {
+  ProcessConfig,
+  RestartPolicy,
+  RuntimeName,
+  SecretSource,
+} from "./model/process_config.ts";
+export type {
+  CronConfig,
+  CronRestartConfig,
+  DependencyCondition,
+  HealthCheckConfig,
+  HookConfig,
+  HookName,
+  HooksConfig,
+  LimitsConfig,
+  LogConfig,
+  WatchConfig,
+} from "./model/process_config.ts";
 export type { Exit, ProcessInfo, ProcessState, Usage } from "./model/process_info.ts";
 export type { SignalName } from "./model/signal.ts";
 export { type FailedStart, StartFailedError } from "./model/start_failed.ts";

@@ -69,7 +69,9 @@ function prepared(
       ? filledText(inner, [...path, key], layer, context)
       : prepared(inner, of, false, [...path, key], preparing);
   if (Array.isArray(value)) {
-    const list = type.type === "object" ? type.short?.find(({ of }) => of.type === "list")?.of : type;
+    const list = type.type === "object"
+      ? type.short?.find(({ of }) => of.type === "list")?.of
+      : type;
     return list?.type === "list" ? value.map((item, index) => each(item, list.of, index)) : value;
   }
   if (isMap(value)) {

@@ -144,7 +144,9 @@ function mapSchema({ of, variableNames, listMeans }: MapType): Schema {
     if (!variableNames) return;
     const wrong = Object.keys(context.value).find((key) => !new RegExp(VARIABLE_NAME).test(key));
     if (wrong === undefined) return;
-    const message = `${JSON.stringify(wrong)} is not a variable name: it is empty, or contains a blank or "="`;
+    const message = `${
+      JSON.stringify(wrong)
+    } is not a variable name: it is empty, or contains a blank or "="`;
     context.issues.push({ code: "custom", input: wrong, message });
   });
   const prepare = z.transform((value, context) => {
@@ -217,7 +219,6 @@ function isKeyed(value: unknown): value is Keyed & object {
 }
 
 function isOf(value: unknown, { type }: ValueType): boolean {
-  return type === "list"
-    ? Array.isArray(value)
-    : typeof value === (type === "text" ? "string" : type);
+  if (type === "list") return Array.isArray(value);
+  return type === "boolean" ? typeof value === "boolean" : typeof value === "string";
 }

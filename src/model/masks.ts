@@ -32,7 +32,10 @@ export function refuseMasks(wire: Keyed): void {
       : [[key, value]];
     const [field] = values.find(([, inner]) => inner === MASK) ?? [];
     if (field === undefined) continue;
-    throw new ProcsupError("invalid_config", `Invalid "${field}": "${MASK}" is a mask, not a value`);
+    throw new ProcsupError(
+      "invalid_config",
+      `Invalid "${field}": "${MASK}" is a mask, not a value`,
+    );
   }
 }
 

@@ -344,7 +344,12 @@ export const PROCESS_KEYS: KeyTable = {
     },
   }),
   ...group("Hooks", {
-    hooks: { ...HOOKS, default: {}, live: true, help: "Shell commands at points of its life, run as the app's user" },
+    hooks: {
+      ...HOOKS,
+      default: {},
+      live: true,
+      help: "Shell commands at points of its life, run as the app's user",
+    },
   }),
   ...group("User and limits", {
     uid: {

@@ -82,15 +82,21 @@ const schedule = z.object({
 const attempt = z.object({
   at: time,
   ok: z.boolean(),
-  status: z.nullable(z.int()).check(z.meta({ description: "Of HTTP; null when there was no answer" })),
+  status: z.nullable(z.int()).check(
+    z.meta({ description: "Of HTTP; null when there was no answer" }),
+  ),
   error: z.string(),
 });
 
 const webhook = z.object({
   name: z.string(),
-  url: z.string().check(z.meta({ description: "What of it is no secret: https://hooks.example.com/…" })),
+  url: z.string().check(
+    z.meta({ description: "What of it is no secret: https://hooks.example.com/…" }),
+  ),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
-  only: z.array(z.string()).check(z.meta({ description: "Targets, of which a process matches one" })),
+  only: z.array(z.string()).check(
+    z.meta({ description: "Targets, of which a process matches one" }),
+  ),
   signed: z.boolean(),
   queued: z.int(),
   delivered: z.int(),

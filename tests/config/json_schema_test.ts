@@ -1,6 +1,6 @@
 /** The JSON Schema of configuration files, under a validator that editors use. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { configFileSchema } from "../../src/config/json_schema.ts";
 import { mistakes } from "./files.ts";

@@ -4,7 +4,10 @@ import * as z from "zod/mini";
 import type { ConfigRequest } from "../config_files.ts";
 
 /** One word or several. */
-export const words = z.union([z.string().check(z.minLength(1)), z.array(z.string().check(z.minLength(1)))]);
+export const words = z.union([
+  z.string().check(z.minLength(1)),
+  z.array(z.string().check(z.minLength(1))),
+]);
 
 /** Fields of both verbs. */
 export const common = {

@@ -10,7 +10,9 @@ import { readPayload } from "./payload.ts";
 const reloadPayload = z.strictObject({
   ...common,
   config_path: z.optional(words),
-  content: z.optional(z.strictObject({ file: z.string().check(z.startsWith("/")), text: z.string() })),
+  content: z.optional(
+    z.strictObject({ file: z.string().check(z.startsWith("/")), text: z.string() }),
+  ),
   dry_run: z.optional(z.boolean()),
   prune: z.optional(z.boolean()),
 });

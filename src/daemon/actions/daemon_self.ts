@@ -28,7 +28,9 @@ export function token({ token, web }: ActionContext, payload: unknown): { token:
   return { token: fresh };
 }
 
-const releasePayload = z.optional(z.strictObject({ upgrade_to: z.optional(z.string().check(z.maxLength(100))) }));
+const releasePayload = z.optional(
+  z.strictObject({ upgrade_to: z.optional(z.string().check(z.maxLength(100))) }),
+);
 
 /** Ends the daemon and leaves every process running, for its successor. */
 export function release(
