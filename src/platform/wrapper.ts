@@ -45,14 +45,15 @@ export const NOT_STARTED = -1;
 const POWER_SIGNAL = isLinux ? " PWR" : "";
 
 /** Carries what the app writes from a pipe to its log, until every writer has closed the pipe. */
-const carry = (pipe: string, log: string) =>
-  `(exec <"$1/$PROCSUP_ID.${pipe}" >>"${log}"; unset PROCSUP_ID; PATH=/usr/bin:/bin; exec ${
+const carry = (log: string) =>
+  `(exec <"${log}.$PROCSUP_ID" >>"${log}"; unset PROCSUP_ID; PATH=/usr/bin:/bin; exec ${
     isLinux ? "setsid " : ""
   }cat) &`;
 
-const PIPES = `command -p mkfifo -m 622 "$1/$PROCSUP_ID.out" "$1/$PROCSUP_ID.err" || exit 126
-${carry("out", "$2")}
-${carry("err", "$3")}`;
+/** Not among the run files: the watch on their folder opens each new file, and would count as a reader. */
+const PIPES = `command -p mkfifo -m 622 "$2.$PROCSUP_ID" "$3.$PROCSUP_ID" || exit 126
+${carry("$2")}
+${carry("$3")}`;
 
 const text = (prepare: string, open: string, drain: string) => `
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM 16 TSTP TTIN TTOU XCPU XFSZ VTALRM PROF 29 SYS${POWER_SIGNAL}
@@ -72,7 +73,7 @@ export const WRAPPER: string = text("", '>>"$2" 2>>"$3"', "");
 export const PIPED_WRAPPER: string = text(
   PIPES,
   // Both are open at both ends by then.
-  '>"$1/$PROCSUP_ID.out" 2>"$1/$PROCSUP_ID.err"; command -p rm "$1/$PROCSUP_ID.out" "$1/$PROCSUP_ID.err"',
+  '>"$2.$PROCSUP_ID" 2>"$3.$PROCSUP_ID"; command -p rm "$2.$PROCSUP_ID" "$3.$PROCSUP_ID"',
   "wait",
 );
 

@@ -29,7 +29,7 @@ for (const uid of [undefined, 65534]) {
     await waitFor(async () => (await daemon.status("app")).exit_code === 3);
     assertEquals(lines(daemon, "stdout"), expected(["out", "both", "again"]));
     assertEquals(lines(daemon, "stderr"), expected(["err", "both"]));
-    const left = [...Deno.readDirSync(`${daemon.home}/run`)].filter(({ isFile }) => !isFile);
+    const left = [...Deno.readDirSync(`${daemon.home}/apps/app`)].filter(({ isFile }) => !isFile);
     assertEquals(left, []);
   });
 }
