@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { type Attack, Broken, Lacking, Scene } from "./attack/scene.ts";
 import { browser } from "./attack/browser.ts";
 import { files } from "./attack/files.ts";
+import { fuzz } from "./attack/fuzz.ts";
 import { installation } from "./attack/installation.ts";
 import { network } from "./attack/network.ts";
 import { privileges } from "./attack/privileges.ts";
@@ -22,14 +23,14 @@ import { search } from "./attack/search.ts";
 
 const ATTACKS: Readonly<Record<string, Attack>> = {
   ...{ ...roles, ...privileges, ...files, ...processes, ...search },
-  ...{ ...browser, ...network, ...installation },
+  ...{ ...browser, ...network, ...installation, ...fuzz },
 };
 
 const SELF = new URL(import.meta.url).pathname;
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 const NEEDED = ["unshare", "setpriv", "mount", "ip", "perl"];
 /** How long one attack may take; a daemon that hangs ends with it. */
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 120_000 + 100 * Number(Deno.env.get("ATTACK_COUNT") ?? 0);
 
 interface Verdict {
   readonly verdict: "held" | "BROKEN" | "failed" | "skipped";

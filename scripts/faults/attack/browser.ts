@@ -87,10 +87,14 @@ export const browser: Readonly<Record<string, Attack>> = {
     const { url } = await scene.daemon.client.call("web_link");
     const code = /code=([0-9a-f]+)/.exec(url)![1];
     const signInBy = (code: unknown) => scene.ask("", "POST", "/api/v1/session", { code });
-    holds((await signInBy(code)).status === 201, "the link does not work once");
+    const first = await signInBy(code);
+    if (first.status >= 300) throw new Error(`the link does not work once: ${first.status}`);
     const statuses = new Set<number>();
     for (let i = 0; i < 30; i++) statuses.add((await signInBy(i === 0 ? code : `${i}`)).status);
-    holds(!statuses.has(201) && statuses.has(429), `gives ${[...statuses].join(", ")}`);
+    holds(
+      ![200, 201].some((one) => statuses.has(one)) && statuses.has(429),
+      `gives ${[...statuses].join(", ")}`,
+    );
     const { status } = await scene.ask(scene.web.token, "GET", PROCESSES);
     holds(status === 200, `the owner's token gives ${status} meanwhile`);
     return "once; guesses end in 429, the owner is let in";

@@ -1,6 +1,5 @@
 /** What gets into an installation from outside, or from a folder that others may change. */
 
-import { join } from "../../../scripts/compile/portable.ts";
 import { lstatIfAny } from "../../../src/platform/stat.ts";
 import { type Attack, BOB, brief, holds, Lacking, run, type Scene, within } from "./scene.ts";
 
@@ -61,10 +60,8 @@ async function portable(scene: Scene): Promise<(env: Record<string, string>) => 
   }
   const args = ["-czf", "../payload", "--mtime=@0", ".mark", "deno", "portable_entry.js"];
   await run("tar", { args, cwd: `${path}/files` });
-  const { join: joinThere } = scene.sources === Deno.cwd()
-    ? { join }
-    : await import(`${scene.sources}/scripts/compile/portable.ts`);
-  await joinThere(`${path}/payload`, `${path}/portable`, { FILES: "2", UNPACK: "gzip -dc" });
+  const { join } = await import(`${scene.sources}/scripts/compile/portable.ts`);
+  await join(`${path}/payload`, `${path}/portable`, { FILES: "2", UNPACK: "gzip -dc" });
   return async (env: Record<string, string>) => {
     const options = { clearEnv: true, env: { PATH, HOME: `${path}/none`, ...env } };
     return (await within(20_000, "the executable", run(`${path}/portable`, options))).text;

@@ -3,10 +3,10 @@
 import * as z from "zod/mini";
 import type { ConfigRequest } from "../config_files.ts";
 
-/** One word or several. */
+/** One word or several; an empty list is a mistake, not all or none. */
 export const words = z.union([
   z.string().check(z.minLength(1)),
-  z.array(z.string().check(z.minLength(1))),
+  z.array(z.string().check(z.minLength(1))).check(z.minLength(1)),
 ]);
 
 /** Fields of both verbs. */

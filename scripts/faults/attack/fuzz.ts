@@ -1,0 +1,188 @@
+/**
+ * REST, MCP and the Unix socket, asked for what their own schemas allow, and for what they nearly
+ * allow. Nothing may end in a status of 500, hang, end the daemon, or touch an app that is not named.
+ * `--seed N` replays a run, `--count N` makes it longer.
+ */
+
+import { ACTION_NAMES } from "../../../src/daemon/actions/mod.ts";
+import { unixRequest } from "../../../src/protocol/unix_http.ts";
+import { Random } from "../chaos/random.ts";
+import { RandomValues, type Schema } from "./random_values.ts";
+import { type Attack, brief, holds, type Scene } from "./scene.ts";
+
+const COUNT = Number(Deno.env.get("ATTACK_COUNT") ?? 400);
+const SEED = Number(Deno.env.get("ATTACK_SEED") ?? Math.floor(Math.random() * 1e9));
+/** How many are asked at once, and how long one may take. */
+const [AT_ONCE, LIMIT_MS] = [4, 20_000];
+/** What ends the daemon or its listener, or waits for ever, as it should. */
+const LEFT_OUT = new Set(["shutdown", "release", "web_stop", "web_start", "token"]);
+
+/** A connection for each request: one that is kept may be closed in the moment it is used again. */
+const client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+
+/** What came of one request. */
+interface Answer {
+  readonly status: number | string;
+  readonly text: string;
+}
+
+type Ask = (values: RandomValues) => { readonly what: string; readonly answer: Promise<Answer> };
+
+/** Asks `COUNT` times. Returns the counts by status. */
+async function fuzzed(scene: Scene, ask: Ask): Promise<string> {
+  for (const name of ["fuzz0", "fuzz1", "fuzz2"]) {
+    await scene.daemon.startScript(name, "echo up; exec sleep 1000");
+  }
+  const [pid, daemon, before] = [await scene.appPid(), scene.daemon.pid, scene.memory()];
+  const counts = new Map<number | string, number>();
+  let asked = 0;
+  const worker = async () => {
+    while (asked < COUNT) {
+      // Each has a seed of its own, whatever the others do meanwhile.
+      const { what, answer } = ask(
+        new RandomValues(new Random(Math.imul(SEED, 0x9e3779b1) + asked++)),
+      );
+      const { status, text } = await answer.catch((error) => ({
+        status: "error",
+        text: `${error} ${String(error.cause ?? "").slice(-160)}`,
+      }));
+      const shown = `seed ${SEED}: ${what.slice(0, 150)}: ${status} ${text.slice(0, 400)}`;
+      const isKnown = status !== 500 || /"code":"(start|stop)_failed"/.test(text);
+      holds(isKnown && !["error", 502, "internal"].includes(status), shown);
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await scene.daemon.client.call("ping");
+  holds(
+    scene.daemon.pid === daemon && await scene.appPid() === pid,
+    `seed ${SEED}: app was touched`,
+  );
+  const grown = scene.memory() - before;
+  holds(grown < 200, `seed ${SEED}: memory +${grown} MiB`);
+  const sorted = [...counts].sort(([a], [b]) => String(a) < String(b) ? -1 : 1);
+  const shown = sorted.map(([status, count]) => `${count} × ${status}`).join(", ");
+  return `seed ${SEED}, ${COUNT} requests: ${shown}; memory +${grown} MiB`;
+}
+
+/** A request over the web, its answer read for as long as a stream may take. */
+async function fetched(url: string, init: RequestInit): Promise<Answer> {
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const response = await fetch(url, { ...init, client, signal });
+  const isStream = /ndjson|event-stream/.test(response.headers.get("content-type") ?? "");
+  const text = isStream ? "" : await response.text();
+  if (isStream) await response.body?.cancel();
+  return { status: response.status, text };
+}
+
+async function document(scene: Scene): Promise<Schema> {
+  return (await scene.ask(scene.web.token, "GET", "/openapi.json")).body;
+}
+
+/** One request of the OpenAPI document. */
+function restRequest(scene: Scene, paths: Schema, values: RandomValues): ReturnType<Ask> {
+  const [path, methods] = values.random.pick(Object.entries<Schema>(paths));
+  const [method, operation] = values.random.pick(Object.entries<Schema>(methods));
+  const url = new URL(
+    scene.web.url + path.replace(/\{[^}]*\}/g, () => encodeURIComponent(values.target())),
+  );
+  for (const { name, in: place, schema } of operation.parameters ?? []) {
+    if (place !== "query" || values.random.chance(0.5)) continue;
+    const value = values.of(schema, name);
+    url.searchParams.set(name, typeof value === "string" ? value : JSON.stringify(value) ?? "");
+  }
+  // Without it, waiting for a point in an app's life may go on for ever.
+  if (path.endsWith("/wait")) url.searchParams.set("timeout", "50ms");
+  const schema = operation.requestBody?.content?.["application/json"]?.schema;
+  const body = schema === undefined ? undefined : values.text(schema, "body");
+  const headers = {
+    authorization: `Bearer ${scene.web.token}`,
+    "content-type": "application/json",
+  };
+  const init = { method: method.toUpperCase(), headers, ...(body === undefined ? {} : { body }) };
+  return {
+    what: `${init.method} ${url.pathname}${url.search} ${body?.slice(0, 300) ?? ""}`,
+    answer: fetched(url.href, init),
+  };
+}
+
+/** One call of a tool, or something near it. */
+function mcpRequest(scene: Scene, tools: readonly Schema[], values: RandomValues): ReturnType<Ask> {
+  const { name, inputSchema } = values.random.pick(tools);
+  const method = values.random.chance(0.8) ? "tools/call" : values.odd();
+  const message = {
+    ...{ jsonrpc: "2.0", id: 1, method },
+    params: { name, arguments: values.of(inputSchema, "arguments") },
+  };
+  const text = JSON.stringify(message) ?? "null";
+  const body = values.random.chance(0.1)
+    ? text.slice(0, values.random.whole(0, text.length))
+    : text;
+  const headers = {
+    ...{ authorization: `Bearer ${scene.web.token}`, "content-type": "application/json" },
+    accept: "application/json, text/event-stream",
+  };
+  const answered = async (): Promise<Answer> => {
+    const signal = AbortSignal.timeout(LIMIT_MS);
+    const response = await fetch(`${scene.web.url}/mcp`, {
+      method: "POST",
+      headers,
+      body,
+      client,
+      signal,
+    });
+    const text = await response.text();
+    const code = /"code\\?":\s*\\?"?(internal|-32603)/.exec(text)?.[1];
+    return {
+      status: code === undefined ? response.status : "internal",
+      text: code ? text.slice(-300) : text,
+    };
+  };
+  return { what: body.slice(0, 300), answer: answered() };
+}
+
+/** One envelope on the Unix socket. Its payloads are those of REST, and fields of other verbs. */
+function socketRequest(scene: Scene, schemas: Schema, values: RandomValues): ReturnType<Ask> {
+  const { random } = values;
+  const known = [...ACTION_NAMES].filter((name) => !LEFT_OUT.has(name));
+  const action = random.chance(0.95) ? random.pick(known) : values.odd();
+  const schema = action === "start" ? schemas.ProcessConfig : random.pick(Object.values(schemas));
+  const fields = { target: values.target(), name: values.target(), timeout: "50ms" };
+  const payload = random.chance(0.3)
+    ? values.odd()
+    : { ...(action === "start" ? {} : fields), ...values.of(schema, "payload") as object };
+  const body = JSON.stringify({ action, payload });
+  const answered = async (): Promise<Answer> => {
+    const { token } = scene.web;
+    const response = await unixRequest(`${scene.daemon.home}/procsup.sock`, {
+      ...{ method: "POST", path: "/ipc", body, token: () => token },
+      signal: AbortSignal.timeout(LIMIT_MS),
+    });
+    const text = await response.text();
+    JSON.parse(text);
+    return { status: response.status, text };
+  };
+  return { what: body.slice(0, 300), answer: answered() };
+}
+
+/** The fuzzers. */
+export const fuzz: Readonly<Record<string, Attack>> = {
+  async "fuzz: REST by its OpenAPI document"(scene) {
+    const { paths, components } = await document(scene);
+    const schemas = components.schemas;
+    return await fuzzed(scene, (values) => restRequest(scene, paths, values.with(schemas)));
+  },
+
+  async "fuzz: MCP by the schemas of its tools"(scene) {
+    const list = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+    const accept = { accept: "application/json, text/event-stream" };
+    const { text } = await scene.ask(scene.web.token, "POST", "/mcp", list, accept);
+    const { tools } = JSON.parse(text.slice(text.indexOf("{"))).result;
+    return await fuzzed(scene, (values) => mcpRequest(scene, tools, values));
+  },
+
+  async "fuzz: actions on the Unix socket"(scene) {
+    const { components: { schemas } } = await document(scene);
+    return await fuzzed(scene, (values) => socketRequest(scene, schemas, values.with(schemas)));
+  },
+};
