@@ -8,7 +8,7 @@ import { ACTION_NAMES } from "../../../src/daemon/actions/mod.ts";
 import { unixRequest } from "../../../src/protocol/unix_http.ts";
 import { Random } from "../chaos/random.ts";
 import { RandomValues, type Schema } from "./random_values.ts";
-import { type Attack, brief, holds, type Scene } from "./scene.ts";
+import { type Attack, holds, type Scene } from "./scene.ts";
 
 const COUNT = Number(Deno.env.get("ATTACK_COUNT") ?? 400);
 const SEED = Number(Deno.env.get("ATTACK_SEED") ?? Math.floor(Math.random() * 1e9));
