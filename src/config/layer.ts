@@ -7,7 +7,6 @@ import { isScript } from "../runtimes/detect_runtime.ts";
 import { extensionOf, isBareWord } from "../runtimes/entry.ts";
 import { isExecutable, lookAt, within } from "../runtimes/executable.ts";
 import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
-import { interpolate, type Lookup } from "./interpolate.ts";
 import { ConfigProblem } from "./problem.ts";
 
 /** Keys of one file for one process, or for all of them. */
@@ -134,4 +133,30 @@ export function normal(folder: string, path: string): string {
     else if (part !== "" && part !== ".") parts.push(part);
   }
   return `/${parts.join("/")}`;
+}
+
+const REFERENCE = /\$\$|\$\{([^}]*)\}/g;
+const INSIDE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
+
+/** Variables as they are looked up; `undefined` is not set. */
+export type Lookup = (name: string) => string | undefined;
+
+/**
+ * The text with its variables filled in. A default stands for a variable that is not set or empty;
+ * `$$` is a `$`. Throws an `Error` saying what is wrong, never a value.
+ */
+export function interpolate(text: string, lookup: Lookup): string {
+  return text.replace(REFERENCE, (whole, inside: string | undefined) => {
+    if (inside === undefined) return "$";
+    const [, name, fallback] = INSIDE.exec(inside) ?? [];
+    if (name === undefined) {
+      throw new Error(`${whole} is no variable: expected \${NAME} or \${NAME:-default}`);
+    }
+    const value = lookup(name);
+    if (fallback !== undefined) return value || fallback;
+    if (value === undefined) {
+      throw new Error(`the variable ${name} is not set: set it, or write \${${name}:-default}`);
+    }
+    return value;
+  });
 }

@@ -2,18 +2,18 @@
 
 import { ConfigFieldError, parseConfig } from "../model/config_schema.ts";
 import { didYouMean } from "../model/did_you_mean.ts";
+import { parseDotenv } from "../model/dotenv.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { startWaves } from "../model/start_order.ts";
-import { type Place, placeIn, valueAt } from "./document.ts";
+import { readForeignFile } from "../platform/foreign_file.ts";
+import { isMap, type Place, placeIn, valueAt } from "./document.ts";
 import { FileShape } from "./file_shape.ts";
-import { folderOf, type Layer, type LayerContext, preparedKeys } from "./layer.ts";
-import { mergeKeys } from "./merge.ts";
-import { type LoadedSettings, loadSettings } from "./load_settings.ts";
-import { loadCritical } from "./load_run.ts";
+import { folderOf, type Layer, type LayerContext, type Lookup, preparedKeys } from "./layer.ts";
+import { loadCritical, type LoadedSettings, loadSettings } from "./load_settings.ts";
 import { ConfigProblem, throwProblems } from "./problem.ts";
 import { type Note, readFiles } from "./read_files.ts";
-import { variablesOf } from "./variables.ts";
 
 /** What is loaded. */
 export interface LoadRequest {
@@ -189,4 +189,71 @@ function distinct(problems: readonly ProcsupError[]): ProcsupError[] {
       : `${place.file}:${place.line}:${place.column}`;
     return !seen.has(id) && seen.add(id);
   });
+}
+
+type Keys = Readonly<Record<string, unknown>>;
+
+/**
+ * `over` laid over `base`; a key that is null in it is left out. Maps, and objects without a shorter
+ * form, are merged entry by entry; any other value is replaced.
+ */
+export function mergeKeys(base: Keys, over: Keys): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, { aliases = [] }] of Object.entries(PROCESS_KEYS)) {
+    // Several names for one key: the newer one wins.
+    const names = [key, ...aliases];
+    if (aliases.length === 0 || names.every((name) => over[name] === undefined)) continue;
+    for (const name of names) delete merged[name];
+  }
+  for (const [key, value] of Object.entries(over)) {
+    if (value === null || value === undefined) continue;
+    const before = merged[key];
+    merged[key] = isMerged(key) && isMap(before) && isMap(value) ? { ...before, ...value } : value;
+  }
+  return merged;
+}
+
+function isMerged(key: string): boolean {
+  const row = PROCESS_KEYS[key];
+  return row?.type === "map" || (row?.type === "object" && row.short === undefined);
+}
+
+/** Where to look. */
+export interface VariableSources {
+  /** The environment, which comes first. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Folders whose `.env` is read when the environment has no such variable; the last comes first. */
+  readonly folders: readonly string[];
+}
+
+/** A lookup, and what it has found in the environment. */
+export interface Variables {
+  /** Throws when a `.env` that is needed cannot be read. */
+  readonly lookup: Lookup;
+  /** Those of the environment that were asked for. What a `.env` says can be read again. */
+  readonly used: Readonly<Record<string, string>>;
+}
+
+/** Looks up variables. No `.env` is touched before one is needed. */
+export function variablesOf({ env, folders }: VariableSources): Variables {
+  const used: Record<string, string> = {};
+  let fromFiles: Record<string, string> | undefined;
+  const lookup = (name: string) => {
+    if (Object.hasOwn(env, name)) return used[name] = env[name]!;
+    fromFiles ??= Object.assign({}, ...folders.map(dotenvIn));
+    return Object.hasOwn(fromFiles!, name) ? fromFiles![name] : undefined;
+  };
+  return { lookup, used };
+}
+
+function dotenvIn(folder: string): Record<string, string> {
+  const file = `${folder}/.env`;
+  try {
+    return parseDotenv(readForeignFile(file), file);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.IsADirectory) {
+      return {};
+    }
+    throw error;
+  }
 }

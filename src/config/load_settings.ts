@@ -1,10 +1,10 @@
 /** `web` and `webhooks` of configuration files: merged, filled in, checked. */
 
-import { ConfigFieldError } from "../model/config_schema.ts";
-import { messageOf } from "../model/errors.ts";
-import type { WebSettings } from "../model/listen_address.ts";
-import { parseWeb, parseWebhook } from "../model/config_schema.ts";
+import { ConfigFieldError, parseWeb, parseWebhook } from "../model/config_schema.ts";
+import { didYouMean } from "../model/did_you_mean.ts";
+import { messageOf, type ProcsupError } from "../model/errors.ts";
 import type { KeyTable } from "../model/key_table.ts";
+import type { WebSettings } from "../model/listen_address.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
 import type { Webhook } from "../model/webhook.ts";
 import { placeIn, valueAt } from "./document.ts";
@@ -70,4 +70,54 @@ function located(error: unknown, layers: readonly Layer[]): ConfigProblem {
   const place = placeIn(document, [...prefix, ...own], onKey ? "key" : "value");
   const what = messageOf(error).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
   return new ConfigProblem(document.file, what, place === undefined ? {} : { place });
+}
+
+/**
+ * The names under `run.critical` of the last part that has any: processes whose end for good is the end
+ * of all. What is wrong, and what is none of `names`, goes to `problems`.
+ */
+export function loadCritical(
+  parts: readonly FileParts[],
+  names: ReadonlySet<string>,
+  problems: ProcsupError[],
+): readonly string[] {
+  const layers = parts.flatMap(({ run }) => run ?? []);
+  for (const layer of layers) refuseOtherKeys(layer, problems);
+  const layer = layers.findLast(({ value }) => (value.critical ?? null) !== null);
+  if (layer === undefined) return [];
+  const { critical } = layer.value;
+  const list: readonly unknown[] = Array.isArray(critical) ? critical : [critical];
+  list.forEach((name, index) => {
+    if (names.has(name as string)) return;
+    const path = Array.isArray(critical) ? ["critical", index] : ["critical"];
+    problems.push(unknownName(layer, path, name, names));
+  });
+  return list as readonly string[];
+}
+
+function refuseOtherKeys(layer: Layer, problems: ProcsupError[]): void {
+  const { document, path, value } = layer;
+  for (const key of Object.keys(value)) {
+    if (key === "critical") continue;
+    const place = placeIn(document, [...path, key], "key");
+    const what = `unknown key "${[...path, key].join(".")}"`;
+    const advice = '"critical" is expected';
+    problems.push(new ConfigProblem(document.file, what, { advice, ...(place && { place }) }));
+  }
+}
+
+function unknownName(
+  { document, path }: Layer,
+  at: readonly (string | number)[],
+  name: unknown,
+  names: ReadonlySet<string>,
+): ConfigProblem {
+  const place = placeIn(document, [...path, ...at]);
+  const near = typeof name === "string" ? didYouMean(name, names) : undefined;
+  const what = `"run.critical" names ${JSON.stringify(name)}, which is not in the file`;
+  const advice = near === undefined ? undefined : `did you mean "${near}"?`;
+  return new ConfigProblem(document.file, what, {
+    ...(place && { place }),
+    ...(advice && { advice }),
+  });
 }

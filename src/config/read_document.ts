@@ -1,14 +1,13 @@
 /** Reads one configuration file of any format, and refuses what no configuration needs. */
 
 import { messageOf } from "../model/errors.ts";
+import type { Document, Node } from "../npm/yaml.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
-import { type ConfigDocument, isMap, type Path, placeIn, Places } from "./document.ts";
+import { type ConfigDocument, isMap, type Path, placeAt, placeIn, Places } from "./document.ts";
 import { type FileKind, kindOf } from "./file_kind.ts";
 import { ConfigProblem } from "./problem.ts";
 import { readJson } from "./read_json.ts";
 import { readModule } from "./read_module.ts";
-import { readToml } from "./read_toml.ts";
-import { readYaml } from "./read_yaml.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_NODES = 500_000;
@@ -104,4 +103,123 @@ export function checkedDocument(document: ConfigDocument): ConfigDocument {
   };
   look(document.value, [], []);
   return document;
+}
+
+const HEADER = /^\s*(\[\[?)\s*([^\]]+?)\s*\]/;
+const PAIR = /^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=\s*(.*)$/;
+
+/** Reads TOML. Throws `ConfigProblem`. */
+async function readToml(file: string, text: string): Promise<ConfigDocument> {
+  const { parse, TomlError } = await import("smol-toml");
+  try {
+    return { file, text, value: parse(text), places: tomlPlaces(text) };
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const what = error.message.split("\n")[0]!.replace(/^Invalid TOML document: /, "");
+    const before = text.split("\n").slice(0, error.line - 1).join("\n").length;
+    const offset = before + (error.line > 1 ? 1 : 0) + error.column - 1;
+    throw new ConfigProblem(file, `not valid TOML: ${what}`, {
+      place: placeAt(file, text, { offset, length: 1 }),
+    });
+  }
+}
+
+/** Where the keys stand, as far as a look at each line tells. */
+function tomlPlaces(text: string): Places {
+  const places = new Places();
+  const counts = new Map<string, number>();
+  let table: Path = [];
+  let offset = 0;
+  for (const line of text.split("\n")) {
+    const [, brackets, name] = HEADER.exec(line) ?? [];
+    const [, key, value] = PAIR.exec(line) ?? [];
+    if (name !== undefined) {
+      table = tablePath(words(name), brackets === "[[", counts);
+      places.setKey(table, { offset: offset + line.indexOf(name), length: name.length });
+    } else if (key !== undefined) {
+      const path = [...table, ...words(key)];
+      places.setKey(path, { offset: offset + line.indexOf(key), length: key.length });
+      const length = value!.replace(/\s*(#[^"']*)?$/, "").length;
+      places.setValue(path, { offset: offset + line.length - value!.length, length });
+    }
+    offset += line.length + 1;
+  }
+  return places;
+}
+
+/** The path of a table; each part that is a list means the last item of that list. */
+function tablePath(keys: readonly string[], isItem: boolean, counts: Map<string, number>): Path {
+  const path: (string | number)[] = [];
+  for (const [index, key] of keys.entries()) {
+    path.push(key);
+    const id = JSON.stringify(path);
+    if (isItem && index === keys.length - 1) counts.set(id, (counts.get(id) ?? 0) + 1);
+    const count = counts.get(id);
+    if (count !== undefined) path.push(count - 1);
+  }
+  return path;
+}
+
+function words(dotted: string): string[] {
+  const found = dotted.match(/"[^"]*"|'[^']*'|[\w-]+/g) ?? [];
+  return found.map((word) => word.replace(/^["']|["']$/g, ""));
+}
+
+/** Uses of anchors, nested ones multiplied: enough for a large file, far too few for a bomb. */
+const MAX_ALIASES = 10_000;
+
+/** Reads YAML 1.2 with merge keys. Throws `ConfigProblem`. */
+export async function readYaml(file: string, text: string): Promise<ConfigDocument> {
+  const yaml = await import("../npm/yaml.ts");
+  const document = yaml.parseDocument(text, { merge: true, prettyErrors: false, strict: true });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const [offset, end] = error.pos;
+    const what = error.code === "RESOURCE_EXHAUSTION"
+      ? "nested too deeply"
+      : error.message.split("\n")[0]!.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase());
+    throw new ConfigProblem(file, `not valid YAML: ${what}`, {
+      place: placeAt(file, text, { offset, length: end - offset }),
+    });
+  }
+  const places = new Places();
+  notePlaces(yaml, document.contents as Node | null, [], places);
+  return { file, text, value: plainValue(file, document), places };
+}
+
+function plainValue(file: string, document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch (error) {
+    const what = error instanceof RangeError
+      ? "nested too deeply, or an alias contains itself"
+      : (error as Error).message;
+    throw new ConfigProblem(file, `not valid YAML: ${what}`);
+  }
+}
+
+function notePlaces(
+  yaml: typeof import("../npm/yaml.ts"),
+  node: Node | null,
+  path: Path,
+  places: Places,
+): void {
+  if (node?.range) places.setValue(path, spanOf(node));
+  if (yaml.isMap(node)) {
+    for (const { key, value } of node.items) {
+      if (!yaml.isScalar(key)) continue;
+      const inner = [...path, String(key.value)];
+      places.setKey(inner, spanOf(key));
+      notePlaces(yaml, value as Node | null, inner, places);
+    }
+  } else if (yaml.isSeq(node)) {
+    for (const [index, item] of node.items.entries()) {
+      notePlaces(yaml, item as Node, [...path, index], places);
+    }
+  }
+}
+
+function spanOf(node: Node) {
+  const [offset, end] = node.range ?? [0, 0];
+  return { offset, length: end - offset };
 }

@@ -96,10 +96,10 @@ export class ConfigFiles {
       ...(applied.profile === undefined ? {} : { profile: applied.profile }),
     });
     const only = onlyWords(request.only);
-    const wires = selectProcesses(loaded.processes, only).map(({ wire }) => wire);
-    this.#refuseOthers(wires.map(({ name }) => name as string), applied.files);
+    const configs = selectProcesses(loaded.processes, only).map(({ config }) => config);
+    this.#refuseOthers(configs.map(({ name }) => name), applied.files);
     const mine = only.length > 0 ? [] : this.#mine(applied.files);
-    const plan = await planApply(this.#fleet, wires, mine);
+    const plan = await planApply(this.#fleet, configs, mine);
     // A part of the processes is asked for: the daemon is none of them.
     const wanted = only.length > 0 ? {} : loaded.settings;
     const settings = await this.#planSettings(wanted, applied.files, only.length === 0, request);

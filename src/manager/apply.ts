@@ -11,8 +11,6 @@ import type { Fleet } from "./fleet.ts";
 import { rollingReload } from "./rolling_reload.ts";
 import { scale } from "./scale.ts";
 
-type Wire = Readonly<Record<string, unknown>>;
-
 /** A process whose configuration changes. */
 export interface ConfigChange {
   readonly config: ProcessConfig;
@@ -23,7 +21,7 @@ export interface ConfigChange {
 
 /** What is to be done. */
 export interface ApplyPlan {
-  readonly added: readonly Wire[];
+  readonly added: readonly ProcessConfig[];
   readonly changed: readonly ConfigChange[];
   /** Names of processes that are as they should be. */
   readonly unchanged: readonly string[];
@@ -49,20 +47,19 @@ export interface ApplyOptions {
  */
 export async function planApply(
   fleet: Fleet,
-  wires: readonly Wire[],
+  wanted: readonly ProcessConfig[],
   mine: Iterable<string> = [],
 ): Promise<ApplyPlan> {
   if (fleet.closing) throw new ProcsupError("closed", "The supervisor is shutting down");
-  const configs = await checkAll(fleet, wires);
+  const configs = await checkAll(fleet, wanted);
   const there = Map.groupBy(fleet.registry.list(), ({ config }) => config.name);
-  const added: Wire[] = [];
+  const added: ProcessConfig[] = [];
   const changed: ConfigChange[] = [];
   const unchanged: string[] = [];
-  for (const wire of wires) {
-    const config = configs.get(wire.name as string)!;
+  for (const config of configs.values()) {
     const instances = there.get(config.name);
     if (instances === undefined) {
-      added.push(wire);
+      added.push(config);
       continue;
     }
     // After a rolling reload that failed the instances differ among each other.
@@ -75,12 +72,15 @@ export async function planApply(
   return { added, changed, unchanged, gone, configs };
 }
 
-async function checkAll(fleet: Fleet, wires: readonly Wire[]): Promise<Map<string, ProcessConfig>> {
+async function checkAll(
+  fleet: Fleet,
+  wanted: readonly ProcessConfig[],
+): Promise<Map<string, ProcessConfig>> {
   const configs = new Map<string, ProcessConfig>();
   const problems: string[] = [];
-  for (const wire of wires) {
+  for (const config of wanted) {
     try {
-      const config = fleet.check(wire);
+      fleet.checkParsed(config);
       refuseTakenSockets(config, configs.values());
       await fleet.checkLoaded(config);
       configs.set(config.name, config);
@@ -126,11 +126,10 @@ export async function apply(
 ): Promise<Applied> {
   const errors: string[] = [];
   const outcomes = options.prune ? await removeAll(fleet, plan.gone) : [];
-  const added = new Map(plan.added.map((wire) => [wire.name as string, wire]));
+  const added = new Set(plan.added);
   const changed = new Map(plan.changed.map((change) => [change.config.name, change]));
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
-    const wire = added.get(config.name);
-    if (wire !== undefined) return await add(fleet, wire, config, options);
+    if (added.has(config)) return await add(fleet, config, options);
     const change = changed.get(config.name);
     const outcomes = change === undefined ? [] : await applyChange(fleet, change, options);
     const down = options.startDown && config.autostart ? startDown(fleet, config, options) : [];
@@ -160,12 +159,11 @@ async function removeAll(fleet: Fleet, names: readonly string[]): Promise<Outcom
 
 async function add(
   fleet: Fleet,
-  wire: Wire,
   config: ProcessConfig,
   { wait = false }: ApplyOptions,
 ): Promise<Outcome[]> {
   if (fleet.closing) return [];
-  if (config.autostart) return await fleet.add(wire, { wait });
+  if (config.autostart) return await fleet.addChecked(config, { wait });
   const added = fleet.registry.add(config).map((process) => ({ process }));
   fleet.registry.recordRest();
   return added;

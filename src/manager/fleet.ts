@@ -134,6 +134,11 @@ export class Fleet {
     this.#refuseClosed();
     const config = this.check(wire);
     await this.checkLoaded(config);
+    return await this.addChecked(config, options);
+  }
+
+  /** Registers a configuration that was checked, and starts its instances. */
+  async addChecked(config: ProcessConfig, options: UpOptions = {}): Promise<Outcome[]> {
     this.#refuseClosed();
     const added = this.registry.add(config);
     // A job is only registered: the clock starts it.
@@ -148,14 +153,19 @@ export class Fleet {
   /** A configuration in wire form, checked as far as it can be before anything is done. */
   check(wire: Record<string, unknown>): ProcessConfig {
     const config = parseConfig({ ...wireDefaults(this.#defaults, wire), ...wire });
+    this.checkParsed(config);
+    return config;
+  }
+
+  /** The same for a configuration that was parsed. Throws `invalid_config`. */
+  checkParsed(config: ProcessConfig): void {
     const process = { name: config.name, instanceIndex: 0, config };
     launchPlan(process, this.#world.inherited, "left out");
     checkWatch(config);
     refuseTakenSockets(config, this.registry.list().map((process) => process.config));
-    return config;
   }
 
-  /** What `check()` leaves out, since it has to wait for something. Throws `invalid_config`. */
+  /** The checks that take time: secrets, schedules, patterns. Throws `invalid_config`. */
   async checkLoaded(config: ProcessConfig): Promise<void> {
     await fetchSecrets(config, this.#world.inherited, "fresh");
     await this.scheduler.check(config);

@@ -1,7 +1,7 @@
 /** Configuration files: merged, extended, filled in. */
 
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { interpolate } from "../../src/config/interpolate.ts";
+import { interpolate } from "../../src/config/layer.ts";
 import { ConfigProblems } from "../../src/config/problem.ts";
 import { Files, loadedFrom } from "./files.ts";
 

@@ -148,7 +148,7 @@ Deno.test("bad health checks are refused before anything starts, with the field"
     [{ type: "command" }, 'needs "command"'],
     [{ type: "icmp", url: "x" }, "health_check.type"],
     [{ type: "http", url: "ftp://x" }, "health_check.url"],
-    [{ type: "tcp", address: "localhost" }, "health_check.tcp_endpoint"],
+    [{ type: "tcp", address: "localhost" }, "health_check.address"],
     [{ type: "command", command: "true", retries: 0 }, "health_check.retries"],
     [{ type: "command", command: "true", on_failure: "signal:SIGFOO" }, "SIGFOO"],
     [{ type: "command", command: "true", on_failure: "panic" }, "health_check.on_failure"],

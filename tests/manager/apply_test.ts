@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { apply, planApply } from "../../src/manager/apply.ts";
+import { parseConfig } from "../../src/model/config_schema.ts";
 import { Records } from "../../src/manager/records.ts";
 import { pathsIn } from "../../src/platform/paths.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -16,7 +17,7 @@ Deno.test("apply() has on record what it only registers when it returns", async 
   await using test = await TestManager.open();
   const { fleet } = test.manager;
   const wire = { name: "idle", entrypoint: "/bin/sleep", cwd: test.home, autostart: false };
-  await apply(fleet, await planApply(fleet, [wire]));
+  await apply(fleet, await planApply(fleet, [parseConfig(wire)]));
   assertEquals(recorded(test.home), ["idle"]);
 });
 

@@ -10,7 +10,6 @@ import {
   seconds,
   texts,
 } from "./imported.ts";
-import { probe } from "./compose_probe.ts";
 import { shellCommand } from "./shell_line.ts";
 
 /** Configurations of process-compose. */
@@ -181,4 +180,37 @@ function dollars(text: string): string {
 
 function literalRegex(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+const TIMES: Readonly<Record<string, string>> = {
+  period_seconds: "interval",
+  timeout_seconds: "timeout",
+  initial_delay_seconds: "grace_period",
+};
+
+const COUNTS: Readonly<Record<string, string>> = {
+  failure_threshold: "retries",
+  success_threshold: "success_threshold",
+};
+
+/** The health check that a probe is. */
+function probe(value: unknown): Keys {
+  if (!isMap(value)) return {};
+  const keys: Keys = target(value);
+  for (const [from, to] of Object.entries(TIMES)) {
+    if (value[from] !== undefined) keys[to] = seconds(value[from]);
+  }
+  for (const [from, to] of Object.entries(COUNTS)) {
+    // 0 there is its default.
+    if (value[from] !== undefined) keys[to] = Math.max(1, Number(value[from]));
+  }
+  return keys;
+}
+
+function target({ http_get, exec }: Record<string, unknown>): Keys {
+  if (isMap(exec)) return { type: "command", command: String(exec.command) };
+  if (!isMap(http_get)) return {};
+  const { scheme = "http", host = "127.0.0.1", port, path = "/" } = http_get;
+  const at = port === undefined ? host : `${host}:${port}`;
+  return { type: "http", url: `${scheme}://${at}/${String(path).replace(/^\//, "")}` };
 }

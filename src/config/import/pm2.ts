@@ -1,12 +1,12 @@
 /** PM2's ecosystem files, and what `pm2 save` writes. */
 
+import { nameFromPath } from "../../model/name.ts";
+import { lookAt } from "../../runtimes/executable.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
-import { folderOf } from "../layer.ts";
+import { folderOf, normal } from "../layer.ts";
 import { ConfigProblem } from "../problem.ts";
-import { type Imported, type Importer, ImportResult, type Keys, texts } from "./imported.ts";
-import { appsOfDump, isDump } from "./pm2_dump.ts";
-import { KEYS, SILENT } from "./pm2_keys.ts";
-import { pm2Command, pm2Name } from "./pm2_command.ts";
+import { type Imported, type Importer, ImportResult, type Keys, ms, texts } from "./imported.ts";
+import { shellCommand, splitWords } from "./shell_line.ts";
 
 /** Configurations of PM2. */
 export const pm2: Importer = {
@@ -17,6 +17,55 @@ export const pm2: Importer = {
 };
 
 type App = Readonly<Record<string, unknown>>;
+
+/** Interpreters that PM2 uses by extension where nothing is said. */
+const BY_EXTENSION: readonly (readonly [RegExp, Keys])[] = [
+  [/\.[cm]?js$/, { runtime: "node" }],
+  [/\.(sh|bash)$/, { interpreter: "bash" }],
+];
+
+/** Keys of an entry that an ecosystem file has too. */
+const KEPT = [
+  "name",
+  "args",
+  "node_args",
+  "namespace",
+  "watch",
+  "ignore_watch",
+  "watch_delay",
+  "autorestart",
+  "max_restarts",
+  "min_uptime",
+  "max_memory_restart",
+  "cron_restart",
+  "kill_timeout",
+  "listen_timeout",
+  "wait_ready",
+  "restart_delay",
+  "exp_backoff_restart_delay",
+  "stop_exit_codes",
+  "increment_var",
+  "uid",
+  "gid",
+];
+
+/** Keys that are read elsewhere, or that say what is so anyway. */
+const SILENT: ReadonlySet<string> = new Set([
+  "name",
+  "script",
+  "exec",
+  "cmd",
+  "args",
+  "cwd",
+  "interpreter",
+  "exec_interpreter",
+  "interpreter_args",
+  "interpreterArgs",
+  "node_args",
+  "exec_mode",
+  "treekill",
+  "min_uptime_ms",
+]);
 
 function convert({ file, value }: ConfigDocument): Imported {
   const result = new ImportResult();
@@ -81,4 +130,146 @@ function addApp(
   for (const [profile, made] of Object.entries(envs)) {
     (profiles[profile] ??= { processes: {} }).processes[name] = made;
   }
+}
+
+/** What an app is called. */
+function pm2Name({ name, script }: App): string {
+  return name === undefined || name === "" ? nameFromPath(String(script ?? "app")) : String(name);
+}
+
+/** Entrypoint, arguments and working directory. */
+function pm2Command(app: App, folder: string): Keys {
+  const script = String(app.script ?? "");
+  const cwd = app.cwd === undefined ? {} : { cwd: String(app.cwd) };
+  const at = app.cwd === undefined ? folder : normal(folder, String(app.cwd));
+  const args = words(app.args);
+  const path = seenFrom(script, at, folder);
+  const isFile = lookAt(normal(folder, path))?.isFile === true;
+  if (/\s/.test(script) && !isFile) {
+    return { ...cwd, ...shellCommand([script, ...args].join(" ")) };
+  }
+  const interpreter = String(app.interpreter ?? app.exec_interpreter ?? "");
+  const options = words(app.node_args ?? app.interpreter_args ?? app.interpreterArgs);
+  if (options.length > 0 && interpreter !== "none") {
+    const program = interpreter || "node";
+    return { ...cwd, entrypoint: program, args: [...options, normal(folder, path), ...args] };
+  }
+  if (interpreter === "none") return { ...cwd, entrypoint: path, args };
+  if (interpreter !== "") return { ...cwd, entrypoint: path, args, ...interpreted(interpreter) };
+  const known = isFile ? BY_EXTENSION.find(([pattern]) => pattern.test(script))?.[1] : undefined;
+  return { ...cwd, entrypoint: path, args, ...known };
+}
+
+/** PM2 looks in the working directory of the app. */
+function seenFrom(script: string, at: string, folder: string): string {
+  if (script.startsWith("/") || at === folder) return script;
+  const there = normal(at, script);
+  return lookAt(there)?.isFile ? there : script;
+}
+
+function interpreted(interpreter: string): Keys {
+  return interpreter === "node" ? { runtime: "node" } : { interpreter };
+}
+
+function words(value: unknown): string[] {
+  if (Array.isArray(value)) return value.map(String);
+  return typeof value === "string"
+    ? splitWords(value)
+    : value === undefined || value === null
+    ? []
+    : [String(value)];
+}
+
+/** Variables of the terminal in which `pm2 start` was typed, and PM2's own. */
+const SESSION =
+  /^(PM2_.*|pm_.*|unique_id|NODE_APP_INSTANCE|PWD|OLDPWD|SHLVL|_|TERM.*|COLORTERM|SSH_.*|LS_COLORS|XDG_.*|LESS.*|DISPLAY|DBUS_.*|PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|MAIL|HOSTNAME|npm_.*|NVM_.*|INIT_CWD|EDITOR|VIRTUAL_ENV|WSL.*|VSCODE.*)$/;
+
+/** Whether a value is what `pm2 save` writes. */
+function isDump(value: unknown): value is readonly App[] {
+  return Array.isArray(value) && value.length > 0 &&
+    value.every((item) => isMap(item) && "pm_exec_path" in item);
+}
+
+/** The entries as apps of an ecosystem file, instances of one name together. */
+function appsOfDump(entries: readonly App[]): App[] {
+  const groups = Map.groupBy(entries, ({ name, pm_exec_path }) => `${name}\0${pm_exec_path}`);
+  return [...groups.values()].map((instances) => {
+    const [first] = instances as [App];
+    const env = isMap(first.env) ? first.env : {};
+    const kept = KEPT.flatMap((key) => first[key] === undefined ? [] : [[key, first[key]]]);
+    return {
+      ...Object.fromEntries(kept),
+      script: first.pm_exec_path,
+      cwd: first.pm_cwd,
+      interpreter: first.exec_interpreter,
+      env: Object.fromEntries(
+        Object.entries(env).filter(([key, value]) => !SESSION.test(key) && !isMap(value)),
+      ),
+      ...(instances.length > 1 ? { instances: instances.length } : {}),
+      ...(first.exec_mode === "cluster_mode" ? { exec_mode: "cluster" } : {}),
+    };
+  });
+}
+
+/** What each key becomes. */
+const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
+  env: (value) => isMap(value) ? { env: texts(value) } : {},
+  env_file: (value) => ({ env_file: value }),
+  instances: (value) => ({ instances: instanceCount(value) }),
+  increment_var: (value) => ({ increment_env: value }),
+  namespace: (value) => ({ namespace: value }),
+  watch: (value, app) => watch(value, app),
+  ignore_watch: () => ({}),
+  watch_delay: () => ({}),
+  max_memory_restart: (value) => ({ max_memory: size(value) }),
+  cron_restart: (value, app) => cron(value, app),
+  cron: (value, app) => cron(value, app),
+  autorestart: (value, app) =>
+    value === false && !app.cron_restart ? { restart_policy: "never" } : {},
+  stop_exit_codes: (value) => ({
+    restart_policy: "on-failure",
+    success_exit_codes: (Array.isArray(value) ? value : [value]).map(Number),
+  }),
+  max_restarts: (value) => ({ max_restarts: Number(value) }),
+  min_uptime: (value) => ({ min_uptime: ms(value) }),
+  restart_delay: (value) => value ? { restart_delay: ms(value), backoff_max: ms(value) } : {},
+  exp_backoff_restart_delay: (value) => value ? { restart_delay: ms(value) } : {},
+  kill_timeout: (value) => ({ stop_timeout: ms(value) }),
+  wait_ready: (value) => ({ wait_ready: value === true }),
+  listen_timeout: (value) => ({ listen_timeout: ms(value) }),
+  uid: (value) => ({ uid: value }),
+  user: (value) => ({ uid: value }),
+  gid: (value) => ({ gid: value }),
+};
+
+function instanceCount(value: unknown): number {
+  const cpus = navigator.hardwareConcurrency;
+  const count = value === "max" ? 0 : Number(value);
+  // 0 is as many as there are cores, -1 one less.
+  return count > 0 ? count : Math.max(1, cpus + (count || 0));
+}
+
+function watch(value: unknown, { ignore_watch, watch_delay }: App): Keys {
+  if (!value || (Array.isArray(value) && value.length === 0)) return {};
+  const list = (given: unknown) => Array.isArray(given) ? given.map(String) : [String(given)];
+  return {
+    watch: {
+      ...(value === true ? {} : { paths: list(value) }),
+      ...(ignore_watch === undefined ? {} : { ignore: list(ignore_watch) }),
+      ...(watch_delay === undefined ? {} : { debounce: ms(watch_delay) }),
+      enabled: true,
+    },
+  };
+}
+
+/** Together with `autorestart: false` it is PM2's way to run something by the clock. */
+function cron(value: unknown, { autorestart }: App): Keys {
+  if (!value || value === "0") return {};
+  if (autorestart !== false) return { cron_restart: String(value) };
+  return { cron: String(value), restart_policy: "never" };
+}
+
+/** `300M`, `1G`, `512K`, or bytes. */
+function size(value: unknown): unknown {
+  return typeof value === "number" ? value : String(value).trim();
 }

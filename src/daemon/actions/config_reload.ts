@@ -40,7 +40,7 @@ export async function configReload(
   });
   return {
     status: dry_run ? "planned" : errors.length > 0 ? "failed" : "reloaded",
-    added: plan.added.map(({ name }) => name as string),
+    added: plan.added.map(({ name }) => name),
     changed: plan.changed.map(({ config }) => config.name),
     removed: prune ? plan.gone : [],
     kept: prune ? [] : plan.gone,
