@@ -6,7 +6,7 @@ import { PROCESS_KEYS } from "../model/process_keys.ts";
 import type { Flags } from "./flags.ts";
 import { pathAgainst } from "./path_against.ts";
 
-/** The flags, and what they may look at. */
+/** The flags, and their surroundings. */
 export interface ConfigFlags {
   readonly flags: Flags;
   /** The current directory. */

@@ -1,4 +1,4 @@
-/** Words and flags of `start` → what the daemon is asked for. Pure: the world is given. */
+/** Words and flags of `start` → payloads for the daemon. Pure. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
@@ -8,14 +8,14 @@ import { pathAgainst } from "./path_against.ts";
 import { shellWord } from "./shell_word.ts";
 import { CONFIG_FLAGS } from "./table/start_flags.ts";
 
-/** What `start` was given, and what it may look at. */
+/** The command line of `start`, and its surroundings. */
 export interface StartRequest extends ConfigFlags {
   readonly positionals: readonly string[];
   readonly rest: readonly string[] | undefined;
   readonly isFile: (path: string) => boolean;
 }
 
-/** One payload for each thing to start. Throws `bad_request` where the words do not fit together. */
+/** One payload for each app. Throws `bad_request` for words that do not fit together. */
 export function startPayloads(request: StartRequest): StartPayload[] {
   const { positionals, rest, flags } = request;
   if (positionals.length === 0) {
@@ -37,7 +37,7 @@ export function startPayloads(request: StartRequest): StartPayload[] {
 
 function existing(word: string, { flags, rest, positionals }: StartRequest): StartPayload {
   const { length } = positionals;
-  // Between quotes it is one word, which no name and no file has: `start "npm run web"`.
+  // A command in quotes is one word: `start "npm run web"`. No name contains blanks.
   if (length === 1 && /^[^:]*\s/.test(word)) {
     throw new ProcsupError("bad_request", `Cannot start "${word}": no such file`, {
       hint: `The words of a command go after "--": procsup start -- ${word}`,
@@ -49,31 +49,31 @@ function existing(word: string, { flags, rest, positionals }: StartRequest): Sta
   const name = flags.text("name");
   const asCommand = commandHint([word, ...rest ?? []], name);
   throw new ProcsupError("bad_request", `Cannot use ${what} with "${word}": no such file`, {
-    // Whoever gives it a name means something new.
+    // A name means a new app.
     hint: name === undefined
       ? `A process that exists is changed by: procsup restart ${word} <flags>. ${asCommand}`
       : asCommand,
   });
 }
 
-/** How a command that is no file is started; its name is given here, all else as it was. */
+/** The command line that starts a command on PATH. */
 export function commandHint(words: readonly string[], name?: string): string {
   const flags = name === undefined ? "" : `--name ${shellWord(name)} `;
   const command = words.map(shellWord).join(" ");
   return `A command on PATH is started with: procsup start ${flags}-- ${command}`;
 }
 
-/** The file that a word means, undefined when it means a process that exists. */
+/** The file that a word means; undefined for an existing process. */
 function entrypointPath(word: string, { cwd, flags, isFile }: StartRequest): string | undefined {
   const here = pathAgainst(cwd, word);
   if (isFile(here)) return here;
-  // As a path it is written against the current directory, but `--cwd DIR app.ts` is plain enough.
+  // A path is relative to the current directory, but `--cwd DIR app.ts` is clear, too.
   const there = pathAgainst(pathAgainst(cwd, flags.text("cwd") ?? "."), word);
   if (isFile(there)) return there;
   return word.includes("/") || word === "." ? here : undefined;
 }
 
-/** A bare word is looked up on PATH, by the daemon. */
+/** The daemon looks up a bare word on PATH. */
 function commandPath(command: string, cwd: string): string {
   return command.includes("/") ? pathAgainst(cwd, command) : command;
 }

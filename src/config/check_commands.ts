@@ -1,11 +1,11 @@
-/** Whether what the processes run is there, as far as that can be told without the daemon. */
+/** Checks that the programs of processes exist, without the daemon. */
 
 import { messageOf, type ProcsupError } from "../model/errors.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import type { LoadedProcess } from "./load_config.ts";
 import { ConfigProblem } from "./problem.ts";
 
-/** One problem for each process whose program is not there. `path` is the PATH to look on. */
+/** One problem for each process whose program does not exist. `path` is the PATH to search. */
 export function commandProblems(
   processes: readonly LoadedProcess[],
   path: string,

@@ -1,35 +1,35 @@
-/** A configuration file once it is read: its value, and where in the text each part of it stands. */
+/** A configuration file that was read: its value, and the position of each part in the text. */
 
-/** The way to a part of a document: keys and indexes. */
+/** The path to a part of a document: keys and indexes. */
 export type Path = readonly (string | number)[];
 
-/** A stretch of text. */
+/** A range of text. */
 export interface Span {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Where the parts of a document stand. */
+/** Positions of the parts of a document. */
 export class Places {
   readonly #keys = new Map<string, Span>();
   readonly #values = new Map<string, Span>();
 
-  /** Notes where the key at the end of a path stands. */
+  /** Sets the position of the key at the end of a path. */
   setKey(path: Path, span: Span): void {
     this.#keys.set(JSON.stringify(path), span);
   }
 
-  /** Notes where the value at a path stands. */
+  /** Sets the position of the value at a path. */
   setValue(path: Path, span: Span): void {
     this.#values.set(JSON.stringify(path), span);
   }
 
-  /** Where the key at the end of a path stands. */
+  /** The position of the key at the end of a path. */
   key(path: Path): Span | undefined {
     return this.#keys.get(JSON.stringify(path));
   }
 
-  /** Where the value at a path stands. */
+  /** The position of the value at a path. */
   value(path: Path): Span | undefined {
     return this.#values.get(JSON.stringify(path));
   }
@@ -39,15 +39,15 @@ export class Places {
 export interface ConfigDocument {
   /** Absolute path. */
   readonly file: string;
-  /** `""` where the value did not come from text. */
+  /** `""` if the value did not come from text. */
   readonly text: string;
   readonly value: unknown;
   readonly places: Places;
-  /** Its values are taken as they are: `${…}` means nothing in other tools' files. */
+  /** Variables are not filled in: `${…}` has no meaning in other tools' files. */
   readonly literal?: boolean;
 }
 
-/** Where something stands, as a person counts: from 1. */
+/** A position in a file, counted from 1. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -72,7 +72,7 @@ export function placeAt(file: string, text: string, { offset, length }: Span): P
   };
 }
 
-/** The place of a part of a document, else of what holds it; undefined where nothing is known. */
+/** The place of a part of a document, or else of its nearest parent. */
 export function placeIn(
   { file, text, places }: ConfigDocument,
   path: Path,
@@ -89,7 +89,7 @@ export function placeIn(
   return undefined;
 }
 
-/** What stands at a path of a value; undefined where nothing does. */
+/** The value at a path; undefined if the path does not exist. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let at = value;
   for (const key of path) {

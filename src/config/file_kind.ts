@@ -1,4 +1,4 @@
-/** Which files are configurations, by their names, and whose. */
+/** Recognises configuration files, of procsup and of other tools, by their names. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { lookAt } from "../runtimes/executable.ts";
@@ -14,7 +14,7 @@ export type FileKind =
   | "supervisord"
   | "compose";
 
-/** What a file may be called to be found without being named; the first that is there counts. */
+/** Names that are searched for when no file is named; the first one that exists is used. */
 export const DISCOVERED: readonly string[] = [
   "procsup.yaml",
   "procsup.yml",
@@ -40,28 +40,28 @@ const KINDS: readonly (readonly [RegExp, FileKind])[] = [
 
 const NOT_OURS = /^(package(-lock)?|tsconfig|jsconfig|deno|composer|bunfig|Cargo|pyproject)\.\w+$/;
 
-/** How a file of this name is read, undefined when the name is none of a configuration. */
+/** How a file of this name is read; undefined if it is not the name of a configuration. */
 export function kindOf(path: string): FileKind | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1);
   return KINDS.find(([pattern]) => pattern.test(name))?.[1];
 }
 
-/** Whether `start` takes a file of this name for a configuration and not for a script. */
+/** Whether `start` reads a file of this name as a configuration instead of running it. */
 export function isConfigName(path: string): boolean {
   return kindOf(path) !== undefined && !NOT_OURS.test(path.slice(path.lastIndexOf("/") + 1));
 }
 
-/** The configuration of a folder, undefined when it has none. */
+/** The configuration file in a folder. */
 export function discover(folder: string): string | undefined {
   return DISCOVERED.map((name) => `${folder.replace(/\/$/, "")}/${name}`)
     .find((path) => lookAt(path)?.isFile);
 }
 
-/** The same, or the failure that says what was looked for. */
+/** The same. Throws `bad_request` if the folder has no configuration file. */
 export function discovered(folder: string): string {
   const found = discover(folder);
   if (found !== undefined) return found;
-  throw new ProcsupError("bad_request", `There is no procsup.yaml in "${folder}"`, {
-    hint: `Name a file, or make one of: ${DISCOVERED.join(", ")}`,
+  throw new ProcsupError("bad_request", `No procsup.yaml in "${folder}"`, {
+    hint: `Name a file, or create one of: ${DISCOVERED.join(", ")}`,
   });
 }

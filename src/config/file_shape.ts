@@ -7,16 +7,16 @@ import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
 import type { Layer } from "./layer.ts";
 import { ConfigProblem } from "./problem.ts";
 
-/** What a file says, part by part. */
+/** The parts of a file. */
 export interface FileParts {
   /** For every process. */
   readonly defaults: readonly Layer[];
   readonly processes: ReadonlyMap<string, Layer>;
-  /** Where the daemon listens; undefined where it says nothing about that. */
+  /** The listener of the daemon. */
   readonly web?: Layer;
-  /** By name; undefined where it says nothing about them. */
+  /** By name. */
   readonly webhooks?: ReadonlyMap<string, Layer>;
-  /** What `procsup run` makes of the file. */
+  /** Settings of `procsup run`. */
   readonly run?: Layer;
 }
 
@@ -40,7 +40,7 @@ const PROFILE_KEYS: readonly string[] = [
   ...["web", "webhooks", "run"],
 ];
 
-/** Takes a file apart. What is wrong goes to `problems`. */
+/** Splits a file into its parts. Mistakes are added to `problems`. */
 export class FileShape {
   readonly #document: ConfigDocument;
   readonly #problems: ProcsupError[];
@@ -59,7 +59,7 @@ export class FileShape {
     }
     this.#checkKeys(value, [], FILE_KEYS);
     if (value.version !== undefined && value.version !== 1) {
-      this.#problem(["version"], `version ${JSON.stringify(value.version)} is not known`, "1 is");
+      this.#problem(["version"], `unknown version ${JSON.stringify(value.version)}`, "expected 1");
     }
     return this.#partsAt(value, []);
   }
@@ -138,7 +138,7 @@ export class FileShape {
       }
       const name = isList ? keys.name : keys.name ?? key;
       if (typeof name !== "string") this.#problem(at, `${path.at(-1)}[${key}]: "name" is missing`);
-      else if (into.has(name)) this.#problem([...at, "name"], `the name "${name}" stands twice`);
+      else if (into.has(name)) this.#problem([...at, "name"], `duplicate name "${name}"`);
       else into.set(name, change(this.#layer(at, keys)));
     }
   }
@@ -150,7 +150,7 @@ export class FileShape {
       this.#problem(
         [...path, key],
         `unknown key "${[...path, key].join(".")}"`,
-        near === undefined ? `one of ${known.join(", ")} is expected` : `did you mean "${near}"?`,
+        near === undefined ? `expected one of ${known.join(", ")}` : `did you mean "${near}"?`,
         "key",
       );
     }
@@ -173,7 +173,7 @@ export class FileShape {
 
 const CRON_KEYS: readonly string[] = Object.keys(CRON.keys);
 
-/** A job: its schedule goes under `cron`, and `command` is a shell line. */
+/** Moves the schedule of a job under `cron`. Its `command` is a shell line. */
 function cronLayer(layer: Layer): Layer {
   const { command, ...keys } = layer.value;
   const entries = Object.entries(keys);

@@ -5,7 +5,7 @@ import { type ObjectType, rowsAt } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
 
-/** A process may lack what another file that is extended gives. */
+/** No key is required: an extended file may give it. */
 const KEYS = tableJson(PROCESS_KEYS, { inFile: true, partial: true });
 
 const NEEDS_ENTRYPOINT = {

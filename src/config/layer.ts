@@ -12,15 +12,15 @@ import { ConfigProblem } from "./problem.ts";
 /** Keys of one file for one process, or for all of them. */
 export interface Layer {
   readonly document: ConfigDocument;
-  /** Where in the document they stand. */
+  /** Their path in the document. */
   readonly path: Path;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** What a layer is made with. */
+/** Variables, and a list for mistakes. */
 export interface LayerContext {
   readonly lookup: Lookup;
-  /** Gets what is wrong. */
+  /** Mistakes are added to it. */
   readonly problems: ProcsupError[];
 }
 
@@ -138,19 +138,19 @@ export function normal(folder: string, path: string): string {
 const REFERENCE = /\$\$|\$\{([^}]*)\}/g;
 const INSIDE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 
-/** Variables as they are looked up; `undefined` is not set. */
+/** Looks up a variable; undefined: not set. */
 export type Lookup = (name: string) => string | undefined;
 
 /**
- * The text with its variables filled in. A default stands for a variable that is not set or empty;
- * `$$` is a `$`. Throws an `Error` saying what is wrong, never a value.
+ * The text with its variables filled in. A default replaces a variable that is unset or empty; `$$`
+ * is a `$`. Throws an `Error` that never quotes a value.
  */
 export function interpolate(text: string, lookup: Lookup): string {
   return text.replace(REFERENCE, (whole, inside: string | undefined) => {
     if (inside === undefined) return "$";
     const [, name, fallback] = INSIDE.exec(inside) ?? [];
     if (name === undefined) {
-      throw new Error(`${whole} is no variable: expected \${NAME} or \${NAME:-default}`);
+      throw new Error(`${whole} is not a variable: expected \${NAME} or \${NAME:-default}`);
     }
     const value = lookup(name);
     if (fallback !== undefined) return value || fallback;

@@ -15,15 +15,15 @@ import { loadCritical, type LoadedSettings, loadSettings } from "./load_settings
 import { ConfigProblem, throwProblems } from "./problem.ts";
 import { type Note, readFiles } from "./read_files.ts";
 
-/** What is loaded. */
+/** What to load. */
 export interface LoadRequest {
-  /** What a file would hold, instead of files. Its relative paths are against `/`. */
+  /** The content of a file, instead of files. Its paths are relative to `/`. */
   readonly inline?: object;
-  /** Taken instead of what that one of the files holds. */
+  /** Replaces the content of that file. */
   readonly content?: { readonly file: string; readonly text: string };
-  /** Absolute paths; the later ones are laid over the earlier ones. */
+  /** Absolute paths; later files override earlier ones. */
   readonly files: readonly string[];
-  /** Where `${…}` is looked up, before the `.env` beside a file. */
+  /** Variables for `${…}`; they win over the `.env` beside a file. */
   readonly env: Readonly<Record<string, string>>;
   readonly profile?: string;
 }
@@ -31,25 +31,25 @@ export interface LoadRequest {
 /** One process of the files. */
 export interface LoadedProcess {
   readonly config: ProcessConfig;
-  /** The same as it was written, merged: what is sent to the daemon. */
+  /** The same as written and merged, without defaults. */
   readonly wire: Readonly<Record<string, unknown>>;
   readonly place: Place | undefined;
 }
 
-/** What the files say. */
+/** The content of the files. */
 export interface LoadedConfig {
   readonly processes: readonly LoadedProcess[];
-  /** What concerns the daemon itself. */
+  /** Settings of the daemon. */
   readonly settings: LoadedSettings;
-  /** Names of the processes whose end is the end of `procsup run`. */
+  /** Names of the processes whose final exit ends `procsup run`. */
   readonly critical: readonly string[];
-  /** The variables that `${…}` named, as far as they are set in the environment. */
+  /** The variables of the environment that `${…}` used. */
   readonly variables: Readonly<Record<string, string>>;
-  /** What another tool's file says and procsup has nothing for. */
+  /** Parts of another tool's file that procsup does not support. */
   readonly notes: readonly Note[];
 }
 
-/** Loads. Throws `ConfigProblems` with every mistake that was found. */
+/** Loads files. Throws `ConfigProblems` with every mistake. */
 export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   const { documents, notes } = await readFiles(request);
   const problems: ProcsupError[] = [];
@@ -110,7 +110,7 @@ function loadProcess(
   }
 }
 
-/** The failure of a check, with the place of the layer that brought the value in. */
+/** A failed check, with the place of the value in its file. */
 function located(error: unknown, name: string, layers: readonly Layer[]): ProcsupError {
   const last = layers.at(-1)!;
   const what = `"${name}": ${messageOf(error).replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase())}`;
@@ -122,13 +122,13 @@ function located(error: unknown, name: string, layers: readonly Layer[]): Procsu
   const misplaced = field?.onKey && field.path[0] === "critical" && field.path.length === 1;
   return new ConfigProblem(file, what, {
     ...(place && { place }),
-    ...(misplaced ? { advice: `it stands under "run": run: { critical: [${name}] }` } : {}),
+    ...(misplaced ? { advice: `write it under "run": run: { critical: [${name}] }` } : {}),
   });
 }
 
 function placeOfField({ path, onKey }: ConfigFieldError, layers: readonly Layer[]) {
   const own = path.filter((part) => typeof part !== "symbol");
-  // A schedule stands in a job itself, not under a key of its own.
+  // In a job the schedule is not under "cron".
   const ways = own[0] === "cron" ? [own, own.slice(1)] : [own];
   for (const layer of layers.toReversed()) {
     for (const way of ways) {
@@ -175,11 +175,13 @@ function unknownProfile(
   file: string,
 ): ProcsupError {
   const names = shapes.flatMap((shape) => shape.profiles());
-  const known = names.length === 0 ? "the file has none" : `there are ${names.join(", ")}`;
-  return new ConfigProblem(file, `there is no profile "${profile}"`, { advice: known });
+  const known = names.length === 0
+    ? "the file has no profiles"
+    : `expected one of ${names.join(", ")}`;
+  return new ConfigProblem(file, `unknown profile "${profile}"`, { advice: known });
 }
 
-/** A mistake in the defaults is one mistake, however many processes have it. */
+/** A mistake in the defaults counts once, not once for each process. */
 function distinct(problems: readonly ProcsupError[]): ProcsupError[] {
   const seen = new Set<string>();
   return problems.filter((problem) => {
@@ -194,7 +196,7 @@ function distinct(problems: readonly ProcsupError[]): ProcsupError[] {
 type Keys = Readonly<Record<string, unknown>>;
 
 /**
- * `over` laid over `base`; a key that is null in it is left out. Maps, and objects without a shorter
+ * Merges `over` into `base`; null keys of `over` are ignored. Maps, and objects without a shorter
  * form, are merged entry by entry; any other value is replaced.
  */
 export function mergeKeys(base: Keys, over: Keys): Record<string, unknown> {
@@ -218,23 +220,23 @@ function isMerged(key: string): boolean {
   return row?.type === "map" || (row?.type === "object" && row.short === undefined);
 }
 
-/** Where to look. */
+/** Sources of variables. */
 export interface VariableSources {
-  /** The environment, which comes first. */
+  /** The environment: it wins. */
   readonly env: Readonly<Record<string, string>>;
-  /** Folders whose `.env` is read when the environment has no such variable; the last comes first. */
+  /** Folders whose `.env` is read for other variables; the last one wins. */
   readonly folders: readonly string[];
 }
 
-/** A lookup, and what it has found in the environment. */
+/** A lookup, and the variables of the environment that it has used. */
 export interface Variables {
-  /** Throws when a `.env` that is needed cannot be read. */
+  /** Throws if a `.env` cannot be read. */
   readonly lookup: Lookup;
-  /** Those of the environment that were asked for. What a `.env` says can be read again. */
+  /** Not those of a `.env`, which can be read again. */
   readonly used: Readonly<Record<string, string>>;
 }
 
-/** Looks up variables. No `.env` is touched before one is needed. */
+/** Looks up variables. A `.env` is read only when needed. */
 export function variablesOf({ env, folders }: VariableSources): Variables {
   const used: Record<string, string> = {};
   let fromFiles: Record<string, string> | undefined;

@@ -18,7 +18,7 @@ export interface LoadedSettings {
   readonly webhooks?: readonly Webhook[];
 }
 
-/** The settings of all parts, the later laid over the earlier. What is wrong goes to `problems`. */
+/** The settings of all parts; later parts override earlier ones. Mistakes are added to `problems`. */
 export function loadSettings(parts: readonly FileParts[], context: LayerContext): LoadedSettings {
   const web = parts.flatMap((part) => part.web ?? []);
   const lists = parts.flatMap((part) => part.webhooks ?? []);
@@ -61,7 +61,7 @@ function checked<T>(
   }
 }
 
-/** The failure of a check, with the place of the layer that brought the value in. */
+/** A failed check, with the place of the value in its file. */
 function located(error: unknown, layers: readonly Layer[]): ConfigProblem {
   const { path = [], onKey = false } = error instanceof ConfigFieldError ? error : {};
   const own = path.filter((part) => typeof part !== "symbol");
@@ -73,8 +73,8 @@ function located(error: unknown, layers: readonly Layer[]): ConfigProblem {
 }
 
 /**
- * The names under `run.critical` of the last part that has any: processes whose end for good is the end
- * of all. What is wrong, and what is none of `names`, goes to `problems`.
+ * The names under `run.critical` of the last part that has them. Mistakes, and names that are not in
+ * `names`, are added to `problems`.
  */
 export function loadCritical(
   parts: readonly FileParts[],
@@ -101,7 +101,7 @@ function refuseOtherKeys(layer: Layer, problems: ProcsupError[]): void {
     if (key === "critical") continue;
     const place = placeIn(document, [...path, key], "key");
     const what = `unknown key "${[...path, key].join(".")}"`;
-    const advice = '"critical" is expected';
+    const advice = 'expected "critical"';
     problems.push(new ConfigProblem(document.file, what, { advice, ...(place && { place }) }));
   }
 }

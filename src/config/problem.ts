@@ -1,15 +1,15 @@
-/** What is wrong with a configuration file, and where. */
+/** Mistakes in configuration files. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { Place } from "./document.ts";
 
 /** One mistake in a configuration file. */
 export class ConfigProblem extends ProcsupError {
-  /** Undefined where the file gives no positions. */
+  /** Undefined if the format has no positions. */
   readonly place: Place | undefined;
-  /** What is wrong, without the place. */
+  /** The mistake, without the place. */
   readonly what: string;
-  /** What would be right, where that is known. */
+  /** What would be right, if known. */
   readonly advice: string | undefined;
 
   constructor(file: string, what: string, options: { place?: Place; advice?: string } = {}) {
@@ -22,7 +22,7 @@ export class ConfigProblem extends ProcsupError {
   }
 }
 
-/** All mistakes of a configuration, the first of them as the message. */
+/** All mistakes of a configuration; the message is the first one. */
 export class ConfigProblems extends ProcsupError {
   readonly problems: readonly ProcsupError[];
 
@@ -37,7 +37,7 @@ export class ConfigProblems extends ProcsupError {
   }
 }
 
-/** Throws when there are any. */
+/** Throws `ConfigProblems` if there are problems. */
 export function throwProblems(problems: readonly ProcsupError[]): void {
   if (problems.length > 0) throw new ConfigProblems(problems);
 }

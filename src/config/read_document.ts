@@ -1,4 +1,4 @@
-/** Reads one configuration file of any format, and refuses what no configuration needs. */
+/** Reads a configuration file of any format into a document with positions. */
 
 import { messageOf } from "../model/errors.ts";
 import type { Document, Node } from "../npm/yaml.ts";
@@ -14,8 +14,8 @@ const MAX_NODES = 500_000;
 const MAX_DEPTH = 64;
 
 /**
- * Reads a file by its kind; text of other tools' formats comes back as text. `given` is taken instead
- * of what the file holds. Throws `ConfigProblem`.
+ * Reads a file by its kind. The value of a Procfile or of supervisord is its text. `given` replaces the
+ * content of the file. Throws `ConfigProblem`.
  */
 export async function readDocument(
   file: string,
@@ -24,12 +24,12 @@ export async function readDocument(
 ): Promise<ConfigDocument & { readonly kind: FileKind }> {
   const kind = kindOf(file);
   if (kind === undefined) {
-    throw new ConfigProblem(file, "no configuration by its name", {
+    throw new ConfigProblem(file, "not the name of a configuration file", {
       advice: "expected .yaml, .yml, .toml, .json, .jsonc or .config.ts",
     });
   }
   if (given !== undefined && kind === "module") {
-    throw new ConfigProblem(file, "a program must stand in a file to be run", {
+    throw new ConfigProblem(file, "a configuration program must be a file", {
       advice: "send YAML, TOML or JSON",
     });
   }
@@ -37,7 +37,7 @@ export async function readDocument(
     const document = await parse(kind, file, given ?? readText(file), env);
     return { ...checkedDocument(document), kind };
   } catch (error) {
-    // The stack of one of the parsers was full.
+    // A parser has used up the stack.
     if (error instanceof RangeError) throw new ConfigProblem(file, "nested too deeply");
     throw error;
   }
@@ -77,8 +77,8 @@ async function parse(
 }
 
 /**
- * Refuses what aliases can make of a small file (a large value, or one that contains itself), deep
- * nesting, and the key `__proto__`.
+ * Refuses a value that aliases make huge or that contains itself, deep nesting, and the key
+ * `__proto__`.
  */
 export function checkedDocument(document: ConfigDocument): ConfigDocument {
   let nodes = 0;
@@ -124,7 +124,7 @@ async function readToml(file: string, text: string): Promise<ConfigDocument> {
   }
 }
 
-/** Where the keys stand, as far as a look at each line tells. */
+/** Positions of keys and values, found line by line: the parser gives none. */
 function tomlPlaces(text: string): Places {
   const places = new Places();
   const counts = new Map<string, number>();
@@ -147,7 +147,7 @@ function tomlPlaces(text: string): Places {
   return places;
 }
 
-/** The path of a table; each part that is a list means the last item of that list. */
+/** The path of a table; a list stands for its last item. */
 function tablePath(keys: readonly string[], isItem: boolean, counts: Map<string, number>): Path {
   const path: (string | number)[] = [];
   for (const [index, key] of keys.entries()) {
@@ -165,7 +165,7 @@ function words(dotted: string): string[] {
   return found.map((word) => word.replace(/^["']|["']$/g, ""));
 }
 
-/** Uses of anchors, nested ones multiplied: enough for a large file, far too few for a bomb. */
+/** Limit of expanded aliases: enough for a large file, too few for a YAML bomb. */
 const MAX_ALIASES = 10_000;
 
 /** Reads YAML 1.2 with merge keys. Throws `ConfigProblem`. */

@@ -1,4 +1,4 @@
-/** The files of a configuration in the order in which they are merged, those they extend first. */
+/** The files of a configuration in merge order: extended files first. */
 
 import { type ConfigDocument, isMap, placeIn, Places } from "./document.ts";
 import { foreignFormat } from "./import/foreign.ts";
@@ -9,11 +9,11 @@ import { checkedDocument, readDocument } from "./read_document.ts";
 
 export type { Note };
 
-/** What is to be read. */
+/** What to read. */
 export interface ReadRequest {
   readonly files: readonly string[];
   readonly inline?: object;
-  /** Taken instead of what that one of the files holds. */
+  /** Replaces the content of that file. */
   readonly content?: { readonly file: string; readonly text: string };
   readonly env: Readonly<Record<string, string>>;
   readonly profile?: string;
@@ -25,7 +25,7 @@ export interface ReadFiles {
   readonly notes: readonly Note[];
 }
 
-/** Reads the files and all that they extend. Throws `ConfigProblem`. */
+/** Reads files and the files that they extend. Throws `ConfigProblem`. */
 export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
   const documents = new Map<string, ConfigDocument>();
   const notes: Note[] = [];
@@ -58,7 +58,7 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
   return { documents: [...documents.values()], notes };
 }
 
-/** What was sent instead of a file. */
+/** The document of a value that was sent instead of a file. */
 function inlineDocument(value: object): ConfigDocument {
   return checkedDocument({ file: "/config", text: "", value, places: new Places() });
 }

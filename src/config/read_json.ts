@@ -1,11 +1,11 @@
-/** JSON and JSON with comments → a document with places. The platform's own parser knows no places. */
+/** JSON and JSON with comments → a document with positions, which `JSON.parse` does not give. */
 
 import { type ConfigDocument, type Path, placeAt, Places } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 
 const MAX_DEPTH = 100;
 
-/** Reads JSON; with `comments` also comments and commas before a closing bracket. Throws `ConfigProblem`. */
+/** Reads JSON; `comments` allows comments and trailing commas. Throws `ConfigProblem`. */
 export function readJson(file: string, text: string, comments = false): ConfigDocument {
   const places = new Places();
   const reader = new JsonReader(file, text.replace(/^\ufeff/, " "), comments, places);
@@ -55,7 +55,7 @@ class JsonReader {
       return JSON.parse(word);
     } catch {
       this.#at -= word.length;
-      // Without the word: it may be a secret whose quotes were forgotten, and errors travel far.
+      // The word is not quoted: it may be a secret without its quotes.
       return this.#fail("expected a value: text needs quotes", word.length);
     }
   }
@@ -69,7 +69,7 @@ class JsonReader {
       const length = this.#at - offset;
       if (entries.has(key)) {
         this.#at = offset;
-        this.#fail(`the key ${JSON.stringify(key)} stands twice`, length);
+        this.#fail(`duplicate key ${JSON.stringify(key)}`, length);
       }
       const inner = [...path, key];
       this.#places.setKey(inner, { offset, length });
@@ -77,7 +77,7 @@ class JsonReader {
       if (this.#text[this.#at++] !== ":") this.#fail('expected ":" after the key', 1, -1);
       entries.set(key, this.#value(inner));
     });
-    // Through entries, so that "__proto__" becomes a key like any other.
+    // fromEntries() makes "__proto__" an ordinary key.
     return Object.fromEntries(entries);
   }
 

@@ -1,4 +1,4 @@
-/** A configuration that is a program: evaluated in a child that may read and nothing else. */
+/** A configuration that is a program: it runs in a child process that may only read. */
 
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { findExecutable } from "../runtimes/executable.ts";
@@ -8,12 +8,12 @@ import { readJson } from "./read_json.ts";
 const TIMEOUT_MS = 10_000;
 const MARK = "\n#procsup-config#";
 
-/** How Deno says that an import was to come from elsewhere. */
+/** Errors of Deno for an import from outside. */
 const FROM_ELSEWHERE = /--no-remote|--no-npm|import access|not a dependency/;
 const IMPORTABLE =
   "a configuration may import files of its own and, in the file itself, @procsup/procsup/config";
 
-/** Told apart from the module's own output by the mark. A function is called; CommonJS is wrapped. */
+/** Prints the value after a mark, apart from the module's own output. A function is called; CommonJS is wrapped. */
 const RUNNER = `
 const [file] = Deno.args;
 const url = "file://" + file.split("/").map(encodeURIComponent).join("/");
@@ -39,14 +39,14 @@ value = await value;
 console.log(${JSON.stringify(MARK)} + (JSON.stringify(value) ?? "null"));
 `;
 
-/** The value that a module exports. Throws `ConfigProblem`, also when it does not come to an end. */
+/** The value that a module exports. Throws `ConfigProblem`, also at the time limit. */
 export async function readModule(
   file: string,
   env: Readonly<Record<string, string>>,
   timeoutMs = TIMEOUT_MS,
 ): Promise<unknown> {
   const child = new Deno.Command(denoProgram(file, env), {
-    // Reading is all: no network, no writing, no programs, no code from elsewhere.
+    // Read access only: no network, no writing, no programs, no remote code.
     args: [
       ...["run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-lock", "--no-check"],
       ...["--allow-read", "--allow-env", "--allow-sys"],
@@ -70,7 +70,7 @@ export async function readModule(
   clearTimeout(timer);
   await written;
   if (late) {
-    throw new ConfigProblem(file, `it does not come to an end: killed after ${timeoutMs} ms`);
+    throw new ConfigProblem(file, `timed out: killed after ${timeoutMs} ms`);
   }
   const text = new TextDecoder();
   const [, json] = text.decode(stdout).split(MARK);
@@ -94,42 +94,42 @@ function firstLine(stderr: string): string {
   return error?.replace(/^error: (Uncaught )?(\(in promise\) )?|\.$/g, "") ?? "it exported nothing";
 }
 
-/** The deno that runs us, unless we are compiled, else the one on PATH. */
+/** The deno that runs this program; for a compiled program the one on PATH. */
 function denoProgram(file: string, env: Readonly<Record<string, string>>): string {
   const own = Deno.execPath();
   if (/\/deno$/.test(own)) return own;
   const found = findExecutable("deno", "/", env.PATH ?? "");
   if (found !== undefined) return found;
-  throw new ConfigProblem(file, "reading it needs deno on PATH", {
+  throw new ConfigProblem(file, "needs deno on PATH", {
     advice: "install deno, or write the configuration as YAML",
   });
 }
 
 /**
- * Our own helper by the names it is imported by. It is given to the module as text: where procsup is
- * one executable, there is no file of it, and nothing is fetched for a configuration.
+ * Import names of our helper. The module gets it as text: a single executable has no file of it, and
+ * nothing is downloaded for a configuration.
  */
 const HELPER = /(?:(?:jsr|npm):)?@procsup\/procsup(?:@[^/"'`\s]+)?\/config(?=["'`])/g;
 const HELPER_TEXT = "data:text/javascript,export const defineConfig = (config) => config;";
 
-/** The part of an import map that counts here. */
+/** The parts of an import map. */
 interface ImportMap {
   readonly imports?: Readonly<Record<string, string>>;
   readonly scopes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** Flags for Deno, so that a module which imports `defineConfig` by our package's name finds it. */
+/** Flags with which Deno finds `defineConfig` by the name of our package. */
 function importFlags(file: string): string[] {
   const names = new Set(readForeignFile(file).match(HELPER));
   if (names.size === 0) return [];
-  // A map on the command line is instead of the one that Deno would find: it must hold that as well.
+  // A map on the command line replaces the one that Deno would find, so it must include it.
   const { imports, scopes } = foundMap(folderOf(file));
   const own = Object.fromEntries([...names].map((name) => [name, HELPER_TEXT]));
   const map = { imports: { ...imports, ...own }, ...(scopes === undefined ? {} : { scopes }) };
   return [`--import-map=data:application/json,${encodeURIComponent(JSON.stringify(map))}`];
 }
 
-/** The import map of the nearest deno.json, its addresses made absolute. */
+/** The import map of the nearest deno.json, with absolute addresses. */
 function foundMap(folder: string): ImportMap {
   for (const name of ["deno.json", "deno.jsonc"]) {
     const config = readIfAny(`${folder}/${name}`);
@@ -146,7 +146,7 @@ function readIfAny(path: string): ImportMap | undefined {
   try {
     return readJson(path, readForeignFile(path), true).value as ImportMap;
   } catch {
-    // Not there, or broken: then Deno will say so itself.
+    // Missing or broken: Deno reports it.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Part of a configuration: what was asked for, and what that depends on. */
+/** Selects processes of a configuration, with their dependencies. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
@@ -6,8 +6,8 @@ import { type Addressable, resolveTarget } from "../model/target.ts";
 import type { LoadedProcess } from "./load_config.ts";
 
 /**
- * The processes that the words name, and all they depend on. Without words: all.
- * Throws `process_not_found` for a word that names none.
+ * The processes that the words name, and their dependencies; all without words.
+ * Throws `process_not_found` for a word without a process.
  */
 export function selectProcesses(
   processes: readonly LoadedProcess[],
@@ -28,8 +28,8 @@ export function selectProcesses(
 }
 
 /**
- * `"a,b"` or a list of words, as a list; empty when nothing is given. Throws `bad_request` for a list
- * without a word, which must not mean all.
+ * `"a,b"` or a list of words, as a list; empty if nothing is given. Throws `bad_request` for a list
+ * without words, which must not mean all.
  */
 export function onlyWords(only: string | readonly string[] | undefined): string[] {
   if (only === undefined) return [];

@@ -1,4 +1,4 @@
-/** What a configuration file may hold, as types: the keys of files are in snake_case. */
+/** Types of a configuration file: its keys are in snake_case. */
 
 import type { ProcessConfigInput } from "./config_input.ts";
 import type { SecretSource } from "./process_config.ts";
@@ -12,7 +12,7 @@ export type FileKey<K extends string> = K extends `${infer When}HealthCheck` ? `
     : `_${Lowercase<Head>}${FileKey<Tail>}`
   : K;
 
-/** A map of the user's own keys stays as it is; so does what holds no keys. */
+/** A map of the user's own keys is unchanged; so is a value without keys. */
 export type FileValue<T> = T extends string | number | boolean | readonly unknown[] ? T
   : string extends keyof T ? T
   : T extends object ? FileInput<T>
@@ -32,11 +32,11 @@ export type CronFileEntry = Omit<FileProcess, "cron"> & {
   readonly schedule: string;
   /** IANA name; default: the machine's. */
   readonly timezone?: string;
-  /** What happens when a run is due while the last one runs. */
+  /** What happens when a run is due while the last one still runs. */
   readonly overlap?: "skip" | "kill" | "queue";
-  /** A run is ended after this time. */
+  /** Time limit of one run. */
   readonly timeout?: string | number;
-  /** Whether it is on. */
+  /** Start it by the schedule. */
   readonly enabled?: boolean;
   /** Run with `sh -c`. */
   readonly command?: string;
@@ -46,15 +46,15 @@ export type CronFileEntry = Omit<FileProcess, "cron"> & {
 export interface WebhookFileEntry {
   /** Unique. */
   readonly name?: string;
-  /** http or https; what `extends` lays over another file may leave it out. */
+  /** http or https; a file that extends another one may leave it out. */
   readonly url?: string;
   /** Where the key of the signature comes from. */
   readonly secret?: SecretSource;
-  /** What it is told of; default: all. */
+  /** Events that are sent; default: all. */
   readonly events?: WebhookEvent | readonly WebhookEvent[];
-  /** Targets, of which a process must match one. */
+  /** Targets, one of which a process must match. */
   readonly only?: string | readonly string[];
-  /** Time that one attempt may take; default 10s. */
+  /** Time limit of one attempt; default 10s. */
   readonly timeout?: string | number;
   /** Attempts before a delivery is given up; default 10. */
   readonly max_attempts?: number;
@@ -64,9 +64,9 @@ export interface WebhookFileEntry {
   readonly retry_delay?: string | number;
 }
 
-/** What `procsup run` makes of a file. */
+/** Settings of `procsup run`. */
 export interface RunFileEntry {
-  /** Processes whose end for good is the end of all, and whose exit code is that of `procsup run`. */
+  /** Processes whose final exit stops everything; `procsup run` exits with their code. */
   readonly critical?: string | readonly string[];
 }
 
@@ -82,9 +82,9 @@ export interface ProfileFile {
   readonly cron?: Readonly<Record<string, CronFileEntry>> | readonly CronFileEntry[];
   /** Where the dashboard and the REST API listen. */
   readonly web?: Partial<WebSettings>;
-  /** Who is told when a process is in trouble, by name or as a list of entries with a `name`. */
+  /** Webhooks for processes in trouble, by name or as a list of entries with a `name`. */
   readonly webhooks?: Readonly<Record<string, WebhookFileEntry>> | readonly WebhookFileEntry[];
-  /** For `procsup run` alone: a daemon never ends with its processes. */
+  /** Only for `procsup run`: a daemon never ends with its processes. */
   readonly run?: RunFileEntry;
 }
 

@@ -12,9 +12,9 @@ import type {
   WatchConfig,
 } from "./process_config.ts";
 
-/** Values for all processes that do not set them themselves . */
+/** Defaults for processes that do not set these keys. */
 export interface ProcessDefaults {
-  /** When a process that ended by itself is started again. */
+  /** When a process that has ended is started again. */
   readonly restartPolicy?: RestartPolicy;
   /** Automatic restarts allowed within the window. */
   readonly maxRestarts?: number;
@@ -24,7 +24,7 @@ export interface ProcessDefaults {
   readonly stopTimeout?: string | number;
 }
 
-/** A configuration key as a user writes it: without the unit, which stands in the value. */
+/** A configuration key as a user writes it: the unit is in the value, not in the name. */
 export type ConfigInputKey<K> = K extends `${infer Base}Ms` ? Base
   : K extends `${infer Base}Bytes` ? Base
   : K;
@@ -44,7 +44,7 @@ export type ConfigInput<T> = {
 
 /** Keys that also take a shorter form. */
 export interface ConfigShorthand {
-  /** Names, each of which must be ready; or names and what they must have come to. */
+  /** Names, each of which must be ready; or names and the states that they must reach. */
   readonly dependsOn?: readonly string[] | Readonly<Record<string, DependencyCondition>>;
   /** One file or several. */
   readonly envFile?: string | readonly string[];
@@ -52,13 +52,13 @@ export interface ConfigShorthand {
   readonly secrets?: Readonly<Record<string, SecretSource>>;
   /** One variable or several. */
   readonly incrementEnv?: string | readonly string[];
-  /** Whether, or which paths, or in full. */
+  /** On or off, or paths, or all keys. */
   readonly watch?: boolean | readonly string[] | ConfigInput<WatchConfig>;
-  /** The schedule alone, or in full. */
+  /** The schedule alone, or all keys. */
   readonly cronRestart?: string | ConfigInput<CronRestartConfig>;
-  /** The schedule alone, or in full. */
+  /** The schedule alone, or all keys. */
   readonly cron?: string | ConfigInput<CronConfig>;
-  /** Commands alone, or in full. */
+  /** Commands alone, or all keys. */
   readonly hooks?: { readonly [H in keyof HooksConfig]?: string | ConfigInput<HookConfig> };
 }
 

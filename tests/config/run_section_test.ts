@@ -23,7 +23,7 @@ Deno.test("loadConfig() refuses in run what is no name of the file, and other ke
   assertEquals(
     await mistakes("procsup.yaml", `${APPS}run: { critical: [web, wbe], crtical: 1 }\n`),
     [
-      '4:30: unknown key "run.crtical": "critical" is expected',
+      '4:30: unknown key "run.crtical": expected "critical"',
       '4:24: "run.critical" names "wbe", which is not in the file: did you mean "web"?',
     ],
   );
@@ -33,6 +33,6 @@ Deno.test("loadConfig() refuses in run what is no name of the file, and other ke
 Deno.test("loadConfig() says where critical stands when it is put into a process", async () => {
   const text = "processes:\n  web: { entrypoint: sleep, critical: true }\n";
   assertEquals(await mistakes("procsup.yaml", text), [
-    '2:29: "web": unknown key "critical": it stands under "run": run: { critical: [web] }',
+    '2:29: "web": unknown key "critical": write it under "run": run: { critical: [web] }',
   ]);
 });

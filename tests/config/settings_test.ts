@@ -91,7 +91,7 @@ Deno.test("loadConfig() refuses what is wrong about settings, with its place, an
     ["webhooks: [{ url: http://a/ }]", '1:12 webhooks[0]: "name" is missing'],
     [
       "webhooks: [{ name: a, url: http://a/ }, { name: a, url: http://a/ }]",
-      '1:49 the name "a" stands twice',
+      '1:49 duplicate name "a"',
     ],
     ["webhooks: { a: {} }", '1:13 missing "webhooks.a.url"'],
     [

@@ -127,7 +127,7 @@ web = { args = ["WEB"] }
   Deno.removeSync(`${temp.path}/procsup.toml`);
   const none = await run(["run"], { cwd: temp.path });
   assertEquals(none.code, 2);
-  assertStringIncludes(none.stderr, "There is no procsup.yaml in");
+  assertStringIncludes(none.stderr, "No procsup.yaml in");
 });
 
 Deno.test("run refuses a critical app that is none of its apps", async () => {

@@ -20,7 +20,7 @@ export const compose: Importer = {
   convert,
 };
 
-/** A procsup file has entrypoints where this one has commands. */
+/** Recognised by its commands: a procsup file has entrypoints. */
 function looksLike({ processes }: Record<string, unknown>): boolean {
   const all = isMap(processes) ? Object.values(processes).filter(isMap) : [];
   return all.some((process) => "command" in process) &&
@@ -44,7 +44,7 @@ const RESTART: Readonly<Record<string, string>> = {
   exit_on_failure: "never",
 };
 
-/** Keys that are converted, those of the file itself and of a process. */
+/** Keys that are converted. */
 const FILE_KEYS = new Set(["version", "processes", "environment", "$schema"]);
 
 type Convert = (value: unknown, all: Record<string, unknown>) => Keys;
@@ -75,15 +75,15 @@ const KEYS: Readonly<Record<string, Convert>> = {
 function convert({ file, value }: ConfigDocument): Imported {
   if (!isMap(value) || !isMap(value.processes)) {
     const docker = isMap(value) && "services" in value;
-    throw new ConfigProblem(file, 'it has no "processes"', {
+    throw new ConfigProblem(file, '"processes" is missing', {
       advice: docker
-        ? "its services are containers of Docker; what is read here are files of process-compose"
+        ? "these are Docker services; only process-compose files are supported"
         : "is it process-compose?",
     });
   }
   const result = new ImportResult();
   for (const key of Object.keys(value)) {
-    if (!FILE_KEYS.has(key)) result.note(undefined, `${key}: procsup has nothing for it`);
+    if (!FILE_KEYS.has(key)) result.note(undefined, `${key}: not supported by procsup`);
   }
   const common = environment(value.environment);
   for (const [name, process] of Object.entries(value.processes)) {
@@ -101,7 +101,7 @@ function addProcess(
 ): void {
   const keys: Keys = { restart_policy: "never", env: common };
   const unmapped: string[] = [];
-  // A liveness probe restarts: it is the one that is kept where there are both.
+  // With both probes the liveness probe is kept: it restarts.
   const order = Object.keys(KEYS).filter((key) => key in process);
   for (const key of order) {
     for (const [to, made] of Object.entries(KEYS[key]!(process[key], all))) {
@@ -116,7 +116,7 @@ function addProcess(
   if ("readiness_probe" in process && "liveness_probe" in process) {
     unmapped.push("readiness_probe (the liveness probe is used for both)");
   }
-  for (const key of unmapped) result.note(taken, `${key}: procsup has nothing for it`);
+  for (const key of unmapped) result.note(taken, `${key}: not supported by procsup`);
 }
 
 const INNER: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -136,7 +136,7 @@ function availability(value: Record<string, unknown>): Keys {
   return {
     restart_policy: RESTART[String(restart)] ?? String(restart),
     ...(backoff_seconds === undefined ? {} : { restart_delay: delay, backoff_max: delay }),
-    // 0 is without end there.
+    // 0 means no limit in process-compose.
     ...(max_restarts ? { max_restarts } : {}),
   };
 }
@@ -173,7 +173,7 @@ function environment(value: unknown): Record<string, string> {
   );
 }
 
-/** A `$` is doubled there. */
+/** process-compose writes `$$` for `$`. */
 function dollars(text: string): string {
   return text.replaceAll("$$", "$");
 }
@@ -193,7 +193,7 @@ const COUNTS: Readonly<Record<string, string>> = {
   success_threshold: "success_threshold",
 };
 
-/** The health check that a probe is. */
+/** A probe as a health check. */
 function probe(value: unknown): Keys {
   if (!isMap(value)) return {};
   const keys: Keys = target(value);
@@ -201,7 +201,7 @@ function probe(value: unknown): Keys {
     if (value[from] !== undefined) keys[to] = seconds(value[from]);
   }
   for (const [from, to] of Object.entries(COUNTS)) {
-    // 0 there is its default.
+    // 0 means the default in process-compose.
     if (value[from] !== undefined) keys[to] = Math.max(1, Number(value[from]));
   }
   return keys;

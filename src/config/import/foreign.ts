@@ -1,4 +1,4 @@
-/** The other tools, and whose a file is. */
+/** Recognises the files of other tools. */
 
 import type { ConfigDocument } from "../document.ts";
 import { compose } from "./compose.ts";
@@ -7,10 +7,10 @@ import { pm2 } from "./pm2.ts";
 import { procfile } from "./procfile.ts";
 import { supervisord } from "./supervisord.ts";
 
-/** Every tool whose files are understood. */
+/** Every supported tool. */
 export const IMPORTERS: readonly Importer[] = [pm2, supervisord, procfile, compose];
 
-/** The tool that a document is of, undefined when it is procsup's own. */
+/** The tool of a document; undefined for procsup. */
 export function foreignFormat(
   document: ConfigDocument & { readonly kind: string },
 ): Importer | undefined {

@@ -17,7 +17,7 @@ export interface ImportedFile {
   readonly notes: readonly Note[];
 }
 
-/** Converts a file as that tool's, whatever the file is called. Throws `ConfigProblem`. */
+/** Converts a file of a tool; its name does not matter. Throws `ConfigProblem`. */
 export async function importFile(
   tool: string,
   file: string,
@@ -26,14 +26,14 @@ export async function importFile(
   const importer = IMPORTERS.find(({ name }) => name === tool)!;
   const document = await read(tool, file, env);
   if (!importer.matches({ ...document, kind: tool })) {
-    throw new ConfigProblem(file, `it is no file of ${tool}`);
+    throw new ConfigProblem(file, `not a ${tool} file`);
   }
   const imported = importer.convert(document, { env });
   const name = file.slice(file.lastIndexOf("/") + 1);
   return { yaml: await importedYaml(imported, name), notes: imported.notes };
 }
 
-/** Files of text alone may be called anything; the others are read by what they are. */
+/** A text file may have any name; other files are read by their kind. */
 async function read(
   tool: string,
   file: string,
@@ -85,10 +85,10 @@ function comment(lines: readonly string[]): string {
   return lines.map((line) => ` ${line.replaceAll("\n", " ")}`).join("\n");
 }
 
-/** Keys in whose texts, and in those of what they hold, variables are filled in. */
+/** Keys in which variables are filled in. */
 const FILLED: ReadonlySet<string> = new Set(["env", "args", "sockets", "url", "tcp_endpoint"]);
 
-/** `$` is doubled where it would begin a variable of ours. */
+/** Doubles a `$` that would start a variable. */
 function escaped(value: unknown, within = ""): unknown {
   if (typeof value === "string") {
     return FILLED.has(within) ? value.replace(/\$(?=[${])/g, "$$$$") : value;

@@ -1,14 +1,14 @@
-/** What comes of another tool's file. */
+/** The result of converting another tool's file. */
 
 import { nameFromPath, nameProblem } from "../../model/name.ts";
 import type { ConfigDocument } from "../document.ts";
 
-/** Keys of one process, as a procsup file would have them. */
+/** Keys of one process, as in a procsup file. */
 export type Keys = Record<string, unknown>;
 
-/** Something that procsup has nothing for, or does otherwise. */
+/** A part that procsup does not support, or does differently. */
 export interface Note {
-  /** The process it is about; undefined for the whole file. */
+  /** The process; undefined for the whole file. */
   readonly process: string | undefined;
   /** `key: why`. */
   readonly text: string;
@@ -21,7 +21,7 @@ export interface Imported {
   readonly notes: readonly Note[];
 }
 
-/** What a conversion may know beside the file. */
+/** Input of a conversion beside the file. */
 export interface ImportContext {
   readonly env: Readonly<Record<string, string>>;
 }
@@ -35,7 +35,7 @@ export interface Importer {
   convert(document: ConfigDocument, context: ImportContext): Imported;
 }
 
-/** Collects processes under names that procsup takes, and notes. */
+/** Collects processes under valid names, and notes. */
 export class ImportResult {
   readonly processes: Record<string, Keys> = {};
   readonly notes: Note[] = [];
@@ -48,7 +48,7 @@ export class ImportResult {
     return taken;
   }
 
-  /** The name itself where procsup takes it and it is free, else one like it. */
+  /** The name if it is valid and free, else a similar one. */
   freeName(name: string): string {
     const valid = nameProblem(name) === undefined ? name : nameFromPath(name.replaceAll("/", "-"));
     let free = valid;
@@ -57,7 +57,7 @@ export class ImportResult {
     return free;
   }
 
-  /** Notes something about a process, or about the file. */
+  /** Adds a note about a process, or about the file. */
   note(process: string | undefined, text: string): void {
     this.notes.push({ process, text });
   }
@@ -68,12 +68,12 @@ function isEmpty(value: unknown): boolean {
     (typeof value === "object" && Object.keys(value).length === 0);
 }
 
-/** Milliseconds as a duration; anything that is no number as it is. */
+/** Milliseconds as a duration; other values unchanged. */
 export function ms(value: unknown): unknown {
   return /^\d+(\.\d+)?$/.test(String(value)) ? `${Number(value)}ms` : value;
 }
 
-/** Seconds as a duration; anything that is no number as it is. */
+/** Seconds as a duration; other values unchanged. */
 export function seconds(value: unknown): unknown {
   return /^\d+(\.\d+)?$/.test(String(value)) ? `${Number(value)}s` : value;
 }

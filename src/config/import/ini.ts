@@ -1,12 +1,12 @@
 /** The ini format of supervisord. */
 
-/** A section: its name, and its keys with their text. */
+/** A section with its keys. */
 export interface Section {
   readonly name: string;
   readonly keys: Map<string, string>;
 }
 
-/** A line that is nothing of an ini file; 1 is the first line. */
+/** A line that is not valid ini; 1 is the first line. */
 export class IniError extends Error {
   readonly line: number;
 
@@ -16,7 +16,7 @@ export class IniError extends Error {
   }
 }
 
-/** The sections in their order. Indented lines go on with the value before. Throws `IniError`. */
+/** The sections in order. Indented lines continue the value before them. Throws `IniError`. */
 export function parseIni(text: string): Section[] {
   const sections: Section[] = [];
   let last: string | undefined;
@@ -41,7 +41,7 @@ export function parseIni(text: string): Section[] {
   return sections;
 }
 
-/** A comment begins a line, or stands after a space and a semicolon. */
+/** A comment starts a line, or follows a space and a semicolon. */
 function withoutComment(line: string): string {
   return /^\s*[;#]/.test(line) ? "" : line.replace(/\s;.*$/, "");
 }

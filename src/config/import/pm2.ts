@@ -18,13 +18,13 @@ export const pm2: Importer = {
 
 type App = Readonly<Record<string, unknown>>;
 
-/** Interpreters that PM2 uses by extension where nothing is said. */
+/** PM2's default interpreters by extension. */
 const BY_EXTENSION: readonly (readonly [RegExp, Keys])[] = [
   [/\.[cm]?js$/, { runtime: "node" }],
   [/\.(sh|bash)$/, { interpreter: "bash" }],
 ];
 
-/** Keys of an entry that an ecosystem file has too. */
+/** Keys of a dump entry that are also keys of an ecosystem file. */
 const KEPT = [
   "name",
   "args",
@@ -49,7 +49,7 @@ const KEPT = [
   "gid",
 ];
 
-/** Keys that are read elsewhere, or that say what is so anyway. */
+/** Keys that are read elsewhere, or that match procsup's behaviour. */
 const SILENT: ReadonlySet<string> = new Set([
   "name",
   "script",
@@ -75,7 +75,7 @@ function convert({ file, value }: ConfigDocument): Imported {
   }
   if (isMap(value)) {
     for (const key of Object.keys(value)) {
-      if (key !== "apps") result.note(undefined, `${key}: procsup has nothing for it`);
+      if (key !== "apps") result.note(undefined, `${key}: not supported by procsup`);
     }
   }
   return { processes: result.processes, notes: result.notes, profiles };
@@ -89,13 +89,13 @@ function appsOf(file: string, value: unknown): readonly App[] {
   throw new ConfigProblem(file, "apps: expected a list of apps");
 }
 
-/** What an app runs, in the words that PM2 takes for it. */
+/** The script of an app, under any of PM2's keys for it. */
 function scriptOf(file: string, app: App): unknown {
   const script = app.script ?? app.exec ?? app.cmd;
   if (typeof script === "string" && script !== "") return script;
   const which = app.name === undefined ? "an app" : JSON.stringify(app.name);
   throw new ConfigProblem(file, `apps: ${which} has no "script"`, {
-    advice: 'apps of PM2 have one; those of procsup stand under "processes", with an "entrypoint"',
+    advice: 'a PM2 app needs one; procsup\'s own are under "processes", with an "entrypoint"',
   });
 }
 
@@ -108,7 +108,7 @@ function addApp(
   const keys: Keys = {
     ...pm2Command(app, folder),
     restart_policy: "always",
-    // PM2 says goodbye by SIGINT.
+    // PM2 stops apps with SIGINT.
     stop_signal: "SIGINT",
   };
   const unmapped: string[] = [];
@@ -117,7 +117,7 @@ function addApp(
     const [, profile] = /^env_(.+)$/.exec(key) ?? [];
     if (profile !== undefined && isMap(value)) envs[profile] = { env: texts(value) };
     else if (Object.hasOwn(KEYS, key)) Object.assign(keys, KEYS[key]!(value, app));
-    else if (!SILENT.has(key)) unmapped.push(`${key}: procsup has nothing for it`);
+    else if (!SILENT.has(key)) unmapped.push(`${key}: not supported by procsup`);
   }
   const name = result.add(pm2Name(app), keys);
   if (app.exec_mode === "cluster" || app.exec_mode === "cluster_mode") {
@@ -132,7 +132,7 @@ function addApp(
   }
 }
 
-/** What an app is called. */
+/** The name of an app. */
 function pm2Name({ name, script }: App): string {
   return name === undefined || name === "" ? nameFromPath(String(script ?? "app")) : String(name);
 }
@@ -180,17 +180,17 @@ function words(value: unknown): string[] {
     : [String(value)];
 }
 
-/** Variables of the terminal in which `pm2 start` was typed, and PM2's own. */
+/** Variables of PM2, and of the terminal that ran `pm2 start`. */
 const SESSION =
   /^(PM2_.*|pm_.*|unique_id|NODE_APP_INSTANCE|PWD|OLDPWD|SHLVL|_|TERM.*|COLORTERM|SSH_.*|LS_COLORS|XDG_.*|LESS.*|DISPLAY|DBUS_.*|PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|MAIL|HOSTNAME|npm_.*|NVM_.*|INIT_CWD|EDITOR|VIRTUAL_ENV|WSL.*|VSCODE.*)$/;
 
-/** Whether a value is what `pm2 save` writes. */
+/** Whether a value was written by `pm2 save`. */
 function isDump(value: unknown): value is readonly App[] {
   return Array.isArray(value) && value.length > 0 &&
     value.every((item) => isMap(item) && "pm_exec_path" in item);
 }
 
-/** The entries as apps of an ecosystem file, instances of one name together. */
+/** The entries as apps of an ecosystem file; instances of a name are one app. */
 function appsOfDump(entries: readonly App[]): App[] {
   const groups = Map.groupBy(entries, ({ name, pm_exec_path }) => `${name}\0${pm_exec_path}`);
   return [...groups.values()].map((instances) => {
@@ -211,7 +211,7 @@ function appsOfDump(entries: readonly App[]): App[] {
   });
 }
 
-/** What each key becomes. */
+/** The keys of a process for each key of an app. */
 const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
   env: (value) => isMap(value) ? { env: texts(value) } : {},
   env_file: (value) => ({ env_file: value }),
@@ -245,7 +245,7 @@ const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
 function instanceCount(value: unknown): number {
   const cpus = navigator.hardwareConcurrency;
   const count = value === "max" ? 0 : Number(value);
-  // 0 is as many as there are cores, -1 one less.
+  // 0 means one per core, -1 one less.
   return count > 0 ? count : Math.max(1, cpus + (count || 0));
 }
 
@@ -262,7 +262,7 @@ function watch(value: unknown, { ignore_watch, watch_delay }: App): Keys {
   };
 }
 
-/** Together with `autorestart: false` it is PM2's way to run something by the clock. */
+/** With `autorestart: false` it is PM2's way to run a job on a schedule. */
 function cron(value: unknown, { autorestart }: App): Keys {
   if (!value || value === "0") return {};
   if (autorestart !== false) return { cron_restart: String(value) };

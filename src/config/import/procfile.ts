@@ -1,4 +1,4 @@
-/** Procfile: a name and a shell line each. */
+/** Procfile: lines of a name and a shell line. */
 
 import { parseDotenv } from "../../model/dotenv.ts";
 import { readForeignFile } from "../../platform/foreign_file.ts";
@@ -11,7 +11,7 @@ import { shellCommand } from "./shell_line.ts";
 
 const LINE = /^([A-Za-z0-9_.-]+)\s*:\s*(.+)$/;
 
-/** Ports as foreman gives them: the first process the base, each next one a step more. */
+/** Ports as foreman assigns them: the base for the first process, a step more for each next one. */
 const BASE_PORT = 5000;
 const PORT_STEP = 100;
 

@@ -1,10 +1,10 @@
-/** Command lines as other tools' files hold them. */
+/** Command lines of other tools' files. */
 
-/** Words that are the shell's own: `exec` cannot run them. */
+/** Words of the shell that `exec` cannot run. */
 const BUILTIN =
   /^(if|for|while|until|case|cd|export|\.|source|exit|ulimit|umask|set|eval|exec|trap|wait|test|\[|!|\{|\()(\s|$)/;
 
-/** A shell line as entrypoint and arguments; the shell gives way to the program where it can. */
+/** A shell line as entrypoint and arguments, with `exec` if possible. */
 export function shellCommand(line: string): { entrypoint: string; args: string[] } {
   return { entrypoint: "/bin/sh", args: ["-c", withExec(line.trim())] };
 }
@@ -17,7 +17,7 @@ function withExec(line: string): string {
   return /^[A-Za-z_]\w*=/.test(line) ? `exec env ${line}` : `exec ${line}`;
 }
 
-/** The words of a line that no shell reads: quotes and backslashes hold words together. */
+/** The words of a line that is run without a shell, with quotes and backslashes. */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
   for (const [word] of line.matchAll(/(?:[^\s"'\\]|\\[^]|"(?:[^"\\]|\\[^])*"|'[^']*')+/g)) {

@@ -20,7 +20,7 @@ export const supervisord: Importer = {
   convert,
 };
 
-/** Keys that mean what procsup does anyway. */
+/** Keys that match procsup's behaviour. */
 const NATURAL = new Set([
   "stopasgroup",
   "killasgroup",
@@ -34,10 +34,10 @@ const NATURAL = new Set([
   "autorestart",
 ]);
 
-/** Sections about the ways to supervisord, of which procsup has its own. */
+/** Sections about access to supervisord. */
 const PLUMBING = /^(supervisorctl|unix_http_server|rpcinterface:.*)$/;
 
-/** What there is instead of keys, and of sections by the beginnings of their names. */
+/** Alternatives for keys, and for sections by the start of their names. */
 const INSTEAD: Readonly<Record<string, string>> = {
   stdout_logfile: "each app has files of its own, which procsup status names: procsup logs",
   stderr_logfile: "each app has files of its own, which procsup status names: procsup logs",
@@ -50,7 +50,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   "[fcgi-program": "a process with sockets",
 };
 
-/** What supervisord does where nothing is said. */
+/** Defaults of supervisord. */
 const RETRIES = 3;
 const START_SECONDS = 1;
 const PRIORITY = 999;
@@ -111,7 +111,7 @@ interface Program {
   readonly group: string | undefined;
   readonly common: string | undefined;
   readonly env: Readonly<Record<string, string>>;
-  /** Whether any program has a priority: the others then go last. */
+  /** Whether a program has a priority: the others then start last. */
   readonly ordered: boolean;
 }
 
@@ -122,7 +122,7 @@ function addProgram({ keys }: Section, result: ImportResult, program: Program): 
     key !== "process_name" && key in KEYS && value.includes("%(process_num)")
   );
   if (count > 1 && counted) {
-    // Each instance has a command line of its own: they become processes of their own.
+    // Each instance has its own command line, so each becomes a process.
     const naming = keys.get("process_name") ?? "%(program_name)s_%(process_num)02d";
     for (let number = first; number < first + count; number++) {
       addOne(keys, result, program, expander(program, number)(naming), number);
@@ -163,15 +163,14 @@ function addOne(
   if (program.group !== undefined) converted.namespace = program.group;
   const taken = result.add(name, converted);
   for (const key of unmapped) {
-    result.note(taken, `${key}: ${INSTEAD[key] ?? "procsup has nothing for it"}`);
+    result.note(taken, `${key}: ${INSTEAD[key] ?? "not supported by procsup"}`);
   }
   return taken;
 }
 
 /**
- * supervisord gives up after so many starts in a row that did not last, and never on what crashes
- * later: only restarts within the time that such starts run can count. It waits a second more before
- * each of them, and never longer.
+ * supervisord gives up after this many short runs in a row, and never after a longer run, so only
+ * restarts within that time may count. Each delay is a second longer than the one before.
  */
 function restarts(keys: ReadonlyMap<string, string>, expand: Expand): Keys {
   const said = (key: string, otherwise: number) => expand(keys.get(key) ?? String(otherwise));

@@ -1,4 +1,4 @@
-/** The sections of a supervisord configuration, those of the files that it includes among them. */
+/** The sections of a supervisord configuration and of its included files. */
 
 import { messageOf } from "../../model/errors.ts";
 import { readForeignFile } from "../../platform/foreign_file.ts";
@@ -10,13 +10,13 @@ import { IniError, parseIni, type Section } from "./ini.ts";
 
 /** What was read. */
 export interface SupervisordFiles {
-  /** One of a name: what a later file says of it is laid over what an earlier one said. */
+  /** One for each name: keys of a later file win. */
   readonly sections: readonly Section[];
   /** Patterns under `[include]` that no file matches. */
   readonly unmatched: readonly string[];
 }
 
-/** Reads them. Throws `ConfigProblem` when one of the files is no ini, or none has a program. */
+/** Reads the files. Throws `ConfigProblem` if one is not valid ini, or none has a program. */
 export function readSupervisord({ file, text }: ConfigDocument): SupervisordFiles {
   const sections = new Map<string, Section>();
   lay(sections, file, text);
@@ -32,10 +32,10 @@ export function readSupervisord({ file, text }: ConfigDocument): SupervisordFile
     return { sections: [...sections.values()], unmatched };
   }
   const none = unmatched.length === 0 ? "" : `, and nothing matches ${unmatched.join(" ")}`;
-  throw new ConfigProblem(file, `it has no [program:…] section${none}`);
+  throw new ConfigProblem(file, `no [program:…] section${none}`);
 }
 
-/** `here` is the folder of the file that says it. */
+/** `here` is the folder of the including file. */
 function lay(sections: Map<string, Section>, file: string, text: string): void {
   const here = folderOf(file);
   for (const { name, keys } of parsed(file, text)) {
@@ -65,7 +65,7 @@ function readText(file: string): string {
   try {
     return readForeignFile(file);
   } catch (error) {
-    throw new ConfigProblem(file, `it cannot be read: ${messageOf(error)}`);
+    throw new ConfigProblem(file, `cannot be read: ${messageOf(error)}`);
   }
 }
 

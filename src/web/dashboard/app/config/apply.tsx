@@ -1,4 +1,4 @@
-/** Brings the processes to what a configuration says: first the plan, then the deed. */
+/** Applies a configuration: first the plan, then the changes. */
 
 import type { Signal } from "@preact/signals";
 import { messageOf } from "../data/api.ts";
@@ -18,10 +18,10 @@ import { ConfigOutcome, ConfigPlan, workIn } from "./config_plan.tsx";
 import { Field } from "../controls/field.tsx";
 import { counted } from "../data/format.ts";
 
-/** The screen. */
+/** The page. */
 export function Apply() {
   if (!mayAdminister.value) {
-    return <Empty title="Not allowed">It takes the role admin to apply a configuration.</Empty>;
+    return <Empty title="Not allowed">Applying a configuration needs the role admin.</Empty>;
   }
   const isText = draft.isText.value;
   const submit = (event: Event) => {
@@ -32,7 +32,7 @@ export function Apply() {
     <>
       <div>
         <h1>Apply a configuration</h1>
-        <p class="faint">Nothing happens before you have seen the plan.</p>
+        <p class="faint">You see the plan before anything changes.</p>
       </div>
       <div class="two">
         <form class="panel apply-form" onSubmit={submit}>
@@ -92,14 +92,14 @@ function Result() {
 function Hint() {
   return (
     <section class="panel">
-      <h2>What you will see here</h2>
+      <h2>The plan shows</h2>
       <ul class="plan">
         <li class="plan-add">
           <span class="plan-sign" aria-hidden="true">+</span> apps that are added and started
         </li>
         <li class="plan-change">
           <span class="plan-sign" aria-hidden="true">~</span>{" "}
-          apps that change: which keys, and whether that takes a restart
+          apps that change: which keys, and whether they restart
         </li>
         <li class="plan-remove">
           <span class="plan-sign" aria-hidden="true">−</span>{" "}
@@ -118,7 +118,7 @@ const EXAMPLE = `processes:
     cwd: /srv/api
     instances: 2`;
 
-/** One of the places that it may come from. */
+/** One source of the configuration. */
 function Source({ isText, text }: { isText: boolean; text: string }) {
   return (
     <button
@@ -132,7 +132,7 @@ function Source({ isText, text }: { isText: boolean; text: string }) {
   );
 }
 
-/** For a text that is pasted or uploaded. */
+/** Fields for a text that is pasted or uploaded. */
 function TextFields() {
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
@@ -158,7 +158,7 @@ function TextFields() {
           rows={16}
           required
           placeholder={EXAMPLE}
-          hint="What is not in it stays as it is. Drop a file here, or choose one:"
+          hint="Other apps stay unchanged. Drop a file here, or choose one:"
         />
         <input
           type="file"
@@ -173,21 +173,21 @@ function TextFields() {
           label="File name"
           value={watched(draft.name)}
           required
-          hint="Tells the format: .yaml, .toml, .json"
+          hint="It sets the format: .yaml, .toml, .json"
         />
         <Field
           name="folder"
           label="Folder"
           value={watched(draft.folder)}
           required
-          hint="Relative paths begin there"
+          hint="Relative paths start there"
         />
       </div>
     </>
   );
 }
 
-/** For a file of the machine. */
+/** Fields for a file on the machine. */
 function PathFields() {
   return (
     <>
@@ -195,7 +195,7 @@ function PathFields() {
         name="path"
         label="Path"
         value={watched(draft.path)}
-        hint="Absolute: /srv/procsup.yaml. Empty: the file that was applied last"
+        hint="Absolute: /srv/procsup.yaml. Empty: the last applied file"
       />
       <label class="row">
         <input
@@ -203,13 +203,13 @@ function PathFields() {
           checked={draft.prune.value}
           onChange={({ currentTarget }) => (draft.prune.value = currentTarget.checked, touched())}
         />
-        Delete what came from this file and is no longer in it
+        Delete apps that were removed from this file
       </label>
     </>
   );
 }
 
-/** The signal, telling when somebody types. */
+/** The signal; a change discards the plan. */
 function watched(value: Signal<string>): Signal<string> {
   return {
     get value() {

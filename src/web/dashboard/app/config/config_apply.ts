@@ -1,4 +1,4 @@
-/** A configuration on its way: written or chosen, planned, applied. */
+/** State of the page that applies a configuration. */
 
 import { signal } from "@preact/signals";
 import { ApiError, ask, messageOf } from "../data/api.ts";
@@ -6,38 +6,38 @@ import { refreshSoon } from "../data/feed.ts";
 import { announce, toast } from "../shell/notices.ts";
 import type { ConfigReloadResult } from "../data/types.ts";
 
-/** What was put in. It outlives a look at another page. */
+/** The input. It is kept while other pages are open. */
 export const draft = {
-  /** Whether the text counts, or a file of the machine. */
+  /** Whether the text is applied, or a file on the machine. */
   isText: signal(true),
   text: signal(""),
-  /** It tells the format. */
+  /** It sets the format. */
   name: signal("procsup.yaml"),
-  /** What paths in the text are relative to. */
+  /** Relative paths in the text start there. */
   folder: signal("/"),
-  /** A file of the machine; empty for the one applied last. */
+  /** A file on the machine; empty for the last applied one. */
   path: signal(""),
-  /** Whether what is no longer in the file is deleted. */
+  /** Whether apps that were removed from the file are deleted. */
   prune: signal(false),
 };
 
-/** Where it stands. */
+/** The request that is running. */
 export const progress = signal<"idle" | "planning" | "applying">("idle");
-/** What it would do; undefined before it was asked, and after something changed. */
+/** The planned changes; undefined until planned, and after the input changed. */
 export const plan = signal<ConfigReloadResult | undefined>(undefined);
-/** What it did. */
+/** The changes that were made. */
 export const outcome = signal<ConfigReloadResult | undefined>(undefined);
-/** What is wrong with it, a mistake a line. */
+/** Mistakes, one per line. */
 export const problem = signal("");
 
-/** What has been put in has changed: what was said of it holds no longer. */
+/** The input has changed: discards the plan and results. */
 export function touched(): void {
   plan.value = undefined;
   outcome.value = undefined;
   problem.value = "";
 }
 
-/** Asks what it would do. */
+/** Makes the plan. */
 export async function makePlan(): Promise<void> {
   touched();
   progress.value = "planning";
@@ -45,7 +45,7 @@ export async function makePlan(): Promise<void> {
   progress.value = "idle";
 }
 
-/** Does it, and waits until everything has come up. */
+/** Applies the configuration, and waits until everything is up. */
 export async function applyPlan(): Promise<void> {
   progress.value = "applying";
   problem.value = "";
@@ -54,7 +54,7 @@ export async function applyPlan(): Promise<void> {
   progress.value = "idle";
   refreshSoon();
   if (done?.status !== "reloaded") {
-    toast("failed", "Not all of it could be applied", { id });
+    toast("failed", "Some changes could not be applied", { id });
     announce("Applying failed");
   } else {
     toast("done", "The configuration is applied", { id });
@@ -70,7 +70,7 @@ async function request(isDry: boolean): Promise<ConfigReloadResult | undefined> 
     return await ask<ConfigReloadResult>("/config/reload", { method: "POST", body: bodyOf(isDry) });
   } catch (error) {
     const taken = error instanceof ApiError && error.code === "name_taken";
-    // Two sources that both want a process would undo each other's work.
+    // Two sources of one process would undo each other's changes.
     const advice = taken ? "\nChange that file and apply it from there, or use another name." : "";
     problem.value = messageOf(error) + advice;
     return undefined;

@@ -1,4 +1,4 @@
-/** What applying a configuration would do, and what it did. */
+/** The plan of a configuration, and its results. */
 
 import { useSignal } from "@preact/signals";
 import { type ComponentChildren, Fragment } from "preact";
@@ -14,24 +14,24 @@ import { StateBadge } from "../process/process_figures.tsx";
 import { baseName } from "../process/select.ts";
 import { counted } from "../data/format.ts";
 
-/** How much there is to do. */
+/** The number of changes. */
 export function workIn(plan: ConfigReloadResult): number {
   return plan.added.length + plan.changed.length + plan.removed.length + settingsOf(plan).length;
 }
 
-/** What changes about the daemon itself. */
+/** Changed settings of the daemon. */
 function settingsOf({ settings }: ConfigReloadResult): readonly Setting[] {
   return settings.filter(({ change }) => change !== "unchanged" && change !== "kept");
 }
 
 type Setting = ConfigReloadResult["settings"][number];
 
-/** The plan; while it is carried out, with how each process is. */
+/** The plan; while it is applied, with the state of each process. */
 export function ConfigPlan({ plan }: { plan: ConfigReloadResult }) {
   const { added, removed, changes, unchanged, kept } = plan;
   const rest = [
-    unchanged.length > 0 && `${counted(unchanged.length, "app")} as it is`,
-    kept.length > 0 && `${counted(kept.length, "app")} kept that the file no longer names`,
+    unchanged.length > 0 && `${counted(unchanged.length, "app")} unchanged`,
+    kept.length > 0 && `${counted(kept.length, "app")} kept after removal from the file`,
   ].filter(Boolean).join(" · ");
   return (
     <>
@@ -53,7 +53,7 @@ export function ConfigPlan({ plan }: { plan: ConfigReloadResult }) {
               ? "is changed, one instance after the other"
               : restart
               ? "is changed and restarted"
-              : "is changed while it runs on"}
+              : "is changed without a restart"}
           >
             <FieldDiff fields={fields} />
           </Item>
@@ -67,7 +67,7 @@ export function ConfigPlan({ plan }: { plan: ConfigReloadResult }) {
           </Item>
         ))}
       </ul>
-      {workIn(plan) === 0 && <p>Everything is as the configuration says.</p>}
+      {workIn(plan) === 0 && <p>Everything matches the configuration.</p>}
       {rest && <p class="faint small" title={[...unchanged, ...kept].join(", ")}>{rest}</p>}
     </>
   );
@@ -106,7 +106,7 @@ function Item({ kind, name, what, children }: ItemProps) {
   );
 }
 
-/** How it went. */
+/** The results. */
 export function ConfigOutcome() {
   const done = outcome.value;
   if (done === undefined) return null;
@@ -140,14 +140,14 @@ export function ConfigOutcome() {
           {good.length > 12 && ", …"}
         </p>
       )}
-      {done.results.length === 0 && failed.length === 0 && <p>Nothing had to be changed.</p>}
+      {done.results.length === 0 && failed.length === 0 && <p>No changes were needed.</p>}
     </section>
   );
 }
 
 type Fields = ConfigReloadResult["changes"][number]["fields"];
 
-/** Before and after, a line each. Values of secrets are not told. */
+/** Old and new values, without masked ones. */
 function FieldDiff({ fields }: { fields: Fields }) {
   return (
     <ul class="diff">
@@ -177,7 +177,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** A button, and then the answer. */
+/** Compares a process with its file. */
 export function ConfigDrift({ name }: { name: string }) {
   const plan = useSignal<ConfigReloadResult | undefined>(undefined);
   const error = useSignal("");
@@ -215,14 +215,14 @@ function Verdict({ name, plan }: { name: string; plan: ConfigReloadResult }) {
   if (change !== undefined) {
     return (
       <>
-        The file says something else: applying it would {change.restart ? "restart" : "change"} it.
+        It differs from the file: applying the file would {change.restart ? "restart" : "change"}
         {" "}
-        <a href="#/apply">Apply…</a>
+        it. <a href="#/apply">Apply…</a>
       </>
     );
   }
-  if (plan.unchanged.includes(name)) return <span class="is-running">✓ It is as in the file.</span>;
-  return <>It is not in the file that was applied last.</>;
+  if (plan.unchanged.includes(name)) return <span class="is-running">✓ Matches the file.</span>;
+  return <>It is not in the last applied file.</>;
 }
 
 function changeOf(name: string, { changes }: ConfigReloadResult) {

@@ -1,4 +1,4 @@
-/** Questions that an action on a process needs answered: how many instances, which signal, which keys. */
+/** Dialogs of actions on a process: scale, signal, change. */
 
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -14,14 +14,14 @@ import { Button, Dialog } from "../controls/controls.tsx";
 import { Field } from "../controls/field.tsx";
 import { readObject } from "../data/format.ts";
 
-/** Which window is open, and about which process. */
+/** The open dialog and its process. */
 export const processDialog = signal<
   { readonly kind: keyof typeof WINDOWS; readonly name: string } | undefined
 >(undefined);
 
 const SIGNALS = ["SIGHUP", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGTERM", "SIGCONT", "SIGSTOP"];
 
-/** The window, when one is open. */
+/** The open dialog. */
 export function ProcessDialogs() {
   const open = processDialog.value;
   if (open === undefined) return null;
@@ -113,13 +113,13 @@ function SignalDialog({ name, onClose }: WindowProps) {
 
 const EXAMPLE = '{ "max_memory": "1GB", "env": { "DEBUG": null } }';
 
-/** The window; it stays open while something is wrong. */
+/** Changes keys; it stays open after a mistake. */
 function ChangeDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const base = baseName(name);
   const text = useSignal("");
   const error = useSignal("");
   const isBusy = useSignal(false);
-  // It may be closed before the answer comes, and another one be open.
+  // The dialog may close before the answer, and another one may open.
   const isOpen = useRef(true);
   useEffect(() => () => void (isOpen.current = false), []);
   const submit = async (event: Event) => {
@@ -149,8 +149,8 @@ function ChangeDialog({ name, onClose }: { name: string; onClose: () => void }) 
           error={error.value || undefined}
         />
         <p class="faint small">
-          What is not named stays as it is, null takes a key away. Where a key asks for it, all
-          instances are reloaded, one by one. Its file, when applied again, has the last word.
+          Other keys stay unchanged; null removes a key. If a key needs it, all instances are
+          reloaded, one by one. Applying the file again overrides these changes.
         </p>
         <div class="row end">
           <Button onClick={onClose}>Cancel</Button>
@@ -173,7 +173,7 @@ async function change(base: string, text: string): Promise<ReconfigureResult> {
 function tell(base: string, { changes, restarted }: ReconfigureResult): void {
   const fields = changes.map(({ field }) => field).join(", ");
   const text = fields === ""
-    ? `${base} is like that already`
+    ? `${base} has this configuration already`
     : `Changed ${fields} of ${base}${restarted ? " and reloaded it" : ""}`;
   toast("done", text);
   announce(text);
