@@ -70,7 +70,7 @@ browserTest(
 
     await dashboard.go("#/processes/one?tab=config");
     await page.getByRole("button", { name: "Compare with the file" }).click();
-    await page.getByText("It is as in the file").waitFor();
+    await page.getByText("Matches the file").waitFor();
     await Deno.writeTextFile(path, `processes:\n  one: ${app(1000).replace("50ms", "70ms")}\n`);
     await page.getByRole("button", { name: "Compare with the file" }).click();
     await page.locator(".diff").getByText("min_uptime").waitFor();
