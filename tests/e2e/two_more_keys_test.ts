@@ -24,6 +24,7 @@ import { configTypes, keyReference } from "../../scripts/key_types.ts";
 import { documentSchemas } from "../../src/web/openapi_schemas.ts";
 import { configOf, formGroups } from "../../src/web/dashboard/app/process/key_form.ts";
 import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
 import { Files, mistakes } from "../config/files.ts";
 
 const LEAST = { name: "api", entrypoint: "/bin/sleep", args: ["1000"], cwd: "/" };
@@ -107,20 +108,21 @@ Deno.test("a row of the key table is a key of the library and of the wire", asyn
 Deno.test("a row of the key table works from the command line to the daemon and back", async () => {
   await using home = await tempHome();
   const main = new URL("../fixtures/two_more_keys_main.ts", import.meta.url).pathname;
-  const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+  const command = (...args: string[]) =>
+    new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", main, ...args],
       env: { PROCSUP_HOME: home.path, NO_COLOR: "1" },
       stdin: "null",
-    }).output();
-    const text = new TextDecoder();
-    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
-  };
+      stdout: "null",
+      stderr: "piped",
+    });
+  const client = new DaemonClient(home.path);
+  const daemon = command("daemon").spawn();
   try {
+    await waitFor(() => client.call("ping").then(() => true, () => false));
     const words = ["--linger", "90s", "--cache-room", "2MB", "--", "sleep", "1000"];
-    const started = await run("start", "--name", "api", ...words);
-    assertEquals(started.code, 0, started.stderr);
-    const client = new DaemonClient(home.path);
+    const { code, stderr } = await command("start", "--name", "api", ...words).output();
+    assertEquals(code, 0, new TextDecoder().decode(stderr));
     const pids = async () => (await client.call("list")).map(({ pid }) => pid);
     const before = await pids();
     const [{ config }] = await client.call("list") as [ProcessJson];
@@ -137,7 +139,8 @@ Deno.test("a row of the key table works from the command line to the daemon and 
       assertEquals(error.code, "invalid_config");
     }
   } finally {
-    await run("shutdown", "--yes");
+    await client.call("shutdown");
+    await daemon.output();
   }
 });
 
