@@ -38,9 +38,11 @@ export class Job implements Runner {
     const { snapshot } = process;
     const since = left.runningSince;
     if (isActive(snapshot)) this.#begin(since ?? snapshot.startedAt ?? log.clock.now());
-    else if (since !== null) {
-      const tookMs = Math.max(0, (snapshot.finishedAt ?? since) - since);
-      this.#record({ at: since, steady: log.clock.steady() - tookMs });
+    else {
+      if (since !== null) {
+        const tookMs = Math.max(0, (snapshot.finishedAt ?? since) - since);
+        this.#record({ at: since, steady: log.clock.steady() - tookMs });
+      }
       this.#next();
     }
   }
@@ -50,23 +52,29 @@ export class Job implements Runner {
   }
 
   due(): void {
-    if (!this.busy) return this.#start("by schedule");
     const { overlap } = this.#config;
-    if (overlap === "kill") this.#replace();
-    else if (overlap === "queue") this.#follow(true);
+    const skips = this.#process.isBeingStopped;
+    if (!this.busy && !skips) this.#start("by schedule");
+    else if (overlap === "kill" && !skips) this.#replace();
+    else if (overlap === "queue" && !skips) this.#follow(true);
     else this.#log.ended({ at: this.#log.clock.now(), durationMs: 0, ...SKIPPED });
   }
 
   run(): "running" | "queued" {
+    const { name, isBeingStopped } = this.#process;
+    if (isBeingStopped) throw new ProcsupError("wrong_state", `"${name}" is being stopped`);
     if (!this.busy) this.#start("by cron run");
     else if (this.#config.overlap === "kill") this.#replace();
     else if (this.#config.overlap === "queue") this.#follow(true);
-    else throw new ProcsupError("wrong_state", `"${this.#process.name}" is running already`);
+    else throw new ProcsupError("wrong_state", `"${name}" is running already`);
     return this.#again && this.#config.overlap === "queue" ? "queued" : "running";
   }
 
   changed(before: Snapshot): void {
     const now = this.#process.snapshot;
+    // On record before anything ends: the next daemon must not start it either.
+    if (this.#process.isBeingStopped) this.#follow(false);
+    if (isStartedAnew(before, now)) this.#endAnew();
     if (!isActive(before) && isActive(now)) this.#begin(this.#log.clock.now());
     if (isActive(before) && !isActive(now)) this.#end();
   }
@@ -88,7 +96,7 @@ export class Job implements Runner {
 
   #stop(why: "timeout" | "killed", reason: string): void {
     this.#ending ??= why;
-    void this.#process.stop({ reason }).catch(() => {});
+    void this.#process.stop({ reason, bySchedule: true }).catch(() => {});
   }
 
   #begin(at: number): void {
@@ -105,12 +113,24 @@ export class Job implements Runner {
   }
 
   #end(): void {
+    this.#over();
+    this.#next();
+  }
+
+  /** A user started it again while it was being ended: another run, without a rest between them. */
+  #endAnew(): void {
+    if (this.#ending === "killed") this.#follow(false);
+    this.#ending ??= "killed";
+    this.#over();
+    this.#begin(this.#log.clock.now());
+  }
+
+  #over(): void {
     this.#cancelTimeout();
     const run = this.#run;
     if (run !== undefined) this.#record(run);
     this.#run = undefined;
     this.#ending = undefined;
-    this.#next();
   }
 
   #follow(again: boolean): void {
@@ -149,6 +169,12 @@ const SKIPPED = { status: "skipped", exitCode: null } as const;
 function statusOf({ state, wish }: Snapshot): RunStatus {
   if (state !== "stopped") return "failed";
   return wish === "up" ? "ok" : "killed";
+}
+
+/** Whether a user's restart, or a start during a stop, began a new run; restarts by its policy do not. */
+function isStartedAnew(before: Snapshot, now: Snapshot): boolean {
+  return before.state === "stopping" && before.ending === "asked" && now.state !== "stopping" &&
+    isActive(now);
 }
 
 function isActive(snapshot: Snapshot): boolean {

@@ -12,6 +12,8 @@ export interface Schedulable {
   readonly name: string;
   readonly config: ProcessConfig;
   readonly snapshot: Snapshot;
+  /** Whether a stop is under way, of which the schedule must start nothing. */
+  readonly isBeingStopped: boolean;
   start(options?: RestartOptions): Promise<void>;
   restart(options?: RestartOptions): Promise<void>;
   stop(request?: StopRequest): Promise<void>;

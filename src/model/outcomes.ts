@@ -41,7 +41,8 @@ export function wantsReadiness(
 
 /** A user wants it down. */
 export function stopWish(now: Snapshot, event: EventOf<"stop_requested">): Snapshot {
-  return { ...now, wish: "down", ending: null, lastReason: event.reason ?? "stopped by user" };
+  const lastReason = event.reason ?? "stopped by user";
+  return { ...now, wish: "down", ending: null, endFailed: false, lastReason };
 }
 
 /** A user wants it up again once it is down. */
@@ -98,6 +99,7 @@ export function launch(now: Snapshot): Step {
     nextRestartAt: null,
     awaiting: null,
     ending: null,
+    endFailed: false,
   };
   return [next, [{ type: "launch" }]];
 }
@@ -118,10 +120,14 @@ export function gone(
     ...finished(now, event.exit ?? now.lastExit, event.at, event.ranForMs),
     ending: null,
   };
-  if (event.left.length > 0) {
-    // Started again it would be there twice.
+  const { left, problem } = event;
+  if (left.length > 0 || problem !== undefined) {
+    // Started again it would be there twice. The next daemon tries again to end what is left.
     const state = now.wish === "up" ? "errored" : "stopped";
-    return [{ ...over, state, lastReason: `could not end pid ${event.left.join(", ")}` }, []];
+    const lastReason = left.length > 0
+      ? `could not end pid ${left.join(", ")}`
+      : `could not end it: ${problem}`;
+    return [{ ...over, state, endFailed: true, leftovers: leftBy(now), lastReason }, []];
   }
   const [next, effects] = afterwards(over, now, event, policy);
   return [next, [...before, ...hookEffect("postStop", policy), ...effects]];

@@ -59,6 +59,8 @@ export interface Snapshot {
   readonly awaiting: "delay" | "dependencies" | "machine" | null;
   /** In `stopping`: what for, when it is wanted up again afterwards. */
   readonly ending: Ending | null;
+  /** Something of the last run could not be ended: `lastReason` names it. */
+  readonly endFailed: boolean;
   readonly lastExit: Exit | null;
   readonly lastReason: string;
 }
@@ -83,6 +85,7 @@ export const NEW: Snapshot = {
   nextRestartAt: null,
   awaiting: null,
   ending: null,
+  endFailed: false,
   lastExit: null,
   lastReason: "",
 };
@@ -118,6 +121,8 @@ export type ProcessEvent =
     readonly exit: Exit | null;
     /** Pids that could not be ended. */
     readonly left: readonly number[];
+    /** Why it is not known whether anything is left, where that is so. */
+    readonly problem?: string;
     readonly ranForMs: number;
     readonly random: number;
   }

@@ -60,6 +60,8 @@ export class ManagedProcess {
   #snapshot: Snapshot;
   /** How often it was asked to stop. */
   #stops = 0;
+  /** Stops under way, without those of its schedule. */
+  #finalStops = 0;
   readonly #gone = new AbortController();
   /** Aborted when it is looked after no more, with why: it was deleted, or let go of. */
   readonly gone: AbortSignal = this.#gone.signal;
@@ -187,15 +189,22 @@ export class ManagedProcess {
     this.#refuse("signal", "it is not running");
   }
 
+  /** Whether a stop is under way, of which its schedule must start nothing. */
+  get isBeingStopped(): boolean {
+    return this.#finalStops > 0;
+  }
+
   /** Ends it and everything it started. Throws `stop_failed` naming what could not be ended. */
   async stop(request: StopRequest = {}): Promise<void> {
-    const { timeoutMs = this.config.stopTimeoutMs, reason } = request;
+    const { timeoutMs = this.config.stopTimeoutMs, reason, bySchedule = false } = request;
     const ran = this.#snapshot.run !== null;
     this.#stops++;
+    this.#finalStops += Number(!bySchedule);
     this.post({ type: "stop_requested", timeoutMs, ...(reason && { reason }) });
     const over = await this.until((now) => now.state !== "stopping");
     await this.#effects.run.othersGone(timeoutMs);
-    if (!ran || !over.lastReason.startsWith("could not end")) return;
+    this.#finalStops -= Number(!bySchedule);
+    if (!ran || !over.endFailed) return;
     throw new ProcsupError("stop_failed", `Cannot stop "${this.name}": ${over.lastReason}`);
   }
 

@@ -6,6 +6,8 @@ import { ProcsupError } from "../model/errors.ts";
 export interface StopRequest {
   readonly timeoutMs?: number;
   readonly reason?: string;
+  /** Asked for by its own schedule, which goes on: the run that was to follow still does. */
+  readonly bySchedule?: boolean;
 }
 
 /** The hook of a process that asks for something. */

@@ -1,5 +1,6 @@
 /** Ends a run that was asked to end: pre_stop hook, signals, and what its exit was. */
 
+import { messageOf } from "../model/errors.ts";
 import type { Exit } from "../model/process_info.ts";
 import type { Child } from "../platform/launcher.ts";
 import type { World } from "./world.ts";
@@ -10,11 +11,17 @@ const EXIT_PATIENCE_MS = 500;
 /** How long a launched app's pid may take to become known. */
 const PID_PATIENCE_MS = 1000;
 
+/** For how long after its time an end that fails is tried again, and how often. */
+const RETRY_MS = 5000;
+const RETRY_EVERY_MS = 100;
+
 /** What an end came to. */
 export interface Ended {
   readonly exit: Exit | null;
   /** Pids that could not be ended. */
   readonly left: readonly number[];
+  /** Why it is not known whether anything is left, where that is so. */
+  readonly problem?: string;
 }
 
 /** One end, which later stops may hurry but not delay. */
@@ -54,8 +61,18 @@ export class RunEnd {
     // Until the app's pid is known it is the wrapper's shell, which would swallow the signal.
     await this.#within(PID_PATIENCE_MS, Promise.race([child.pid, child.exited]));
     this.#deadline = this.#world.clock.steady() + this.#graceMs;
-    const { killed, left } = await this.#world.end(child.run, signal, () => this.#deadline!);
-    return { exit: await this.#exitOf(child, killed), left };
+    for (;;) {
+      try {
+        const { killed, left } = await this.#world.end(child.run, signal, () => this.#deadline!);
+        return { exit: await this.#exitOf(child, killed), left };
+      } catch (error) {
+        // The system may be short of something for a moment, such as descriptors.
+        if (this.#world.clock.steady() >= this.#deadline + RETRY_MS) {
+          return { exit: null, left: [], problem: messageOf(error) };
+        }
+      }
+      await this.#within(RETRY_EVERY_MS, new Promise(() => {}));
+    }
   }
 
   /** The wrapper tells the exit unless it was killed with the rest. */

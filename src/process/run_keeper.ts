@@ -148,9 +148,10 @@ export class RunKeeper {
     const { stopSignal, stopTimeoutMs } = this.#process.config;
     const end = new RunEnd(this.#world, this.#end?.graceMs ?? stopTimeoutMs);
     this.#otherEnd = end;
-    const { left } = await end.end(child, stopSignal);
+    const { left, problem } = await end.end(child, stopSignal);
     this.#otherEnd = undefined;
-    if (left.length > 0) this.#process.note(`could not end pid ${left.join(", ")} of its last run`);
+    const what = problem ?? (left.length > 0 ? `pid ${left.join(", ")} is left` : undefined);
+    if (what !== undefined) this.#process.note(`could not end its last run: ${what}`);
     this.#disposed(child.run);
   }
 

@@ -109,6 +109,29 @@ Deno.test("a job that is due while it runs is skipped, replaced or queued, as co
   assert(gap < 500, `the queued run began ${gap} ms after the one before it`);
 });
 
+for (const overlap of ["queue", "kill"]) {
+  Deno.test(`stop and delete of a job end it for good, whatever is to follow: ${overlap}`, async () => {
+    await using daemon = await TestDaemon.start();
+    const slow = "trap 'sleep 0.2; exit 0' TERM; while :; do sleep 0.02; done";
+    const cron = { schedule: EVERY_SECOND, overlap };
+    const again = async () => {
+      await daemon.client.call("cron_run", "job");
+      await daemon.client.call("cron_run", "job");
+    };
+    await daemon.startScript("job", slow, { cron });
+    await again();
+    await daemon.client.call("cron_stop", "job");
+    const stopped = await daemon.client.call("stop", { target: "job" });
+    assertEquals(stopped.results.map(({ ok, state }) => [ok, state]), [[true, "stopped"]]);
+    assertEquals((await daemon.status("job")).state, "stopped");
+    await daemon.client.call("cron_start", "job");
+    await again();
+    const deleted = await daemon.client.call("delete", "job");
+    assertEquals(deleted.results.map(({ ok }) => ok), [true]);
+    assertEquals(await daemon.client.call("list"), []);
+  });
+}
+
 Deno.test("a run that takes too long is ended with all it started", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("slow", "sleep 1000 & sleep 1000", {

@@ -20,6 +20,7 @@ class FakeProcess implements Schedulable {
   readonly name: string;
   readonly config: ProcessConfig;
   snapshot: Snapshot = NEW;
+  isBeingStopped = false;
   /** What was asked of it. */
   readonly acts: string[] = [];
   changed: (before: Snapshot) => void = () => {};
@@ -47,6 +48,18 @@ class FakeProcess implements Schedulable {
     this.acts.push(reason);
     this.#become({ state: "stopped", wish: "down" });
     return Promise.resolve();
+  }
+
+  /** A user asks it to stop; it has stopped when it exits. */
+  beginStop(): void {
+    this.isBeingStopped = true;
+    this.#become({ state: "stopping", wish: "down" });
+  }
+
+  /** A user starts it anew, where its run is up or is being ended. */
+  startAnew(): void {
+    this.#become({ state: "stopping", wish: "up", ending: "asked" });
+    this.#become({ state: "starting", ending: null });
   }
 
   /** It ends by itself. */
@@ -223,6 +236,72 @@ for (const overlap of ["queue", "kill"]) {
     assertEquals(scene.job.acts.length, 3, "nothing was to follow");
   });
 }
+
+for (const overlap of ["queue", "kill", "skip"]) {
+  Deno.test(`Scheduler starts nothing of a job that is being stopped: ${overlap}`, async () => {
+    await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap } });
+    const { job } = scene;
+    // A stop takes its time.
+    job.stop = () => Promise.resolve();
+    scene.clock.advance(2 * MINUTE);
+    job.beginStop();
+    scene.clock.advance(MINUTE);
+    const error = assertThrows(() => scene.scheduler.run(scene.processes), ProcsupError);
+    assertEquals([error.code, error.message], ["wrong_state", '"job" is being stopped']);
+    job.exit(0);
+    await turn();
+    scene.clock.advance(MINUTE);
+    assertEquals(job.acts.length, 1, "while the stop is under way");
+    job.isBeingStopped = false;
+    scene.clock.advance(MINUTE);
+    assertEquals(job.acts.length, 2, "the schedule goes on");
+  });
+
+  Deno.test(`Scheduler starts nothing when a stop outlives the daemon: ${overlap}`, async () => {
+    await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap } });
+    const { job } = scene;
+    job.stop = () => Promise.resolve();
+    scene.clock.advance(2 * MINUTE);
+    job.beginStop();
+    job.isBeingStopped = false;
+    await scene.restart();
+    job.exit(0);
+    await turn();
+    assertEquals(job.acts.length, 1);
+  });
+}
+
+Deno.test("Scheduler takes a user's restart for the run that was to replace the last one", async () => {
+  await using scene = await Scene.with({
+    cron: { ...EVERY_MINUTE.cron, overlap: "kill", timeout: "90s" },
+  });
+  const { job } = scene;
+  job.stop = () => Promise.resolve();
+  scene.clock.advance(2 * MINUTE);
+  job.startAnew();
+  assertEquals(scene.statuses, ["killed"]);
+  job.exit(0);
+  await turn();
+  assertEquals(scene.statuses, ["killed", "ok"]);
+  assertEquals(job.acts.length, 1);
+});
+
+Deno.test("Scheduler begins a run anew with a restart, its timeout too, and keeps what is queued", async () => {
+  await using scene = await Scene.with({
+    cron: { schedule: "0 0 1 1 *", ...UTC, overlap: "queue", timeout: "10s" },
+  });
+  const { job } = scene;
+  scene.scheduler.run(scene.processes);
+  scene.scheduler.run(scene.processes);
+  scene.clock.advance(9000);
+  job.startAnew();
+  scene.clock.advance(9000);
+  assertEquals(scene.statuses, ["killed"]);
+  job.exit(0);
+  await turn();
+  assertEquals(scene.statuses, ["killed", "ok"]);
+  assertEquals(job.acts.length, 2);
+});
 
 Deno.test("Scheduler ends a run at its timeout", async () => {
   await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, timeout: "10s" } });

@@ -267,7 +267,11 @@ Deno.test("transition() rests stopped, not crashed, when all is gone after a sto
 
 Deno.test("transition() names what could not be ended when something is left after a stop", () => {
   const { now } = play(inState("stopping"), [gone(1, { left: [12, 34] })]);
-  assertEquals([now.state, now.lastReason], ["stopped", "could not end pid 12, 34"]);
+  assertEquals([now.state, now.endFailed, now.lastReason], [
+    "stopped",
+    true,
+    "could not end pid 12, 34",
+  ]);
 });
 
 Deno.test("transition() launches anew when all is gone after a restart", () => {

@@ -56,6 +56,43 @@ Deno.test("stop() during pre_start ends the hook and launches nothing", async ()
   assertEquals(lone.notes, []);
 });
 
+Deno.test("stop() throws when something could not be ended, whatever is the last word on it", async () => {
+  await using lone = new LoneProcess();
+  await lone.process.start();
+  lone.world.unending = [12, 34];
+  const error = await assertRejects(() => lone.process.stop(), ProcsupError);
+  const message = 'Cannot stop "app": could not end pid 12, 34';
+  assertEquals([error.code, error.message], ["stop_failed", message]);
+  assertEquals([lone.state, lone.process.snapshot.leftovers.length], ["stopped", 1]);
+  lone.world.unending = [];
+  await lone.process.start();
+  await lone.process.stop({ reason: "could not end pid 12" });
+  assertEquals([lone.state, lone.process.snapshot.endFailed], ["stopped", false]);
+});
+
+Deno.test("stop() tries again when the system is short of something, and has an end when it stays so", async () => {
+  await using lone = new LoneProcess();
+  await lone.process.start();
+  let failures = 2;
+  lone.world.beforeEnd = () => {
+    if (failures-- > 0) throw new Error("Too many open files");
+  };
+  const stop = lone.process.stop({ timeoutMs: 1000 });
+  await waitFor(() => {
+    lone.world.clock.advance(100);
+    return lone.state === "stopped";
+  });
+  await stop;
+  await lone.process.start();
+  failures = Infinity;
+  const refused = assertRejects(() => lone.process.stop(), ProcsupError);
+  await waitFor(() => {
+    lone.world.clock.advance(100);
+    return lone.state === "stopped";
+  });
+  assertEquals((await refused).message, 'Cannot stop "app": could not end it: Too many open files');
+});
+
 Deno.test("two stops at once both resolve when all is gone", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();

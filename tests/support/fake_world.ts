@@ -60,6 +60,10 @@ export class FakeWorld implements World {
   readonly ends: SignalName[] = [];
   /** Whether apps learn their pid at once, and end at once when they are asked to. */
   prompt = true;
+  /** Pids that nothing ends. */
+  unending: readonly number[] = [];
+  /** Called before each end; may throw. */
+  beforeEnd: () => void = () => {};
   /** Whether two runs of a process may be up at once. */
   overlaps = false;
   /** What the next launch waits for. */
@@ -147,6 +151,7 @@ export class FakeWorld implements World {
 
   /** At once where children are prompt, else when they have ended or the deadline is over. */
   async end(run: Run, signal: SignalName, deadline: Deadline): Promise<Ending> {
+    this.beforeEnd();
     const child = this.#childOf(run);
     this.ends.push(signal);
     if (this.prompt && child.alive) child.exit(signal);
@@ -155,7 +160,7 @@ export class FakeWorld implements World {
     });
     const killed = child.alive;
     if (killed) child.exit("SIGKILL");
-    return { killed, left: [] };
+    return { killed, left: this.unending };
   }
 
   sweep(): Sweep {
