@@ -57,9 +57,11 @@ export function endFor(
   reason: string,
   policy: Policy,
 ): Step {
+  // A user's restart has run it already.
+  const isOurs = ending === "recycled" && policy.hooks.preRestart !== undefined;
   return [
     { ...now, state: "stopping", ending, lastReason: reason },
-    [{ type: "end", timeoutMs: policy.stopTimeoutMs }],
+    [{ type: "end", timeoutMs: policy.stopTimeoutMs, ...(isOurs && { first: "preRestart" }) }],
   ];
 }
 
@@ -72,6 +74,7 @@ export function freshStart(now: Snapshot, reason: string, policy: Policy): Step 
     ranMs: 0,
     restartsAt: [],
     nextRestartAt: null,
+    postRestartDue: false,
     ending: null,
     lastReason: reason,
   };
@@ -156,7 +159,13 @@ export function counted(now: Snapshot): Snapshot {
 
 /** It is up, and ready where readiness is asked for. */
 export function running(now: Snapshot, policy: Policy): Step {
-  return [{ ...now, state: "running", ready: true }, hookEffect("postStart", policy)];
+  return [
+    { ...now, state: "running", ready: true, postRestartDue: false },
+    [
+      ...hookEffect("postStart", policy),
+      ...(now.postRestartDue ? hookEffect("postRestart", policy) : []),
+    ],
+  ];
 }
 
 function hookEffect(hook: HookName, policy: Policy): Effect[] {
@@ -174,7 +183,8 @@ function unready(over: Snapshot, event: { at: number; random: number }, policy: 
 function recycled(over: Snapshot, policy: Policy): Step {
   const recent = recentRestarts(policy, over.restartsAt, over.ranMs);
   if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, []);
-  return launch({ ...over, restartsAt: [...recent, over.ranMs] });
+  const [next, effects] = launch({ ...over, restartsAt: [...recent, over.ranMs] });
+  return [{ ...next, postRestartDue: true }, effects];
 }
 
 /** More than the kernel's age of a process may be inexact by. */
@@ -197,19 +207,12 @@ export function adopted(
   at: number,
   policy: Policy,
 ): Step {
-  const ready = now.state === "running" || !wantsReadiness(policy);
-  const comesUp = ready && now.state === "starting";
-  return [
-    {
-      ...counted(now),
-      state: ready ? "running" : "starting",
-      ready,
-      run: found.run,
-      pid: found.pid,
-      startedAt: startOf(now, found, at),
-    },
-    [{ type: "adopt" }, ...(comesUp ? hookEffect("postStart", policy) : [])],
-  ];
+  const startedAt = startOf(now, found, at);
+  const up = { ...counted(now), run: found.run, pid: found.pid, startedAt };
+  if (now.state === "running") return [{ ...up, ready: true }, [{ type: "adopt" }]];
+  if (wantsReadiness(policy)) return [{ ...up, ready: false }, [{ type: "adopt" }]];
+  const [next, hooks] = running(up, policy);
+  return [next, [{ type: "adopt" }, ...hooks]];
 }
 
 /** The machine was booted since: what was wanted up starts afresh. */
@@ -315,6 +318,7 @@ function failed(
       ...over,
       state: "waiting",
       awaiting: "delay",
+      postRestartDue: false,
       streak: over.streak + 1,
       restartsAt: [...recent, over.ranMs],
       nextRestartAt: at + ms,

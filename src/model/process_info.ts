@@ -90,7 +90,7 @@ export interface ProcessInfo extends Usage {
   readonly exitCode: number;
   /** Null when it never ended. */
   readonly lastExit: Exit | null;
-  /** Automatic restarts. */
+  /** Automatic restarts: after a crash or, under `always`, a success; for liveness, memory and age. */
   readonly restarts: number;
   /** When it was added. */
   readonly createdAt: Date;

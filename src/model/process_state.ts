@@ -43,7 +43,7 @@ export interface Snapshot {
   /** Pid of the app itself, 0 until it is known. */
   readonly pid: number;
   readonly ready: boolean;
-  /** Automatic restarts in the process's life. */
+  /** Automatic restarts in the process's life, those after a success under `always` included. */
   readonly restarts: number;
   /** Failures in a row: the exponent of the backoff. */
   readonly streak: number;
@@ -57,6 +57,8 @@ export interface Snapshot {
   readonly nextRestartAt: number | null;
   /** In `waiting`: what for. */
   readonly awaiting: "delay" | "dependencies" | "machine" | null;
+  /** The attempt replaces a run that was recycled: post_restart follows its start. */
+  readonly postRestartDue: boolean;
   /** In `stopping`: what for, when it is wanted up again afterwards. */
   readonly ending: Ending | null;
   /** Something of the last run could not be ended: `lastReason` names it. */
@@ -84,6 +86,7 @@ export const NEW: Snapshot = {
   finishedAt: null,
   nextRestartAt: null,
   awaiting: null,
+  postRestartDue: false,
   ending: null,
   endFailed: false,
   lastExit: null,
@@ -175,7 +178,7 @@ export type Effect =
   /** Look after the run in the snapshot, which an earlier daemon launched. */
   | { readonly type: "adopt" }
   /** End the run and all that belongs to it, or give up the launch; answers `gone`. */
-  | { readonly type: "end"; readonly timeoutMs: number }
+  | { readonly type: "end"; readonly timeoutMs: number; readonly first?: HookName }
   /** End what is left of the run that was up. No launch passes it; answers `disposed`. */
   | { readonly type: "sweep"; readonly run: Run }
   /** Answer `delay_over` after that time. */

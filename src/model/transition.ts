@@ -208,7 +208,8 @@ function withoutHook(now: Snapshot, hook: HookName): Snapshot {
 /** Hooks that the earlier daemon was killed before, as far as there is still an occasion for them. */
 function missedHooks({ dueHooks }: Snapshot, { found }: EventOf<"recovered">): HookName[] {
   if (found.kind === "rebooted") return [];
-  return dueHooks.filter((hook) => hook !== "postStart" || found.kind === "alive");
+  const needsRun = (hook: HookName) => hook === "postStart" || hook === "postRestart";
+  return dueHooks.filter((hook) => found.kind === "alive" || !needsRun(hook));
 }
 
 function without(now: Snapshot, { runId }: Run): Snapshot {

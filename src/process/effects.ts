@@ -62,7 +62,7 @@ export class Effects {
         this.journal.outputFrom = this.#process.snapshot.run?.outputFrom;
         return this.#run.adopt(attempt);
       case "end":
-        return this.#run.endOrHurry(attempt, effect.timeoutMs, () => this.#giveUpLaunch());
+        return this.#run.endOrHurry(attempt, effect, () => this.#giveUpLaunch());
       case "sweep":
         return this.#run.sweep(effect.run);
       case "arm_delay":
@@ -114,7 +114,7 @@ export class Effects {
 
   /** After the start the app's pid is known a moment later: the hook is told it. */
   async #hookAside(hook: HookName): Promise<void> {
-    if (hook === "postStart") await this.#run.pidKnown;
+    if (hook === "postStart" || hook === "postRestart") await this.#run.pidKnown;
     const run = this.hook(hook);
     this.#process.post({ type: "hook_begun", hook });
     await run;

@@ -3,7 +3,7 @@
 import { messageOf } from "../model/errors.ts";
 import type { Health } from "../model/health.ts";
 import type { HookName } from "../model/process_config.ts";
-import type { ProcessEvent, Run } from "../model/process_state.ts";
+import type { Effect, ProcessEvent, Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { logFiles } from "../logs/log_files.ts";
 import type { Child } from "../platform/launcher.ts";
@@ -19,6 +19,8 @@ import { overlapReload } from "./overlap.ts";
 import { type Ended, RunEnd } from "./run_end.ts";
 import type { Spawned } from "./spawn.ts";
 import type { World } from "./world.ts";
+
+type EndEffect = Extract<Effect, { type: "end" }>;
 
 /** Runs the hooks of the process. */
 export interface HookRunner {
@@ -185,21 +187,27 @@ export class RunKeeper {
   }
 
   /** Ends the run, or hurries its end; `giveUpLaunch` ends one that is only being made. */
-  endOrHurry(attempt: number, timeoutMs: number, giveUpLaunch: () => Promise<void>): void {
+  endOrHurry(
+    attempt: number,
+    { timeoutMs, first }: EndEffect,
+    giveUpLaunch: () => Promise<void>,
+  ): void {
     this.#hurryOthers(timeoutMs);
     if (this.#end !== undefined) return this.#end.hurry(timeoutMs);
     this.#end = new RunEnd(this.#world, timeoutMs);
     this.#leave();
     const end = this.#end;
-    void giveUpLaunch().then(() => this.#endAll(attempt, end));
+    void giveUpLaunch().then(() => this.#endAll(attempt, end, first));
   }
 
-  async #endAll(attempt: number, end: RunEnd): Promise<void> {
+  async #endAll(attempt: number, end: RunEnd, first: HookName | undefined): Promise<void> {
     const child = this.#child;
     const ranForMs = this.uptimeMs;
     let ended: Ended = { exit: null, left: [] };
     if (child !== undefined) {
-      if (!end.impatient.aborted) await this.#hooks.hook("preStop", end.impatient);
+      for (const hook of [first, "preStop"] as const) {
+        if (hook && !end.impatient.aborted) await this.#hooks.hook(hook, end.impatient);
+      }
       ended = await end.end(child, this.#process.config.stopSignal);
     }
     // Gone is what is left of no run.

@@ -36,7 +36,7 @@ export interface ProcessJson {
   readonly pid: number;
   /** Last exit code; 0 also when it never ended. */
   readonly exit_code: number;
-  /** Automatic restarts. */
+  /** Automatic restarts: after a crash or, under `always`, a success; for liveness, memory and age. */
   readonly restarts: number;
   /** When it was added. */
   readonly created_at: string;

@@ -20,7 +20,7 @@ const processInfo = z.object({
   state: z.enum(PROCESS_STATES),
   pid: z.int(),
   exit_code: z.int(),
-  restarts: z.int(),
+  restarts: z.int().meta({ description: "Automatic restarts, those after a success included" }),
   created_at: time,
   started_at: z.nullable(time),
   finished_at: z.nullable(time),

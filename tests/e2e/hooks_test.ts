@@ -71,6 +71,37 @@ Deno.test("hooks run around start, stop, restart and reload in the order of the 
   assertEquals(await takeOrder(test, 3), ["pre_stop", "end", "post_stop"]);
 });
 
+/** Restarts of the supervisor's own: what is configured for each, and what brings it about. */
+const OWN_RESTARTS: readonly [
+  string,
+  Record<string, unknown>,
+  (test: TestManager) => unknown,
+][] = [
+  ["age", { max_age: "400ms" }, () => {}],
+  ["memory", {}, ({ manager }) => manager.fleet.process("app").recycle("memory")],
+  [
+    "liveness",
+    { health_check: { type: "command", command: "! rm sick", interval: "50ms", retries: 1 } },
+    ({ home }) => Deno.writeTextFileSync(`${home}/sick`, ""),
+  ],
+  ["schedule", { cron_restart: "* * * * * *" }, () => {}],
+];
+
+for (const [why, config, act] of OWN_RESTARTS) {
+  Deno.test(`the hooks of a restart run around one by the supervisor: ${why}`, async () => {
+    await using test = await TestManager.open();
+    await test.script("app", APP, { hooks: WRITE_NAMES, ...config });
+    await waitFor(() => test.lines("order").length >= 3, { what: "the hooks of the start" });
+    await act(test);
+    const inTime = () => test.lines("order").includes("post_restart");
+    await waitFor(inTime, { what: "the restart" });
+    const order = test.lines("order");
+    const restart = order.slice(order.indexOf("pre_restart"), order.indexOf("post_restart") + 1);
+    assertOrder(restart, "pre_restart", "pre_stop", "end", "pre_start", "post_restart");
+    assertEquals(order.filter((line) => line.endsWith("_reload")), []);
+  });
+}
+
 Deno.test("a reload by signal fires the hooks of a reload and none of a stop", async () => {
   await using test = await TestManager.open();
   const app = "trap 'echo hup >>order' HUP; echo app >>order; while :; do sleep 0.02; done";

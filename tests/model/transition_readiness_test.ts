@@ -204,6 +204,25 @@ Deno.test("transition() runs post_start when it runs, and only when that is conf
   assertEquals(play(late.now, [becameReady(1)], waiting).effects, [hook]);
 });
 
+Deno.test("transition() runs the hooks of a restart around a replacement, and around no other restart", () => {
+  const rules = policy({ hooks: { preRestart: HOOK, postRestart: HOOK } });
+  const post = { type: "hook", hook: "postRestart" } as const;
+  const replaced = play(inState("running"), [recycle(1), gone(1), launched(2)], rules);
+  assertEquals(replaced.effects, [
+    { type: "end", timeoutMs: 5000, first: "preRestart" },
+    { type: "launch" },
+    post,
+  ]);
+  assertEquals(replaced.now.postRestartDue, false);
+  for (const other of [RESTART, START]) {
+    const { effects } = play(inState("running"), [recycle(1), other, gone(1), launched(2)], rules);
+    assertEquals(effects.filter(({ type }) => type === "hook"), [], "a user's own");
+  }
+  const late = policy({ ...rules, waitReady: true });
+  const { now } = play(inState("running"), [recycle(1), gone(1), launched(2)], late);
+  assertEquals(play(now, [becameReady(2)], late).effects, [post]);
+});
+
 Deno.test("transition() runs post_stop when all is gone, before what follows", () => {
   const rules = policy({ hooks: { postStop: HOOK } });
   const hook = { type: "hook", hook: "postStop" } as const;

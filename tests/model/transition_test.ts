@@ -160,14 +160,13 @@ Deno.test("transition() takes 0 as a failure when it is no success code", () => 
   assertEquals(now.state, "waiting");
 });
 
-Deno.test("transition() waits for a restart when the code is a success and policy is always", () => {
-  const { now, effects } = play(
-    inState("running"),
-    [exited(1, 0)],
-    policy({ restartPolicy: "always" }),
-  );
+Deno.test("transition() restarts after a success, and counts it, when policy is always", () => {
+  const always = policy({ restartPolicy: "always" });
+  const { now, effects } = play(inState("running"), [exited(1, 0)], always);
   assertEquals(now.state, "waiting");
   assertEquals(effects.at(-1)?.type, "arm_delay");
+  const { now: again } = play(now, [{ type: "delay_over", attempt: 1 }], always);
+  assertEquals([again.state, again.restarts], ["starting", 1]);
 });
 
 Deno.test("transition() sweeps what the app left behind whenever it ends by itself", () => {
