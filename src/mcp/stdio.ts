@@ -1,12 +1,12 @@
 /** MCP on standard input and output: one client, for as long as it keeps the input open. */
 
 import process from "node:process";
-import type { McpServer } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Call, Changes } from "./call.ts";
 import { type Notifier, watchChanges } from "./change_watch.ts";
 import { createServer } from "./server.ts";
-import { messagesOf } from "./stdio_input.ts";
+import { messagesOf, OpenRequests } from "./stdio_input.ts";
 import { type Grant, grantedTools } from "./tool_names.ts";
 
 /** Time in which a daemon that works has opened its stream of news. */
@@ -21,15 +21,29 @@ export interface StdioOptions extends Grant {
   readonly onError?: (error: Error) => void;
 }
 
-/** Serves until the client closes the input. */
+/** Tells which requests are answered. */
+class Transport extends StdioServerTransport {
+  readonly #open: OpenRequests;
+
+  constructor(open: OpenRequests) {
+    super(messagesOf(process.stdin, open, (line) => process.stdout.write(line)));
+    this.#open = open;
+  }
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    await super.send(message);
+    if (!("method" in message)) this.#open.answered(message.id);
+  }
+}
+
+/** Serves until the client closes the input, and answers what it asked before. */
 export async function serveOnStdio(call: Call, options: StdioOptions): Promise<void> {
   const { cwd, changes, onError } = options;
   const ended = Promise.withResolvers<void>();
   const stop = new AbortController();
   const told = new Told();
   const granted = grantedTools(options);
-  const { stdin, stdout } = process;
-  const transport = new StdioServerTransport(messagesOf(stdin, (line) => stdout.write(line)));
+  const transport = new Transport(new OpenRequests());
   const names = async () => (await call("list")).map(({ name }) => name);
   const watch = watchChanges({ changes, names }, told, stop.signal);
   const handle = serveStdio(async ({ era }) => {
@@ -48,6 +62,8 @@ export async function serveOnStdio(call: Call, options: StdioOptions): Promise<v
   stop.abort();
   await watch.ended;
   await handle.close();
+  // What was written last is on its way.
+  await new Promise((written) => process.stdout.write("", written));
 }
 
 /** When a promise is settled, or that time is over. */

@@ -11,16 +11,62 @@ import {
   STDIO_DEFAULT_MAX_BUFFER_SIZE,
 } from "@modelcontextprotocol/server";
 
-/** The messages of `input`, one a line; `answer` gets a line for each thing that is none. */
-export function messagesOf(input: Readable, answer: (line: string) => void): Readable {
+/** Requests that are not answered yet. */
+export class OpenRequests {
+  readonly #ids = new Set<unknown>();
+  #none = Promise.withResolvers<void>();
+
+  /** A message came. */
+  received({ id, method, params }: Message): void {
+    if (method === "notifications/cancelled") this.answered(params?.requestId);
+    // A subscription stays open for as long as the connection.
+    else if (id !== undefined && method !== undefined && method !== "subscriptions/listen") {
+      this.#ids.add(id);
+    }
+  }
+
+  /** A request was answered. */
+  answered(id: unknown): void {
+    if (this.#ids.delete(id) && this.#ids.size === 0) {
+      this.#none.resolve();
+      this.#none = Promise.withResolvers();
+    }
+  }
+
+  /** Resolves when every request has its answer. */
+  async allAnswered(): Promise<void> {
+    if (this.#ids.size > 0) await this.#none.promise;
+  }
+}
+
+interface Message {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: { readonly requestId?: unknown };
+}
+
+/**
+ * The messages of `input`, one a line; `answer` gets a line for each thing that is none. They end when
+ * all that was asked is answered: at its end the transport drops what it has not answered.
+ */
+export function messagesOf(
+  input: Readable,
+  open: OpenRequests,
+  answer: (line: string) => void,
+): Readable {
   let pieces: Uint8Array[] = [];
   let size = 0;
+  const take = (line: readonly Uint8Array[]) => {
+    for (const message of sorted(textOf(line), answer)) {
+      open.received(message);
+      messages.push(`${JSON.stringify(message)}\n`);
+    }
+  };
   const messages = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       let from = 0;
       for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-        const line = textOf([...pieces, chunk.subarray(from, end)]);
-        for (const message of sorted(line, answer)) this.push(`${message}\n`);
+        take([...pieces, chunk.subarray(from, end)]);
         pieces = [];
         size = 0;
         from = end + 1;
@@ -31,13 +77,17 @@ export function messagesOf(input: Readable, answer: (line: string) => void): Rea
       if (size > STDIO_DEFAULT_MAX_BUFFER_SIZE) this.push(Buffer.concat(pieces.splice(0)));
       done();
     },
+    flush(done) {
+      take(pieces);
+      open.allAnswered().then(() => done());
+    },
   });
   input.on("error", (error) => messages.destroy(error));
   return input.pipe(messages);
 }
 
 /** The messages in a line; what else it holds is answered. */
-function sorted(line: string, answer: (line: string) => void): string[] {
+function sorted(line: string, answer: (line: string) => void): Message[] {
   if (line.trim() === "") return [];
   let value: unknown;
   try {
@@ -46,12 +96,12 @@ function sorted(line: string, answer: (line: string) => void): string[] {
     answer(refusal(null, ProtocolErrorCode.ParseError, "Parse error: this line is not JSON"));
     return [];
   }
-  if (!Array.isArray(value)) return isMessage(value, answer) ? [line] : [];
+  if (!Array.isArray(value)) return isMessage(value, answer) ? [value] : [];
   if (value.length === 0) isMessage(undefined, answer);
-  return value.filter((one) => isMessage(one, answer)).map((one) => JSON.stringify(one));
+  return value.filter((one) => isMessage(one, answer));
 }
 
-function isMessage(value: unknown, answer: (line: string) => void): boolean {
+function isMessage(value: unknown, answer: (line: string) => void): value is Message {
   try {
     parseJSONRPCMessage(value);
     return true;

@@ -105,6 +105,34 @@ Deno.test("procsup mcp ends when its input ends, and says nothing but protocol",
   assertEquals((await output.read()).done, true);
 });
 
+Deno.test("procsup mcp answers what was asked before its input ended, the last line too", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "exec sleep 1000");
+  const call = (id: number, name: string, args: object) =>
+    JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } });
+  const cancelled = {
+    jsonrpc: "2.0",
+    method: "notifications/cancelled",
+    params: { requestId: 3 },
+  };
+  const { bridge, input, output } = bareBridge(daemon.home);
+  const lines = [
+    INITIALIZE,
+    call(2, "list_apps", {}),
+    call(3, "restart_app", { target: "app" }),
+    JSON.stringify(cancelled),
+    call(4, "restart_app", { target: "app" }),
+  ];
+  await input.write(new TextEncoder().encode(lines.join("\n")));
+  await input.close();
+  let text = "";
+  for (let read = await output.read(); !read.done; read = await output.read()) text += read.value;
+  const answers = text.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const ids = answers.map(({ id, result }) => [id, result?.isError ?? false]);
+  assertEquals(ids.filter(([id]) => id !== 3), [[1, false], [2, false], [4, false]]);
+  assertEquals((await bridge.status).code, 0);
+});
+
 Deno.test("procsup mcp answers each line that is no message, and each message of a batch", async () => {
   await using daemon = await TestDaemon.start();
   const { bridge, input, output } = bareBridge(daemon.home);
@@ -174,12 +202,14 @@ Deno.test("a verb is carried out to its end when its client goes away in the mid
   await using daemon = await TestDaemon.start();
   await daemon.startScript("slow", "trap 'sleep 1; exit 0' TERM; while :; do sleep 0.1; done");
   const { pid } = await daemon.status("slow");
-  const connected = await onStdio(daemon.home);
-  const lost = connected.client.callTool({ name: "stop_app", arguments: { target: "slow" } })
-    .then(() => "answered", () => "lost");
+  const { bridge, input, output } = bareBridge(daemon.home);
+  const params = { name: "stop_app", arguments: { target: "slow" } };
+  const call = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params });
+  await input.write(new TextEncoder().encode(`${INITIALIZE}\n${call}\n`));
   await waitFor(async () => (await daemon.status("slow")).state === "stopping");
-  await connected[Symbol.asyncDispose]();
-  assertEquals(await lost, "lost");
+  bridge.kill("SIGKILL");
+  await bridge.status;
+  await Promise.all([input.abort().catch(() => {}), output.cancel()]);
   await waitFor(async () => (await daemon.status("slow")).state === "stopped");
   assert(!isAlive(pid));
 });
