@@ -3,6 +3,7 @@
 import { ERROR_TABLE } from "../model/errors.ts";
 import { plainText } from "../model/plain_text.ts";
 import type { ActionResult, BulkResult } from "../protocol/actions.ts";
+import { statusFor } from "../protocol/failed_result.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import type { CommandContext } from "./command.ts";
 import { connect } from "./connect.ts";
@@ -23,7 +24,7 @@ export async function forEachTarget(
   for (const target of context.positionals) {
     try {
       const bulk = await verb(client, target);
-      status = bulk.status;
+      if (status === "" || status === "failed") status = bulk.status;
       results.push(...bulk.results);
     } catch (error) {
       const code = reportError(error);
@@ -39,12 +40,12 @@ export async function forEachTarget(
 /** Prints a line a process: what worked to stdout, what did not to stderr. Returns the exit code. */
 export async function printResults(
   output: Output,
-  bulk: { readonly status: string; readonly results: readonly ActionResult[] },
+  { results, ...given }: { readonly status: string; readonly results: readonly ActionResult[] },
 ): Promise<number> {
-  const { status, results } = bulk;
+  const status = statusFor(given.status, results);
   const failed = results.some((result) => !result.ok);
   const names = results.filter((result) => result.ok).map((result) => result.name);
-  if (!await printData(output, bulk, names)) {
+  if (!await printData(output, { ...given, status, results }, names)) {
     if (results.length === 0) output.note("there are no processes");
     for (const result of results) {
       if (result.ok) output.done(doneLine(result, status, output.color));
@@ -54,9 +55,11 @@ export async function printResults(
   return failed ? ERROR_TABLE.start_failed.exit : 0;
 }
 
+const STARTED = new Set(["started", "restarted", "reloaded", "rolled_back", "failed"]);
+
 /** After a start the state is the news; after the other verbs it is what was done. */
 function doneLine({ name, state, pid }: ActionResult, status: string, color: boolean): string {
-  const started = status === "started" || status === "restarted" || status === "reloaded";
+  const started = STARTED.has(status);
   const word = started ? paintState(state, state, color) : status;
   return `✔ ${name}  ${word}${started && pid > 0 ? `  pid ${pid}` : ""}`;
 }

@@ -14,6 +14,7 @@ import type {
   ResurrectJson,
   WhyJson,
 } from "../protocol/actions.ts";
+import { throwFailed } from "../protocol/failed_result.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import type { HistoryJson } from "../protocol/history_json.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
@@ -277,7 +278,9 @@ export class Client {
   ): Promise<ClientActions[A]> {
     if ("target" in payload) checkTarget(payload.target);
     if (action.startsWith("cron_") && "name" in payload) checkTarget(payload.name);
-    return await this.#transport.call(action, payload, options);
+    const data = await this.#transport.call(action, payload, options);
+    throwFailed(data);
+    return data;
   }
 }
 

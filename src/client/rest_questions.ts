@@ -21,7 +21,7 @@ const ASKS: Readonly<Record<ClientAction, Ask>> = {
   status: onProcess("GET", ""),
   start: ({ wait, ...config }) =>
     config.target === undefined
-      ? { method: "POST", path: "/processes", query: { wait, or_fail: true }, body: config }
+      ? { method: "POST", path: "/processes", query: { wait }, body: config }
       : { method: "POST", path: `/processes/${word(config.target)}/start`, query: { wait } },
   stop: ({ timeout = "own", ...rest }) => onProcess("POST", "/stop")({ ...rest, timeout }),
   restart: onProcess("POST", "/restart"),

@@ -1,8 +1,7 @@
 /** To the daemon of a home, over its Unix socket. */
 
-import type { ActionMap, ActionResult } from "../protocol/actions.ts";
+import type { ActionMap } from "../protocol/actions.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
-import { throwFailed } from "../protocol/failed_result.ts";
 import type { CallOptions, ClientAction, ClientActions, Payload, Transport } from "./transport.ts";
 
 /** The daemon of one home. */
@@ -20,9 +19,7 @@ export class SocketTransport implements Transport {
   ): Promise<ClientActions[A]> {
     const isBare = Object.values(payload).every((value) => value === undefined);
     const given = (isBare ? undefined : payload) as ActionMap[A]["payload"];
-    const data = await this.#daemon.call(action, given, options) as unknown;
-    throwFailed(resultsIn(data));
-    return data as ClientActions[A];
+    return await this.#daemon.call(action, given, options) as ClientActions[A];
   }
 
   async stream(
@@ -32,9 +29,4 @@ export class SocketTransport implements Transport {
   ): Promise<ReadableStream<Uint8Array>> {
     return await this.#daemon.stream(`/${what}?${query}`, signal);
   }
-}
-
-function resultsIn(data: unknown): readonly ActionResult[] {
-  if (typeof data !== "object" || data === null || !("results" in data)) return [];
-  return data.results as readonly ActionResult[];
 }

@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 import { bodyLimit } from "hono/body-limit";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
-import { failure, success } from "../protocol/envelope.ts";
+import { answered, failure } from "../protocol/envelope.ts";
 import { changeJson } from "../protocol/change_json.ts";
 import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
 import type { HookOrigin } from "../process/requests.ts";
@@ -85,10 +85,10 @@ async function answer(
   action: string,
   payload: unknown,
 ): Promise<Response> {
-  if (action === "ping") return c.json(success(await dispatch(context, action, payload)));
+  if (action === "ping") return reply(answered(await dispatch(context, action, payload)));
   const by = await authorize(c, context, action, payload);
   const askedIn = hookOrigin(c.req.header(HOOK_HEADER));
-  return c.json(success(await dispatch({ ...context, by, askedIn }, action, payload)));
+  return reply(answered(await dispatch({ ...context, by, askedIn }, action, payload)));
 }
 
 function hookOrigin(header: string | undefined): HookOrigin | undefined {
@@ -118,7 +118,10 @@ async function authorize(
 }
 
 function refusal(error: unknown): Response {
-  const { envelope, status } = failure(error);
+  return reply(failure(error));
+}
+
+function reply({ envelope, status }: ReturnType<typeof failure>): Response {
   return Response.json(envelope, { status });
 }
 

@@ -3,6 +3,7 @@
 import type * as z from "zod";
 import { nameFromPath } from "../model/name.ts";
 import type { BulkResult } from "../protocol/actions.ts";
+import { statusFor } from "../protocol/failed_result.ts";
 import type { StartPayload } from "../protocol/payloads.ts";
 import { selectProcesses } from "../protocol/select_processes.ts";
 import { briefProcess } from "./brief_process.ts";
@@ -216,6 +217,7 @@ function bulk({ results, ...result }: BulkResult): Required<ToolAnswer> {
   return {
     data: {
       ...result,
+      status: statusFor(result.status, results),
       results: results.map(({ last_stderr, ...one }) => (
         last_stderr === undefined ? one : { ...one, last_stderr: quotedLines(last_stderr) }
       )),

@@ -130,13 +130,13 @@ export interface ActionResult {
 
 /** Answer of the verbs that act on processes. */
 export interface BulkResult {
-  /** What was done: `stopped`, `restarted`, … */
+  /** What was done: `stopped`, `restarted`, …; `failed` when that worked for none. */
   readonly status: string;
   /** How it went for each. */
   readonly results: readonly ActionResult[];
 }
 
-/** Answer of `rolling_reload`. */
+/** Answer of `rolling_reload`. It is `failed` when any of it has, and goes on no further. */
 export interface RollingResultJson extends BulkResult {
   /** Whether the old ones were put back. */
   readonly rolled_back: boolean;
@@ -145,7 +145,7 @@ export interface RollingResultJson extends BulkResult {
 /** Answer of `reconfigure`. */
 export interface ReconfigureResult extends RollingResultJson {
   /** `changed`: told to what runs, or to what is down, and nothing was replaced. */
-  readonly status: "unchanged" | "changed" | "reloaded" | "rolled_back";
+  readonly status: "unchanged" | "changed" | "reloaded" | "rolled_back" | "failed";
   /** Whether what runs was replaced. */
   readonly restarted: boolean;
   /** Which keys changed. */

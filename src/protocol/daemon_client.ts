@@ -29,7 +29,8 @@ export class DaemonClient {
 
   /**
    * Asks the daemon for one action. Throws `ProcsupError`: `daemon_unreachable` when there is none,
-   * `daemon_hangs` when it answers nothing at all for some seconds, else what the daemon said.
+   * `daemon_hangs` when it answers nothing at all for some seconds, else what the daemon said. How a
+   * verb went for each process is no error, be it that it failed for all.
    */
   async call<A extends Action>(
     action: A,
@@ -43,7 +44,7 @@ export class DaemonClient {
       ...options,
     }, action === "ping");
     const envelope = await readEnvelope(response, options.signal);
-    if (envelope.success) return envelope.data as ActionMap[A]["data"];
+    if (envelope.success || (envelope.data ?? null) !== null) return envelope.data as ActionMap[A]["data"];
     throw errorOf({ ...envelope });
   }
 

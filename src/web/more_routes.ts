@@ -4,7 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { StartResult } from "../protocol/actions.ts";
 import type { WebhookTestJson } from "../protocol/webhook_json.ts";
 import { durationText, flag, WAIT, words } from "./parameters.ts";
-import { allDone, onTarget, type Route, type RouteRequest, statusOnly } from "./route.ts";
+import { onTarget, type Route, type RouteRequest, statusOnly } from "./route.ts";
 
 /** Beyond the spec. Rows whose verb the daemon does not have are left out. */
 export const MORE_ROUTES: readonly Route[] = [
@@ -18,7 +18,7 @@ export const MORE_ROUTES: readonly Route[] = [
     summary: "Start a process that is there",
     parameters: WAIT,
     payload: ({ target, query }) => ({ target, ...query }),
-    answer: (data) => allDone({ status: "started", results: (data as StartResult).results }),
+    answer: (data) => ({ status: "started", results: (data as StartResult).results }),
     answers: "BulkResult",
   },
   {
@@ -29,7 +29,6 @@ export const MORE_ROUTES: readonly Route[] = [
     summary: "Reload the instances a batch at a time",
     body: "RollingReload",
     payload: ({ target, body }) => ({ ...withoutConfig(body), target }),
-    answer: allDone,
     answers: "RollingResult",
   },
   {
@@ -39,7 +38,6 @@ export const MORE_ROUTES: readonly Route[] = [
     summary: "Change how many instances there are",
     body: "Scale",
     payload: ({ target, body }) => ({ ...body, target }),
-    answer: allDone,
     answers: "BulkResult",
   },
   {
@@ -188,7 +186,6 @@ function reconfiguration(method: "PATCH" | "PUT", summary: string): Route {
       ...{ target, ...query, replace: isWhole },
       config: isWhole ? body : changedKeys(body),
     }),
-    answer: allDone,
     answers: "Reconfigured",
   };
 }

@@ -20,7 +20,7 @@ const processInfo = z.object({
   state: z.enum(PROCESS_STATES),
   pid: z.int(),
   exit_code: z.int(),
-  restarts: z.int().meta({ description: "Automatic restarts, those after a success included" }),
+  restarts: z.int().check(z.meta({ description: "Automatic restarts, those after a success included" })),
   created_at: time,
   started_at: z.nullable(time),
   finished_at: z.nullable(time),
@@ -107,8 +107,11 @@ const webhook = z.object({
 
 const webhookTest = z.extend(attempt, { name: z.string() });
 
-function status(word: string) {
-  return z.object({ status: z.literal(word) });
+function status(word?: string) {
+  return z.object({
+    status: word === undefined ? z.string() : z.literal(word),
+    results: z.optional(z.array(result)).check(z.meta({ description: "When it did not work for all" })),
+  });
 }
 
 const number = z.number();
@@ -121,11 +124,11 @@ const ANSWERS: Readonly<Record<string, z.ZodMiniType>> = {
   Restarted: status("restarted"),
   Reloaded: status("reloaded"),
   Deleted: status("deleted"),
-  Status: z.object({ status: z.string() }),
+  Status: status(),
   BulkResult: bulkResult,
   RollingResult: z.extend(bulkResult, { rolled_back: z.boolean() }),
   Reconfigured: z.extend(bulkResult, {
-    status: z.enum(["unchanged", "changed", "reloaded", "rolled_back"]),
+    status: z.enum(["unchanged", "changed", "reloaded"]),
     rolled_back: z.boolean(),
     restarted: z.boolean().check(z.meta({ description: "Whether what runs was replaced" })),
     changes: z.array(fieldChange),

@@ -1,6 +1,7 @@
 /** REST: the rows of the route table as handlers. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { failureOf } from "../protocol/failed_result.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
 import { readBody } from "./body.ts";
 import { onlyFor, principalOf, type WebApp, type WebContext, type WebParts } from "./context.ts";
@@ -34,6 +35,8 @@ async function serve(c: WebContext, row: Route, parts: WebParts): Promise<Respon
     body: changes ? await readBody(c, row.body !== undefined) : {},
   };
   const data = await parts.backend.dispatch(row.action, row.payload?.(request));
+  const failure = failureOf(data);
+  if (failure !== undefined) throw failure;
   const answer = row.answer?.(data, request) ?? data;
   if (row.status !== 201) return replyJson(answer);
   const location = `${BASE}/processes/${(answer as ProcessJson).id}`;

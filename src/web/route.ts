@@ -1,7 +1,6 @@
 /** What a row of the route table is. */
 
 import type { BulkResult } from "../protocol/actions.ts";
-import { throwFailed } from "../protocol/failed_result.ts";
 import type { Parameters } from "./parameters.ts";
 
 /** A request as a row sees it. */
@@ -41,15 +40,8 @@ export function onTarget({ target }: RouteRequest): unknown {
   return { target };
 }
 
-/** `{status}` when the verb worked for all; throws what went wrong for the first that failed. */
+/** `{status}` when the verb worked for all, else also how it went for each. */
 export function statusOnly(data: unknown): { status: string } {
-  const { status } = allDone(data);
-  return { status };
-}
-
-/** The results of a verb that worked for all; throws what went wrong for the first that failed. */
-export function allDone(data: unknown): BulkResult {
-  const result = data as BulkResult;
-  throwFailed(result.results);
-  return result;
+  const { status, results } = data as BulkResult;
+  return results.every(({ ok }) => ok) ? { status } : { status, results } as BulkResult;
 }

@@ -2,7 +2,6 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import type { StartResult } from "../protocol/actions.ts";
-import { throwFailed } from "../protocol/failed_result.ts";
 import { MORE_ROUTES } from "./more_routes.ts";
 import { flag, ownOrDuration, WAIT, wholeNumber, words } from "./parameters.ts";
 import { onTarget, type Route, type RouteRequest, statusOnly } from "./route.ts";
@@ -34,12 +33,9 @@ const SPEC_ROUTES: readonly Route[] = [
     path: "/processes",
     action: "start",
     summary: "Make a process and start it",
-    parameters: {
-      ...WAIT,
-      or_fail: flag("when it does not come up, answer with the error, not with the process"),
-    },
+    parameters: WAIT,
     body: "ProcessConfig",
-    payload: ({ body, query: { or_fail: _, ...query } }) => ({ ...newConfig(body), ...query }),
+    payload: ({ body, query }) => ({ ...newConfig(body), ...query }),
     answer: created,
     answers: "ProcessInfo",
     status: 201,
@@ -126,8 +122,7 @@ function newConfig(body: RouteRequest["body"]): RouteRequest["body"] {
 }
 
 /** Keeps to ProcessInfo: how it went is its state and `last_reason`. */
-function created(data: unknown, { query }: RouteRequest): unknown {
-  const { results, ...process } = data as StartResult;
-  if (query.or_fail) throwFailed(results);
+function created(data: unknown): unknown {
+  const { results: _, ...process } = data as StartResult;
   return process;
 }

@@ -1,7 +1,7 @@
 /** A daemon that only answers: enough to run the real command line against. */
 
 import type { Action } from "../../src/protocol/actions.ts";
-import { failure, type RequestEnvelope, success } from "../../src/protocol/envelope.ts";
+import { answered, failure, type RequestEnvelope } from "../../src/protocol/envelope.ts";
 import type { ProcessJson } from "../../src/protocol/process_json.ts";
 
 /** What a fake daemon answers: data, or a throw for a failure. */
@@ -30,7 +30,8 @@ export class FakeDaemon implements AsyncDisposable {
       this.requests.push(envelope);
       try {
         const answer = answers[envelope.action as Action];
-        return Response.json(success(await answer?.(envelope.payload)));
+        const { envelope: reply, status } = answered(await answer?.(envelope.payload));
+        return Response.json(reply, { status });
       } catch (error) {
         const { envelope, status } = failure(error);
         return Response.json(envelope, { status });

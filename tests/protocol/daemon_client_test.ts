@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { success } from "../../src/protocol/envelope.ts";
+import { answered } from "../../src/protocol/envelope.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -18,7 +18,7 @@ Deno.test("call() waits for a daemon that takes long, when that answers a ping m
       asked.push(pathname);
       if (pathname === "/api/ping") pinged.resolve();
       else await pinged.promise;
-      return Response.json(success([]));
+      return Response.json(answered([]).envelope);
     },
   );
   assertEquals(await new DaemonClient(home.path).call("list"), []);

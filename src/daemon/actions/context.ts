@@ -5,6 +5,7 @@ import type { Supervisor } from "../../manager/supervisor.ts";
 import type { HomePaths } from "../../platform/paths.ts";
 import type { HookOrigin } from "../../process/requests.ts";
 import type { ActionResult, BulkResult } from "../../protocol/actions.ts";
+import { statusFor } from "../../protocol/failed_result.ts";
 import type { ConfigFiles } from "../config_files.ts";
 import type { Farewell } from "../farewell.ts";
 import { lastWords } from "../../manager/last_words.ts";
@@ -62,5 +63,6 @@ export async function bulkResult(
   status: string,
   outcomes: readonly Outcome[],
 ): Promise<BulkResult> {
-  return { status, results: await results(context, outcomes) };
+  const told = await results(context, outcomes);
+  return { status: statusFor(status, told), results: told };
 }

@@ -41,8 +41,11 @@ export async function reconfigure(
   };
 }
 
-function statusOf({ fields, rolledBack, restarted }: Reconfigured): ReconfigureResult["status"] {
+function statusOf(
+  { fields, rolledBack, restarted, outcomes }: Reconfigured,
+): ReconfigureResult["status"] {
   if (fields.length === 0) return "unchanged";
   if (rolledBack) return "rolled_back";
+  if (outcomes.some(({ error }) => error !== undefined)) return "failed";
   return restarted ? "reloaded" : "changed";
 }

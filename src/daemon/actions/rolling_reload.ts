@@ -28,8 +28,9 @@ export async function rollingReload(
     lastWords: (process) => lastWords(context.manager.fleet, process),
     rollbackOnFailure: given.rollback_on_failure ?? false,
   });
+  const failed = outcomes.some(({ error }) => error !== undefined);
   return {
-    status: rolledBack ? "rolled_back" : "reloaded",
+    status: rolledBack ? "rolled_back" : failed ? "failed" : "reloaded",
     results: await results(context, outcomes),
     rolled_back: rolledBack,
   };

@@ -58,6 +58,21 @@ export async function ask<T>(path: string, how: Ask = {}): Promise<T> {
   return await (await send(path, how)).json() as T;
 }
 
+/** The same of a verb that may work for some processes only. Throws for the first that failed. */
+export async function askForAll<T>(path: string, how: Ask): Promise<T> {
+  const answer = await ask<T & { readonly results?: readonly Result[] }>(path, how);
+  const failed = answer.results?.find(({ ok }) => !ok);
+  if (failed === undefined) return answer;
+  throw new ApiError(200, failed.code ?? "", `${failed.name}: ${failed.error}`);
+}
+
+interface Result {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly error?: string;
+  readonly code?: string;
+}
+
 /** The path of one process, by its name. */
 export function processPath(name: string, verb = ""): string {
   return `/processes/${encodeURIComponent(name)}${verb === "" ? "" : `/${verb}`}`;

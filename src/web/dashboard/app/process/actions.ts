@@ -1,6 +1,6 @@
 /** What a user can do to processes: each shows its progress, and asks first where it destroys. */
 
-import { type Ask, ask, messageOf, processPath } from "../data/api.ts";
+import { type Ask, askForAll, messageOf, processPath } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { announce, confirmed, type Toast, toast } from "../shell/notices.ts";
 import { go, place, screen } from "../data/router.ts";
@@ -134,7 +134,7 @@ async function isWanted(
 async function askFor(name: string, { path, ask: how }: VerbWords): Promise<void> {
   const signal = how === POST_WAIT ? AbortSignal.timeout(PATIENCE_MS) : undefined;
   try {
-    await ask(processPath(name, path), { ...how, ...(signal ? { signal } : {}) });
+    await askForAll(processPath(name, path), { ...how, ...(signal ? { signal } : {}) });
   } catch (error) {
     if (!signal?.aborted) throw error;
     throw new Error(
@@ -180,7 +180,7 @@ export async function run<T>(
 ): Promise<T | undefined> {
   const id = toast("busy", `${words.doing}…`);
   try {
-    const answer = await ask<T>(path, how);
+    const answer = await askForAll<T>(path, how);
     toast("done", words.done, { id });
     announce(words.done);
     refreshSoon();

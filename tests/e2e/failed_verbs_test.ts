@@ -1,0 +1,139 @@
+/** A verb of which nothing was done fails, and says the same, wherever it was asked for. */
+
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { Client } from "../../src/client.ts";
+import { StartFailedError } from "../../src/mod.ts";
+import { unixRequest } from "../../src/protocol/unix_http.ts";
+import { onStdio, refusal } from "../mcp/clients.ts";
+import { TestManager } from "../support/test_manager.ts";
+import { TestWeb } from "../support/web.ts";
+
+const SAYS = 'Cannot start "app": pre_start hook failed';
+const SLEEPS = { entrypoint: "/bin/sleep", args: ["1000"] };
+
+/** An app whose next start fails, for as long as the file is there. */
+function failing(folder: string, name = "app") {
+  const hooks = { pre_start: `! test -e ${folder}/broken` };
+  return { name, ...SLEEPS, cwd: folder, hooks };
+}
+
+/** What the socket answers to a request. */
+async function envelope({ daemon, token }: TestWeb, action: string, payload: unknown) {
+  const response = await unixRequest(`${daemon.home}/procsup.sock`, {
+    method: "POST",
+    path: "/ipc",
+    token: () => token,
+    body: JSON.stringify({ action, payload }),
+  });
+  return { status: response.status, ...JSON.parse(await response.text()) };
+}
+
+const VERBS = ["start", "restart", "reload", "rolling_reload"] as const;
+
+for (const verb of VERBS) {
+  Deno.test(`a failed ${verb} is a failure on every surface`, async () => {
+    await using web = await TestWeb.start();
+    const { daemon } = web;
+    await daemon.client.call("start", failing(daemon.home));
+    Deno.writeTextFileSync(`${daemon.home}/broken`, "");
+    if (verb === "start") await daemon.client.call("stop", { target: "app" });
+
+    const told = await envelope(web, verb, { target: "app" });
+    assertEquals([told.status, told.success, told.error, told.code], [
+      ...[500, false, SAYS, "start_failed"],
+    ]);
+    if (verb !== "start") assertEquals(told.data.status, "failed");
+    assertEquals(
+      told.data.results.map(({ ok, error }: { ok: boolean; error: string }) => [
+        ...[ok, error],
+      ]),
+      [[false, SAYS]],
+    );
+
+    const body = verb === "rolling_reload" ? {} : undefined;
+    const rest = await web.ask("POST", `/api/v1/processes/app/${verb}`, body);
+    assertEquals([rest.status, rest.body.error, rest.body.code], [500, SAYS, "start_failed"]);
+
+    const method = ({ start: "startAgain", rolling_reload: "rollingReload" } as const)[
+      verb as "start"
+    ] ?? verb as "restart" | "reload";
+    const ways = [{ home: daemon.home }, { url: web.url, token: web.token }];
+    for (const way of ways) {
+      const failed = await assertRejects(() => new Client(way)[method]("app"), StartFailedError);
+      assertEquals([failed.summary, failed.state], [SAYS, "errored"]);
+    }
+
+    const words = verb === "rolling_reload" ? ["roll", "app"] : [verb, "app"];
+    const command = await daemon.cli(...words);
+    assertEquals([command.code, command.stdout], [1, ""]);
+    assertStringIncludes(command.stderr, `✘ app  ${SAYS}`);
+    const json = JSON.parse((await daemon.cli(...words, "--json")).stdout);
+    assertEquals([json.status, json.results[0].ok], ["failed", false]);
+  });
+}
+
+Deno.test("a start that fails is a failure of a new app as well, which stays to be looked at", async () => {
+  await using web = await TestWeb.start();
+  Deno.writeTextFileSync(`${web.daemon.home}/broken`, "");
+  const told = await envelope(web, "start", failing(web.daemon.home));
+  assertEquals([told.status, told.success, told.data.state], [500, false, "errored"]);
+  const rest = await web.ask("POST", "/api/v1/processes", failing(web.daemon.home, "other"));
+  assertEquals([rest.status, rest.body.code, rest.body.state], [500, "start_failed", "errored"]);
+  assertEquals((await web.ask("GET", "/api/v1/processes/other")).body.state, "errored");
+  await using agent = await onStdio(web.daemon.home);
+  for (const tool of ["restart_app", "reload_app"]) {
+    assertStringIncludes(await refusal(agent.client, tool, { target: "app" }), '"status":"failed"');
+  }
+});
+
+Deno.test("a verb that worked for some is no failure, and tells for which it did not", async () => {
+  await using web = await TestWeb.start();
+  const { daemon } = web;
+  await daemon.client.call("start", failing(daemon.home));
+  await daemon.client.call("start", { name: "fine", ...SLEEPS, cwd: "/" });
+  Deno.writeTextFileSync(`${daemon.home}/broken`, "");
+  const told = await envelope(web, "restart", "all");
+  assertEquals([told.status, told.success, told.data.status], [200, true, "restarted"]);
+  const rest = await web.ask("POST", "/api/v1/processes/all/restart");
+  assertEquals([rest.status, rest.body.status], [200, "restarted"]);
+  for (const { results } of [told.data, rest.body]) {
+    const ok = results.map((one: { name: string; ok: boolean }) => [one.name, one.ok]);
+    assertEquals(ok, [["app", false], ["fine", true]]);
+  }
+  const { code, stdout, stderr } = await daemon.cli("restart", "all");
+  assertEquals([code, stdout.startsWith("✔ fine  running")], [1, true]);
+  assertStringIncludes(stderr, `✘ app  ${SAYS}`);
+  for (const way of [{ home: daemon.home }, { url: web.url, token: web.token }]) {
+    await assertRejects(() => new Client(way).restart("all"), StartFailedError, SAYS);
+  }
+});
+
+Deno.test("a rolling reload that breaks off has failed, whatever it had done until then", async () => {
+  await using web = await TestWeb.start();
+  const { daemon } = web;
+  const hooks = { pre_start: '! test "$PROCSUP_NAME" = app:1 -a -e broken' };
+  await daemon.client.call("start", {
+    ...{ ...failing(daemon.home), hooks, instances: 3, min_uptime: "50ms" },
+  });
+  Deno.writeTextFileSync(`${daemon.home}/broken`, "");
+  const told = await envelope(web, "rolling_reload", { target: "app" });
+  const results = told.data.results.map((one: { ok: boolean }) => one.ok);
+  assertEquals([told.success, told.data.status, results], [false, "failed", [true, false]]);
+  const back = await envelope(web, "rolling_reload", { target: "app", rollback_on_failure: true });
+  assertEquals([back.success, back.data.status], [false, "rolled_back"]);
+});
+
+Deno.test("Manager throws what the other surfaces answer", async () => {
+  await using test = await TestManager.open();
+  await test.manager.addProcess({
+    ...failing(test.home),
+    hooks: {
+      preStart: { command: `! test -e ${test.home}/broken` },
+    },
+  });
+  Deno.writeTextFileSync(`${test.home}/broken`, "");
+  for (const verb of ["restart", "reload", "rollingReload"] as const) {
+    const failed = await assertRejects(() => test.manager[verb]("app"), StartFailedError);
+    assertEquals([failed.summary, failed.state], [SAYS, "errored"]);
+  }
+});
