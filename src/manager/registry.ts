@@ -247,6 +247,7 @@ export class Registry implements Observer {
     );
     if (taken === undefined) return;
     throw new ProcsupError("name_taken", `The name "${name}" is taken`, {
+      field: "name",
       hint: `Choose another name, or run: procsup restart ${name}`,
     });
   }

@@ -26,7 +26,8 @@ export class ConfigFieldError extends ProcsupError {
   readonly onKey: boolean;
 
   constructor(message: string, path: Path, onKey = false) {
-    super("invalid_config", message);
+    const field = path.filter((key) => typeof key === "string").join(".");
+    super("invalid_config", message, field === "" ? {} : { field });
     this.path = path;
     this.onKey = onKey;
   }

@@ -20,7 +20,11 @@ export interface Schedule {
 export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartConfig): Schedule {
   const { schedule, timezone } = config;
   const refuse = (field: string, value: string, why: string) =>
-    new ProcsupError("invalid_config", `Invalid "${key}${field}" ${JSON.stringify(value)}: ${why}`);
+    new ProcsupError(
+      "invalid_config",
+      `Invalid "${key}${field}" ${JSON.stringify(value)}: ${why}`,
+      { field: `${key}${field}` },
+    );
   if (timezone !== undefined && !isTimezone(timezone)) {
     throw refuse(".timezone", timezone, 'unknown timezone, expected one such as "Europe/Berlin"');
   }
@@ -34,7 +38,8 @@ export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartC
       ...(timezone === undefined ? {} : { timezone }),
     });
   } catch (error) {
-    throw refuse(".schedule", schedule, sentence(messageOf(error)));
+    const why = isNickname(schedule) ? "unknown nickname" : sentence(messageOf(error));
+    throw refuse(".schedule", schedule, why);
   }
   if (cron.nextRun() === null) throw refuse(".schedule", schedule, "this date never comes");
   return { next: (after) => cron.nextRun(new Date(after))?.getTime() ?? null };
@@ -42,7 +47,7 @@ export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartC
 
 /** The parser also takes years and single dates, which are no schedule here. */
 function formProblem(schedule: string): string | undefined {
-  if (schedule.trim().startsWith("@")) return undefined;
+  if (isNickname(schedule)) return undefined;
   const fields = schedule.trim().split(/\s+/).length;
   if (fields === 5 || fields === 6) return undefined;
   return 'expected 5 or 6 fields such as "0 4 * * *", or a nickname such as "@daily"';
@@ -57,7 +62,10 @@ function isTimezone(name: string): boolean {
   }
 }
 
+function isNickname(schedule: string): boolean {
+  return schedule.trim().startsWith("@");
+}
+
 function sentence(message: string): string {
-  if (message.includes("exactly five")) return "unknown nickname";
   return message.replace(/^\w+: /, "").replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }

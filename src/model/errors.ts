@@ -72,19 +72,36 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(MEANINGS, value);
 }
 
+/** What an error says besides its code and its message; see `ProcsupError`. */
+export interface ErrorDetails {
+  readonly hint?: string | undefined;
+  readonly field?: string | undefined;
+  readonly near?: string | undefined;
+}
+
 /** Every failure that procsup expects and names. `code` is the contract; the message is for people. */
 export class ProcsupError extends Error {
   /** The machine-readable name of the failure. */
   readonly code: ErrorCode;
   /** The next thing to do, as one line, where there is an obvious one. */
   readonly hint: string | undefined;
+  /** The key of the configuration that is wrong, where it is one: `health_check.url`. */
+  readonly field: string | undefined;
+  /** What may have been meant by an unknown name, where something is like it. */
+  readonly near: string | undefined;
 
-  /** An error; `hint` is the next thing to do. */
-  constructor(code: ErrorCode, message: string, options?: { hint?: string; cause?: unknown }) {
-    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+  /** An error; the options are its properties. */
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { hint, field, near, cause }: ErrorOptions & ErrorDetails = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
     this.name = "ProcsupError";
     this.code = code;
-    this.hint = options?.hint;
+    this.hint = hint;
+    this.field = field;
+    this.near = near;
   }
 }
 

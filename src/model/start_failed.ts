@@ -1,6 +1,6 @@
 /** A start that came to nothing. */
 
-import { ProcsupError } from "./errors.ts";
+import { type ErrorDetails, ProcsupError } from "./errors.ts";
 import type { ProcessState } from "./process_info.ts";
 
 /** What is known of it. */
@@ -25,7 +25,7 @@ export class StartFailedError extends ProcsupError implements FailedStart {
   readonly lastStderr: readonly string[];
 
   /** An error that shows what the process said last. */
-  constructor(summary: string, failed: FailedStart, options?: { hint?: string; cause?: unknown }) {
+  constructor(summary: string, failed: FailedStart, options?: ErrorOptions & ErrorDetails) {
     const said = failed.lastStderr.map((line) => `\n  ${line}`).join("");
     super("start_failed", said === "" ? summary : `${summary}; it said last:${said}`, options);
     this.summary = summary;

@@ -1,7 +1,7 @@
 /** How processes are addressed, on every surface. Exact beats prefix; a prefix must be unique. */
 
 import { didYouMean } from "./did_you_mean.ts";
-import { ProcsupError } from "./errors.ts";
+import { type ErrorDetails, ProcsupError } from "./errors.ts";
 import { baseName } from "./name.ts";
 import { quote } from "./quote.ts";
 
@@ -21,7 +21,7 @@ export class AmbiguousTargetError extends ProcsupError {
   readonly matches: readonly string[];
 
   /** An error with the names of what was found. */
-  constructor(message: string, matches: readonly string[], options?: { hint?: string }) {
+  constructor(message: string, matches: readonly string[], options?: ErrorDetails) {
     super("ambiguous_target", message, options);
     this.matches = matches;
   }
@@ -100,6 +100,7 @@ export function notFound(
     hint: near === undefined
       ? `Nothing matches "${target}"; procsup list shows what there is`
       : `Nothing matches "${target}"; did you mean "${near}"?`,
+    near,
   });
 }
 

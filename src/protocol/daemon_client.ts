@@ -44,7 +44,9 @@ export class DaemonClient {
       ...options,
     }, action === "ping");
     const envelope = await readEnvelope(response, options.signal);
-    if (envelope.success || (envelope.data ?? null) !== null) return envelope.data as ActionMap[A]["data"];
+    if (envelope.success || (envelope.data ?? null) !== null) {
+      return envelope.data as ActionMap[A]["data"];
+    }
     throw errorOf({ ...envelope });
   }
 

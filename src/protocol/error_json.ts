@@ -12,6 +12,10 @@ export interface ErrorJson {
   readonly code: ErrorCode;
   /** What to do next. */
   readonly hint?: string;
+  /** The key of the configuration that is wrong, where it is one: `health_check.url`. */
+  readonly field?: string;
+  /** Of `process_not_found`: a name that is like the target, where there is one. */
+  readonly near?: string;
   /** Of `ambiguous_target`: names of the processes that matched. */
   readonly matches?: readonly string[];
   /** Of `start_failed`: the process, the state it is left in, and what its standard error held last. */
@@ -23,8 +27,13 @@ export interface ErrorJson {
 /** The wire form of anything that was thrown. */
 export function errorJson(error: unknown): ErrorJson {
   if (!(error instanceof ProcsupError)) return { error: messageOf(error), code: "internal" };
-  const { message, code, hint } = error;
-  const rest = { code, ...(hint === undefined ? {} : { hint }) };
+  const { message, code, hint, field, near } = error;
+  const rest = {
+    code,
+    ...(hint === undefined ? {} : { hint }),
+    ...(field === undefined ? {} : { field }),
+    ...(near === undefined ? {} : { near }),
+  };
   if (error instanceof AmbiguousTargetError) {
     return { error: message, ...rest, matches: error.matches };
   }
@@ -39,7 +48,7 @@ export function errorJson(error: unknown): ErrorJson {
 export function errorOf(told: Readonly<Record<string, unknown>>): ProcsupError {
   const message = String(told.error);
   const code = isErrorCode(told.code) ? told.code : "internal";
-  const options = typeof told.hint === "string" ? { hint: told.hint } : undefined;
+  const options = { hint: textIn(told.hint), field: textIn(told.field), near: textIn(told.near) };
   if (code === "ambiguous_target" && isTexts(told.matches)) {
     return new AmbiguousTargetError(message, told.matches, options);
   }
@@ -49,6 +58,10 @@ export function errorOf(told: Readonly<Record<string, unknown>>): ProcsupError {
     isTexts(lastStderr)
   ) return new StartFailedError(message, { processName, state, lastStderr }, options);
   return new ProcsupError(code, message, options);
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -3,7 +3,7 @@
 import { type CommandConfig, extensionOf, findEntry, isBareWord } from "./entry.ts";
 import { isScript } from "./detect_runtime.ts";
 import { lookAt, within } from "./executable.ts";
-import { refuse } from "./refusal.ts";
+import { refuse, refuseEntrypoint } from "./refusal.ts";
 import type { Tools } from "./tools.ts";
 
 /** The command under `bundle exec`. Throws `ProcsupError` `invalid_config` for other runtimes. */
@@ -28,7 +28,7 @@ export function bundleCommand(config: CommandConfig, tools: Tools): string[] {
   }
   const entry = findEntry(config, tools.path, () => true);
   if (entry.isFolder) {
-    return refuse(config.name, `entrypoint ${JSON.stringify(entry.path)} is a folder`);
+    return refuseEntrypoint(config.name, entry.path, "is a folder");
   }
   if (interpreter !== undefined) return [...bundle, tools.need(interpreter), entry.path];
   const asItIs = runtime === "auto" && extension !== "rb" && entry.isExecutable;

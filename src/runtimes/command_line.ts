@@ -3,7 +3,7 @@
 import { bundleCommand } from "./bundle.ts";
 import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
 import { type CommandConfig, type Entry, findEntry } from "./entry.ts";
-import { refuse } from "./refusal.ts";
+import { refuse, refuseEntrypoint } from "./refusal.ts";
 import { type Runtime, RUNTIMES } from "./runtime_table.ts";
 import { Tools, type ToolUser } from "./tools.ts";
 
@@ -40,9 +40,10 @@ function checkCwd({ name, cwd }: CommandConfig): void {
     info = Deno.statSync(cwd);
   } catch (error) {
     const denied = error instanceof Deno.errors.PermissionDenied;
-    return refuse(name, `${quoted} ${denied ? "may not be entered" : "does not exist"}`);
+    const problem = `${quoted} ${denied ? "may not be entered" : "does not exist"}`;
+    return refuse(name, problem, undefined, "cwd");
   }
-  if (!info.isDirectory) refuse(name, `${quoted} is not a directory`);
+  if (!info.isDirectory) refuse(name, `${quoted} is not a directory`, undefined, "cwd");
 }
 
 function resolve(config: CommandConfig, tools: Tools): CommandLine {
@@ -66,23 +67,19 @@ function resolve(config: CommandConfig, tools: Tools): CommandLine {
 
 function rowCommand(config: CommandConfig, row: Runtime, entry: Entry, tools: Tools): string[] {
   if (entry.isFolder && !row.folders) {
-    const quoted = JSON.stringify(entry.path);
-    return refuse(config.name, `entrypoint ${quoted} is a folder, ${row.name} needs a file`);
+    return refuseEntrypoint(config.name, entry.path, `is a folder, ${row.name} needs a file`);
   }
   return row.command(entry, tools);
 }
 
 function checkProgram(config: CommandConfig, entry: Entry): void {
-  const quoted = `entrypoint ${JSON.stringify(entry.path)}`;
+  const { path } = entry;
   if (entry.isFolder) {
-    refuse(config.name, `${quoted} is a folder`, "Name a file in it, or set runtime");
+    refuseEntrypoint(config.name, path, "is a folder", "Name a file in it, or set runtime");
   }
   if (!entry.isExecutable) {
-    refuse(
-      config.name,
-      `${quoted} is not executable`,
-      `Run chmod +x ${entry.path}, or set runtime or interpreter`,
-    );
+    const hint = `Run chmod +x ${path}, or set runtime or interpreter`;
+    refuseEntrypoint(config.name, path, "is not executable", hint);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { ProcessConfig } from "../model/process_config.ts";
 import { findExecutable, isExecutable, lookAt, within } from "./executable.ts";
-import { refuse } from "./refusal.ts";
+import { refuseEntrypoint } from "./refusal.ts";
 
 /** The part of a configuration that makes the command line. */
 export type CommandConfig = Pick<
@@ -56,10 +56,11 @@ export function findEntry(
     }
   }
   if (info === undefined) {
-    return refuse(config.name, missing(bare && extension === "" ? entrypoint : file, config));
+    const what = bare && extension === "" ? entrypoint : file;
+    return refuseEntrypoint(config.name, what, missing(what, config));
   }
   if (!info.isFile && !info.isDirectory) {
-    return refuse(config.name, `entrypoint ${JSON.stringify(file)} is neither file nor folder`);
+    return refuseEntrypoint(config.name, file, "is neither file nor folder");
   }
   const executable = isExecutable(info);
   return {
@@ -72,11 +73,8 @@ export function findEntry(
 }
 
 function missing(what: string, { cwd }: CommandConfig): string {
-  const quoted = `entrypoint ${JSON.stringify(what)}`;
-  if (!what.startsWith("/")) return `${quoted} does not exist in ${JSON.stringify(cwd)} or on PATH`;
-  return `${quoted} ${
-    isOutOfReach(what) ? "is in a folder that we may not enter" : "does not exist"
-  }`;
+  if (!what.startsWith("/")) return `does not exist in ${JSON.stringify(cwd)} or on PATH`;
+  return isOutOfReach(what) ? "is in a folder that we may not enter" : "does not exist";
 }
 
 function isOutOfReach(path: string): boolean {

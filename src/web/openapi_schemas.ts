@@ -20,7 +20,9 @@ const processInfo = z.object({
   state: z.enum(PROCESS_STATES),
   pid: z.int(),
   exit_code: z.int(),
-  restarts: z.int().check(z.meta({ description: "Automatic restarts, those after a success included" })),
+  restarts: z.int().check(
+    z.meta({ description: "Automatic restarts, those after a success included" }),
+  ),
   created_at: time,
   started_at: z.nullable(time),
   finished_at: z.nullable(time),
@@ -110,7 +112,9 @@ const webhookTest = z.extend(attempt, { name: z.string() });
 function status(word?: string) {
   return z.object({
     status: word === undefined ? z.string() : z.literal(word),
-    results: z.optional(z.array(result)).check(z.meta({ description: "When it did not work for all" })),
+    results: z.optional(z.array(result)).check(
+      z.meta({ description: "When it did not work for all" }),
+    ),
   });
 }
 
@@ -227,6 +231,12 @@ const ANSWERS: Readonly<Record<string, z.ZodMiniType>> = {
     error: z.string(),
     code: z.string(),
     hint: z.optional(z.string()),
+    field: z.optional(z.string()).check(z.meta({
+      description: "The key of the configuration that is wrong: health_check.url",
+    })),
+    near: z.optional(z.string()).check(
+      z.meta({ description: "Of process_not_found: a name like it" }),
+    ),
     matches: z.optional(z.array(z.string())).check(z.meta({ description: "Of ambiguous_target" })),
     name: z.optional(z.string()).check(z.meta({ description: "Of start_failed, as the next two" })),
     state: z.optional(z.enum(PROCESS_STATES)),

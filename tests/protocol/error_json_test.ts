@@ -1,9 +1,11 @@
 /** Errors on their way over the wire and back. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { parseConfig } from "../../src/model/config_schema.ts";
+import { commandLine } from "../../src/runtimes/command_line.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { StartFailedError } from "../../src/model/start_failed.ts";
-import { ambiguous, AmbiguousTargetError } from "../../src/model/target.ts";
+import { ambiguous, AmbiguousTargetError, notFound } from "../../src/model/target.ts";
 import { errorJson, errorOf } from "../../src/protocol/error_json.ts";
 
 Deno.test("errorOf() makes the error again that errorJson() told of, with all it carries", () => {
@@ -11,6 +13,8 @@ Deno.test("errorOf() makes the error again that errorJson() told of, with all it
   const errors = [
     new ProcsupError("name_taken", 'The name "a" is taken'),
     new ProcsupError("wrong_state", "No", { hint: "Do that" }),
+    new ProcsupError("invalid_config", 'Invalid "cwd"', { field: "cwd" }),
+    notFound("ai", [{ name: "api" }]),
     ambiguous("a", [{ id: "a1".repeat(16), name: "x" }, { id: "a2".repeat(16), name: "y" }]),
     new StartFailedError('Cannot start "db": exited', failed, { hint: "See why" }),
   ];
@@ -19,6 +23,18 @@ Deno.test("errorOf() makes the error again that errorJson() told of, with all it
     assertEquals(again.constructor, error.constructor);
     assertEquals([again.message, { ...again }], [error.message, { ...error }]);
   }
+});
+
+Deno.test("errorJson() names the key that is wrong, and the name that may have been meant", () => {
+  const wrong = (config: Record<string, unknown>) =>
+    errorJson(assertThrows(() => commandLine(parseConfig({ name: "a", cwd: "/", ...config }), "")));
+  assertEquals(wrong({ entrypoint: "true", stop_timeout: "soon" }).field, "stop_timeout");
+  const check = { type: "http", url: 7 };
+  assertEquals(wrong({ entrypoint: "true", health_check: check }).field, "health_check.url");
+  assertEquals(wrong({ entrypoint: "/nowhere" }).field, "entrypoint");
+  assertEquals(wrong({ entrypoint: "true", cwd: "/nowhere" }).field, "cwd");
+  const near = (target: string) => errorJson(notFound(target, [{ name: "api" }])).near;
+  assertEquals([near("apo"), near("web")], ["api", undefined]);
 });
 
 Deno.test("errorOf() takes what an older or newer daemon says", () => {

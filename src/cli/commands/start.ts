@@ -87,7 +87,7 @@ async function hintFor(
   const near = didYouMean(target, filesHere());
   if (near !== undefined) return `There is no file "${target}" here; did you mean "${near}"?`;
   // The daemon has found a name that is like it.
-  if (error.hint?.includes("did you mean")) return undefined;
+  if (error.near !== undefined) return undefined;
   const { discover } = await import("../../config/file_kind.ts");
   const here = discover(Deno.cwd());
   if (here !== undefined) {

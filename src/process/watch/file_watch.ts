@@ -196,10 +196,8 @@ class FileWatch {
 }
 
 function limitProblem(message: string): string {
-  const way = /limit|space|too many/i.test(message)
-    ? ". The limit is raised with: sysctl fs.inotify.max_user_watches=524288"
-    : "";
-  return `cannot watch files (${message}), they are looked at every second or less often${way}`;
+  return `cannot watch files (${message}), they are looked at every second or less often. ` +
+    "A limit of the system is raised with: sysctl fs.inotify.max_user_watches=524288";
 }
 
 function kindOf(path: string): "folder" | "file" | "none" {

@@ -5,17 +5,25 @@ import { SECRET_HEADER, secretOfTab } from "./session_secret.ts";
 /** Base of the routes. */
 export const API = "/api/v1";
 
+type About = { readonly [K in "field" | "process"]?: string | undefined };
+
 /** A request that the daemon refused, or that did not reach it. */
 export class ApiError extends Error {
   /** HTTP status; 0 when nobody answered. */
   readonly status: number;
   /** The daemon's name of the failure. */
   readonly code: string;
+  /** The key of a configuration that is wrong, where it is one. */
+  readonly field: string | undefined;
+  /** Of `start_failed`: the name of the process, which is there. */
+  readonly process: string | undefined;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, about: About = {}) {
     super(message);
     this.status = status;
     this.code = code;
+    this.field = about.field;
+    this.process = about.process;
   }
 }
 
@@ -80,12 +88,20 @@ export function processPath(name: string, verb = ""): string {
 
 async function refusal(response: Response): Promise<ApiError> {
   const { status } = response;
-  const { error, code } = await response.json().catch(() => ({})) as Record<string, unknown>;
+  const { error, code, field, name } = await response.json().catch(() => ({})) as Record<
+    string,
+    unknown
+  >;
   return new ApiError(
     status,
-    typeof code === "string" ? code : "",
-    typeof error === "string" ? error : `The daemon answered with status ${status}`,
+    textIn(code) ?? "",
+    textIn(error) ?? `The daemon answered with status ${status}`,
+    { field: textIn(field), process: textIn(name) },
   );
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 function queryText(query: Ask["query"]): string {

@@ -86,13 +86,23 @@ export function splitWords(line: string): string[] {
   return words.map((word) => word.replace(/\0$/, ""));
 }
 
+/** What was typed into a field cannot be read. */
+export class FieldError extends Error {
+  readonly field: string;
+
+  constructor(field: string, problem: string) {
+    super(`Invalid "${field}": ${problem}`);
+    this.field = field;
+  }
+}
+
 /** `KEY=value` lines as a map. Throws for a line that is none. */
 export function readEnv(text: string, field: string): Record<string, string> {
   const lines = text.split("\n").map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("#"));
   return Object.fromEntries(lines.map((line) => {
     const at = line.indexOf("=");
-    if (at < 1) throw new Error(`Invalid "${field}": ${JSON.stringify(line)} is not KEY=value`);
+    if (at < 1) throw new FieldError(field, `${JSON.stringify(line)} is not KEY=value`);
     return [line.slice(0, at), line.slice(at + 1)];
   }));
 }
@@ -105,5 +115,5 @@ export function readObject(field: string, text: string): Record<string, unknown>
   } catch {
     // Said below.
   }
-  throw new Error(`Invalid "${field}": it is not a JSON object`);
+  throw new FieldError(field, "it is not a JSON object");
 }

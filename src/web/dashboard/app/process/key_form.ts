@@ -2,7 +2,8 @@
 
 import type { Key, KeyTable, ObjectType, ValueType } from "../../../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../../../model/process_keys.ts";
-import { readEnv, readObject, splitWords } from "../data/format.ts";
+import { ApiError } from "../data/api.ts";
+import { FieldError, readEnv, readObject, splitWords } from "../data/format.ts";
 
 /** One field. */
 export interface FormKey {
@@ -92,10 +93,8 @@ function eitherOf(path: string, types: readonly ValueType[], text: string): unkn
 }
 
 /** The field that a refusal is about. */
-export function fieldIn(message: string, paths: readonly string[]): string | undefined {
-  const [, named] = /^(?:Invalid|Missing) "([a-z_.]+)/.exec(message) ?? [];
-  const found = paths.findLast((path) => named === path || named?.startsWith(`${path}.`));
-  if (found !== undefined) return found;
-  if (/entrypoint /.test(message)) return "entrypoint";
-  return /\balready\b|\bname\b.* taken/i.test(message) ? "name" : undefined;
+export function fieldOf(refusal: unknown, paths: readonly string[]): string | undefined {
+  const isTold = refusal instanceof ApiError || refusal instanceof FieldError;
+  const named = isTold ? refusal.field : undefined;
+  return paths.findLast((path) => named === path || named?.startsWith(`${path}.`));
 }

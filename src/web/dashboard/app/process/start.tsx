@@ -2,7 +2,7 @@
 
 import { type Signal, signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { ask, messageOf } from "../data/api.ts";
+import { ApiError, ask, messageOf } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { toast } from "../shell/notices.ts";
 import { go, linkTo } from "../data/router.ts";
@@ -10,7 +10,7 @@ import { mayAdminister } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { Button, Empty } from "../controls/controls.tsx";
 import { Field } from "../controls/field.tsx";
-import { configOf, fieldIn, formGroups, type FormKey, hintOf, optionsOf } from "./key_form.ts";
+import { configOf, fieldOf, formGroups, type FormKey, hintOf, optionsOf } from "./key_form.ts";
 
 const GROUPS = formGroups();
 const KEYS = [...GROUPS.values()].flat();
@@ -21,7 +21,7 @@ type Values = ReadonlyMap<FormKey, Signal<string>>;
 /** The page. */
 export function Start() {
   const values: Values = useMemo(() => new Map(KEYS.map((key) => [key, signal("")])), []);
-  const error = useSignal("");
+  const refusal = useSignal<unknown>(undefined);
   const busy = useSignal(false);
   if (!mayAdminister.value) {
     return <Empty title="Not allowed">Starting a new process needs the role admin.</Empty>;
@@ -29,7 +29,7 @@ export function Start() {
   const submit = async (event: Event) => {
     event.preventDefault();
     busy.value = true;
-    error.value = "";
+    refusal.value = undefined;
     try {
       const body = configOf([...values].map(([key, { value }]) => [key, value]));
       const made = await ask<ProcessJson>("/processes", { method: "POST", body });
@@ -37,13 +37,20 @@ export function Start() {
       toast("done", `Started ${made.name}`);
       go(["processes", made.name]);
     } catch (reason) {
-      error.value = messageOf(reason);
-      document.getElementById(`field-${fieldIn(error.value, PATHS)}`)?.focus();
+      if (reason instanceof ApiError && reason.code === "start_failed") {
+        // It is there, and its page tells why.
+        refreshSoon();
+        toast("failed", reason.message);
+        return go(["processes", reason.process ?? ""]);
+      }
+      refusal.value = reason;
+      document.getElementById(`field-${fieldOf(reason, PATHS)}`)?.focus();
     } finally {
       busy.value = false;
     }
   };
-  const wrong = fieldIn(error.value, PATHS);
+  const wrong = fieldOf(refusal.value, PATHS);
+  const error = refusal.value === undefined ? "" : messageOf(refusal.value);
   return (
     <>
       <nav class="trail small" aria-label="Trail">
@@ -55,11 +62,11 @@ export function Start() {
           <Group
             key={name}
             {...{ name, keys, values, wrong }}
-            error={error.value}
+            error={error}
             isOpen={index === 0}
           />
         ))}
-        {error.value && wrong === undefined && <p class="bad" role="alert">{error}</p>}
+        {error && wrong === undefined && <p class="bad" role="alert">{error}</p>}
         <div class="row end">
           <a class="button" href={linkTo(["processes"])}>Cancel</a>
           <Button kind="primary" icon="start" submits disabled={busy.value}>
