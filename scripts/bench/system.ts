@@ -26,8 +26,8 @@ export function readTextFile(path: string): string | undefined {
   }
 }
 
-/** Kilobytes of a process by their names in /proc: `VmRSS`, `RssAnon`, `Pss`. */
-export function memoryKb(pid: number, what: "VmRSS" | "RssAnon" | "Pss"): number {
+/** Kilobytes of a process by their names in /proc: `RssAnon`, `Pss`. */
+export function memoryKb(pid: number, what: "RssAnon" | "Pss"): number {
   const file = what === "Pss" ? "smaps_rollup" : "status";
   const text = readTextFile(`/proc/${pid}/${file}`) ?? "";
   return Number(new RegExp(`^${what}:\\s*(\\d+) kB`, "m").exec(text)?.[1] ?? 0);

@@ -5,7 +5,6 @@ import type { ProcessChange } from "../model/process_change.ts";
 import { halt } from "../manager/halt.ts";
 import { openSupervisor, type Supervisor } from "../manager/supervisor.ts";
 import { recordDaemon, recordPath, refuseNewerState } from "../platform/daemon_record.ts";
-import { giveBackMemory } from "../platform/memory.ts";
 import { type HomePaths, prepareHome } from "../platform/paths.ts";
 import { everythingEnds, startedBy } from "../platform/service_manager.ts";
 import { PROTOCOL, VERSION } from "../protocol/actions.ts";
@@ -15,7 +14,6 @@ import { ConfigFiles } from "./config_files.ts";
 import { EventJournal } from "./event_journal.ts";
 import { Farewell } from "./farewell.ts";
 import { ipcApp } from "./ipc_server.ts";
-import { Quiet } from "./quiet.ts";
 import { Service, watchdogMs } from "./service.ts";
 import { Settings } from "./settings.ts";
 import { serveSocket } from "./socket.ts";
@@ -24,9 +22,6 @@ import { Token } from "./token.ts";
 import { webBackend, webMounts } from "./web_backend.ts";
 import { WebListener } from "./web_listener.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
-
-/** The heap has been tidied up by itself by then, some 10 s after the last garbage was made. */
-const QUIET_MS = 20_000;
 
 /** How a daemon is run. */
 export interface DaemonOptions {
@@ -74,9 +69,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   // A daemon outlives its terminal: what would end others makes it read its files again.
   using _hangup = onSignals(["SIGHUP"], () => void context.configs.reloadLast(opened));
   const app = ipcApp(context);
-  using quiet = new Quiet(QUIET_MS, () => void giveBackMemory().catch((e) => warn(messageOf(e))));
   const server = serveSocket(paths, (request) => {
-    quiet.touch();
     const web = /^[^/]*\/\/[^/]*\/(?:api\/v\d|livez$|metrics$|openapi\.json$)/.test(request.url);
     return web ? context.web.fetch(request) : app.fetch(request);
   });
@@ -92,7 +85,6 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   opened.info(`Daemon ${VERSION} runs as pid ${Deno.pid}, ${manager.list().length} processes`);
   using service = new Service(Deno.env.get("NOTIFY_SOCKET"), warn);
   service.ready(watchdogMs());
-  quiet.touch();
   options.onReady?.();
 
   const why = await ended.promise;

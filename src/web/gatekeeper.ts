@@ -50,21 +50,15 @@ export class Gatekeeper {
    * from one address; a right one is always let in, so that nobody can lock out a neighbour.
    */
   async identify(credentials: Credentials): Promise<Principal> {
-    const known = this.recognise(credentials);
-    if (known !== undefined) return known;
-    const { authorization, address } = credentials;
-    if (authorization === undefined) throw unauthorized();
-    return await this.#byToken(authorization, address);
-  }
-
-  /** Who it is, where that can be told at once; undefined says nothing about who it is not. */
-  recognise({ authorization, cookie, secret = "" }: Credentials): Principal | undefined {
+    const { authorization, cookie, secret = "", address } = credentials;
     if (authorization === undefined) {
-      return this.#bySession({ session: sessionIn(cookie) ?? "", secret });
+      const known = this.#bySession({ session: sessionIn(cookie) ?? "", secret });
+      if (known !== undefined) return known;
+      throw unauthorized();
     }
     return this.#parts.isOwner(authorization)
       ? { name: "", role: "admin", via: "token", credential: this.#owner, account: "" }
-      : undefined;
+      : await this.#byToken(authorization, address);
   }
 
   /** Turns a one-time code into a session. Throws as `identify()` does. */

@@ -18,13 +18,6 @@ const SAFETY = {
   "cross-origin-opener-policy": "same-origin",
 };
 
-/** On JSON, which is never to be kept. */
-export const JSON_HEADERS: Readonly<Record<string, string>> = {
-  ...SAFETY,
-  "content-type": "application/json",
-  "cache-control": "no-store",
-};
-
 /** Text or bytes of any type. */
 export function reply(
   body: BodyInit | null,
@@ -57,7 +50,8 @@ export function replyJsonText(
   status = 200,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return reply(text, { ...JSON_HEADERS, ...headers }, status);
+  const json = { "content-type": "application/json", "cache-control": "no-store" };
+  return reply(text, { ...json, ...headers }, status);
 }
 
 /** Whether its words are meant for clients. Those of any other error may name files, and more. */

@@ -14,7 +14,6 @@ import { onChanges } from "./changes.ts";
 import { Connections } from "./connections.ts";
 import type { WebParts } from "./context.ts";
 import { Feed } from "./feed.ts";
-import { answerList } from "./list_shortcut.ts";
 import { replyError } from "./reply.ts";
 import type { SiteNames } from "./same_site.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -71,10 +70,7 @@ export function openServer(address: ListenAddress, parts: WebServerParts): WebSe
     overrideGlobalObjects: false,
     errorHandler: () => replyError(new ProcsupError("bad_request", "The request is malformed")),
   });
-  const server = httpServer(async (request, response) => {
-    const answered = await answerList(request, response, { ...parts, snapshots });
-    if (!answered) await listener(request, response);
-  });
+  const server = httpServer(listener);
   server.on("upgrade", (request, socket, head) => void sockets.upgrade(request, socket, head));
   const connections = new Connections(mostConnections(openFilesLimit()));
   const listening = listen(address, tls);
