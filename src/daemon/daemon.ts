@@ -7,6 +7,7 @@ import { openSupervisor, type Supervisor } from "../manager/supervisor.ts";
 import { recordDaemon, recordPath, refuseNewerState } from "../platform/daemon_record.ts";
 import { type HomePaths, prepareHome } from "../platform/paths.ts";
 import { everythingEnds, startedBy } from "../platform/service_manager.ts";
+import { reserveThreads } from "../platform/threads.ts";
 import { PROTOCOL, VERSION } from "../protocol/actions.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { DaemonLog } from "./daemon_log.ts";
@@ -58,6 +59,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     onHomeChanged: () => standing.files?.look(),
     onHomeLost: () => ended.resolve("lost"),
   });
+  using _threads = reserveThreads(warn);
   using opened = new DaemonLog(paths.daemonLog);
   log.current = opened;
   for (const message of early) opened.warn(message);

@@ -8,6 +8,7 @@ import { isLinux } from "./os.ts";
 import { readFileIfAny, removeFile } from "./atomic_file.ts";
 import { lstatIfAny } from "./stat.ts";
 import { headOfForeignFile } from "./foreign_file.ts";
+import { watchFolders } from "./threads.ts";
 
 type FileKind = "pid" | "exit" | "ready";
 
@@ -154,7 +155,7 @@ export class RunFiles {
     if (this.#watcher !== undefined || this.#poll !== undefined) return;
     try {
       this.#watched = lstatIfAny(this.folder)?.ino;
-      this.#watcher = Deno.watchFs(this.folder, { recursive: false });
+      this.#watcher = watchFolders(this.folder);
       this.#follow(this.#watcher);
     } catch {
       // The machine's limit of watches is used up: look by the clock instead.

@@ -50,15 +50,21 @@ export class Gatekeeper {
    * from one address; a right one is always let in, so that nobody can lock out a neighbour.
    */
   async identify(credentials: Credentials): Promise<Principal> {
-    const { authorization, cookie, secret = "", address } = credentials;
+    const known = this.recognise(credentials);
+    if (known !== undefined) return known;
+    const { authorization, address } = credentials;
+    if (authorization === undefined) throw unauthorized();
+    return await this.#byToken(authorization, address);
+  }
+
+  /** Who it is, where that can be told at once; undefined says nothing about who it is not. */
+  recognise({ authorization, cookie, secret = "" }: Credentials): Principal | undefined {
     if (authorization === undefined) {
-      const known = this.#bySession({ session: sessionIn(cookie) ?? "", secret });
-      if (known !== undefined) return known;
-      throw unauthorized();
+      return this.#bySession({ session: sessionIn(cookie) ?? "", secret });
     }
     return this.#parts.isOwner(authorization)
       ? { name: "", role: "admin", via: "token", credential: this.#owner, account: "" }
-      : await this.#byToken(authorization, address);
+      : undefined;
   }
 
   /** Turns a one-time code into a session. Throws as `identify()` does. */

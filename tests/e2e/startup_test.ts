@@ -114,7 +114,7 @@ Deno.test({
     assertEquals(scene.asked(), systemdRuns() ? [...live, "loginctl enable-linger"] : [enable]);
 
     assertEquals((await scene.run("status")).code, 0);
-    Deno.writeTextFileSync(scene.unit, text.replace("RestartSec=1", "RestartSec=9"));
+    Deno.writeTextFileSync(scene.unit, text.replace("RestartSec=500ms", "RestartSec=9"));
     const other = await scene.run("status");
     assertStringIncludes(other.stdout, "not as this version would write it");
     assertStringIncludes(other.stderr, "procsup startup install");

@@ -7,6 +7,8 @@
  * up again.
  */
 
+import { watchFolders } from "../../platform/threads.ts";
+
 /** Opens a watch on the entries of folders; replaced in tests. */
 export type OpenWatch = (folders: string[]) => Deno.FsWatcher;
 
@@ -21,8 +23,6 @@ export interface FolderListener {
   /** The folders cannot be watched any longer. */
   failed(error: unknown): void;
 }
-
-const openWatch: OpenWatch = (folders) => Deno.watchFs(folders, { recursive: false });
 
 const everyone = new Set<FolderWatch>();
 /** Paths that were removed while they were watched. */
@@ -47,7 +47,7 @@ export class FolderWatch {
   readonly #watchers = new Map<Deno.FsWatcher, Promise<void>>();
   #stopped = false;
 
-  constructor(on: FolderListener, open: OpenWatch = openWatch) {
+  constructor(on: FolderListener, open: OpenWatch = watchFolders) {
     this.#on = on;
     this.#open = open;
     everyone.add(this);

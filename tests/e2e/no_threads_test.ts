@@ -1,0 +1,62 @@
+/** The daemon where the system gives it no more threads and processes. */
+
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { Client } from "../../src/client.ts";
+import { ProcessLimit } from "../support/process_limit.ts";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const ignore = !ProcessLimit.isPossible;
+
+/** A thread that is older is kept: one that was only made to start has gone by then. */
+const KEPT_S = 14;
+
+/** Waits until the runtime has given up the threads that it only made to start. */
+async function untilQuiet({ pid }: TestDaemon): Promise<void> {
+  const isOld = (task: string) => {
+    const stat = Deno.readTextFileSync(`/proc/${pid}/task/${task}/stat`);
+    const startedS = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]) / 100;
+    return !stat.includes("(tokio") || Deno.osUptime() - startedS > KEPT_S;
+  };
+  const tasks = () => [...Deno.readDirSync(`/proc/${pid}/task`)].map(({ name }) => name);
+  await waitFor(() => tasks().every(isOld), { what: "threads to go", timeoutMs: 30_000 });
+}
+
+Deno.test("a daemon that is refused every thread answers, keeps its apps, and goes on with some", {
+  ignore,
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "echo up; exec sleep 1000");
+  const { pid } = await daemon.status("app");
+  await untilQuiet(daemon);
+  using limit = new ProcessLimit(daemon.pid);
+  limit.none();
+  const client = new Client({ home: daemon.home });
+  for (let round = 0; round < 5; round++) {
+    const { code, stdout } = await daemon.cli("logs", "app");
+    assertEquals([code, stdout.endsWith("up\n")], [0, true]);
+    const [app, why] = await Promise.all([client.inspect("app"), client.why("app")]);
+    assertEquals([app.pid, why.process.state], [pid, "running"]);
+  }
+  const refused = await daemon.cli("start", "--name", "other", "--no-wait", "--", "true");
+  assertEquals(refused.code === 0, false);
+  limit.lift();
+  await daemon.client.call("restart", { target: "app", wait: true });
+  assertEquals((await client.logs("app")).logs, "up\nup\n");
+});
+
+Deno.test("files that cannot be watched for want of a thread are looked at by the clock", {
+  ignore,
+}, async () => {
+  await using sources = tempHome();
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "exec sleep 1000", { cwd: sources.path, watch: ["."] });
+  using limit = new ProcessLimit(daemon.pid);
+  limit.none();
+  Deno.mkdirSync(`${sources.path}/folder`);
+  const log = () => Deno.readTextFileSync(`${daemon.home}/daemon.log`);
+  await waitFor(() => log().includes("no more threads"), { what: "the warning" });
+  assertStringIncludes(log(), "they are looked at every second");
+  assertEquals([isAlive(daemon.pid), await daemon.answers()], [true, true]);
+});
