@@ -95,7 +95,7 @@ async function recoverAll(
   for (const { id } of processes) endBrokenOff(byRunId.get(id) ?? []);
   // Whoever waits for others looks at them: what became of those is known first.
   for (const process of inWaves(processes).flat()) {
-    process.recover({
+    process.post({
       type: "recovered",
       at: Date.now(),
       found: find(process, traces, byRunId),

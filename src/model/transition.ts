@@ -17,8 +17,6 @@
  */
 
 import {
-  adopted,
-  afterReboot,
   counted,
   disarmed,
   endFor,
@@ -30,13 +28,13 @@ import {
   type Policy,
   refused,
   running,
-  startOf,
   type Step,
   stopWish,
   sweepOf,
   upAgain,
   wantsReadiness,
 } from "./outcomes.ts";
+import { adopted, afterReboot, startOf } from "./recovered.ts";
 import type { HookName } from "./process_config.ts";
 import { longestDelay } from "./restart_budget.ts";
 import type { ProcessState } from "./process_info.ts";

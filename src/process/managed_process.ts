@@ -3,7 +3,7 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NO_USAGE, type ProcessInfo, type Usage } from "../model/process_info.ts";
-import type { ProcessEvent, Recovered, Snapshot } from "../model/process_state.ts";
+import type { ProcessEvent, Snapshot } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -58,9 +58,8 @@ export class ManagedProcess {
   readonly #mailbox = new Mailbox<ProcessEvent>((event) => this.#handle(event));
   readonly #waiters = new Waiters();
   #snapshot: Snapshot;
-  /** How often it was asked to stop. */
+  /** How often it was asked to stop, and how many stops are under way but those of its schedule. */
   #stops = 0;
-  /** Stops under way, without those of its schedule. */
   #finalStops = 0;
   readonly #gone = new AbortController();
   /** Aborted when it is looked after no more, with why: it was deleted, or let go of. */
@@ -199,18 +198,16 @@ export class ManagedProcess {
     const { timeoutMs = this.config.stopTimeoutMs, reason, bySchedule = false } = request;
     const ran = this.#snapshot.run !== null;
     this.#stops++;
-    this.#finalStops += Number(!bySchedule);
-    this.post({ type: "stop_requested", timeoutMs, ...(reason && { reason }) });
-    const over = await this.until((now) => now.state !== "stopping");
-    await this.#effects.run.othersGone(timeoutMs);
-    this.#finalStops -= Number(!bySchedule);
-    if (!ran || !over.endFailed) return;
-    throw new ProcsupError("stop_failed", `Cannot stop "${this.name}": ${over.lastReason}`);
-  }
-
-  /** Takes up what an earlier daemon left. */
-  recover(recovered: Recovered): void {
-    this.post(recovered);
+    if (!bySchedule) this.#finalStops++;
+    try {
+      this.post({ type: "stop_requested", timeoutMs, ...(reason && { reason }) });
+      const { endFailed, lastReason } = await this.until((now) => now.state !== "stopping");
+      await this.#effects.run.othersGone(timeoutMs);
+      if (!ran || !endFailed) return;
+      throw new ProcsupError("stop_failed", `Cannot stop "${this.name}": ${lastReason}`);
+    } finally {
+      if (!bySchedule) this.#finalStops--;
+    }
   }
 
   /** Resolves with the first snapshot, the present one included, that fulfils the condition. */
@@ -290,10 +287,9 @@ export class ManagedProcess {
       this.#observer.record(this);
     } catch (error) {
       const message = `cannot be recorded: ${messageOf(error)}`;
+      const failure = new ProcsupError("start_failed", message, { cause: error });
       // Unrecorded, the app would be started again by the next daemon: it is not launched at all.
-      if (event.type === "launching") {
-        throw new ProcsupError("start_failed", message, { cause: error });
-      }
+      if (event.type === "launching") throw failure;
       this.#observer.note(this, `${now.state} ${message}`);
     }
   }

@@ -78,7 +78,10 @@ const OWN_RESTARTS: readonly [
   (test: TestManager) => unknown,
 ][] = [
   ["age", { max_age: "400ms" }, () => {}],
-  ["memory", {}, ({ manager }) => manager.fleet.process("app").recycle("memory")],
+  ["memory", {}, ({ manager }) => {
+    const app = manager.fleet.process("app");
+    app.post({ type: "recycle_requested", attempt: app.snapshot.attempt, reason: "memory" });
+  }],
   [
     "liveness",
     { health_check: { type: "command", command: "! rm sick", interval: "50ms", retries: 1 } },

@@ -1,14 +1,8 @@
 /** The steps that the cells of the state table are made of. */
 
 import { assertEquals } from "@std/assert";
-import {
-  afterReboot,
-  AT_REST,
-  disarmed,
-  freshStart,
-  launch,
-  wantsReadiness,
-} from "../../src/model/outcomes.ts";
+import { AT_REST, disarmed, freshStart, launch, wantsReadiness } from "../../src/model/outcomes.ts";
+import { afterReboot } from "../../src/model/recovered.ts";
 import { NEW } from "../../src/model/process_state.ts";
 import { inState, policy, STATES } from "./life.ts";
 

@@ -69,5 +69,5 @@ function leftIn(state: "running" | "starting"): Snapshot {
 
 function adopt({ process, world }: LoneProcess): void {
   const found = { kind: "alive", run: RUN, pid: 1001 } as const;
-  process.recover({ type: "recovered", at: world.clock.now(), found });
+  process.post({ type: "recovered", at: world.clock.now(), found });
 }

@@ -183,7 +183,7 @@ Deno.test("max_age counts from the start when the app is adopted", async () => {
   const running = { ...NEW, state: "running", wish: "up", attempt: 1, ready: true } as const;
   await using lone = new LoneProcess({ max_age: "1h" }, { ...running, run, pid: 1001, startedAt });
   const found = { kind: "alive", run, pid: 1001 } as const;
-  lone.process.recover({ type: "recovered", at: lone.world.clock.now(), found });
+  lone.process.post({ type: "recovered", at: lone.world.clock.now(), found });
   lone.world.clock.advance(599_999);
   assertEquals([lone.state, lone.process.uptimeMs], ["running", 3_599_999]);
   lone.world.clock.advance(1);
@@ -197,7 +197,7 @@ Deno.test("an adopted app that was not ready has the rest of its listen_timeout"
   const config = { wait_ready: true, listen_timeout: "3s" };
   await using lone = new LoneProcess(config, { ...starting, run, pid: 1001, startedAt });
   const found = { kind: "alive", run, pid: 1001 } as const;
-  lone.process.recover({ type: "recovered", at: lone.world.clock.now(), found });
+  lone.process.post({ type: "recovered", at: lone.world.clock.now(), found });
   assertEquals([lone.state, lone.world.awaitsReady], ["starting", true]);
   lone.world.clock.advance(1000);
   await waitFor(() => lone.state === "errored");

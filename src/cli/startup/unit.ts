@@ -253,7 +253,7 @@ function serviceSection({ words, home, userHome, path, version }: UnitRequest): 
     ...variables.map((variable) => `Environment=${quoted(specifiers(variable))}`),
     "SyslogIdentifier=procsup",
     "Restart=always",
-    "RestartSec=1",
+    "RestartSec=500ms",
     ...(version >= SUBGROUPS ? ["RestartSteps=6", "RestartMaxDelaySec=30"] : []),
     "WatchdogSec=2min",
     "# The daemon alone is ended: apps run on, and the next daemon takes them up. When the machine",

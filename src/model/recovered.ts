@@ -1,0 +1,56 @@
+/** What becomes of a process that a new daemon finds. Pure. */
+
+import {
+  AT_REST,
+  counted,
+  freshStart,
+  type Policy,
+  running,
+  type Step,
+  wantsReadiness,
+} from "./outcomes.ts";
+import type { Run, Snapshot } from "./process_state.ts";
+
+/** More than the kernel's age of a process may be inexact by. */
+const CLOCK_SET_MS = 2000;
+
+/**
+ * When the run in the snapshot was started, by the clock as it is now: someone may have set it since.
+ * `ageMs` is how long that is ago by the kernel's own clock, where that is known.
+ */
+export function startOf(now: Snapshot, { ageMs }: { ageMs?: number }, at: number): number {
+  const startedAt = now.startedAt ?? at;
+  const isSet = ageMs !== undefined && Math.abs(at - startedAt - ageMs) > CLOCK_SET_MS;
+  return isSet ? at - ageMs : startedAt;
+}
+
+/** The same process, under a new daemon. */
+export function adopted(
+  now: Snapshot,
+  found: { run: Run; pid: number; ageMs?: number },
+  at: number,
+  policy: Policy,
+): Step {
+  const startedAt = startOf(now, found, at);
+  const up = { ...counted(now), run: found.run, pid: found.pid, startedAt };
+  if (now.state === "running") return [{ ...up, ready: true }, [{ type: "adopt" }]];
+  if (wantsReadiness(policy)) return [{ ...up, ready: false }, [{ type: "adopt" }]];
+  const [next, hooks] = running(up, policy);
+  return [next, [{ type: "adopt" }, ...hooks]];
+}
+
+/** The machine was booted since: what was wanted up starts afresh. */
+export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): Step {
+  const over: Snapshot = {
+    ...now,
+    run: null,
+    pid: 0,
+    ready: false,
+    nextRestartAt: null,
+    awaiting: null,
+    ending: null,
+  };
+  if (now.wish === "up" && autostart) return freshStart(over, "started after a reboot", policy);
+  if (AT_REST.has(now.state)) return [over, []];
+  return [{ ...over, state: "stopped", lastReason: "the machine was rebooted" }, []];
+}
