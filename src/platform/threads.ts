@@ -5,7 +5,7 @@
  * waits for those that are there; only without any the runtime ends.
  */
 
-import { mayCallC, openLibc } from "./libc.ts";
+import { mayCallC, openLibc, openLibrary } from "./libc.ts";
 
 const PAUSE = {
   // Returns after a signal to its thread: the runtime has another one for those.
@@ -48,26 +48,23 @@ export function watchFolders(folders: string | string[]): Deno.FsWatcher {
   return Deno.watchFs(folders, { recursive: false });
 }
 
-type Pthread = Deno.StaticForeignLibraryInterface<typeof PTHREAD>;
-
-let library: Pthread | null | undefined;
-
-/** Makes one and waits for its end, which takes some 30 µs. True where that cannot be tried. */
+/** Makes one and waits for its end. True where that cannot be tried. */
 function canMakeThread(): boolean {
-  library ??= mayCallC() ? load() : null;
-  if (library === null) return true;
+  const library = mayCallC() ? openPthread() : undefined;
+  if (library === undefined) return true;
+  const { pthread_create, pthread_join, getpid } = library.symbols;
   const thread = new BigUint64Array(1);
-  const { pthread_create, pthread_join, getpid } = library;
-  if (pthread_create(thread, null, getpid as Deno.PointerValue, null) !== 0) return false;
-  pthread_join(thread[0]!, null);
-  return true;
+  const isMade = pthread_create(thread, null, getpid as Deno.PointerValue, null) === 0;
+  if (isMade) pthread_join(thread[0]!, null);
+  library.close();
+  return isMade;
 }
 
-/** Null where threads are in a library of their own, as in glibc before 2.34. */
-function load(): Pthread | null {
+/** Undefined where threads are in a library of their own, as in glibc before 2.34. */
+function openPthread(): Deno.DynamicLibrary<typeof PTHREAD> | undefined {
   try {
-    return openLibc(PTHREAD);
+    return openLibrary(PTHREAD);
   } catch {
-    return null;
+    return undefined;
   }
 }

@@ -39,9 +39,10 @@ Deno.test("a daemon that is refused every thread answers, keeps its apps, and go
     const [app, why] = await Promise.all([client.inspect("app"), client.why("app")]);
     assertEquals([app.pid, why.process.state], [pid, "running"]);
   }
-  const refused = await daemon.cli("start", "--name", "other", "--no-wait", "--", "true");
-  assertEquals(refused.code === 0, false);
+  const waits = await daemon.startScript("other", "exec sleep 1000");
+  assertEquals([waits.state, waits.pid], ["waiting", 0]);
   limit.lift();
+  await waitFor(async () => (await daemon.status("other")).pid > 0, { what: "the launch" });
   await daemon.client.call("restart", { target: "app", wait: true });
   assertEquals((await client.logs("app")).logs, "up\nup\n");
 });
