@@ -60,33 +60,6 @@ browserTest(
   },
 );
 
-/** When the last of 500 processes was on the screen, in milliseconds since the page was asked for. */
-const LAST_PAINTED = `new Promise((done) => {
-  const look = () => document.querySelector('[data-row="app-124:3"]')
-    ? requestAnimationFrame(() => done(performance.now()))
-    : requestAnimationFrame(look);
-  look();
-})`;
-
-browserTest("500 processes are on the screen in moments", async ({ page }) => {
-  await using server = fixtureServer(500);
-  const times: string[] = [];
-  // The goal is a second, on a machine that has nothing else to do; this one runs all tests at once.
-  for (let all = Infinity, tries = 0; all >= 3000; tries++) {
-    assert(tries < 5, `painted after ${times.join(", ")} ms`);
-    await page.goto("about:blank");
-    await page.goto(`${server.origin}/#/processes`, { waitUntil: "commit" });
-    all = await page.evaluate(LAST_PAINTED) as number;
-    const [paint] = await page.evaluate(
-      "performance.getEntriesByName('first-contentful-paint').map((entry) => entry.startTime)",
-    ) as number[];
-    assert(paint !== undefined && paint <= all, `the first paint was at ${paint} ms`);
-    times.push(`${paint | 0} and ${all | 0}`);
-  }
-  // deno-lint-ignore no-console
-  console.log(`first paint and all 500 on the screen: ${times.join(", ")} ms`);
-});
-
 browserTest("500 processes are painted in one go, and stay quick", async ({ page }) => {
   await using server = fixtureServer(500);
   const last = page.locator('[data-row="app-124:3"]');

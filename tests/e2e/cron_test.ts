@@ -39,7 +39,7 @@ Deno.test("a job is not started, but run by the clock, and its history tells how
     3,
   ]);
   const [first, second] = job.history;
-  assertEquals(Date.parse(second!.started_at) - Date.parse(first!.started_at) >= 900, true);
+  assert(Date.parse(second!.started_at) > Date.parse(first!.finished_at));
   assert(lines(`${daemon.home}/apps/job/stdout.log`) >= 2);
   // A run that failed waits for the next tick.
   assertEquals((await daemon.status("job")).restarts, 0);
@@ -105,8 +105,7 @@ Deno.test("a job that is due while it runs is skipped, replaced or queued, as co
   assertEquals([...new Set(await statuses(daemon, "replaces"))], ["killed"]);
   const queued = (await schedule(daemon, "queues")).history;
   assertEquals([...new Set(queued.map(({ status }) => status))], ["ok"]);
-  const gap = Date.parse(queued[1]!.started_at) - Date.parse(queued[0]!.finished_at);
-  assert(gap < 500, `the queued run began ${gap} ms after the one before it`);
+  assert(Date.parse(queued[1]!.started_at) >= Date.parse(queued[0]!.finished_at));
 });
 
 for (const overlap of ["queue", "kill"]) {
@@ -159,7 +158,9 @@ Deno.test("cron_restart restarts what is up, hooks included, and leaves alone wh
   assert(Deno.readTextFileSync(hooked).startsWith("pre\npost\n"));
   assertEquals((await schedule(daemon, "app")).type, "restart");
   const runs = (await statuses(daemon, "app")).length;
-  await new Promise((resolve) => setTimeout(resolve, 1200));
+  const next = async () => Date.parse((await schedule(daemon, "app")).next_run!);
+  const then = await next();
+  await waitFor(async () => await next() > then + 1000, { what: "two more moments to pass" });
   assertEquals((await daemon.status("app")).state, "stopped");
   assert((await statuses(daemon, "app")).length <= runs + 1);
 });

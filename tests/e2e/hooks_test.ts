@@ -26,12 +26,6 @@ const WRITE_NAMES = Object.fromEntries(
 /** Writes when it begins and when it is asked to end. */
 const APP = "echo app >>order; trap 'echo end >>order; exit 0' TERM; sleep 1000 & wait";
 
-async function timed(act: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await act();
-  return performance.now() - startedAt;
-}
-
 /** Waits for that many lines, and takes the file away. */
 async function takeOrder(test: TestManager, count: number): Promise<string[]> {
   await waitFor(() => test.lines("order").length >= count, { what: `${count} lines` });
@@ -140,10 +134,7 @@ Deno.test("pre_start that does not end in time is killed with all it forked, and
   const env = { MARK: crypto.randomUUID() };
   const command = "echo waiting for the lock; trap '' TERM; (sleep 1000; true) & sleep 1000; true";
   const hooks = { pre_start: { command, timeout: "300ms" } };
-  const took = await timed(() =>
-    assertRejects(() => test.script("app", "sleep 1000", { hooks, env }), ProcsupError)
-  );
-  assert(took >= 300 && took < 3000, `${took} ms`);
+  await assertRejects(() => test.script("app", "sleep 1000", { hooks, env }), ProcsupError);
   assertEquals(test.info("app").state, "errored");
   await waitFor(() => livingWith(`MARK=${env.MARK}`).length === 0, { what: "all to be gone" });
   await waitFor(() => test.warnings.length === 1, { what: "the warning" });
@@ -176,13 +167,10 @@ Deno.test("no hook but pre_start stops anything by failing or by hanging", async
     const hooks = Object.fromEntries(
       others.map((hook) => [hook, { command, timeout: "200ms" }]),
     );
-    const took = await timed(async () => {
-      await test.script(name, "exec sleep 1000", { hooks });
-      await test.manager.restart(name);
-      await test.manager.reload(name);
-      await test.manager.stop(name);
-    });
-    assert(took < 6000, `${took} ms`);
+    await test.script(name, "exec sleep 1000", { hooks });
+    await test.manager.restart(name);
+    await test.manager.reload(name);
+    await test.manager.stop(name);
     assertEquals([test.info(name).state, test.info(name).restarts], ["stopped", 0]);
     const noted = () => test.told(name, "note").map(({ reason }) => reason.split(" ")[0]);
     await waitFor(() => new Set(noted()).size === others.length, { what: "a note of each" });
@@ -192,15 +180,14 @@ Deno.test("no hook but pre_start stops anything by failing or by hanging", async
 
 Deno.test("hooks that nobody waits for delay nothing", async () => {
   await using test = await TestManager.open();
-  const slow = { command: "sleep 1000", timeout: "2s" };
+  const slow = { command: "while [ ! -e gate ]; do sleep 0.02; done; exit 1", timeout: "1h" };
   const hooks = { post_start: slow, post_stop: slow, post_restart: slow, post_reload: slow };
-  const took = await timed(async () => {
-    await test.script("app", "exec sleep 1000", { hooks });
-    await test.manager.restart("app");
-    await test.manager.reload("app");
-    await test.manager.stop("app");
-  });
-  assert(took < 1900, `${took} ms`);
+  await test.script("app", "exec sleep 1000", { hooks });
+  await test.manager.restart("app");
+  await test.manager.reload("app");
+  await test.manager.stop("app");
+  assertEquals(test.warnings, []);
+  Deno.writeTextFileSync(`${test.home}/gate`, "");
   await waitFor(() => test.warnings.length >= 8, { what: "the hooks to be over" });
 });
 
@@ -230,7 +217,8 @@ Deno.test("a forced stop does not wait for pre_stop", async () => {
   await using test = await TestManager.open();
   const hooks = { pre_stop: "touch begun; sleep 1000" };
   await test.script("app", "exec sleep 1000", { hooks });
-  assert(await timed(() => test.manager.forceStop("app")) < 2000);
+  await test.manager.forceStop("app");
+  // It would have been ended at its timeout, with a warning.
   assertEquals(test.warnings, []);
 });
 
@@ -279,8 +267,7 @@ Deno.test("a hook that calls the program on its own app brings nothing to a stan
     what: "the restarts of the hooks",
     timeoutMs: 20_000,
   });
-  const took = await timed(() => daemon.client.call("stop", { target: "app" }));
-  assert(took < 9000, `${took} ms`);
+  await daemon.client.call("stop", { target: "app" });
   assertEquals((await daemon.status("app")).state, "stopped");
 });
 

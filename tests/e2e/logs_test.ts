@@ -6,6 +6,7 @@ import { readPosition } from "../../src/logs/log_position.ts";
 import { CAN_COLLAPSE, numbers } from "../logs/rotation_scene.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { wholeLog } from "../support/whole_log.ts";
+import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const LOG = { max_size: "64KB", max_files: 1000, compress: false };
@@ -26,9 +27,10 @@ Deno.test("daemon killed again and again while it rotates loses and doubles no l
   await using daemon = await TestDaemon.start();
   const names = ["one", "two", "three"];
   for (const name of names) await daemon.startScript(name, counting(100, "0.03"), { log: LOG });
+  const random = seeded();
   for (let kill = 0; kill < 10; kill++) {
     // Any moment is as good as another: rotations begin 200 ms after the start.
-    await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 200));
+    await new Promise((resolve) => setTimeout(resolve, 200 + random() * 200));
     await daemon.kill();
     await daemon.run();
   }

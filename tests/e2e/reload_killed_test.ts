@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 /**
@@ -127,9 +128,10 @@ Deno.test("daemons killed at any moment of a reload neither double nor lose an i
   await using scene = await Scene.begin(3);
   scene.allow("ready");
   scene.allow("go");
+  const random = seeded();
   for (let round = 0; round < 6; round++) {
     const begun = scene.begun.length;
-    const after = Math.floor(Math.random() * 3);
+    const after = Math.floor(random() * 3);
     await scene.killWhen(() => scene.begun.length > begun + after);
     await scene.next();
   }

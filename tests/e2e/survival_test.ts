@@ -4,6 +4,7 @@ import { parseRecordLines, recordText } from "../../src/manager/record_file.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { ProcessJson } from "../../src/protocol/process_json.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const WRITER = new URL("../fixtures/numbered_writer.sh", import.meta.url).pathname;
@@ -21,9 +22,10 @@ Deno.test("daemon loses no line, pid or count when it is killed 20 times under 5
     instances: WRITERS,
   });
   const before = await daemon.client.call("list");
+  const random = seeded();
   for (let kill = 0; kill < KILLS; kill++) {
     // Any moment is as good as another, those right after the start included.
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 200));
+    await new Promise((resolve) => setTimeout(resolve, random() * 200));
     await daemon.kill();
     await daemon.run();
   }
@@ -158,7 +160,6 @@ Deno.test("daemon never signals a stranger that got the pid of an app which ende
   Deno.kill(-wrapperPid, "SIGKILL");
   await waitFor(() => !isAlive(pid) && !isAlive(wrapperPid), { what: "the app to end" });
   const stranger = await strangerWithPid(wrapperPid);
-  if (stranger === undefined) return;
   await daemon.run();
   await daemon.client.call("stop", { target: "app", timeout: "1s" });
   await daemon.client.call("delete", "app");
@@ -167,16 +168,16 @@ Deno.test("daemon never signals a stranger that got the pid of an app which ende
   await stranger.status;
 });
 
-/** A process of its own session under a given pid, or undefined when somebody else was quicker. */
-async function strangerWithPid(pid: number): Promise<Deno.ChildProcess | undefined> {
-  for (let attempt = 0; attempt < 50; attempt++) {
+/** A process of its own session under a given pid. Throws when another program got it each time. */
+async function strangerWithPid(pid: number): Promise<Deno.ChildProcess> {
+  for (let attempt = 0; attempt < 200; attempt++) {
     await Deno.writeTextFile("/proc/sys/kernel/ns_last_pid", String(pid - 1));
     const child = new Deno.Command("sleep", { args: ["1000"], detached: true }).spawn();
     if (child.pid === pid) return child;
     child.kill("SIGKILL");
     await child.status;
   }
-  return undefined;
+  throw new Error(`No process got pid ${pid}`);
 }
 
 /** Leaves a member of its group that ignores SIGTERM, and tells when one is there already. */

@@ -78,7 +78,10 @@ Deno.test("a client on stdio is connected only when news of the daemon reach it"
   let isConnected = false;
   const connecting = onStdio(daemon.home, { mode: "legacy" }).finally(() => isConnected = true);
   try {
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    // It was bound by that name.
+    const path = `${daemon.home}/sock.`;
+    const connections = () => Deno.readTextFileSync("/proc/net/unix").split(path).length - 2;
+    await waitFor(() => connections() > 0, { what: "it to ask the daemon" });
     assert(!isConnected);
   } finally {
     Deno.kill(daemon.pid, "SIGCONT");

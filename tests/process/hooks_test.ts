@@ -26,11 +26,6 @@ function hook(command: string, changes: Partial<HookConfig> = {}): HookConfig {
   return { command, timeoutMs: 10_000, ignoreFailure: false, runAsRoot: false, ...changes };
 }
 
-async function timed<T>(act: () => Promise<T>): Promise<[T, number]> {
-  const startedAt = performance.now();
-  return [await act(), performance.now() - startedAt];
-}
-
 Deno.test("hookEnvironment() tells the hook about its process, over the app's environment", () => {
   const { MINE, ...told } = hookEnvironment("postStop", owner());
   assertEquals([MINE, told.PATH], ["yes", "/usr/bin:/bin"]);
@@ -99,22 +94,17 @@ Deno.test("runHook() kills the hook and all it forked at its timeout, and tells 
   const mark = `MARK=${crypto.randomUUID()}`;
   const env = () => ({ PATH: "/usr/bin:/bin", MARK: mark.slice(5) });
   const command = "echo begun; trap '' TERM; sleep 1000 & (sleep 1000; true) & sleep 1000; true";
-  const [problem, took] = await timed(() =>
-    runHook("preStart", hook(command, { timeoutMs: 300 }), owner({ env }))
-  );
+  const problem = await runHook("preStart", hook(command, { timeoutMs: 300 }), owner({ env }));
   assertEquals(problem, "pre_start hook timed out after 300 ms and was killed: begun");
-  assert(took >= 300 && took < 2500, `${took} ms`);
   await waitFor(() => livingWith(mark).length === 0, { what: "all of the hook to be gone" });
 });
 
 Deno.test("runHook() does not wait for what a hook leaves in the background", async () => {
   const mark = `MARK=${crypto.randomUUID()}`;
   const env = () => ({ PATH: "/usr/bin:/bin", MARK: mark.slice(5) });
-  const [problem, took] = await timed(() =>
-    runHook("postStart", hook("sleep 1000 & echo $!"), owner({ env }))
-  );
+  // Waiting for it would end with a timeout, which is told.
+  const problem = await runHook("postStart", hook("sleep 1000 & echo $!"), owner({ env }));
   assertEquals(problem, undefined);
-  assert(took < 5000, `${took} ms`);
   for (const pid of livingWith(mark)) Deno.kill(pid, "SIGKILL");
 });
 
@@ -126,11 +116,8 @@ Deno.test("runHook() keeps the last 64 KiB of a hook that prints a lot", async (
 });
 
 Deno.test("runHook() says nothing of a hook that was ended because it is not wanted any more", async () => {
-  const [problem, took] = await timed(() =>
-    runHook("preStart", hook("sleep 1000"), owner(), AbortSignal.timeout(100))
-  );
-  assertEquals(problem, undefined);
-  assert(took < 2500, `${took} ms`);
+  const enough = AbortSignal.timeout(100);
+  assertEquals(await runHook("preStart", hook("sleep 1000"), owner(), enough), undefined);
   assertEquals(
     await runHook("preStart", hook("sleep 1000"), owner(), AbortSignal.abort()),
     undefined,

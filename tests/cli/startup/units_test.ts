@@ -7,6 +7,7 @@ import {
   type UnitRequest,
 } from "../../../src/cli/startup/unit.ts";
 import type { ServiceManager } from "../../../src/platform/service_manager.ts";
+import { findExecutable } from "../../../src/runtimes/executable.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
 /** Words that have all that the formats trip over. */
@@ -91,15 +92,16 @@ Deno.test("unitFor() systemd writes what systemd-analyze finds nothing wrong wit
   assertEquals(await output("systemd-analyze", "verify", path) ?? "", "");
 });
 
-Deno.test("unitFor() launchd writes a property list that says what was meant", async () => {
+Deno.test("unitFor() launchd writes a property list that says what was meant", {
+  ignore: findExecutable("python3", "/", Deno.env.get("PATH") ?? "") === undefined,
+}, async () => {
   await using folder = tempHome();
   const path = `${folder.path}/procsup.plist`;
   Deno.writeTextFileSync(path, unit("launchd").text);
   const read =
     "import plistlib, json, sys; print(json.dumps(plistlib.load(open(sys.argv[1], 'rb'))))";
   const json = await output("python3", "-c", read, path);
-  if (json === undefined) return;
-  assertEquals(JSON.parse(json), {
+  assertEquals(JSON.parse(json!), {
     Label: "procsup",
     ProgramArguments: [...REQUEST.words, "daemon", "--home", REQUEST.home],
     EnvironmentVariables: { HOME: REQUEST.userHome, PATH: "/opt/node 22/bin:/usr/bin" },

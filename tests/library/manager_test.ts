@@ -1,4 +1,4 @@
-/** Spec 4.5, operation by operation, through the library's own entry. */
+/** Manager, operation by operation, through the library's own entry. */
 
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { AmbiguousTargetError, Manager, type ProcessInfo } from "../../src/mod.ts";
