@@ -116,7 +116,9 @@ function httpServer(listener: http.RequestListener): http.Server {
     response.writeHead(403, { "content-type": "application/json", connection: "close" });
     response.end('{"error":"This Host is not served here","code":"forbidden"}');
   });
-  // Begins to look for connections that are too slow.
+  // It does not listen itself. As if it did, it looks for connections that are too slow, and keeps
+  // those that have been answered.
+  Object.defineProperty(server, "listening", { value: true });
   server.emit("listening");
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();

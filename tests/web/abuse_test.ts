@@ -93,6 +93,25 @@ Deno.test("web ends bodies that are too large, however they come, and holds none
   assert(most - before < 30 * MIB, `${(most - before) / MIB} MiB`);
 });
 
+Deno.test("web answers one request after the other on one connection", async () => {
+  await using web = await TestWeb.start();
+  const head = `Host: localhost\r\nAuthorization: Bearer ${web.token}\r\n`;
+  const paths = [P, "/livez", `${P}/nobody`, P];
+  const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\n${head}`);
+  using connection = await web.connect("");
+  const bytes = new Uint8Array(64 * 1024);
+  const statuses: number[] = [];
+  for (const request of requests) {
+    await connection.write(new TextEncoder().encode(`${request}\r\n`));
+    const size = await connection.read(bytes);
+    statuses.push(statusOf(new TextDecoder().decode(bytes.subarray(0, size ?? 0))));
+  }
+  assertEquals(statuses, [200, 200, 404, 200]);
+  // All at once, as HTTP/1.1 permits.
+  const all = await web.raw(`${requests.join("\r\n")}Connection: close\r\n\r\n`);
+  assertEquals(all.match(/HTTP\/1\.1 \d+/g)?.map(statusOf), statuses);
+});
+
 Deno.test("web says nothing in the log of bodies that break off", async () => {
   await using web = await TestWeb.start();
   for (const path of [P, "/mcp", "/api/v1/session"]) {
