@@ -74,7 +74,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const server = serveSocket(paths, (request) => {
     const web = /^[^/]*\/\/[^/]*\/(?:api\/v\d|livez$|metrics$|openapi\.json$)/.test(request.url);
     return web ? context.web.fetch(request) : app.fetch(request);
-  });
+  }, warn);
   const recordSelf = () => recordDaemon(paths.home, VERSION, PROTOCOL);
   manager.fleet.registry.writes.attempt("the record of the daemon", recordSelf);
   standing.files = new StandingFiles([

@@ -2,7 +2,9 @@
 
 import type { HomePaths } from "../platform/paths.ts";
 import { removeFile } from "../platform/atomic_file.ts";
+import { mostConnections } from "../platform/accept.ts";
 import { sleep } from "../platform/clock.ts";
+import { type Handler, UnixServer } from "./unix_server.ts";
 
 /** A server on the home's socket. */
 export interface SocketServer {
@@ -24,18 +26,19 @@ let bound = 0;
 /** Serves on the home's socket. */
 export function serveSocket(
   paths: HomePaths,
-  handler: (request: Request) => Response | Promise<Response>,
+  handler: Handler,
+  warn: (message: string) => void,
 ): SocketServer {
-  let server = bind(paths, handler);
+  let server = bind(paths, handler, warn);
   return {
     putBack() {
       const before = server;
-      server = bind(paths, handler);
-      void before.shutdown();
+      server = bind(paths, handler, warn);
+      void before.close();
     },
     async close(removeSocket) {
       if (removeSocket) removeFile(paths.socket);
-      await Promise.race([server.shutdown(), sleep(CLOSE_PATIENCE_MS)]);
+      await Promise.race([server.close(), sleep(CLOSE_PATIENCE_MS)]);
     },
   };
 }
@@ -44,13 +47,11 @@ export function serveSocket(
  * Binds beside the place of the socket, makes it private and renames it over whatever a killed daemon
  * left there: a closing server unlinks the path it was bound to, not this one.
  */
-function bind(
-  paths: HomePaths,
-  handler: (request: Request) => Response | Promise<Response>,
-): Deno.HttpServer {
+function bind(paths: HomePaths, handler: Handler, warn: (message: string) => void): UnixServer {
   const path = `${paths.home}/sock.${Deno.pid}.${bound++}`;
   removeFile(path);
-  const server = Deno.serve({ transport: "unix", path, onListen: () => {} }, handler);
+  const listener = Deno.listen({ transport: "unix", path });
+  const server = new UnixServer(listener, handler, { most: mostConnections(), warn });
   Deno.chmodSync(path, 0o600);
   Deno.renameSync(path, paths.socket);
   return server;

@@ -38,6 +38,9 @@ export interface UnixResponse {
   close(): void;
 }
 
+/** Bytes of the line with the size of a chunk, its extensions included. */
+const MAX_CHUNK_LINE = 1024;
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -126,10 +129,13 @@ async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   return text + decoder.decode();
 }
 
-async function* chunks(reader: ByteReader): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+/** A body in chunks. */
+export async function* chunks(reader: ByteReader): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (;;) {
-    const size = parseInt(await reader.line(), 16);
-    if (!(size > 0)) return;
+    const line = await reader.line(MAX_CHUNK_LINE);
+    const size = /^[0-9a-f]{1,12}(?:;|$)/i.test(line) ? parseInt(line, 16) : NaN;
+    if (size === 0) return;
+    if (Number.isNaN(size)) throw new Error("The size of a chunk is malformed");
     yield* reader.upTo(size);
     await reader.line();
   }
@@ -155,7 +161,7 @@ function streamOf(
 }
 
 /** Reads a connection by lines and by counts. */
-class ByteReader {
+export class ByteReader {
   readonly #connection: Deno.UnixConn;
   #rest = new Uint8Array(0);
 
@@ -163,9 +169,10 @@ class ByteReader {
     this.#connection = connection;
   }
 
-  /** The next line, without its end. */
-  async line(): Promise<string> {
+  /** The next line, without its end. Throws for one of more than `most` bytes. */
+  async line(most = Infinity): Promise<string> {
     for (let from = 0;;) {
+      if (from > most) throw new RangeError("The line is too long");
       const end = this.#rest.indexOf(10, from);
       if (end >= 0) {
         const line = decoder.decode(this.#rest.subarray(0, end)).replace(/\r$/, "");

@@ -60,7 +60,7 @@ export class Connections {
 
   /** A new one. Another one is ended for it when there are too many. */
   add(connection: Connection): void {
-    if (this.#all.size >= this.#most) this.endOne();
+    if (this.#all.size >= this.#most) this.#endOne();
     this.#all.set(connection, { taken: 0, at: this.#now() });
     this.#timer ??= setInterval(() => this.look(), LOOK_MS);
     connection.on("close", () => this.#remove(connection));
@@ -95,13 +95,20 @@ export class Connections {
     clearTimeout(late);
   }
 
-  /** Ends one, if there is any, so that there is room for another one. */
-  endOne(): void {
+  /** Ends half of them, those first that have the most: there is no descriptor left. */
+  endHalf(): void {
+    for (let count = Math.ceil(this.#all.size / 2); count > 0; count--) this.#endOne();
+  }
+
+  #endOne(): void {
     const all = [...this.#all.keys()];
     const owned = all.map((one) => [one, accounts.get(one) ?? UNKNOWN] as const);
     // Those who have not said who they are give way to one another.
     const one = placeToFree(owned, UNKNOWN) ?? all.find((one) => !accounts.has(one)) ?? all[0];
-    one?.destroy();
+    if (one === undefined) return;
+    // It closes a moment later.
+    this.#remove(one);
+    one.destroy();
   }
 
   #remove(connection: Connection): void {

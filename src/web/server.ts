@@ -7,10 +7,10 @@ import { getRequestListener } from "@hono/node-server";
 import http from "node:http";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { addressText, type ListenAddress } from "../model/listen_address.ts";
-import { openFilesLimit } from "../platform/ulimits.ts";
-import { accept } from "./accept.ts";
+import { accept, mostConnections } from "../platform/accept.ts";
 import { webApp } from "./app.ts";
 import { onChanges } from "./changes.ts";
+import { ConnectionStream } from "./connection_stream.ts";
 import { Connections } from "./connections.ts";
 import type { WebParts } from "./context.ts";
 import { Feed } from "./feed.ts";
@@ -72,16 +72,17 @@ export function openServer(address: ListenAddress, parts: WebServerParts): WebSe
   });
   const server = httpServer(listener);
   server.on("upgrade", (request, socket, head) => void sockets.upgrade(request, socket, head));
-  const connections = new Connections(mostConnections(openFilesLimit()));
+  const connections = new Connections(mostConnections());
   const listening = listen(address, tls);
   const { port } = listening.addr;
-  const accepting = accept(listening, {
-    take(connection) {
+  const accepting = accept<Deno.TcpConn | Deno.TlsConn>(listening, {
+    take(accepted) {
+      const connection = new ConnectionStream(accepted);
       connections.add(connection);
       server.emit("connection", connection);
     },
-    full: () => connections.endOne(),
-    warn,
+    full: () => connections.endHalf(),
+    warn: (message) => warn(`Web: ${message}`),
   });
   const stop = onChanges(backend, (change) => {
     snapshots.invalidate();
@@ -134,11 +135,6 @@ function httpServer(listener: http.RequestListener): http.Server {
     );
   });
   return server;
-}
-
-/** A part of the descriptors: the daemon needs the others for its files and its apps. */
-function mostConnections(descriptors: number): number {
-  return Math.min(Math.max(Math.floor(descriptors / 4), 8), 2048);
 }
 
 function listen(

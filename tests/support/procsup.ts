@@ -53,10 +53,10 @@ export class TestDaemon implements AsyncDisposable {
     this.client = new DaemonClient(temp.path);
   }
 
-  /** Starts a daemon in a new home. */
-  static async start(): Promise<TestDaemon> {
+  /** Starts a daemon in a new home; `nofile` limits its descriptors. */
+  static async start({ nofile }: { readonly nofile?: number } = {}): Promise<TestDaemon> {
     const daemon = new TestDaemon(await tempHome());
-    await daemon.run();
+    await daemon.run({}, nofile);
     return daemon;
   }
 
@@ -65,8 +65,9 @@ export class TestDaemon implements AsyncDisposable {
   }
 
   /** Starts a daemon in this home, after the one before it ended, and waits until it answers. */
-  async run(env: Record<string, string> = {}): Promise<void> {
-    const [program, ...words] = daemonWords();
+  async run(env: Record<string, string> = {}, nofile?: number): Promise<void> {
+    const limited = ["/bin/sh", "-c", `ulimit -n ${nofile} && exec "$@"`, "sh"];
+    const [program, ...words] = [...nofile === undefined ? [] : limited, ...daemonWords()];
     this.#process = new Deno.Command(program!, {
       args: [...words, "daemon"],
       env: { PROCSUP_HOME: this.home, ...env },

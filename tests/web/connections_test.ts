@@ -46,8 +46,7 @@ Deno.test("Connections makes room by ending one of those who have the most", () 
   // They take what others have too much of, then the places of one another.
   assertEquals(isOver(unknown), [true, true, true, true, false, false]);
   assertEquals(isOver([...reader.slice(4), ...owner]), [false, false, false, false]);
-  connections.endOne();
-  connections.endOne();
+  connections.endHalf();
   assertEquals(isOver(unknown.slice(4)), [true, true]);
 });
 
