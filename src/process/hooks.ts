@@ -2,6 +2,7 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
+import { counted } from "../model/outcomes.ts";
 import type { HookConfig, HookName } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { snakeCase } from "../model/key_table.ts";
@@ -80,7 +81,8 @@ export function hookEnvironment(
   owner: HookOwner,
   env: Readonly<Record<string, string>> = owner.env(),
 ): Record<string, string> {
-  const { pid, restarts, lastExit } = owner.snapshot;
+  // Before its launch, an attempt that is an automatic restart is one already.
+  const { pid, restarts, lastExit } = counted(owner.snapshot);
   return {
     ...env,
     PROCSUP_HOME: owner.home,

@@ -165,8 +165,8 @@ Deno.test("transition() restarts after a success, and counts it, when policy is 
   const { now, effects } = play(inState("running"), [exited(1, 0)], always);
   assertEquals(now.state, "waiting");
   assertEquals(effects.at(-1)?.type, "arm_delay");
-  const { now: again } = play(now, [{ type: "delay_over", attempt: 1 }], always);
-  assertEquals([again.state, again.restarts], ["starting", 1]);
+  const { now: again } = play(now, [{ type: "delay_over", attempt: 1 }, launched(2)], always);
+  assertEquals([again.state, again.restarts], ["running", 1]);
 });
 
 Deno.test("transition() sweeps what the app left behind whenever it ends by itself", () => {
