@@ -90,6 +90,8 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   options.onReady?.();
 
   const why = await ended.promise;
+  // What is removed from now on is removed by this daemon.
+  delete standing.files;
   if (why === "signalled" && await everythingEnds(startedBy())) {
     opened.info(
       "Everything ends here: the apps are stopped, and started again with the next daemon",

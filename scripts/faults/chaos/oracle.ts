@@ -163,7 +163,8 @@ export async function violations(scene: Scene): Promise<string[]> {
   }
   const listedAt = Date.now();
   for (const process of await house.client.call("list")) {
-    const known = lives(folder, process.name);
+    // One that began since is not what was listed.
+    const known = lives(folder, process.name).filter(({ startedAt }) => startedAt < listedAt);
     const base = (process.config as { name: string }).name;
     const now = {
       forgotten: ledger.forgotten.get(base) ?? 0,
@@ -185,11 +186,7 @@ export async function violations(scene: Scene): Promise<string[]> {
     if (before !== undefined && same && now.restarts < before.restarts) {
       problems.push(`${process.name}: restarts fell`);
     }
-    if (!mayOverlap(process.name)) {
-      // One that began since is not what was listed.
-      const listed = known.filter(({ startedAt }) => startedAt < listedAt);
-      problems.push(...exitProblems(process, listed, ledger));
-    }
+    if (!mayOverlap(process.name)) problems.push(...exitProblems(process, known, ledger));
   }
   return problems;
 }
