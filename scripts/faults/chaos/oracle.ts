@@ -138,7 +138,7 @@ function hooks({ folder }: Scene): Map<string, number> {
 
 /** Whether it was started, and its app has not written so yet. */
 function isYetToTell({ state, pid }: ProcessJson, known: readonly Life[]): boolean {
-  return state === "starting" || (state === "running" && !known.some((life) => life.pid === pid));
+  return state === "running" && !known.some((life) => life.pid === pid);
 }
 
 const seen = new Map<
@@ -163,6 +163,8 @@ export async function violations(scene: Scene): Promise<string[]> {
   }
   const listedAt = Date.now();
   for (const process of await house.client.call("list")) {
+    // Whether its launch is counted yet cannot be told.
+    if (process.state === "starting") continue;
     // One that began since is not what was listed.
     const known = lives(folder, process.name).filter(({ startedAt }) => startedAt < listedAt);
     const base = (process.config as { name: string }).name;
