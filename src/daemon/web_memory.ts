@@ -1,36 +1,36 @@
 /** How the web surface listened, for the next daemon. */
 
-import { messageOf } from "../model/errors.ts";
 import type { WebSettings } from "../model/listen_address.ts";
 import { parseWeb } from "../model/config_schema.ts";
-import { readFileIfAny, removeFile, replaceFileDurably } from "../platform/atomic_file.ts";
+import { lstatIfAny } from "../platform/stat.ts";
+import { readState, removeState, writeState } from "../platform/state_file.ts";
 
 /**
- * The settings in force when the last daemon ended; undefined while the web surface was stopped. A
- * damaged file is set aside: nothing listens because of it.
+ * The settings in force when the last daemon ended; undefined while the web surface was stopped.
+ * Nothing listens because of a damaged file.
  */
 export function recallWeb(path: string, warn: (message: string) => void): WebSettings | undefined {
-  const text = readFileIfAny(path);
-  if (text === undefined) return undefined;
-  try {
-    const wire = JSON.parse(text);
-    if (typeof wire.listen !== "string") throw new Error('"listen" is missing');
-    return parseWeb(wire);
-  } catch (error) {
-    const aside = `${path}.unreadable`;
-    Deno.renameSync(path, aside);
-    const what = `Unreadable state file "${path}": ${messageOf(error)}; set aside as "${aside}"`;
-    warn(`Web: ${what}. The web surface stays stopped: procsup web start`);
-    return undefined;
+  // The copy of a file that was removed must not open anything.
+  if (lstatIfAny(path) === undefined) forgetWeb(path);
+  const { value, problems } = readState(path, (value) => {
+    const { listen } = value as Partial<WebSettings>;
+    // Any other key has a default, with which nobody may have meant to listen.
+    if (typeof listen !== "string") throw new Error('"listen" is missing');
+    return parseWeb(value);
+  });
+  for (const problem of problems) warn(problem);
+  if (value === undefined && problems.length > 0) {
+    warn("The web surface stays stopped: procsup web start");
   }
+  return value;
 }
 
 /** Keeps them. */
 export function rememberWeb(path: string, settings: WebSettings): void {
-  replaceFileDurably(path, `${JSON.stringify(settings)}\n`);
+  writeState(path, settings, { durable: true });
 }
 
 /** Forgets them: the next daemon does not listen. */
 export function forgetWeb(path: string): void {
-  removeFile(path);
+  removeState(path);
 }

@@ -5,6 +5,7 @@ import { Token } from "../../src/daemon/token.ts";
 import { WebListener } from "../../src/daemon/web_listener.ts";
 import type { WebSettings } from "../../src/model/listen_address.ts";
 import { prepareHome } from "../../src/platform/paths.ts";
+import { isState, sealed } from "../../src/platform/state_file.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { TestFeed } from "../support/web.ts";
 import { FakeWeb } from "../web/fake_backend.ts";
@@ -51,25 +52,24 @@ function scene() {
 
 Deno.test("WebListener.resume() does not listen by a damaged file, and says so", async () => {
   await using web = scene();
+  const wires: unknown[] = [
+    ...[{}, null, [], "text", { listen: 1 }, { listen: "127.0.0.1:0", x: 1 }],
+    ...[{ listen: "0.0.0.0:0" }, { listen: "127.0.0.1:0", allow_remote: "yes" }],
+    { listen: "127.0.0.1:0", hosts: ["*/x"] },
+  ];
   const damaged = [
-    ...[
-      "garbage",
-      "",
-      "{}",
-      "null",
-      "[]",
-      '"text"',
-      '{"listen":1}',
-      '{"listen":"127.0.0.1:0","x":1}',
-    ],
-    ...['{"listen":"0.0.0.0:0"}', '{"listen":"127.0.0.1:0","allow_remote":"yes"}'],
-    '{"listen":"127.0.0.1:0","hosts":["*/x"]}',
+    "garbage",
+    "",
+    '{"listen":"127.0.0.1:0"}',
+    ...wires.map((one) => `${sealed(one)}\n`),
   ];
   for (const text of damaged) {
     Deno.writeTextFileSync(web.paths.web, text);
     await web.listener.resume();
     assertEquals(web.listener.status().status, "stopped", text);
-    assertStringIncludes(web.warnings.pop() ?? "", `Unreadable state file "${web.paths.web}"`);
+    const [problem = "", ...more] = web.warnings.splice(0);
+    assertStringIncludes(problem, `Unreadable state file "${web.paths.web}"`);
+    assertEquals(more, ["The web surface stays stopped: procsup web start"]);
   }
   await web.listener.resume();
   assertEquals([web.listener.status().status, web.warnings], ["stopped", []]);
@@ -79,6 +79,11 @@ Deno.test("WebListener.resume() does not listen by a damaged file, and says so",
   const next = web.next();
   await next.resume();
   assertEquals([next.status().addr, web.warnings], [addr, []]);
+  await next.close();
+  Deno.removeSync(web.paths.web);
+  const last = web.next();
+  await last.resume();
+  assertEquals([last.status().status, isState(web.paths.web)], ["stopped", false]);
 });
 
 Deno.test("WebListener warns of what other machines can reach, at each start", async () => {

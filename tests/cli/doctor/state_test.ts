@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { checkState } from "../../../src/cli/doctor/state.ts";
 import { pathsIn, prepareHome } from "../../../src/platform/paths.ts";
-import { copyOf, sealed } from "../../../src/platform/state_file.ts";
+import { copyOf, sealed, writeState } from "../../../src/platform/state_file.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
 Deno.test("checkState() has nothing against a home that is empty, or in use", async () => {
@@ -11,7 +11,7 @@ Deno.test("checkState() has nothing against a home that is empty, or in use", as
   // A record is a line for who it is, and one for each change.
   const lines = [sealed({ version: 1 }), sealed({ snapshot: {} })];
   Deno.writeTextFileSync(`${records}/a.json`, lines.join("\n"));
-  Deno.writeTextFileSync(web, '{\n"listen": "127.0.0.1:0"\n}');
+  writeState(web, { listen: "127.0.0.1:0" });
   assertEquals(checkState(home.path).map(({ status }) => status), ["ok"]);
 });
 
