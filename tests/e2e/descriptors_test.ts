@@ -27,10 +27,10 @@ for (const nofile of [44, 64, 256]) {
       return list && web;
     };
     const socket = `${daemon.home}/procsup.sock`;
-    for (let round = 0; round < 2; round++) {
+    {
       await using _unix = await open(() => Deno.connect({ transport: "unix", path: socket }));
       await using _tcp = await open(() => Deno.connect({ port: Number(new URL(url).port) }));
-      await waitFor(answers, { what: `an answer in round ${round}`, timeoutMs: 60_000 });
+      await waitFor(answers, { what: "an answer beside them", timeoutMs: 60_000 });
     }
     assertEquals(await answers(), true);
     const all = await Promise.all(Array.from({ length: MANY }, () => daemon.client.call("ping")));
