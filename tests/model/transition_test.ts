@@ -165,7 +165,7 @@ Deno.test("transition() restarts after a success, and counts it, when policy is 
   const { now, effects } = play(inState("running"), [exited(1, 0)], always);
   assertEquals(now.state, "waiting");
   assertEquals(effects.at(-1)?.type, "arm_delay");
-  const { now: again } = play(now, [{ type: "delay_over", attempt: 1 }, launched(2)], always);
+  const { now: again } = play(now, [delayOver(1), launched(2)], always);
   assertEquals([again.state, again.restarts], ["running", 1]);
 });
 

@@ -25,8 +25,7 @@ export class ProcessLimit implements Disposable {
   /** Not one more from now on. */
   none(): void {
     if (this.#group === undefined) return this.#limitUser("1");
-    const now = Deno.readTextFileSync(`${this.#group}/pids.current`);
-    Deno.writeTextFileSync(`${this.#group}/pids.max`, now);
+    Deno.writeTextFileSync(`${this.#group}/pids.max`, "0");
   }
 
   /** As many as it likes. */
