@@ -48,7 +48,7 @@ Deno.test("procsup import compose tells Docker's files from those of process-com
     const file = `${folder}/docker-compose.yml`;
     await Deno.writeTextFile(file, "services:\n  web: { image: node }\n");
     const { code, stderr } = await runCommandLine(["import", "compose", file]);
-    assertEquals([code, stderr.includes("files of process-compose")], [2, true]);
+    assertEquals([code, stderr.includes("process-compose files")], [2, true]);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
