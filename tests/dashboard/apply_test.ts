@@ -44,12 +44,13 @@ browserTest(
       name: "three.toml",
       mimeType: "text/plain",
       buffer: (await import("node:buffer")).Buffer.from(
-        "[processes.three]\nentrypoint = '/bin/false'\ncwd = '/'\nmax_restarts = 0\n",
+        "[processes.three]\nentrypoint = '/bin/false'\ncwd = '/'\nmax_restarts = 0\n" +
+          "[processes.four]\nentrypoint = '/bin/sleep'\nargs = ['1000']\ncwd = '/'\n",
       ),
     });
     await page.getByRole("button", { name: "Show the plan" }).click();
     await page.locator(".plan-add").getByText("three").waitFor();
-    await page.getByRole("button", { name: "Apply 1 change" }).click();
+    await page.getByRole("button", { name: "Apply 2 changes" }).click();
     await page.getByRole("heading", { name: "Applied in part" }).waitFor();
   },
 );
