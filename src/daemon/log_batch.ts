@@ -1,5 +1,6 @@
 /** Lines of logs on their way to clients, some at a time. */
 
+import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
 import type { LogEntry } from "../logs/log_entries.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 
@@ -45,10 +46,21 @@ const encoder = new TextEncoder();
 export class LogBatch {
   /** A JSON line each. */
   readonly ndjson: Uint8Array<ArrayBuffer>;
+  /** What ended the stream; the only line then. */
+  readonly failure: ErrorJson | undefined;
 
   /** `positions`: every line tells where it ends. */
-  constructor(stretches: readonly Stretch[], positions: boolean) {
-    this.ndjson = encoder.encode(stretches.map((one) => textOf(one, positions)).join(""));
+  constructor(stretches: readonly Stretch[], positions: boolean, failure?: ErrorJson) {
+    const text = failure === undefined
+      ? stretches.map((one) => textOf(one, positions)).join("")
+      : `${JSON.stringify(failure)}\n`;
+    this.ndjson = encoder.encode(text);
+    this.failure = failure;
+  }
+
+  /** The last batch of a stream that failed. */
+  static failed(error: unknown): LogBatch {
+    return new LogBatch([], false, errorJson(error));
   }
 
   /** The lines. */

@@ -1,8 +1,10 @@
 /** Logs of several processes as one stream of lines, in the order of their time. */
 
-import { type EntryOptions, LogEntries, type LogEntry } from "../logs/log_entries.ts";
+import { lastPlaces, type LogPlace } from "../logs/last_entries.ts";
+import { type EntryOptions, LogEntries } from "../logs/log_entries.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import type { LogFilter } from "../logs/log_filter.ts";
+import { Search, SEARCH_LIMITS } from "../logs/search.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { LogBatch, type LogPositions, type LogStart, positionKey } from "./log_batch.ts";
 import { Batches } from "./log_batches.ts";
@@ -60,6 +62,7 @@ class Feed {
   readonly #options: FeedOptions;
   readonly #writer: WritableStreamDefaultWriter<LogBatch | LogStart>;
   readonly #batches: Batches;
+  readonly #search = new Search(SEARCH_LIMITS);
   readonly #sources: readonly (readonly Reader[])[];
   /** Nobody reads the stream any more. */
   #isLeft = false;
@@ -79,7 +82,7 @@ class Feed {
         path: files[stream],
         entries: new LogEntries(
           files[stream],
-          entryOptions(options, positionKey({ name, stream })),
+          { ...entryOptions(options, positionKey({ name, stream })), search: this.#search },
         ),
       }))
     );
@@ -100,10 +103,17 @@ class Feed {
       if (this.#options.follow) await this.#pourAll(readers);
       await this.#writer.close();
     } catch (error) {
-      await this.#writer.abort(error).catch(() => {});
+      await this.#fail(error).catch(() => {});
     } finally {
       for (const { entries } of readers) entries.close();
     }
+  }
+
+  /** What is expected is told in the stream: a stream that breaks off means that the daemon is gone. */
+  async #fail(error: unknown): Promise<void> {
+    if (!(error instanceof ProcsupError)) return await this.#writer.abort(error);
+    await this.#writer.write(LogBatch.failed(error));
+    await this.#writer.close();
   }
 
   /** Finds the last lines of each process, of both its logs together, without holding them. */
@@ -120,9 +130,9 @@ class Feed {
 
   async #skipTo(readers: readonly Reader[], count: number): Promise<void> {
     const { follow, filter } = this.#options;
-    const all: (Pick<LogEntry, "at" | "start"> & { readonly of: Reader })[] = [];
+    const all: (LogPlace & { readonly of: Reader })[] = [];
     for (const of of readers) {
-      const places = await of.entries.lastPlaces(count, !follow);
+      const places = await lastPlaces(of.entries, { count, complete: !follow });
       for (const { at, start } of places) all.push({ at, start, of });
     }
     const last = all.sort((one, other) => one.at - other.at).slice(-count);
@@ -139,7 +149,7 @@ class Feed {
       of.entries = new LogEntries(of.path, {
         ...{ from: follow ? Math.min(from, position) : from },
         ...(follow ? {} : { to }),
-        ...(filter === undefined ? {} : { filter }),
+        ...(filter === undefined ? {} : { filter, search: this.#search }),
       });
     }
   }
@@ -163,11 +173,15 @@ class Feed {
 }
 
 /** As few lines are read as possible: a filter has to see them all. */
-function entryOptions({ lines, newOnly, filter, from }: FeedOptions, key: string): EntryOptions {
+function entryOptions(
+  { lines, follow, newOnly, filter, from }: FeedOptions,
+  key: string,
+): EntryOptions {
   const position = from?.[key];
   return {
     ...(position === undefined ? {} : { from: position }),
-    tail: lines,
+    // All that pass are found from the first one on, those to be followed from the last one back.
+    tail: lines || (follow && filter !== undefined ? MAX_BEFORE : 0),
     ...(newOnly ? { newOnly } : {}),
     ...(filter === undefined ? {} : { filter }),
   };

@@ -1,5 +1,6 @@
 /** The wanted lines of a log as a stream of bytes. */
 
+import { lastEntries } from "./last_entries.ts";
 import { type EntryOptions, LogEntries, type LogEntry } from "./log_entries.ts";
 
 /** Most that is held of the last lines, in UTF-16 units. */
@@ -59,7 +60,9 @@ async function* wantedLines(
   const follow = wanted && filter?.until === undefined;
   try {
     if (tail > 0) {
-      const last = await entries.last(tail, !follow, MAX_LAST);
+      const last = await lastEntries(entries, {
+        ...{ count: tail, complete: !follow, maxChars: MAX_LAST },
+      });
       if (last.length > 0) yield last;
     } else yield* entries.stored(!follow);
     if (follow) { for await (const { entries: come } of entries.coming()) yield come; }

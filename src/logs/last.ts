@@ -21,6 +21,11 @@ export class Last<T> {
     return this.#kept.slice(this.#first);
   }
 
+  /** Whether the next one takes the place of another. */
+  get isFull(): boolean {
+    return this.#kept.length - this.#first >= this.#count || this.#size >= this.#maxSize;
+  }
+
   /** The next one. */
   add(item: T): void {
     const kept = this.#kept;

@@ -1,19 +1,19 @@
 /**
- * Regular expressions that somebody gave us, looked for in lines that somebody else wrote. The
- * engine of JavaScript tries every way to match: `(a+)+$` on a line of forty letters keeps the
- * daemon busy for years. So only an expression without groups and repetitions is left to it, as most
- * words are that people look for. All others are RE2's, whose time grows with the line alone; it is
- * loaded when the first one comes.
+ * Regular expressions from users, searched for in lines from apps. A backtracking engine may take
+ * years for one line, and a single alternation is enough for seconds. So plain text is found by
+ * `includes()`, and every expression by RE2's automaton, whose time grows with the line alone. It is
+ * loaded with the first expression.
  */
 
 import { type ErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
+import { Automaton } from "./scan_line.ts";
 
 /** An expression, once it is ready. */
 export interface LinePattern {
-  /** Resolves when lines can be tested. Throws what `linePattern()` throws. */
+  /** Resolves when lines can be scanned. Throws what `linePattern()` throws. */
   ready(): Promise<void>;
-  /** Whether a line, without its end, matches. */
-  test(line: string): boolean;
+  /** Whether a line, without its end, matches. Yields after each bit of work. */
+  scan(line: string): Generator<void, boolean>;
 }
 
 /** What an expression is called where it is refused. */
@@ -22,70 +22,91 @@ export interface PatternName {
   readonly code: ErrorCode;
 }
 
-/** More is no expression but a program: each step costs time for each character of a line. */
+/** Characters of an expression: reading and compiling takes time, too. */
+const MAX_LENGTH = 1000;
+
+/** Instructions of a compiled expression: each may cost time for each character of a line. */
 const MAX_SIZE = 300;
 
-/** Memory for what RE2 has learnt of an expression; beyond it, it goes on more slowly. */
+/** Memory for the states of an automaton. */
 const STATE_BYTES = 256 * 1024;
 
 /** What RE2 does not have: to match them may take for ever. */
 const UNBOUNDED = /\(\?<?[=!]|\\[1-9]|\\k</;
+
+/** An expression without any operator, and an escape in it. */
+const LITERAL = /^(?:[^\\^$.*+?()[\]{}|]|\\[\\^$.*+?()[\]{}|/])*$/;
+const ESCAPE = /\\(.)/g;
 
 /**
  * Reads an expression. One that is a `RegExp` already comes from the program that we are a part of,
  * and is taken as it is. Throws the error of `name`, at once or from `ready()`, with the expression.
  */
 export function linePattern(source: string | RegExp, name: PatternName): LinePattern {
-  const native = nativePattern(source, name);
-  if (typeof source !== "string" || isPlain(source)) {
-    return { ready: () => Promise.resolve(), test: (line) => native.test(line) };
+  if (typeof source !== "string") {
+    // Without the flags g and y, which remember where the last match was.
+    const own = new RegExp(source.source, source.flags.replace(/[gy]/g, ""));
+    return new SimplePattern((line) => own.test(line));
   }
+  if (source.length > MAX_LENGTH) {
+    throw refusal(source, name, `it is longer than ${MAX_LENGTH} characters`);
+  }
+  const literal = literalOf(source);
+  if (literal !== undefined) return new SimplePattern((line) => line.includes(literal));
   return new LinearPattern(source, name);
 }
 
-/** Whether there is nothing to repeat in it, and nothing to choose but between all of it. */
-export function isPlain(source: string): boolean {
-  const bare = source.replace(/\\[^1-9k]|\[(?:\\.|[^\]\\])*\]/gs, "");
-  return !/[(*+?{\\]/.test(bare);
+/** The text that an expression stands for; undefined when it stands for more than one. */
+export function literalOf(source: string): string | undefined {
+  return LITERAL.test(source) ? source.replace(ESCAPE, "$1") : undefined;
+}
+
+class SimplePattern implements LinePattern {
+  readonly #test: (line: string) => boolean;
+
+  constructor(test: (line: string) => boolean) {
+    this.#test = test;
+  }
+
+  ready(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  // deno-lint-ignore require-yield
+  *scan(line: string): Generator<void, boolean> {
+    return this.#test(line);
+  }
 }
 
 class LinearPattern implements LinePattern {
   readonly #source: string;
   readonly #name: PatternName;
-  #test: ((line: string) => boolean) | undefined;
+  #automaton: Automaton | undefined;
 
   constructor(source: string, name: PatternName) {
+    try {
+      new RegExp(source);
+    } catch (error) {
+      throw refusal(source, name, messageOf(error));
+    }
     this.#source = source;
     this.#name = name;
   }
 
   async ready(): Promise<void> {
-    if (this.#test !== undefined) return;
+    if (this.#automaton !== undefined) return;
     const { RE2JS } = await import("../npm/re2js.ts");
     try {
       const compiled = RE2JS.compile(RE2JS.translateRegExp(this.#source));
       if (compiled.programSize() > MAX_SIZE) throw new Error("it is too large");
-      const { dfa } = compiled.re2Input;
-      dfa.stateBudget = dfa.memBudget = STATE_BYTES;
-      this.#test = (line) => compiled.test(line);
+      this.#automaton = new Automaton(compiled.re2Input, STATE_BYTES);
     } catch (error) {
       throw refusal(this.#source, this.#name, reasonOf(this.#source, error));
     }
   }
 
-  test(line: string): boolean {
-    return this.#test!(line);
-  }
-}
-
-function nativePattern(source: string | RegExp, name: PatternName): RegExp {
-  try {
-    // Without the flags g and y, which remember where the last match was.
-    return typeof source === "string"
-      ? new RegExp(source)
-      : new RegExp(source.source, source.flags.replace(/[gy]/g, ""));
-  } catch (error) {
-    throw refusal(String(source), name, messageOf(error));
+  scan(line: string): Generator<void, boolean> {
+    return this.#automaton!.scan(line);
   }
 }
 
@@ -97,5 +118,6 @@ function reasonOf(source: string, error: unknown): string {
 }
 
 function refusal(source: string, { field, code }: PatternName, why: string): ProcsupError {
-  return new ProcsupError(code, `Invalid "${field}" "${source}": ${why}`);
+  const shown = source.length > 100 ? `${source.slice(0, 100)}…` : source;
+  return new ProcsupError(code, `Invalid "${field}" "${shown}": ${why}`);
 }

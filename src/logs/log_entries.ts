@@ -2,12 +2,13 @@
 
 import { inCompany } from "./company.ts";
 import { POLL_MS } from "./follow_log.ts";
-import { Last } from "./last.ts";
 import { type CutState, LineCutter } from "./line_cutter.ts";
 import type { LogCursor, Span } from "./log_cursor.ts";
 import type { LogFilter } from "./log_filter.ts";
 import { LogFollower } from "./log_follower.ts";
 import { startOfTail } from "./log_tail.ts";
+import { Search } from "./search.ts";
+import { lastStretch, type Stretch, STRETCH_BYTES } from "./stretch.ts";
 import { readTimeIndex, type TimeIndex } from "./time_index.ts";
 
 /** One line. */
@@ -32,6 +33,8 @@ export interface EntryOptions {
   /** Position to end at, unless it is followed. */
   readonly to?: number;
   readonly filter?: LogFilter;
+  /** What this is a part of; of its own, without limits, unless given. */
+  readonly search?: Search;
 }
 
 /** Lines that came, for all who follow a log and have come as far. Not to be changed. */
@@ -54,16 +57,25 @@ export class LogEntries {
   readonly #path: string;
   readonly #options: EntryOptions;
   readonly #follower: LogFollower;
+  readonly #search: Search;
+  /** What comes has no end, and no limits. */
+  readonly #following = new Search();
   readonly #cutter = new LineCutter();
   #index: TimeIndex | undefined;
+  #stretch: Stretch | undefined;
+  /** The stretch begins before this. */
+  #reach = Infinity;
   /** The first bytes are the end of a line that is not wanted. */
   #midLine = false;
+  /** Position of the first line that is looked at. */
+  #firstLine: number | undefined;
   #finished = false;
   #leave = () => {};
 
   constructor(path: string, options: EntryOptions) {
     this.#path = path;
     this.#options = options;
+    this.#search = options.search ?? new Search();
     this.#follower = new LogFollower(path, {
       follow: false,
       pollMs: POLL_MS,
@@ -90,35 +102,42 @@ export class LogEntries {
   async *stored(complete: boolean): AsyncGenerator<readonly LogEntry[]> {
     const { filter } = this.#options;
     await filter?.ready();
-    const { since = -Infinity, until = Infinity, matches = () => true } = filter ?? {};
+    const { since = -Infinity, until = Infinity, matches } = filter ?? {};
     for (let last = false; !last;) {
       const chunk = await this.#follower.next();
       last = chunk === undefined;
       if (last && !complete) break;
       const timeAt = (end: number) => this.#index?.timeAt(end) ?? Date.now();
-      const wanted = this.#cut(chunk, timeAt, (line, at) => {
+      const inTime = this.#cut(chunk, timeAt, (at) => {
         last ||= at > until;
-        return at >= since && at <= until && matches(line);
+        return at >= since && at <= until;
       });
-      if (wanted.length > 0) yield wanted;
+      this.#search.add(chunk?.length ?? 0);
+      const wanted = matches ? await this.#search.run(passing(inTime, matches)) : inTime;
+      if (wanted?.length) yield wanted;
     }
     this.#index = undefined;
   }
 
-  /** The last lines of those that are there; fewer when they have more than `maxChars`. */
-  async last(count: number, complete: boolean, maxChars: number): Promise<LogEntry[]> {
-    const kept = new Last<LogEntry>(({ line }) => line.length, count, maxChars);
-    for await (const entries of this.stored(complete)) entries.forEach((entry) => kept.add(entry));
-    return kept.items;
+  /**
+   * What stands before the lines that `stored()` gave, when the last ones that pass a filter are looked
+   * for: a stretch at a time, from the end. Undefined when nothing does.
+   */
+  older(): LogEntries | undefined {
+    if (this.#stretch === undefined || this.#stretch.isFirst) return undefined;
+    const { start, end } = this.#stretch;
+    const first = this.#firstLine ?? end;
+    if (first < end) return this.#upTo(first, first);
+    // No line begins in it: what is there belongs to one that began before, or is a piece of it.
+    const longer = this.#upTo(end, start);
+    if (end - start >= STRETCH_BYTES) longer.#stretch = this.#stretch;
+    return longer;
   }
 
-  /** Where the last lines of those that are there stand, without the lines. */
-  async lastPlaces(count: number, complete: boolean): Promise<Pick<LogEntry, "at" | "start">[]> {
-    const kept = new Last<Pick<LogEntry, "at" | "start">>(() => 0, count, Infinity);
-    for await (const entries of this.stored(complete)) {
-      for (const { at, start } of entries) kept.add({ at, start });
-    }
-    return kept.items;
+  #upTo(to: number, reach: number): LogEntries {
+    const older = new LogEntries(this.#path, { ...this.#options, search: this.#search, to });
+    older.#reach = reach;
+    return older;
   }
 
   /** The lines that come, until it is stopped or finished. Their time is that of their arrival here. */
@@ -135,8 +154,8 @@ export class LogEntries {
         if (arrival.entries.length > 0) yield arrival;
         continue;
       }
-      const entries = arrival.entries.filter(({ line }) => filter.matches!(line));
-      if (entries.length > 0) yield { ...arrival, entries };
+      const entries = await this.#following.run(passing(arrival.entries, filter.matches));
+      if (entries?.length) yield { ...arrival, entries };
     }
   }
 
@@ -150,6 +169,8 @@ export class LogEntries {
   /** Makes what waits for lines end. */
   stop(): void {
     this.#follower.stop();
+    this.#search.stop();
+    this.#following.stop();
     this.#leave();
   }
 
@@ -199,11 +220,10 @@ export class LogEntries {
     return { entries, position, inode, state: this.#cutter.state, midLine: this.#midLine };
   }
 
-  /** What is not wanted is not made an object of: it would be most of all garbage. */
   #cut(
     chunk: Uint8Array | undefined,
     timeAt: (end: number) => number,
-    isWanted: (line: string, at: number) => boolean = () => true,
+    isInTime: (at: number) => boolean = () => true,
   ): LogEntry[] {
     const bytes = chunk && this.#afterNewline(chunk);
     const { position } = this.#follower;
@@ -211,7 +231,7 @@ export class LogEntries {
     const entries: LogEntry[] = [];
     const emit = (line: string, end: number) => {
       const at = timeAt(end);
-      if (isWanted(line, at)) entries.push({ line, at, start, end });
+      if (isInTime(at)) entries.push({ line, at, start, end });
       start = end;
     };
     if (bytes === undefined) this.#cutter.end(position, emit);
@@ -224,6 +244,7 @@ export class LogEntries {
     if (!this.#midLine) return chunk;
     const newline = chunk.indexOf(NEWLINE);
     if (newline >= 0) this.#midLine = false;
+    if (newline >= 0) this.#firstLine = this.#follower.position - chunk.length + newline + 1;
     return chunk.subarray(newline < 0 ? chunk.length : newline + 1);
   }
 
@@ -236,14 +257,41 @@ export class LogEntries {
   }
 
   async #firstWanted(span: Span, cursor: LogCursor, index: TimeIndex): Promise<number> {
-    const { tail = 0, filter } = this.#options;
-    if (filter?.since !== undefined) {
-      const start = Math.max(index.positionAt(filter.since), span.from);
-      this.#midLine = start > 0;
-      return Math.max(0, start - 1);
+    const { tail = 0, filter, to = Infinity } = this.#options;
+    if (this.#stretch !== undefined) return this.#beginAt(this.#stretch.start);
+    if (filter === undefined && tail > 0) {
+      const floor = Math.max(span.from, span.end - MAX_BACK);
+      return await startOfTail(this.#path, cursor, span, tail, floor);
     }
-    if (filter !== undefined || tail === 0) return span.from;
-    const floor = Math.max(span.from, span.end - MAX_BACK);
-    return await startOfTail(this.#path, cursor, span, tail, floor);
+    const since = filter?.since === undefined ? undefined : index.positionAt(filter.since);
+    const from = Math.max(since ?? 0, span.from);
+    if (filter?.matches === undefined || tail === 0) {
+      return since === undefined ? this.#beginAt(from) : this.#afterLineAt(from);
+    }
+    const end = Math.min(span.end, to);
+    const reach = { base: span.base, end: Math.min(end, this.#reach) };
+    this.#stretch = { ...lastStretch(this.#path, reach, from), end };
+    const { start, isFirst } = this.#stretch;
+    return isFirst && since === undefined ? this.#beginAt(start) : this.#afterLineAt(start);
   }
+
+  #beginAt(position: number): number {
+    return this.#firstLine = position;
+  }
+
+  /** Skips the line that a position is in, unless it begins there. */
+  #afterLineAt(position: number): number {
+    this.#midLine = position > 0;
+    return this.#midLine ? position - 1 : this.#beginAt(position);
+  }
+}
+
+/** The lines that match. */
+function* passing(
+  entries: readonly LogEntry[],
+  matches: NonNullable<LogFilter["matches"]>,
+): Generator<void, LogEntry[]> {
+  const wanted: LogEntry[] = [];
+  for (const entry of entries) if (yield* matches(entry.line)) wanted.push(entry);
+  return wanted;
 }

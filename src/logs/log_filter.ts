@@ -22,9 +22,9 @@ export interface LogFilterInput {
 export interface LogFilter {
   readonly since: number | undefined;
   readonly until: number | undefined;
-  /** Undefined when every line will do. */
-  readonly matches: ((line: string) => boolean) | undefined;
-  /** Resolves when `matches` can be asked. Throws `bad_request`. */
+  /** Whether a line will do, see `LinePattern.scan()`; undefined when every line will. */
+  readonly matches: ((line: string) => Generator<void, boolean>) | undefined;
+  /** Resolves when `matches` can be called. Throws `bad_request`. */
   ready(): Promise<void>;
 }
 
@@ -44,12 +44,18 @@ export function parseLogFilter(input: LogFilterInput, now: number): LogFilter | 
   return {
     since: since === undefined ? undefined : parseMoment("since", since, now),
     until: until === undefined ? undefined : parseMoment("until", until, now),
-    matches: pattern && ((line) => matchesAsRead(pattern, line) !== invert),
+    matches: pattern && ((line) => matchesAsRead(pattern, line, invert)),
     ready: () => pattern?.ready() ?? Promise.resolve(),
   };
 }
 
 /** Colours in the midst of a line are no part of what people read, and look for. */
-function matchesAsRead(pattern: LinePattern, line: string): boolean {
-  return pattern.test(line) || (line.includes("\x1b") && pattern.test(plainText(line)));
+function* matchesAsRead(
+  pattern: LinePattern,
+  line: string,
+  invert: boolean,
+): Generator<void, boolean> {
+  const found = (yield* pattern.scan(line)) ||
+    (line.includes("\x1b") && (yield* pattern.scan(plainText(line))));
+  return found !== invert;
 }

@@ -3,6 +3,7 @@
 import { lineStream } from "../logs/line_stream.ts";
 import { type LinePattern, linePattern } from "../logs/line_pattern.ts";
 import { logStream } from "../logs/follow_log.ts";
+import { Search } from "../logs/search.ts";
 import { messageOf } from "../model/errors.ts";
 import type { Attendant, Attended } from "./attended.ts";
 
@@ -40,9 +41,10 @@ export class LineWatch implements Attendant {
     const { signal } = this.#abort;
     const lines = logStream(path, { follow: true, start, signal, pollMs: POLL_MS })
       .pipeThrough(lineStream());
+    const search = new Search();
     for await (const line of lines) {
       if (signal.aborted) return;
-      if (!pattern.test(line)) continue;
+      if (!await search.run(pattern.scan(line)) || signal.aborted) continue;
       this.stop();
       return found();
     }

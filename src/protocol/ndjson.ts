@@ -1,10 +1,11 @@
 /** Streams of the daemon: one JSON object a line. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { errorOf } from "./error_json.ts";
 
 /**
- * Every object of a stream, with the line it came as. Throws `closed` when the daemon is gone: the
- * stream broke off, or ended although it was to go on for ever.
+ * Every object of a stream, with the line it came as. Throws what the daemon says went wrong, and
+ * `closed` when the daemon is gone: the stream broke off, or ended although it was to go on for ever.
  */
 export async function* ndjson<T>(
   stream: ReadableStream<Uint8Array>,
@@ -17,7 +18,10 @@ export async function* ndjson<T>(
     held = lines.pop()!;
     for (const line of lines) {
       // An empty line keeps an idle stream alive.
-      if (line !== "") yield { value: JSON.parse(line) as T, line };
+      if (line === "") continue;
+      const value = JSON.parse(line);
+      if (isFailure(value)) throw errorOf(value);
+      yield { value, line };
     }
   }
   if (forEver) throw gone();
@@ -41,6 +45,11 @@ async function read(
   } catch (cause) {
     throw gone(cause);
   }
+}
+
+/** No item of a stream has both. */
+function isFailure(value: Readonly<Record<string, unknown>>): boolean {
+  return value.error !== undefined && value.code !== undefined;
 }
 
 function gone(cause?: unknown): ProcsupError {

@@ -1,5 +1,6 @@
 /** What the web surface stands on: the daemon's verbs and streams, handed in by whoever serves it. */
 
+import type { ErrorJson } from "../protocol/error_json.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 
 /** The daemon as the web sees it. */
@@ -20,4 +21,6 @@ export interface Backend {
 export interface LogLines {
   /** A JSON line each, the newline of the last one included. */
   readonly ndjson: Uint8Array<ArrayBuffer>;
+  /** What ended the stream; the only line then. */
+  readonly failure?: ErrorJson | undefined;
 }

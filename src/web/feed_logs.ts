@@ -1,5 +1,6 @@
 /** Lines of logs for one client of the feed: no faster than it reads. */
 
+import type { ErrorJson } from "../protocol/error_json.ts";
 import type { LogLines } from "./backend.ts";
 import { toldError } from "./reply.ts";
 
@@ -53,15 +54,19 @@ export class FeedLogs {
         await this.#room();
         const { done, value } = await this.#reader.read();
         if (done || this.#isOver) return;
+        if (value.failure) return this.#fail(value.failure);
         const message = messageWith(value);
         this.#sink.send(message);
         if (message.length > BIG_MESSAGE) await nextStep();
       }
     } catch (error) {
       if (this.#isOver) return;
-      const { error: text, code } = toldError(error);
-      this.#sink.send(JSON.stringify({ type: "error", error: text, code }));
+      this.#fail(toldError(error));
     }
+  }
+
+  #fail(failure: ErrorJson): void {
+    this.#sink.send(JSON.stringify({ type: "error", ...failure }));
   }
 
   /** Waits until the client has taken enough of what it was sent. */

@@ -32,3 +32,11 @@ Deno.test("ndjson() says that the daemon has gone when the stream breaks", async
   const ended = ndjson(streamOf(), true);
   await assertRejects(() => ended.next(), ProcsupError, "The daemon has gone");
 });
+
+Deno.test("ndjson() throws what the daemon says went wrong", async () => {
+  const bytes = new TextEncoder().encode('{"line":"a"}\n{"error":"Too much","code":"timeout"}\n');
+  const failing = ndjson(streamOf(bytes), true);
+  assertEquals((await failing.next()).value!.value, { line: "a" });
+  const error = await assertRejects(() => failing.next(), ProcsupError, "Too much");
+  assertEquals((error as unknown as ProcsupError).code, "timeout");
+});

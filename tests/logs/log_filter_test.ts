@@ -60,12 +60,10 @@ Deno.test("LineCutter gives a long line in pieces that are whole characters", ()
   assertEquals(lines.length > 4, true);
 });
 
-Deno.test("parseLogFilter() looks for what people read, whatever colours stand between", async () => {
-  const filter = parseLogFilter({ grep: "ERROR disk" }, NOW)!;
-  await filter.ready();
-  assertEquals(filter.matches!("\x1b[31mERROR\x1b[0m disk full"), true);
-  assertEquals(filter.matches!("\x1b[31mWARN\x1b[0m disk full"), false);
-  const others = parseLogFilter({ grep: "ERROR disk", invert: true }, NOW)!;
-  await others.ready();
-  assertEquals(others.matches!("\x1b[31mERROR\x1b[0m disk full"), false);
+Deno.test("parseLogFilter() looks for what people read, whatever colours stand between", () => {
+  const matches = (line: string, invert: boolean) =>
+    parseLogFilter({ grep: "ERROR disk", invert }, NOW)!.matches!(line).next().value;
+  assertEquals(matches("\x1b[31mERROR\x1b[0m disk full", false), true);
+  assertEquals(matches("\x1b[31mWARN\x1b[0m disk full", false), false);
+  assertEquals(matches("\x1b[31mERROR\x1b[0m disk full", true), false);
 });

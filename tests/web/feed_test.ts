@@ -7,6 +7,7 @@ import { Feed } from "../../src/web/feed.ts";
 import { Snapshots } from "../../src/web/snapshots.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { FeedLogs } from "../../src/web/feed_logs.ts";
 import { linesOf } from "./fake_backend.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -183,4 +184,16 @@ Deno.test("Feed tells why logs cannot be followed, and takes another try", async
   client.say({ type: "subscribe", topics: ["logs"], target: "api" });
   await waitFor(() => client.types().includes("log"));
   client.left();
+});
+
+Deno.test("FeedLogs tells what ended the lines", async () => {
+  const sent: string[] = [];
+  const failure = { error: "The search was ended", code: "timeout" } as const;
+  const lines = ReadableStream.from([{ ndjson: new Uint8Array(), failure }]);
+  new FeedLogs(() => Promise.resolve(lines), {
+    unsent: () => 0,
+    send: (message) => sent.push(String(message)),
+  });
+  await waitFor(() => sent.length === 1);
+  assertEquals(JSON.parse(sent[0]!), { type: "error", ...failure });
 });

@@ -39,6 +39,47 @@ Deno.test("web greps for whatever is asked, and answers others meanwhile", async
   assertEquals((await web.ask("GET", "/api/v1/ping")).status, 200);
 });
 
+Deno.test("searches that take long delay no stop, whatever surface they come by", async () => {
+  await using web = await TestWeb.start();
+  const { daemon } = web;
+  await daemon.startScript("big", "exec sleep 1000", { log: { max_size: "1GB" } });
+  await daemon.startScript("other", "exec sleep 1000");
+  // No state of the expression comes twice: each character takes as long as the expression is.
+  let seed = 7;
+  const next = () => (seed = (seed * 1103515245 + 12345) % 2 ** 31) >> 16;
+  const line = Array.from({ length: 1000 }, () => "abcxyz "[next() % 7]).join("");
+  await Deno.writeTextFile(`${daemon.home}/apps/big/stdout.log`, `${line}\n`.repeat(20_000));
+  const grep = "[a-c].{250}[0-9]";
+  using feed = await web.feed();
+  feed.send({ type: "subscribe", topics: ["logs"], target: "big", lines: 5, grep });
+  const abort = new AbortController();
+  const { signal } = abort;
+  const call = {
+    ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+    params: { name: "get_logs", arguments: { target: "big", lines: 5, grep } },
+  };
+  const headers = {
+    authorization: `Bearer ${web.token}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  let done = 0;
+  const searching = [
+    fetch(web.url + urlOf(`/api/v1/processes/big/logs`, grep), { headers, signal }),
+    fetch(`${web.url}/mcp`, { method: "POST", headers, body: JSON.stringify(call), signal })
+      .then((response) => response.text()),
+    daemon.client.call("logs", { target: "big", lines: 5, grep }, { signal }),
+  ].map((one) => one.catch(() => {}).finally(() => done++));
+  // While it hung, clients gave up on the daemon after some seconds.
+  for (let i = 0; i < 3; i++) {
+    await daemon.client.call("stop", { target: "other" });
+    await daemon.client.call("restart", "other");
+  }
+  assertEquals([done, feed.of("log").length, feed.of("error").length], [0, 0, 0]);
+  abort.abort();
+  await Promise.all(searching);
+});
+
 Deno.test("web says of an expression that may take for ever what is wrong, everywhere the same", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "echo ab; exec sleep 1000");

@@ -3,9 +3,11 @@
 import * as z from "zod/mini";
 import { ProcsupError } from "../../model/errors.ts";
 import { lastLines } from "../../logs/last_lines.ts";
+import { lastEntries } from "../../logs/last_entries.ts";
 import { LogEntries } from "../../logs/log_entries.ts";
 import type { LogFiles } from "../../logs/log_files.ts";
-import { type LogFilterInput, parseLogFilter } from "../../logs/log_filter.ts";
+import { type LogFilter, type LogFilterInput, parseLogFilter } from "../../logs/log_filter.ts";
+import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
 import type { LogsJson } from "../../protocol/actions.ts";
 import type { LogBatch, LogPositions, LogStart } from "../log_batch.ts";
 import { type FeedOptions, logFeed, type LogSource } from "../log_feed.ts";
@@ -40,19 +42,21 @@ export async function logs({ manager }: ActionContext, payload: unknown): Promis
   const filter = parseLogFilter(onlyGiven(rest), Date.now());
   const text = filter === undefined && !timestamps
     ? new TextDecoder().decode(await lastLines(path, lines))
-    : await entriesText(new LogEntries(path, { tail: lines, ...(filter && { filter }) }), {
-      lines,
-      timestamps,
-    });
+    : await entriesText(path, { lines: lines || MAX_LINES, filter, timestamps });
   return { logs: text, path, lines: String(lines) };
 }
 
 async function entriesText(
-  entries: LogEntries,
-  { lines, timestamps }: { lines: number; timestamps: boolean },
+  path: string,
+  options: { lines: number; filter: LogFilter | undefined; timestamps: boolean },
 ): Promise<string> {
+  const { lines, filter, timestamps } = options;
+  const search = new Search(SEARCH_LIMITS);
+  const entries = new LogEntries(path, { tail: lines, ...(filter && { filter, search }) });
   try {
-    const last = await entries.last(lines || MAX_LINES, true, MAX_ANSWER);
+    const last = await lastEntries(entries, {
+      ...{ count: lines, complete: true, maxChars: MAX_ANSWER },
+    });
     const texts = last.map(({ line, at }) =>
       timestamps ? `${new Date(at).toISOString()} ${line}\n` : `${line}\n`
     );

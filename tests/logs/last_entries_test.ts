@@ -1,0 +1,84 @@
+/** The last lines that pass a filter, looked for from the end. */
+
+import { assert, assertEquals } from "@std/assert";
+import { lastEntries, lastPlaces } from "../../src/logs/last_entries.ts";
+import { type Arrival, LogEntries } from "../../src/logs/log_entries.ts";
+import { parseLogFilter } from "../../src/logs/log_filter.ts";
+import { Search } from "../../src/logs/search.ts";
+import { addMarks } from "../../src/logs/time_index.ts";
+import { LogScene, numbers } from "./rotation_scene.ts";
+
+const MIB = 1024 * 1024;
+
+/** Counts the bytes that are searched. */
+class CountedSearch extends Search {
+  bytes = 0;
+
+  override add(bytes: number): void {
+    this.bytes += bytes;
+  }
+}
+
+async function last(scene: LogScene, count: number, filter: Parameters<typeof parseLogFilter>[0]) {
+  const search = new CountedSearch();
+  const parsed = parseLogFilter(filter, Date.now())!;
+  const entries = new LogEntries(scene.log, { tail: count, filter: parsed, search });
+  const found = await lastEntries(entries, { count, complete: true, maxChars: MIB });
+  entries.close();
+  return { lines: found.map(({ line }) => line), bytes: search.bytes };
+}
+
+Deno.test("lastEntries() goes back through archives that begin anywhere in a line", async () => {
+  await using scene = new LogScene();
+  const all = numbers(6000);
+  await scene.append(all);
+  let end = 0;
+  const lines = all.trimEnd().split("\n");
+  addMarks(scene.log, lines.map((line, i) => ({ at: i * 1000, end: end += line.length + 1 })));
+  while (await scene.rotate()) { /* as often as there is something to cut */ }
+  assert(scene.archives().length > 3);
+  for (const grep of ["7", "99\\d$", "[13]00", "^1$", "none"]) {
+    const all = lines.filter((line) => new RegExp(grep).test(line));
+    for (const count of [1, 3, 40, 10_000]) {
+      assertEquals((await last(scene, count, { grep })).lines, all.slice(-count));
+    }
+    const late = lines.filter((line, i) => i >= 2500 && new RegExp(grep).test(line));
+    const { lines: found } = await last(scene, 10_000, { grep, since: new Date(2_500_000) });
+    assertEquals(found, late);
+  }
+});
+
+Deno.test("lastEntries() searches no more than it takes to find them", async () => {
+  await using scene = new LogScene();
+  const line = `${"x".repeat(1023)}\n`;
+  await scene.append(`first\n${line.repeat(20 * 1024)}last\n`);
+  const { lines, bytes } = await last(scene, 1, { grep: "last" });
+  assertEquals([lines, bytes < 10 * MIB], [["last"], true]);
+  assertEquals((await last(scene, 1, { grep: "first" })).lines, ["first"]);
+  assertEquals((await last(scene, 3, { grep: "^(first|last)$" })).lines, ["first", "last"]);
+});
+
+Deno.test("lastEntries() takes a line that is longer than that in pieces", async () => {
+  await using scene = new LogScene();
+  await scene.append(`before\n${"x".repeat(40 * MIB)} the end\nafter\n`);
+  const { lines: [piece, ...rest], bytes } = await last(scene, 1, { grep: "end$" });
+  assertEquals([piece?.slice(-7), rest, bytes < 30 * MIB], ["the end", [], true]);
+  assertEquals((await last(scene, 1, { grep: "before" })).lines, ["before"]);
+});
+
+Deno.test("lastPlaces() leaves its reader at the end, where it goes on", async () => {
+  await using scene = new LogScene();
+  await scene.append("a1\nb\na2\nb\na");
+  const filter = parseLogFilter({ grep: "a\\d" }, Date.now())!;
+  const entries = new LogEntries(scene.log, { tail: 1, filter });
+  assertEquals(
+    (await lastPlaces(entries, { count: 1, complete: false })).map(({ start }) => start),
+    [
+      5,
+    ],
+  );
+  await scene.append("3\nb\n");
+  const { value } = await entries.coming().next();
+  assertEquals((value as Arrival).entries.map(({ line }) => line), ["a3"]);
+  entries.close();
+});
