@@ -1,3 +1,3 @@
 /** What is used of the YAML package. */
 
-export { Document, isMap, isScalar, isSeq, parseDocument } from "yaml";
+export { Document, isAlias, isMap, isScalar, isSeq, parseDocument } from "yaml";

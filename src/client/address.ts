@@ -26,7 +26,7 @@ export function baseOf(url: unknown): string {
   // It may hold a secret: the URL is not quoted.
   const extra = username || password ? "a user" : search ? "a query" : hash ? "a fragment" : "";
   if (extra !== "") throw new ProcsupError("bad_request", `Invalid "url": it holds ${extra}`);
-  return `${origin}${pathname.replace(/\/+$/, "")}/api/v1`;
+  return `${origin}${pathname.replace(/(?<!\/)\/+$/, "")}/api/v1`;
 }
 
 /** The header for a token. Throws `bad_request` for what cannot be one, without telling it. */

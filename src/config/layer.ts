@@ -135,7 +135,8 @@ export function normal(folder: string, path: string): string {
   return `/${parts.join("/")}`;
 }
 
-const REFERENCE = /\$\$|\$\{([^}]*)\}/g;
+/** A reference that is never closed is matched once as a whole, not again from each `${` on. */
+const REFERENCE = /\$\$|\$\{([^}]*)(\}|$)/g;
 const INSIDE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 
 /** Looks up a variable; undefined: not set. */
@@ -146,8 +147,9 @@ export type Lookup = (name: string) => string | undefined;
  * is a `$`. Throws an `Error` that never quotes a value.
  */
 export function interpolate(text: string, lookup: Lookup): string {
-  return text.replace(REFERENCE, (whole, inside: string | undefined) => {
+  return text.replace(REFERENCE, (whole, inside?: string, end?: string) => {
     if (inside === undefined) return "$";
+    if (end === "") return whole.replaceAll("$$", "$");
     const [, name, fallback] = INSIDE.exec(inside) ?? [];
     if (name === undefined) {
       throw new Error(`${whole} is not a variable: expected \${NAME} or \${NAME:-default}`);

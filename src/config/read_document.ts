@@ -105,7 +105,7 @@ export function checkedDocument(document: ConfigDocument): ConfigDocument {
   return document;
 }
 
-const HEADER = /^\s*(\[\[?)\s*([^\]]+?)\s*\]/;
+const HEADER = /^\s*(\[\[?)([^\]]+)\]/;
 const PAIR = /^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=\s*(.*)$/;
 
 /** Reads TOML. Throws `ConfigProblem`. */
@@ -125,26 +125,34 @@ async function readToml(file: string, text: string): Promise<ConfigDocument> {
 }
 
 /** Positions of keys and values, found line by line: the parser gives none. */
-function tomlPlaces(text: string): Places {
+export function tomlPlaces(text: string): Places {
   const places = new Places();
   const counts = new Map<string, number>();
   let table: Path = [];
   let offset = 0;
   for (const line of text.split("\n")) {
-    const [, brackets, name] = HEADER.exec(line) ?? [];
+    const [, brackets, inside] = HEADER.exec(line) ?? [];
     const [, key, value] = PAIR.exec(line) ?? [];
-    if (name !== undefined) {
+    if (inside !== undefined) {
+      const name = inside.trim();
       table = tablePath(words(name), brackets === "[[", counts);
       places.setKey(table, { offset: offset + line.indexOf(name), length: name.length });
     } else if (key !== undefined) {
       const path = [...table, ...words(key)];
       places.setKey(path, { offset: offset + line.indexOf(key), length: key.length });
-      const length = value!.replace(/\s*(#[^"']*)?$/, "").length;
+      const { length } = withoutComment(value!);
       places.setValue(path, { offset: offset + line.length - value!.length, length });
     }
     offset += line.length + 1;
   }
   return places;
+}
+
+/** A comment can only follow the last quote. */
+function withoutComment(value: string): string {
+  const quote = Math.max(value.lastIndexOf('"'), value.lastIndexOf("'"));
+  const comment = value.indexOf("#", quote + 1);
+  return (comment < 0 ? value : value.slice(0, comment)).trimEnd();
 }
 
 /** The path of a table; a list stands for its last item. */
@@ -171,7 +179,11 @@ const MAX_ALIASES = 10_000;
 /** Reads YAML 1.2 with merge keys. Throws `ConfigProblem`. */
 export async function readYaml(file: string, text: string): Promise<ConfigDocument> {
   const yaml = await import("../npm/yaml.ts");
-  const document = yaml.parseDocument(text, { merge: true, prettyErrors: false, strict: true });
+  const document = yaml.parseDocument(text, {
+    ...{ merge: true, prettyErrors: false, strict: true },
+    // The library compares every key with every other key: minutes for a large map.
+    uniqueKeys: false,
+  });
   const [error] = document.errors;
   if (error !== undefined) {
     const [offset, end] = error.pos;
@@ -183,7 +195,8 @@ export async function readYaml(file: string, text: string): Promise<ConfigDocume
     });
   }
   const places = new Places();
-  notePlaces(yaml, document.contents as Node | null, [], places);
+  const notes = { yaml, file, text, places, aliases: 0 };
+  notePlaces(notes, document.contents as Node | null, []);
   return { file, text, value: plainValue(file, document), places };
 }
 
@@ -198,23 +211,39 @@ function plainValue(file: string, document: Document): unknown {
   }
 }
 
-function notePlaces(
-  yaml: typeof import("../npm/yaml.ts"),
-  node: Node | null,
-  path: Path,
-  places: Places,
-): void {
+interface Notes {
+  readonly yaml: typeof import("../npm/yaml.ts");
+  readonly file: string;
+  readonly text: string;
+  readonly places: Places;
+  aliases: number;
+}
+
+/** Notes the position of every node. Throws `ConfigProblem` for a key that is twice in a map. */
+function notePlaces(notes: Notes, node: Node | null, path: Path): void {
+  const { yaml, file, text, places } = notes;
+  // The library looks at all of them to resolve one.
+  if (yaml.isAlias(node) && ++notes.aliases > MAX_ALIASES) {
+    throw new ConfigProblem(file, `more than ${MAX_ALIASES} aliases`);
+  }
   if (node?.range) places.setValue(path, spanOf(node));
   if (yaml.isMap(node)) {
+    const keys = new Set<string>();
     for (const { key, value } of node.items) {
       if (!yaml.isScalar(key)) continue;
-      const inner = [...path, String(key.value)];
+      const name = String(key.value);
+      if (keys.has(name)) {
+        const place = placeAt(file, text, spanOf(key));
+        throw new ConfigProblem(file, "not valid YAML: map keys must be unique", { place });
+      }
+      keys.add(name);
+      const inner = [...path, name];
       places.setKey(inner, spanOf(key));
-      notePlaces(yaml, value as Node | null, inner, places);
+      notePlaces(notes, value as Node | null, inner);
     }
   } else if (yaml.isSeq(node)) {
     for (const [index, item] of node.items.entries()) {
-      notePlaces(yaml, item as Node, [...path, index], places);
+      notePlaces(notes, item as Node, [...path, index]);
     }
   }
 }

@@ -6,6 +6,7 @@
 import { Cron } from "../npm/croner.ts";
 import { messageOf, ProcsupError } from "./errors.ts";
 import type { CronRestartConfig } from "./process_config.ts";
+import { quote } from "./quote.ts";
 
 /** The moments of a schedule. */
 export interface Schedule {
@@ -22,7 +23,7 @@ export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartC
   const refuse = (field: string, value: string, why: string) =>
     new ProcsupError(
       "invalid_config",
-      `Invalid "${key}${field}" ${JSON.stringify(value)}: ${why}`,
+      `Invalid "${key}${field}" ${quote(value)}: ${why}`,
       { field: `${key}${field}` },
     );
   if (timezone !== undefined && !isTimezone(timezone)) {

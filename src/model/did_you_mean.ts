@@ -1,7 +1,11 @@
 /** The nearest known word to a mistyped one. */
 
+/** Longer words are not compared: it takes time for each pair of their characters. */
+const MAX_LENGTH = 256;
+
 /** The candidate within an edit distance of 2 of `word` (1 for short words), or undefined. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
+  if (word.length > MAX_LENGTH) return undefined;
   const allowed = word.length <= 3 ? 1 : 2;
   let best: string | undefined;
   let bestDistance = allowed + 1;

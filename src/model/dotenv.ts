@@ -7,12 +7,18 @@ const DOUBLE_QUOTED = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/s;
 const SINGLE_QUOTED = /^'([^']*)'\s*(?:#.*)?$/;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
+/** Characters of a file. No program can be given more than that. */
+const MAX_LENGTH = 1024 * 1024;
+
 /**
  * The variables of a file: blank lines and `#` comments are passed over, a leading `export` too;
  * in double quotes `\n`, `\r` and `\t` are escapes, in single quotes nothing is. Nothing is
- * expanded. Throws `invalid_config` naming the line, never its value.
+ * expanded. Throws `invalid_config` naming the line, never its value, and for a file over 1 MiB.
  */
 export function parseDotenv(text: string, file: string): Record<string, string> {
+  if (text.length > MAX_LENGTH) {
+    throw new ProcsupError("invalid_config", `Invalid "${file}": it is larger than 1 MiB`);
+  }
   const variables: Record<string, string> = {};
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
     const line = raw.trim();
@@ -36,5 +42,6 @@ function unquote(value: string): string | undefined {
   const double = DOUBLE_QUOTED.exec(value);
   if (double !== null) return double[1]!.replace(/\\(.)/gs, (_, c: string) => ESCAPES[c] ?? c);
   if (/^["']/.test(value)) return undefined;
-  return value.replace(/\s+#.*$/, "").trim();
+  const comment = value.search(/\s#/);
+  return (comment < 0 ? value : value.slice(0, comment)).trim();
 }

@@ -1,6 +1,7 @@
 /** Texts of configurations that a pattern cannot check alone. */
 
 import { messageOf } from "./errors.ts";
+import { pathTest } from "./glob.ts";
 import type { Format } from "./key_table.ts";
 import { parseListen } from "./listen_address.ts";
 import { nameProblem } from "./name.ts";
@@ -20,6 +21,7 @@ export const FORMATS: Readonly<Record<Format, FormatRule>> = {
     pattern: "^(?!(?:[Aa][Ll][Ll]|[0-9]+)$)[A-Za-z0-9][A-Za-z0-9._-]{0,127}$",
   },
   regex: { problem: (text) => failureOf(() => new RegExp(text)) },
+  glob: { problem: (text) => failureOf(() => pathTest(text)) },
   http_url: {
     problem: (text) => isHttp(text) ? undefined : "expected an http:// or https:// URL",
     pattern: "^https?://",

@@ -1,6 +1,7 @@
 /** Where the web surface listens: `127.0.0.1:9615`, `:9615`, `[::1]:9615`. Pure. */
 
 import { ProcsupError } from "./errors.ts";
+import { quote } from "./quote.ts";
 
 /** An address to listen on. */
 export interface ListenAddress {
@@ -33,7 +34,7 @@ export function parseListen(text: string): ListenAddress {
   if (match === null || port > 65_535) {
     throw new ProcsupError(
       "bad_request",
-      `Invalid address ${JSON.stringify(text)}: expected "host:port", such as "${DEFAULT_LISTEN}"`,
+      `Invalid address ${quote(text)}: expected "host:port", such as "${DEFAULT_LISTEN}"`,
     );
   }
   const name = (match[1] ?? "").replace(/^\[|\]$/g, "").toLowerCase();

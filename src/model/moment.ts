@@ -37,7 +37,7 @@ function momentOf(text: string, now: number): number {
   // A date alone would be taken for one of UTC, and a number alone for a year.
   if (DATE.test(text)) return Date.parse(`${text}T00:00`);
   if (/^\d{4}-/.test(text)) return Date.parse(text);
-  return now - agoMs(text.replace(/^-|\s+ago$/g, ""));
+  return now - agoMs(text.replace(/^-/, "").replace(/\sago$/, "").trimEnd());
 }
 
 function agoMs(text: string): number {

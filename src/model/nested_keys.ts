@@ -126,7 +126,7 @@ export const WATCH: ObjectType = {
     },
     ignore: {
       type: "list",
-      of: ANY_TEXT,
+      of: { type: "text", format: "glob" },
       default: [],
       help: "Globs, relative to the watched path",
       flag: {

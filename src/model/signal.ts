@@ -2,6 +2,7 @@
 
 import { didYouMean } from "./did_you_mean.ts";
 import { ProcsupError } from "./errors.ts";
+import { quote } from "./quote.ts";
 
 /** Signals that may be sent to a process, with their numbers on Linux (the low ones are the same everywhere). */
 const SIGNALS: readonly SignalName[] = [
@@ -88,6 +89,6 @@ export function parseSignal(value: string | number): SignalName {
   const near = /^\d+$/.test(text) ? undefined : didYouMean(name, SIGNALS);
   throw new ProcsupError(
     "bad_request",
-    `Unknown signal ${JSON.stringify(value)}` + (near ? `: did you mean "${near}"?` : ""),
+    `Unknown signal ${quote(value)}` + (near ? `: did you mean "${near}"?` : ""),
   );
 }

@@ -1,6 +1,7 @@
 /** Sizes as people write them: `512MB`, `1.5GiB`, or a number of bytes. */
 
 import { ProcsupError } from "./errors.ts";
+import { quote } from "./quote.ts";
 
 const UNIT_BYTES: Readonly<Record<string, number>> = {
   "": 1,
@@ -24,7 +25,7 @@ export function parseSize(value: string | number): number {
   throw new ProcsupError(
     "bad_request",
     `Invalid size ${
-      JSON.stringify(value)
+      quote(value)
     }: expected bytes, or a number with a unit, such as "512MB"`,
   );
 }

@@ -1,4 +1,4 @@
 /** The YAML package, bundled ahead: see scripts/built.ts. Loaded by `import()` when there is YAML. */
 
 // @ts-types="npm:yaml@2.9.1"
-export { Document, isMap, isScalar, isSeq, type Node, parseDocument } from "./yaml.js";
+export { Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from "./yaml.js";

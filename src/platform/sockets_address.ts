@@ -1,6 +1,7 @@
 /** Addresses of shared sockets: `127.0.0.1:8080`, `[::1]:8080`, `:8080` for every interface. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { quote } from "../model/quote.ts";
 import { C } from "./libc.ts";
 
 /** Where a socket listens. */
@@ -45,7 +46,7 @@ function parseSocket(text: string): SocketAddress {
 }
 
 function refuse(text: string, why: string): never {
-  throw new ProcsupError("invalid_config", `Invalid "sockets" ${JSON.stringify(text)}: ${why}`);
+  throw new ProcsupError("invalid_config", `Invalid "sockets" ${quote(text)}: ${why}`);
 }
 
 function ipv4(host: string): Uint8Array<ArrayBuffer> | undefined {

@@ -85,6 +85,7 @@ function checkProgram(config: CommandConfig, entry: Entry): void {
 
 /** The runtime that an interpreter is, by its name: `/opt/bin/python3.12` is python's. */
 function runtimeOf(interpreter: string): string {
-  const word = /[^/]*$/.exec(interpreter)![0].replace(/[-\d.]*$/, "");
+  const word = interpreter.slice(interpreter.lastIndexOf("/") + 1)
+    .replace(/(?<![-\d.])[-\d.]+$/, "");
   return RUNTIMES.find((row) => row.name === word)?.name ?? "";
 }

@@ -3,6 +3,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { quote } from "../../src/model/quote.ts";
 import { formatSize, parseSize } from "../../src/model/size.ts";
 
 const SIZES: readonly [string | number, number][] = [
@@ -29,7 +30,7 @@ Deno.test("parseSize() refuses what is no size, naming it", () => {
   for (
     const value of ["", "MB", "-1MB", "1TB", "1.MB", "1e3", "1 000", NaN, -1, Infinity, "0x10"]
   ) {
-    const error = assertThrows(() => parseSize(value), ProcsupError, JSON.stringify(value));
+    const error = assertThrows(() => parseSize(value), ProcsupError, quote(value));
     assertEquals(error.code, "bad_request");
   }
 });

@@ -31,9 +31,13 @@ export function cleanColors(text: string): string {
 function oneLine(text: string): string {
   const flat = text.replace(/\n/g, " ").replace(DECEIVING, "");
   if (!flat.includes("\t")) return flat;
-  return flat.split("\t").reduce((line, part) =>
-    line + " ".repeat(TAB - textWidth(line) % TAB) + part
-  );
+  let [line, column] = ["", 0];
+  for (const [index, part] of flat.split("\t").entries()) {
+    const gap = index === 0 ? 0 : TAB - column % TAB;
+    line += " ".repeat(gap) + part;
+    column += gap + textWidth(part);
+  }
+  return line;
 }
 
 /** The `width` columns of a text from column `from`; resets colours at its end. */

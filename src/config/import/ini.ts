@@ -24,16 +24,17 @@ export function parseIni(text: string): Section[] {
     const line = withoutComment(raw);
     const keys = sections.at(-1)?.keys;
     const header = /^\[([^\]]+)\]\s*$/.exec(line);
-    const pair = /^([^\s=:][^=:]*?)\s*[=:]\s*(.*)$/.exec(line);
+    const pair = pairIn(line);
     if (line.trim() === "") continue;
     if (header !== null) {
       sections.push({ name: header[1]!.trim(), keys: new Map() });
       last = undefined;
     } else if (/^\s/.test(line) && last !== undefined && keys !== undefined) {
-      keys.set(last, `${keys.get(last)}\n${line.trim()}`.trim());
-    } else if (pair !== null && keys !== undefined) {
-      last = pair[1]!;
-      keys.set(last, pair[2]!.trim());
+      const before = keys.get(last)!;
+      keys.set(last, before === "" ? line.trim() : `${before}\n${line.trim()}`);
+    } else if (pair !== undefined && keys !== undefined) {
+      last = pair.key;
+      keys.set(last, pair.value);
     } else {
       throw new IniError(index + 1, "expected [section] or key=value");
     }
@@ -43,5 +44,13 @@ export function parseIni(text: string): Section[] {
 
 /** A comment starts a line, or follows a space and a semicolon. */
 function withoutComment(line: string): string {
-  return /^\s*[;#]/.test(line) ? "" : line.replace(/\s;.*$/, "");
+  if (/^\s*[;#]/.test(line)) return "";
+  const at = line.search(/\s;/);
+  return at < 0 ? line : line.slice(0, at);
+}
+
+function pairIn(line: string): { readonly key: string; readonly value: string } | undefined {
+  const at = line.search(/[=:]/);
+  if (at < 1 || /^\s/.test(line)) return undefined;
+  return { key: line.slice(0, at).trimEnd(), value: line.slice(at + 1).trim() };
 }

@@ -11,7 +11,9 @@ export function shellCommand(line: string): { entrypoint: string; args: string[]
 
 function withExec(line: string): string {
   const bare = line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./g, "x");
-  if (/[;&|\n(){}`]/.test(bare.replace(/\$\{[^}]*\}|\d?>&\d/g, "x")) || BUILTIN.test(line)) {
+  // A `${` that is never closed stays, with all behind it.
+  const simple = bare.replace(/\$\{[^}]*(\}|$)|\d?>&\d/g, (whole, end) => end === "" ? whole : "x");
+  if (/[;&|\n(){}`]/.test(simple) || BUILTIN.test(line)) {
     return line;
   }
   return /^[A-Za-z_]\w*=/.test(line) ? `exec env ${line}` : `exec ${line}`;

@@ -55,6 +55,9 @@ const RETRIES = 3;
 const START_SECONDS = 1;
 const PRIORITY = 999;
 
+/** More than these are one process of many instances, which the check of the whole refuses. */
+const MAX_COUNTED = 1024;
+
 type Expand = (text: string) => string;
 
 const KEYS: Readonly<Record<string, (value: string, expand: Expand) => Keys>> = {
@@ -121,7 +124,7 @@ function addProgram({ keys }: Section, result: ImportResult, program: Program): 
   const counted = [...keys].some(([key, value]) =>
     key !== "process_name" && key in KEYS && value.includes("%(process_num)")
   );
-  if (count > 1 && counted) {
+  if (count > 1 && count <= MAX_COUNTED && counted) {
     // Each instance has its own command line, so each becomes a process.
     const naming = keys.get("process_name") ?? "%(program_name)s_%(process_num)02d";
     for (let number = first; number < first + count; number++) {
@@ -197,7 +200,7 @@ function expander(program: Program, number: number): Expand {
     host_node_name: Deno.hostname(),
   };
   return (text) =>
-    text.replace(/%%|%\((\w+)\)(0?)(\d*)([sd])/g, (whole, name?: string, zero = "", width = "") => {
+    text.replace(/%%|%\((\w+)\)(0?)(\d{0,3})([sd])/g, (whole, name?: string, zero = "", width = "") => {
       if (name === undefined) return "%";
       const value = name.startsWith("ENV_") ? program.env[name.slice(4)] : known[name];
       return value?.padStart(Number(width), zero === "0" ? "0" : " ") ?? whole;
@@ -206,7 +209,7 @@ function expander(program: Program, number: number): Expand {
 
 /** `KEY="value",KEY2=value` as a map. */
 function environment(text: string): Record<string, string> {
-  const pairs = text.matchAll(/([A-Za-z_]\w*)\s*=\s*("[^"]*"|'[^']*'|[^,]*)/g);
+  const pairs = text.matchAll(/(?<!\w)([A-Za-z_]\w*)\s*=\s*("[^"]*"|'[^']*'|[^,]*)/g);
   return Object.fromEntries(
     [...pairs].map(([, key, value]) => [key, value!.trim().replace(/^(["'])(.*)\1$/s, "$2")]),
   );

@@ -1,6 +1,7 @@
 /** The sections of a supervisord configuration and of its included files. */
 
 import { messageOf } from "../../model/errors.ts";
+import { nameTest } from "../../model/glob.ts";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 import { lookAt } from "../../runtimes/executable.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
@@ -81,12 +82,10 @@ function matches(pattern: string): string[] {
 }
 
 function namesIn(folder: string, pattern: string): string[] {
-  const source = pattern.replace(/[.+^${}()|\\]/g, "\\$&").replaceAll("*", ".*")
-    .replaceAll("?", ".").replaceAll("[!", "[^");
-  const wanted = new RegExp(`^${source}$`);
+  const isWanted = nameTest(pattern);
   try {
     return [...Deno.readDirSync(folder || "/")].map(({ name }) => name)
-      .filter((name) => wanted.test(name) && (!name.startsWith(".") || pattern.startsWith(".")));
+      .filter((name) => isWanted(name) && (!name.startsWith(".") || pattern.startsWith(".")));
   } catch {
     return [];
   }

@@ -1,6 +1,6 @@
 /** Which files of a watched folder do not count. Pure. */
 
-import { globToRegExp } from "../../npm/glob_to_regexp.ts";
+import { pathTest } from "../../model/glob.ts";
 
 /**
  * What never counts: what tools keep for themselves, and what editors write beside a file that is
@@ -27,21 +27,13 @@ export type IgnoreTest = (relative: string) => boolean;
 /**
  * Compiles globs. One without a slash holds for names at any depth (`*.log`), one with a slash for
  * paths from the watched folder on (`tmp/*.txt`, `src/gen/**`). A folder that matches is ignored with
- * all in it.
+ * all in it. Throws `invalid_config`.
  */
 export function ignoreTest(globs: readonly string[]): IgnoreTest {
-  const names: RegExp[] = [];
-  const paths: RegExp[] = [];
-  for (const glob of globs) {
+  const tests = globs.map((glob) => {
     const bare = glob.replace(/^\.?\//, "").replace(/\/(\*\*)?$/, "");
     const anchored = bare.includes("/") || /^\.?\//.test(glob);
-    (anchored ? paths : names).push(globToRegExp(bare, { extended: true, globstar: true }));
-  }
-  return (relative) => {
-    const parts = relative.split("/");
-    return parts.some((name, i) =>
-      names.some((regex) => regex.test(name)) ||
-      (paths.length > 0 && paths.some((regex) => regex.test(parts.slice(0, i + 1).join("/"))))
-    );
-  };
+    return pathTest(anchored ? bare : `**/${bare}`);
+  });
+  return (relative) => tests.some((test) => test(relative));
 }

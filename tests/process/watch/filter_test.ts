@@ -1,6 +1,7 @@
 /** Globs of what is not watched, bursts, and the guard against loops. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { ProcsupError } from "../../../src/model/errors.ts";
 import { ignoreTest } from "../../../src/process/watch/filter.ts";
 import { LOOP_RESTARTS, LoopGuard, withRestart } from "../../../src/process/watch/guard.ts";
 
@@ -16,6 +17,10 @@ const GLOBS: readonly [string, readonly string[], readonly string[]][] = [
   ["**/*.map", ["a.map", "x/y/a.map"], ["a.mapx"]],
   ["*.{js,css}", ["a.js", "x/a.css"], ["a.ts"]],
   ["{src/gen,dist/out}/*.ts", ["src/gen/a.ts", "dist/out/b.ts"], ["src/a.ts", "gen/a.ts"]],
+  ["a/**/{b,c/d}.ts", ["a/b.ts", "a/x/y/c/d.ts", "a/b.ts/x"], ["b.ts", "a/d.ts"]],
+  ["[!a-c]?.ts", ["dx.ts", "x/-1.ts"], ["ax.ts", "d.ts", "dxx.ts"]],
+  ["\\*.ts", ["*.ts"], ["a.ts"]],
+  ["{a,b", ["{a,b"], ["a"]],
   ["[ab].ts", ["a.ts", "x/b.ts"], ["c.ts"]],
 ];
 
@@ -26,6 +31,10 @@ for (const [glob, ignored, watched] of GLOBS) {
     assertEquals(watched.filter(test), []);
   });
 }
+
+Deno.test("ignoreTest() refuses a glob that stands for too many", () => {
+  assertThrows(() => ignoreTest(["{a,b}".repeat(20)]), ProcsupError, "too many {…}");
+});
 
 Deno.test("ignoreTest() ignores nothing without globs", () => {
   assertEquals(["", "a", "a/b"].some(ignoreTest([])), false);
