@@ -34,6 +34,11 @@ const RULES: readonly Rule[] = [
     allowedIn: /^(?!src\/)|^src\/(?:platform|cli)\/|^src\/config\/read_module\.ts$/,
     says: "an app's programs are started by src/platform/as_user.ts, shell.ts and launcher.ts",
   },
+  {
+    word: /\bDeno\s*\.\s*std(?:out|err)\b(?!\s*\.\s*isTerminal)/g,
+    allowedIn: /^src\/cli\/(?:output|top\/terminal)\.ts$/,
+    says: "what is printed goes through src/cli/output.ts, which makes it safe for a terminal",
+  },
 ];
 
 /** Comments and quoted text, which may say anything. */

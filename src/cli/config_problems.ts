@@ -1,7 +1,6 @@
 /** Mistakes in configuration files as a person reads them: the place, the line, what would be right. */
 
 import { ERROR_TABLE, type ProcsupError } from "../model/errors.ts";
-import { plainText } from "../model/plain_text.ts";
 import { ConfigProblem, ConfigProblems } from "../config/problem.ts";
 import { writeMessage } from "./output.ts";
 import { reportError } from "./report_error.ts";
@@ -16,7 +15,7 @@ export function reportProblems(error: unknown, cwd: string): number {
 /** Prints mistakes to stderr and returns the exit code for them. */
 export function printProblems(problems: readonly ProcsupError[], cwd: string): number {
   for (const problem of problems) {
-    writeMessage(plainText(`error: ${problemText(problem, cwd)}\n`));
+    writeMessage(`error: ${problemText(problem, cwd)}\n`);
   }
   return ERROR_TABLE.invalid_config.exit;
 }

@@ -2,7 +2,6 @@
 
 import { discovered } from "../config/file_kind.ts";
 import type { LoadedConfig } from "../config/load_config.ts";
-import { plainText } from "../model/plain_text.ts";
 import { absolute } from "../platform/paths.ts";
 import type { CommandContext } from "./command.ts";
 
@@ -37,7 +36,7 @@ export async function readSource(
     ...(profile === undefined ? {} : { profile }),
   });
   for (const { process, text } of loaded.notes) {
-    output.note(plainText(`not taken${process === undefined ? "" : ` (${process})`}: ${text}`));
+    output.note(`not taken${process === undefined ? "" : ` (${process})`}: ${text}`);
   }
   const only = flags.text("only");
   return {

@@ -1,7 +1,6 @@
 /** Brings a daemon up in the background: this same program, on its own, until it answers. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
-import { plainText } from "../model/plain_text.ts";
 import { sealDescriptors } from "../platform/descriptors.ts";
 import { withoutNodeShim } from "../platform/node_shim.ts";
 import { refuseNewerState } from "../platform/daemon_record.ts";
@@ -60,7 +59,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
     await new Promise((resolve) => setTimeout(resolve, PING_EVERY_MS));
   }
   giveUp();
-  for (const line of newLines(daemonLog, logged)) writeMessage(`  ${plainText(line)}\n`);
+  for (const line of newLines(daemonLog, logged)) writeMessage(`  ${line}\n`);
   const reason = exitCode === undefined
     ? `it does not answer after ${PATIENCE_MS / 1000}s`
     : `it ended with exit code ${exitCode}`;

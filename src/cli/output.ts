@@ -1,6 +1,7 @@
 /** Where everything that is printed goes: data to stdout, messages to stderr. */
 
 import type { Flags } from "./flags.ts";
+import { terminalJson, terminalText } from "./terminal_text.ts";
 
 /** How data is printed. `table` and `wide` are for people, the rest for programs. */
 export type Format = (typeof FORMATS)[number];
@@ -26,6 +27,7 @@ export class Output {
   readonly terminal: boolean;
   readonly width: number | undefined;
   readonly quiet: boolean;
+  readonly #isErrorTerminal: boolean = Deno.stderr.isTerminal();
 
   constructor(settings: Settings) {
     this.format = settings.format;
@@ -47,9 +49,30 @@ export class Output {
     });
   }
 
-  /** Data: lines to stdout. */
+  /** Data: lines to stdout, made safe for a terminal wherever they go. */
   data(text: string): void {
-    writeAll(Deno.stdout, `${text}\n`);
+    writeAll(Deno.stdout, `${terminalText(text, this.color)}\n`);
+  }
+
+  /** Data as JSON, on one line or indented: to stdout, nothing of it lost. */
+  json(value: unknown, indent?: number): void {
+    this.jsonText(JSON.stringify(value, null, indent));
+  }
+
+  /** The same of what is JSON already. */
+  jsonText(json: string): void {
+    writeAll(Deno.stdout, `${terminalJson(json)}\n`);
+  }
+
+  /** What somebody else wrote: as it is, unless a terminal would obey it. */
+  content(text: string, stream: "stdout" | "stderr" = "stdout"): void {
+    const isTerminal = stream === "stdout" ? this.terminal : this.#isErrorTerminal;
+    writeAll(Deno[stream], `${isTerminal ? terminalText(text, this.color) : text}\n`);
+  }
+
+  /** Exactly this, to stdout: what moves the cursor on purpose. */
+  raw(text: string): void {
+    writeAll(Deno.stdout, text);
   }
 
   /** A line about something done: to stdout, unless `--quiet`. */
@@ -63,9 +86,9 @@ export class Output {
   }
 }
 
-/** Writes to stderr, `--quiet` or not: failures and questions. */
+/** Writes to stderr, `--quiet` or not: failures and questions. Made safe for a terminal. */
 export function writeMessage(text: string): void {
-  writeAll(Deno.stderr, text);
+  writeAll(Deno.stderr, terminalText(text, false));
 }
 
 function wantsColor(choice: string | undefined, terminal: boolean): boolean {

@@ -13,10 +13,10 @@ export async function printData(
 ): Promise<boolean> {
   switch (output.format) {
     case "json":
-      output.data(json(value, 2));
+      output.json(value, 2);
       return true;
     case "jsonl":
-      for (const item of Array.isArray(value) ? value : [value]) output.data(json(item));
+      for (const item of Array.isArray(value) ? value : [value]) output.json(item);
       return true;
     case "yaml":
       output.data((await import("./yaml.ts")).yaml(value));
@@ -28,12 +28,4 @@ export async function printData(
     case "wide":
       return false;
   }
-}
-
-/** JSON that a terminal can show: what JSON itself leaves unescaped but a terminal obeys is escaped. */
-function json(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replace(
-    /[\x7f-\x9f]/g,
-    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
-  );
 }

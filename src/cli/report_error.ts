@@ -1,7 +1,6 @@
 /** A failure as a person reads it: what went wrong, then one thing to do next. */
 
 import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
-import { plainText } from "../model/plain_text.ts";
 import { writeMessage } from "./output.ts";
 
 /** Prints a failure to stderr and returns the exit code it stands for. */
@@ -12,7 +11,7 @@ export function reportError(error: unknown): number {
 
 /** `error: <what>` and, where there is one, `  hint: <what next>`. */
 export function errorText(error: unknown): string {
-  const message = plainText(messageOf(error)).replace(/^[a-z]/, (letter) => letter.toUpperCase());
+  const message = messageOf(error).replace(/^[a-z]/, (letter) => letter.toUpperCase());
   const hint = error instanceof ProcsupError ? error.hint : undefined;
-  return `error: ${message}\n${hint === undefined ? "" : `  hint: ${plainText(hint)}\n`}`;
+  return `error: ${message}\n${hint === undefined ? "" : `  hint: ${hint}\n`}`;
 }

@@ -1,7 +1,6 @@
 /** How a verb went, process by process. */
 
 import { ERROR_TABLE } from "../model/errors.ts";
-import { plainText } from "../model/plain_text.ts";
 import type { ActionResult, BulkResult } from "../protocol/actions.ts";
 import { statusFor } from "../protocol/failed_result.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
@@ -65,6 +64,6 @@ function doneLine({ name, state, pid }: ActionResult, status: string, color: boo
 }
 
 function failedText({ name, error, last_stderr }: ActionResult): string {
-  const lines = (last_stderr ?? []).map((line) => `    ${plainText(line)}\n`).join("");
-  return `✘ ${name}  ${plainText(error ?? "failed")}\n${lines}  hint: procsup why ${name}\n`;
+  const lines = (last_stderr ?? []).map((line) => `    ${line}\n`).join("");
+  return `✘ ${name}  ${error ?? "failed"}\n${lines}  hint: procsup why ${name}\n`;
 }

@@ -1,7 +1,6 @@
 /** `procsup start <file>`: everything that a configuration file holds. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
-import { plainText } from "../model/plain_text.ts";
 import type { ActionResult } from "../protocol/actions.ts";
 import type { CommandContext } from "./command.ts";
 import { reportProblems } from "./config_problems.ts";
@@ -39,7 +38,7 @@ export async function startFiles(
     const code = reportErrors(data);
     for (const setting of data.settings) {
       if (!["added", "changed"].includes(setting.change)) continue;
-      context.output.note(plainText(`${setting.name}: ${settingText(setting)}`));
+      context.output.note(`${setting.name}: ${settingText(setting)}`);
     }
     if (data.results.length === 0) {
       if (code === 0) context.output.note("nothing to do: all is up and as it should be");
@@ -73,7 +72,7 @@ export function reportErrors(
 ): number {
   const told = new Set(results.map(({ error }) => error));
   for (const error of errors) {
-    if (!told.has(error)) writeMessage(plainText(`error: ${error}\n`));
+    if (!told.has(error)) writeMessage(`error: ${error}\n`);
   }
   return errors.length === 0 ? 0 : ERROR_TABLE.start_failed.exit;
 }

@@ -1,7 +1,6 @@
 /** `procsup list --watch`: the list again and again, for a person or for a program. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { plainText } from "../model/plain_text.ts";
 import type { ProcessJson } from "../protocol/process_json.ts";
 import { selectPresent } from "../protocol/select_processes.ts";
 import type { CommandContext } from "./command.ts";
@@ -9,6 +8,7 @@ import { connect } from "./connect.ts";
 import { intervalOf } from "./interval.ts";
 import { ListFeed } from "./list_feed.ts";
 import type { Output } from "./output.ts";
+import { terminalText } from "./terminal_text.ts";
 
 /** The lines of a table of so many columns. */
 type Table = (processes: readonly ProcessJson[], width: number | undefined) => readonly string[];
@@ -29,7 +29,7 @@ export async function watchList(context: CommandContext, table: Table): Promise<
     onList: (processes) => show(shown = selectPresent(processes, context.positionals)),
     onLost: (error) => {
       if (shown === undefined || !inPlace || forPrograms(output)) throw error;
-      show(shown, `connection lost, retrying: ${plainText(messageOf(error))}`);
+      show(shown, `connection lost, retrying: ${messageOf(error)}`);
     },
   });
   await feed.run();
@@ -50,14 +50,14 @@ function showing(
       hint: "procsup list --watch -o jsonl",
     });
   }
-  return inPlace ? inPlaceOf(table) : whenChanged(output, table);
+  return inPlace ? inPlaceOf(output, table) : whenChanged(output, table);
 }
 
 /** A line an app: all at first, then whatever changed in more than what it uses. */
 function changesAsLines(output: Output): (processes: readonly ProcessJson[]) => void {
   let before: readonly ProcessJson[] = [];
   return (processes) => {
-    for (const item of changedProcesses(before, processes)) output.data(JSON.stringify(item));
+    for (const item of changedProcesses(before, processes)) output.json(item);
     before = processes;
   };
 }
@@ -72,20 +72,21 @@ function whenChanged(output: Output, table: Table): (processes: readonly Process
   };
 }
 
-function inPlaceOf(table: Table): (processes: readonly ProcessJson[], below?: string) => void {
-  const encoder = new TextEncoder();
+function inPlaceOf(
+  output: Output,
+  table: Table,
+): (processes: readonly ProcessJson[], below?: string) => void {
   let begun = false;
   return (processes, below) => {
     const { columns, rows } = Deno.consoleSize();
-    const lines = [...table(processes, columns), ...(below === undefined ? [] : [below])];
+    const lines = [...table(processes, columns), ...(below === undefined ? [] : [below])]
+      .map((line) => terminalText(line, output.color));
     // What does not fit would scroll, and the next drawing would begin in the wrong place.
     const left = lines.length - (rows - 1);
     const fitting = left <= 0 ? lines : [...lines.slice(0, rows - 2), `… ${left + 1} more`];
     const clear = begun ? "" : "\x1b[2J";
     begun = true;
-    Deno.stdout.writeSync(
-      encoder.encode(`${clear}\x1b[H${fitting.map((line) => `${line}\x1b[K\n`).join("")}\x1b[J`),
-    );
+    output.raw(`${clear}\x1b[H${fitting.map((line) => `${line}\x1b[K\n`).join("")}\x1b[J`);
   };
 }
 

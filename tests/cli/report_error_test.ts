@@ -13,7 +13,3 @@ Deno.test("errorText() leaves the hint out when there is none", () => {
   assertEquals(errorText(new TypeError("Oops")), "error: Oops\n");
   assertEquals(errorText("text"), "error: Text\n");
 });
-
-Deno.test("errorText() lets no control sequence through", () => {
-  assertEquals(errorText(new Error("a\x1b]0;owned\x07b")), "error: Ab\n");
-});

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { plainText } from "../../src/model/plain_text.ts";
-import { colorText } from "../../src/cli/terminal_text.ts";
+import { colorText, terminalJson, terminalText } from "../../src/cli/terminal_text.ts";
 
 const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] = [
   ["cursor movement", "a\x1b[2Jb\x1b[10;10Hc", "abc"],
@@ -61,4 +61,17 @@ Deno.test("plainText() leaves no control character whatever the text", () => {
 Deno.test("colorText() keeps colours and ends them", () => {
   assertEquals(colorText("\x1b[1;31mred\x1b[2K"), "\x1b[1;31mred\x1b[0m");
   assertEquals(colorText("plain"), "plain");
+});
+
+Deno.test("terminalText() keeps colours where there are some, and what follows a broken line", () => {
+  const text = "\x1b[31ma\x1b[0m\nb\x1b]0;title\nc\x9b2Jd";
+  assertEquals(terminalText(text, true), "\x1b[31ma\x1b[0m\nb\ncd");
+  assertEquals(terminalText(text, false), "a\nb\ncd");
+});
+
+Deno.test("terminalJson() says the same without control characters", () => {
+  const value = { "\x9b": "\x00\x1b[2J\x7f\x80\x9fä\u2028" };
+  const json = terminalJson(JSON.stringify(value));
+  // deno-lint-ignore no-control-regex
+  assertEquals([JSON.parse(json), /[\x00-\x1f\x7f-\x9f]/.test(json)], [value, false]);
 });

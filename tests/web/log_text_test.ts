@@ -1,7 +1,7 @@
 /** Cases 25 to 27 of the test plan: huge, odd and hostile text of logs. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { programWords } from "../support/procsup.ts";
+import { programWords, TestDaemon } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
@@ -98,21 +98,44 @@ Deno.test("web leaves hostile text text, and terminals see none of it obeyed", a
   const stdout = await onTerminal(web.daemon.home, "logs evil");
   assertMatch(stdout, /red.*<img src=x/);
   assert(!stdout.includes("\x1b]52"), JSON.stringify(stdout));
-  // What else people give apps is shown as well.
-  const evil = "\x1b]52;c;ZXZpbA==\x07\x1b[2J";
-  await web.daemon.startScript("named", "exec sleep 1000", {
-    ...{ labels: { owner: evil }, env: { EVIL: evil }, args: ["-c", "exec sleep 1000", evil] },
-  });
-  for (const words of ["status named", "why named", "list -o wide", "list -o yaml"]) {
-    const shown = await onTerminal(web.daemon.home, words);
-    assertMatch(shown, /named/);
-    const isObeyed = shown.includes("\x1b]52") || shown.includes("\x1b[2J");
-    assert(!isObeyed, `${words}: ${JSON.stringify(shown)}`);
-  }
   const refused = await web.ask("POST", P, {
     ...{ name: "<script>alert(1)</script>", entrypoint: "/bin/true", cwd: "/" },
   });
   assertEquals([refused.status, refused.body.code], [422, "invalid_config"]);
+});
+
+Deno.test("no command lets a terminal obey what others wrote, and JSON loses nothing of it", async () => {
+  await using daemon = await TestDaemon.start();
+  const evil = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31mred\x9d0;t\x9c";
+  const log = `${evil} end`;
+  await daemon.startScript("named", `printf '%s\\n' "$0"; exec sleep 1000`, {
+    ...{ tags: [`a${evil}`, "b"], namespace: "n", labels: { owner: evil }, env: { EVIL: evil } },
+    args: ["-c", `printf '%s\\n' "$0"; exec sleep 1000`, log],
+  });
+  await waitFor(async () => (await daemon.cli("logs", "named")).stdout.includes("end"));
+  for (
+    const words of [
+      ...["status named", "why named", "list -o wide", "list -o yaml", "status named --json"],
+      ...["logs named", "logs named --json", "events named --since 1h", "list -o jsonl"],
+      "events named --since 1h --json",
+    ]
+  ) {
+    const shown = await onTerminal(daemon.home, words);
+    assertMatch(shown, /named|end/);
+    // Colours of the state, and the ends of lines that a terminal makes.
+    // deno-lint-ignore no-control-regex
+    const left = shown.replace(/\x1b\[\d*m|\r\n/g, "\n");
+    // deno-lint-ignore no-control-regex
+    assert(!/[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(left), `${words}: ${JSON.stringify(shown)}`);
+  }
+  const { stdout: status } = await daemon.cli("status", "named", "--json");
+  assertEquals(JSON.parse(status).tags, [`a${evil}`, "b"]);
+  const { stdout: logs } = await daemon.cli("logs", "named", "--json");
+  assertEquals(JSON.parse(logs).line, log);
+  assertMatch(logs, /^[\n -~]*$/);
+  assertEquals((await daemon.cli("logs", "named")).stdout, `${log}\n`);
+  const { stdout: text } = await daemon.cli("status", "named");
+  assertMatch(text, /^tags: +ared, b$/m);
 });
 
 /** What a command writes to a terminal. */

@@ -1,7 +1,6 @@
 /** `procsup stop`. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import { plainText } from "../../model/plain_text.ts";
 import { parseSignal } from "../../model/signal.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
 import { confirmed } from "../ask.ts";
@@ -80,7 +79,7 @@ export async function resurrect(context: CommandContext): Promise<number> {
   if (data.count === 0 && data.errors.length === 0) {
     context.output.note("every saved app is there; those that are stopped: procsup start all");
   }
-  for (const error of data.errors) writeMessage(`✘ ${plainText(error)}\n`);
+  for (const error of data.errors) writeMessage(`✘ ${error}\n`);
   return data.errors.length === 0 ? 0 : 1;
 }
 

@@ -181,7 +181,7 @@ export async function configShow(
 /** Prints it. */
 export async function configSchema({ output }: CommandContext): Promise<number> {
   const { configFileSchema } = await import("../../config/json_schema.ts");
-  output.data(JSON.stringify(configFileSchema(), null, 2));
+  output.json(configFileSchema(), 2);
   return 0;
 }
 

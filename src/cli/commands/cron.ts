@@ -66,7 +66,7 @@ async function nextRuns(client: DaemonClient, output: Output, name: string): Pro
   }));
   if (await printData(output, next, next.map(({ name }) => name))) return;
   for (const { name, enabled, next_runs } of next) {
-    if (!enabled) output.note(`the schedule of ${plainText(name)} is off`);
+    if (!enabled) output.note(`the schedule of ${name} is off`);
     for (const moment of next_runs ?? []) output.data(`${plainText(name)}  ${clockTime(moment)}`);
   }
 }

@@ -3,7 +3,6 @@
 import { ConfigProblem } from "../../config/problem.ts";
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import { plainText } from "../../model/plain_text.ts";
 import { absolute } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { reportProblems } from "../config_problems.ts";
@@ -36,11 +35,9 @@ export async function importFile(context: CommandContext): Promise<number> {
     const { yaml, notes } = await importFile(tool, file, Deno.env.toObject());
     // Lost keys are news even for who asked to be spared messages.
     for (const { process, text } of notes) {
-      writeMessage(
-        plainText(`not taken${process === undefined ? "" : ` (${process})`}: ${text}\n`),
-      );
+      writeMessage(`not taken${process === undefined ? "" : ` (${process})`}: ${text}\n`);
     }
-    if (out === undefined) context.output.data(yaml.trimEnd());
+    if (out === undefined) context.output.content(yaml.trimEnd());
     else write(out, yaml);
     return 0;
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
-import { PROCESS_STATES } from "../../model/process_info.ts";
+import { PROCESS_STATES, type ProcessState } from "../../model/process_info.ts";
 import type { WaitPoint } from "../../model/wait_point.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { PROTOCOL, type WhyJson } from "../../protocol/actions.ts";
@@ -139,14 +139,15 @@ async function follow(context: CommandContext): Promise<never> {
 
 function printEvent({ output }: CommandContext, event: EventJson): void {
   const raw = output.format === "json" || output.format === "jsonl";
-  output.data(raw ? JSON.stringify(event) : eventText(event, output.color));
+  if (raw) output.json(event);
+  else output.data(eventText(event, output.color));
 }
 
 /** What happened, which is not always a state: an app that is deleted was stopped before. */
 function eventText({ type, at, name, reason }: EventJson, color: boolean): string {
   const state = PROCESS_STATES.find((state) => state === type);
   const word = state === undefined ? plainText(type) : paintState(state, state, color);
-  const words = [clockTime(at), name ?? "-", word, ...(reason ? [plainText(reason)] : [])];
+  const words = [clockTime(at), plainText(name ?? "-"), word, ...(reason ? [plainText(reason)] : [])];
   return words.join("  ");
 }
 
@@ -211,7 +212,7 @@ async function print(
   const lines: (Line | false)[] = [
     ["name", process.name],
     ["id", `${process.numeric_id} (${process.id})`],
-    ["state", paintState(process.state, process.state, output.color)],
+    ["state", process.state],
     process.health !== "unknown" && ["health", process.health],
     process.state === "starting" && ["ready", process.ready ? "yes" : "not yet"],
     ["pid", up ? String(process.pid) : "-"],
@@ -229,9 +230,9 @@ async function print(
     ["stdout", `${folder}/stdout.log`],
     ["stderr", `${folder}/stderr.log`],
     ["last exit", lastExit(process)],
-    ["reason", plainText(process.last_reason) || "-"],
+    ["reason", process.last_reason],
   ];
-  printLines(output, lines.filter((line) => line !== false));
+  printLines(output, lines.filter((line) => line !== false), process.state);
 }
 
 /** What the clock does to it, and how to learn when. */
@@ -241,7 +242,7 @@ function schedules({ name, config }: ProcessJson): Line[] {
     .map(([key, given]) => {
       const { schedule, timezone } = given as { schedule: string; timezone?: string };
       const zone = timezone === undefined ? "" : ` ${timezone}`;
-      return [key, plainText(`${schedule}${zone}, see procsup cron next ${name}`)];
+      return [key, `${schedule}${zone}, see procsup cron next ${name}`];
     });
 }
 
@@ -266,7 +267,11 @@ async function daemonStatus(context: CommandContext): Promise<number> {
   return 0;
 }
 
-function printLines(output: Output, lines: readonly Line[]): void {
+function printLines(output: Output, lines: readonly Line[], state?: ProcessState): void {
   const width = Math.max(...lines.map(([key]) => key.length)) + 1;
-  for (const [key, value] of lines) output.done(`${`${key}:`.padEnd(width)}  ${value}`);
+  for (const [key, value] of lines) {
+    const text = plainText(value) || "-";
+    const shown = key === "state" && state ? paintState(text, state, output.color) : text;
+    output.done(`${`${key}:`.padEnd(width)}  ${shown}`);
+  }
 }

@@ -1,13 +1,11 @@
 /** `procsup logs`: the last lines, and with `-f` those that follow. */
 
 import { baseName } from "../../model/name.ts";
-import { plainText } from "../../model/plain_text.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
 import { refuseWholeFormats } from "../line_format.ts";
 import { paintName } from "../paint.ts";
-import { colorText } from "../terminal_text.ts";
 
 interface LogLine {
   readonly name: string;
@@ -71,13 +69,12 @@ function printLine(context: CommandContext, value: LogLine, json?: string): void
   const { output, flags } = context;
   if (output.format === "json" || output.format === "jsonl") {
     const { name, stream, line, at } = value;
-    return output.data(json ?? JSON.stringify({ name, stream, line, at }));
+    return output.jsonText(json ?? JSON.stringify({ name, stream, line, at }));
   }
-  const safe = !output.terminal || flags.on("raw")
-    ? value.line
-    : (output.color ? colorText : plainText)(value.line);
   const time = flags.on("timestamps") ? `${value.at} ` : "";
-  output.data(time + prefix(context, value.name) + safe);
+  const text = time + prefix(context, value.name) + value.line;
+  if (flags.on("raw")) output.raw(`${text}\n`);
+  else output.content(text);
 }
 
 /** Whether lines of several processes may mix is seen from the targets alone, before they come. */

@@ -62,7 +62,7 @@ async function install(context: CommandContext, name: string): Promise<void> {
   const [program, ...words] = ownWords();
   const command = { command: program, args: [...words, ...await bridgeArgs(context)] };
   if (flags.on("print")) {
-    return output.data(JSON.stringify(ownEntry(client, command), null, 2));
+    return output.json(ownEntry(client, command), 2);
   }
   const path = fileOf(client);
   const merged = mergedFile(client, command, readFileIfAny(path));

@@ -6,7 +6,6 @@ import { isFree } from "../../platform/lock.ts";
 import { dirname, pathsIn } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { profileOf } from "../config_source.ts";
-import { writeMessage } from "../output.ts";
 import { paintName } from "../paint.ts";
 import { inThisShell } from "../shell_world.ts";
 import { startPayloads } from "../start_payload.ts";
@@ -64,12 +63,11 @@ async function what(context: CommandContext) {
 /** Standard error stays standard error; a name stands before a line where there are several apps. */
 function print({ output, flags, rest }: CommandContext, line: Line): void {
   if (output.format === "json" || output.format === "jsonl") {
-    return output.data(JSON.stringify(line));
+    return output.json(line);
   }
   const bare = flags.on("no-prefix") || (rest !== undefined && baseName(line.name) === line.name);
   const prefix = bare ? "" : `${paintName(line.name, line.name, output.color)} | `;
-  if (line.stream === "stdout") output.data(prefix + line.line);
-  else writeMessage(`${prefix}${line.line}\n`);
+  output.content(prefix + line.line, line.stream);
 }
 
 /** Of the first process of a container. All that it ran has ended when it has. */
