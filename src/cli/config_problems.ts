@@ -20,16 +20,17 @@ export function printProblems(problems: readonly ProcsupError[], cwd: string): n
   return ERROR_TABLE.invalid_config.exit;
 }
 
-/** One mistake, its line and a mark below it. */
+/** One mistake, what may be shown of its line and a mark below it. */
 export function problemText(problem: ProcsupError, cwd: string): string {
   if (!(problem instanceof ConfigProblem)) return problem.message;
   const { place, what, advice } = problem;
-  if (place === undefined) return problem.message.replace(`${cwd}/`, "");
+  if (place?.excerpt === undefined) return problem.message.replace(`${cwd}/`, "");
+  const { text, from, length } = place.excerpt;
   const number = String(place.line).padStart(5);
-  const mark = " ".repeat(place.column - 1) + "^".repeat(place.length);
+  const mark = " ".repeat(from) + "^".repeat(length);
   return [
     `${place.file.replace(`${cwd}/`, "")}:${place.line}:${place.column} ${what}`,
-    `${number} | ${place.text}`,
+    `${number} | ${text}`,
     `${" ".repeat(number.length)} | ${mark}${advice === undefined ? "" : ` ${advice}`}`,
   ].join("\n");
 }

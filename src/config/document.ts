@@ -1,5 +1,9 @@
 /** A configuration file that was read: its value, and the position of each part in the text. */
 
+import { mayBeSecret } from "../model/key_table.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { WEBHOOK_KEYS } from "../model/settings_keys.ts";
+
 /** The path to a part of a document: keys and indexes. */
 export type Path = readonly (string | number)[];
 
@@ -53,22 +57,49 @@ export interface Place {
   readonly line: number;
   readonly column: number;
   readonly length: number;
-  /** The whole line. */
-  readonly text: string;
+  /** What of the line may be shown: no value that may be a secret. */
+  readonly excerpt?: Excerpt;
 }
 
-/** The place of a span of a text. */
+/** Part of a line, and where in it the place is. */
+export interface Excerpt {
+  readonly text: string;
+  readonly from: number;
+  readonly length: number;
+}
+
+/** The place of a span of a text, without the text: nothing is known of what stands there. */
 export function placeAt(file: string, text: string, { offset, length }: Span): Place {
-  const start = text.lastIndexOf("\n", offset - 1) + 1;
-  const end = text.indexOf("\n", offset);
-  const line = text.slice(start, end < 0 ? undefined : end).replace(/\r$/, "");
+  const { start, end } = lineAround(text, offset);
   const column = offset - start + 1;
   return {
-    file,
-    line: lineOf(text, start),
-    column,
-    length: Math.max(1, Math.min(length, line.length - column + 1)),
-    text: line,
+    ...{ file, line: lineOf(text, start), column },
+    length: Math.max(1, Math.min(length, end - offset)),
+  };
+}
+
+/** Where the line of an offset begins and ends. */
+function lineAround(text: string, offset: number): { readonly start: number; readonly end: number } {
+  const newline = text.indexOf("\n", offset);
+  const end = newline < 0 ? text.length : newline;
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  return { start, end: end > start && text[end - 1] === "\r" ? end - 1 : end };
+}
+
+/** The key and its value, what stands around them left out. */
+function excerptOf(text: string, place: Span, parts: readonly (Span | undefined)[]): Excerpt {
+  const { start, end } = lineAround(text, place.offset);
+  const inLine = parts.filter((part) => part !== undefined)
+    .filter(({ offset }) => offset >= start && offset <= end);
+  const from = Math.min(place.offset, ...inLine.map(({ offset }) => offset));
+  const to = Math.min(end, Math.max(...inLine.map(({ offset, length }) => offset + length)));
+  const before = text.slice(start, from);
+  const head = before.trim() === "" ? before : "… ";
+  const tail = text.slice(to, end).trim() === "" ? "" : " …";
+  return {
+    text: head + text.slice(from, to) + tail,
+    from: head.length + place.offset - from,
+    length: Math.max(1, Math.min(place.length, to - place.offset)),
   };
 }
 
@@ -90,19 +121,33 @@ function lineOf(text: string, offset: number): number {
 
 /** The place of a part of a document, or else of its nearest parent. */
 export function placeIn(
-  { file, text, places }: ConfigDocument,
+  document: ConfigDocument,
   path: Path,
   what: "key" | "value" = "value",
 ): Place | undefined {
+  const { file, text, places } = document;
   for (let length = path.length; length >= 0; length--) {
     const part = path.slice(0, length);
     const exact = length === path.length;
-    const span = exact && what === "value"
-      ? places.value(part) ?? places.key(part)
-      : places.key(part) ?? places.value(part);
-    if (span !== undefined) return placeAt(file, text, span);
+    const [key, value] = [places.key(part), places.value(part)];
+    const span = exact && what === "value" ? value ?? key : key ?? value;
+    if (span === undefined) continue;
+    const isShown = span === value && !isSecretive(part) &&
+      typeof valueAt(document.value, part) !== "object";
+    const place = placeAt(file, text, span);
+    if (isShown || key !== undefined) {
+      return { ...place, excerpt: excerptOf(text, isShown ? span : key!, isShown ? [key, span] : [key]) };
+    }
+    return place;
   }
   return undefined;
+}
+
+/** Whether a value may be a secret: keys of processes and webhooks may be anywhere in a path. */
+function isSecretive(path: Path): boolean {
+  return path.some((_, start) =>
+    [PROCESS_KEYS, WEBHOOK_KEYS].some((table) => mayBeSecret(table, path.slice(start)))
+  );
 }
 
 /** The value at a path; undefined if the path does not exist. */

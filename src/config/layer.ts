@@ -152,7 +152,8 @@ export function interpolate(text: string, lookup: Lookup): string {
     if (end === "") return whole.replaceAll("$$", "$");
     const [, name, fallback] = INSIDE.exec(inside) ?? [];
     if (name === undefined) {
-      throw new Error(`${whole} is not a variable: expected \${NAME} or \${NAME:-default}`);
+      // It may be part of a secret, so it is not quoted.
+      throw new Error("${…} is not a variable: expected ${NAME} or ${NAME:-default}");
     }
     const value = lookup(name);
     if (fallback !== undefined) return value || fallback;

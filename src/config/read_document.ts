@@ -1,7 +1,7 @@
 /** Reads a configuration file of any format into a document with positions. */
 
 import { messageOf } from "../model/errors.ts";
-import type { Document, Node } from "../npm/yaml.ts";
+import type { Alias, Document, ErrorCode, Node } from "../npm/yaml.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { type ConfigDocument, isMap, type Path, placeAt, placeIn, Places } from "./document.ts";
 import { type FileKind, kindOf } from "./file_kind.ts";
@@ -176,6 +176,14 @@ function words(dotted: string): string[] {
 /** Limit of expanded aliases: enough for a large file, too few for a YAML bomb. */
 const MAX_ALIASES = 10_000;
 
+/** Messages where the library would quote the text, which may be a secret, or is unclear. */
+const YAML_MISTAKES: { readonly [code in ErrorCode]?: string } = {
+  BAD_DQ_ESCAPE: "unknown escape in double quotes",
+  RESOURCE_EXHAUSTION: "nested too deeply",
+  TAG_RESOLVE_FAILED: "unknown tag: text that begins with ! needs quotes",
+  UNEXPECTED_TOKEN: "unexpected text",
+};
+
 /** Reads YAML 1.2 with merge keys. Throws `ConfigProblem`. */
 export async function readYaml(file: string, text: string): Promise<ConfigDocument> {
   const yaml = await import("../npm/yaml.ts");
@@ -187,15 +195,14 @@ export async function readYaml(file: string, text: string): Promise<ConfigDocume
   const [error] = document.errors;
   if (error !== undefined) {
     const [offset, end] = error.pos;
-    const what = error.code === "RESOURCE_EXHAUSTION"
-      ? "nested too deeply"
-      : error.message.split("\n")[0]!.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase());
+    const what = YAML_MISTAKES[error.code] ??
+      error.message.split("\n")[0]!.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase());
     throw new ConfigProblem(file, `not valid YAML: ${what}`, {
       place: placeAt(file, text, { offset, length: end - offset }),
     });
   }
   const places = new Places();
-  const notes = { yaml, file, text, places, aliases: 0 };
+  const notes = { yaml, file, text, places, aliases: 0, anchors: new Set<string>() };
   notePlaces(notes, document.contents as Node | null, []);
   return { file, text, value: plainValue(file, document), places };
 }
@@ -217,15 +224,27 @@ interface Notes {
   readonly text: string;
   readonly places: Places;
   aliases: number;
+  readonly anchors: Set<string>;
+}
+
+function noteAlias(notes: Notes, node: Alias): void {
+  const { file, text, anchors } = notes;
+  // The library looks at all of them to resolve one.
+  if (++notes.aliases > MAX_ALIASES) {
+    throw new ConfigProblem(file, `more than ${MAX_ALIASES} aliases`);
+  }
+  if (anchors.has(node.source)) return;
+  throw new ConfigProblem(file, "not valid YAML: this alias has no anchor before it", {
+    place: placeAt(file, text, spanOf(node)),
+    advice: "text that begins with * needs quotes",
+  });
 }
 
 /** Notes the position of every node. Throws `ConfigProblem` for a key that is twice in a map. */
 function notePlaces(notes: Notes, node: Node | null, path: Path): void {
   const { yaml, file, text, places } = notes;
-  // The library looks at all of them to resolve one.
-  if (yaml.isAlias(node) && ++notes.aliases > MAX_ALIASES) {
-    throw new ConfigProblem(file, `more than ${MAX_ALIASES} aliases`);
-  }
+  if (yaml.isAlias(node)) noteAlias(notes, node);
+  else if (node?.anchor !== undefined) notes.anchors.add(node.anchor);
   if (node?.range) places.setValue(path, spanOf(node));
   if (yaml.isMap(node)) {
     const keys = new Set<string>();

@@ -7,7 +7,7 @@ import { foreignKey } from "./foreign_keys.ts";
 import { issueText } from "./issue_text.ts";
 import { objectSchema } from "./key_schema.ts";
 import { memoryKeys, wireKeys } from "./key_spelling.ts";
-import { isMasked, keyNames, type KeyTable, type ObjectType, rowOf, rowsAt } from "./key_table.ts";
+import { keyNames, type KeyTable, mayBeSecret, type ObjectType, rowOf, rowsAt } from "./key_table.ts";
 import { parseListen, remoteProblem, type WebSettings } from "./listen_address.ts";
 import type { ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
@@ -133,7 +133,7 @@ function fieldError(
     const why = where === "" && path.length === 1 ? ": every process needs it" : "";
     return new ConfigFieldError(`Missing "${field}"${why}`, path);
   }
-  const quoted = isMasked(table, path) ? "" : ` ${quote(value)}`;
+  const quoted = mayBeSecret(table, path) ? "" : ` ${quote(value)}`;
   const message = `Invalid "${field}"${quoted}: ${adviceOf(issue, value, table, path)}`;
   return new ConfigFieldError(message, path, params.onKey === true);
 }

@@ -159,6 +159,15 @@ export function isMasked(table: KeyTable, path: readonly PropertyKey[]): boolean
   return rowsAt(table, path).some((row) => "masked" in row && row.masked === "always");
 }
 
+/** Whether what stands at a path may be a secret: a masked value, or one in place of a source of secrets. */
+export function mayBeSecret(table: KeyTable, path: readonly PropertyKey[]): boolean {
+  return isMasked(table, path) || rowsAt(table, path).some(isSource);
+}
+
+function isSource(type: ValueType): boolean {
+  return type.type === "map" ? isSource(type.of) : type.type === "object" && type.exactlyOne === true;
+}
+
 /** Names of environment variables. */
 export const VARIABLE_NAME = "^[^=\\s\\0]+$";
 

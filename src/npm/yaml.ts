@@ -1,4 +1,14 @@
 /** The YAML package, bundled ahead: see scripts/built.ts. Loaded by `import()` when there is YAML. */
 
 // @ts-types="npm:yaml@2.9.1"
-export { Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from "./yaml.js";
+export {
+  type Alias,
+  Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  parseDocument,
+} from "./yaml.js";
