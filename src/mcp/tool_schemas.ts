@@ -33,7 +33,7 @@ export const startInput = z.strictObject({
     "Absolute path of a script or program, or the name of a program on PATH; no arguments: they " +
       "go into `args`",
   ),
-  runtime: z.enum(["go", "python", "node", "bun", "deno", "ruby", "php", "auto"]).optional()
+  runtime: z.enum(["go", "python", "node", "bun", "deno", "ruby", "php", "auto", ""]).optional()
     .describe("What runs it; default: told by the name and folder of the entrypoint"),
   cwd: z.string().optional().describe(
     "Absolute directory; default: that of the entrypoint. Needed for a command without a path " +

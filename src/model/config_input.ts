@@ -8,6 +8,7 @@ import type {
   HooksConfig,
   ProcessConfig,
   RestartPolicy,
+  RuntimeName,
   SecretSource,
   WatchConfig,
 } from "./process_config.ts";
@@ -44,6 +45,8 @@ export type ConfigInput<T> = {
 
 /** Keys that also take a shorter form. */
 export interface ConfigShorthand {
+  /** An empty one is `auto`. */
+  readonly runtime?: RuntimeName | "";
   /** Names, each of which must be ready; or names and the states that they must reach. */
   readonly dependsOn?: readonly string[] | Readonly<Record<string, DependencyCondition>>;
   /** One file or several. */

@@ -66,7 +66,10 @@ export function parseConfig(input: unknown): ProcessConfig {
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
     throw new ConfigFieldError("Invalid configuration: expected an object", []);
   }
-  const wire = process.read(jobRules(input as Keyed));
+  const given = input as Keyed;
+  // An empty runtime is the same as none.
+  const named = given.runtime === "" ? { ...given, runtime: "auto" } : given;
+  const wire = process.read(jobRules(named));
   return memoryKeys(wire) as unknown as ProcessConfig;
 }
 

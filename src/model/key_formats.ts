@@ -23,18 +23,27 @@ export const FORMATS: Readonly<Record<Format, FormatRule>> = {
   regex: { problem: (text) => failureOf(() => new RegExp(text)) },
   glob: { problem: (text) => failureOf(() => pathTest(text)) },
   http_url: {
-    problem: (text) => isHttp(text) ? undefined : "expected an http:// or https:// URL",
+    problem: httpProblem,
     pattern: "^https?://",
   },
   webhook_url: {
     problem: (text) => {
-      if (!isHttp(text)) return "expected an http:// or https:// URL";
+      const problem = httpProblem(text);
+      if (problem !== undefined) return problem;
       const { username, password } = new URL(text);
       return username + password === ""
         ? undefined
         : 'a user and a password are not sent, sign with "secret" instead';
     },
     pattern: "^https?://",
+  },
+  endpoint: {
+    problem: (text) => {
+      const port = /^.+:([0-9]{1,5})$/.exec(text)?.[1];
+      if (port === undefined) return 'expected "host:port"';
+      return Number(port) >= 1 && Number(port) <= 65_535 ? undefined : PORT;
+    },
+    pattern: "^.+:[0-9]{1,5}$",
   },
   listen: {
     problem: (text) => failureOf(() => parseListen(text))?.replace(/^Invalid address ".*": /, ""),
@@ -51,8 +60,12 @@ export const FORMATS: Readonly<Record<Format, FormatRule>> = {
   },
 };
 
-function isHttp(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+const PORT = "expected a port from 1 to 65535";
+
+function httpProblem(text: string): string | undefined {
+  const { protocol, port } = URL.parse(text) ?? {};
+  if (!/^https?:$/.test(protocol ?? "")) return "expected an http:// or https:// URL";
+  return port === "0" ? PORT : undefined;
 }
 
 function failureOf(read: () => unknown): string | undefined {

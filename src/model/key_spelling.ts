@@ -23,11 +23,16 @@ export function memoryKeys(wire: object, table: KeyTable = PROCESS_KEYS): Keyed 
   );
 }
 
+/** Keys that are there although they are empty. */
+const ALWAYS: ReadonlySet<string> = new Set(["args", "env"]);
+
 /** A configuration in memory → its wire form. What is empty, and empty by default, is left out. */
 export function wireKeys(config: object, table: KeyTable = PROCESS_KEYS): Keyed {
   const wire = wireObject(config, table);
   return Object.fromEntries(
-    Object.entries(wire).filter(([key, value]) => !isEmpty(value) || !isEmpty(table[key]!.default)),
+    Object.entries(wire).filter(([key, value]) =>
+      !isEmpty(value) || !isEmpty(table[key]!.default) || ALWAYS.has(key)
+    ),
   );
 }
 

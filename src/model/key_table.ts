@@ -1,7 +1,7 @@
 /** What a row of a key table says, and how rows are found and named. Pure data: the command line loads it. */
 
 /** Texts that are checked by a function: see `key_formats.ts`. */
-export type Format = "http_url" | "webhook_url" | "listen" | "regex" | "name" | "failure_action" | "glob";
+export type Format = "http_url" | "webhook_url" | "listen" | "regex" | "name" | "failure_action" | "glob" | "endpoint";
 
 /** Text. */
 export interface TextType {

@@ -31,15 +31,15 @@ export interface WebSettings {
 export function parseListen(text: string): ListenAddress {
   const match = /^(?:(\[[0-9a-f:.]+\]|[^:[\]\s/]*):)?(\d{1,5})$/i.exec(text.trim());
   const port = Number(match?.[2]);
-  if (match === null || port > 65_535) {
-    throw new ProcsupError(
-      "bad_request",
-      `Invalid address ${quote(text)}: expected "host:port", such as "${DEFAULT_LISTEN}"`,
-    );
-  }
+  if (match === null) throw refusal(text, `expected "host:port", such as "${DEFAULT_LISTEN}"`);
+  if (port > 65_535) throw refusal(text, "expected a port up to 65535, or 0 for one that is free");
   const name = (match[1] ?? "").replace(/^\[|\]$/g, "").toLowerCase();
   // One family of addresses, so that it is clear which socket is meant.
   return { hostname: name === "" || name === "localhost" ? "127.0.0.1" : name, port };
+}
+
+function refusal(text: string, why: string): ProcsupError {
+  return new ProcsupError("bad_request", `Invalid address ${quote(text)}: ${why}`);
 }
 
 /** `host:port`, with the brackets that IPv6 needs. */

@@ -32,7 +32,7 @@ export const HEALTH_CHECK: ObjectType = {
     },
     tcp_endpoint: {
       type: "text",
-      pattern: ["^.+:[0-9]{1,5}$", '"host:port"'],
+      format: "endpoint",
       variables: true,
       aliases: ["address"],
       help: "For tcp: host:port",
@@ -66,7 +66,7 @@ const HOOK: ObjectType = {
   named: "HookConfig",
   short: [{ of: ANY_TEXT, into: "command" }],
   keys: {
-    command: { ...ANY_TEXT, required: true, help: "Run with sh -c; an empty one does nothing" },
+    command: { ...ANY_TEXT, default: "", help: "Run with sh -c; without one the hook is skipped" },
     timeout: { type: "duration", default: "30s", help: "Time limit" },
     ignore_failure: { type: "boolean", default: false, help: "Continue when it fails" },
     run_as_root: {

@@ -205,7 +205,7 @@ export interface HooksConfig {
 
 /** A shell command at a point of a process's life. */
 export interface HookConfig {
-  /** Run with sh -c; an empty one does nothing. */
+  /** Run with sh -c; without one the hook is skipped. */
   readonly command: string;
   /** Time limit. */
   readonly timeoutMs: number;

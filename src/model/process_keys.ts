@@ -232,6 +232,7 @@ export const PROCESS_KEYS: KeyTable = {
     },
     restart_window: {
       type: "duration",
+      least: "1ms",
       default: "1m",
       live: true,
       help: "Window for counting restarts",

@@ -44,7 +44,7 @@ export class Effects {
     return this.#run;
   }
 
-  /** Name of the runtime that runs it; `""` for a plain program. */
+  /** Name of the runtime that runs it; `auto` for a plain program. */
   get runtime(): string {
     return this.#runtime ??= this.#runtimeOrNone();
   }
@@ -199,7 +199,7 @@ export class Effects {
       const asked = { name, instanceIndex, config: { ...config, secrets: {} } };
       return launchPlan(asked, this.#world.inherited).runtime;
     } catch {
-      return "";
+      return this.#process.config.runtime;
     }
   }
 }

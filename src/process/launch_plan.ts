@@ -21,7 +21,7 @@ export interface LaunchPlan {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Name of the runtime; `""` for a plain program. */
+  /** Name of the runtime; `auto` for a plain program. */
   readonly runtime: string;
   /** What is set up in the app's process. */
   readonly setup: LaunchSetup;

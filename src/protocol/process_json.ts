@@ -28,7 +28,7 @@ export interface ProcessJson {
   readonly namespace: string;
   /** 0 for the first. */
   readonly instance_index: number;
-  /** What runs it; `""` for a plain program. */
+  /** What runs it; `auto` for a plain program. */
   readonly runtime: string;
   /** Where it is in its life. */
   readonly state: ProcessState;

@@ -11,7 +11,7 @@ import { Tools, type ToolUser } from "./tools.ts";
 export interface CommandLine {
   /** The first word is an absolute path. */
   readonly argv: string[];
-  /** The runtime's name, `auto` resolved; `""` for a plain program. */
+  /** The runtime's name, `auto` resolved; still `auto` for a plain program. */
   readonly runtime: string;
 }
 
@@ -56,13 +56,13 @@ function resolve(config: CommandConfig, tools: Tools): CommandLine {
     return { argv: [tools.need(config.interpreter), entry.path], runtime };
   }
   // A command such as `npm` or `gunicorn` knows its own interpreter, whatever the runtime is called.
-  if (entry.isCommand) return { argv: [entry.path], runtime: auto ? "" : config.runtime };
+  if (entry.isCommand) return { argv: [entry.path], runtime: config.runtime };
   const row = config.runtime === "auto"
     ? detectRuntime(entry, tools)
     : runtimeNamed(config.runtime);
   const argv = row === undefined ? [entry.path] : rowCommand(config, row, entry, tools);
   if (argv[0] === entry.path) checkProgram(config, entry);
-  return { argv, runtime: row?.name ?? "" };
+  return { argv, runtime: row?.name ?? "auto" };
 }
 
 function rowCommand(config: CommandConfig, row: Runtime, entry: Entry, tools: Tools): string[] {
@@ -87,5 +87,5 @@ function checkProgram(config: CommandConfig, entry: Entry): void {
 function runtimeOf(interpreter: string): string {
   const word = interpreter.slice(interpreter.lastIndexOf("/") + 1)
     .replace(/(?<![-\d.])[-\d.]+$/, "");
-  return RUNTIMES.find((row) => row.name === word)?.name ?? "";
+  return RUNTIMES.find((row) => row.name === word)?.name ?? "auto";
 }

@@ -3,6 +3,7 @@
 import type { RuntimeName } from "../model/process_config.ts";
 import type { Entry } from "./entry.ts";
 import { within } from "./executable.ts";
+import { goPackage } from "./go_package.ts";
 import { typeScriptSupport } from "./node_typescript.ts";
 import type { Tools } from "./tools.ts";
 
@@ -74,9 +75,10 @@ export const RUNTIMES: readonly Runtime[] = [
 
 /** `go run` for source, a built program as it is. */
 function goCommand(entry: Entry, tools: Tools): string[] {
-  if (entry.isFolder) {
-    const here = entry.path === within(tools.cwd, ".");
-    return [tools.need("go"), "run", here ? "." : entry.path];
+  const folder = entry.isFolder ? entry.path : goPackage(entry.path, tools.cwd);
+  if (folder !== undefined) {
+    const here = folder === within(tools.cwd, ".");
+    return [tools.need("go"), "run", here ? "." : folder];
   }
   return entry.extension === "go" ? [tools.need("go"), "run", entry.path] : [entry.path];
 }

@@ -119,7 +119,7 @@ cleanTest("List and Inspect hold every field", async () => {
   await waitFor(() => manager.inspect(id).memBytes > 0, { what: "the usage" });
   const info: ProcessInfo = manager.inspect(id);
   assertEquals(manager.list().map((each) => each.id), [id]);
-  assertEquals([info.namespace, info.instanceIndex, info.runtime, info.tags], ["group", 0, "", [
+  assertEquals([info.namespace, info.instanceIndex, info.runtime, info.tags], ["group", 0, "auto", [
     "a",
   ]]);
   assert(info.createdAt instanceof Date && info.startedAt instanceof Date);

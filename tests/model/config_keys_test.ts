@@ -46,9 +46,10 @@ Deno.test("memoryKeys() and wireKeys() leave the user's own keys alone", () => {
 Deno.test("wireKeys() writes durations as text and leaves out what is empty", () => {
   const wire = wireKeys(parseConfig({ ...LEAST, stop_timeout: 90_000_000_000 }));
   assertEquals([wire.stop_timeout, wire.restart_delay], ["1m30s", "100ms"]);
-  for (const key of ["args", "env", "labels", "tags", "interpreter", "reload_signal"]) {
+  for (const key of ["labels", "tags", "interpreter", "reload_signal"]) {
     assertEquals(key in wire, false, key);
   }
+  assertEquals([wire.args, wire.env], [[], {}]);
 });
 
 Deno.test("inputKeys() renames what a library user wrote and keeps the values", () => {
@@ -85,7 +86,7 @@ const wires = fc.record({
   autostart: fc.boolean(),
   restart_policy: fc.constantFrom("always", "on-failure", "never"),
   max_restarts: fc.nat(),
-  restart_window: durations,
+  restart_window: fc.integer({ min: 1, max: 1e9 }).map((ms) => `${ms}ms`),
   restart_delay: durations,
   backoff_max: durations,
   min_uptime: durations,

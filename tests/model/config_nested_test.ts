@@ -20,6 +20,16 @@ function refusal(changes: object): string {
   return error.message;
 }
 
+Deno.test("parseConfig() takes a hook without a command, which is skipped", () => {
+  for (const pre_start of [{}, { command: "" }, { timeout: "5s" }, ""]) {
+    assertEquals(parsed({ hooks: { pre_start } }).hooks.preStart?.command, "");
+  }
+});
+
+Deno.test("parseConfig() takes an empty runtime for auto", () => {
+  assertEquals([parsed({ runtime: "" }).runtime, parsed({}).runtime], ["auto", "auto"]);
+});
+
 Deno.test("parseConfig() takes address for tcp_endpoint", () => {
   const health = (check: object) => parsed({ health_check: { type: "tcp", ...check } }).healthCheck;
   assertEquals(health({ address: "::1:80" }), health({ tcp_endpoint: "::1:80" }));
@@ -104,6 +114,15 @@ const MISTAKES: readonly [object, string][] = [
     { health_check: { ...HTTP, retries: 0 } },
     'Invalid "health_check.retries" 0: expected 1 or more',
   ],
+  ...["127.0.0.1:0", "[::1]:70000", "localhost:65536"].map((endpoint): [object, string] => [
+    { health_check: { type: "tcp", tcp_endpoint: endpoint } },
+    `Invalid "health_check.tcp_endpoint" "${endpoint}": expected a port from 1 to 65535`,
+  ]),
+  ...["http://127.0.0.1:0/", "http://127.0.0.1:70000/"].map((url): [object, string] => [
+    { health_check: { type: "http", url } },
+    `Invalid "health_check.url" "${url}": expected `,
+  ]),
+  [{ restart_window: "0s" }, 'Invalid "restart_window" "0s": the least is 1ms'],
   [{ health_check: { ...HTTP, interval: 5.5 } }, 'Invalid "health_check.interval" 5.5: '],
   [
     { health_check: { ...HTTP, on_failure: "stop" } },
@@ -124,6 +143,7 @@ const MISTAKES: readonly [object, string][] = [
   ],
   [{ hooks: { pre_start: 5 } }, 'Invalid "hooks.pre_start" 5: expected map'],
   [{ hooks: { pre_start: {} } }, 'Missing "hooks.pre_start.command"'],
+  [{ hooks: { pre_start: { command: 5 } } }, 'Invalid "hooks.pre_start.command" 5: '],
   [
     { hooks: { post_stop: { command: "x", timeout: "1" } } },
     'Invalid "hooks.post_stop.timeout" "1": ',

@@ -21,25 +21,25 @@ function shortLine(box: Sandbox, entrypoint: string, more?: Partial<CommandConfi
 
 Deno.test("commandLine() runs an executable file as it is", () => {
   using box = new Sandbox().program("server").files("package.json");
-  assertEquals(shortLine(box, "./server", { args: ["-p", "80"] }), ": app/server -p 80");
-  assertEquals(shortLine(box, `${box.cwd}/server`), ": app/server");
-  assertEquals(shortLine(box, "server"), ": app/server");
+  assertEquals(shortLine(box, "./server", { args: ["-p", "80"] }), "auto: app/server -p 80");
+  assertEquals(shortLine(box, `${box.cwd}/server`), "auto: app/server");
+  assertEquals(shortLine(box, "server"), "auto: app/server");
 });
 
 Deno.test("commandLine() finds a bare word on PATH", () => {
   using box = new Sandbox().installed(["python3"]);
   assertEquals(
     shortLine(box, "python3", { args: ["-m", "http.server"] }),
-    ": bin/python3 -m http.server",
+    "auto: bin/python3 -m http.server",
   );
 });
 
 Deno.test("commandLine() prefers a runnable file of cwd to a command, and only a runnable one", () => {
   using box = new Sandbox().installed(["server", "tool", "data"]).program("server");
   box.files("tool/x", "data");
-  assertEquals(shortLine(box, "server"), ": app/server");
-  assertEquals(shortLine(box, "tool"), ": bin/tool");
-  assertEquals(shortLine(box, "data"), ": bin/data");
+  assertEquals(shortLine(box, "server"), "auto: app/server");
+  assertEquals(shortLine(box, "tool"), "auto: bin/tool");
+  assertEquals(shortLine(box, "data"), "auto: bin/data");
 });
 
 Deno.test("commandLine() uses the adapter of a given runtime whatever the file is called", () => {
@@ -55,6 +55,22 @@ Deno.test("commandLine() uses the adapter of a given runtime whatever the file i
   assertEquals(shortLine(box, "main.go", { runtime: "go" }), "go: bin/go run app/main.go");
   assertEquals(shortLine(box, "built", { runtime: "go" }), "go: app/built");
   assertEquals(shortLine(box, ".", { runtime: "go" }), "go: bin/go run .");
+});
+
+Deno.test("commandLine() runs main.go as the package that it is a file of", () => {
+  using box = new Sandbox().installed(["go"]);
+  box.files("one/main.go", "one/main_test.go", "many/main.go", "many/util.go");
+  const line = (file: string, cwd = box.cwd) => shortLine(box, file, { cwd });
+  // Without a module go takes files alone.
+  assertEquals(line("many/main.go"), "go: bin/go run app/many/main.go");
+  box.files("go.mod", "main.go", "util.go", "own/go.mod", "own/main.go", "own/util.go");
+  assertEquals(line("main.go"), "go: bin/go run .");
+  assertEquals(line("many/main.go"), "go: bin/go run app/many");
+  assertEquals(line(`${box.cwd}/many/main.go`, `${box.cwd}/many`), "go: bin/go run .");
+  assertEquals(line("one/main.go"), "go: bin/go run app/one/main.go");
+  assertEquals(line("util.go"), "go: bin/go run app/util.go");
+  // Another module: go does not run its packages from here.
+  assertEquals(line("own/main.go"), "go: bin/go run app/own/main.go");
 });
 
 Deno.test("commandLine() runs a command of a given runtime's world directly", () => {
@@ -74,7 +90,7 @@ Deno.test("commandLine() lets the interpreter win over runtime and extension", (
     shortLine(box, "app.py", { interpreter: "./venv/bin/python3.12" }),
     "python: app/venv/bin/python3.12 app/app.py",
   );
-  assertEquals(shortLine(box, "notes", { interpreter: "bash" }), ": bin/bash app/notes");
+  assertEquals(shortLine(box, "notes", { interpreter: "bash" }), "auto: bin/bash app/notes");
 });
 
 Deno.test("commandLine() refuses a cwd that is missing or no directory", () => {

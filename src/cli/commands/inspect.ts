@@ -223,7 +223,7 @@ async function print(
     ["cpu", up ? `${process.cpu_percent.toFixed(1)}%` : "-"],
     ["mem", up ? humanBytes(process.memory_bytes) : "-"],
     ["command", commandLine(process)],
-    process.runtime !== "" && ["runtime", process.runtime],
+    ["runtime", process.runtime],
     ["cwd", String(process.config.cwd ?? "-")],
     ["namespace", process.namespace],
     process.tags.length > 0 && ["tags", process.tags.join(", ")],

@@ -98,7 +98,7 @@ const PLAIN: readonly ProcessColumn[] = [
 ];
 
 const WIDE: readonly ProcessColumn[] = [
-  { header: "RUNTIME", priority: 8, value: (process) => process.runtime || "-" },
+  { header: "RUNTIME", priority: 8, value: (process) => process.runtime },
   { header: "THREADS", align: "right", priority: 9, value: whileUp((p) => String(p.threads)) },
   { header: "FDS", align: "right", priority: 9, value: whileUp((process) => String(process.fds)) },
   { header: "EXIT", priority: 8, value: describeExitJson },
