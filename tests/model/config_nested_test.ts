@@ -142,7 +142,6 @@ const MISTAKES: readonly [object, string][] = [
     'Unknown key "hooks.pre_start.timout": did you mean "timeout"?',
   ],
   [{ hooks: { pre_start: 5 } }, 'Invalid "hooks.pre_start" 5: expected map'],
-  [{ hooks: { pre_start: {} } }, 'Missing "hooks.pre_start.command"'],
   [{ hooks: { pre_start: { command: 5 } } }, 'Invalid "hooks.pre_start.command" 5: '],
   [
     { hooks: { post_stop: { command: "x", timeout: "1" } } },
