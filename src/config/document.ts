@@ -79,7 +79,10 @@ export function placeAt(file: string, text: string, { offset, length }: Span): P
 }
 
 /** Where the line of an offset begins and ends. */
-function lineAround(text: string, offset: number): { readonly start: number; readonly end: number } {
+function lineAround(
+  text: string,
+  offset: number,
+): { readonly start: number; readonly end: number } {
   const newline = text.indexOf("\n", offset);
   const end = newline < 0 ? text.length : newline;
   const start = text.lastIndexOf("\n", offset - 1) + 1;
@@ -136,7 +139,10 @@ export function placeIn(
       typeof valueAt(document.value, part) !== "object";
     const place = placeAt(file, text, span);
     if (isShown || key !== undefined) {
-      return { ...place, excerpt: excerptOf(text, isShown ? span : key!, isShown ? [key, span] : [key]) };
+      return {
+        ...place,
+        excerpt: excerptOf(text, isShown ? span : key!, isShown ? [key, span] : [key]),
+      };
     }
     return place;
   }

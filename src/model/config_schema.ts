@@ -7,7 +7,14 @@ import { foreignKey } from "./foreign_keys.ts";
 import { issueText } from "./issue_text.ts";
 import { objectSchema } from "./key_schema.ts";
 import { memoryKeys, wireKeys } from "./key_spelling.ts";
-import { keyNames, type KeyTable, mayBeSecret, type ObjectType, rowOf, rowsAt } from "./key_table.ts";
+import {
+  keyNames,
+  type KeyTable,
+  mayBeSecret,
+  type ObjectType,
+  rowOf,
+  rowsAt,
+} from "./key_table.ts";
 import { parseListen, remoteProblem, type WebSettings } from "./listen_address.ts";
 import type { ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";

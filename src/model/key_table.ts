@@ -1,7 +1,15 @@
 /** What a row of a key table says, and how rows are found and named. Pure data: the command line loads it. */
 
 /** Texts that are checked by a function: see `key_formats.ts`. */
-export type Format = "http_url" | "webhook_url" | "listen" | "regex" | "name" | "failure_action" | "glob" | "endpoint";
+export type Format =
+  | "http_url"
+  | "webhook_url"
+  | "listen"
+  | "regex"
+  | "name"
+  | "failure_action"
+  | "glob"
+  | "endpoint";
 
 /** Text. */
 export interface TextType {
@@ -165,7 +173,9 @@ export function mayBeSecret(table: KeyTable, path: readonly PropertyKey[]): bool
 }
 
 function isSource(type: ValueType): boolean {
-  return type.type === "map" ? isSource(type.of) : type.type === "object" && type.exactlyOne === true;
+  return type.type === "map"
+    ? isSource(type.of)
+    : type.type === "object" && type.exactlyOne === true;
 }
 
 /** Names of environment variables. */

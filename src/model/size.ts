@@ -24,9 +24,7 @@ export function parseSize(value: string | number): number {
   if (digits !== undefined && factor !== undefined) return Math.round(Number(digits) * factor);
   throw new ProcsupError(
     "bad_request",
-    `Invalid size ${
-      quote(value)
-    }: expected bytes, or a number with a unit, such as "512MB"`,
+    `Invalid size ${quote(value)}: expected bytes, or a number with a unit, such as "512MB"`,
   );
 }
 

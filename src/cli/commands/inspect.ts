@@ -147,7 +147,12 @@ function printEvent({ output }: CommandContext, event: EventJson): void {
 function eventText({ type, at, name, reason }: EventJson, color: boolean): string {
   const state = PROCESS_STATES.find((state) => state === type);
   const word = state === undefined ? plainText(type) : paintState(state, state, color);
-  const words = [clockTime(at), plainText(name ?? "-"), word, ...(reason ? [plainText(reason)] : [])];
+  const words = [
+    clockTime(at),
+    plainText(name ?? "-"),
+    word,
+    ...(reason ? [plainText(reason)] : []),
+  ];
   return words.join("  ");
 }
 

@@ -200,11 +200,14 @@ function expander(program: Program, number: number): Expand {
     host_node_name: Deno.hostname(),
   };
   return (text) =>
-    text.replace(/%%|%\((\w+)\)(0?)(\d{0,3})([sd])/g, (whole, name?: string, zero = "", width = "") => {
-      if (name === undefined) return "%";
-      const value = name.startsWith("ENV_") ? program.env[name.slice(4)] : known[name];
-      return value?.padStart(Number(width), zero === "0" ? "0" : " ") ?? whole;
-    });
+    text.replace(
+      /%%|%\((\w+)\)(0?)(\d{0,3})([sd])/g,
+      (whole, name?: string, zero = "", width = "") => {
+        if (name === undefined) return "%";
+        const value = name.startsWith("ENV_") ? program.env[name.slice(4)] : known[name];
+        return value?.padStart(Number(width), zero === "0" ? "0" : " ") ?? whole;
+      },
+    );
 }
 
 /** `KEY="value",KEY2=value` as a map. */
