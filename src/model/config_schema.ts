@@ -40,30 +40,16 @@ export class ConfigFieldError extends ProcsupError {
   }
 }
 
-/** What is checked: the schema is made when it is first needed. */
-class Checked {
-  readonly table: KeyTable;
-  #schema: z.ZodMiniType | undefined;
-
-  constructor(table: KeyTable) {
-    this.table = table;
-  }
-
-  /** The input in wire form, with defaults. Throws `ConfigFieldError` for the first mistake. */
-  read(input: unknown, where = ""): Keyed {
-    this.#schema ??= objectSchema({ type: "object", keys: this.table, named: "" });
-    const result = z.safeParse(this.#schema, input, { error: issueText });
-    if (result.success) return result.data as Keyed;
-    const { issues } = result.error;
-    // A misspelt key is why another one is missing: it comes first.
-    const first = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0]!;
-    throw fieldError(innermost(first), input, this.table, where);
-  }
+/** The input in wire form, with defaults. Throws `ConfigFieldError` for the first mistake. */
+function checked(table: KeyTable, input: unknown, where = ""): Keyed {
+  const schema = objectSchema({ type: "object", keys: table, named: "" });
+  const result = z.safeParse(schema, input, { error: issueText });
+  if (result.success) return result.data as Keyed;
+  const { issues } = result.error;
+  // A misspelt key is why another one is missing: it comes first.
+  const first = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0]!;
+  throw fieldError(innermost(first), input, table, where);
 }
-
-const process = new Checked(PROCESS_KEYS);
-const web = new Checked(WEB_KEYS);
-const webhook = new Checked(WEBHOOK_KEYS);
 
 /**
  * Checks a configuration in wire form and fills in the defaults.
@@ -76,7 +62,7 @@ export function parseConfig(input: unknown): ProcessConfig {
   const given = input as Keyed;
   // An empty runtime is the same as none.
   const named = given.runtime === "" ? { ...given, runtime: "auto" } : given;
-  const wire = process.read(jobRules(named));
+  const wire = checked(PROCESS_KEYS, jobRules(named));
   return memoryKeys(wire) as unknown as ProcessConfig;
 }
 
@@ -96,7 +82,7 @@ function jobRules(config: Keyed): Keyed {
 
 /** `web` as it was written, checked and with its defaults. Throws `ConfigFieldError`. */
 export function parseWeb(input: unknown): WebSettings {
-  const settings = web.read(input, "web") as unknown as WebSettings;
+  const settings = checked(WEB_KEYS, input, "web") as unknown as WebSettings;
   const { listen, allow_remote } = settings;
   const remote = allow_remote ? undefined : remoteProblem(parseListen(listen));
   if (remote === undefined) return settings;
@@ -107,7 +93,7 @@ export function parseWeb(input: unknown): WebSettings {
 
 /** An entry of `webhooks`, the same way; paths of its secret are relative to `cwd`. */
 export function parseWebhook(input: Keyed, cwd: string): Webhook {
-  const wire = webhook.read(input, `webhooks.${input.name}`);
+  const wire = checked(WEBHOOK_KEYS, input, `webhooks.${input.name}`);
   return { ...memoryKeys(wire, WEBHOOK_KEYS) as unknown as Omit<Webhook, "cwd">, cwd };
 }
 

@@ -164,8 +164,19 @@ function mapSchema({ of, variableNames, listMeans }: MapType): Schema {
   return z.pipe(prepare, map);
 }
 
+/** Schemas by table: ten hooks share one. */
+const made = new WeakMap<KeyTable, Schema>();
+
 /** The schema of an object: its short forms and the other names of its keys included. */
 export function objectSchema(type: ObjectType): Schema {
+  const known = made.get(type.keys);
+  if (known !== undefined) return known;
+  const schema = newObjectSchema(type);
+  made.set(type.keys, schema);
+  return schema;
+}
+
+function newObjectSchema(type: ObjectType): Schema {
   const object = tableSchema(type.keys).check((context) =>
     refuse(context, objectProblem(type, context.value as Keyed))
   );
