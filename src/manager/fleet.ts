@@ -228,8 +228,7 @@ export class Fleet {
   /** Stops and forgets processes. */
   async remove(target: string): Promise<Outcome[]> {
     const outcomes = await this.#onEach(target, async (process) => {
-      await process.stop();
-      await this.logs.disown(process);
+      await process.stop({ then: () => this.logs.disown(process) });
       this.registry.remove(process);
     });
     await this.scheduler.sync();

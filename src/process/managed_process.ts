@@ -195,7 +195,7 @@ export class ManagedProcess {
 
   /** Ends it and everything it started. Throws `stop_failed` naming what could not be ended. */
   async stop(request: StopRequest = {}): Promise<void> {
-    const { timeoutMs = this.config.stopTimeoutMs, reason, bySchedule = false } = request;
+    const { timeoutMs = this.config.stopTimeoutMs, reason, bySchedule = false, then } = request;
     const ran = this.#snapshot.run !== null;
     this.#stops++;
     if (!bySchedule) this.#finalStops++;
@@ -203,8 +203,10 @@ export class ManagedProcess {
       this.post({ type: "stop_requested", timeoutMs, ...(reason && { reason }) });
       const { endFailed, lastReason } = await this.until((now) => now.state !== "stopping");
       await this.#effects.run.othersGone(timeoutMs);
-      if (!ran || !endFailed) return;
-      throw new ProcsupError("stop_failed", `Cannot stop "${this.name}": ${lastReason}`);
+      if (ran && endFailed) {
+        throw new ProcsupError("stop_failed", `Cannot stop "${this.name}": ${lastReason}`);
+      }
+      await then?.();
     } finally {
       if (!bySchedule) this.#finalStops--;
     }

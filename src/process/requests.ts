@@ -8,6 +8,8 @@ export interface StopRequest {
   readonly reason?: string;
   /** Asked for by its own schedule, which goes on: the run that was to follow still does. */
   readonly bySchedule?: boolean;
+  /** Done once it is stopped; until then its schedule starts nothing. */
+  readonly then?: () => Promise<void>;
 }
 
 /** The hook of a process that asks for something. */

@@ -126,7 +126,7 @@ for (const overlap of ["queue", "kill"]) {
     await daemon.client.call("cron_start", "job");
     await again();
     const deleted = await daemon.client.call("delete", "job");
-    assertEquals(deleted.results.map(({ ok }) => ok), [true]);
+    assertEquals(deleted.results.map(({ ok, error }) => [ok, error]), [[true, undefined]]);
     assertEquals(await daemon.client.call("list"), []);
   });
 }
