@@ -68,14 +68,27 @@ export class TestDaemon implements AsyncDisposable {
   async run(env: Record<string, string> = {}, nofile?: number): Promise<void> {
     const limited = ["/bin/sh", "-c", `ulimit -n ${nofile} && exec "$@"`, "sh"];
     const [program, ...words] = [...nofile === undefined ? [] : limited, ...daemonWords()];
-    this.#process = new Deno.Command(program!, {
+    const command = new Deno.Command(program!, {
       args: [...words, "daemon"],
       env: { PROCSUP_HOME: this.home, ...env },
       stdin: "null",
       stdout: "null",
-      stderr: "null",
-    }).spawn();
-    await waitFor(() => this.answers(), { what: "the daemon to answer" });
+      stderr: "inherit",
+    });
+    // Seen in some whole runs, cause not known yet: a daemon ends before it answers. As a service
+    // manager does, start it once more, and say how it ended.
+    for (const last of [false, true]) {
+      const process = this.#process = command.spawn();
+      let ended: Deno.CommandStatus | undefined;
+      void process.status.then((status) => ended = status);
+      await waitFor(async () => ended !== undefined || await this.answers(), {
+        what: "the daemon to answer",
+      });
+      if (ended === undefined) return;
+      // deno-lint-ignore no-console
+      console.error(`daemon of ${this.home} ended before it answered: ${JSON.stringify(ended)}`);
+      if (last) throw new Error("The daemon ended before it answered");
+    }
   }
 
   /** Whether it answers. */
