@@ -10,7 +10,7 @@ import { reapOrphans } from "../platform/reaper.ts";
 import { ConfigFiles } from "./config_files.ts";
 import { Settings } from "./settings.ts";
 import { ForegroundOutput } from "./foreground_output.ts";
-import type { LogLine } from "./log_batch.ts";
+import type { LogLine } from "../model/log_line.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 
 /** What to run in the foreground. */

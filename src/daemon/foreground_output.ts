@@ -3,7 +3,8 @@
 import type { LogFiles } from "../logs/log_files.ts";
 import { logEnd } from "../logs/log_position.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
-import { LogBatch, type LogLine, type LogStart, positionKey } from "./log_batch.ts";
+import { type LogLine, type LogStart, positionKey } from "../model/log_line.ts";
+import { LogBatch } from "./log_batch.ts";
 import { logFeed, type LogSource } from "./log_feed.ts";
 
 const STREAMS = ["stdout", "stderr"] as const;

@@ -2,37 +2,10 @@
 
 import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
 import type { LogEntry } from "../logs/log_entries.ts";
-import type { LogFiles } from "../logs/log_files.ts";
-
-/** One line of a log. */
-export interface LogLine {
-  readonly name: string;
-  readonly stream: keyof LogFiles;
-  readonly line: string;
-  /** When it was written, as ISO 8601: see the time index for how exact that is. */
-  readonly at: string;
-  /** Position after it, where positions are wanted. */
-  readonly end?: number;
-}
-
-/** Positions of logs by `positionKey`: what a reader has that goes on later. */
-export type LogPositions = Readonly<Record<string, number>>;
-
-/** Says where each log stands whose lines that come follow now. */
-export interface LogStart {
-  readonly positions: LogPositions;
-}
-
-/** Which log it is. */
-export type LogName = Pick<LogLine, "name" | "stream">;
-
-/** Name of a log among the positions of several. */
-export function positionKey({ name, stream }: LogName): string {
-  return `${name}/${stream}`;
-}
+import type { LogLine, LogName } from "../model/log_line.ts";
 
 /** Lines of one log that follow each other. */
-export interface Stretch {
+export interface LogSlice {
   readonly of: LogName;
   readonly entries: readonly LogEntry[];
 }
@@ -50,9 +23,9 @@ export class LogBatch {
   readonly failure: ErrorJson | undefined;
 
   /** `positions`: every line tells where it ends. */
-  constructor(stretches: readonly Stretch[], positions: boolean, failure?: ErrorJson) {
+  constructor(slices: readonly LogSlice[], positions: boolean, failure?: ErrorJson) {
     const text = failure === undefined
-      ? stretches.map((one) => textOf(one, positions)).join("")
+      ? slices.map((one) => textOf(one, positions)).join("")
       : `${JSON.stringify(failure)}\n`;
     this.ndjson = encoder.encode(text);
     this.failure = failure;
@@ -70,7 +43,7 @@ export class LogBatch {
   }
 }
 
-function textOf({ of: { name, stream }, entries }: Stretch, positions: boolean): string {
+function textOf({ of: { name, stream }, entries }: LogSlice, positions: boolean): string {
   const head = `{"name":${JSON.stringify(name)},"stream":"${stream}","line":`;
   let [time, iso] = [NaN, ""];
   let text = "";

@@ -1,7 +1,8 @@
 /** Makes batches of what is read from logs. */
 
-import type { Arrival, LogEntry } from "../logs/log_entries.ts";
-import { LogBatch, type LogName, type Stretch } from "./log_batch.ts";
+import type { LogChunk, LogEntry } from "../logs/log_entries.ts";
+import type { LogName } from "../model/log_line.ts";
+import { LogBatch, type LogSlice } from "./log_batch.ts";
 
 /** Enough for one batch, in UTF-16 units. */
 const MAX_CHARS = 64 * 1024;
@@ -21,22 +22,22 @@ export class Batches {
   }
 
   /** What was there, in batches of some size. */
-  async *of(stored: AsyncIterable<Stretch>): AsyncGenerator<LogBatch> {
-    let stretches: Stretch[] = [];
+  async *of(stored: AsyncIterable<LogSlice>): AsyncGenerator<LogBatch> {
+    let slices: LogSlice[] = [];
     let chars = 0;
-    for await (const stretch of stored) {
-      stretches.push(stretch);
-      for (const { line } of stretch.entries) chars += line.length;
+    for await (const slice of stored) {
+      slices.push(slice);
+      for (const { line } of slice.entries) chars += line.length;
       if (chars < MAX_CHARS) continue;
-      yield new LogBatch(stretches, this.#positions);
-      stretches = [];
+      yield new LogBatch(slices, this.#positions);
+      slices = [];
       chars = 0;
     }
-    if (stretches.length > 0) yield new LogBatch(stretches, this.#positions);
+    if (slices.length > 0) yield new LogBatch(slices, this.#positions);
   }
 
   /** What arrived, as the one batch of all who want the same of it. */
-  arrived({ entries }: Arrival, of: LogName): LogBatch {
+  arrived({ entries }: LogChunk, of: LogName): LogBatch {
     const shared = this.#positions ? withPositions : withoutPositions;
     const known = shared.get(entries);
     if (known !== undefined) return known;

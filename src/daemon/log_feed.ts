@@ -1,12 +1,13 @@
 /** Logs of several processes as one stream of lines, in the order of their time. */
 
-import { lastPlaces, type LogPlace } from "../logs/last_entries.ts";
+import { lastPlaces, type LogPlace } from "../logs/last_lines.ts";
 import { type EntryOptions, LogEntries } from "../logs/log_entries.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import type { LogFilter } from "../logs/log_filter.ts";
 import { Search, SEARCH_LIMITS } from "../logs/search.ts";
 import { ProcsupError } from "../model/errors.ts";
-import { LogBatch, type LogPositions, type LogStart, positionKey } from "./log_batch.ts";
+import { type LogPositions, type LogStart, positionKey } from "../model/log_line.ts";
+import { LogBatch } from "./log_batch.ts";
 import { Batches } from "./log_batches.ts";
 import { merged, type Reader } from "./merged_logs.ts";
 
@@ -166,8 +167,8 @@ class Feed {
   }
 
   async #pour(of: Reader): Promise<void> {
-    for await (const arrival of of.entries.coming()) {
-      await this.#writer.write(this.#batches.arrived(arrival, of));
+    for await (const chunk of of.entries.coming()) {
+      await this.#writer.write(this.#batches.arrived(chunk, of));
     }
   }
 }

@@ -1,7 +1,8 @@
 /** Several logs as one, by time. */
 
 import type { LogEntries, LogEntry } from "../logs/log_entries.ts";
-import type { LogName, Stretch } from "./log_batch.ts";
+import type { LogName } from "../model/log_line.ts";
+import type { LogSlice } from "./log_batch.ts";
 
 /** One log that is read. */
 export interface Reader extends LogName {
@@ -23,7 +24,7 @@ interface Head {
 export async function* merged(
   readers: readonly Reader[],
   complete: boolean,
-): AsyncGenerator<Stretch> {
+): AsyncGenerator<LogSlice> {
   const heads: Head[] = [];
   for (const of of readers) {
     const rest = of.entries.stored(complete);

@@ -95,7 +95,7 @@ export async function openArchive(
 }
 
 /** Which archives a log keeps. */
-export interface Retention {
+interface Retention {
   readonly maxFiles: number;
   readonly maxAgeMs: number;
 }
@@ -171,4 +171,29 @@ function namesIn(folder: string): string[] {
     if (error instanceof Deno.errors.NotFound) return [];
     throw error;
   }
+}
+
+/** A part of a log. */
+export interface LogPart {
+  readonly start: number;
+  readonly end: number;
+  /** Nothing before it is there, or wanted. */
+  readonly isFirst: boolean;
+}
+
+/** Bytes of a part, where the log is not rotated away. A line that is longer comes in pieces of this. */
+export const PART_BYTES = 8 * 1024 * 1024;
+
+/** The part that ends at `end`, nothing of before `from`: a whole archive below the file's `base`. */
+export function lastPart(
+  log: string,
+  { base, end }: { readonly base: number; readonly end: number },
+  from: number,
+): LogPart {
+  const archives = listArchives(log, base);
+  const first = Math.max(from, archives[0]?.start ?? base);
+  const start = end > base
+    ? Math.max(base, end - PART_BYTES)
+    : archives.findLast((archive) => archive.start < end)?.start ?? first;
+  return { start: Math.max(first, start), end, isFirst: start <= first };
 }

@@ -1,14 +1,13 @@
 /** A log as lines that know when they were written, filtered. */
 
-import { inCompany } from "./company.ts";
-import { POLL_MS } from "./follow_log.ts";
-import { type CutState, LineCutter } from "./line_cutter.ts";
+import { singleFlight } from "./single_flight.ts";
+import { LineSplitter, type SplitState } from "./line_splitter.ts";
 import type { LogCursor, Span } from "./log_cursor.ts";
 import type { LogFilter } from "./log_filter.ts";
 import { LogFollower } from "./log_follower.ts";
 import { startOfTail } from "./log_tail.ts";
 import { Search } from "./search.ts";
-import { lastStretch, type Stretch, STRETCH_BYTES } from "./stretch.ts";
+import { lastPart, type LogPart, PART_BYTES } from "./archives.ts";
 import { readTimeIndex, type TimeIndex } from "./time_index.ts";
 
 /** One line. */
@@ -38,12 +37,12 @@ export interface EntryOptions {
 }
 
 /** Lines that came, for all who follow a log and have come as far. Not to be changed. */
-export interface Arrival {
+export interface LogChunk {
   readonly entries: readonly LogEntry[];
   /** Where it leaves a reader. */
   readonly position: number;
   readonly inode: string;
-  readonly state: CutState;
+  readonly state: SplitState;
   readonly midLine: boolean;
 }
 
@@ -60,10 +59,10 @@ export class LogEntries {
   readonly #search: Search;
   /** What comes has no end, and no limits. */
   readonly #following = new Search();
-  readonly #cutter = new LineCutter();
+  readonly #splitter = new LineSplitter();
   #index: TimeIndex | undefined;
-  #stretch: Stretch | undefined;
-  /** The stretch begins before this. */
+  #part: LogPart | undefined;
+  /** The part begins before this. */
   #reach = Infinity;
   /** The first bytes are the end of a line that is not wanted. */
   #midLine = false;
@@ -78,7 +77,6 @@ export class LogEntries {
     this.#search = options.search ?? new Search();
     this.#follower = new LogFollower(path, {
       follow: false,
-      pollMs: POLL_MS,
       begin: (span, cursor) => this.#begin(span, cursor),
       lends: true,
     });
@@ -87,7 +85,7 @@ export class LogEntries {
   /** Position after the last whole line that was read; undefined while there is no file. */
   get position(): number | undefined {
     if (!this.#follower.isOpen) return undefined;
-    return this.#follower.position - this.#cutter.waiting;
+    return this.#follower.position - this.#splitter.waiting;
   }
 
   /** Position after all that was read. */
@@ -121,16 +119,16 @@ export class LogEntries {
 
   /**
    * What stands before the lines that `stored()` gave, when the last ones that pass a filter are looked
-   * for: a stretch at a time, from the end. Undefined when nothing does.
+   * for: a part at a time, from the end. Undefined when nothing does.
    */
   older(): LogEntries | undefined {
-    if (this.#stretch === undefined || this.#stretch.isFirst) return undefined;
-    const { start, end } = this.#stretch;
+    if (this.#part === undefined || this.#part.isFirst) return undefined;
+    const { start, end } = this.#part;
     const first = this.#firstLine ?? end;
     if (first < end) return this.#upTo(first, first);
     // No line begins in it: what is there belongs to one that began before, or is a piece of it.
     const longer = this.#upTo(end, start);
-    if (end - start >= STRETCH_BYTES) longer.#stretch = this.#stretch;
+    if (end - start >= PART_BYTES) longer.#part = this.#part;
     return longer;
   }
 
@@ -141,21 +139,21 @@ export class LogEntries {
   }
 
   /** The lines that come, until it is stopped or finished. Their time is that of their arrival here. */
-  async *coming(): AsyncGenerator<Arrival> {
+  async *coming(): AsyncGenerator<LogChunk> {
     const { filter } = this.#options;
     await filter?.ready();
     this.#follower.follow = !this.#finished;
     while (!this.#follower.isStopped) {
       const isLast = this.#finished;
-      const arrival = await (isLast ? this.#readRest() : this.#next());
-      if (arrival === undefined && isLast) return;
-      if (arrival === undefined) continue;
+      const chunk = await (isLast ? this.#readRest() : this.#next());
+      if (chunk === undefined && isLast) return;
+      if (chunk === undefined) continue;
       if (filter?.matches === undefined) {
-        if (arrival.entries.length > 0) yield arrival;
+        if (chunk.entries.length > 0) yield chunk;
         continue;
       }
-      const entries = await this.#following.run(passing(arrival.entries, filter.matches));
-      if (entries?.length) yield { ...arrival, entries };
+      const entries = await this.#following.run(passing(chunk.entries, filter.matches));
+      if (entries?.length) yield { ...chunk, entries };
     }
   }
 
@@ -180,13 +178,13 @@ export class LogEntries {
   }
 
   /** What comes, read by this or by another reader that has come as far. */
-  async #next(): Promise<Arrival | undefined> {
+  async #next(): Promise<LogChunk | undefined> {
     // It looks for its place by itself.
     if (!this.#follower.hasBegun) return await this.#read();
     const { inode, position } = this.#follower;
-    const { rest, begun } = this.#cutter.state;
+    const { rest, begun } = this.#splitter.state;
     const place = [this.#path, inode, position, rest.length, begun, this.#midLine].join("\n");
-    const { found, isOwn } = await inCompany(
+    const { found, isOwn } = await singleFlight(
       place,
       () => this.#read(),
       (leave) => this.#leave = leave,
@@ -195,29 +193,29 @@ export class LogEntries {
     return found;
   }
 
-  #goTo({ position, inode, state, midLine }: Arrival): void {
+  #goTo({ position, inode, state, midLine }: LogChunk): void {
     this.#follower.skipTo(position, inode);
-    this.#cutter.state = state;
+    this.#splitter.state = state;
     this.#midLine = midLine;
   }
 
-  async #read(): Promise<Arrival | undefined> {
+  async #read(): Promise<LogChunk | undefined> {
     const chunk = await this.#follower.next();
     if (chunk === undefined) return undefined;
     const at = Date.now();
     const entries = this.#cut(chunk, () => at);
     const { position, inode } = this.#follower;
-    return { entries, position, inode, state: this.#cutter.state, midLine: this.#midLine };
+    return { entries, position, inode, state: this.#splitter.state, midLine: this.#midLine };
   }
 
   /** The same, and in the end a last line without newline. */
-  async #readRest(): Promise<Arrival | undefined> {
+  async #readRest(): Promise<LogChunk | undefined> {
     const { inode } = this.#follower;
-    const arrival = await this.#read();
-    if (arrival !== undefined || this.#cutter.waiting === 0) return arrival;
+    const chunk = await this.#read();
+    if (chunk !== undefined || this.#splitter.waiting === 0) return chunk;
     const entries = this.#cut(undefined, () => Date.now());
     const { position } = this.#follower;
-    return { entries, position, inode, state: this.#cutter.state, midLine: this.#midLine };
+    return { entries, position, inode, state: this.#splitter.state, midLine: this.#midLine };
   }
 
   #cut(
@@ -227,15 +225,15 @@ export class LogEntries {
   ): LogEntry[] {
     const bytes = chunk && this.#afterNewline(chunk);
     const { position } = this.#follower;
-    let start = position - (bytes?.length ?? 0) - this.#cutter.waiting;
+    let start = position - (bytes?.length ?? 0) - this.#splitter.waiting;
     const entries: LogEntry[] = [];
     const emit = (line: string, end: number) => {
       const at = timeAt(end);
       if (isInTime(at)) entries.push({ line, at, start, end });
       start = end;
     };
-    if (bytes === undefined) this.#cutter.end(position, emit);
-    else this.#cutter.add(bytes, position, emit);
+    if (bytes === undefined) this.#splitter.end(position, emit);
+    else this.#splitter.add(bytes, position, emit);
     this.#follower.giveBack();
     return entries;
   }
@@ -258,7 +256,7 @@ export class LogEntries {
 
   async #firstWanted(span: Span, cursor: LogCursor, index: TimeIndex): Promise<number> {
     const { tail = 0, filter, to = Infinity } = this.#options;
-    if (this.#stretch !== undefined) return this.#beginAt(this.#stretch.start);
+    if (this.#part !== undefined) return this.#beginAt(this.#part.start);
     if (filter === undefined && tail > 0) {
       const floor = Math.max(span.from, span.end - MAX_BACK);
       return await startOfTail(this.#path, cursor, span, tail, floor);
@@ -270,8 +268,8 @@ export class LogEntries {
     }
     const end = Math.min(span.end, to);
     const reach = { base: span.base, end: Math.min(end, this.#reach) };
-    this.#stretch = { ...lastStretch(this.#path, reach, from), end };
-    const { start, isFirst } = this.#stretch;
+    this.#part = { ...lastPart(this.#path, reach, from), end };
+    const { start, isFirst } = this.#part;
     return isFirst && since === undefined ? this.#beginAt(start) : this.#afterLineAt(start);
   }
 

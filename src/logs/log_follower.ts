@@ -5,6 +5,9 @@ import { LogCursor, type Span } from "./log_cursor.ts";
 /** The position to begin at, once the file is open; `cursor` may be used to look for it. */
 export type Begin = (span: Span, cursor: LogCursor) => number | Promise<number>;
 
+/** Between two looks at a file that does not grow. */
+const POLL_MS = 200;
+
 /** One reader of one log. */
 export class LogFollower {
   readonly #cursor: LogCursor;
@@ -20,10 +23,10 @@ export class LogFollower {
   /** With `lends`, what `next()` gives is good until `giveBack()`. */
   constructor(
     path: string,
-    options: { follow: boolean; pollMs: number; begin: Begin; lends?: boolean },
+    options: { follow: boolean; pollMs?: number; begin: Begin; lends?: boolean },
   ) {
     this.#cursor = new LogCursor(path, options.lends);
-    this.#pollMs = options.pollMs;
+    this.#pollMs = options.pollMs ?? POLL_MS;
     this.#begin = options.begin;
     this.follow = options.follow;
   }

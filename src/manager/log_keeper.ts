@@ -14,7 +14,7 @@ import { canCollapse } from "../platform/collapse.ts";
 import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
 import { dirname } from "../platform/paths.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { ArchivePress } from "./archive_press.ts";
+import { CompressionQueue } from "./compression_queue.ts";
 import { KeptLog } from "./kept_log.ts";
 
 /** Looks in one go, before others get their turn. */
@@ -50,7 +50,7 @@ export interface LogKeeperOptions {
 export class LogKeeper {
   readonly #options: LogKeeperOptions;
   readonly #logs = new Map<string, KeptLog>();
-  readonly #press = new ArchivePress();
+  readonly #compression = new CompressionQueue();
   readonly #said = new Set<string>();
   #cancel: Cancel | undefined;
   #round: Promise<void> | undefined;
@@ -103,7 +103,7 @@ export class LogKeeper {
     this.#closed = true;
     this.#cancel?.();
     this.#cancel = undefined;
-    await Promise.allSettled([this.#round, this.#rotations, this.#press.close()]);
+    await Promise.allSettled([this.#round, this.#rotations, this.#compression.close()]);
   }
 
   #arm(): void {
@@ -192,7 +192,7 @@ export class LogKeeper {
   }
 
   #compress(log: KeptLog, archive: Archive): void {
-    if (log.process.config.log.compress) this.#press.add(archive);
+    if (log.process.config.log.compress) this.#compression.add(archive);
   }
 
   async #canCut(log: KeptLog): Promise<boolean> {

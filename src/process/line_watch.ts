@@ -2,7 +2,7 @@
 
 import { lineStream } from "../logs/line_stream.ts";
 import { type LinePattern, linePattern } from "../logs/line_pattern.ts";
-import { logStream } from "../logs/follow_log.ts";
+import { logStream } from "../logs/log_stream.ts";
 import { Search } from "../logs/search.ts";
 import { messageOf } from "../model/errors.ts";
 import type { Attendant, Attended } from "./attended.ts";

@@ -1,7 +1,7 @@
 /** The library's stream of wanted lines. */
 
 import { assertEquals } from "@std/assert";
-import { filteredStream } from "../../src/logs/filtered_stream.ts";
+import { filteredStream } from "../../src/logs/log_stream.ts";
 import { parseLogFilter } from "../../src/logs/log_filter.ts";
 import { LogScene, numbers } from "./rotation_scene.ts";
 

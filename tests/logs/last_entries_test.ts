@@ -1,8 +1,8 @@
 /** The last lines that pass a filter, looked for from the end. */
 
 import { assert, assertEquals } from "@std/assert";
-import { lastEntries, lastPlaces } from "../../src/logs/last_entries.ts";
-import { type Arrival, LogEntries } from "../../src/logs/log_entries.ts";
+import { lastEntries, lastPlaces } from "../../src/logs/last_lines.ts";
+import { type LogChunk, LogEntries } from "../../src/logs/log_entries.ts";
 import { parseLogFilter } from "../../src/logs/log_filter.ts";
 import { Search } from "../../src/logs/search.ts";
 import { addMarks } from "../../src/logs/time_index.ts";
@@ -79,6 +79,6 @@ Deno.test("lastPlaces() leaves its reader at the end, where it goes on", async (
   );
   await scene.append("3\nb\n");
   const { value } = await entries.coming().next();
-  assertEquals((value as Arrival).entries.map(({ line }) => line), ["a3"]);
+  assertEquals((value as LogChunk).entries.map(({ line }) => line), ["a3"]);
   entries.close();
 });

@@ -3,7 +3,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { parseLogFilter } from "../../src/logs/log_filter.ts";
-import { LineCutter } from "../../src/logs/line_cutter.ts";
+import { LineSplitter } from "../../src/logs/line_splitter.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 
@@ -29,7 +29,7 @@ Deno.test("parseLogFilter() refuses what it cannot read, naming the field", () =
 });
 
 function cut(chunks: readonly Uint8Array[]): [string, number][] {
-  const cutter = new LineCutter();
+  const cutter = new LineSplitter();
   const lines: [string, number][] = [];
   let end = 0;
   for (const chunk of chunks) {
@@ -39,7 +39,7 @@ function cut(chunks: readonly Uint8Array[]): [string, number][] {
   return lines;
 }
 
-Deno.test("LineCutter cuts lines wherever the chunks end, and says where the lines end", () => {
+Deno.test("LineSplitter cuts lines wherever the chunks end, and says where the lines end", () => {
   const bytes = new TextEncoder().encode("a\r\n\nü€😀\nlast");
   const expected = [["a", 3], ["", 4], ["ü€😀", 14], ["last", 18]];
   for (let at = 0; at <= bytes.length; at++) {
@@ -48,7 +48,7 @@ Deno.test("LineCutter cuts lines wherever the chunks end, and says where the lin
   assertEquals(cut([new Uint8Array([0, 255, 10])]), [["\0\ufffd", 3]]);
 });
 
-Deno.test("LineCutter gives a long line in pieces that are whole characters", () => {
+Deno.test("LineSplitter gives a long line in pieces that are whole characters", () => {
   const text = "€".repeat(100_000);
   const bytes = new TextEncoder().encode(`${text}\nnext\n`);
   const chunks = Array.from({ length: Math.ceil(bytes.length / 50_000) }, (_, i) => {

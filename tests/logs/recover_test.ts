@@ -2,8 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import { copyPath, keepCopy } from "../../src/logs/archives.ts";
-import { compressArchive } from "../../src/logs/compress.ts";
-import { logStream } from "../../src/logs/follow_log.ts";
+import { compressArchive } from "../../src/manager/compression_queue.ts";
+import { logStream } from "../../src/logs/log_stream.ts";
 import { lastTextLines } from "../../src/logs/last_lines.ts";
 import { readPosition, UNCUT, writePosition } from "../../src/logs/log_position.ts";
 import { recoverLog } from "../../src/logs/rotate.ts";

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { copyPath } from "../../src/logs/archives.ts";
 import { lastTextLines } from "../../src/logs/last_lines.ts";
-import { logStream } from "../../src/logs/follow_log.ts";
+import { logStream } from "../../src/logs/log_stream.ts";
 import { readPosition } from "../../src/logs/log_position.ts";
 import { flushLog } from "../../src/logs/rotate.ts";
 import { moveRest } from "../../src/logs/copy_head.ts";

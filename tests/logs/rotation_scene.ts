@@ -1,7 +1,7 @@
 /** Logs with writers of their own, for the tests of rotation. */
 
 import { archiveName, listArchives } from "../../src/logs/archives.ts";
-import { logStream } from "../../src/logs/follow_log.ts";
+import { logStream } from "../../src/logs/log_stream.ts";
 import { rotateLog } from "../../src/logs/rotate.ts";
 import { canCollapse } from "../../src/platform/collapse.ts";
 import { tempHome } from "../support/temp_home.ts";

@@ -102,7 +102,7 @@ Deno.test("LogEntries finds lines by time and words through archives, compressed
     assertEquals((await linesOf(scene, { grep: "." })).join("\n") + "\n" === all, true);
   };
   await check();
-  const { compressArchive } = await import("../../src/logs/compress.ts");
+  const { compressArchive } = await import("../../src/manager/compression_queue.ts");
   for (const archive of scene.archives()) await compressArchive(archive, () => Promise.resolve());
   assert(scene.archives().every(({ compressed }) => compressed));
   await check();

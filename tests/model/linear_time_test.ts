@@ -15,7 +15,7 @@ import { supervisord } from "../../src/config/import/supervisord.ts";
 import { interpolate } from "../../src/config/layer.ts";
 import { readJson } from "../../src/config/read_json.ts";
 import { readYaml, tomlPlaces } from "../../src/config/read_document.ts";
-import { LineCutter } from "../../src/logs/line_cutter.ts";
+import { LineSplitter } from "../../src/logs/line_splitter.ts";
 import { linePattern } from "../../src/logs/line_pattern.ts";
 import { safeText } from "../../src/mcp/safe_data.ts";
 import { parseSchedule } from "../../src/model/cron.ts";
@@ -42,8 +42,8 @@ function documentOf(text: string) {
   return { file: "/none/file", text, value: text, places: undefined as never, kind: "x" as never };
 }
 
-function cutAll(text: string): void {
-  const cutter = new LineCutter();
+function splitAll(text: string): void {
+  const cutter = new LineSplitter();
   const bytes = new TextEncoder().encode(text);
   for (let at = 0; at < bytes.length; at += 256) {
     const chunk = bytes.subarray(at, at + 256);
@@ -96,7 +96,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   glob: (text) => pathTest(text)("src/aaaa/aaaaaaaaaaaaaaaaaaaaaaaa"),
   "glob of a path": (text) => pathTest("**/*a*a*a*b")(text),
   "glob of a name": (text) => nameTest("*a*a*a*a*a*b")(text),
-  "line cutter": cutAll,
+  "line splitter": splitAll,
   "expression": (text) => linePattern(text, { field: "grep", code: "bad_request" }),
   "dashboard colors": (text) => [plainLine(text), ansiRuns(text)],
   "dashboard level": (text) => levelOf(`{${text}`),

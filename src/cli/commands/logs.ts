@@ -1,24 +1,12 @@
 /** `procsup logs`: the last lines, and with `-f` those that follow. */
 
 import { baseName } from "../../model/name.ts";
+import { type LogLine, type LogStart, positionKey } from "../../model/log_line.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
 import { refuseWholeFormats } from "../line_format.ts";
 import { paintName } from "../paint.ts";
-
-interface LogLine {
-  readonly name: string;
-  readonly stream: "stdout" | "stderr";
-  readonly line: string;
-  /** ISO 8601. */
-  readonly at: string;
-}
-
-/** Says where logs stand whose lines follow. */
-interface LogStart {
-  readonly positions: Readonly<Record<string, number>>;
-}
 
 /** Prints the lines of the targets by time, each process's name before them where there are several. */
 export async function logs(context: CommandContext): Promise<void> {
@@ -44,7 +32,7 @@ async function follow(context: CommandContext): Promise<never> {
     if ("positions" in value) Object.assign(from, { ...value.positions, ...from });
     else {
       printLine(context, value);
-      from[`${value.name}/${value.stream}`] = value.end;
+      from[positionKey(value)] = value.end;
     }
   }
 }

@@ -2,7 +2,8 @@
 
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
-import { type LogLine, sourceKey } from "./log_view.ts";
+import type { LogLine } from "../../model/log_line.ts";
+import { sourceKey } from "./log_view.ts";
 import type { FeedEvent } from "./messages.ts";
 import type { WantedLogs } from "./normalize_state.ts";
 

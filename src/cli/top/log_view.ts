@@ -1,15 +1,7 @@
 /** The lines of the log pane, and which of them are visible. Pure. */
 
+import type { LogLine } from "../../model/log_line.ts";
 import { cleanLine } from "./text.ts";
-
-/** A line of a log, as the daemon streams it. */
-export interface LogLine {
-  readonly name: string;
-  readonly stream: "stdout" | "stderr";
-  readonly line: string;
-  /** ISO 8601. */
-  readonly at: string;
-}
 
 /** The log pane. Line numbers keep increasing; the oldest line kept is number `base`. */
 export interface LogView {

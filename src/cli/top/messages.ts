@@ -4,7 +4,7 @@ import type { WhyJson } from "../../protocol/actions.ts";
 import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { ProcessJson } from "../../protocol/process_json.ts";
 import type { PortsJson } from "../../protocol/web_actions.ts";
-import type { LogLine } from "./log_view.ts";
+import type { LogLine } from "../../model/log_line.ts";
 import { SORT_KEYS, type SortKey } from "./sort.ts";
 
 /** Events from the daemon, the clock and the terminal. */

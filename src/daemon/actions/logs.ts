@@ -2,14 +2,14 @@
 
 import * as z from "zod/mini";
 import { ProcsupError } from "../../model/errors.ts";
-import { lastLines } from "../../logs/last_lines.ts";
-import { lastEntries } from "../../logs/last_entries.ts";
+import { lastEntries, lastLines } from "../../logs/last_lines.ts";
 import { LogEntries } from "../../logs/log_entries.ts";
 import type { LogFiles } from "../../logs/log_files.ts";
 import { type LogFilter, type LogFilterInput, parseLogFilter } from "../../logs/log_filter.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
 import type { LogsJson } from "../../protocol/actions.ts";
-import type { LogBatch, LogPositions, LogStart } from "../log_batch.ts";
+import type { LogPositions, LogStart } from "../../model/log_line.ts";
+import type { LogBatch } from "../log_batch.ts";
 import { type FeedOptions, logFeed, type LogSource } from "../log_feed.ts";
 import type { ActionContext } from "./context.ts";
 import { readPayload, target } from "./payload.ts";

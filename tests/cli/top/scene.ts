@@ -1,7 +1,7 @@
 /** A state to begin with, and what keys make of it. */
 
 import { commandOf, decodeKeys } from "../../../src/cli/top/keys.ts";
-import type { LogLine } from "../../../src/cli/top/log_view.ts";
+import type { LogLine } from "../../../src/model/log_line.ts";
 import type { Effect, Message } from "../../../src/cli/top/messages.ts";
 import { initialState, type TopState } from "../../../src/cli/top/state.ts";
 import { update } from "../../../src/cli/top/update.ts";

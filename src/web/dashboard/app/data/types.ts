@@ -1,6 +1,5 @@
 /** What the daemon tells the dashboard, and what is kept of it. */
 
-import type { LogStream } from "../logs/log_query.ts";
 export type {
   ConfigReloadResult,
   CronJson,
@@ -32,14 +31,6 @@ export interface EventRow {
   readonly at: number;
   readonly name: string;
   readonly reason: string;
-}
-
-/** A line of a log as it comes over the wire. */
-export interface LogLineJson {
-  readonly name: string;
-  readonly stream: LogStream;
-  readonly line: string;
-  readonly at: string;
 }
 
 /** `GET /system/metrics`. A collector that lacks a figure leaves it out. */

@@ -1,16 +1,16 @@
 /** Gives lines to the user as a file. */
 
 import { messageOf, send } from "../data/api.ts";
-import type { LogLine } from "./log_buffer.ts";
+import type { LogRow } from "./log_buffer.ts";
 import { toast } from "../shell/notices.ts";
-import type { LogLineJson } from "../data/types.ts";
+import type { LogLine } from "../../../../model/log_line.ts";
 import { plainLine } from "./ansi.ts";
 import { jsonLines } from "./log_source.ts";
 
 const CHUNK = 20_000;
 
 /** Saves lines as text: with time and name when several apps are in it. */
-export function downloadLines(lines: readonly LogLine[], targets: readonly string[]): void {
+export function downloadLines(lines: readonly LogRow[], targets: readonly string[]): void {
   const isOne = targets.length === 1;
   const parts: string[] = [];
   // A string has a largest length, a file has not.
@@ -28,7 +28,7 @@ export async function downloadWhole(targets: readonly string[]): Promise<void> {
   const parts: string[] = [];
   let count = 0;
   try {
-    for await (const batch of jsonLines<LogLineJson>(await send(`/logs?${query}`))) {
+    for await (const batch of jsonLines<LogLine>(await send(`/logs?${query}`))) {
       count += batch.length;
       parts.push(
         batch.map(({ at, name, line }) => isOne ? `${line}\n` : `${at} ${name} ${line}\n`).join(""),
@@ -50,7 +50,7 @@ function save(parts: readonly string[], targets: readonly string[]): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-function lineText({ at, name, text }: LogLine, isOne: boolean): string {
+function lineText({ at, name, text }: LogRow, isOne: boolean): string {
   const line = plainLine(text);
   return isOne ? line : `${new Date(at).toISOString()} ${name} ${line}`;
 }

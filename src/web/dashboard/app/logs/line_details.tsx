@@ -1,7 +1,7 @@
 /** One line in full: its fields when it is JSON, and a link to it. */
 
 import { copyText } from "../controls/copy.ts";
-import type { LogLine } from "./log_buffer.ts";
+import type { LogRow } from "./log_buffer.ts";
 import { fingerprint, literally, type LogQuery, NO_QUERY, writeLogQuery } from "./log_query.ts";
 import { linkTo } from "../data/router.ts";
 import { Button } from "../controls/controls.tsx";
@@ -12,7 +12,7 @@ import { jsonFields, levelOf } from "./log_line.ts";
 /** A panel below the lines. */
 export function LineDetails(
   { line, query, onQuery, onClose }: {
-    readonly line: LogLine;
+    readonly line: LogRow;
     readonly query: LogQuery;
     readonly onQuery: (query: LogQuery) => void;
     readonly onClose: () => void;
@@ -83,7 +83,7 @@ function sameField(key: string, value: unknown): Partial<LogQuery> {
 }
 
 /** The log around a line, with nothing hidden. */
-function around({ name, stream, text, at }: LogLine, { targets, columns }: LogQuery): LogQuery {
+function around({ name, stream, text, at }: LogRow, { targets, columns }: LogQuery): LogQuery {
   return {
     ...NO_QUERY,
     targets: targets.length === 0 ? [name] : targets,
@@ -93,6 +93,6 @@ function around({ name, stream, text, at }: LogLine, { targets, columns }: LogQu
   };
 }
 
-function permalink(line: LogLine, query: LogQuery): string {
+function permalink(line: LogRow, query: LogQuery): string {
   return new URL(linkTo(["logs"], writeLogQuery(around(line, query))), location.href).href;
 }

@@ -3,10 +3,11 @@
 import { signal } from "@preact/signals";
 import { plainLine } from "./ansi.ts";
 import { passesLevel } from "./log_line.ts";
-import { type LogQuery, type LogStream, NO_QUERY, patternOf } from "./log_query.ts";
+import type { LogStream } from "../../../../model/log_line.ts";
+import { type LogQuery, NO_QUERY, patternOf } from "./log_query.ts";
 
 /** One line. */
-export interface LogLine {
+export interface LogRow {
   /** Grows by one a line. */
   readonly seq: number;
   readonly name: string;
@@ -40,12 +41,12 @@ export class LogBuffer {
   /** Whether a changed filter is still being applied. */
   readonly isFiltering = signal(false);
   /** Lines that pass the filter. */
-  shown: LogLine[] = [];
+  shown: LogRow[] = [];
   /** Positions in `shown` of lines that are searched for. */
   matches: number[] = [];
   /** How many lines were taken off the top of `shown` so far. */
   dropped = 0;
-  #all: LogLine[] = [];
+  #all: LogRow[] = [];
   #seq = 0;
   #filter: Filter = NO_QUERY;
   #pattern: RegExp | undefined;
@@ -68,7 +69,7 @@ export class LogBuffer {
   }
 
   /** Adds lines at the end. */
-  add(lines: readonly Omit<LogLine, "seq">[]): void {
+  add(lines: readonly Omit<LogRow, "seq">[]): void {
     for (const line of lines) this.#all.push({ ...line, seq: this.#seq++ });
     if (this.#all.length > MAX_LINES) this.#trim();
     if (this.isFiltering.value) return;

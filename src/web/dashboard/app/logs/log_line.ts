@@ -1,6 +1,7 @@
 /** What a line says about itself: its level, and the fields of a JSON line. Pure. */
 
-import type { Level, LogStream } from "./log_query.ts";
+import type { LogStream } from "../../../../model/log_line.ts";
+import type { Level } from "./log_query.ts";
 
 const WORDS: readonly (readonly [Level, RegExp])[] = [
   ["error", /\b(?:error|err|fatal|panic|critical|exception|uncaught|traceback|fail(?:ed|ure)?)\b/i],

@@ -2,7 +2,7 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { LogBuffer, LogLine } from "./log_buffer.ts";
+import type { LogBuffer, LogRow } from "./log_buffer.ts";
 import { logSize, timeLook, wrap } from "./log_panes.ts";
 import { isPhone } from "../shell/theme.ts";
 import { clock } from "../data/store.ts";
@@ -143,7 +143,7 @@ function isIn(sorted: readonly number[], wanted: number): boolean {
 
 /** How a line is drawn. */
 interface LogRowProps {
-  readonly line: LogLine;
+  readonly line: LogRow;
   /** Pixels from the top of the list. */
   readonly top: number;
   readonly pattern: RegExp | undefined;

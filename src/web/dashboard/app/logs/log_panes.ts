@@ -4,7 +4,7 @@ import { effect, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { isPhone } from "../shell/theme.ts";
 import { baseName } from "../process/select.ts";
-import { LogBuffer, type LogLine } from "./log_buffer.ts";
+import { LogBuffer, type LogRow } from "./log_buffer.ts";
 import { grepOf, type LogQuery } from "./log_query.ts";
 import { type LogSink, LogSource } from "./log_source.ts";
 
@@ -42,7 +42,7 @@ export class LogPanes implements LogSink {
     return this.list[this.active.value] ?? this.list[0]!;
   }
 
-  add(lines: readonly Omit<LogLine, "seq">[]): void {
+  add(lines: readonly Omit<LogRow, "seq">[]): void {
     if (this.list.length === 1) return this.list[0]!.buffer.add(lines);
     for (const [name, own] of Map.groupBy(lines, ({ name }) => name)) {
       const pane = this.list.find(({ target }) => target === name) ??

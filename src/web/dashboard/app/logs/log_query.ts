@@ -1,7 +1,6 @@
 /** What a log view shows, as the query of its address. Pure. */
 
-/** Which of an app's outputs. */
-export type LogStream = "stdout" | "stderr";
+import type { LogStream } from "../../../../model/log_line.ts";
 
 /** How grave a line is. */
 export type Level = "error" | "warn" | "info" | "debug";

@@ -2,9 +2,9 @@
 
 import { effect, signal } from "@preact/signals";
 import { ApiError, send } from "../data/api.ts";
-import { breathe, type LogLine } from "./log_buffer.ts";
+import { breathe, type LogRow } from "./log_buffer.ts";
 import { connection } from "../data/store.ts";
-import type { LogLineJson } from "../data/types.ts";
+import type { LogLine } from "../../../../model/log_line.ts";
 
 /** What is read. */
 interface SourceOptions {
@@ -23,7 +23,7 @@ interface SourceOptions {
 
 /** Where the lines go. */
 export interface LogSink {
-  add(lines: readonly Omit<LogLine, "seq">[]): void;
+  add(lines: readonly Omit<LogRow, "seq">[]): void;
   clear(): void;
 }
 
@@ -112,7 +112,7 @@ export class LogSource {
     let until = performance.now() + RETRY_MS / 100;
     const quiet = setTimeout(() => this.isLoading.value = false, 300);
     try {
-      for await (const batch of jsonLines<LogLineJson>(response)) {
+      for await (const batch of jsonLines<LogLine>(response)) {
         this.#sink.add(batch.map(({ name, stream, line, at }) => ({
           name,
           stream,

@@ -1,6 +1,6 @@
 /** Where the lines of a log stand: all of one height, or as many rows as they wrap to. */
 
-import type { LogLine } from "./log_buffer.ts";
+import type { LogRow } from "./log_buffer.ts";
 import { plainLine } from "./ansi.ts";
 
 /** Height of one row in pixels; the style sheet says the same. */
@@ -20,7 +20,7 @@ export class RowHeights {
   }
 
   /** Takes up lines that came; `dropped` tells how many ever went from the top. */
-  update(lines: readonly LogLine[], dropped: number): void {
+  update(lines: readonly LogRow[], dropped: number): void {
     if (this.#columns === 0) {
       this.#count = lines.length;
       return;

@@ -1,11 +1,13 @@
 /** A log as a stream of bytes, from its start or its last lines, to its end or on and on. */
 
+import { lastEntries } from "./last_lines.ts";
+import { type EntryOptions, LogEntries, type LogEntry } from "./log_entries.ts";
 import { type Begin, LogFollower } from "./log_follower.ts";
 import { startOfTail } from "./log_tail.ts";
 
 /** Which part of a log is streamed. */
 export interface LogStreamOptions {
-  /** Last lines to begin with; 0 or nothing for all of it (spec 8). */
+  /** Last lines to begin with; 0 or nothing for all of it. */
   readonly tail?: number;
   /** Position at which to begin, instead of `tail`: see `logEnd()`. */
   readonly start?: number;
@@ -17,7 +19,7 @@ export interface LogStreamOptions {
   readonly signal?: AbortSignal;
   /** Aborted when nobody writes to it any more: what is followed ends at its end then. */
   readonly gone?: AbortSignal;
-  /** Milliseconds between two looks at a file that does not grow: 200 (spec 4.5). */
+  /** Milliseconds between two looks at a file that does not grow: 200 unless given. */
   readonly pollMs?: number;
 }
 
@@ -42,9 +44,6 @@ export function logStream(
   }, { highWaterMark: 0 });
 }
 
-/** Between two looks at a file that does not grow (spec 4.5). */
-export const POLL_MS = 200;
-
 type Controller = ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
 
 class LogReader {
@@ -60,7 +59,7 @@ class LogReader {
     this.#gone = options.gone;
     this.#follower = new LogFollower(path, {
       follow: options.follow ?? false,
-      pollMs: options.pollMs ?? POLL_MS,
+      ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
       begin: beginOf(path, options),
     });
   }
@@ -124,5 +123,73 @@ function closeIfOpen(controller: Controller): void {
     controller.close();
   } catch {
     // Cancelled: it is closed already.
+  }
+}
+
+/** Most that is held of the last lines, in UTF-16 units. */
+const MAX_LAST = 8 * 1024 * 1024;
+
+/** Which lines, and for how long. */
+interface FilteredOptions extends EntryOptions {
+  readonly follow?: boolean;
+  readonly signal?: AbortSignal;
+  /** Aborted when nobody writes to it any more: what is followed ends at its end then. */
+  readonly gone?: AbortSignal;
+}
+
+/** Streams the lines that pass, each with a newline; ends when the signal is aborted. */
+export function filteredStream(
+  path: string,
+  options: FilteredOptions,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const { signal, gone } = options;
+  const entries = new LogEntries(path, options);
+  const lines = wantedLines(entries, options);
+  const encoder = new TextEncoder();
+  const stop = () => entries.stop();
+  const finish = () => entries.finish();
+  signal?.addEventListener("abort", stop);
+  gone?.addEventListener("abort", finish);
+  if (gone?.aborted) finish();
+  if (signal?.aborted) stop();
+  const unlisten = () => {
+    signal?.removeEventListener("abort", stop);
+    gone?.removeEventListener("abort", finish);
+  };
+  return new ReadableStream({
+    async pull(controller) {
+      const { value } = await lines.next().catch((error) => {
+        unlisten();
+        throw error;
+      });
+      const text = value?.map(({ line }) => `${line}\n`).join("");
+      if (text !== undefined) return controller.enqueue(encoder.encode(text));
+      unlisten();
+      controller.close();
+    },
+    async cancel() {
+      unlisten();
+      stop();
+      await lines.return(undefined);
+    },
+  }, { highWaterMark: 0 });
+}
+
+async function* wantedLines(
+  entries: LogEntries,
+  { tail = 0, follow: wanted = false, filter }: FilteredOptions,
+): AsyncGenerator<readonly LogEntry[], undefined> {
+  // What comes is later than any time that was meant.
+  const follow = wanted && filter?.until === undefined;
+  try {
+    if (tail > 0) {
+      const last = await lastEntries(entries, {
+        ...{ count: tail, complete: !follow, maxChars: MAX_LAST },
+      });
+      if (last.length > 0) yield last;
+    } else yield* entries.stored(!follow);
+    if (follow) { for await (const { entries: come } of entries.coming()) yield come; }
+  } finally {
+    entries.close();
   }
 }

@@ -1,7 +1,7 @@
 /** Streaming logs, to their end and beyond. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { logStream, type LogStreamOptions } from "../../src/logs/follow_log.ts";
+import { logStream, type LogStreamOptions } from "../../src/logs/log_stream.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 

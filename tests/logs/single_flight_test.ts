@@ -1,7 +1,7 @@
 /** Many who follow one log: it is read once, and whoever leaves leaves the others what is theirs. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { inCompany } from "../../src/logs/company.ts";
+import { singleFlight } from "../../src/logs/single_flight.ts";
 import { LogEntries, type LogEntry } from "../../src/logs/log_entries.ts";
 import { parseLogFilter } from "../../src/logs/log_filter.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -44,22 +44,22 @@ async function all(followers: readonly Follower[], lines: readonly string[]): Pr
   });
 }
 
-Deno.test("inCompany() lets one look for all, and another when it gives up or fails", async () => {
+Deno.test("singleFlight() lets one look for all, and another when it gives up or fails", async () => {
   const looks = [1, 2].map(() => Promise.withResolvers<string | undefined>());
   let count = 0;
   const look = () => looks[count++]!.promise;
-  const first = inCompany("here", look, () => {});
+  const first = singleFlight("here", look, () => {});
   let leave = () => {};
-  const second = inCompany("here", look, () => {});
-  const third = inCompany("here", look, (it) => leave = it);
+  const second = singleFlight("here", look, () => {});
+  const third = singleFlight("here", look, (it) => leave = it);
   leave();
   assertEquals(await third, { found: undefined, isOwn: false });
   looks[0]!.resolve(undefined);
   assertEquals(await first, { found: undefined, isOwn: true });
   assertEquals(await second, { found: undefined, isOwn: false });
   assertEquals(count, 1);
-  const fourth = inCompany("here", look, () => {});
-  const fifth = inCompany("here", look, () => {});
+  const fourth = singleFlight("here", look, () => {});
+  const fifth = singleFlight("here", look, () => {});
   looks[1]!.reject(new Error("no disk"));
   await assertRejects(() => fourth, Error, "no disk");
   assertEquals(await fifth, { found: undefined, isOwn: false });

@@ -6,8 +6,8 @@ const CARRIAGE_RETURN = 13;
 /** The longest piece of a line, in bytes. */
 const MAX_PIECE = 64 * 1024;
 
-/** What a cutter has of a line that is not at its end yet. */
-export interface CutState {
+/** What a splitter holds of a line that has not ended yet. */
+export interface SplitState {
   readonly rest: Uint8Array;
   /** A piece of that line has been given. */
   readonly begun: boolean;
@@ -20,18 +20,18 @@ export type EmitLine = (line: string, end: number) => void;
  * Cuts bytes into lines without their `\n` or `\r\n`, whatever the chunks. Bytes that are no UTF-8
  * become U+FFFD. A line over 64 KiB comes in pieces of about that size.
  */
-export class LineCutter {
+export class LineSplitter {
   readonly #decoder = new TextDecoder();
   #rest: Uint8Array = new Uint8Array();
   /** A piece of the line that `#rest` belongs to has been given. */
   #begun = false;
 
   /** All that decides what becomes of the bytes that come next. */
-  get state(): CutState {
+  get state(): SplitState {
     return { rest: this.#rest, begun: this.#begun };
   }
 
-  set state({ rest, begun }: CutState) {
+  set state({ rest, begun }: SplitState) {
     this.#rest = rest;
     this.#begun = begun;
   }

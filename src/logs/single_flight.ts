@@ -21,7 +21,7 @@ export interface Found<T> {
  * function that ends the waiting for the other one. Throws what the caller's own `look` throws; to the
  * others that is as if it had given up.
  */
-export async function inCompany<T>(
+export async function singleFlight<T>(
   place: string,
   look: () => Promise<T | undefined>,
   onWait: (leave: () => void) => void,
