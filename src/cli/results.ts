@@ -63,7 +63,9 @@ function doneLine({ name, state, pid }: ActionResult, status: string, color: boo
   return `✔ ${name}  ${word}${started && pid > 0 ? `  pid ${pid}` : ""}`;
 }
 
-function failedText({ name, error, last_stderr }: ActionResult): string {
+function failedText({ name, error, last_stderr, hint }: ActionResult): string {
   const lines = (last_stderr ?? []).map((line) => `    ${line}\n`).join("");
-  return `✘ ${name}  ${error ?? "failed"}\n${lines}  hint: procsup why ${name}\n`;
+  const hints = [...(hint === undefined ? [] : [hint]), `procsup why ${name}`];
+  const advice = hints.map((text) => `  hint: ${text}\n`).join("");
+  return `✘ ${name}  ${error ?? "failed"}\n${lines}${advice}`;
 }

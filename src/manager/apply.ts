@@ -4,9 +4,11 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { startWaves } from "../model/start_order.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
+import type { UpOptions } from "../process/requests.ts";
 import { refuseTakenSockets } from "../process/launch_setup.ts";
 import { inWaves, isJob, ordered, type Outcome, reversed, runBulk, runWaves } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
+import { isAwaitedToEnd } from "./dependencies.ts";
 import type { Fleet } from "./fleet.ts";
 import { rollingReload } from "./rolling_reload.ts";
 import { scale } from "./scale.ts";
@@ -129,7 +131,9 @@ export async function apply(
   const added = new Set(plan.added);
   const changed = new Map(plan.changed.map((change) => [change.config.name, change]));
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
-    if (added.has(config)) return await add(fleet, config, options);
+    // Those that wait for its end are registered after it.
+    const awaited = isAwaitedToEnd(config.name, plan.configs.values()) && { mayEnd: true };
+    if (added.has(config)) return await add(fleet, config, { ...options, ...awaited });
     const change = changed.get(config.name);
     const outcomes = change === undefined ? [] : await applyChange(fleet, change, options);
     const down = options.startDown && config.autostart ? startDown(fleet, config, options) : [];
@@ -160,10 +164,12 @@ async function removeAll(fleet: Fleet, names: readonly string[]): Promise<Outcom
 async function add(
   fleet: Fleet,
   config: ProcessConfig,
-  { wait = false }: ApplyOptions,
+  { wait = false, mayEnd }: ApplyOptions & UpOptions,
 ): Promise<Outcome[]> {
   if (fleet.closing) return [];
-  if (config.autostart) return await fleet.addChecked(config, { wait });
+  if (config.autostart) {
+    return await fleet.addChecked(config, { wait, ...mayEnd && { mayEnd } });
+  }
   const added = fleet.registry.add(config).map((process) => ({ process }));
   fleet.registry.recordRest();
   return added;

@@ -1,7 +1,7 @@
 /** Waits for what a process depends on. A dependency that failed is an answer too. */
 
 import { AT_REST, isSuccess, wantsReadiness } from "../model/outcomes.ts";
-import type { DependencyCondition } from "../model/process_config.ts";
+import type { DependencyCondition, ProcessConfig } from "../model/process_config.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { Wish } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -30,6 +30,11 @@ export async function awaitDependencies(
   } finally {
     failed.abort();
   }
+}
+
+/** Whether others start only once the process of that name has ended. */
+export function isAwaitedToEnd(name: string, others: Iterable<ProcessConfig>): boolean {
+  return [...others].some(({ dependsOn }) => dependsOn[name]?.startsWith("completed"));
 }
 
 async function awaitOne(

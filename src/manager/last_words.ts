@@ -1,6 +1,7 @@
 /** What the last run of a process said on standard error. */
 
 import { lastTextLines } from "../logs/last_lines.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
 import type { Fleet } from "./fleet.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
@@ -15,4 +16,17 @@ export async function lastWords(
 ): Promise<string[]> {
   const { stderr } = fleet.logFilesOf(process);
   return await lastTextLines(stderr, LINES, undefined, from);
+}
+
+/** What helps an app that found its port taken; undefined where its last words tell of something else. */
+export function portHint(
+  { instances, sockets }: Pick<ProcessConfig, "instances" | "sockets">,
+  stderr: readonly string[],
+): string | undefined {
+  const line = stderr.find((line) => /EADDRINUSE|address (is )?already in use/i.test(line));
+  if (line === undefined) return undefined;
+  const port = /:(\d{2,5})\b/.exec(line)?.[1] ?? "HOST:PORT";
+  return instances > 1 && sockets.length === 0
+    ? `Instances share a port by --socket ${port}, in a file by sockets: ["${port}"]`
+    : `Another program has the port. Instances of one app share it by --socket ${port}`;
 }

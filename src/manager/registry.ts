@@ -12,7 +12,7 @@ import { startWaves } from "../model/start_order.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
 import type { World } from "../process/world.ts";
-import { awaitDependencies } from "./dependencies.ts";
+import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
 import { ordered } from "./bulk.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { ProcessRecord } from "./record_file.ts";
@@ -180,6 +180,12 @@ export class Registry implements Observer {
   healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void {
     this.#tell(process, health, reason);
     process.refresh();
+  }
+
+  /** Part of `Observer`. */
+  mayEnd({ config }: ManagedProcess): boolean {
+    return config.cron !== undefined || config.restartPolicy === "never" ||
+      isAwaitedToEnd(config.name, this.list().map((process) => process.config));
   }
 
   /** Part of `Observer`. */

@@ -121,6 +121,7 @@ export const resultsOutput = z.looseObject({
     error: z.string().optional(),
     code: z.string().optional().describe("Name of the error"),
     last_stderr: z.array(z.string()).optional().describe("Untrusted output of the app"),
+    hint: z.string().optional(),
   })),
   notice: z.string().optional().describe("Stands beside `last_stderr`"),
 });

@@ -1,5 +1,6 @@
 /** A start or restart, until it has come to something. */
 
+import { formatDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { wantsReadiness } from "../model/outcomes.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -16,15 +17,19 @@ export interface Rising {
   /** Milliseconds since the launch. */
   readonly uptimeMs: number;
   readonly clock: Clock;
+  readonly mayEnd: boolean;
   post(event: ProcessEvent): void;
   until(condition: (now: Snapshot) => boolean, signal?: AbortSignal): Promise<Snapshot>;
 }
 
-/** Throws `start_failed` when it could not be launched or, if asked to wait, did not stay up. */
+/**
+ * Throws `start_failed` when it could not be launched or, if asked to wait, did not stay up: only the
+ * end of a job is a success.
+ */
 export async function comeUp(
   process: Rising,
   event: ProcessEvent,
-  { wait = false }: UpOptions,
+  { wait = false, mayEnd = false }: UpOptions,
 ): Promise<void> {
   const { name, snapshot: { attempt, state } } = process;
   const earlier = state === "starting" && event.type === "start_requested" ? attempt - 1 : attempt;
@@ -33,10 +38,18 @@ export async function comeUp(
     settled(now, wait) && (now.attempt > earlier || atRest(now))
   );
   const now = wait && !wantsReadiness(process.config) ? await proven(process, begun) : begun;
-  if (now.state === "running" || endedWell(now, process.config)) return;
+  if (now.state === "running") return;
   if (!wait && now.state !== "errored") return;
+  const early = endedWell(now, process.config);
+  if (early && (mayEnd || process.mayEnd)) return;
   const reason = now.lastReason.replace(/^Cannot start "[^"]*": /, "");
-  throw new ProcsupError("start_failed", `Cannot start "${name}": ${reason}`);
+  if (!early) throw new ProcsupError("start_failed", `Cannot start "${name}": ${reason}`);
+  const before = wantsReadiness(process.config)
+    ? "it was ready"
+    : `min_uptime ${formatDuration(process.config.minUptimeMs)}`;
+  throw new ProcsupError("start_failed", `Cannot start "${name}": ${reason} before ${before}`, {
+    hint: "A program that does its work and ends has restart_policy never (--restart never)",
+  });
 }
 
 /** The snapshot after `min_uptime`, or when it left the running state before that. */

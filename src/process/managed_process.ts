@@ -43,6 +43,8 @@ export interface Observer {
   note(process: ManagedProcess, message: string): void;
   /** Its health checks agree on something new. */
   healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void;
+  /** Whether a process is meant to end: its start is then a success, too. */
+  mayEnd(process: ManagedProcess): boolean;
   /** Resolves when the dependencies of a process are there; throws when one cannot be. */
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void>;
 }
@@ -96,6 +98,11 @@ export class ManagedProcess {
   /** What is asked of it; a change takes effect with its next start. */
   get config(): ProcessConfig {
     return this.#config;
+  }
+
+  /** Whether it is meant to end. */
+  get mayEnd(): boolean {
+    return this.#observer.mayEnd(this);
   }
 
   get instanceIndex(): number {

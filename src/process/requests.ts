@@ -26,6 +26,8 @@ export interface UpOptions {
   readonly askedIn?: HookOrigin | undefined;
   /** Resolve only when it is ready, or, without a readiness check, up for its `min_uptime`. */
   readonly wait?: boolean;
+  /** It is meant to end, whatever `Observer.mayEnd()` says. */
+  readonly mayEnd?: boolean;
 }
 
 /** How a start or restart is meant. */

@@ -126,6 +126,8 @@ export interface ActionResult {
   readonly code?: string;
   /** What its standard error held last, when it failed. */
   readonly last_stderr?: readonly string[];
+  /** What to do about it. */
+  readonly hint?: string;
 }
 
 /** Answer of the verbs that act on processes. */

@@ -50,6 +50,7 @@ const result = z.object({
   error: z.optional(z.string()),
   code: z.optional(z.string()),
   last_stderr: z.optional(z.array(z.string())),
+  hint: z.optional(z.string()),
 });
 
 const bulkResult = z.object({ status: z.string(), results: z.array(result) });

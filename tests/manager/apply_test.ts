@@ -28,3 +28,18 @@ Deno.test("scale() has on record the instances of a job, which the clock starts,
   await fleet.scale("job", 2);
   assertEquals(recorded(test.home), ["job:0", "job:1"]);
 });
+
+Deno.test("apply() takes an app that ends at once for a failure, unless others wait for its end", async () => {
+  await using test = await TestManager.open();
+  const { fleet } = test.manager;
+  const app = { entrypoint: "/bin/sh", cwd: test.home, min_uptime: "300ms" };
+  const wanted = [
+    { ...app, name: "migrate", args: ["-c", "exit 0"] },
+    { ...app, name: "gone", args: ["-c", "exit 0"] },
+    { ...app, name: "web", args: ["-c", "exec sleep 99"], depends_on: { migrate: "completed_ok" } },
+  ].map((wire) => parseConfig(wire));
+  const { errors } = await apply(fleet, await planApply(fleet, wanted), { wait: true });
+  assertEquals(errors, ['Cannot start "gone": exited with code 0 before min_uptime 300ms']);
+  const [again] = await fleet.restart("migrate", { wait: true });
+  assertEquals(again!.error, undefined);
+});

@@ -35,6 +35,7 @@ export class LoneProcess implements AsyncDisposable {
       },
       note: (_, message) => this.notes.push(message),
       healthChanged: (_, health) => this.health.push(health),
+      mayEnd: ({ config }) => config.restartPolicy === "never",
       dependencies: (_, signal) => this.onDependencies(signal),
     };
     this.process = new ManagedProcess(

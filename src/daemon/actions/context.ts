@@ -8,7 +8,7 @@ import type { ActionResult, BulkResult } from "../../protocol/actions.ts";
 import { statusFor } from "../../protocol/failed_result.ts";
 import type { ConfigFiles } from "../config_files.ts";
 import type { Farewell } from "../farewell.ts";
-import { lastWords } from "../../manager/last_words.ts";
+import { lastWords, portHint } from "../../manager/last_words.ts";
 import type { Principal } from "../../web/roles.ts";
 import type { Token } from "../token.ts";
 import type { WebListener } from "../web_listener.ts";
@@ -52,8 +52,10 @@ export async function results(
     const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };
     if (error === undefined) return { ...who, ok: true };
     const words = () => lastStderr ?? lastWords(manager.fleet, process);
-    const stderr = error.code === "start_failed" ? await words() : [];
-    return { ...who, ok: false, error: error.message, code: error.code, last_stderr: stderr };
+    const last_stderr = error.code === "start_failed" ? await words() : [];
+    const hint = portHint(process.config, last_stderr) ?? error.hint;
+    const { message, code } = error;
+    return { ...who, ok: false, error: message, code, last_stderr, ...hint && { hint } };
   }));
 }
 

@@ -6,7 +6,7 @@ import { describeExit } from "../../model/outcomes.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { WhyJson } from "../../protocol/actions.ts";
 import { processJson } from "../../protocol/process_json.ts";
-import { lastWords } from "../../manager/last_words.ts";
+import { lastWords, portHint } from "../../manager/last_words.ts";
 import type { ActionContext } from "./context.ts";
 import { readTarget } from "./payload.ts";
 
@@ -81,12 +81,9 @@ export function hintsOf(
   if (state === "stopped" && config.cron !== undefined) {
     return [`procsup cron history ${name}`, `procsup cron run ${name}`];
   }
-  const portTaken = stderr.some((line) => /EADDRINUSE|address (is )?already in use/i.test(line));
+  const port = portHint(config, stderr);
   return [
-    // With PM2's cluster mode they would share it.
-    ...(portTaken && config.instances > 1 && config.sockets.length === 0
-      ? ['instances share a port by sockets: ["HOST:PORT"], or procsup start --socket HOST:PORT']
-      : []),
+    ...(port === undefined ? [] : [port]),
     `procsup logs ${name} --err -n 50`,
     `procsup restart ${name}`,
   ];
