@@ -3,8 +3,8 @@
 import { ProcsupError } from "../model/errors.ts";
 import { flagName, type Key, type KeyTable, turnsOff } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { resolve } from "../npm/path.js";
 import type { Flags } from "./flags.ts";
-import { pathAgainst } from "./path_against.ts";
 
 /** The flags, and their surroundings. */
 export interface ConfigFlags {
@@ -50,13 +50,13 @@ function flagValue(key: string, flag: string, row: Key, request: ConfigFlags): u
   if (row.type === "map") return someOf(pairs(flag, words));
   if (row.type === "list" && row.of.type !== "int") {
     const isPath = row.of.type === "path" && !row.flag?.relative;
-    return someOf(flags.list(flag).map((word) => isPath ? pathAgainst(cwd, word) : word));
+    return someOf(flags.list(flag).map((word) => isPath ? resolve(cwd, word) : word));
   }
   const text = flags.text(flag);
   if (text === undefined) return undefined;
   if (key === "instances") return instanceCount(text, cpus);
   if (row.type === "list") return numbers(flag, text);
-  return row.type === "path" ? pathAgainst(cwd, text) : text;
+  return row.type === "path" ? resolve(cwd, text) : text;
 }
 
 function someOf<T extends object>(value: T): T | undefined {

@@ -2,9 +2,9 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
+import { resolve } from "../npm/path.js";
 import type { StartPayload } from "../protocol/payloads.ts";
 import { type ConfigFlags, configKeys, some } from "./config_flags.ts";
-import { pathAgainst } from "./path_against.ts";
 import { shellWord } from "./shell_word.ts";
 import { CONFIG_FLAGS } from "./table/start_flags.ts";
 
@@ -65,17 +65,17 @@ export function commandHint(words: readonly string[], name?: string): string {
 
 /** The file that a word means; undefined for an existing process. */
 function entrypointPath(word: string, { cwd, flags, isFile }: StartRequest): string | undefined {
-  const here = pathAgainst(cwd, word);
+  const here = resolve(cwd, word);
   if (isFile(here)) return here;
   // A path is relative to the current directory, but `--cwd DIR app.ts` is clear, too.
-  const there = pathAgainst(pathAgainst(cwd, flags.text("cwd") ?? "."), word);
+  const there = resolve(cwd, flags.text("cwd") ?? ".", word);
   if (isFile(there)) return there;
   return word.includes("/") || word === "." ? here : undefined;
 }
 
 /** The daemon looks up a bare word on PATH. */
 function commandPath(command: string, cwd: string): string {
-  return command.includes("/") ? pathAgainst(cwd, command) : command;
+  return command.includes("/") ? resolve(cwd, command) : command;
 }
 
 function config(request: StartRequest, entrypoint: string): Record<string, unknown> {
@@ -83,7 +83,7 @@ function config(request: StartRequest, entrypoint: string): Record<string, unkno
   return {
     name: name ?? nameFromPath(entrypoint),
     entrypoint,
-    cwd: cwd ?? pathAgainst(request.cwd, "."),
+    cwd: cwd ?? resolve(request.cwd, "."),
     ...keys,
   };
 }

@@ -1,6 +1,7 @@
 /** Recognises configuration files, of procsup and of other tools, by their names. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { basename, join } from "../npm/path.js";
 import { lookAt } from "../runtimes/executable.ts";
 
 /** How a file is read. */
@@ -42,19 +43,18 @@ const NOT_OURS = /^(package(-lock)?|tsconfig|jsconfig|deno|composer|bunfig|Cargo
 
 /** How a file of this name is read; undefined if it is not the name of a configuration. */
 export function kindOf(path: string): FileKind | undefined {
-  const name = path.slice(path.lastIndexOf("/") + 1);
+  const name = basename(path);
   return KINDS.find(([pattern]) => pattern.test(name))?.[1];
 }
 
 /** Whether `start` reads a file of this name as a configuration instead of running it. */
 export function isConfigName(path: string): boolean {
-  return kindOf(path) !== undefined && !NOT_OURS.test(path.slice(path.lastIndexOf("/") + 1));
+  return kindOf(path) !== undefined && !NOT_OURS.test(basename(path));
 }
 
 /** The configuration file in a folder. */
 export function discover(folder: string): string | undefined {
-  return DISCOVERED.map((name) => `${folder.replace(/\/$/, "")}/${name}`)
-    .find((path) => lookAt(path)?.isFile);
+  return DISCOVERED.map((name) => join(folder, name)).find((path) => lookAt(path)?.isFile);
 }
 
 /** The same. Throws `bad_request` if the folder has no configuration file. */

@@ -3,9 +3,10 @@
 import { messageOf, type ProcsupError } from "../model/errors.ts";
 import { type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { dirname, isAbsolute, resolve } from "../npm/path.js";
 import { isScript } from "../runtimes/detect_runtime.ts";
 import { extensionOf, isBareWord } from "../runtimes/entry.ts";
-import { isExecutable, lookAt, within } from "../runtimes/executable.ts";
+import { isExecutable, lookAt } from "../runtimes/executable.ts";
 import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 
@@ -30,7 +31,7 @@ export function preparedKeys(
   context: LayerContext,
   table: KeyTable = PROCESS_KEYS,
 ): Record<string, unknown> {
-  const preparing = { layer, context, folder: folderOf(layer.document.file) };
+  const preparing = { layer, context, folder: dirname(layer.document.file) };
   return preparedObject(layer.value, table, [], preparing);
 }
 
@@ -82,14 +83,9 @@ function prepared(
   if (typeof value !== "string") return value;
   if (variables) return filledText(value, path, layer, context);
   const of = type.type === "list" && type.single ? type.of : type;
-  if (of.type === "path") return normal(folder, value);
+  if (of.type === "path") return resolve(folder, value);
   if (of.type === "entrypoint") return entryPath(folder, value);
-  return of.type === "program" && value.includes("/") ? normal(folder, value) : value;
-}
-
-/** The folder of a file. */
-export function folderOf(file: string): string {
-  return file.slice(0, file.lastIndexOf("/")) || "/";
+  return of.type === "program" && value.includes("/") ? resolve(folder, value) : value;
 }
 
 /** A text with its variables filled in; a number as it is written: `1.10` is a version, not 1.1. */
@@ -117,22 +113,12 @@ function filledText(
 
 /** A path relative to the file if it exists there; else relative to the working directory, or on PATH. */
 function entryPath(folder: string, path: string): string {
-  if (path === "" || path.startsWith("/")) return path;
-  const file = normal(folder, path);
+  if (path === "" || isAbsolute(path)) return path;
+  const file = resolve(folder, path);
   const info = lookAt(file);
   if (!isBareWord(path)) return info === undefined ? path : file;
   const runs = isExecutable(info) || (info?.isFile === true && isScript(extensionOf(path)));
   return runs ? file : path;
-}
-
-/** An absolute path without `.`, `..` and a `/` at its end. */
-export function normal(folder: string, path: string): string {
-  const parts: string[] = [];
-  for (const part of within(folder, path).split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== "" && part !== ".") parts.push(part);
-  }
-  return `/${parts.join("/")}`;
 }
 
 /** A reference that is never closed is matched once as a whole, not again from each `${` on. */

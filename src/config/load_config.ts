@@ -7,10 +7,11 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { startWaves } from "../model/start_order.ts";
+import { dirname, isAbsolute } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { isMap, type Place, placeIn, valueAt } from "./document.ts";
 import { FileShape } from "./file_shape.ts";
-import { folderOf, type Layer, type LayerContext, type Lookup, preparedKeys } from "./layer.ts";
+import { type Layer, type LayerContext, type Lookup, preparedKeys } from "./layer.ts";
 import { loadCritical, type LoadedSettings, loadSettings } from "./load_settings.ts";
 import { ConfigProblem, throwProblems } from "./problem.ts";
 import { type Note, readFiles } from "./read_files.ts";
@@ -64,8 +65,8 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
     }
     parts.push(...having.map((shape) => shape.profile(profile)));
   }
-  const files = documents.filter(({ literal, file }) => !literal && file.startsWith("/"));
-  const folders = new Set(files.map(({ file }) => folderOf(file)));
+  const files = documents.filter(({ literal, file }) => !literal && isAbsolute(file));
+  const folders = new Set(files.map(({ file }) => dirname(file)));
   const { lookup, used } = variablesOf({ env: request.env, folders: [...folders] });
   const context = { lookup, problems };
   const defaults = parts.flatMap((part) => part.defaults);
@@ -97,7 +98,7 @@ function loadProcess(
 ): Loading | undefined {
   const layers = [...defaults, ...own];
   const { document, path } = own[0]!;
-  const base: Record<string, unknown> = { cwd: folderOf(document.file) };
+  const base: Record<string, unknown> = { cwd: dirname(document.file) };
   const wire = layers.map((layer) => preparedKeys(layer, context))
     .reduce((merged, keys) => mergeKeys(merged, keys), base);
   wire.name = name;

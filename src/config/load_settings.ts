@@ -7,9 +7,10 @@ import type { KeyTable } from "../model/key_table.ts";
 import type { WebSettings } from "../model/listen_address.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
 import type { Webhook } from "../model/webhook.ts";
+import { dirname } from "../npm/path.js";
 import { placeIn, valueAt } from "./document.ts";
 import type { FileParts } from "./file_shape.ts";
-import { folderOf, type Layer, type LayerContext, preparedKeys } from "./layer.ts";
+import { type Layer, type LayerContext, preparedKeys } from "./layer.ts";
 import { ConfigProblem } from "./problem.ts";
 
 /** The daemon's settings of the files; undefined if no file has them. */
@@ -29,7 +30,7 @@ export function loadSettings(parts: readonly FileParts[], context: LayerContext)
   const names = new Set(lists.flatMap((list) => [...list.keys()]));
   const webhooks = [...names].flatMap((name) => {
     const layers = lists.flatMap((list) => list.get(name) ?? []);
-    const cwd = folderOf(layers.at(-1)!.document.file);
+    const cwd = dirname(layers.at(-1)!.document.file);
     const wire = { ...merged(layers, context, WEBHOOK_KEYS), name };
     return checked(layers, context, () => parseWebhook(wire, cwd)) ?? [];
   });

@@ -1,9 +1,9 @@
 /** The files of a configuration in merge order: extended files first. */
 
+import { dirname, resolve } from "../npm/path.js";
 import { type ConfigDocument, isMap, placeIn, Places } from "./document.ts";
 import { foreignFormat } from "./import/foreign.ts";
 import type { Note } from "./import/imported.ts";
-import { folderOf, normal } from "./layer.ts";
 import { ConfigProblem } from "./problem.ts";
 import { checkedDocument, readDocument } from "./read_document.ts";
 
@@ -45,14 +45,14 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
       return;
     }
     for (const base of bases(document)) {
-      await read(normal(folderOf(file), base), [...trail, file]);
+      await read(resolve(dirname(file), base), [...trail, file]);
     }
     documents.set(file, document);
   };
   for (const file of request.files) await read(file, []);
   if (request.inline !== undefined) {
     const document = inlineDocument(request.inline);
-    for (const base of bases(document)) await read(normal("/", base), [document.file]);
+    for (const base of bases(document)) await read(resolve("/", base), [document.file]);
     documents.set(document.file, document);
   }
   return { documents: [...documents.values()], notes };

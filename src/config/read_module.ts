@@ -1,5 +1,6 @@
 /** A configuration that is a program: it runs in a child process that may only read. */
 
+import { dirname, fromFileUrl, toFileUrl } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { findExecutable } from "../runtimes/executable.ts";
 import { ConfigProblem } from "./problem.ts";
@@ -15,8 +16,7 @@ const IMPORTABLE =
 
 /** Prints the value after a mark, apart from the module's own output. A function is called; CommonJS is wrapped. */
 const RUNNER = `
-const [file] = Deno.args;
-const url = "file://" + file.split("/").map(encodeURIComponent).join("/");
+const [file, folder, url] = Deno.args;
 const source = Deno.readTextFileSync(file);
 const isCommon = /\\.cjs$/.test(file) ||
   (/\\.js$/.test(file) && /\\bmodule\\.exports\\b|\\bexports\\.\\w+\\s*=/.test(source) &&
@@ -26,7 +26,6 @@ if (isCommon) {
   const { createRequire } = await import("node:module");
   globalThis.process ??= (await import("node:process")).default;
   const module = { exports: {} };
-  const folder = file.slice(0, file.lastIndexOf("/"));
   new Function("module", "exports", "require", "__filename", "__dirname", source)(
     module, module.exports, createRequire(url), file, folder);
   value = module.exports;
@@ -51,9 +50,9 @@ export async function readModule(
       ...["run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-lock", "--no-check"],
       ...["--allow-read", "--allow-env", "--allow-sys"],
       ...importFlags(file),
-      ...["--ext=js", "-", file],
+      ...["--ext=js", "-", file, dirname(file), toFileUrl(file).href],
     ],
-    cwd: file.slice(0, file.lastIndexOf("/")) || "/",
+    cwd: dirname(file),
     clearEnv: true,
     env: { ...env, NO_COLOR: "1" },
     stdin: "piped",
@@ -123,7 +122,7 @@ function importFlags(file: string): string[] {
   const names = new Set(readForeignFile(file).match(HELPER));
   if (names.size === 0) return [];
   // A map on the command line replaces the one that Deno would find, so it must include it.
-  const { imports, scopes } = foundMap(folderOf(file));
+  const { imports, scopes } = foundMap(dirname(file));
   const own = Object.fromEntries([...names].map((name) => [name, HELPER_TEXT]));
   const map = { imports: { ...imports, ...own }, ...(scopes === undefined ? {} : { scopes }) };
   return [`--import-map=data:application/json,${encodeURIComponent(JSON.stringify(map))}`];
@@ -136,10 +135,10 @@ function foundMap(folder: string): ImportMap {
     if (config === undefined) continue;
     const { importMap } = config as { importMap?: string };
     if (importMap === undefined) return resolved(config, `${folder}/${name}`);
-    const path = decodeURIComponent(new URL(importMap, fileUrl(`${folder}/`)).pathname);
+    const path = fromFileUrl(new URL(importMap, toFileUrl(`${folder}/`)));
     return resolved(readIfAny(path) ?? {}, path);
   }
-  return folder === "/" ? {} : foundMap(folderOf(folder));
+  return folder === "/" ? {} : foundMap(dirname(folder));
 }
 
 function readIfAny(path: string): ImportMap | undefined {
@@ -153,19 +152,11 @@ function readIfAny(path: string): ImportMap | undefined {
 
 function resolved({ imports, scopes }: ImportMap, path: string): ImportMap {
   const absolute = (text: string) =>
-    /^\.{0,2}\//.test(text) ? new URL(text, fileUrl(path)).href : text;
+    /^\.{0,2}\//.test(text) ? new URL(text, toFileUrl(path)).href : text;
   const entries = (map: Readonly<Record<string, string>> = {}) =>
     Object.fromEntries(Object.entries(map).map(([key, to]) => [absolute(key), absolute(to)]));
   const inScopes = Object.entries(scopes ?? {}).map(([key, map]) =>
     [absolute(key), entries(map)] as const
   );
   return { imports: entries(imports), scopes: Object.fromEntries(inScopes) };
-}
-
-function fileUrl(path: string): string {
-  return `file://${path.split("/").map(encodeURIComponent).join("/")}`;
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/")) || "/";
 }

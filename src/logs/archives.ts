@@ -1,6 +1,6 @@
 /** What was rotated out of a log: files beside it, named by their time and their first position. */
 
-import { dirname } from "../platform/paths.ts";
+import { basename, dirname } from "../npm/path.js";
 
 /** One archive of a log. */
 export interface Archive {
@@ -158,10 +158,6 @@ export function removeLeftovers(log: string): void {
   for (const { archive: { path }, isWhole } of files) {
     if (!isWhole || whole.has(`${path}.gz`)) Deno.removeSync(path);
   }
-}
-
-function basename(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 function namesIn(folder: string): string[] {

@@ -1,7 +1,7 @@
 /** An app's two log files, made before it starts and never through somebody's link. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { dirname } from "../platform/paths.ts";
+import { dirname } from "../npm/path.js";
 import { lstatIfAny } from "../platform/stat.ts";
 
 /** Absolute paths of an app's log files. */

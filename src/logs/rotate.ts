@@ -8,7 +8,7 @@
  * not happened yet. Elsewhere the log is truncated, and what is written in that moment is lost.
  */
 
-import { dirname } from "../platform/paths.ts";
+import { basename, dirname } from "../npm/path.js";
 import { lstatIfAny } from "../platform/stat.ts";
 import { closeGap, collapseHead, cutUnit, firstHole, punchHead } from "../platform/collapse.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -125,7 +125,7 @@ async function takeUp(log: string, { path, start }: Archive): Promise<void> {
     method: "collapse",
     base: start,
     cut: Deno.statSync(path).size,
-    archive: path.slice(path.lastIndexOf("/") + 1, -copyPath("").length),
+    archive: basename(path, copyPath("")),
     inode: info?.ino ?? 0,
   });
 }

@@ -2,6 +2,7 @@
 
 import type * as z from "zod";
 import { nameFromPath } from "../model/name.ts";
+import { dirname, isAbsolute } from "../npm/path.js";
 import type { BulkResult } from "../protocol/actions.ts";
 import { statusFor } from "../protocol/failed_result.ts";
 import type { StartPayload } from "../protocol/payloads.ts";
@@ -233,9 +234,7 @@ function startPayload(
   here: string | undefined,
 ): StartPayload {
   const { entrypoint } = args;
-  const folder = entrypoint.startsWith("/")
-    ? entrypoint.slice(0, Math.max(1, entrypoint.lastIndexOf("/")))
-    : here;
+  const folder = isAbsolute(entrypoint) ? dirname(entrypoint) : here;
   return {
     name: nameFromPath(entrypoint),
     ...(folder === undefined ? {} : { cwd: folder }),

@@ -1,5 +1,6 @@
 /** The zod schema of a key table: checks a configuration in wire form and fills in defaults. */
 
+import { isAbsolute } from "../npm/path.js";
 import * as z from "../npm/zod.ts";
 import { parseDuration } from "./duration.ts";
 import { messageOf } from "./errors.ts";
@@ -83,7 +84,7 @@ function textProblem(text: string, type: TextType): string | undefined {
 
 function pathSchema(absolute: boolean): Schema {
   return z.string().check((context) => {
-    const isRelative = absolute && !context.value.startsWith("/");
+    const isRelative = absolute && !isAbsolute(context.value);
     refuse(context, isRelative ? 'must start with "/"' : textProblem(context.value, ANY));
   });
 }

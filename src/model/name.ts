@@ -1,5 +1,7 @@
 /** What a process may be called. */
 
+import { basename } from "../npm/path.js";
+
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Why `name` cannot name a process, or undefined when it can. */
@@ -15,7 +17,7 @@ export function nameProblem(name: string): string | undefined {
 
 /** A valid name made from a path or a command: `/srv/My app.ts` → `My-app`. */
 export function nameFromPath(path: string): string {
-  const base = path.split("/").filter(Boolean).at(-1) ?? "";
+  const base = basename(path);
   const stem = base.replace(/\.[A-Za-z0-9]{1,4}$/, "") || base;
   const cleaned = stem.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "").slice(
     0,

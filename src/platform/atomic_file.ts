@@ -1,6 +1,6 @@
 /** Files that are there whole or not at all. */
 
-import { dirname } from "./paths.ts";
+import { dirname } from "../npm/path.js";
 
 /**
  * Replaces a file in one step, so that a reader and a killed writer never leave half of it.

@@ -11,9 +11,9 @@
  */
 
 import type { LimitsConfig } from "../model/process_config.ts";
+import { dirname } from "../npm/path.js";
 import { readFileIfAny } from "./atomic_file.ts";
 import { isLinux } from "./os.ts";
-import { dirname } from "./paths.ts";
 import { readProc } from "./process_table.ts";
 import { lstatIfAny } from "./stat.ts";
 

@@ -1,7 +1,7 @@
 /** Runs that no record names, found by the wrappers that are alive. */
 
 import type { Run } from "../model/process_state.ts";
-import { dirname } from "./paths.ts";
+import { basename, dirname } from "../npm/path.js";
 import { processesByRunId } from "./process_scan.ts";
 import { processRow, userOf } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
@@ -60,7 +60,7 @@ function foundRun(
       run: { runId, wrapperPid, wrapperStart: row.start, bootId },
       pid,
       startedAt: files.writtenAt(runId, "pid").getTime(),
-      name: folder.slice(folder.lastIndexOf("/") + 1),
+      name: basename(folder),
       command: commandOf(words, pid),
       cwd: Deno.readLinkSync(`/proc/${wrapperPid}/cwd`),
       env: environmentOf(runId, wrapperPid, pid),

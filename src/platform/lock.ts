@@ -1,5 +1,6 @@
 /** A lock that ends with its holder, however that ends. */
 
+import { basename, dirname } from "../npm/path.js";
 import { removeFile } from "./atomic_file.ts";
 import { sleep } from "./clock.ts";
 import { isLinux } from "./os.ts";
@@ -79,8 +80,7 @@ export function removeLock(path: string, lock: Lock): void {
  */
 export function holderOfRemoved(path: string): number | undefined {
   if (!isLinux) return undefined;
-  const at = path.lastIndexOf("/");
-  const target = `${Deno.realPathSync(path.slice(0, at))}${path.slice(at)} (deleted)`;
+  const target = `${Deno.realPathSync(dirname(path))}/${basename(path)} (deleted)`;
   for (const pid of procPids()) {
     if (descriptorsOf(pid).some((link) => targetOf(link) === target)) return pid;
   }

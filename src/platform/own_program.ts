@@ -1,6 +1,6 @@
 /** How this very program is started again: from its source, as one file, or as a bundle with a launcher. */
 
-import { dirname } from "./paths.ts";
+import { dirname, fromFileUrl } from "../npm/path.js";
 
 /** Set by the portable executable and the npm package's launcher: its own path. Only bundles believe it. */
 const EXECUTABLE = "PROCSUP_EXECUTABLE";
@@ -51,7 +51,7 @@ function isBundle(mainModule: string): boolean {
 }
 
 function pathOf(module: string): string {
-  return module.startsWith("file://") ? decodeURIComponent(new URL(module).pathname) : module;
+  return module.startsWith("file://") ? fromFileUrl(module) : module;
 }
 
 /** Folder that the portable executable was unpacked to; undefined in any other form. */

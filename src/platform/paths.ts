@@ -1,12 +1,8 @@
 /** Where procsup keeps its things, and whether that place is safe. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { isAbsolute, resolve } from "../npm/path.js";
 import { wayProblem } from "./way.ts";
-
-/** The folder part of a path. */
-export function dirname(path: string): string {
-  return path.slice(0, Math.max(1, path.lastIndexOf("/")));
-}
 
 /** Every path below a home. */
 export interface HomePaths {
@@ -82,12 +78,12 @@ export function defaultHome(): string {
 
 /** The library's default directory: one a user, below the system's temporary folder. */
 export function libraryHome(): string {
-  return `${(Deno.env.get("TMPDIR") ?? "/tmp").replace(/\/$/, "")}/procsup-${Deno.uid() ?? 0}`;
+  return absolute(`${Deno.env.get("TMPDIR") || "/tmp"}/procsup-${Deno.uid() ?? 0}`);
 }
 
-/** A path made absolute against the working directory. */
+/** A path made absolute against the working directory, which only a relative one needs. */
 export function absolute(path: string): string {
-  return path.startsWith("/") ? path : `${Deno.cwd()}/${path}`.replace(/\/\.(?=\/|$)/g, "");
+  return resolve(isAbsolute(path) ? "/" : Deno.cwd(), path);
 }
 
 /**

@@ -4,6 +4,7 @@
  * while nothing happens.
  */
 
+import { basename } from "../npm/path.js";
 import { isLinux } from "./os.ts";
 import { readFileIfAny, removeFile } from "./atomic_file.ts";
 import { lstatIfAny } from "./stat.ts";
@@ -167,7 +168,7 @@ export class RunFiles {
     for await (const event of watcher) {
       if (event.flag === "rescan") this.#checkAll();
       else if (event.paths.includes(this.folder)) this.#replaced();
-      else for (const path of event.paths) this.#check(path.slice(path.lastIndexOf("/") + 1));
+      else for (const path of event.paths) this.#check(basename(path));
     }
   }
 

@@ -1,8 +1,8 @@
 /** What the portable executable unpacked, in versions: which one is in use, and which may go. */
 
+import { dirname } from "../npm/path.js";
 import { takeLock } from "./lock.ts";
 import { isLinux } from "./os.ts";
-import { dirname } from "./paths.ts";
 
 /** A version that nobody uses stays this long after its last start: others may be about to start it. */
 const KEPT_MS = 24 * 60 * 60 * 1000;

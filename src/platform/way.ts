@@ -1,5 +1,6 @@
 /** Whether other users could exchange a folder on the way to a path. */
 
+import { isAbsolute, join } from "../npm/path.js";
 import { lstatIfAny } from "./stat.ts";
 
 /** More links than this are a circle. */
@@ -14,12 +15,12 @@ export function wayProblem(path: string): string | undefined {
   const root = Deno.lstatSync("/");
   // In a container all that belongs to users outside of it, root included, is shown as one user's.
   const trusted = [0, Deno.uid(), root.uid];
-  let folder = { path: "", info: root };
+  let folder = { path: "/", info: root };
   let rest = partsOf(path);
   for (let links = 0, name; (name = rest.shift()) !== undefined;) {
-    if (isOpen(folder.info)) return `others may write to "${folder.path || "/"}"`;
-    const next = name === ".." ? above(folder.path) : `${folder.path}/${name}`;
-    const info = next === "" ? root : lstatIfAny(next);
+    if (isOpen(folder.info)) return `others may write to "${folder.path}"`;
+    const next = join(folder.path, name);
+    const info = next === "/" ? root : lstatIfAny(next);
     if (info === undefined) return undefined;
     if (!trusted.includes(info.uid)) return `"${next}" belongs to user ${info.uid}`;
     if (!info.isSymlink) {
@@ -28,7 +29,7 @@ export function wayProblem(path: string): string | undefined {
     }
     const target = Deno.readLinkSync(next);
     if (++links > MAX_LINKS) return `the links at "${next}" lead in a circle`;
-    if (target.startsWith("/")) folder = { path: "", info: root };
+    if (isAbsolute(target)) folder = { path: "/", info: root };
     rest = [...partsOf(target), ...rest];
   }
   return undefined;
@@ -36,10 +37,6 @@ export function wayProblem(path: string): string | undefined {
 
 function partsOf(path: string): string[] {
   return path.split("/").filter((part) => part !== "" && part !== ".");
-}
-
-function above(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
 /** Whether others could exchange what is in a folder. In a sticky one they leave alone what is not theirs. */

@@ -2,7 +2,7 @@
 
 import { UNKNOWN_HEALTH } from "../model/health.ts";
 import { wantsReadiness } from "../model/outcomes.ts";
-import { dirname } from "../platform/paths.ts";
+import { dirname } from "../npm/path.js";
 import type { Attendant, Attended } from "./attended.ts";
 import { watchFiles } from "./watch/file_watch.ts";
 import { HealthMonitor } from "./health_monitor.ts";

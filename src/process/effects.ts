@@ -3,8 +3,8 @@
 import { messageOf } from "../model/errors.ts";
 import type { HookName } from "../model/process_config.ts";
 import type { Effect } from "../model/process_state.ts";
+import { dirname } from "../npm/path.js";
 import type { Cancel } from "../platform/clock.ts";
-import { dirname } from "../platform/paths.ts";
 import { isLack } from "../platform/lack.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import { appUser } from "./app_user.ts";

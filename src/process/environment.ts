@@ -4,6 +4,7 @@ import { parseDotenv } from "../model/dotenv.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
+import { resolve } from "../npm/path.js";
 import { withoutNodeShim } from "../platform/node_shim.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { isServiceVariable } from "../platform/notify.ts";
@@ -73,7 +74,7 @@ function fileVariables(
 ): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const file of envFile) {
-    const path = file.startsWith("/") ? file : `${cwd}/${file}`;
+    const path = resolve(cwd, file);
     try {
       const text = readForeignFile(path, { as: user });
       Object.assign(variables, parseDotenv(text, path));

@@ -2,6 +2,7 @@
 
 import { messageOf } from "../model/errors.ts";
 import type { ProcessConfig, SecretSource } from "../model/process_config.ts";
+import { resolve } from "../npm/path.js";
 import { refuse } from "../runtimes/refusal.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { isLack } from "../platform/lack.ts";
@@ -139,7 +140,7 @@ function secretValue(
 }
 
 function fileSecret(file: string, config: Secretive, problem: (why: string) => never): string {
-  const path = file.startsWith("/") ? file : `${config.cwd}/${file}`;
+  const path = resolve(config.cwd, file);
   let raw: string;
   try {
     raw = readForeignFile(path, { as: appUser(config) });

@@ -1,8 +1,9 @@
 /** `use_bundle`: Ruby apps that run with the gems of their Gemfile. */
 
+import { resolve } from "../npm/path.js";
 import { type CommandConfig, extensionOf, findEntry, isBareWord } from "./entry.ts";
 import { isScript } from "./detect_runtime.ts";
-import { lookAt, within } from "./executable.ts";
+import { lookAt } from "./executable.ts";
 import { refuse, refuseEntrypoint } from "./refusal.ts";
 import type { Tools } from "./tools.ts";
 
@@ -19,7 +20,7 @@ export function bundleCommand(config: CommandConfig, tools: Tools): string[] {
   }
   const bundle = [tools.need("bundle"), "exec"];
   if (
-    interpreter === undefined && isBareWord(entrypoint) && !lookAt(within(cwd, entrypoint))?.isFile
+    interpreter === undefined && isBareWord(entrypoint) && !lookAt(resolve(cwd, entrypoint))?.isFile
   ) {
     if (extension !== "rb") {
       // A gem's command, such as puma: bundler finds those that are not on PATH, too.

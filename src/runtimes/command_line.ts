@@ -1,5 +1,6 @@
 /** From a configuration to the words that the system is given (spec 2.5). */
 
+import { basename } from "../npm/path.js";
 import { bundleCommand } from "./bundle.ts";
 import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
 import { type CommandConfig, type Entry, findEntry } from "./entry.ts";
@@ -85,7 +86,6 @@ function checkProgram(config: CommandConfig, entry: Entry): void {
 
 /** The runtime that an interpreter is, by its name: `/opt/bin/python3.12` is python's. */
 function runtimeOf(interpreter: string): string {
-  const word = interpreter.slice(interpreter.lastIndexOf("/") + 1)
-    .replace(/(?<![-\d.])[-\d.]+$/, "");
+  const word = basename(interpreter).replace(/(?<![-\d.])[-\d.]+$/, "");
   return RUNTIMES.find((row) => row.name === word)?.name ?? "auto";
 }

@@ -1,7 +1,8 @@
 /** What an entrypoint names: a file, a folder, or a command on PATH. */
 
 import type { ProcessConfig } from "../model/process_config.ts";
-import { findExecutable, isExecutable, lookAt, within } from "./executable.ts";
+import { extname, isAbsolute, resolve } from "../npm/path.js";
+import { findExecutable, isExecutable, lookAt } from "./executable.ts";
 import { refuseEntrypoint } from "./refusal.ts";
 
 /** The part of a configuration that makes the command line. */
@@ -25,7 +26,7 @@ export interface Entry {
 
 /** The extension of a path's last part, in lower case and without the dot. */
 export function extensionOf(path: string): string {
-  return /[^/]\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+  return extname(path).slice(1).toLowerCase();
 }
 
 /** Whether an entrypoint is one word that may name a command. */
@@ -44,7 +45,7 @@ export function findEntry(
   isScript: (extension: string) => boolean,
 ): Entry {
   const { cwd, entrypoint } = config;
-  const file = within(cwd, entrypoint);
+  const file = resolve(cwd, entrypoint);
   const info = lookAt(file);
   const extension = extensionOf(file);
   const bare = isBareWord(entrypoint);
@@ -73,7 +74,7 @@ export function findEntry(
 }
 
 function missing(what: string, { cwd }: CommandConfig): string {
-  if (!what.startsWith("/")) return `does not exist in ${JSON.stringify(cwd)} or on PATH`;
+  if (!isAbsolute(what)) return `does not exist in ${JSON.stringify(cwd)} or on PATH`;
   return isOutOfReach(what) ? "is in a folder that we may not enter" : "does not exist";
 }
 

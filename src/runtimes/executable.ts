@@ -1,10 +1,6 @@
 /** Files that can be run, and where they are. */
 
-/** A path as seen from `cwd`, without `./` in it and `/` at its end. */
-export function within(cwd: string, path: string): string {
-  if (path.startsWith("/")) return path;
-  return `/${`${cwd}/${path}`.split("/").filter((part) => part !== "" && part !== ".").join("/")}`;
-}
+import { resolve } from "../npm/path.js";
 
 /** What is at a path, links followed; undefined when nothing is there that we may reach. */
 export function lookAt(path: string): Deno.FileInfo | undefined {
@@ -31,7 +27,7 @@ export function findExecutable(command: string, cwd: string, path: string): stri
     // As for execvp: an empty entry is the working directory.
     : path.split(":").map((folder) => `${folder || "."}/${command}`);
   for (const candidate of candidates) {
-    const file = within(cwd, candidate);
+    const file = resolve(cwd, candidate);
     if (isExecutable(lookAt(file))) return file;
   }
   return undefined;

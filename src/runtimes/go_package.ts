@@ -1,5 +1,6 @@
 /** `main.go`: a program by itself, or the one file of a package by which people call the whole. */
 
+import { dirname, join } from "../npm/path.js";
 import { lookAt } from "./executable.ts";
 
 /**
@@ -7,7 +8,7 @@ import { lookAt } from "./executable.ts";
  * in the module that `cwd` is in, as `go run` wants it. Undefined for any other file.
  */
 export function goPackage(file: string, cwd: string): string | undefined {
-  const folder = file.slice(0, file.lastIndexOf("/")) || "/";
+  const folder = dirname(file);
   if (!file.endsWith("/main.go") || !hasOthers(folder)) return undefined;
   const module = moduleOf(folder);
   return module !== undefined && module === moduleOf(cwd) ? folder : undefined;
@@ -21,8 +22,6 @@ function hasOthers(folder: string): boolean {
 
 /** The nearest folder from there up that has a go.mod. */
 function moduleOf(folder: string): string | undefined {
-  for (let at = folder; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) {
-    if (lookAt(`${at}/go.mod`)?.isFile) return at;
-  }
-  return undefined;
+  if (lookAt(join(folder, "go.mod"))?.isFile) return folder;
+  return folder === "/" ? undefined : moduleOf(dirname(folder));
 }

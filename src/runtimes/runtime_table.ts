@@ -1,8 +1,8 @@
 /** The runtimes of spec 2.5, one row each: what gives them away, and their command line. */
 
 import type { RuntimeName } from "../model/process_config.ts";
+import { resolve } from "../npm/path.js";
 import type { Entry } from "./entry.ts";
-import { within } from "./executable.ts";
 import { goPackage } from "./go_package.ts";
 import { typeScriptSupport } from "./node_typescript.ts";
 import type { Tools } from "./tools.ts";
@@ -77,7 +77,7 @@ export const RUNTIMES: readonly Runtime[] = [
 function goCommand(entry: Entry, tools: Tools): string[] {
   const folder = entry.isFolder ? entry.path : goPackage(entry.path, tools.cwd);
   if (folder !== undefined) {
-    const here = folder === within(tools.cwd, ".");
+    const here = folder === resolve(tools.cwd, ".");
     return [tools.need("go"), "run", here ? "." : folder];
   }
   return entry.extension === "go" ? [tools.need("go"), "run", entry.path] : [entry.path];

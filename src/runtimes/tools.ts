@@ -1,8 +1,9 @@
 /** The programs that run scripts, as the app's own PATH finds them. */
 
+import { resolve } from "../npm/path.js";
 import type { OtherUser } from "../platform/as_user.ts";
 import type { CommandConfig } from "./entry.ts";
-import { findExecutable, isExecutable, lookAt, within } from "./executable.ts";
+import { findExecutable, isExecutable, lookAt } from "./executable.ts";
 import { refuse } from "./refusal.ts";
 
 /** A user other than ours: its programs are asked questions under its own name. */
@@ -43,7 +44,7 @@ export class Tools {
         "Install it, or give its full path as interpreter",
       );
     }
-    const file = within(this.cwd, interpreter);
+    const file = resolve(this.cwd, interpreter);
     const info = lookAt(file);
     const what = `interpreter ${JSON.stringify(file)}`;
     if (info === undefined) return refuse(this.#name, `${what} does not exist`);

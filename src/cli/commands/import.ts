@@ -3,6 +3,7 @@
 import { ConfigProblem } from "../../config/problem.ts";
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
+import { basename } from "../../npm/path.js";
 import { absolute } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { reportProblems } from "../config_problems.ts";
@@ -48,7 +49,7 @@ export async function importFile(context: CommandContext): Promise<number> {
 
 /** Whose file it is, by its name, where only the file was given. */
 function toolOf(file: string): string {
-  const name = file.slice(file.lastIndexOf("/") + 1);
+  const name = basename(file);
   const found = TOOLS.find(([pattern]) => pattern.test(name));
   if (found !== undefined) return found[1];
   if (TOOLS.some(([, tool]) => tool === file)) {

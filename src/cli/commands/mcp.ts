@@ -1,10 +1,11 @@
 /** `procsup mcp`: the daemon for agents, on standard input and output; `install` tells a client. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { dirname } from "../../npm/path.js";
 import { readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
 import { configFolder } from "../../platform/os.ts";
 import { ownWords } from "../../platform/own_program.ts";
-import { defaultHome, dirname } from "../../platform/paths.ts";
+import { defaultHome } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
 import type { McpClient } from "../../mcp/client_config.ts";

@@ -2,8 +2,9 @@
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
+import { dirname } from "../../npm/path.js";
 import { isFree } from "../../platform/lock.ts";
-import { dirname, pathsIn } from "../../platform/paths.ts";
+import { pathsIn } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { profileOf } from "../config_source.ts";
 import { paintName } from "../paint.ts";

@@ -2,6 +2,7 @@
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
+import { basename } from "../../npm/path.js";
 import type { ActionResult } from "../../protocol/actions.ts";
 import type { StartPayload } from "../../protocol/payloads.ts";
 import type { CommandContext } from "../command.ts";
@@ -91,8 +92,7 @@ async function hintFor(
   const { discover } = await import("../../config/file_kind.ts");
   const here = discover(Deno.cwd());
   if (here !== undefined) {
-    const file = here.slice(here.lastIndexOf("/") + 1);
-    return `No process is called that; if ${file} has it: procsup start --only ${target}`;
+    return `No process is called that; if ${basename(here)} has it: procsup start --only ${target}`;
   }
   return `There is no file "${target}" here, and no process of that name; see procsup list`;
 }

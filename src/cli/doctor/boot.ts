@@ -1,8 +1,9 @@
 /** Whether the daemon starts at boot, by a unit that is as it should be. */
 
+import { dirname } from "../../npm/path.js";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
 import { isFree } from "../../platform/lock.ts";
-import { dirname, pathsIn } from "../../platform/paths.ts";
+import { pathsIn } from "../../platform/paths.ts";
 import { type ServiceManager, serviceManager } from "../../platform/service_manager.ts";
 import { findUser } from "../../platform/users.ts";
 import { namesHome, sameUnit, type Unit, unitHere, type UnitRequest } from "../startup/unit.ts";

@@ -1,7 +1,8 @@
 /** Whether there is room for logs and records. */
 
+import { dirname } from "../../npm/path.js";
 import { diskOf, type DiskSpace } from "../../platform/disk.ts";
-import { dirname, pathsIn } from "../../platform/paths.ts";
+import { pathsIn } from "../../platform/paths.ts";
 import { humanBytes } from "../human.ts";
 import { shellWord } from "../shell_word.ts";
 import { type Finding, listed, ok, warning, wrong } from "./finding.ts";

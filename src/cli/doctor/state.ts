@@ -1,9 +1,10 @@
 /** Whether what a daemon keeps about its processes can be read. */
 
+import { dirname } from "../../npm/path.js";
 import { readDaemonRecord, STATE_FORMAT } from "../../platform/daemon_record.ts";
 import { messageOf } from "../../model/errors.ts";
 import { isSetAside, unsealed } from "../../platform/state_file.ts";
-import { dirname, pathsIn } from "../../platform/paths.ts";
+import { pathsIn } from "../../platform/paths.ts";
 import { shellWord } from "../shell_word.ts";
 import { type Finding, listed, ok, warning, wrong } from "./finding.ts";
 

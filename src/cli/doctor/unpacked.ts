@@ -1,9 +1,9 @@
 /** What earlier versions of the portable executable left behind. */
 
+import { dirname } from "../../npm/path.js";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
 import { isFree } from "../../platform/lock.ts";
 import { unpackedFolder } from "../../platform/own_program.ts";
-import { dirname } from "../../platform/paths.ts";
 import { counted, humanBytes } from "../human.ts";
 import { bytesIn } from "./disk.ts";
 import { shellWord } from "../shell_word.ts";

@@ -1,8 +1,8 @@
 /** `procsup startup install`: everything is shown before anything is done. */
 
 import { ProcsupError } from "../../model/errors.ts";
+import { dirname } from "../../npm/path.js";
 import { readFileIfAny } from "../../platform/atomic_file.ts";
-import { dirname } from "../../platform/paths.ts";
 import { wayProblem } from "../../platform/way.ts";
 import { systemdRuns } from "../../platform/service_manager.ts";
 import { confirmed } from "../ask.ts";

@@ -1,8 +1,8 @@
 /** What a service manager is given so that it starts the daemon. */
 
+import { dirname, isAbsolute } from "../../npm/path.js";
 import { withoutShimFolder } from "../../platform/node_shim.ts";
 import { ownWords } from "../../platform/own_program.ts";
-import { dirname } from "../../platform/paths.ts";
 import { type ServiceManager, systemdVersion } from "../../platform/service_manager.ts";
 import { shellWord } from "../shell_word.ts";
 
@@ -44,7 +44,7 @@ export interface Unit {
 
 /** A path like `PATH`, without what depends on the folder one is in. */
 function absoluteEntries(path: string): string {
-  return withoutShimFolder(path).split(":").filter((entry) => entry.startsWith("/")).join(":");
+  return withoutShimFolder(path).split(":").filter(isAbsolute).join(":");
 }
 
 /** Whether a unit's text is of a home, and not of one whose path only begins alike. */

@@ -1,5 +1,6 @@
 /** Converts a file of another tool, named by the user. */
 
+import { basename } from "../../npm/path.js";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 import { type ConfigDocument, isMap, Places } from "../document.ts";
 import { kindOf } from "../file_kind.ts";
@@ -29,8 +30,7 @@ export async function importFile(
     throw new ConfigProblem(file, `not a ${tool} file`);
   }
   const imported = importer.convert(document, { env });
-  const name = file.slice(file.lastIndexOf("/") + 1);
-  return { yaml: await importedYaml(imported, name), notes: imported.notes };
+  return { yaml: await importedYaml(imported, basename(file)), notes: imported.notes };
 }
 
 /** A text file may have any name; other files are read by their kind. */

@@ -1,9 +1,9 @@
 /** PM2's ecosystem files, and what `pm2 save` writes. */
 
 import { nameFromPath } from "../../model/name.ts";
+import { dirname, isAbsolute, resolve } from "../../npm/path.js";
 import { lookAt } from "../../runtimes/executable.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
-import { folderOf, normal } from "../layer.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type Imported, type Importer, ImportResult, type Keys, ms, texts } from "./imported.ts";
 import { shellCommand, splitWords } from "./shell_line.ts";
@@ -71,7 +71,7 @@ function convert({ file, value }: ConfigDocument): Imported {
   const result = new ImportResult();
   const profiles: Record<string, { processes: Record<string, Keys> }> = {};
   for (const app of appsOf(file, value)) {
-    addApp({ ...app, script: scriptOf(file, app) }, folderOf(file), result, profiles);
+    addApp({ ...app, script: scriptOf(file, app) }, dirname(file), result, profiles);
   }
   if (isMap(value)) {
     for (const key of Object.keys(value)) {
@@ -141,10 +141,10 @@ function pm2Name({ name, script }: App): string {
 function pm2Command(app: App, folder: string): Keys {
   const script = String(app.script ?? "");
   const cwd = app.cwd === undefined ? {} : { cwd: String(app.cwd) };
-  const at = app.cwd === undefined ? folder : normal(folder, String(app.cwd));
+  const at = app.cwd === undefined ? folder : resolve(folder, String(app.cwd));
   const args = words(app.args);
   const path = seenFrom(script, at, folder);
-  const isFile = lookAt(normal(folder, path))?.isFile === true;
+  const isFile = lookAt(resolve(folder, path))?.isFile === true;
   if (/\s/.test(script) && !isFile) {
     return { ...cwd, ...shellCommand([script, ...args].join(" ")) };
   }
@@ -152,7 +152,7 @@ function pm2Command(app: App, folder: string): Keys {
   const options = words(app.node_args ?? app.interpreter_args ?? app.interpreterArgs);
   if (options.length > 0 && interpreter !== "none") {
     const program = interpreter || "node";
-    return { ...cwd, entrypoint: program, args: [...options, normal(folder, path), ...args] };
+    return { ...cwd, entrypoint: program, args: [...options, resolve(folder, path), ...args] };
   }
   if (interpreter === "none") return { ...cwd, entrypoint: path, args };
   if (interpreter !== "") return { ...cwd, entrypoint: path, args, ...interpreted(interpreter) };
@@ -162,8 +162,8 @@ function pm2Command(app: App, folder: string): Keys {
 
 /** PM2 looks in the working directory of the app. */
 function seenFrom(script: string, at: string, folder: string): string {
-  if (script.startsWith("/") || at === folder) return script;
-  const there = normal(at, script);
+  if (isAbsolute(script) || at === folder) return script;
+  const there = resolve(at, script);
   return lookAt(there)?.isFile ? there : script;
 }
 

@@ -1,10 +1,10 @@
 /** Procfile: lines of a name and a shell line. */
 
 import { parseDotenv } from "../../model/dotenv.ts";
+import { dirname, join } from "../../npm/path.js";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 import { lookAt } from "../../runtimes/executable.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
-import { folderOf } from "../layer.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type Imported, type Importer, ImportResult } from "./imported.ts";
 import { shellCommand } from "./shell_line.ts";
@@ -24,7 +24,7 @@ export const procfile: Importer = {
 
 function convert({ file, text }: ConfigDocument): Imported {
   const result = new ImportResult();
-  const dotenv = `${folderOf(file)}/.env`;
+  const dotenv = join(dirname(file), ".env");
   const hasEnv = lookAt(dotenv)?.isFile === true;
   const base = hasEnv ? Number(parseDotenv(readForeignFile(dotenv), dotenv).PORT) : NaN;
   let offset = 0;

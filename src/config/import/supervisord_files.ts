@@ -2,10 +2,10 @@
 
 import { messageOf } from "../../model/errors.ts";
 import { nameTest } from "../../model/glob.ts";
+import { dirname, resolve } from "../../npm/path.js";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 import { lookAt } from "../../runtimes/executable.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
-import { folderOf, normal } from "../layer.ts";
 import { ConfigProblem } from "../problem.ts";
 import { IniError, parseIni, type Section } from "./ini.ts";
 
@@ -24,7 +24,7 @@ export function readSupervisord({ file, text }: ConfigDocument): SupervisordFile
   const patterns = (sections.get("include")?.keys.get("files") ?? "").split(/\s+/).filter(Boolean);
   const unmatched: string[] = [];
   for (const pattern of patterns) {
-    const files = matches(normal(folderOf(file), pattern));
+    const files = matches(resolve(dirname(file), pattern));
     if (files.length === 0) unmatched.push(pattern);
     for (const included of files) lay(sections, included, readText(included));
   }
@@ -38,7 +38,7 @@ export function readSupervisord({ file, text }: ConfigDocument): SupervisordFile
 
 /** `here` is the folder of the including file. */
 function lay(sections: Map<string, Section>, file: string, text: string): void {
-  const here = folderOf(file);
+  const here = dirname(file);
   for (const { name, keys } of parsed(file, text)) {
     const before = sections.get(name) ?? { name, keys: new Map<string, string>() };
     for (const [key, value] of keys) {

@@ -2,7 +2,7 @@
 
 import { parseWebhook, webhookWire } from "../../model/config_schema.ts";
 import type { Webhook } from "../../model/webhook.ts";
-import { dirname } from "../../platform/paths.ts";
+import { dirname } from "../../npm/path.js";
 import { readState, type StateRead, writeState } from "../../platform/state_file.ts";
 
 /** Reads them, and what was wrong with their file; undefined when nothing of it can be read. */

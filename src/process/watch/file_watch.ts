@@ -6,13 +6,14 @@
 
 import { messageOf } from "../../model/errors.ts";
 import type { WatchConfig } from "../../model/process_config.ts";
+import { dirname } from "../../npm/path.js";
 import { type Cancel, type Clock, systemClock } from "../../platform/clock.ts";
 import { Burst } from "./burst.ts";
 import { FolderWatch, type OpenWatch } from "./folders.ts";
 import { LOOP_RESTARTS, LoopGuard } from "./guard.ts";
 import { changeTimes, FilePoll } from "./poll.ts";
 import { resolveRoots } from "./roots.ts";
-import { parentOf, WatchTree } from "./tree.ts";
+import { WatchTree } from "./tree.ts";
 
 /** What is watched. */
 export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" | "debounceMs"> {
@@ -130,7 +131,7 @@ class FileWatch {
 
   async #tellFilesIn(folders: ReadonlySet<string>): Promise<void> {
     for await (const { path, isFolder } of this.#tree!.entries()) {
-      if (!isFolder && folders.has(parentOf(path))) {
+      if (!isFolder && folders.has(dirname(path))) {
         return this.#changed(path);
       }
     }

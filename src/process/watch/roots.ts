@@ -2,6 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import type { ProcessConfig } from "../../model/process_config.ts";
+import { resolve } from "../../npm/path.js";
 import type { WatchRoot } from "./tree.ts";
 
 /** What was found, and what was not. */
@@ -18,7 +19,7 @@ export async function resolveRoots(cwd: string, paths: readonly string[]): Promi
   const problems: string[] = [];
   for (const path of paths.length === 0 ? [cwd] : paths) {
     try {
-      const real = await Deno.realPath(against(cwd, path));
+      const real = await Deno.realPath(resolve(cwd, path));
       roots.push({ path: real, isFile: !(await Deno.stat(real)).isDirectory });
     } catch (error) {
       problems.push(`cannot watch "${path}": ${reason(error)}`);
@@ -36,15 +37,11 @@ export function checkWatch({ watch, cwd }: Pick<ProcessConfig, "watch" | "cwd">)
   if (!watch?.enabled) return;
   for (const path of watch.paths) {
     try {
-      Deno.statSync(against(cwd, path));
+      Deno.statSync(resolve(cwd, path));
     } catch (error) {
       throw new ProcsupError("invalid_config", `Invalid "watch.paths" "${path}": ${reason(error)}`);
     }
   }
-}
-
-function against(cwd: string, path: string): string {
-  return path.startsWith("/") ? path : `${cwd}/${path}`;
 }
 
 function reason(error: unknown): string {

@@ -1,5 +1,6 @@
 /** The folders and files that a watch is about, links not followed: a loop of links is no loop here. */
 
+import { dirname, join, relative } from "../../npm/path.js";
 import { DEFAULT_IGNORES, type IgnoreTest, ignoreTest } from "./filter.ts";
 
 /** One watched path: a folder with all below it, or a file. */
@@ -35,15 +36,13 @@ export class WatchTree {
     return this.#roots.some((root) =>
       path === root.path ||
       (!root.isFile && isWithin(path, root.path) &&
-        !this.#ignored(path.slice(root.path.length).replace(/^\//, "")))
+        !this.#ignored(relative(root.path, path)))
     );
   }
 
   /** A path as people know it: against the working directory. */
   shown(path: string): string {
-    return isWithin(path, this.#cwd) && path !== this.#cwd
-      ? path.slice(this.#cwd.length).replace(/^\//, "")
-      : path;
+    return isWithin(path, this.#cwd) && path !== this.#cwd ? relative(this.#cwd, path) : path;
   }
 
   /** Whether every watched path is there. */
@@ -58,9 +57,9 @@ export class WatchTree {
     const all = new Set<string>();
     for await (const { path, isFolder } of this.entries()) {
       if (isFolder) folders.add(path);
-      else for (let at = path; at !== "" && !all.has(at); at = parentOf(at)) all.add(at);
+      else for (let at = path; at !== "/" && !all.has(at); at = dirname(at)) all.add(at);
     }
-    for (const { path, isFile } of this.#roots) if (isFile) folders.add(parentOf(path) || "/");
+    for (const { path, isFile } of this.#roots) if (isFile) folders.add(dirname(path));
     return { folders: [...folders], all };
   }
 
@@ -79,7 +78,7 @@ export class WatchTree {
       if (entries === undefined) continue;
       yield { path: next, isFolder: true };
       for (const entry of entries) {
-        const path = `${next === "/" ? "" : next}/${entry.name}`;
+        const path = join(next, entry.name);
         if (!this.counts(path)) continue;
         if (entry.isDirectory) open.push(path);
         else yield { path, isFolder: false };
@@ -95,11 +94,6 @@ async function entriesOf(folder: string): Promise<Deno.DirEntry[] | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** The folder that holds a path; `""` for one in the root. */
-export function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/"));
 }
 
 function isThere(path: string): Promise<boolean> {
