@@ -1,6 +1,7 @@
 /** The dashboard's files, and the sign-in. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { eTag, ifNoneMatch } from "../npm/http.js";
 import { readBody } from "./body.ts";
 import { addressOf, onlyFor, principalOf, type WebApp, type WebParts } from "./context.ts";
 import type { Asset } from "./dashboard/assets.ts";
@@ -44,7 +45,7 @@ function addSession(app: WebApp, { gatekeeper }: WebParts): void {
 
 /** The files, loaded when the first one is asked for. */
 class Files {
-  readonly #tags = new Map<string, string>();
+  readonly #tags = new Map<string, Promise<string>>();
 
   async serve(path: string, known: string | undefined): Promise<Response> {
     const { ASSETS } = await import("./dashboard/assets.ts");
@@ -52,17 +53,11 @@ class Files {
     const asset = ASSETS[path]!;
     const etag = await this.#tag(path, asset);
     const headers = { etag, "cache-control": "no-cache" };
-    const unchanged = known?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
-    if (unchanged) return reply(null, headers, 304);
+    if (!ifNoneMatch(known ?? null, etag)) return reply(null, headers, 304);
     return reply(asset.text, { ...headers, "content-type": asset.type });
   }
 
-  async #tag(path: string, { text }: Asset): Promise<string> {
-    const tag = this.#tags.get(path);
-    if (tag !== undefined) return tag;
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-    const made = `"${new Uint8Array(digest, 0, 12).toHex()}"`;
-    this.#tags.set(path, made);
-    return made;
+  #tag(path: string, { text }: Asset): Promise<string> {
+    return this.#tags.getOrInsertComputed(path, () => eTag(text));
   }
 }

@@ -41,11 +41,11 @@ export function addExtras(app: WebApp, parts: WebParts): void {
   onlyFor(app, `${BASE}/ping`, ["GET"]);
   get(`${BASE}/events`, "events", (c, principal) => {
     const items = whileGood(events(c, backend), principal, gatekeeper);
-    return Promise.resolve(streamReply(items, c.req.header("accept")));
+    return Promise.resolve(streamReply(items, c.req.raw));
   });
   get(`${BASE}/logs`, "logs", async (c, principal) => {
     const stream = await backend.streamLogs(new URL(c.req.url).searchParams);
-    return logReply(whileGood(stream, principal, gatekeeper), c.req.header("accept"));
+    return logReply(whileGood(stream, principal, gatekeeper), c.req.raw);
   });
   get("/metrics", "metrics", async () => {
     const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");

@@ -1,6 +1,7 @@
 /** Every answer of the web surface, with the headers that keep browsers safe. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { STATUS_TEXT } from "../npm/http.js";
 import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
 
 const PAGE_POLICY =
@@ -57,6 +58,22 @@ export function replyJsonText(
 /** Whether its words are meant for clients. Those of any other error may name files, and more. */
 export function isExpected(error: unknown): error is ProcsupError {
   return error instanceof ProcsupError && error.code !== "internal";
+}
+
+/** A refusal as bytes, for a connection without a response to write to, which ends with it. */
+export function refusalText(
+  status: number,
+  { error, code }: Pick<ErrorJson, "error" | "code">,
+): string {
+  const body = JSON.stringify({ error, code });
+  return [
+    `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
+    "Content-Type: application/json",
+    `Content-Length: ${new TextEncoder().encode(body).length}`,
+    "Connection: close",
+    "",
+    body,
+  ].join("\r\n");
 }
 
 /** `{error, code}` and what else clients get to know of an error. */

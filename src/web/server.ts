@@ -14,7 +14,7 @@ import { ConnectionStream } from "./connection_stream.ts";
 import { Connections } from "./connections.ts";
 import type { WebParts } from "./context.ts";
 import { Feed } from "./feed.ts";
-import { replyError } from "./reply.ts";
+import { refusalText, replyError } from "./reply.ts";
 import type { SiteNames } from "./same_site.ts";
 import { Snapshots } from "./snapshots.ts";
 import { SocketServer } from "./socket_server.ts";
@@ -124,15 +124,8 @@ function httpServer(listener: http.RequestListener): http.Server {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     const timeout = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-    const status = timeout ? "408 Request Timeout" : "400 Bad Request";
-    const body = JSON.stringify({
-      error: timeout ? "The request took too long" : "The request is malformed",
-      code: "bad_request",
-    });
-    socket.end(
-      `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-    );
+    const reason = timeout ? "The request took too long" : "The request is malformed";
+    socket.end(refusalText(timeout ? 408 : 400, { error: reason, code: "bad_request" }));
   });
   return server;
 }

@@ -5,6 +5,7 @@
  */
 
 import { sameText } from "../model/same_text.ts";
+import { getCookies, setCookie } from "../npm/http.js";
 import type { Principal } from "./roles.ts";
 
 /** How long the printed link may wait to be opened. */
@@ -116,18 +117,28 @@ export class Sessions {
 
 /** The session that a `Cookie` header carries. */
 export function sessionIn(header: string | undefined): string | undefined {
-  for (const pair of header?.split(";") ?? []) {
-    const [name, value] = pair.trim().split("=");
-    if (name === COOKIE) return value;
+  if (header === undefined) return undefined;
+  try {
+    return getCookies(new Headers({ cookie: header }))[COOKIE];
+  } catch {
+    // Cookies of other programs on this host come along, well-formed or not.
+    return undefined;
   }
-  return undefined;
 }
 
 /** The `Set-Cookie` header that signs in, or out without a session; `origin` is that of the page. */
 export function sessionCookie(session: string | undefined, origin: string | undefined): string {
-  const age = session === undefined ? 0 : SESSION_MS / 1000;
-  const secure = origin?.startsWith("https:") ? "; Secure" : "";
-  return `${COOKIE}=${session ?? ""}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${age}${secure}`;
+  const headers = new Headers();
+  setCookie(headers, {
+    name: COOKIE,
+    value: session ?? "",
+    path: "/",
+    maxAge: session === undefined ? 0 : SESSION_MS / 1000,
+    httpOnly: true,
+    sameSite: "Strict",
+    secure: origin?.startsWith("https:") ?? false,
+  });
+  return headers.get("set-cookie")!;
 }
 
 /** 256 bits: whoever looks them up by guessing does not live to find one. */

@@ -10,7 +10,7 @@ import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";
 import { allow, type Gatekeeper } from "./gatekeeper.ts";
 import { Outbox } from "./outbox.ts";
-import { toldError } from "./reply.ts";
+import { refusalText, toldError } from "./reply.ts";
 import type { Principal } from "./roles.ts";
 import type { SiteNames } from "./same_site.ts";
 import { sessionIn } from "./sessions.ts";
@@ -168,15 +168,8 @@ function feedSocket(ws: WebSocket): FeedSocket {
 }
 
 function refuse(socket: Duplex, error: unknown): void {
-  const { error: message, code } = toldError(error);
-  const body = JSON.stringify({ error: message, code });
-  const head = [
-    `HTTP/1.1 ${ERROR_TABLE[code].http} ${code}`,
-    "Content-Type: application/json",
-    `Content-Length: ${new TextEncoder().encode(body).length}`,
-    "Connection: close",
-  ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  const told = toldError(error);
+  socket.end(refusalText(ERROR_TABLE[told.code].http, told));
 }
 
 /** The secret in `{type: "session", secret}`; empty without one. Throws `bad_request`. */

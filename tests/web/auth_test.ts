@@ -62,14 +62,19 @@ Deno.test("webApp() signs in by a code that works once, within a minute", async 
   const { secret, ...who } = signedIn.body;
   assertEquals([signedIn.status, who], [201, { name: "dashboard", role: "admin", via: "cookie" }]);
   const set = signedIn.headers.get("set-cookie")!;
-  assertMatch(set, /; HttpOnly; SameSite=Strict; Max-Age=86400$/);
+  assertMatch(set, /; HttpOnly; Max-Age=86400; SameSite=Strict; Path=\/$/);
   assertEquals((await signIn(code)).status, 401);
   const secure = await signIn(web.sessions.code(), { origin: "https://127.0.0.1:9615" });
-  assertMatch(secure.headers.get("set-cookie")!, /; Secure$/);
+  assertMatch(secure.headers.get("set-cookie")!, /; Secure;/);
 
   const headers = { cookie: set.split(";")[0]!, [SECRET_HEADER]: secret };
   const ask = (method: string, path: string) => web.ask(method, path, { token: "", headers });
   assertEquals((await ask("GET", "/api/v1/session")).body, who);
+  // Of other programs on the host.
+  for (const [cookie, status] of [[`a; b=c=d; ${headers.cookie}`, 200], ["=a", 401]] as const) {
+    const answer = await web.ask("GET", P, { token: "", headers: { ...headers, cookie } });
+    assertEquals(answer.status, status, cookie);
+  }
   assertEquals((await ask("POST", `${P}/api/stop`)).status, 200);
   assertEquals((await ask("DELETE", "/api/v1/session")).status, 200);
   assertEquals((await ask("GET", P)).status, 401);
@@ -173,8 +178,12 @@ Deno.test("webApp() serves the dashboard with an ETag", async () => {
   const first = await web.ask("GET", "/", { token: "" });
   const etag = first.headers.get("etag")!;
   assertMatch(first.body, /^<!DOCTYPE html>/i);
-  const again = await web.ask("GET", "/", { token: "", headers: { "if-none-match": etag } });
-  assertEquals([again.status, again.body], [304, ""]);
+  for (const known of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
+    const again = await web.ask("GET", "/", { token: "", headers: { "if-none-match": known } });
+    assertEquals([again.status, again.body], [304, ""], known);
+  }
+  const other = await web.ask("GET", "/", { token: "", headers: { "if-none-match": '"x"' } });
+  assertEquals(other.status, 200);
 });
 
 Deno.test("NamedTokens keeps hashes in a private file, and knows them again", async () => {

@@ -134,12 +134,13 @@ Deno.test("webApp() does not let a body change what is inherited", async () => {
 Deno.test("webApp() streams events as lines, and as server-sent events for browsers", async () => {
   await using web = new FakeWeb();
   const change = { type: "running", at: new Date(0), id: "1".repeat(36), name: "api" } as const;
-  for (const accept of ["*/*", "text/event-stream"]) {
+  const lines = ["*/*", "text/event-stream;q=0", "text/event-stream;q=0.1, application/x-ndjson"];
+  for (const accept of [...lines, "text/event-stream", "text/event-stream, */*;q=0.5"]) {
     const response = await web.app.request("http://localhost/api/v1/events?target=api", {
       headers: { host: "localhost", accept, authorization: `Bearer ${"f".repeat(64)}` },
     });
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    const sse = accept !== "*/*";
+    const sse = !lines.includes(accept);
     if (sse) assertEquals((await reader.read()).value, ": connected\n\n");
     const rest = { state: "running", pid: 5, restarts: 0, reason: "", exit: null } as const;
     for (const name of ["other", "api"]) web.tell({ ...change, ...rest, name });

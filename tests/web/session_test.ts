@@ -9,7 +9,7 @@ const SESSION = "/api/v1/session";
 /** The headers of a browser that was answered like this. */
 function headersOf({ headers, body }: Asked): Record<string, string> {
   const set = headers.get("set-cookie") ?? "";
-  assertMatch(set, /HttpOnly; SameSite=Strict/);
+  assertMatch(set, /; HttpOnly; .*SameSite=Strict/);
   return { cookie: set.split(";")[0]!, [SECRET_HEADER]: body.secret };
 }
 

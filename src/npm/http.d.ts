@@ -1,0 +1,22 @@
+// The package ships JavaScript only. What we use of it:
+
+/** The one of `types` that the `Accept` header likes best; undefined when it takes none of them. */
+export function accepts(request: Pick<Request, "headers">, ...types: string[]): string | undefined;
+/** The cookies of a `Cookie` header. Throws `SyntaxError` for one that begins with `=`. */
+export function getCookies(headers: Headers): Record<string, string | undefined>;
+/** Adds a `Set-Cookie` header. */
+export function setCookie(headers: Headers, cookie: {
+  name: string;
+  value: string;
+  path: string;
+  maxAge: number;
+  httpOnly: boolean;
+  sameSite: "Strict" | "Lax" | "None";
+  secure: boolean;
+}): void;
+/** The entity tag of a text, in quotes. */
+export function eTag(text: string): Promise<string>;
+/** False if an `If-None-Match` header names the tag, or any by `*`. */
+export function ifNoneMatch(value: string | null, tag: string): boolean;
+/** Status code → reason phrase. */
+export const STATUS_TEXT: Readonly<Record<number, string>>;
