@@ -54,13 +54,16 @@ async function attempt(name: string, program: string): Promise<Verdict> {
 
 /** Runs an attack in namespaces of its own, where nothing outlives it. */
 async function isolated(name: string, program: string): Promise<Verdict> {
+  // On a disk, where a file may have holes and blocks are counted.
+  const folder = Deno.makeTempDirSync({ dir: "/var/tmp", prefix: "attack-" });
+  Deno.chmodSync(folder, 0o1777);
   // The shell is pid 1 there: it waits for whatever loses its parent.
-  const script = "mount -t tmpfs -o mode=1777 tmpfs /tmp && mount -t tmpfs tmpfs /run && " +
-    'ip link set lo up && "$@"; exit $?';
+  const script = 'mount --bind "$1" /tmp && mount -t tmpfs tmpfs /run && ' +
+    'ip link set lo up && shift && "$@"; exit $?';
   const args = ["--pid", "--fork", "--kill-child", "--mount-proc", "--mount", "--net", "--ipc"];
   const command = [Deno.execPath(), "run", "-A", "--no-check", SELF, "--program", program];
   const child = new Deno.Command("unshare", {
-    args: [...args, "sh", "-c", script, "sh", ...command, "--one", name],
+    args: [...args, "sh", "-c", script, "sh", folder, ...command, "--one", name],
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -72,11 +75,15 @@ async function isolated(name: string, program: string): Promise<Verdict> {
   }, LIMIT_MS);
   const { stdout, stderr } = await child.output();
   clearTimeout(timer);
+  Deno.removeSync(folder, { recursive: true });
   if (isLate) return { verdict: "BROKEN", seen: `no end within ${LIMIT_MS / 1000} s` };
   const text = new TextDecoder();
   const last = text.decode(stdout).trim().split("\n").at(-1)!;
-  if (last.startsWith("{")) return JSON.parse(last);
-  return { verdict: "failed", seen: text.decode(stderr).trim().split("\n").at(-1) ?? "no output" };
+  const said = text.decode(stderr).trim();
+  if (!last.startsWith("{")) return { verdict: "failed", seen: said.split("\n").at(-1)! };
+  const stack = /^.*\n\s+at .*:\d+:\d+/m.exec(said)?.[0];
+  const seen = `the daemon wrote a stack: ${stack?.replaceAll(/\s+/g, " ")}`;
+  return stack === undefined ? JSON.parse(last) : { verdict: "BROKEN", seen };
 }
 
 /** What keeps all of this from running here; undefined when nothing does. */

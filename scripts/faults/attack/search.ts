@@ -115,8 +115,21 @@ export const search: Readonly<Record<string, Attack>> = {
       .catch(() => {});
     await waitFor(() => Deno.statSync(`${daemon.home}/apps/mine/stdout.log`).size > 0);
     const commands = [
-      ...["status mine", "list", "why bad", "events", "status mine --json", "list --json"],
-      ...["logs mine --json", "events --json", "why bad --json", "history mine", "config plan"],
+      ...[
+        "status mine",
+        "list",
+        "why bad",
+        "events --until now",
+        "status mine --json",
+        "list --json",
+      ],
+      ...[
+        "logs mine --json",
+        "events --json --until now",
+        "why bad --json",
+        "history mine",
+        "config plan",
+      ],
     ];
     for (const command of commands) {
       const { stdout, stderr } = await daemon.cli(...command.split(" "));
