@@ -4,7 +4,8 @@
  * daemon is killed, stopped and replaced, and apps and their wrappers are killed. At quiet moments it
  * is checked that what was granted is so, that nothing lives twice or is left over, that exits are
  * told as they were, and at the end that not one line is lost. Between the rounds bits of state files
- * flip, files of the home are removed, and the disk of the state is full for a while (root on Linux).
+ * flip, files of the home are removed, and for a while the disk of the state is full or read-only (root
+ * on Linux), or descriptors are few.
  * Expected: no violation.
  *
  * `deno task chaos [--seed N] [--minutes M] [--keep]`

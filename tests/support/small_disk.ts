@@ -24,6 +24,12 @@ export class SmallDisk implements Disposable {
     }
   }
 
+  /** Makes it writable or read-only; false while something is being written. */
+  remount(how: "ro" | "rw"): boolean {
+    const args = ["-o", `remount,${how}`, this.#path];
+    return new Deno.Command("mount", { args, stderr: "null" }).outputSync().success;
+  }
+
   [Symbol.dispose](): void {
     run("umount", "-l", this.#path);
   }

@@ -1,9 +1,11 @@
-/** Faults of the disk and of those who tidy up: bits that flip, files that go, a disk that is full. */
+/** Faults of the system and of those who tidy up: bits that flip, files that go, a disk or a table that is full. */
 
 import { waitFor } from "../../../tests/support/wait_for.ts";
 import { flip } from "../../../tests/support/damage.ts";
 import type { SmallDisk } from "../../../tests/support/small_disk.ts";
 import type { Scene } from "./asking.ts";
+import { operate } from "./operations.ts";
+import { sizeOf } from "./processes.ts";
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -30,9 +32,11 @@ export async function damage(scene: Scene, disk: SmallDisk | undefined): Promise
   // What is counted may be a little older afterwards.
   for (const { name } of apps) ledger.forgotten.set(name, Date.now());
   const dice = random.next();
-  if (dice < 0.5) return await flipBits(scene);
-  if (dice < 0.75 || disk === undefined) return await removeFiles(scene);
-  return await fillDisk(scene, disk);
+  if (dice < 0.35) return await flipBits(scene);
+  if (dice < 0.55) return await removeFiles(scene);
+  if (dice < 0.7 && Deno.build.os === "linux") return await shortenDescriptors(scene);
+  if (disk === undefined) return await removeFiles(scene);
+  return await spoilDisk(scene, disk, dice < 0.85 ? "full" : "read-only");
 }
 
 /** One bit in each of some state files, or of their copies, while no daemon runs. */
@@ -74,18 +78,45 @@ async function removeFiles({ random, house, say, violate }: Scene): Promise<stri
   return "files removed";
 }
 
-/** The disk of the state is full for a while, now and then when a daemon is killed. */
-async function fillDisk({ random, house, say }: Scene, disk: SmallDisk): Promise<string> {
-  say("! disk full");
-  disk.fill();
-  await sleep(random.whole(100, 1500));
+/** Nothing can be written to the disk of the state for a while, in which apps are operated or the daemon is killed. */
+async function spoilDisk(scene: Scene, disk: SmallDisk, how: "full" | "read-only") {
+  const { random, house, say } = scene;
+  say(`! disk ${how}`);
+  if (how === "full") disk.fill();
+  else await waitFor(() => disk.remount("ro"), { what: "a moment in which nothing is written" });
   if (random.chance(0.5)) {
+    await sleep(random.whole(100, 1500));
     await house.end("SIGKILL");
     await house.up();
-  }
-  disk.free();
-  say("! disk freed");
-  return "disk full";
+  } else await operateOften(scene);
+  if (how === "full") disk.free();
+  else disk.remount("rw");
+  say("! disk as before");
+  return `disk ${how}`;
+}
+
+/** The daemon may open only a few files more than it has for a while, in which apps are operated. */
+async function shortenDescriptors(scene: Scene): Promise<string> {
+  const { random, house, say } = scene;
+  const before = /^Max open files\s+(\d+)/m.exec(
+    Deno.readTextFileSync(`/proc/${house.pid}/limits`),
+  )!;
+  const few = sizeOf(house.pid).fds + random.whole(0, 12);
+  say(`! ${few} descriptors`);
+  limit(house.pid, few);
+  await operateOften(scene);
+  limit(house.pid, Number(before[1]));
+  say("! descriptors as before");
+  return "few descriptors";
+}
+
+function limit(pid: number, descriptors: number): void {
+  const args = ["--pid", String(pid), `--nofile=${descriptors}:`];
+  new Deno.Command("prlimit", { args }).outputSync();
+}
+
+async function operateOften(scene: Scene): Promise<void> {
+  for (let count = scene.random.whole(2, 6); count > 0; count--) await operate(scene);
 }
 
 /** State files of a folder: not logs, locks, temporary files, or what was set aside. */
