@@ -1,6 +1,6 @@
 /** When each process is put on record: at once, within moments, or again after the disk refused. */
 
-import { messageOf } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { Records } from "./records.ts";
@@ -39,16 +39,17 @@ export class Recorder {
     this.#refused = refused;
   }
 
-  /** Writes the record now. Throws what the disk says, and tries again until it is written. */
+  /** Writes the record now. Throws `home_unusable` when the disk refuses, and tries again until it is written. */
   record(process: ManagedProcess): void {
     this.#due.delete(process);
     if (this.#frozen) return;
     const { records, writes } = this.#parts;
     try {
       records.write(process);
-    } catch (error) {
+    } catch (cause) {
       writes.later(recordOf(process), () => this.record(process));
-      throw error;
+      const message = `"${process.name}" cannot be recorded: ${messageOf(cause)}`;
+      throw new ProcsupError("home_unusable", message, { cause });
     }
     writes.drop(recordOf(process));
     this.copySoon(process);
@@ -68,7 +69,7 @@ export class Recorder {
       try {
         this.record(process);
       } catch (error) {
-        this.#refused(process, `cannot be recorded: ${messageOf(error)}`);
+        this.#refused(process, messageOf(error));
       }
     }
   }

@@ -3,9 +3,10 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { holderOfRemoved, type Lock, removeLock, takeLockSoon } from "../platform/lock.ts";
 import { absolute, type HomePaths, libraryHome, prepareHome } from "../platform/paths.ts";
+import { dirname } from "../npm/path.js";
 import { lstatIfAny } from "../platform/stat.ts";
 
-/** How often the directory is looked at: one call of the system. */
+/** How often the directory and its state are looked at: a system call each. */
 const LOOK_MS = 900;
 
 /** A change so short ago may hide another one: the file system's clock ticks every few milliseconds. */
@@ -28,7 +29,7 @@ export class TakenHome implements Disposable {
   readonly paths: HomePaths;
   #lock: Lock;
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** The directory as it was when all was in its place. */
+  /** The directory and its state as they were when all was in its place. */
   #seen = "";
   #busy = false;
   #released = false;
@@ -53,14 +54,15 @@ export class TakenHome implements Disposable {
   }
 
   #look(events: HomeEvents): void {
-    const now = lstatIfAny(this.paths.home);
-    const mtime = now?.mtime?.getTime() ?? 0;
-    const mark = `${now?.dev} ${now?.ino} ${mtime}`;
+    const { home, records } = this.paths;
+    const folders = [home, dirname(records)].map(lstatIfAny);
+    const times = folders.map((folder) => folder?.mtime?.getTime() ?? 0);
+    const mark = folders.map((folder, i) => `${folder?.dev} ${folder?.ino} ${times[i]}`).join();
     if (mark === this.#seen || this.#busy) return;
     this.#busy = true;
     void this.#keep(events).then((isKept) => {
       this.#busy = false;
-      if (isKept && Math.abs(Date.now() - mtime) > TICK_MS) this.#seen = mark;
+      if (isKept && Math.abs(Date.now() - Math.max(...times)) > TICK_MS) this.#seen = mark;
     });
   }
 

@@ -1,16 +1,22 @@
-/** Failures for want of something that the machine may have again later. */
+/** Failures for lack of something that the machine may have again later. */
 
 const CODES: ReadonlySet<unknown> = new Set([
+  // The home lacks folders, which are put back, or its disk refuses them.
+  "home_unusable",
   "EAGAIN",
   "EMFILE",
   "ENFILE",
   "ENOMEM",
   "ENOSPC",
   "EDQUOT",
+  // The system makes a disk read-only after errors of it.
+  "EROFS",
+  "EIO",
 ]);
 
-/** Whether a failure, or its cause, is a want of processes, descriptors, memory or room on the disk. */
+/** Whether a failure, or its cause, is a lack of processes, descriptors, memory or a disk that takes writes. */
 export function isLack(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return CODES.has((error as { code?: unknown }).code) || isLack(error.cause);
+  const { code } = error as { code?: unknown };
+  return CODES.has(code) || isLack(error.cause);
 }

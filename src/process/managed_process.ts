@@ -295,11 +295,11 @@ export class ManagedProcess {
     try {
       this.#observer.record(this);
     } catch (error) {
-      const message = `cannot be recorded: ${messageOf(error)}`;
+      const message = messageOf(error);
       const failure = new ProcsupError("start_failed", message, { cause: error });
       // Unrecorded, the app would be started again by the next daemon: it is not launched at all.
       if (event.type === "launching") throw failure;
-      this.#observer.note(this, `${now.state} ${message}`);
+      this.#observer.note(this, `${now.state}: ${message}`);
     }
   }
 }

@@ -117,7 +117,7 @@ Deno.test("start() refuses to launch what cannot be recorded", async () => {
   const error = await assertRejects(() => lone.process.start(), ProcsupError);
   assertEquals(
     error.message,
-    'Cannot start "app": cannot be recorded: no space left on device',
+    'Cannot start "app": no space left on device',
   );
   assertEquals([lone.state, lone.world.children.length], ["errored", 0]);
 });
@@ -131,8 +131,8 @@ Deno.test("an app is stopped, and that is noted, when only a later state cannot 
   await lone.process.stop();
   assertEquals([lone.state, lone.world.child.alive], ["stopped", false]);
   assertEquals(lone.notes, [
-    "stopping cannot be recorded: no space left on device",
-    "stopped cannot be recorded: no space left on device",
+    "stopping: no space left on device",
+    "stopped: no space left on device",
   ]);
 });
 

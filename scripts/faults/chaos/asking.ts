@@ -11,7 +11,7 @@ import type { Random } from "./random.ts";
 const FAIR = new Set([
   ...["wrong_state", "process_not_found", "name_taken", "start_failed", "closed", "timeout"],
   ...["daemon_unreachable", "daemon_hangs", "invalid_config", "address_in_use", "bad_request"],
-  "rate_limited",
+  ...["rate_limited", "home_unusable"],
 ]);
 
 /** Everything a random operation works on. */

@@ -1,0 +1,23 @@
+/** A directory that is taken, and looked after. */
+
+import { assertEquals } from "@std/assert";
+import { takeHome } from "../../src/manager/take_home.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+Deno.test("guard() puts back folders of the state in a home in which nothing else changes", async () => {
+  await using temp = tempHome();
+  using home = await takeHome(temp.path);
+  const { home: folder, records } = home.paths;
+  let [looks, warnings] = [0, ""];
+  for (const path of [folder, `${folder}/state`]) Deno.utimeSync(path, 1, 1);
+  home.guard({
+    changed: () => looks++,
+    lost: () => {},
+    warn: (message) => warnings += message,
+  });
+  await waitFor(() => looks === 1, { what: "a first look" });
+  Deno.removeSync(records, { recursive: true });
+  await waitFor(() => looks > 1, { what: "the folder to be put back" });
+  assertEquals([Deno.statSync(records).isDirectory, warnings], [true, ""]);
+});
