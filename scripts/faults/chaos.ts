@@ -100,7 +100,8 @@ class Chaos {
 
   async #quiet(): Promise<void> {
     const deadline = Date.now() + SETTLE_MS;
-    let [before, problems]: string[][] = [[], ["it was not looked at"]];
+    let before: string[] = [];
+    let problems = ["it was not looked at"];
     while (problems.length > 0 && Date.now() < deadline) {
       await sleep(200);
       before = problems;
