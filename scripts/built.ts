@@ -34,6 +34,13 @@ export const BUILT: readonly Built[] = [
       header: `// ${AHEAD} from yaml, ISC License, Copyright Eemeli Aro <eemeli@gmail.com>`,
     },
   },
+  {
+    path: "src/npm/jsonc.js",
+    from: {
+      entry: "scripts/compile/jsonc_entry.ts",
+      header: `// ${AHEAD} from jsonc-parser, MIT License, Copyright Microsoft Corporation`,
+    },
+  },
   // A program that imports no package from npm starts 3 ms sooner.
   std("parse_args", "@std/cli", "npm:deno-std@1.4.0/cli/parse_args.js"),
   std("path", "@std/path", "scripts/compile/path_entry.ts"),

@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { basename, join } from "../npm/path.js";
-import { lookAt } from "../runtimes/executable.ts";
+import { lookAt } from "../platform/stat.ts";
 
 /** How a file is read. */
 export type FileKind =

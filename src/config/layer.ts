@@ -4,9 +4,10 @@ import { messageOf, type ProcsupError } from "../model/errors.ts";
 import { type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { dirname, isAbsolute, resolve } from "../npm/path.js";
+import { lookAt } from "../platform/stat.ts";
 import { isScript } from "../runtimes/detect_runtime.ts";
 import { extensionOf, isBareWord } from "../runtimes/entry.ts";
-import { isExecutable, lookAt } from "../runtimes/executable.ts";
+import { isExecutable } from "../runtimes/executable.ts";
 import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 

@@ -1,136 +1,82 @@
 /** JSON and JSON with comments → a document with positions, which `JSON.parse` does not give. */
 
-import { type ConfigDocument, type Path, placeAt, Places } from "./document.ts";
+import { type Node, parseTree, printParseErrorCode, visit } from "../npm/jsonc.ts";
+import { type ConfigDocument, type Path, placeAt, Places, type Span } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 
 const MAX_DEPTH = 100;
 
+/** Mistake, as jsonc-parser calls it → what to say. The text is not quoted: it may be a secret. */
+const MISTAKES: Readonly<Record<string, string>> = {
+  InvalidSymbol: "text needs double quotes",
+  InvalidNumberFormat: "expected a number",
+  PropertyNameExpected: "expected a key in double quotes",
+  ValueExpected: "expected a value",
+  ColonExpected: 'expected ":" after the key',
+  CommaExpected: 'expected ","',
+  CloseBraceExpected: 'expected "," or "}"',
+  CloseBracketExpected: 'expected "," or "]"',
+  EndOfFileExpected: "something follows after the end",
+  InvalidCommentToken: "a comment needs a file name in .jsonc",
+  UnexpectedEndOfComment: "this comment has no end",
+  UnexpectedEndOfString: "this text has no end",
+  UnexpectedEndOfNumber: "this number has no end",
+  InvalidUnicode: "expected four hexadecimal digits after \\u",
+  InvalidEscapeCharacter: 'expected one of "\\/bfnrtu after \\',
+  InvalidCharacter: "a control character needs an escape, such as \\t",
+};
+
 /** Reads JSON; `comments` allows comments and trailing commas. Throws `ConfigProblem`. */
 export function readJson(file: string, text: string, comments = false): ConfigDocument {
+  const fail = (what: string, span: Span): never => {
+    const place = placeAt(file, text, span);
+    throw new ConfigProblem(file, `not valid JSON: ${what}`, { place });
+  };
+  const json = text.replace(/^\ufeff/, " ");
+  const options = { disallowComments: !comments, allowTrailingComma: comments };
+  let depth = 0;
+  const enter = (offset: number, length: number) => {
+    if (++depth > MAX_DEPTH) fail("nested too deeply", { offset, length });
+  };
+  const leave = () => void depth--;
+  visit(json, {
+    ...{ onObjectBegin: enter, onArrayBegin: enter, onObjectEnd: leave, onArrayEnd: leave },
+    onError: (code, offset, length) => fail(mistakeAt(json, offset, code), { offset, length }),
+  }, options);
   const places = new Places();
-  const reader = new JsonReader(file, text.replace(/^\ufeff/, " "), comments, places);
-  return { file, text, value: reader.document(), places };
+  return { file, text, value: valueOf(parseTree(json, [], options)!, [], places, fail), places };
 }
 
-class JsonReader {
-  readonly #file: string;
-  readonly #text: string;
-  readonly #comments: boolean;
-  readonly #places: Places;
-  #at = 0;
-
-  constructor(file: string, text: string, comments: boolean, places: Places) {
-    this.#file = file;
-    this.#text = text;
-    this.#comments = comments;
-    this.#places = places;
+function mistakeAt(json: string, offset: number, code: number): string {
+  const isClosing = json[offset] === "}" || json[offset] === "]";
+  if (isClosing && json.slice(0, offset).trimEnd().endsWith(",")) {
+    return 'a "," at the end needs a file name in .jsonc';
   }
+  const isEnd = json.slice(offset).trim() === "";
+  const what = MISTAKES[printParseErrorCode(code)]!;
+  return isEnd && what === MISTAKES.ValueExpected ? "it ends too early" : what;
+}
 
-  document(): unknown {
-    const value = this.#value([]);
-    this.#skip();
-    if (this.#at < this.#text.length) this.#fail("something follows after the end");
-    return value;
+function valueOf(
+  node: Node,
+  path: Path,
+  places: Places,
+  fail: (what: string, span: Span) => never,
+): unknown {
+  const { type, offset, length, children = [] } = node;
+  places.setValue(path, { offset, length });
+  if (type === "array") {
+    return children.map((item, index) => valueOf(item, [...path, index], places, fail));
   }
-
-  #value(path: Path): unknown {
-    this.#skip();
-    if (path.length > MAX_DEPTH) this.#fail("nested too deeply");
-    const offset = this.#at;
-    const value = this.#anyValue(path);
-    this.#places.setValue(path, { offset, length: this.#at - offset });
-    return value;
+  if (type !== "object") return node.value;
+  const entries = new Map<string, unknown>();
+  for (const { children: [key, value] = [] } of children) {
+    const { value: name, offset, length } = key!;
+    if (entries.has(name)) fail(`duplicate key ${JSON.stringify(name)}`, { offset, length });
+    const inner = [...path, name];
+    places.setKey(inner, { offset, length });
+    entries.set(name, valueOf(value!, inner, places, fail));
   }
-
-  #anyValue(path: Path): unknown {
-    const next = this.#text[this.#at];
-    if (next === "{") return this.#object(path);
-    if (next === "[") return this.#array(path);
-    if (next === '"') return this.#string();
-    const [word] = this.#match(/[-+\w.]+/y) ?? [];
-    if (word === undefined) {
-      this.#fail(next === undefined ? "it ends too early" : "expected a value");
-    }
-    try {
-      return JSON.parse(word);
-    } catch {
-      this.#at -= word.length;
-      // The word is not quoted: it may be a secret without its quotes.
-      return this.#fail("expected a value: text needs quotes", word.length);
-    }
-  }
-
-  #object(path: Path): Record<string, unknown> {
-    const entries = new Map<string, unknown>();
-    this.#list("}", () => {
-      const offset = this.#at;
-      if (this.#text[offset] !== '"') this.#fail("expected a key in quotes");
-      const key = this.#string();
-      const length = this.#at - offset;
-      if (entries.has(key)) {
-        this.#at = offset;
-        this.#fail(`duplicate key ${JSON.stringify(key)}`, length);
-      }
-      const inner = [...path, key];
-      this.#places.setKey(inner, { offset, length });
-      this.#skip();
-      if (this.#text[this.#at++] !== ":") this.#fail('expected ":" after the key', 1, -1);
-      entries.set(key, this.#value(inner));
-    });
-    // fromEntries() makes "__proto__" an ordinary key.
-    return Object.fromEntries(entries);
-  }
-
-  #array(path: Path): unknown[] {
-    const items: unknown[] = [];
-    this.#list("]", () => items.push(this.#value([...path, items.length])));
-    return items;
-  }
-
-  #list(end: string, item: () => void): void {
-    this.#at++;
-    this.#skip();
-    while (this.#text[this.#at] !== end) {
-      item();
-      this.#skip();
-      if (this.#text[this.#at] === end) break;
-      if (this.#text[this.#at] !== ",") this.#fail(`expected "," or "${end}"`);
-      this.#at++;
-      this.#skip();
-      if (this.#text[this.#at] === end && !this.#comments) {
-        this.#fail(`a value is missing between "," and "${end}"`);
-      }
-    }
-    this.#at++;
-  }
-
-  #string(): string {
-    // deno-lint-ignore no-control-regex
-    const [quoted] = this.#match(/"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y) ?? [];
-    return quoted === undefined ? this.#fail("this text has no end") : JSON.parse(quoted);
-  }
-
-  #skip(): void {
-    const space = this.#comments ? /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y : /\s*/y;
-    this.#match(space);
-    if (this.#text.startsWith("//", this.#at) || this.#text.startsWith("/*", this.#at)) {
-      this.#fail(
-        this.#comments ? "this comment has no end" : "a comment needs a file name in .jsonc",
-      );
-    }
-  }
-
-  #match(pattern: RegExp): RegExpExecArray | null {
-    pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text);
-    if (found !== null) this.#at = pattern.lastIndex;
-    return found;
-  }
-
-  #fail(what: string, length = 1, shift = 0): never {
-    const offset = Math.min(this.#at + shift, this.#text.length);
-    throw new ConfigProblem(this.#file, `not valid JSON: ${what}`, {
-      place: placeAt(this.#file, this.#text, { offset, length }),
-    });
-  }
+  // fromEntries() makes "__proto__" an ordinary key.
+  return Object.fromEntries(entries);
 }

@@ -4,8 +4,8 @@
  * loses comments, and leaves a comma alone where the last member had one.
  */
 
-import { findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
 import { ProcsupError } from "../model/errors.ts";
+import { findNodeAtLocation, type Node, parseTree } from "../npm/jsonc.ts";
 
 type Path = readonly string[];
 

@@ -6,6 +6,7 @@
  */
 
 import { isLinux } from "./os.ts";
+import { lookAt } from "./stat.ts";
 
 /** Where programs of the system are looked for. */
 const SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin";
@@ -89,15 +90,8 @@ export function askProgram(user: OtherUser | undefined, program: Program, cwd: s
 
 /** The absolute path of a program of the system, or undefined. */
 export function systemProgram(name: string): string | undefined {
-  return SYSTEM_PATH.split(":").map((folder) => `${folder}/${name}`).find(isFile);
-}
-
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
+  return SYSTEM_PATH.split(":").map((folder) => `${folder}/${name}`)
+    .find((path) => lookAt(path)?.isFile);
 }
 
 function changeTo({ uid, gid, name }: OtherUser): string[] {

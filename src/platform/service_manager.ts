@@ -2,6 +2,7 @@
 
 import { readFileIfAny } from "./atomic_file.ts";
 import { isLinux } from "./os.ts";
+import { lookAt } from "./stat.ts";
 
 /** The service managers that procsup can ask for a start at boot. */
 export type ServiceManager = "systemd" | "launchd" | "openrc";
@@ -12,13 +13,13 @@ export function serviceManager(): ServiceManager | undefined {
   if (!isLinux) return undefined;
   // A disk may hold both: the one that runs decides.
   if (systemdRuns()) return "systemd";
-  if (isThere("/sbin/openrc-run")) return "openrc";
-  return ["/lib/systemd/systemd", "/usr/lib/systemd/systemd"].some(isThere) ? "systemd" : undefined;
+  if (lookAt("/sbin/openrc-run") !== undefined) return "openrc";
+  return ["/lib/systemd/systemd", "/usr/lib/systemd/systemd"].some(lookAt) ? "systemd" : undefined;
 }
 
 /** Whether systemd runs this machine, and not only lies on its disk: sd_booted(3). */
 export function systemdRuns(): boolean {
-  return isThere("/run/systemd/system");
+  return lookAt("/run/systemd/system") !== undefined;
 }
 
 /** Version of the systemd on this machine; 0 where it does not say. */
@@ -80,14 +81,5 @@ async function said(program: string, ...args: string[]): Promise<string> {
     return new TextDecoder().decode(stdout).trim();
   } catch {
     return "";
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -9,3 +9,12 @@ export function lstatIfAny(path: string): Deno.FileInfo | undefined {
     throw error;
   }
 }
+
+/** What is at a path, links followed; undefined when nothing is there that we may reach. */
+export function lookAt(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.statSync(path);
+  } catch {
+    return undefined;
+  }
+}

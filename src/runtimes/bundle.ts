@@ -1,9 +1,9 @@
 /** `use_bundle`: Ruby apps that run with the gems of their Gemfile. */
 
 import { resolve } from "../npm/path.js";
+import { lookAt } from "../platform/stat.ts";
 import { type CommandConfig, extensionOf, findEntry, isBareWord } from "./entry.ts";
 import { isScript } from "./detect_runtime.ts";
-import { lookAt } from "./executable.ts";
 import { refuse, refuseEntrypoint } from "./refusal.ts";
 import type { Tools } from "./tools.ts";
 

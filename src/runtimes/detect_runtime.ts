@@ -1,8 +1,8 @@
 /** `runtime: auto`: which runtime an entrypoint is for. */
 
+import { lookAt } from "../platform/stat.ts";
 import type { Entry } from "./entry.ts";
 import { extensionOf } from "./entry.ts";
-import { lookAt } from "./executable.ts";
 import { isTypeScript, type Runtime, RUNTIMES } from "./runtime_table.ts";
 import type { Tools } from "./tools.ts";
 

@@ -2,7 +2,8 @@
 
 import type { ProcessConfig } from "../model/process_config.ts";
 import { extname, isAbsolute, resolve } from "../npm/path.js";
-import { findExecutable, isExecutable, lookAt } from "./executable.ts";
+import { lookAt } from "../platform/stat.ts";
+import { findExecutable, isExecutable } from "./executable.ts";
 import { refuseEntrypoint } from "./refusal.ts";
 
 /** The part of a configuration that makes the command line. */

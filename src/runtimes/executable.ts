@@ -1,15 +1,7 @@
 /** Files that can be run, and where they are. */
 
 import { resolve } from "../npm/path.js";
-
-/** What is at a path, links followed; undefined when nothing is there that we may reach. */
-export function lookAt(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.statSync(path);
-  } catch {
-    return undefined;
-  }
-}
+import { lookAt } from "../platform/stat.ts";
 
 /** A regular file with an x bit. Root needs one too. */
 export function isExecutable(info: Deno.FileInfo | undefined): boolean {

@@ -1,7 +1,7 @@
 /** `main.go`: a program by itself, or the one file of a package by which people call the whole. */
 
 import { dirname, join } from "../npm/path.js";
-import { lookAt } from "./executable.ts";
+import { lookAt } from "../platform/stat.ts";
 
 /**
  * The folder of a `main.go` that is to be run as a package: it has other files of Go beside it, and is

@@ -2,8 +2,9 @@
 
 import { resolve } from "../npm/path.js";
 import type { OtherUser } from "../platform/as_user.ts";
+import { lookAt } from "../platform/stat.ts";
 import type { CommandConfig } from "./entry.ts";
-import { findExecutable, isExecutable, lookAt } from "./executable.ts";
+import { findExecutable, isExecutable } from "./executable.ts";
 import { refuse } from "./refusal.ts";
 
 /** A user other than ours: its programs are asked questions under its own name. */

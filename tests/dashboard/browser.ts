@@ -1,7 +1,7 @@
 /** A real browser on a real daemon's dashboard. */
 
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { lookAt } from "../../src/runtimes/executable.ts";
+import { lookAt } from "../../src/platform/stat.ts";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 

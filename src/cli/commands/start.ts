@@ -3,6 +3,7 @@
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { basename } from "../../npm/path.js";
+import { lookAt } from "../../platform/stat.ts";
 import type { ActionResult } from "../../protocol/actions.ts";
 import type { StartPayload } from "../../protocol/payloads.ts";
 import type { CommandContext } from "../command.ts";
@@ -23,7 +24,7 @@ export async function start(context: CommandContext): Promise<number> {
     positionals: context.positionals,
     rest: context.rest,
     ...inThisShell(context.flags),
-    isFile,
+    isFile: (path: string) => lookAt(path)?.isFile === true,
   });
   const client = connect(context);
   const wait = context.flags.on("no-wait") ? {} : { wait: true };
@@ -56,7 +57,9 @@ async function configFiles(
     const found = discover(Deno.cwd());
     return found === undefined ? undefined : [found];
   }
-  return positionals.every((word) => isConfigName(word) && isFile(word)) ? positionals : undefined;
+  return positionals.every((word) => isConfigName(word) && lookAt(word)?.isFile)
+    ? positionals
+    : undefined;
 }
 
 function refuseNothing({ positionals, rest }: CommandContext): void {
@@ -113,13 +116,5 @@ function filesHere(): string[] {
 
 function isOnPath(command: string): boolean {
   const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
-  return folders.some((folder) => isFile(`${folder}/${command}`));
-}
-
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
+  return folders.some((folder) => lookAt(`${folder}/${command}`)?.isFile);
 }

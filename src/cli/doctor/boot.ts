@@ -5,6 +5,7 @@ import { readDaemonRecord } from "../../platform/daemon_record.ts";
 import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { type ServiceManager, serviceManager } from "../../platform/service_manager.ts";
+import { lookAt } from "../../platform/stat.ts";
 import { findUser } from "../../platform/users.ts";
 import { namesHome, sameUnit, type Unit, unitHere, type UnitRequest } from "../startup/unit.ts";
 import { type Finding, homeFlag, ok, warning, wrong } from "./finding.ts";
@@ -38,7 +39,7 @@ function problemOf(
 ): Finding | undefined {
   const program = /^(?:ExecStart=|command=)['"]*([^'"\s]+)/m.exec(there)?.[1] ??
     /<array>\s*<string>([^<]+)/.exec(there)?.[1];
-  if (program !== undefined && !isThere(program)) {
+  if (program !== undefined && lookAt(program) === undefined) {
     return wrong("boot", `${unit.path} starts ${program}, which is not there`, install);
   }
   if (!isEnabled(unit, scope)) {
@@ -52,7 +53,7 @@ function problemOf(
 function isEnabled({ path }: Unit, scope: Scope): boolean {
   if (!path.endsWith(".service")) return true;
   const target = scope === "user" ? "default" : "multi-user";
-  return isThere(`${dirname(path)}/${target}.target.wants/procsup.service`);
+  return lookAt(`${dirname(path)}/${target}.target.wants/procsup.service`) !== undefined;
 }
 
 function aside(manager: ServiceManager, scope: Scope, home: string, install: string): Finding[] {
@@ -60,7 +61,7 @@ function aside(manager: ServiceManager, scope: Scope, home: string, install: str
   const user = findUser(Deno.uid()!)?.name;
   if (
     manager === "systemd" && scope === "user" && user !== undefined &&
-    !isThere(`/var/lib/systemd/linger/${user}`)
+    lookAt(`/var/lib/systemd/linger/${user}`) === undefined
   ) {
     const says = "the apps end when you sign out, and start when you sign in";
     findings.push(warning("linger", says, `sudo loginctl enable-linger ${user}`));
@@ -72,15 +73,6 @@ function aside(manager: ServiceManager, scope: Scope, home: string, install: str
     findings.push(warning("service", says, install));
   }
   return findings;
-}
-
-function isThere(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function readable(path: string): string | undefined {

@@ -2,7 +2,7 @@
 
 import { nameFromPath } from "../../model/name.ts";
 import { dirname, isAbsolute, resolve } from "../../npm/path.js";
-import { lookAt } from "../../runtimes/executable.ts";
+import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type Imported, type Importer, ImportResult, type Keys, ms, texts } from "./imported.ts";

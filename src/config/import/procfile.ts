@@ -3,7 +3,7 @@
 import { parseDotenv } from "../../model/dotenv.ts";
 import { dirname, join } from "../../npm/path.js";
 import { readForeignFile } from "../../platform/foreign_file.ts";
-import { lookAt } from "../../runtimes/executable.ts";
+import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type Imported, type Importer, ImportResult } from "./imported.ts";

@@ -4,7 +4,7 @@ import { messageOf } from "../../model/errors.ts";
 import { nameTest } from "../../model/glob.ts";
 import { dirname, resolve } from "../../npm/path.js";
 import { readForeignFile } from "../../platform/foreign_file.ts";
-import { lookAt } from "../../runtimes/executable.ts";
+import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { IniError, parseIni, type Section } from "./ini.ts";
