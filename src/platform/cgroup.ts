@@ -38,6 +38,8 @@ export class Cgroups {
   readonly #elsewhere = new Map<string, string>();
   /** Groups that could not be removed yet. */
   readonly #occupied = new Set<string>();
+  /** Runs whose group has all that they started. */
+  readonly #whole = new Set<string>();
   #usable: boolean | undefined;
 
   /** `base` is the group below which groups are made; undefined: there are none. */
@@ -84,9 +86,14 @@ export class Cgroups {
     await Deno.writeTextFile(file, String(pid), { create: false }).catch(() => {});
   }
 
-  /** Whether a run has a group. */
-  has(runId: string): boolean {
-    return this.#folder !== undefined && lstatIfAny(this.#path(runId)) !== undefined;
+  /** Remembers that a run's group has all that it started: nothing can leave the group. */
+  complete(runId: string): void {
+    this.#whole.add(runId);
+  }
+
+  /** Whether a run's group is known to have all that it started. */
+  isWhole(runId: string): boolean {
+    return this.#whole.has(runId) && lstatIfAny(this.#path(runId)) !== undefined;
   }
 
   /** Living processes in a run's group, and in those that the app made in it. */
@@ -109,6 +116,7 @@ export class Cgroups {
     if (this.#folder === undefined) return;
     this.#remove(this.#path(runId));
     this.#elsewhere.delete(runId);
+    this.#whole.delete(runId);
   }
 
   #path(runId: string): string {

@@ -51,7 +51,7 @@ export class Gatherer {
       if (this.#closing.signal.aborted || !isOurs()) return;
       const inside = new Set(this.#groups.members(run.runId));
       const outside = descendants(pid, table).filter((one) => !inside.has(one));
-      if (outside.length === 0) return;
+      if (outside.length === 0) return this.#groups.complete(run.runId);
       for (const one of outside) await this.#groups.move(run.runId, one);
     }
   }

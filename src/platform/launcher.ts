@@ -266,6 +266,8 @@ function groupLines(runId: string, limits: LimitsConfig | undefined): string[] {
   if (limits === undefined) return [];
   const group = cgroups().create(runId, limits);
   if (group === undefined) throw new Error("its control group cannot be made");
+  // It is moved before it starts anything.
+  cgroups().complete(runId);
   return [`echo $procsup_pid >'${group}/cgroup.procs' || exit 126`];
 }
 

@@ -80,7 +80,7 @@ function nextScan(run: Run): Promise<ProcessScan> {
     const runs: Run[] = [];
     const scan = pass.then(() => {
       nextPass = undefined;
-      const all = runs.some(({ runId }) => !cgroups().has(runId));
+      const all = runs.some(({ runId }) => !cgroups().isWhole(runId));
       const begun = scanProcesses({ all, users: usersOf(runs), seen: killCondemned });
       pass = begun.catch(() => {});
       return begun;
@@ -161,7 +161,7 @@ export interface Ending {
 export async function endRun(run: Run, signal: SignalName, deadline: Deadline): Promise<Ending> {
   const members = new RunMembers(run);
   // What the signal ends is no more the parent, or leads the session, of what it does not end.
-  if (!cgroups().has(run.runId)) await survivors(run, members);
+  if (!cgroups().isWhole(run.runId)) await survivors(run, members);
   if (deadline() > performance.now()) {
     await signalGroup(run, signal);
     if (await waitForGroup(run, deadline) && await endStrays({ run, members }, signal, deadline)) {

@@ -78,6 +78,17 @@ Deno.test("stop ends a grandchild in a session of its own", async () => {
   assertEquals(livingOf(run), []);
 });
 
+Deno.test("stop ends children that hid as soon as the app began, while it runs", async () => {
+  await using test = await TestManager.open();
+  const hidden = `trap "" TERM; echo $$ >>${test.home}/pids; exec sleep 1000`;
+  const hide = `setsid env -i sh -c '${hidden}' & setsid env -i sh -c '${hidden}' &`;
+  await test.script("app", `${hide} exec sleep 1000`, { stop_timeout: "300ms" });
+  const pids = () => Deno.readTextFileSync(`${test.home}/pids`).trim().split("\n").map(Number);
+  await waitFor(() => pids().length === 2, { what: "the children" });
+  await test.manager.stop("app");
+  assertEquals(pids().filter(isAlive), []);
+});
+
 Deno.test("stop lets a suspended app handle SIGTERM", async () => {
   await using daemon = await TestDaemon.start();
   const env = { MARK: `${daemon.home}/mark` };
@@ -114,8 +125,9 @@ Deno.test("stop --force brings a stop forward that waits already", async () => {
 Deno.test("an app that goes into the background leaves nothing behind, and that is noted", async () => {
   await using daemon = await TestDaemon.start();
   const mark = `MARK=${daemon.home}`;
-  const { code } = await daemon.cli("start", `${FIXTURES}/daemonises.sh`, "-e", mark);
-  assertEquals(code, 0);
+  const { code, stderr } = await daemon.cli("start", `${FIXTURES}/daemonises.sh`, "-e", mark);
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "exited with code 0 before min_uptime");
   const { state, last_exit } = await daemon.status("daemonises");
   assertEquals([state, last_exit?.code], ["stopped", 0]);
   await waitFor(() => livingWith(mark).length === 0, { what: "the leftover to be ended" });
@@ -211,7 +223,8 @@ Deno.test("instances are addressed one by one, or all by their base name", async
 
 Deno.test("start takes a short job that ends well for a success", async () => {
   await using daemon = await TestDaemon.start();
-  const { code, stdout } = await daemon.cli("start", "--name", "job", "--", "sh", "-c", "exit 0");
+  const job = ["--name", "job", "--restart", "never", "--", "sh", "-c", "exit 0"];
+  const { code, stdout } = await daemon.cli("start", ...job);
   assertEquals([code, stdout], [0, "✔ job  stopped\n"]);
   const { state, last_exit, restarts } = await daemon.status("job");
   assertEquals([state, last_exit?.code, restarts], ["stopped", 0, 0]);

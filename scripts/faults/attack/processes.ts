@@ -51,7 +51,7 @@ export const processes: Readonly<Record<string, Attack>> = {
   async "an app hides its children: new session, no environment, ignored signals"(scene) {
     const { path } = scene;
     const hidden = 'trap "" TERM HUP INT; echo $$ >>$1; exec sleep 100000';
-    const script = `sleep 0.3; for i in 1 2 3; do
+    const script = `for i in 1 2 3; do
         setsid env -i sh -c '${hidden}' hidden ${path}/pids & done; sleep 0.3; exec sleep 100000`;
     await scene.daemon.startScript("mine", script, { ...BOB, stop_timeout: "1s" });
     await waitFor(() => Deno.readTextFileSync(`${path}/pids`).trim().split("\n").length === 3);
