@@ -29,6 +29,7 @@ export function configTypes(): string {
 
 function interfaceText(name: string, keys: KeyTable, named: Map<string, string>): string {
   const lines = Object.entries(keys).flatMap(([key, row]) => {
+    if (row.input) return [];
     const optional = row.required || row.default !== undefined ? "" : "?";
     return [
       `  /** ${sentences(row)} */`,

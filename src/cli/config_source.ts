@@ -1,7 +1,9 @@
 /** The configuration files of a command line: which, with what profile, and read once before the daemon is asked. */
 
-import { discovered } from "../config/file_kind.ts";
+import { discovered, isOwnName } from "../config/file_kind.ts";
 import type { LoadedConfig } from "../config/load_config.ts";
+import { noteText } from "../config/problem.ts";
+import { basename } from "../npm/path.js";
 import { absolute } from "../platform/paths.ts";
 import type { CommandContext } from "./command.ts";
 
@@ -28,16 +30,14 @@ export async function readSource(
 ): Promise<ConfigSource> {
   const { loadConfig } = await import("../config/load_config.ts");
   const { flags, output } = context;
-  const files = words.length > 0 ? words.map(absolute) : [discovered(Deno.cwd())];
+  const files = words.length > 0 ? words.map(absolute) : [fileHere(context)];
   const profile = profileOf(context);
   const loaded = await loadConfig({
     files,
     env: Deno.env.toObject(),
     ...(profile === undefined ? {} : { profile }),
   });
-  for (const { process, text } of loaded.notes) {
-    output.note(`not taken${process === undefined ? "" : ` (${process})`}: ${text}`);
-  }
+  for (const note of loaded.notes) output.note(noteText(note));
   const only = flags.text("only");
   return {
     files,
@@ -48,6 +48,13 @@ export async function readSource(
       ...(only === undefined ? {} : { only }),
     },
   };
+}
+
+/** The configuration file of the current directory; another tool's is named. */
+export function fileHere({ output }: CommandContext): string {
+  const file = discovered(Deno.cwd());
+  if (!isOwnName(file)) output.note(`using ${basename(file)}`);
+  return file;
 }
 
 /** The profile that is asked for: `--profile`, PM2's `--env production`, or the environment. */

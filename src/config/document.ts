@@ -47,8 +47,8 @@ export interface ConfigDocument {
   readonly text: string;
   readonly value: unknown;
   readonly places: Places;
-  /** Variables are not filled in: `${…}` has no meaning in other tools' files. */
-  readonly literal?: boolean;
+  /** Made of another tool's file. */
+  readonly imported?: true;
 }
 
 /** A position in a file, counted from 1. */

@@ -13,10 +13,12 @@ export type FileKind =
   | "module"
   | "procfile"
   | "supervisord"
-  | "compose";
+  | "process-compose"
+  | "compose"
+  | "systemd";
 
-/** Names that are searched for when no file is named; the first one that exists is used. */
-export const DISCOVERED: readonly string[] = [
+/** Our own names that are searched for when no file is named; the first one that exists is used. */
+const OWN: readonly string[] = [
   "procsup.yaml",
   "procsup.yml",
   "procsup.toml",
@@ -27,14 +29,27 @@ export const DISCOVERED: readonly string[] = [
   "procsup.config.mjs",
 ];
 
+/** Names of other tools that are searched for after them. */
+const OTHERS: readonly string[] = [
+  "ecosystem.config.js",
+  "ecosystem.config.cjs",
+  "ecosystem.config.mjs",
+  "process-compose.yaml",
+  "process-compose.yml",
+  "supervisord.conf",
+  "Procfile",
+];
+
 const KINDS: readonly (readonly [RegExp, FileKind])[] = [
   [/^Procfile(\..+)?$|\.procfile$/i, "procfile"],
-  [/^process-compose.*\.ya?ml$/i, "compose"],
+  [/^process-compose.*\.ya?ml$/i, "process-compose"],
+  [/^(docker-)?compose([-.].*)?\.ya?ml$/i, "compose"],
   [/\.ya?ml$/i, "yaml"],
   [/\.toml$/i, "toml"],
   [/\.jsonc$/i, "jsonc"],
   [/\.json$|^dump\.pm2(\.bak)?$/i, "json"],
   [/\.(conf|ini)$/i, "supervisord"],
+  [/\.service$/, "systemd"],
   [/\.config\.([cm]?js|[cm]?ts)$/i, "module"],
   [/^procsup\.([cm]?js|[cm]?ts)$/i, "module"],
 ];
@@ -52,9 +67,15 @@ export function isConfigName(path: string): boolean {
   return kindOf(path) !== undefined && !NOT_OURS.test(basename(path));
 }
 
-/** The configuration file in a folder. */
+/** Whether the name says that the file is procsup's own: it is never taken for another tool's. */
+export function isOwnName(path: string): boolean {
+  return /^procsup\b/.test(basename(path));
+}
+
+/** The configuration file in a folder: procsup's own, else another tool's. */
 export function discover(folder: string): string | undefined {
-  return DISCOVERED.map((name) => join(folder, name)).find((path) => lookAt(path)?.isFile);
+  return [...OWN, ...OTHERS].map((name) => join(folder, name))
+    .find((path) => lookAt(path)?.isFile);
 }
 
 /** The same. Throws `bad_request` if the folder has no configuration file. */
@@ -62,6 +83,8 @@ export function discovered(folder: string): string {
   const found = discover(folder);
   if (found !== undefined) return found;
   throw new ProcsupError("bad_request", `No procsup.yaml in "${folder}"`, {
-    hint: `Name a file, or create one of: ${DISCOVERED.join(", ")}`,
+    hint: `Name a file, write one with procsup init, or have one of: ${
+      ["procsup.yaml", ...OTHERS].join(", ")
+    }`,
   });
 }

@@ -173,14 +173,10 @@ export class FileShape {
 
 const CRON_KEYS: readonly string[] = Object.keys(CRON.keys);
 
-/** Moves the schedule of a job under `cron`. Its `command` is a shell line. */
+/** Moves the schedule of a job under `cron`. */
 function cronLayer(layer: Layer): Layer {
-  const { command, ...keys } = layer.value;
-  const entries = Object.entries(keys);
+  const entries = Object.entries(layer.value);
   const cron = Object.fromEntries(entries.filter(([key]) => CRON_KEYS.includes(key)));
   const rest = Object.fromEntries(entries.filter(([key]) => !CRON_KEYS.includes(key)));
-  const shell = command === undefined
-    ? {}
-    : { entrypoint: "/bin/sh", args: ["-c", ...(Array.isArray(command) ? command : [command])] };
-  return { ...layer, value: { ...rest, ...shell, cron } };
+  return { ...layer, value: { ...rest, cron } };
 }

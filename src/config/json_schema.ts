@@ -9,7 +9,7 @@ import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
 const KEYS = tableJson(PROCESS_KEYS, { inFile: true, partial: true });
 
 const NEEDS_ENTRYPOINT = {
-  anyOf: ["entrypoint", "script", "binary"].map((key) => ({ required: [key] })),
+  anyOf: ["entrypoint", "script", "binary", "command"].map((key) => ({ required: [key] })),
 };
 
 /** The JSON Schema of a configuration file, draft 2020-12. */
@@ -118,9 +118,8 @@ function jobSchema(): JsonSchema {
     properties: {
       ...own,
       ...tableJson(cron.keys, { inFile: true }).properties as JsonSchema,
-      command: { type: "string", description: "A shell line, instead of entrypoint." },
     },
     required: ["name", "schedule"],
-    anyOf: ["command", "entrypoint", "script", "binary"].map((key) => ({ required: [key] })),
+    ...NEEDS_ENTRYPOINT,
   };
 }

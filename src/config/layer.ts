@@ -5,6 +5,7 @@ import { type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { dirname, isAbsolute, resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
+import { expanded } from "../model/shorthand.ts";
 import { isScript } from "../runtimes/detect_runtime.ts";
 import { extensionOf, isBareWord } from "../runtimes/entry.ts";
 import { isExecutable } from "../runtimes/executable.ts";
@@ -33,7 +34,8 @@ export function preparedKeys(
   table: KeyTable = PROCESS_KEYS,
 ): Record<string, unknown> {
   const preparing = { layer, context, folder: dirname(layer.document.file) };
-  return preparedObject(layer.value, table, [], preparing);
+  const value = table === PROCESS_KEYS ? expanded(layer.value) : layer.value;
+  return preparedObject(value, table, [], preparing);
 }
 
 interface Preparing {
@@ -66,9 +68,7 @@ function prepared(
 ): unknown {
   const { layer, context, folder } = preparing;
   const each = (inner: unknown, of: ValueType, key: string | number) =>
-    variables && of.type === "text"
-      ? filledText(inner, [...path, key], layer, context)
-      : prepared(inner, of, false, [...path, key], preparing);
+    prepared(inner, of, variables, [...path, key], preparing);
   if (Array.isArray(value)) {
     const list = type.type === "object"
       ? type.short?.find(({ of }) => of.type === "list")?.of
@@ -81,12 +81,14 @@ function prepared(
     const entries = Object.entries(value);
     return Object.fromEntries(entries.map(([key, inner]) => [key, each(inner, type.of, key)]));
   }
-  if (typeof value !== "string") return value;
-  if (variables) return filledText(value, path, layer, context);
   const of = type.type === "list" && type.single ? type.of : type;
-  if (of.type === "path") return resolve(folder, value);
-  if (of.type === "entrypoint") return entryPath(folder, value);
-  return of.type === "program" && value.includes("/") ? resolve(folder, value) : value;
+  const text = variables && (typeof value === "string" || (of.type === "text" && path.length > 1))
+    ? filledText(value, path, layer, context)
+    : value;
+  if (typeof text !== "string") return text;
+  if (of.type === "path") return resolve(folder, text);
+  if (of.type === "entrypoint") return entryPath(folder, text);
+  return of.type === "program" && text.includes("/") ? resolve(folder, text) : text;
 }
 
 /** A text with its variables filled in; a number as it is written: `1.10` is a version, not 1.1. */
@@ -102,7 +104,7 @@ function filledText(
     const { offset = 0, length = 0 } = span ?? {};
     return document.text.slice(offset, offset + length) || String(value);
   }
-  if (typeof value !== "string" || document.literal) return value;
+  if (typeof value !== "string") return value;
   try {
     return interpolate(value, lookup);
   } catch (error) {

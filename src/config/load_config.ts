@@ -1,6 +1,6 @@
 /** From configuration files to checked configurations: read, extended, merged, checked. */
 
-import { ConfigFieldError, parseConfig } from "../model/config_schema.ts";
+import { ConfigFieldError, jobDefaults, parseConfig } from "../model/config_schema.ts";
 import { didYouMean } from "../model/did_you_mean.ts";
 import { parseDotenv } from "../model/dotenv.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
@@ -13,8 +13,8 @@ import { isMap, type Place, placeIn, valueAt } from "./document.ts";
 import { FileShape } from "./file_shape.ts";
 import { type Layer, type LayerContext, type Lookup, preparedKeys } from "./layer.ts";
 import { loadCritical, type LoadedSettings, loadSettings } from "./load_settings.ts";
-import { ConfigProblem, throwProblems } from "./problem.ts";
-import { type Note, readFiles } from "./read_files.ts";
+import { ConfigProblem, type Note, throwProblems } from "./problem.ts";
+import { readFiles } from "./read_files.ts";
 
 /** What to load. */
 export interface LoadRequest {
@@ -59,13 +59,13 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   if (request.profile !== undefined) {
     const { profile } = request;
     const having = shapes.filter((shape) => shape.profiles().includes(profile));
-    const foreign = documents.some(({ literal }) => literal);
+    const foreign = documents.some(({ imported }) => imported);
     if (having.length === 0 && !foreign) {
       problems.push(unknownProfile(profile, shapes, documents.at(-1)!.file));
     }
     parts.push(...having.map((shape) => shape.profile(profile)));
   }
-  const files = documents.filter(({ literal, file }) => !literal && isAbsolute(file));
+  const files = documents.filter(({ file }) => isAbsolute(file));
   const folders = new Set(files.map(({ file }) => dirname(file)));
   const { lookup, used } = variablesOf({ env: request.env, folders: [...folders] });
   const context = { lookup, problems };
@@ -98,15 +98,21 @@ function loadProcess(
 ): Loading | undefined {
   const layers = [...defaults, ...own];
   const { document, path } = own[0]!;
-  const base: Record<string, unknown> = { cwd: dirname(document.file) };
-  const wire = layers.map((layer) => preparedKeys(layer, context))
-    .reduce((merged, keys) => mergeKeys(merged, keys), base);
-  wire.name = name;
+  const merged = (from: readonly Layer[]) =>
+    from.map((layer) => preparedKeys(layer, context)).reduce(mergeKeys, {});
+  const [common, keys] = [merged(defaults), merged(own)];
+  const usable = keys.cron === undefined ? common : jobDefaults(common);
+  const wire: Record<string, unknown> = {
+    cwd: dirname(document.file),
+    ...mergeKeys(usable, keys),
+    name,
+  };
   try {
     const place = placeIn(document, path, "key");
     return { loaded: { config: parseConfig(wire), wire, place }, layers };
   } catch (error) {
-    context.problems.push(located(error, name, layers));
+    const each = error instanceof ConfigFieldError ? error.each : [error];
+    context.problems.push(...each.map((one) => located(one, name, layers)));
     return undefined;
   }
 }
@@ -130,7 +136,11 @@ function located(error: unknown, name: string, layers: readonly Layer[]): Procsu
 function placeOfField({ path, onKey }: ConfigFieldError, layers: readonly Layer[]) {
   const own = path.filter((part) => typeof part !== "symbol");
   // In a job the schedule is not under "cron".
-  const ways = own[0] === "cron" ? [own, own.slice(1)] : [own];
+  const ways = own[0] === "cron"
+    ? [own, own.slice(1)]
+    : own[0] === "entrypoint"
+    ? [own, ["command"]]
+    : [own];
   for (const layer of layers.toReversed()) {
     for (const way of ways) {
       const full = [...layer.path, ...way];

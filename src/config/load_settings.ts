@@ -57,7 +57,8 @@ function checked<T>(
   try {
     return parse();
   } catch (error) {
-    context.problems.push(located(error, layers));
+    const each = error instanceof ConfigFieldError ? error.each : [error];
+    context.problems.push(...each.map((one) => located(one, layers)));
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Mistakes in configuration files. */
+/** Mistakes in configuration files, and what is not taken of another tool's. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { Place } from "./document.ts";
@@ -40,4 +40,17 @@ export class ConfigProblems extends ProcsupError {
 /** Throws `ConfigProblems` if there are problems. */
 export function throwProblems(problems: readonly ProcsupError[]): void {
   if (problems.length > 0) throw new ConfigProblems(problems);
+}
+
+/** A part that procsup does not support, or does differently. */
+export interface Note {
+  /** The process; undefined for the whole file. */
+  readonly process: string | undefined;
+  /** `key: why`. */
+  readonly text: string;
+}
+
+/** A note as a message. */
+export function noteText({ process, text }: Note): string {
+  return `not taken${process === undefined ? "" : ` (${process})`}: ${text}`;
 }

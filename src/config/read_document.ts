@@ -2,6 +2,7 @@
 
 import { messageOf } from "../model/errors.ts";
 import type { Alias, Document, ErrorCode, Node } from "../npm/yaml.ts";
+import { basename } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { type ConfigDocument, isMap, type Path, placeAt, placeIn, Places } from "./document.ts";
 import { type FileKind, kindOf } from "./file_kind.ts";
@@ -61,18 +62,44 @@ async function parse(
 ): Promise<ConfigDocument> {
   switch (kind) {
     case "yaml":
+    case "process-compose":
     case "compose":
       return await readYaml(file, text);
     case "toml":
       return await readToml(file, text);
     case "json":
     case "jsonc":
-      return readJson(file, text, kind === "jsonc");
+      return await readAnyJson(kind, file, text, env);
     case "module":
-      return { file, text: "", value: await readModule(file, env), places: new Places() };
+      return await moduleDocument(file, env);
     case "procfile":
     case "supervisord":
+    case "systemd":
       return { file, text, value: text, places: new Places() };
+  }
+}
+
+async function moduleDocument(
+  file: string,
+  env: Readonly<Record<string, string>>,
+): Promise<ConfigDocument> {
+  return { file, text: "", value: await readModule(file, env), places: new Places() };
+}
+
+/** PM2's own JSON files are JavaScript expressions. */
+async function readAnyJson(
+  kind: FileKind,
+  file: string,
+  text: string,
+  env: Readonly<Record<string, string>>,
+): Promise<ConfigDocument> {
+  try {
+    return readJson(file, text, kind === "jsonc");
+  } catch (error) {
+    if (!/^(ecosystem|pm2|process(es)?)\b.*\.json$/.test(basename(file))) throw error;
+    return await moduleDocument(file, env).catch(() => {
+      throw error;
+    });
   }
 }
 

@@ -1,13 +1,10 @@
 /** The files of a configuration in merge order: extended files first. */
 
-import { dirname, resolve } from "../npm/path.js";
+import { basename, dirname, resolve } from "../npm/path.js";
 import { type ConfigDocument, isMap, placeIn, Places } from "./document.ts";
 import { foreignFormat } from "./import/foreign.ts";
-import type { Note } from "./import/imported.ts";
-import { ConfigProblem } from "./problem.ts";
+import { ConfigProblem, type Note } from "./problem.ts";
 import { checkedDocument, readDocument } from "./read_document.ts";
-
-export type { Note };
 
 /** What to read. */
 export interface ReadRequest {
@@ -38,10 +35,20 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
     const document = await readDocument(file, request.env, given);
     const foreign = foreignFormat(document);
     if (foreign !== undefined) {
-      const { processes, profiles = {}, notes: more } = foreign.convert(document, request);
+      if (foreign.convertOnly) {
+        throw new ConfigProblem(file, `a file of ${foreign.name} is not run as it is`, {
+          advice: `convert it first: procsup import ${foreign.name} ${
+            basename(file)
+          } --out procsup.yaml`,
+        });
+      }
+      const { processes, profiles = {}, critical, notes: more } = foreign.convert(
+        document,
+        request,
+      );
       notes.push(...more);
-      const value = { processes, profiles };
-      documents.set(file, { file, text: "", value, places: new Places(), literal: true });
+      const value = { processes, profiles, ...(critical && { run: { critical } }) };
+      documents.set(file, { file, text: "", value, places: new Places(), imported: true });
       return;
     }
     for (const base of bases(document)) {

@@ -17,8 +17,10 @@ const IMPORTABLE =
 /** Prints the value after a mark, apart from the module's own output. A function is called; CommonJS is wrapped. */
 const RUNNER = `
 const [file, folder, url] = Deno.args;
-const source = Deno.readTextFileSync(file);
-const isCommon = /\\.cjs$/.test(file) ||
+const text = Deno.readTextFileSync(file);
+// PM2 reads its JSON as an expression: comments and bare keys are possible.
+const source = /\\.json$/.test(file) ? "module.exports = (" + text + "\\n)" : text;
+const isCommon = /\\.(cjs|json)$/.test(file) ||
   (/\\.js$/.test(file) && /\\bmodule\\.exports\\b|\\bexports\\.\\w+\\s*=/.test(source) &&
     !/^\\s*export\\s/m.test(source));
 let value;

@@ -7,6 +7,7 @@ import type { Fleet } from "../manager/fleet.ts";
 import { readFileIfAny } from "../platform/atomic_file.ts";
 import { absolute } from "../platform/paths.ts";
 import type { LoadedSettings } from "../config/load_settings.ts";
+import type { Note } from "../config/problem.ts";
 import type { SettingChangeJson, SettingName } from "../protocol/actions.ts";
 import { type Applied, readMemory, writeMemory } from "./config_memory.ts";
 import type { Settings, SettingsPlan } from "./settings.ts";
@@ -34,6 +35,8 @@ export interface ConfigResult {
   readonly settings: readonly SettingChangeJson[];
   /** Names under `run.critical`. */
   readonly critical: readonly string[];
+  /** What is not taken of another tool's file. */
+  readonly notes: readonly Note[];
 }
 
 /** Where a reload that nobody asked an answer of says how it went. */
@@ -104,12 +107,14 @@ export class ConfigFiles {
     const wanted = only.length > 0 ? {} : loaded.settings;
     const settings = await this.#planSettings(wanted, applied.files, only.length === 0, request);
     const { changes } = settings;
-    const { critical } = loaded;
-    if (request.dryRun) return { plan, outcomes: [], errors: [], settings: changes, critical };
+    const { critical, notes } = loaded;
+    if (request.dryRun) {
+      return { plan, outcomes: [], errors: [], settings: changes, critical, notes };
+    }
     const failed = await settings.carryOut();
     const { outcomes, errors } = await apply(this.#fleet, plan, request);
     this.#remember({ ...applied, variables: loaded.variables }, plan, wanted, request);
-    return { plan, outcomes, errors: [...failed, ...errors], settings: changes, critical };
+    return { plan, outcomes, errors: [...failed, ...errors], settings: changes, critical, notes };
   }
 
   async #planSettings(

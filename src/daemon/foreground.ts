@@ -1,5 +1,6 @@
 /** Apps in the foreground, for containers: no daemon, no socket; ends when they end. */
 
+import { noteText } from "../config/problem.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
@@ -71,11 +72,12 @@ async function start(
   }
   const settings = new Settings({ fleet: manager.fleet, webhooks, warn });
   const configs = new ConfigFiles(manager.fleet, pathsIn(home).configs, settings);
-  const { errors, critical } = await configs.apply({
+  const { errors, critical, notes } = await configs.apply({
     ...{ files: files!, startDown: true },
     ...(only === undefined ? {} : { only }),
     ...(profile === undefined ? {} : { profile }),
   });
+  for (const note of notes) warn(noteText(note));
   if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
   return critical;
 }

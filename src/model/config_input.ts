@@ -45,6 +45,8 @@ export type ConfigInput<T> = {
 
 /** Keys that also take a shorter form. */
 export interface ConfigShorthand {
+  /** `max`: one for each processor. */
+  readonly instances?: number | "max";
   /** An empty one is `auto`. */
   readonly runtime?: RuntimeName | "";
   /** Names, each of which must be ready; or names and the states that they must reach. */
@@ -66,8 +68,8 @@ export interface ConfigShorthand {
 }
 
 /**
- * A process's configuration as a library user writes it: `name` and one of `entrypoint`, `script`
- * and `binary`; all else has a default. Durations are Go strings (`"5s"`) or nanoseconds, sizes
+ * A process's configuration as a library user writes it: `name` and one of `entrypoint`, `script`,
+ * `binary` and `command`; all else has a default. Durations are Go strings (`"5s"`) or nanoseconds, sizes
  * strings (`"512MB"`) or bytes.
  */
 export type ProcessConfigInput =
@@ -80,4 +82,6 @@ export type ProcessConfigInput =
     readonly script?: string;
     /** Same as `entrypoint`. */
     readonly binary?: string;
+    /** A command line, instead of `entrypoint` and `args`. */
+    readonly command?: string;
   };

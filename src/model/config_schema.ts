@@ -20,6 +20,7 @@ import type { ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 import { quote } from "./quote.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "./settings_keys.ts";
+import { besideCommand, expanded } from "./shorthand.ts";
 import type { Webhook } from "./webhook.ts";
 
 type Path = readonly PropertyKey[];
@@ -31,24 +32,57 @@ export class ConfigFieldError extends ProcsupError {
   readonly path: Path;
   /** Whether the key itself is wrong, and not its value. */
   readonly onKey: boolean;
+  /** One for each unknown key if there are several; else this one alone. */
+  readonly each: readonly ConfigFieldError[];
 
-  constructor(message: string, path: Path, onKey = false) {
+  constructor(
+    message: string,
+    path: Path,
+    onKey = false,
+    each: readonly ConfigFieldError[] = [],
+  ) {
     const field = path.filter((key) => typeof key === "string").join(".");
     super("invalid_config", message, field === "" ? {} : { field });
     this.path = path;
     this.onKey = onKey;
+    this.each = each.length > 0 ? each : [this];
   }
 }
 
-/** The input in wire form, with defaults. Throws `ConfigFieldError` for the first mistake. */
+/**
+ * The input in wire form, with defaults. Throws `ConfigFieldError` for every unknown key, else for the
+ * first mistake.
+ */
 function checked(table: KeyTable, input: unknown, where = ""): Keyed {
   const schema = objectSchema({ type: "object", keys: table, named: "" });
   const result = z.safeParse(schema, input, { error: issueText });
   if (result.success) return result.data as Keyed;
   const { issues } = result.error;
   // A misspelt key is why another one is missing: it comes first.
-  const first = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0]!;
-  throw fieldError(innermost(first), input, table, where);
+  const unknown = issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys" ? unknownKeys(issue, input, table, where) : []
+  );
+  if (unknown.length === 0) throw fieldError(innermost(issues[0]!), input, table, where);
+  const [{ path }] = unknown as [ConfigFieldError];
+  const message = unknown.map((error) => error.message).join("; ");
+  throw new ConfigFieldError(message, path, true, unknown);
+}
+
+function unknownKeys(
+  issue: z.core.$ZodIssueUnrecognizedKeys,
+  input: unknown,
+  table: KeyTable,
+  where: string,
+): ConfigFieldError[] {
+  const { path } = located(issue.path, input, table);
+  const field = [...where === "" ? [] : [where], ...path].join(".");
+  return issue.keys.map((key) => {
+    const ours = table === PROCESS_KEYS && path.length === 0 ? foreignKey(key) : undefined;
+    const near = ours ?? didYouMean(key, keysAt(table, path));
+    const name = field === "" ? key : `${field}.${key}`;
+    const advice = near === undefined ? "" : `: did you mean "${near}"?`;
+    return new ConfigFieldError(`Unknown key "${name}"${advice}`, [...path, key], true);
+  });
 }
 
 /**
@@ -60,10 +94,18 @@ export function parseConfig(input: unknown): ProcessConfig {
     throw new ConfigFieldError("Invalid configuration: expected an object", []);
   }
   const given = input as Keyed;
-  // An empty runtime is the same as none.
-  const named = given.runtime === "" ? { ...given, runtime: "auto" } : given;
-  const wire = checked(PROCESS_KEYS, jobRules(named));
+  const beside = besideCommand(given);
+  if (beside !== undefined) {
+    const why = `give it or "${beside}", not both`;
+    throw new ConfigFieldError(`Invalid "command": ${why}`, ["command"], true);
+  }
+  const wire = checked(PROCESS_KEYS, jobRules(expanded(given)));
   return memoryKeys(wire) as unknown as ProcessConfig;
+}
+
+/** Defaults without what a job cannot have. */
+export function jobDefaults({ cron_restart: _, restart_policy, ...defaults }: Keyed): Keyed {
+  return restart_policy === "always" ? defaults : { ...defaults, restart_policy };
 }
 
 /** A job ends between its runs: it is not kept up, and a failed run waits for the next tick. */
@@ -110,14 +152,7 @@ function fieldError(
 ): ConfigFieldError {
   const { path, value } = located(issue.path, input, table);
   const field = [...where === "" ? [] : [where], ...path].join(".");
-  if (issue.code === "unrecognized_keys") {
-    const key = issue.keys[0]!;
-    const ours = table === PROCESS_KEYS && path.length === 0 ? foreignKey(key) : undefined;
-    const near = ours ?? didYouMean(key, keysAt(table, path));
-    const name = field === "" ? key : `${field}.${key}`;
-    const advice = near === undefined ? "" : `: did you mean "${near}"?`;
-    return new ConfigFieldError(`Unknown key "${name}"${advice}`, [...path, key], true);
-  }
+  if (issue.code === "unrecognized_keys") return unknownKeys(issue, input, table, where)[0]!;
   const params = issue.code === "custom" ? issue.params ?? {} : {};
   if (params.twice) {
     const whole = path.length === 1 && where === ""

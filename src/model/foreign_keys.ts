@@ -5,7 +5,6 @@ const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   autorestart: "restart_policy",
   availability: "restart_policy",
   cmd: "entrypoint",
-  command: "entrypoint",
   cpus: "limits.cpu_percent",
   cron_schedule: "cron",
   description: "labels",

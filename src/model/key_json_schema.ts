@@ -6,6 +6,7 @@ import {
   type KeyTable,
   type ListType,
   type MapType,
+  type NumberType,
   type ObjectType,
   type TextType,
   type ValueType,
@@ -50,6 +51,15 @@ function keyJson(key: string, name: string, row: Key, options: JsonSchemaOptions
   };
 }
 
+function numberJson({ type, min, max, word }: NumberType): JsonSchema {
+  const number = {
+    type: type === "int" ? "integer" : "number",
+    ...(min === undefined ? {} : { minimum: min }),
+    ...(max === undefined ? {} : { maximum: max }),
+  };
+  return word === undefined ? number : { anyOf: [number, { const: word }] };
+}
+
 function valueJson(type: ValueType, filled: boolean, options: JsonSchemaOptions): JsonSchema {
   const inner = (of: ValueType) => valueJson(of, filled, options);
   switch (type.type) {
@@ -57,11 +67,7 @@ function valueJson(type: ValueType, filled: boolean, options: JsonSchemaOptions)
       return { type: "boolean" };
     case "int":
     case "number":
-      return {
-        type: type.type === "int" ? "integer" : "number",
-        ...(type.min === undefined ? {} : { minimum: type.min }),
-        ...(type.max === undefined ? {} : { maximum: type.max }),
-      };
+      return numberJson(type);
     case "duration":
       return { anyOf: [{ type: "string", pattern: DURATION }, { type: "number", minimum: 0 }] };
     case "size":

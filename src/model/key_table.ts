@@ -26,6 +26,8 @@ export interface NumberType {
   readonly type: "int" | "number";
   readonly min?: number;
   readonly max?: number;
+  /** A word that stands for a number. */
+  readonly word?: string;
 }
 
 /** An amount with a unit. */
@@ -114,6 +116,8 @@ interface KeyFacts {
   /** In wire form. */
   readonly default?: unknown;
   readonly required?: true;
+  /** Only in what is given: other keys replace it before the check. */
+  readonly input?: true;
   /** A change takes effect while the process runs; any other key restarts it. */
   readonly live?: true;
   /** `always`: its values are never shown. `in changes`: a list of changes leaves them out. */

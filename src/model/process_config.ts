@@ -28,7 +28,7 @@ export interface ProcessConfig {
   readonly inheritEnv: boolean | readonly string[];
   /** Variables that hold a number to which each instance adds its index. */
   readonly incrementEnv: readonly string[];
-  /** Number of copies. */
+  /** Number of copies; max: one for each processor. */
   readonly instances: number;
   /** Listening sockets, host:port, that every instance inherits from descriptor 3 on. */
   readonly sockets: readonly string[];

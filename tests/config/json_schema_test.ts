@@ -1,6 +1,6 @@
 /** The JSON Schema of configuration files, under a validator that editors use. */
 
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { configFileSchema } from "../../src/config/json_schema.ts";
 import { mistakes } from "./files.ts";
@@ -105,10 +105,11 @@ Deno.test("configFileSchema() refuses every mistake, and so does the program", a
   }
 });
 
-Deno.test("configFileSchema() takes every example of the README", async () => {
+Deno.test("configFileSchema() takes every example of the README, and so does the program", async () => {
   const { parse } = await import("yaml");
   const readme = Deno.readTextFileSync(new URL("../../README.md", import.meta.url));
   for (const [, text] of readme.matchAll(/^```ya?ml\n([^]*?)^```$/gm)) {
     assert(validate(parse(text!, { merge: true })), `${text}\n${JSON.stringify(validate.errors)}`);
+    assertEquals(await mistakes("procsup.yaml", text!), []);
   }
 });

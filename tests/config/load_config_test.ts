@@ -121,3 +121,40 @@ Deno.test("interpolate() fills in variables and defaults, and leaves other dolla
   assertEquals(filled("${EMPTY}|${EMPTY:-x}|${NO:-}|${NO:-a:-b}"), "|x||a:-b");
   assertEquals(filled("$A $ $$ $${A} $(date)"), "$A $ $ ${A} $(date)");
 });
+
+Deno.test("loadConfig() takes command as a line, and runs it by a shell only where one is needed", async () => {
+  const configs = await loadedFrom(
+    "procsup.yaml",
+    `processes:
+  plain: { command: 'node server.js --name "a b" \${PORT:-80}' }
+  shell: { command: "a | b" }
+  variable: { command: "echo $PORT" }
+profiles: { other: { processes: { plain: { command: sleep 1 } } } }
+cron:
+  - { name: job, schedule: "@daily", command: "date > now" }
+`,
+  );
+  const line = (name: string) => {
+    const { entrypoint, args, restartPolicy } = configs.get(name)!;
+    return [restartPolicy, entrypoint, ...args];
+  };
+  assertEquals(line("plain"), ["on-failure", "node", "server.js", "--name", "a b", "80"]);
+  assertEquals(line("shell"), ["on-failure", "/bin/sh", "-c", "a | b"]);
+  assertEquals(line("variable"), ["on-failure", "/bin/sh", "-c", "exec echo $PORT"]);
+  assertEquals(line("job"), ["never", "/bin/sh", "-c", "exec date > now"]);
+});
+
+Deno.test("loadConfig() leaves out of the defaults what a job cannot have", async () => {
+  const configs = await loadedFrom(
+    "procsup.yaml",
+    `defaults: { restart_policy: always, cron_restart: "@daily", instances: max }
+processes:
+  web: { command: sleep 1 }
+  job: { command: sleep 1, cron: "@daily" }
+`,
+  );
+  const [web, job] = [configs.get("web")!, configs.get("job")!];
+  assertEquals([web.restartPolicy, web.cronRestart?.schedule], ["always", "@daily"]);
+  assertEquals([job.restartPolicy, job.cronRestart], ["never", undefined]);
+  assertEquals(web.instances, navigator.hardwareConcurrency);
+});

@@ -17,6 +17,16 @@ Deno.test("loadConfig() names the place, the key and what would be right in ever
   assertEquals(await mistakes("procsup.jsonc", jsonc), [`2:42: ${right}`]);
 });
 
+Deno.test("loadConfig() tells every unknown key of a process, each with its place", async () => {
+  const text = "processes:\n  api:\n    command: sleep 1\n    instnces: 2\n    user: www\n" +
+    "    log: { max_sise: 1 }\n";
+  assertEquals(await mistakes("procsup.yaml", text), [
+    '4:5: "api": unknown key "instnces": did you mean "instances"?',
+    '5:5: "api": unknown key "user": did you mean "uid"?',
+    '6:12: "api": unknown key "log.max_sise": did you mean "max_size"?',
+  ]);
+});
+
 Deno.test("loadConfig() tells every mistake of a file at once", async () => {
   const found = await mistakes(
     "procsup.yaml",

@@ -125,7 +125,11 @@ Deno.test("start takes the files of other tools, and their processes run", async
     ["pm2/ecosystem.config.js", "pm2/ecosystem.config.cjs", "pm2/ecosystem.json", "pm2/dump.pm2"],
     ["supervisord/supervisord.conf", "supervisord/laravel-worker.conf", "supervisord/gunicorn.ini"],
     ["procfile/Procfile", "procfile/Procfile.dev", "procfile/heroku.procfile"],
-    ["compose/process-compose.yaml", "compose/process-compose.disabled.yaml", "compose/flow.yaml"],
+    [
+      "process-compose/process-compose.yaml",
+      "process-compose/process-compose.disabled.yaml",
+      "process-compose/flow.yaml",
+    ],
   ];
   for (const group of files) {
     for (const name of group) {

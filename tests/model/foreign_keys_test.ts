@@ -10,7 +10,7 @@ import { foreignKey } from "../../src/model/foreign_keys.ts";
 const CONFIG_KEYS = keyNames(PROCESS_KEYS);
 
 Deno.test("foreignKey() leads from keys of other tools to keys that there are", () => {
-  const foreign = ["command", "user", "environment", "restart", "replicas", "mem_limit", "ports"];
+  const foreign = ["cmd", "user", "environment", "restart", "replicas", "mem_limit", "ports"];
   for (const key of [...foreign, "ExecReload", "workingDir"]) {
     const ours = foreignKey(key)!;
     assert(CONFIG_KEYS.includes(ours.split(".")[0]!), `${key}: ${ours}`);

@@ -10,7 +10,7 @@ import { baseOf } from "../../src/client/address.ts";
 import { placeAt } from "../../src/config/document.ts";
 import { parseIni } from "../../src/config/import/ini.ts";
 import { procfile } from "../../src/config/import/procfile.ts";
-import { shellCommand, splitWords } from "../../src/config/import/shell_line.ts";
+import { shellCommand, splitWords } from "../../src/model/shell_line.ts";
 import { supervisord } from "../../src/config/import/supervisord.ts";
 import { interpolate } from "../../src/config/layer.ts";
 import { readJson } from "../../src/config/read_json.ts";

@@ -6,7 +6,7 @@ import { dirname } from "../../npm/path.js";
 import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
-import { profileOf } from "../config_source.ts";
+import { fileHere, profileOf } from "../config_source.ts";
 import { paintName } from "../paint.ts";
 import { inThisShell } from "../shell_world.ts";
 import { startPayloads } from "../start_payload.ts";
@@ -25,7 +25,7 @@ export async function run(context: CommandContext): Promise<number> {
   try {
     return await runForeground({
       home,
-      ...await what(context),
+      ...what(context),
       critical: context.flags.list("critical"),
       onLine: (line) => print(context, line),
       warn: (message) => context.output.note(`procsup: ${message}`),
@@ -35,7 +35,7 @@ export async function run(context: CommandContext): Promise<number> {
   }
 }
 
-async function what(context: CommandContext) {
+function what(context: CommandContext) {
   const { positionals: [file], rest, flags } = context;
   if (file !== undefined && rest !== undefined) {
     throw new ProcsupError("bad_request", "A file or a command after --, not both", {
@@ -43,11 +43,10 @@ async function what(context: CommandContext) {
     });
   }
   if (rest === undefined || rest.length === 0) {
-    const { discovered } = await import("../../config/file_kind.ts");
     const profile = profileOf(context);
     const only = flags.text("only");
     return {
-      files: [file ?? discovered(Deno.cwd())],
+      files: [file ?? fileHere(context)],
       ...(only === undefined ? {} : { only }),
       ...(profile === undefined ? {} : { profile }),
     };

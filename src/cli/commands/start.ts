@@ -53,10 +53,7 @@ async function configFiles(
 ): Promise<readonly string[] | undefined> {
   if (rest !== undefined && rest.length > 0) return undefined;
   const { discover, isConfigName } = await import("../../config/file_kind.ts");
-  if (positionals.length === 0) {
-    const found = discover(Deno.cwd());
-    return found === undefined ? undefined : [found];
-  }
+  if (positionals.length === 0) return discover(Deno.cwd()) === undefined ? undefined : [];
   return positionals.every((word) => isConfigName(word) && lookAt(word)?.isFile)
     ? positionals
     : undefined;

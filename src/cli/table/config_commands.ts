@@ -46,14 +46,19 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   {
     name: "import",
     group: "Config",
-    summary: "A procsup.yaml from pm2, supervisord, procfile or compose",
+    summary: "A procsup.yaml from pm2, supervisord, procfile, compose, systemd …",
     usage: "[tool] <file>",
     words: [1, 2],
-    flags: [{ name: "out", type: "text", value: "FILE", help: "write it there" }],
+    flags: [
+      { name: "out", type: "text", value: "FILE", help: "write it there" },
+      { name: "force", type: "bool", help: "replace that file" },
+      { name: "with-docker", type: "bool", help: "of compose: images become docker run" },
+    ],
     examples: [
       "procsup import pm2 ecosystem.config.js --out procsup.yaml",
       "procsup import Procfile",
       "procsup import supervisord /etc/supervisor/supervisord.conf",
+      "procsup import compose docker-compose.yml --out procsup.yaml",
     ],
     load: async () => (await import("../commands/import.ts")).importFile,
   },

@@ -1,216 +1,307 @@
-/** process-compose.yaml. */
+/** Files of docker compose: services that are built here become processes. */
 
+import { splitWords } from "../../model/shell_line.ts";
+import { dirname, resolve } from "../../npm/path.js";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
+import { type Command, dockerfileCommand } from "./dockerfile.ts";
+import { dockerRun, imageAdvice } from "./images.ts";
 import {
+  type ImportContext,
   type Imported,
   type Importer,
   ImportResult,
   type Keys,
-  seconds,
   texts,
+  withReferences,
 } from "./imported.ts";
-import { shellCommand } from "./shell_line.ts";
 
-/** Configurations of process-compose. */
+/** Configurations of docker compose. */
 export const compose: Importer = {
   name: "compose",
   matches: ({ kind, value }) =>
-    isMap(value) && (kind === "compose" || looksLike(value) || "services" in value),
+    isMap(value) && "services" in value && !("processes" in value) &&
+    (kind === "compose" || kind === "yaml"),
   convert,
+  convertOnly: true,
 };
 
-/** Recognised by its commands: a procsup file has entrypoints. */
-function looksLike({ processes }: Record<string, unknown>): boolean {
-  const all = isMap(processes) ? Object.values(processes).filter(isMap) : [];
-  return all.some((process) => "command" in process) &&
-    !all.some((process) => "entrypoint" in process && typeof process.entrypoint === "string");
-}
+type Service = Readonly<Record<string, unknown>>;
+
+/** Keys of a service that are read; all others are noted. */
+const READ: ReadonlySet<string> = new Set([
+  ...["build", "image", "command", "entrypoint", "environment", "env_file", "working_dir"],
+  ...["depends_on", "restart", "healthcheck", "stop_signal", "stop_grace_period", "user", "init"],
+  ...["container_name", "mem_limit", "ulimits", "ports", "expose", "volumes", "deploy", "scale"],
+]);
+
+/** What they say of containers has no meaning for processes of one machine. */
+const CONTAINERS: Readonly<Record<string, string>> = {
+  networks: "processes share the network of this machine",
+  tty: "a process has no terminal",
+  stdin_open: "a process has no terminal",
+  logging: "procsup logs",
+  profiles: "profiles, or autostart: false",
+};
 
 const CONDITIONS: Readonly<Record<string, string>> = {
-  process_started: "started",
-  process_healthy: "healthy",
-  process_completed: "completed",
-  process_completed_successfully: "completed_ok",
-  process_log_ready: "ready",
+  service_started: "started",
+  service_healthy: "healthy",
+  service_completed_successfully: "completed_ok",
 };
 
 const RESTART: Readonly<Record<string, string>> = {
-  always: "always",
-  on_failure: "on-failure",
-  no: "never",
-  never: "never",
-  false: "never",
-  exit_on_failure: "never",
+  "no": "never",
+  "false": "never",
+  "always": "always",
+  "unless-stopped": "always",
+  "on-failure": "on-failure",
 };
 
-/** Keys that are converted. */
-const FILE_KEYS = new Set(["version", "processes", "environment", "$schema"]);
+function convert({ file, value }: ConfigDocument, context: ImportContext): Imported {
+  const { services, ...rest } = value as Record<string, unknown>;
+  if (!isMap(services)) throw new ConfigProblem(file, "services: expected a map of names");
+  const result = new ImportResult(file);
+  const converter = new Converter(file, services, context, result);
+  for (const [name, service] of Object.entries(services)) {
+    if (isMap(service)) converter.add(name, service);
+  }
+  for (const key of Object.keys(rest)) {
+    if (["version", "name"].includes(key) || key.startsWith("x-")) continue;
+    if (["networks", "volumes"].includes(key)) continue;
+    result.note(undefined, `${key}: not supported by procsup`);
+  }
+  if (Object.keys(result.processes).length > 0) {
+    result.note(undefined, "services reach each other at 127.0.0.1, not by their names");
+    return result.imported();
+  }
+  const why = result.notes.map(({ process, text }) => `${process}: ${text}`).join("; ");
+  throw new ConfigProblem(file, `no service can run without a container (${why})`, {
+    advice: "procsup import --with-docker runs them by docker run",
+  });
+}
 
-type Convert = (value: unknown, all: Record<string, unknown>) => Keys;
+class Converter {
+  readonly #folder: string;
+  readonly #services: Service;
+  readonly #context: ImportContext;
+  readonly #result: ImportResult;
 
-const KEYS: Readonly<Record<string, Convert>> = {
-  command: (value) => shellCommand(dollars(String(value))),
-  entrypoint: (value) => {
-    const [entrypoint, ...args] = Array.isArray(value) ? value.map(String) : [String(value)];
-    return { entrypoint, args };
-  },
-  working_dir: (value) => ({ cwd: value }),
-  environment: (value) => ({ env: environment(value) }),
-  env_file: (value) => ({ env_file: value }),
-  namespace: (value) => ({ namespace: value }),
-  replicas: (value) => ({ instances: value }),
-  disabled: (value) => value === true ? { autostart: false } : {},
-  ready_log_line: (value) => ({ ready_log: literalRegex(String(value)), wait_ready: true }),
-  depends_on: (value, all) => ({ depends_on: dependsOn(value, all) }),
-  availability: (value) => isMap(value) ? availability(value) : {},
-  shutdown: (value) => isMap(value) ? shutdown(value) : {},
-  readiness_probe: (value) => ({
-    wait_ready: true,
-    health_check: { ...probe(value), on_failure: "none" },
-  }),
-  liveness_probe: (value) => ({ health_check: probe(value) }),
-};
+  constructor(file: string, services: Service, context: ImportContext, result: ImportResult) {
+    this.#folder = dirname(file);
+    this.#services = services;
+    this.#context = context;
+    this.#result = result;
+  }
 
-function convert({ file, value }: ConfigDocument): Imported {
-  if (!isMap(value) || !isMap(value.processes)) {
-    const docker = isMap(value) && "services" in value;
-    throw new ConfigProblem(file, '"processes" is missing', {
-      advice: docker
-        ? "these are Docker services; only process-compose files are supported"
-        : "is it process-compose?",
+  /** Adds the process of a service, or a note on why it has none. */
+  add(name: string, service: Service): void {
+    const found = this.#program(service);
+    if (typeof found === "string") return this.#result.note(name, found);
+    const { notes, ...program } = found;
+    const taken = this.#result.add(name, {
+      env: environment(service.environment),
+      env_file: envFiles(service.env_file),
+      ...program,
+      ...restart(service),
+      depends_on: this.#dependsOn(service.depends_on),
+      ...health(service.healthcheck),
+      ...(service.stop_signal === undefined ? {} : { stop_signal: service.stop_signal }),
+      stop_timeout: service.stop_grace_period ?? "10s",
+      ...(service.mem_limit === undefined ? {} : { limits: { memory: memory(service.mem_limit) } }),
+      ...instances(service),
     });
+    for (const text of [...notes, ...lost(service)]) this.#result.note(taken, text);
   }
-  const result = new ImportResult();
-  for (const key of Object.keys(value)) {
-    if (!FILE_KEYS.has(key)) result.note(undefined, `${key}: not supported by procsup`);
-  }
-  const common = environment(value.environment);
-  for (const [name, process] of Object.entries(value.processes)) {
-    if (isMap(process)) addProcess(name, process, common, value.processes, result);
-  }
-  return result;
-}
 
-function addProcess(
-  name: string,
-  process: Record<string, unknown>,
-  common: Record<string, string>,
-  all: Record<string, unknown>,
-  result: ImportResult,
-): void {
-  const keys: Keys = { restart_policy: "never", env: common };
-  const unmapped: string[] = [];
-  // With both probes the liveness probe is kept: it restarts.
-  const order = Object.keys(KEYS).filter((key) => key in process);
-  for (const key of order) {
-    for (const [to, made] of Object.entries(KEYS[key]!(process[key], all))) {
-      keys[to] = to === "env" ? { ...common, ...made as object } : made;
+  /** What runs, or why nothing can. */
+  #program(service: Service): { notes: readonly string[]; [key: string]: unknown } | string {
+    const { build, image, command, entrypoint } = service;
+    const given = commandOf(command, entrypoint);
+    if (build === undefined && typeof image === "string") {
+      const advice = imageAdvice(image);
+      if (this.#context.withDocker) return { ...dockerRun(service, this.#folder), notes: [] };
+      if (given === undefined || !given.whole || advice.known) return advice.text;
+      const why = `${advice.text}; its command runs here, as the entrypoint of no image`;
+      return { ...given.keys, ...this.#folderOf(service, {}), notes: [why] };
     }
+    const source = buildOf(build, this.#folder);
+    if (source === undefined) return "it has no build, image or command";
+    const made = dockerfileCommand(source);
+    const own = builtWords(made, given, entrypoint);
+    if (own === undefined) {
+      return `${
+        made.found ? `${source.file} names no command` : `no ${source.file}`
+      }: write its command`;
+    }
+    const user = service.user === undefined ? [] : [`user ${service.user}: uid, if it exists here`];
+    const notes = [`build: what ${source.file} installs must be on this machine`, ...user];
+    return { ...own, ...this.#folderOf(service, { ...source, workdir: made.workdir }), notes };
   }
-  for (const [key, value] of Object.entries(process)) {
-    if (!Object.hasOwn(KEYS, key)) unmapped.push(key);
-    if (isMap(value)) unmapped.push(...leftOver(key, value));
+
+  /** The folder of this machine that the working directory of the container is. */
+  #folderOf(
+    service: Service,
+    source: { readonly context?: string; readonly workdir?: string | undefined },
+  ): Keys {
+    const inside = service.working_dir ?? source.workdir;
+    const mounts = (Array.isArray(service.volumes) ? service.volumes : []).flatMap((volume) => {
+      const [from, to] = isMap(volume) ? [volume.source, volume.target] : String(volume).split(":");
+      return /^[./~]/.test(String(from)) && to !== undefined ? [[String(from), String(to)]] : [];
+    });
+    const mount = mounts.find(([, to]) =>
+      inside === to || String(inside).startsWith(`${to!.replace(/\/$/, "")}/`)
+    );
+    if (mount === undefined) return { cwd: source.context ?? this.#folder };
+    const [from, to] = mount as [string, string];
+    return { cwd: withReferences(`${from}${String(inside).slice(to.replace(/\/$/, "").length)}`) };
   }
-  const taken = result.add(name, keys);
-  if ("readiness_probe" in process && "liveness_probe" in process) {
-    unmapped.push("readiness_probe (the liveness probe is used for both)");
+
+  /** Only on services that become processes. */
+  #dependsOn(value: unknown): Keys {
+    const entries = Array.isArray(value)
+      ? value.map((name) => [String(name), "started"] as const)
+      : Object.entries(isMap(value) ? value : {}).map(([name, how]) => {
+        const condition = isMap(how) ? String(how.condition ?? "service_started") : "";
+        return [name, CONDITIONS[condition] ?? "started"] as const;
+      });
+    return Object.fromEntries(entries.map(([name, state]) => {
+      const service = this.#services[name];
+      const probed = isMap(service) && service.healthcheck !== undefined;
+      return [name, state === "healthy" && !probed ? "ready" : state];
+    }));
   }
-  for (const key of unmapped) result.note(taken, `${key}: not supported by procsup`);
 }
 
-const INNER: Readonly<Record<string, ReadonlySet<string>>> = {
-  availability: new Set(["restart", "backoff_seconds", "max_restarts"]),
-  shutdown: new Set(["signal", "timeout_seconds", "command"]),
-};
-
-function leftOver(key: string, value: Record<string, unknown>): string[] {
-  const known = INNER[key];
-  if (known === undefined) return [];
-  return Object.keys(value).filter((inner) => !known.has(inner)).map((inner) => `${key}.${inner}`);
+/** The command of a service; `whole` if nothing of the image comes before it. */
+function commandOf(
+  command: unknown,
+  entrypoint: unknown,
+): { readonly whole: boolean; readonly words: readonly string[]; readonly keys: Keys } | undefined {
+  const entry = words(entrypoint);
+  const rest = words(command);
+  if (entry.length + rest.length === 0) return undefined;
+  const all = [...entry, ...rest];
+  const whole = entry.length > 0 || !/^-/.test(all[0]!);
+  const [program, ...args] = all;
+  return { whole, words: all, keys: { entrypoint: program, args } };
 }
 
-function availability(value: Record<string, unknown>): Keys {
-  const { restart = "no", backoff_seconds, max_restarts } = value;
-  const delay = seconds(backoff_seconds);
-  return {
-    restart_policy: RESTART[String(restart)] ?? String(restart),
-    ...(backoff_seconds === undefined ? {} : { restart_delay: delay, backoff_max: delay }),
-    // 0 means no limit in process-compose.
-    ...(max_restarts ? { max_restarts } : {}),
-  };
+/** The words of a service that is built here; undefined if no program is among them. */
+function builtWords(
+  made: Command,
+  given: ReturnType<typeof commandOf>,
+  entrypoint: unknown,
+): Keys | undefined {
+  const all = words(entrypoint).length > 0
+    ? given!.words
+    : [...made.entrypoint, ...given?.words ?? made.command];
+  if (all.length === 0 || all[0]!.startsWith("-")) return undefined;
+  const [program, ...args] = all;
+  return { entrypoint: program, args };
 }
 
-function shutdown({ signal, timeout_seconds, command }: Record<string, unknown>): Keys {
-  return {
-    ...(signal === undefined ? {} : { stop_signal: signal }),
-    ...(timeout_seconds === undefined ? {} : { stop_timeout: seconds(timeout_seconds) }),
-    ...(command === undefined ? {} : { hooks: { pre_stop: dollars(String(command)) } }),
-  };
+function words(value: unknown): string[] {
+  if (value === undefined || value === null || value === "") return [];
+  const list = Array.isArray(value) ? value.map(String) : splitWords(String(value));
+  return list.map(withReferences);
 }
 
-function dependsOn(value: unknown, all: Record<string, unknown>): Keys {
-  if (!isMap(value)) return {};
+function buildOf(build: unknown, folder: string) {
+  if (build === undefined || build === null) return undefined;
+  const keys = isMap(build) ? build : { context: build };
+  const context = resolve(folder, String(keys.context ?? "."));
+  const file = resolve(context, String(keys.dockerfile ?? "Dockerfile"));
+  return { context, file, target: keys.target === undefined ? undefined : String(keys.target) };
+}
+
+/** A map, or a list of KEY=VALUE; KEY alone has its value from whoever applies the file. */
+function environment(value: unknown): Keys {
+  const entries = Array.isArray(value)
+    ? value.map((pair) => String(pair).split(/=(.*)/s) as [string, string?])
+    : Object.entries(isMap(value) ? value : {}).map(([key, text]) =>
+      [key, text === null ? undefined : texts({ text }).text] as [string, string?]
+    );
   return Object.fromEntries(
-    Object.entries(value).map(([name, how]) => {
-      const condition = isMap(how) ? String(how.condition ?? "process_completed") : "";
-      const target = all[name];
-      const probed = isMap(target) && ("readiness_probe" in target || "liveness_probe" in target);
-      const wanted = CONDITIONS[condition] ?? condition;
-      return [name, wanted === "healthy" && !probed ? "ready" : wanted];
-    }),
+    entries.map(([key, text]) => [key, withReferences(text ?? `\${${key}}`)]),
   );
 }
 
-function environment(value: unknown): Record<string, string> {
-  if (isMap(value)) return texts(value);
-  if (!Array.isArray(value)) return {};
-  return Object.fromEntries(
-    value.map((pair) => {
-      const [key, text = ""] = String(pair).split(/=(.*)/s);
-      return [key!, dollars(text)];
-    }),
+function envFiles(value: unknown): string[] {
+  const list = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
+  return list.map((item) => withReferences(String(isMap(item) ? item.path : item)));
+}
+
+function restart({ restart, deploy }: Service): Keys {
+  const policy = isMap(deploy) && isMap(deploy.restart_policy) ? deploy.restart_policy : {};
+  const how = { any: "always", none: "never", "on-failure": "on-failure" }[
+    String(policy.condition)
+  ];
+  const [word = "no", count] = String(restart ?? "no").split(":");
+  return {
+    restart_policy: restart === undefined && how !== undefined ? how : RESTART[word] ?? "never",
+    ...(count === undefined ? {} : { max_restarts: Number(count) }),
+  };
+}
+
+function instances({ deploy, scale }: Service): Keys {
+  const count = scale ?? (isMap(deploy) ? deploy.replicas : undefined);
+  return Number(count) > 1 ? { instances: Number(count) } : {};
+}
+
+/** A health check, which does not restart there. */
+function health(value: unknown): Keys {
+  if (!isMap(value) || value.disable === true) return {};
+  const test = Array.isArray(value.test)
+    ? value.test.map(String)
+    : ["CMD-SHELL", String(value.test)];
+  if (test[0] === "NONE") return {};
+  const line = test[0] === "CMD-SHELL"
+    ? test.slice(1).join(" ")
+    : test.slice(1).map(quoted).join(" ");
+  return {
+    health_check: {
+      type: "command",
+      command: line.replaceAll("$$", "$"),
+      interval: value.interval ?? "30s",
+      timeout: value.timeout ?? "30s",
+      retries: value.retries ?? 3,
+      ...(value.start_period === undefined ? {} : { grace_period: value.start_period }),
+      on_failure: "none",
+    },
+  };
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function memory(value: unknown): unknown {
+  return String(value).replace(
+    /^(\d+)([kmg])b?$/i,
+    (_, count, unit) => `${count}${unit.toUpperCase()}B`,
   );
 }
 
-/** process-compose writes `$$` for `$`. */
-function dollars(text: string): string {
-  return text.replaceAll("$$", "$");
-}
-
-function literalRegex(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-}
-
-const TIMES: Readonly<Record<string, string>> = {
-  period_seconds: "interval",
-  timeout_seconds: "timeout",
-  initial_delay_seconds: "grace_period",
-};
-
-const COUNTS: Readonly<Record<string, string>> = {
-  failure_threshold: "retries",
-  success_threshold: "success_threshold",
-};
-
-/** A probe as a health check. */
-function probe(value: unknown): Keys {
-  if (!isMap(value)) return {};
-  const keys: Keys = target(value);
-  for (const [from, to] of Object.entries(TIMES)) {
-    if (value[from] !== undefined) keys[to] = seconds(value[from]);
+/** What is not taken of a service. */
+function lost(service: Service): string[] {
+  const keys = Object.keys(service).filter((key) => !READ.has(key));
+  const notes = keys.map((key) => `${key}: ${CONTAINERS[key] ?? "not supported by procsup"}`);
+  const { ports, volumes, deploy, ulimits } = service;
+  const isMoved = (port: unknown) => /^(?:.*:)?(\d+):(\d+)/.test(String(port));
+  for (const port of Array.isArray(ports) ? ports.filter(isMoved) : []) {
+    const [, outside, inside] = /(\d+):(\d+)(?:\/\w+)?$/.exec(String(port)) ?? [];
+    if (outside !== inside) notes.push(`ports ${port}: it listens on ${inside} itself`);
   }
-  for (const [from, to] of Object.entries(COUNTS)) {
-    // 0 means the default in process-compose.
-    if (value[from] !== undefined) keys[to] = Math.max(1, Number(value[from]));
+  for (const volume of Array.isArray(volumes) ? volumes : []) {
+    notes.push(
+      `volumes ${isMap(volume) ? volume.target : volume}: the paths are those of this machine`,
+    );
   }
-  return keys;
-}
-
-function target({ http_get, exec }: Record<string, unknown>): Keys {
-  if (isMap(exec)) return { type: "command", command: String(exec.command) };
-  if (!isMap(http_get)) return {};
-  const { scheme = "http", host = "127.0.0.1", port, path = "/" } = http_get;
-  const at = port === undefined ? host : `${host}:${port}`;
-  return { type: "http", url: `${scheme}://${at}/${String(path).replace(/^\//, "")}` };
+  const others = isMap(deploy)
+    ? Object.keys(deploy).filter((key) => !["replicas", "restart_policy"].includes(key))
+    : [];
+  for (const key of others) notes.push(`deploy.${key}: limits`);
+  if (ulimits !== undefined) notes.push("ulimits: limits");
+  return notes;
 }

@@ -1,13 +1,14 @@
 /** Converts a file of another tool, named by the user. */
 
-import { basename } from "../../npm/path.js";
+import { basename, dirname, join } from "../../npm/path.js";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 import { type ConfigDocument, isMap, Places } from "../document.ts";
 import { kindOf } from "../file_kind.ts";
-import { ConfigProblem } from "../problem.ts";
+import { loadConfig } from "../load_config.ts";
+import { ConfigProblem, ConfigProblems, type Note } from "../problem.ts";
 import { readDocument, readYaml } from "../read_document.ts";
-import { IMPORTERS } from "./foreign.ts";
-import type { Imported, Note } from "./imported.ts";
+import { foreignFormat, IMPORTERS } from "./foreign.ts";
+import { type ImportContext, type Imported, reference } from "./imported.ts";
 
 /** Names of the tools. */
 export const IMPORTER_NAMES: readonly string[] = IMPORTERS.map(({ name }) => name);
@@ -18,33 +19,105 @@ export interface ImportedFile {
   readonly notes: readonly Note[];
 }
 
-/** Converts a file of a tool; its name does not matter. Throws `ConfigProblem`. */
-export async function importFile(
-  tool: string,
-  file: string,
-  env: Readonly<Record<string, string>>,
-): Promise<ImportedFile> {
-  const importer = IMPORTERS.find(({ name }) => name === tool)!;
-  const document = await read(tool, file, env);
-  if (!importer.matches({ ...document, kind: tool })) {
-    throw new ConfigProblem(file, `not a ${tool} file`);
+/** How a file is converted. */
+export interface ImportOptions extends ImportContext {
+  /** The tool; else the name and content of the file say it. */
+  readonly tool?: string;
+}
+
+/** Converts a file of a tool, whose name does not matter. Throws `ConfigProblem`. */
+export async function importFile(file: string, options: ImportOptions): Promise<ImportedFile> {
+  const { tool } = options;
+  const document = await read(tool, file, options.env);
+  const found = foreignFormat(document);
+  const importer = tool === undefined ? found : IMPORTERS.find(({ name }) => name === tool);
+  if (importer === undefined || !(importer === found || importer.matches(document))) {
+    const what = tool === undefined ? "cannot tell whose file this is" : `not a ${tool} file`;
+    const advice = found === undefined
+      ? `name the tool: procsup import ${IMPORTER_NAMES.join("|")} ${basename(file)}`
+      : `it is one of ${found.name}: procsup import ${found.name} ${basename(file)}`;
+    throw new ConfigProblem(file, what, { advice });
   }
-  const imported = importer.convert(document, { env });
-  return { yaml: await importedYaml(imported, basename(file)), notes: imported.notes };
+  const imported = importer.convert(document, options);
+  const yaml = await importedYaml(imported, basename(file));
+  await check(file, yaml, options.env);
+  return { yaml, notes: imported.notes };
+}
+
+/** Throws `ConfigProblem` for what procsup would refuse, so that nothing unusable is written. */
+async function check(file: string, text: string, env: Env): Promise<void> {
+  const variables = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, env[name!] ?? "0"]);
+  const content = { file: join(dirname(file), "procsup.yaml"), text };
+  try {
+    const files = [content.file];
+    await loadConfig({ files, content, env: { ...env, ...Object.fromEntries(variables) } });
+  } catch (error) {
+    if (!(error instanceof ConfigProblems)) throw error;
+    const what = error.problems.map((problem) => (problem as ConfigProblem).what);
+    throw new ConfigProblem(file, what.join("; "));
+  }
 }
 
 /** A text file may have any name; other files are read by their kind. */
 async function read(
-  tool: string,
+  tool: string | undefined,
   file: string,
   env: Readonly<Record<string, string>>,
-): Promise<ConfigDocument> {
-  if (tool === "procfile" || tool === "supervisord") {
+): Promise<ConfigDocument & { readonly kind: string }> {
+  if (tool === "procfile" || tool === "supervisord" || tool === "systemd") {
     const text = readText(file);
-    return { file, text, value: text, places: new Places() };
+    return { file, text, value: text, places: new Places(), kind: tool };
   }
-  if (kindOf(file) !== undefined) return await readDocument(file, env);
-  return await readYaml(file, readText(file));
+  const isNamed = kindOf(file) !== undefined || tool === undefined;
+  const document = isNamed ? await readImported(file, env) : await readYaml(file, readText(file));
+  return { ...document, kind: tool ?? kindOf(file)! };
+}
+
+type Env = Readonly<Record<string, string>>;
+
+/**
+ * A file by its kind. What a program takes over from the environment becomes a reference: the file is run
+ * once more with other values in the environment, and what has changed with them came from there.
+ */
+async function readImported(
+  file: string,
+  env: Env,
+): Promise<ConfigDocument & { readonly kind: string }> {
+  const document = await readDocument(file, env);
+  if (document.text !== "") return document;
+  const source = readText(file);
+  const named = source.match(/[A-Za-z_]\w*/g)?.filter((word) => env[word]) ?? [];
+  if (named.length === 0 || !/\benv\b/.test(source)) return document;
+  const marks = new Map(
+    [...new Set(named)].map((name) => [
+      `${env[name]!.startsWith("/") ? "/" : ""}procsup-${crypto.randomUUID()}`,
+      name,
+    ]),
+  );
+  const marked = Object.fromEntries([...marks].map(([mark, name]) => [name, mark]));
+  const other = await readDocument(file, { ...env, ...marked }).catch(() => document);
+  return { ...document, value: referring(document.value, other.value, marks, env) };
+}
+
+/** The value, with a reference wherever the other value has a mark. */
+function referring(
+  value: unknown,
+  other: unknown,
+  marks: ReadonlyMap<string, string>,
+  env: Env,
+): unknown {
+  if (typeof value === "string" && typeof other === "string") {
+    const replaced = (by: (name: string) => string) =>
+      [...marks].reduce((text, [mark, name]) => text.replaceAll(mark, by(name)), other);
+    return replaced((name) => env[name]!) === value ? replaced((name) => reference(name)) : value;
+  }
+  if (Array.isArray(value) && Array.isArray(other)) {
+    return value.map((item, index) => referring(item, other[index], marks, env));
+  }
+  if (!isMap(value) || !isMap(other)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, referring(item, other[key], marks, env)]),
+  );
 }
 
 function readText(file: string): string {
@@ -59,12 +132,13 @@ function readText(file: string): string {
 /** The text. */
 export async function importedYaml(imported: Imported, from: string): Promise<string> {
   const yaml = await import("../../npm/yaml.ts");
-  const { processes, profiles = {}, notes } = imported;
-  const document = new yaml.Document(escaped({
+  const { processes, profiles = {}, critical = [], notes } = imported;
+  const document = new yaml.Document({
     version: 1,
     processes,
     ...(Object.keys(profiles).length === 0 ? {} : { profiles }),
-  }));
+    ...(critical.length === 0 ? {} : { run: { critical } }),
+  });
   const head = [`Made from ${from} by procsup import.`, ...about(notes, undefined)];
   document.commentBefore = comment(head);
   const made = document.get("processes");
@@ -83,22 +157,4 @@ function about(notes: readonly Note[], process: string | undefined): string[] {
 
 function comment(lines: readonly string[]): string {
   return lines.map((line) => ` ${line.replaceAll("\n", " ")}`).join("\n");
-}
-
-/** Keys in which variables are filled in. */
-const FILLED: ReadonlySet<string> = new Set(["env", "args", "sockets", "url", "tcp_endpoint"]);
-
-/** Doubles a `$` that would start a variable. */
-function escaped(value: unknown, within = ""): unknown {
-  if (typeof value === "string") {
-    return FILLED.has(within) ? value.replace(/\$(?=[${])/g, "$$$$") : value;
-  }
-  if (Array.isArray(value)) return value.map((item) => escaped(item, within));
-  if (!isMap(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      escaped(inner, FILLED.has(within) ? within : key),
-    ]),
-  );
 }

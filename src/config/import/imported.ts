@@ -1,29 +1,28 @@
 /** The result of converting another tool's file. */
 
+import { type Key, rowOf, type ValueType } from "../../model/key_table.ts";
 import { nameFromPath, nameProblem } from "../../model/name.ts";
-import type { ConfigDocument } from "../document.ts";
+import { PROCESS_KEYS } from "../../model/process_keys.ts";
+import { type ConfigDocument, isMap } from "../document.ts";
+import { ConfigProblem, type Note } from "../problem.ts";
 
 /** Keys of one process, as in a procsup file. */
 export type Keys = Record<string, unknown>;
-
-/** A part that procsup does not support, or does differently. */
-export interface Note {
-  /** The process; undefined for the whole file. */
-  readonly process: string | undefined;
-  /** `key: why`. */
-  readonly text: string;
-}
 
 /** A converted file. */
 export interface Imported {
   readonly processes: Readonly<Record<string, Keys>>;
   readonly profiles?: Readonly<Record<string, { processes: Record<string, Keys> }>>;
+  /** Processes whose end stops all. */
+  readonly critical?: readonly string[];
   readonly notes: readonly Note[];
 }
 
 /** Input of a conversion beside the file. */
 export interface ImportContext {
   readonly env: Readonly<Record<string, string>>;
+  /** Containers become `docker run`. */
+  readonly withDocker?: boolean;
 }
 
 /** One other tool. */
@@ -33,19 +32,96 @@ export interface Importer {
   matches(document: ConfigDocument & { readonly kind: string }): boolean;
   /** Throws `ConfigProblem` when it is not. */
   convert(document: ConfigDocument, context: ImportContext): Imported;
+  /** Its files lose too much to be run as they are: they are converted and looked at first. */
+  readonly convertOnly?: true;
+}
+
+/** Stands for the `$` of a reference while a text is being converted: no file's text holds it. */
+const DOLLAR = "\0";
+
+/** A variable that procsup fills in when the file is loaded, in a text that is being converted. */
+export function reference(name: string, fallback?: string): string {
+  return `${DOLLAR}{${name}${fallback === undefined ? "" : `:-${fallback}`}}`;
+}
+
+/** `$NAME`, `${NAME}` and `${NAME:-default}` as references; an unset variable is empty; `$$` is a `$`. */
+export function withReferences(text: string): string {
+  return text.replace(
+    /\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?([-?])([^}]*))?\})/g,
+    (_, dollar?: string, bare?: string, name?: string, sign?: string, rest = "") => {
+      if (dollar !== undefined) return "$";
+      return sign === "?" ? reference(name!) : reference((bare ?? name)!, sign && rest || "");
+    },
+  );
 }
 
 /** Collects processes under valid names, and notes. */
 export class ImportResult {
   readonly processes: Record<string, Keys> = {};
   readonly notes: Note[] = [];
+  readonly #file: string;
+  /** Names in the file → names here. */
+  readonly #names = new Map<string, string>();
 
-  /** Adds a process; returns the name it got. */
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** Adds a process; returns the name it got. Throws `ConfigProblem` for a variable out of place. */
   add(name: string, keys: Keys): string {
     const taken = this.freeName(name);
-    const set = Object.entries(keys).filter(([, value]) => !isEmpty(value));
-    this.processes[taken] = Object.fromEntries(set);
+    this.processes[taken] = this.written(name, keys);
+    if (!this.#names.has(name)) this.#names.set(name, taken);
     return taken;
+  }
+
+  /** The whole, with `depends_on` naming what became of the processes. */
+  imported(): Imported {
+    for (const [process, keys] of Object.entries(this.processes)) {
+      if (!isMap(keys.depends_on)) continue;
+      const [known, unknown] = partition(
+        Object.entries(keys.depends_on),
+        ([name]) => this.#names.has(name),
+      );
+      for (const [name] of unknown) {
+        this.note(process, `depends_on ${name}: no process of the file`);
+      }
+      keys.depends_on = Object.fromEntries(
+        known.map(([name, state]) => [this.#names.get(name)!, state]),
+      );
+      if (known.length === 0) delete keys.depends_on;
+    }
+    return { processes: this.processes, notes: this.notes };
+  }
+
+  /** Keys as they are written in a file of procsup: references, and no other `${`. */
+  written(name: string, keys: Keys): Keys {
+    const set = Object.entries(keys).filter(([, value]) => !isEmpty(value));
+    return Object.fromEntries(
+      set.map(([key, value]) => [key, this.#value(value, rowOf(PROCESS_KEYS, key), [name, key])]),
+    );
+  }
+
+  #value(value: unknown, type: ValueType | undefined, path: readonly string[]): unknown {
+    const variables = (type as Key | undefined)?.variables === true;
+    if (typeof value === "string") return this.#text(value, variables, path);
+    if (Array.isArray(value)) return value.map((item) => this.#value(item, type, path));
+    if (!isMap(value)) return value;
+    const inner = (key: string) => type?.type === "object" ? rowOf(type.keys, key) : type;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [
+        key,
+        this.#value(item, inner(key), [...path, key]),
+      ]),
+    );
+  }
+
+  #text(text: string, variables: boolean, path: readonly string[]): string {
+    if (variables) return text.replace(/\$(?=[${])/g, "$$$$").replaceAll(DOLLAR, "$");
+    if (!text.includes(DOLLAR)) return text;
+    throw new ConfigProblem(this.#file, `"${path[0]}": a variable in ${path.slice(1).join(".")}`, {
+      advice: "procsup fills in none there: write the value into the file",
+    });
   }
 
   /** The name if it is valid and free, else a similar one. */
@@ -59,8 +135,12 @@ export class ImportResult {
 
   /** Adds a note about a process, or about the file. */
   note(process: string | undefined, text: string): void {
-    this.notes.push({ process, text });
+    this.notes.push({ process, text: text.replaceAll(DOLLAR, "$") });
   }
+}
+
+function partition<T>(list: readonly T[], isIn: (item: T) => boolean): [T[], T[]] {
+  return [list.filter(isIn), list.filter((item) => !isIn(item))];
 }
 
 function isEmpty(value: unknown): boolean {

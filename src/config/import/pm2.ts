@@ -1,20 +1,28 @@
 /** PM2's ecosystem files, and what `pm2 save` writes. */
 
 import { nameFromPath } from "../../model/name.ts";
+import { shellCommand, splitWords } from "../../model/shell_line.ts";
 import { dirname, isAbsolute, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type Imported, type Importer, ImportResult, type Keys, ms, texts } from "./imported.ts";
-import { shellCommand, splitWords } from "./shell_line.ts";
 
 /** Configurations of PM2. */
 export const pm2: Importer = {
   name: "pm2",
   matches: ({ value }) =>
-    isDump(value) || (isMap(value) && "apps" in value && !("processes" in value)),
+    Array.isArray(value)
+      ? value.length > 0 && value.every(isApp)
+      : isMap(value) && !("processes" in value) &&
+        ("apps" in value || "pm2" in value || isApp(value)),
   convert,
 };
+
+/** Whether a value is an app: one of `pm2 save`, or with a script. */
+function isApp(value: unknown): boolean {
+  return isMap(value) && ["pm_exec_path", "script", "exec", "cmd"].some((key) => key in value);
+}
 
 type App = Readonly<Record<string, unknown>>;
 
@@ -68,22 +76,25 @@ const SILENT: ReadonlySet<string> = new Set([
 ]);
 
 function convert({ file, value }: ConfigDocument): Imported {
-  const result = new ImportResult();
+  const result = new ImportResult(file);
   const profiles: Record<string, { processes: Record<string, Keys> }> = {};
   for (const app of appsOf(file, value)) {
     addApp({ ...app, script: scriptOf(file, app) }, dirname(file), result, profiles);
   }
-  if (isMap(value)) {
+  if (isMap(value) && !isApp(value)) {
     for (const key of Object.keys(value)) {
-      if (key !== "apps") result.note(undefined, `${key}: not supported by procsup`);
+      if (key !== "apps" && key !== "pm2") {
+        result.note(undefined, `${key}: not supported by procsup`);
+      }
     }
   }
-  return { processes: result.processes, notes: result.notes, profiles };
+  return { ...result.imported(), profiles };
 }
 
 function appsOf(file: string, value: unknown): readonly App[] {
   if (isDump(value)) return appsOfDump(value);
-  const { apps } = value as { apps: unknown };
+  const given = value as { apps?: unknown; pm2?: unknown };
+  const apps = Array.isArray(value) ? value : given.apps ?? given.pm2 ?? value;
   const list = Array.isArray(apps) ? apps : [apps];
   if (list.length > 0 && list.every(isMap)) return list;
   throw new ConfigProblem(file, "apps: expected a list of apps");
@@ -115,20 +126,25 @@ function addApp(
   const envs: Record<string, Keys> = {};
   for (const [key, value] of Object.entries(app)) {
     const [, profile] = /^env_(.+)$/.exec(key) ?? [];
-    if (profile !== undefined && isMap(value)) envs[profile] = { env: texts(value) };
-    else if (Object.hasOwn(KEYS, key)) Object.assign(keys, KEYS[key]!(value, app));
+    if (profile !== undefined && isMap(value)) {
+      envs[profile] = { env: texts(value), ...sockets(app, value) };
+    } else if (Object.hasOwn(KEYS, key)) Object.assign(keys, KEYS[key]!(value, app));
     else if (!SILENT.has(key)) unmapped.push(`${key}: not supported by procsup`);
   }
+  Object.assign(keys, sockets(app, app.env));
   const name = result.add(pm2Name(app), keys);
-  if (app.exec_mode === "cluster" || app.exec_mode === "cluster_mode") {
+  if (isCluster(app) && keys.sockets === undefined) {
     unmapped.push("exec_mode: the instances share a port only through sockets: [address:port]");
+  }
+  if (Number(app.instances) < 0) {
+    unmapped.push(`instances ${app.instances}: max is one for each processor`);
   }
   if (app.cron_restart && app.autorestart === false) {
     unmapped.push("cron_restart: it runs by the clock only, not at the start as well");
   }
   for (const text of unmapped) result.note(name, text);
   for (const [profile, made] of Object.entries(envs)) {
-    (profiles[profile] ??= { processes: {} }).processes[name] = made;
+    (profiles[profile] ??= { processes: {} }).processes[name] = result.written(name, made);
   }
 }
 
@@ -242,11 +258,22 @@ const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
   gid: (value) => ({ gid: value }),
 };
 
-function instanceCount(value: unknown): number {
-  const cpus = navigator.hardwareConcurrency;
-  const count = value === "max" ? 0 : Number(value);
-  // 0 means one per core, -1 one less.
-  return count > 0 ? count : Math.max(1, cpus + (count || 0));
+/** 0 means one per core, -1 one less. */
+function instanceCount(value: unknown): number | "max" {
+  return Number(value) > 0 ? Number(value) : "max";
+}
+
+/** PM2 runs Node in its cluster where instances are given, and no mode. */
+function isCluster({ exec_mode, instances, script, interpreter, exec_interpreter }: App): boolean {
+  if (exec_mode !== undefined && exec_mode !== null) return /^cluster/.test(String(exec_mode));
+  const node = /^(.*\/)?(node|bun)$/.test(String(interpreter ?? exec_interpreter ?? "node"));
+  return instances !== undefined && node && /\.[cm]?[jt]s$/.test(String(script));
+}
+
+/** The instances of PM2's cluster share the port that the app listens on. */
+function sockets(app: App, env: unknown): Keys {
+  const port = isMap(env) ? String(env.PORT ?? env.port ?? "") : "";
+  return isCluster(app) && /^(\d{2,5}|\0.*)$/.test(port) ? { sockets: [`0.0.0.0:${port}`] } : {};
 }
 
 function watch(value: unknown, { ignore_watch, watch_delay }: App): Keys {

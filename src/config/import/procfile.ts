@@ -7,13 +7,16 @@ import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type Imported, type Importer, ImportResult } from "./imported.ts";
-import { shellCommand } from "./shell_line.ts";
+import { shellCommand } from "../../model/shell_line.ts";
 
 const LINE = /^([A-Za-z0-9_.-]+)\s*:\s*(.+)$/;
 
 /** Ports as foreman assigns them: the base for the first process, a step more for each next one. */
 const BASE_PORT = 5000;
 const PORT_STEP = 100;
+
+/** Heroku's step before the processes of a new version start. */
+const RELEASE = "release";
 
 /** Procfiles. */
 export const procfile: Importer = {
@@ -23,27 +26,45 @@ export const procfile: Importer = {
 };
 
 function convert({ file, text }: ConfigDocument): Imported {
-  const result = new ImportResult();
+  const result = new ImportResult(file);
   const dotenv = join(dirname(file), ".env");
   const hasEnv = lookAt(dotenv)?.isFile === true;
   const base = hasEnv ? Number(parseDotenv(readForeignFile(dotenv), dotenv).PORT) : NaN;
+  const lines = linesOf(file, text);
+  const hasRelease = lines.some(([name]) => name === RELEASE);
+  for (const [index, [name, command]] of lines.entries()) {
+    const taken = result.add(name, {
+      ...shellCommand(command),
+      env: { PORT: String((base || BASE_PORT) + PORT_STEP * index) },
+      ...(hasEnv ? { env_file: ".env" } : {}),
+      ...(name === RELEASE
+        ? { restart_policy: "never" }
+        : hasRelease
+        ? { depends_on: { [RELEASE]: "completed_ok" } }
+        : {}),
+    });
+    if (name === RELEASE) {
+      result.note(taken, "release: it runs first, and the others start after it has succeeded");
+    }
+  }
+  if (lines.length === 0) {
+    throw new ConfigProblem(file, "no process: expected lines of name: command");
+  }
+  return result.imported();
+}
+
+/** Names and commands. Throws `ConfigProblem`. */
+function linesOf(file: string, text: string): (readonly [name: string, command: string])[] {
   let offset = 0;
-  for (const raw of text.split("\n")) {
+  return text.split("\n").flatMap((raw) => {
+    const at = offset;
+    offset += raw.length + 1;
     const line = raw.trim();
     const [, name, command] = LINE.exec(line) ?? [];
-    if (name !== undefined) {
-      const count = Object.keys(result.processes).length;
-      result.add(name, {
-        ...shellCommand(command!),
-        env: { PORT: String((base || BASE_PORT) + PORT_STEP * count) },
-        ...(hasEnv ? { env_file: ".env" } : {}),
-      });
-    } else if (line !== "" && !line.startsWith("#")) {
-      throw new ConfigProblem(file, 'expected "name: command"', {
-        place: placeAt(file, text, { offset, length: raw.length }),
-      });
-    }
-    offset += raw.length + 1;
-  }
-  return result;
+    if (name !== undefined) return [[name, command!] as const];
+    if (line === "" || line.startsWith("#")) return [];
+    throw new ConfigProblem(file, 'expected "name: command"', {
+      place: placeAt(file, text, { offset: at, length: raw.length }),
+    });
+  });
 }

@@ -2,15 +2,15 @@
 
 import type { ConfigDocument } from "../document.ts";
 import {
-  type ImportContext,
   type Imported,
   type Importer,
   ImportResult,
   type Keys,
+  reference,
   seconds,
 } from "./imported.ts";
 import type { Section } from "./ini.ts";
-import { splitWords } from "./shell_line.ts";
+import { splitWords } from "../../model/shell_line.ts";
 import { readSupervisord } from "./supervisord_files.ts";
 
 /** Configurations of supervisord. */
@@ -78,8 +78,8 @@ const KEYS: Readonly<Record<string, (value: string, expand: Expand) => Keys>> = 
   stdout_logfile_backups: (value) => ({ log: { max_files: Number(value) } }),
 };
 
-function convert(document: ConfigDocument, { env }: ImportContext): Imported {
-  const result = new ImportResult();
+function convert(document: ConfigDocument): Imported {
+  const result = new ImportResult(document.file);
   const { sections, unmatched } = readSupervisord(document);
   for (const pattern of unmatched) result.note(undefined, `[include] ${pattern}: no such file`);
   const groups = new Map<string, string>();
@@ -96,13 +96,13 @@ function convert(document: ConfigDocument, { env }: ImportContext): Imported {
   for (const section of sections) {
     const [, name] = /^program:(.+)$/.exec(section.name) ?? [];
     if (name !== undefined) {
-      addProgram(section, result, { name, group: groups.get(name), common, env, ordered });
+      addProgram(section, result, { name, group: groups.get(name), common, ordered });
     } else if (!section.name.startsWith("group:") && !PLUMBING.test(section.name)) {
       const kind = `[${section.name.split(":")[0]}`;
       result.note(undefined, `[${section.name}]: ${INSTEAD[kind] ?? "not converted"}`);
     }
   }
-  return result;
+  return result.imported();
 }
 
 function isProgram(section: string): boolean {
@@ -113,7 +113,6 @@ interface Program {
   readonly name: string;
   readonly group: string | undefined;
   readonly common: string | undefined;
-  readonly env: Readonly<Record<string, string>>;
   /** Whether a program has a priority: the others then start last. */
   readonly ordered: boolean;
 }
@@ -204,7 +203,8 @@ function expander(program: Program, number: number): Expand {
       /%%|%\((\w+)\)(0?)(\d{0,3})([sd])/g,
       (whole, name?: string, zero = "", width = "") => {
         if (name === undefined) return "%";
-        const value = name.startsWith("ENV_") ? program.env[name.slice(4)] : known[name];
+        if (name.startsWith("ENV_")) return reference(name.slice(4));
+        const value = known[name];
         return value?.padStart(Number(width), zero === "0" ? "0" : " ") ?? whole;
       },
     );

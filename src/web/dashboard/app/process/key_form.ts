@@ -15,7 +15,7 @@ export interface FormKey {
 
 /** The fields by heading. An object's keys have a field each. */
 export function formGroups(): ReadonlyMap<string, readonly FormKey[]> {
-  const entries = Object.entries(PROCESS_KEYS);
+  const entries = Object.entries(PROCESS_KEYS).filter(([, row]) => !row.input);
   const groups = Map.groupBy(entries, ([, { group }]) => group!);
   return new Map([...groups].map(([group, rows]) => [
     group,

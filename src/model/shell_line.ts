@@ -1,4 +1,4 @@
-/** Command lines of other tools' files. */
+/** Command lines as a shell has them. */
 
 /** Words of the shell that `exec` cannot run. */
 const BUILTIN =
@@ -17,6 +17,20 @@ function withExec(line: string): string {
     return line;
   }
   return /^[A-Za-z_]\w*=/.test(line) ? `exec env ${line}` : `exec ${line}`;
+}
+
+/** What only a shell does: operators, patterns, comments, `$VAR`, a variable before the command. */
+const SHELL = /[;&|<>()`*?[\]\n]|\$(?!\{)|(^|\s)[#~]|^[A-Za-z_]\w*=/;
+
+/**
+ * A line as entrypoint and arguments: its words, or `/bin/sh` where it needs a shell. A `${…}` stays in
+ * its word: the file that holds the line fills it in.
+ */
+export function commandOf(line: string): { entrypoint: string; args: string[] } {
+  const bare = line.trim().replace(/'[^']*'|"(?:[^"\\$`]|\\.|\$\{)*"|\\./g, "x");
+  if (SHELL.test(bare) || BUILTIN.test(line.trim())) return shellCommand(line);
+  const [entrypoint = "", ...args] = splitWords(line);
+  return { entrypoint, args };
 }
 
 /** The words of a line that is run without a shell, with quotes and backslashes. */

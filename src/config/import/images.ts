@@ -1,0 +1,71 @@
+/** Images of containers: the Debian package instead, or `docker run`. */
+
+import { splitWords } from "../../model/shell_line.ts";
+import { resolve } from "../../npm/path.js";
+import { isMap } from "../document.ts";
+import { type Keys, withReferences } from "./imported.ts";
+
+/** Names of images → Debian packages. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  caddy: "caddy",
+  httpd: "apache2",
+  mariadb: "mariadb-server",
+  memcached: "memcached",
+  mosquitto: "mosquitto",
+  mysql: "mariadb-server",
+  nginx: "nginx",
+  postgis: "postgresql-postgis",
+  postgres: "postgresql",
+  prometheus: "prometheus",
+  rabbitmq: "rabbitmq-server",
+  redis: "redis-server",
+  valkey: "valkey-server",
+};
+
+/** What an image needs here; `known` if a package has its service. */
+export function imageAdvice(image: string): { readonly known: boolean; readonly text: string } {
+  const name = /([^/:@]+)(?::[^/]*)?(?:@.*)?$/.exec(image)?.[1] ?? image;
+  const known = Object.hasOwn(PACKAGES, name);
+  return known
+    ? { known, text: `image ${image}: apt-get install ${PACKAGES[name]}, or import --with-docker` }
+    : {
+      known,
+      text: `image ${image}: what it holds must be on this machine, or import --with-docker`,
+    };
+}
+
+/** A service as `docker run`. */
+export function dockerRun(service: Readonly<Record<string, unknown>>, folder: string): Keys {
+  const { image, command, entrypoint, ports, volumes, environment, user, working_dir } = service;
+  const list = (value: unknown) => Array.isArray(value) ? value : [];
+  const names = Array.isArray(environment)
+    ? environment.map((pair) => String(pair).split("=")[0]!)
+    : Object.keys(isMap(environment) ? environment : {});
+  const entry = words(entrypoint);
+  const args = [
+    ...["run", "--rm", "--init"],
+    ...names.flatMap((name) => ["-e", name]),
+    ...list(ports).flatMap((
+      port,
+    ) => ["-p", isMap(port) ? `${port.published}:${port.target}` : String(port)]),
+    ...list(volumes).flatMap((volume) => ["-v", volumeText(volume, folder)]),
+    ...(user === undefined ? [] : ["--user", String(user)]),
+    ...(working_dir === undefined ? [] : ["--workdir", String(working_dir)]),
+    ...(entry.length === 0 ? [] : ["--entrypoint", entry[0]!]),
+    String(image),
+    ...entry.slice(1),
+    ...words(command),
+  ];
+  return { entrypoint: "docker", args: args.map(withReferences) };
+}
+
+function volumeText(volume: unknown, folder: string): string {
+  const text = isMap(volume) ? `${volume.source}:${volume.target}` : String(volume);
+  const [from, ...rest] = text.split(":") as [string, ...string[]];
+  return [/^\.\.?(\/|$)/.test(from) ? resolve(folder, from) : from, ...rest].join(":");
+}
+
+function words(value: unknown): string[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value.map(String) : splitWords(String(value));
+}

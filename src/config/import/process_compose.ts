@@ -1,0 +1,245 @@
+/** process-compose.yaml. */
+
+import { rowOf } from "../../model/key_table.ts";
+import { PROCESS_KEYS } from "../../model/process_keys.ts";
+import { shellCommand } from "../../model/shell_line.ts";
+import { type ConfigDocument, isMap } from "../document.ts";
+import { ConfigProblem } from "../problem.ts";
+import {
+  type Imported,
+  type Importer,
+  ImportResult,
+  type Keys,
+  reference,
+  seconds,
+  texts,
+  withReferences,
+} from "./imported.ts";
+
+/** Configurations of process-compose. */
+export const processCompose: Importer = {
+  name: "process-compose",
+  matches: ({ kind, value }) =>
+    isMap(value) &&
+    (kind === "process-compose" || (/^(yaml|compose)$/.test(kind) && looksLike(value))),
+  convert,
+};
+
+/** Recognised by a key that procsup would refuse. */
+function looksLike({ processes }: Record<string, unknown>): boolean {
+  const all = isMap(processes) ? Object.values(processes).filter(isMap) : [];
+  return all.some((process) =>
+    Object.keys(process).some((key) => Object.hasOwn(KEYS, key) && !rowOf(PROCESS_KEYS, key))
+  );
+}
+
+const CONDITIONS: Readonly<Record<string, string>> = {
+  process_started: "started",
+  process_healthy: "healthy",
+  process_completed: "completed",
+  process_completed_successfully: "completed_ok",
+  process_log_ready: "ready",
+};
+
+const RESTART: Readonly<Record<string, string>> = {
+  always: "always",
+  on_failure: "on-failure",
+  no: "never",
+  never: "never",
+  false: "never",
+  exit_on_failure: "never",
+};
+
+/** What an end of the process does to the others, which only `procsup run` has. */
+const EXIT_ON_FAILURE =
+  "availability.restart exit_on_failure: a failure stops this process alone; under procsup run, " +
+  "run.critical stops all when it ends";
+
+/** Keys that are converted. */
+const FILE_KEYS = new Set(["version", "processes", "environment", "$schema"]);
+
+type Convert = (value: unknown, all: Record<string, unknown>) => Keys;
+
+const KEYS: Readonly<Record<string, Convert>> = {
+  command: (value) => shellCommand(dollars(String(value))),
+  entrypoint: (value) => {
+    const [entrypoint, ...args] = Array.isArray(value) ? value.map(String) : [String(value)];
+    return { entrypoint, args };
+  },
+  working_dir: (value) => ({ cwd: withReferences(String(value)) }),
+  environment: (value) => ({ env: environment(value) }),
+  env_file: (value) => ({ env_file: value }),
+  success_exit_codes: (value) => ({ success_exit_codes: value }),
+  namespace: (value) => {
+    const [namespace, ...tags] = Array.isArray(value) ? value : [value];
+    return { namespace, tags };
+  },
+  replicas: (value) => ({ instances: value }),
+  disabled: (value) => value === true ? { autostart: false } : {},
+  ready_log_line: (value) => ({ ready_log: literalRegex(String(value)), wait_ready: true }),
+  depends_on: (value, all) => ({ depends_on: dependsOn(value, all) }),
+  availability: (value) => isMap(value) ? availability(value) : {},
+  shutdown: (value) => isMap(value) ? shutdown(value) : {},
+  readiness_probe: (value) => ({
+    wait_ready: true,
+    health_check: { ...probe(value), on_failure: "none" },
+  }),
+  liveness_probe: (value) => ({ health_check: probe(value) }),
+};
+
+function convert({ file, value }: ConfigDocument): Imported {
+  if (!isMap(value) || !isMap(value.processes)) {
+    const docker = isMap(value) && "services" in value;
+    throw new ConfigProblem(file, '"processes" is missing', {
+      advice: docker ? "these are services: procsup import compose" : "is it process-compose?",
+    });
+  }
+  const result = new ImportResult(file);
+  const critical: string[] = [];
+  for (const key of Object.keys(value)) {
+    if (!FILE_KEYS.has(key)) result.note(undefined, `${key}: not supported by procsup`);
+  }
+  const common = environment(value.environment);
+  for (const [name, process] of Object.entries(value.processes)) {
+    if (!isMap(process)) continue;
+    const taken = addProcess(name, process, common, value.processes, result);
+    if (isMap(process.availability) && process.availability.exit_on_end === true) {
+      critical.push(taken);
+    }
+  }
+  return { ...result.imported(), critical };
+}
+
+function addProcess(
+  name: string,
+  process: Record<string, unknown>,
+  common: Record<string, string>,
+  all: Record<string, unknown>,
+  result: ImportResult,
+): string {
+  const keys: Keys = { restart_policy: "never", env: common };
+  const unmapped: string[] = [];
+  // With both probes the liveness probe is kept: it restarts.
+  const order = Object.keys(KEYS).filter((key) => key in process);
+  for (const key of order) {
+    for (const [to, made] of Object.entries(KEYS[key]!(process[key], all))) {
+      keys[to] = to === "env" ? { ...common, ...made as object } : made;
+    }
+  }
+  for (const [key, value] of Object.entries(process)) {
+    if (!Object.hasOwn(KEYS, key)) unmapped.push(key);
+    if (isMap(value)) unmapped.push(...leftOver(key, value));
+  }
+  const taken = result.add(name, keys);
+  if ("readiness_probe" in process && "liveness_probe" in process) {
+    unmapped.push("readiness_probe (the liveness probe is used for both)");
+  }
+  for (const key of unmapped) result.note(taken, `${key}: not supported by procsup`);
+  if (isMap(process.availability) && process.availability.restart === "exit_on_failure") {
+    result.note(taken, EXIT_ON_FAILURE);
+  }
+  if (/\{\{/.test(JSON.stringify(process))) {
+    result.note(taken, "{{…}}: templates are not filled in");
+  }
+  return taken;
+}
+
+const INNER: Readonly<Record<string, ReadonlySet<string>>> = {
+  availability: new Set(["restart", "backoff_seconds", "max_restarts", "exit_on_end"]),
+  shutdown: new Set(["signal", "timeout_seconds", "command"]),
+};
+
+function leftOver(key: string, value: Record<string, unknown>): string[] {
+  const known = INNER[key];
+  if (known === undefined) return [];
+  return Object.keys(value).filter((inner) => !known.has(inner)).map((inner) => `${key}.${inner}`);
+}
+
+function availability(value: Record<string, unknown>): Keys {
+  const { restart = "no", backoff_seconds, max_restarts } = value;
+  const delay = seconds(backoff_seconds);
+  return {
+    restart_policy: RESTART[String(restart)] ?? String(restart),
+    ...(backoff_seconds === undefined ? {} : { restart_delay: delay, backoff_max: delay }),
+    // 0 means no limit in process-compose.
+    ...(max_restarts ? { max_restarts } : {}),
+  };
+}
+
+function shutdown({ signal, timeout_seconds, command }: Record<string, unknown>): Keys {
+  return {
+    ...(signal === undefined ? {} : { stop_signal: signal }),
+    ...(timeout_seconds === undefined ? {} : { stop_timeout: seconds(timeout_seconds) }),
+    ...(command === undefined ? {} : { hooks: { pre_stop: dollars(String(command)) } }),
+  };
+}
+
+function dependsOn(value: unknown, all: Record<string, unknown>): Keys {
+  if (!isMap(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).map(([name, how]) => {
+      const condition = isMap(how) ? String(how.condition ?? "process_completed") : "";
+      const target = all[name];
+      const probed = isMap(target) && ("readiness_probe" in target || "liveness_probe" in target);
+      const wanted = CONDITIONS[condition] ?? condition;
+      return [name, wanted === "healthy" && !probed ? "ready" : wanted];
+    }),
+  );
+}
+
+function environment(value: unknown): Record<string, string> {
+  if (isMap(value)) {
+    const entries = Object.entries(texts(value));
+    return Object.fromEntries(entries.map(([key, text]) => [key, withReferences(text)]));
+  }
+  if (!Array.isArray(value)) return {};
+  return Object.fromEntries(
+    value.map((pair) => {
+      const [key, text] = String(pair).split(/=(.*)/s);
+      return [key!, text === undefined ? reference(key!, "") : withReferences(text)];
+    }),
+  );
+}
+
+/** process-compose writes `$$` for `$`. */
+function dollars(text: string): string {
+  return text.replaceAll("$$", "$");
+}
+
+function literalRegex(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+const TIMES: Readonly<Record<string, string>> = {
+  period_seconds: "interval",
+  timeout_seconds: "timeout",
+  initial_delay_seconds: "grace_period",
+};
+
+const COUNTS: Readonly<Record<string, string>> = {
+  failure_threshold: "retries",
+  success_threshold: "success_threshold",
+};
+
+/** A probe as a health check. */
+function probe(value: unknown): Keys {
+  if (!isMap(value)) return {};
+  const keys: Keys = target(value);
+  for (const [from, to] of Object.entries(TIMES)) {
+    if (value[from] !== undefined) keys[to] = seconds(value[from]);
+  }
+  for (const [from, to] of Object.entries(COUNTS)) {
+    // 0 means the default in process-compose.
+    if (value[from] !== undefined) keys[to] = Math.max(1, Number(value[from]));
+  }
+  return keys;
+}
+
+function target({ http_get, exec }: Record<string, unknown>): Keys {
+  if (isMap(exec)) return { type: "command", command: String(exec.command) };
+  if (!isMap(http_get)) return {};
+  const { scheme = "http", host = "127.0.0.1", port, path = "/" } = http_get;
+  const at = port === undefined ? host : `${host}:${port}`;
+  const url = `${scheme}://${at}/${String(path).replace(/^\//, "")}`;
+  return { type: "http", url: withReferences(url) };
+}

@@ -1,0 +1,252 @@
+/** Service units of systemd. */
+
+import { nameFromPath } from "../../model/name.ts";
+import { splitWords } from "../../model/shell_line.ts";
+import { basename } from "../../npm/path.js";
+import type { ConfigDocument } from "../document.ts";
+import { ConfigProblem } from "../problem.ts";
+import { type Imported, type Importer, ImportResult, type Keys } from "./imported.ts";
+
+/** Service units. */
+export const systemd: Importer = {
+  name: "systemd",
+  matches: ({ kind }) => kind === "systemd",
+  convert,
+};
+
+type Settings = ReadonlyMap<string, readonly string[]>;
+
+/** Settings of [Service] → keys. A setting that may be given several times has all its values. */
+const KEYS: Readonly<Record<string, (values: readonly string[]) => Keys>> = {
+  WorkingDirectory: ([value]) => value!.startsWith("~") ? {} : { cwd: value!.replace(/^-/, "") },
+  User: ([value]) => ({ uid: value }),
+  Group: ([value]) => ({ gid: value }),
+  UMask: ([value]) => ({ umask: value!.padStart(3, "0") }),
+  Nice: ([value]) => ({ nice: Number(value) }),
+  Environment: (values) => ({ env: Object.fromEntries(values.flatMap(pairs)) }),
+  EnvironmentFile: (values) => ({ env_file: values.filter((value) => !value.startsWith("-")) }),
+  Restart: ([value]) => ({ restart_policy: RESTART[value!] ?? value }),
+  RestartSec: ([value]) => ({ restart_delay: span(value!), backoff_max: span(value!) }),
+  StartLimitBurst: ([value]) => ({ max_restarts: Number(value) }),
+  StartLimitInterval: ([value]) => window(value!),
+  StartLimitIntervalSec: ([value]) => window(value!),
+  SuccessExitStatus: (values) => ({
+    success_exit_codes: [0, ...values.flatMap((value) => value.split(/\s+/)).filter(isNumber)]
+      .map(Number),
+  }),
+  KillSignal: ([value]) => ({ stop_signal: value }),
+  TimeoutStopSec: ([value]) => ({ stop_timeout: span(value!) }),
+  TimeoutStartSec: ([value]) =>
+    value === "0" || value === "infinity" ? {} : { listen_timeout: span(value!) },
+  RuntimeMaxSec: ([value]) => ({ max_age: span(value!) }),
+  ExecStartPre: (values) => ({ hooks: { pre_start: lines(values) } }),
+  ExecStartPost: (values) => ({ hooks: { post_start: lines(values) } }),
+  ExecStopPost: (values) => ({ hooks: { post_stop: lines(values) } }),
+  LimitNOFILE: ([value]) => limit("nofile", value!),
+  LimitNPROC: ([value]) => limit("nproc", value!),
+  LimitCORE: ([value]) => limit("core", value!),
+  MemoryMax: ([value]) => limit("memory", value!),
+  MemoryLimit: ([value]) => limit("memory", value!),
+  TasksMax: ([value]) => limit("pids", value!),
+  CPUQuota: ([value]) => limit("cpu_percent", value!.replace("%", "")),
+};
+
+/** Settings that match procsup's behaviour, or are read elsewhere. */
+const NATURAL = new Set(["ExecStart", "Type", "ExecReload", "SyslogIdentifier", "NotifyAccess"]);
+
+const RESTART: Readonly<Record<string, string>> = {
+  "no": "never",
+  "always": "always",
+  "on-failure": "on-failure",
+  "on-abnormal": "on-failure",
+  "on-abort": "on-failure",
+  "on-watchdog": "on-failure",
+};
+
+/** Units that are up before any service of procsup. */
+const BOOT =
+  /^(network(-online|-pre)?|multi-user|basic|sysinit|local-fs|remote-fs|syslog|default|nss-lookup|time-sync)\.target$/;
+
+const INSTEAD: Readonly<Record<string, string>> = {
+  ExecStop: "stop_signal, or hooks.pre_stop",
+  KillMode: "the whole process group is stopped",
+  StandardOutput: "each app has log files of its own: procsup logs",
+  StandardError: "each app has log files of its own: procsup logs",
+  WatchdogSec: "health_check",
+  EnvironmentFile: "a file that may be missing (-): env_file must exist",
+  Restart: "on-failure is the nearest",
+};
+
+function convert({ file, text }: ConfigDocument): Imported {
+  const sections = read(file, text);
+  const service: Settings = sections.get("Service") ?? new Map();
+  const unit: Settings = sections.get("Unit") ?? new Map();
+  const type = service.get("Type")?.[0] ?? "simple";
+  const starts = service.get("ExecStart") ?? [];
+  if (starts.length === 0) throw new ConfigProblem(file, "no ExecStart under [Service]");
+  if (type === "forking") {
+    throw new ConfigProblem(file, "Type=forking: the service goes to the background", {
+      advice: "give ExecStart the option that keeps it in the foreground, and Type=exec",
+    });
+  }
+  const result = new ImportResult(file);
+  const name = nameFromPath(basename(file).replace(/@?\.service$/, ""));
+  const specifiers = specifiersOf(basename(file));
+  const keys: Keys = {
+    cwd: "/",
+    restart_policy: "never",
+    stop_timeout: "90s",
+    restart_window: "10s",
+    max_restarts: 5,
+    restart_delay: "100ms",
+    backoff_max: "100ms",
+    // systemd gives a service nothing of the manager's environment but a few basics.
+    inherit_env: ["PATH", "LANG", "HOME", "USER", "LOGNAME", "SHELL"],
+  };
+  const lost: string[] = [];
+  for (const [key, raw] of [...unit, ...service]) {
+    const values = raw.map((value) => fill(value, specifiers));
+    const made = Object.hasOwn(KEYS, key) && values.length > 0 ? KEYS[key]!(values) : {};
+    for (const [to, value] of Object.entries(made)) {
+      const both = typeof value === "object" && !Array.isArray(value);
+      keys[to] = both ? { ...keys[to] as object, ...value } : value;
+    }
+    lost.push(...lostOf(key, values));
+    const [left] = /%[a-zA-Z]/.exec(raw.length === 0 ? "" : values.join(" ")) ?? [];
+    if (left !== undefined && key !== "Documentation" && key !== "Description") {
+      lost.push(`${key}: ${left} is not filled in`);
+    }
+  }
+  Object.assign(keys, programOf(type, starts.map((value) => fill(value, specifiers))));
+  const reload = service.get("ExecReload")?.[0];
+  const [, signal] = /kill\s+-(?:s\s+)?(\w+)\s+\$\{?MAINPID/.exec(reload ?? "") ?? [];
+  if (signal !== undefined) keys.reload_signal = signal.replace(/^(?!SIG|\d)/, "SIG");
+  else if (reload !== undefined) lost.push("ExecReload: reload_signal, or a hook");
+  const taken = result.add(name, keys);
+  for (const text of lost) result.note(taken, text);
+  if (type === "notify" || type === "dbus") {
+    result.note(
+      taken,
+      `Type=${type}: ready by READY=1 in PROCSUP_READY_FILE, or by a health_check`,
+    );
+  }
+  for (const [key, values] of sections.get("Install") ?? []) {
+    if (key !== "WantedBy") result.note(taken, `[Install] ${key}=${values.join(" ")}`);
+  }
+  for (const other of sections.keys()) {
+    if (!["Unit", "Service", "Install"].includes(other)) {
+      result.note(undefined, `[${other}]: not converted`);
+    }
+  }
+  return result.imported();
+}
+
+/** What is not taken of a setting. */
+function lostOf(key: string, values: readonly string[]): string[] {
+  const say = (
+    why = INSTEAD[key],
+  ) => [`${key}=${values.join(" ")}: ${why || "not supported by procsup"}`];
+  if (["Description", "Documentation"].includes(key)) return [];
+  if (["After", "Wants", "Requires", "BindsTo", "PartOf", "Before"].includes(key)) {
+    const units = values.flatMap((value) => value.split(/\s+/)).filter((one) => !BOOT.test(one));
+    return units.length === 0 ? [] : [`${key}=${units.join(" ")}: depends_on, if it runs here too`];
+  }
+  if (key === "EnvironmentFile") return values.some((value) => value.startsWith("-")) ? say() : [];
+  if (key === "Restart") return /^on-(ab|watch)/.test(values[0] ?? "") ? say() : [];
+  if (key === "WorkingDirectory") return values[0]?.startsWith("~") ? say() : [];
+  if (key === "SuccessExitStatus") {
+    return values.join(" ").split(/\s+/).every(isNumber) ? [] : say("exit codes only");
+  }
+  if (/^(Limit|Memory|Tasks)/.test(key) && values[0] === "infinity") return [];
+  return Object.hasOwn(KEYS, key) || NATURAL.has(key) ? [] : say();
+}
+
+/** The command, run by a shell where it takes variables: they are those of the service. */
+function programOf(type: string, starts: readonly string[]): Keys {
+  const one = starts.length === 1 ? starts[0]! : "";
+  const ends = type === "oneshot" ? { min_uptime: "0s", autostart: true } : {};
+  if (one !== "" && !one.includes("$") && !/^[-@:+!]/.test(one)) {
+    const [entrypoint, ...args] = splitWords(one);
+    return { ...ends, entrypoint, args };
+  }
+  return { ...ends, entrypoint: "/bin/sh", args: ["-c", lines(starts, true)] };
+}
+
+/** Commands as a line for a shell; a `-` before one means that it may fail. */
+function lines(commands: readonly string[], exec = false): string {
+  return commands.map((command) => {
+    const [, prefix, line] = /^([-@:+!|]*)(.*)$/s.exec(command)!;
+    // An unquoted ${NAME} is one word for systemd.
+    const words = line!.trim().replace(/(?<!["'\w])\$\{(\w+)\}(?!["'])/g, '"${$1}"');
+    if (prefix!.includes("-")) return `${words} || true`;
+    return exec && commands.length === 1 ? `exec ${words}` : words;
+  }).join(" && ");
+}
+
+/** Sections, each with the values of its settings. An empty value takes back those before it. */
+function read(file: string, text: string): Map<string, Map<string, string[]>> {
+  const sections = new Map<string, Map<string, string[]>>();
+  let section: Map<string, string[]> | undefined;
+  for (const raw of text.replace(/\\\r?\n([#;].*\r?\n)*/g, " ").split(/\r?\n/)) {
+    const line = raw.trim();
+    if (line === "" || /^[#;]/.test(line)) continue;
+    const [, header] = /^\[(.+)\]$/.exec(line) ?? [];
+    const [, key, value] = /^([\w-]+)\s*=\s*(.*)$/.exec(line) ?? [];
+    if (header !== undefined) {
+      section = sections.get(header) ?? new Map<string, string[]>();
+      sections.set(header, section);
+    } else if (key !== undefined && section !== undefined) {
+      section.set(key, value === "" ? [] : [...section.get(key) ?? [], value!]);
+    } else {
+      throw new ConfigProblem(file, `not a unit file: ${JSON.stringify(line.slice(0, 40))}`);
+    }
+  }
+  return sections;
+}
+
+/** `%n` and its like, as far as the file itself says them. */
+function specifiersOf(name: string): Readonly<Record<string, string>> {
+  const unit = name.replace(/\.service$/, "");
+  const [prefix = "", instance = ""] = unit.split("@");
+  return {
+    n: name,
+    N: unit,
+    p: prefix,
+    ...(instance ? { i: instance, I: instance } : {}),
+    "%": "%",
+  };
+}
+
+function fill(text: string, specifiers: Readonly<Record<string, string>>): string {
+  return text.replace(/%(.)/g, (whole, letter: string) => specifiers[letter] ?? whole);
+}
+
+function pairs(text: string): [string, string][] {
+  return splitWords(text).map((word) => {
+    const [key, value = ""] = word.split(/=(.*)/s);
+    return [key!, value];
+  });
+}
+
+/** 0 is no limit: restarts within the shortest window are never too many. */
+function window(value: string): Keys {
+  return { restart_window: /^0+$/.test(value) ? "1ms" : span(value) };
+}
+
+/** A time of systemd, seconds without a unit. */
+function span(text: string): string {
+  if (isNumber(text)) return `${text}s`;
+  if (text === "infinity") return "8760h";
+  return text.replace(/\s+/g, "").replace(/min(utes?)?/g, "m").replace(/sec(onds?)?/g, "s")
+    .replace(/(hours?|hr)/g, "h");
+}
+
+function limit(name: string, value: string): Keys {
+  if (value === "infinity" || value === "") return {};
+  const first = value.split(":")[0]!;
+  return { limits: { [name]: isNumber(first) ? Number(first) : `${first}B`.replace(/BB$/, "B") } };
+}
+
+function isNumber(text: unknown): boolean {
+  return /^\d+(\.\d+)?$/.test(String(text));
+}
