@@ -4,7 +4,7 @@
  * executable. `deno run -A scripts/npm_package.ts`, then `npm publish dist/npm`.
  */
 
-import { VERSION } from "../src/protocol/actions.ts";
+import { VERSION } from "../src/protocol/version.ts";
 import { bundle } from "./compile/bundle.ts";
 
 const ROOT = import.meta.dirname!.replace(/\/scripts$/, "");

@@ -38,28 +38,8 @@ export type {
   WaitOptions,
 } from "./client/options.ts";
 export type { CallOptions } from "./client/transport.ts";
-export type {
-  ActionResult,
-  BulkResult,
-  ConfigChangeJson,
-  CronJson,
-  CronResult,
-  LogsJson,
-  PingJson,
-  ReconfigureResult,
-  ResurrectJson,
-  RollingResultJson,
-  WhyJson,
-} from "./protocol/actions.ts";
+export type { ActionResult, BulkResult, ConfigChangeJson, CronJson, CronResult, CronRunJson, ExitJson, HealthCheckJson, HistoryJson, HookRunJson, LogsJson, PingJson, PortsJson, ProcessJson, ReconfigureResult, ResurrectJson, RollingResultJson, SystemInfoJson, SystemMetricsJson, WhyJson } from "./protocol/wire.ts";
 export type { ChangeJson } from "./protocol/change_json.ts";
-export type {
-  CronRunJson,
-  HealthCheckJson,
-  HistoryJson,
-  HookRunJson,
-} from "./protocol/history_json.ts";
-export type { ExitJson, ProcessJson } from "./protocol/process_json.ts";
-export type { PortsJson, SystemInfoJson, SystemMetricsJson } from "./protocol/web_actions.ts";
 export { ProcsupError } from "./model/errors.ts";
 export type { ErrorCode } from "./model/errors.ts";
 export { type FailedStart, StartFailedError } from "./model/start_failed.ts";

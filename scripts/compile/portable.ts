@@ -3,7 +3,7 @@
  * stub is the one of stub.sh; the checksum in it is of all that follows.
  */
 
-import { VERSION } from "../../src/protocol/actions.ts";
+import { VERSION } from "../../src/protocol/version.ts";
 import { bundle } from "./bundle.ts";
 
 /** How what follows the stub is compressed, and what undoes it. gzip is on every machine. */

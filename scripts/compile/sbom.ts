@@ -1,6 +1,6 @@
 /** What is in the executable: a CycloneDX list made of the import graph and the lock file. */
 
-import { VERSION } from "../../src/protocol/actions.ts";
+import { VERSION } from "../../src/protocol/version.ts";
 import { BUILT } from "../built.ts";
 
 interface Lock {

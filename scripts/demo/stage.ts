@@ -2,7 +2,7 @@
 /** Where the tour takes place: a home of its own, the real command line, and a clean end. */
 
 import { processRow } from "../../src/platform/process_table.ts";
-import type { ProcessJson } from "../../src/protocol/process_json.ts";
+import type { ProcessJson } from "../../src/protocol/wire.ts";
 
 const ROOT = import.meta.dirname!.replace(/\/scripts\/demo$/, "");
 

@@ -2,7 +2,7 @@
 
 import { plainText } from "../model/plain_text.ts";
 import type { ProcessState } from "../model/process_info.ts";
-import type { ProcessJson } from "../protocol/process_json.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
 
 const STATES: readonly ProcessState[] = [
   "running",

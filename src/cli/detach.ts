@@ -8,7 +8,7 @@ import { isServiceVariable } from "../platform/notify.ts";
 import { keepProgram, keptWords } from "../platform/kept_program.ts";
 import { npmBundle, ownWords } from "../platform/own_program.ts";
 import { prepareHome } from "../platform/paths.ts";
-import { VERSION } from "../protocol/actions.ts";
+import { VERSION } from "../protocol/version.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { writeMessage } from "./output.ts";
 

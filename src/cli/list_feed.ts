@@ -1,6 +1,6 @@
 /** The list of apps, again and again: at once when something happened, and once an interval. */
 
-import type { ProcessJson } from "../protocol/process_json.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import { ndjson } from "../protocol/ndjson.ts";

@@ -1,11 +1,7 @@
 /** What a configuration changes, a line a process. */
 
 import { plainText } from "../model/plain_text.ts";
-import type {
-  ConfigChangeJson,
-  ConfigReloadResult,
-  SettingChangeJson,
-} from "../protocol/actions.ts";
+import type { ConfigChangeJson, ConfigReloadResult, SettingChangeJson } from "../protocol/wire.ts";
 
 const KEPT = "not in file (kept; use --prune to remove)";
 

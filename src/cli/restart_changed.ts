@@ -1,9 +1,8 @@
 /** `restart` with flags of `start`: another configuration, and a new run of everything that is meant. */
 
 import { baseName } from "../model/name.ts";
-import type { ActionResult, BulkResult } from "../protocol/actions.ts";
+import type { ActionResult, BulkResult, ProcessJson } from "../protocol/wire.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
-import type { ProcessJson } from "../protocol/process_json.ts";
 import type { CommandContext } from "./command.ts";
 import { configKeys, some } from "./config_flags.ts";
 import { forEachTarget } from "./results.ts";

@@ -1,7 +1,7 @@
 /** How a verb went, process by process. */
 
 import { ERROR_TABLE } from "../model/errors.ts";
-import type { ActionResult, BulkResult } from "../protocol/actions.ts";
+import type { ActionResult, BulkResult } from "../protocol/wire.ts";
 import { statusFor } from "../protocol/failed_result.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import type { CommandContext } from "./command.ts";

@@ -1,7 +1,7 @@
 /** `procsup start <file>`: everything that a configuration file holds. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
-import type { ActionResult } from "../protocol/actions.ts";
+import type { ActionResult } from "../protocol/wire.ts";
 import type { CommandContext } from "./command.ts";
 import { reportProblems } from "./config_problems.ts";
 import { readSource } from "./config_source.ts";

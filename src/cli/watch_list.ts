@@ -1,7 +1,7 @@
 /** `procsup list --watch`: the list again and again, for a person or for a program. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import type { ProcessJson } from "../protocol/process_json.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
 import { selectPresent } from "../protocol/select_processes.ts";
 import type { CommandContext } from "./command.ts";
 import { connect } from "./connect.ts";

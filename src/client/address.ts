@@ -2,6 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { quote } from "../model/quote.ts";
+import { REST_BASE } from "../protocol/version.ts";
 
 /** Throws `bad_request` for what is no path: an empty one would be the working directory. */
 export function checkHome(home: unknown): void {
@@ -26,7 +27,7 @@ export function baseOf(url: unknown): string {
   // It may hold a secret: the URL is not quoted.
   const extra = username || password ? "a user" : search ? "a query" : hash ? "a fragment" : "";
   if (extra !== "") throw new ProcsupError("bad_request", `Invalid "url": it holds ${extra}`);
-  return `${origin}${pathname.replace(/(?<!\/)\/+$/, "")}/api/v1`;
+  return `${origin}${pathname.replace(/(?<!\/)\/+$/, "")}${REST_BASE}`;
 }
 
 /** The header for a token. Throws `bad_request` for what cannot be one, without telling it. */

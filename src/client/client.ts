@@ -3,32 +3,19 @@
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { SignalName } from "../model/signal.ts";
 import { notPermitted } from "../platform/permissions.ts";
-import { absolute, defaultHome } from "../platform/paths.ts";
-import type {
-  ActionResult,
-  CronJson,
-  CronResult,
-  LogsJson,
-  PingJson,
-  ReconfigureResult,
-  ResurrectJson,
-  WhyJson,
-} from "../protocol/actions.ts";
+import { absolute, defaultHome, inWorkingDirectory } from "../platform/paths.ts";
+import type { ActionResult, CronJson, CronResult, HistoryJson, LogsJson, PingJson, PortsJson, ProcessJson, ReconfigureResult, ResurrectJson, SystemInfoJson, SystemMetricsJson, WhyJson, Output, Payload, VerbName } from "../protocol/wire.ts";
 import { throwFailed } from "../protocol/failed_result.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
-import type { HistoryJson } from "../protocol/history_json.ts";
-import type { ProcessJson } from "../protocol/process_json.ts";
-import type { PortsJson, SystemInfoJson, SystemMetricsJson } from "../protocol/web_actions.ts";
 import {
   checkLines,
   checkTarget,
   durationText,
   moments,
-  newConfig,
   rollingKeys,
   searchOf,
   wireConfig,
-} from "./given.ts";
+} from "./wire_input.ts";
 import { openItems } from "./items.ts";
 import type {
   ClientOptions,
@@ -47,7 +34,7 @@ import type {
 } from "./options.ts";
 import { checkHome } from "./address.ts";
 import { SocketTransport } from "./socket_transport.ts";
-import type { CallOptions, ClientAction, ClientActions, Payload, Transport } from "./transport.ts";
+import type { CallOptions, Fields, Transport } from "./transport.ts";
 import { UrlTransport } from "./url_transport.ts";
 
 /**
@@ -91,8 +78,8 @@ export class Client {
     config: ProcessConfigInput,
     { wait, ...options }: StartOptions = {},
   ): Promise<ProcessJson> {
-    const payload = { ...newConfig(config), wait };
-    return await this.#call("start", payload, options);
+    const payload = { config: inWorkingDirectory(wireConfig(config)), wait };
+    return await this.#call("add", payload, options);
   }
 
   /** Starts processes that are there; the first of them is given. */
@@ -271,18 +258,23 @@ export class Client {
     return await this.#call("resurrect", {}, options);
   }
 
-  async #call<A extends ClientAction>(
-    action: A,
-    payload: Payload,
+  async #call<N extends VerbName>(
+    name: N,
+    payload: Sent<N>,
     options: CallOptions,
-  ): Promise<ClientActions[A]> {
-    if ("target" in payload) checkTarget(payload.target);
-    if (action.startsWith("cron_") && "name" in payload) checkTarget(payload.name);
-    const data = await this.#transport.call(action, payload, options);
+  ): Promise<Output<N>> {
+    const fields = payload as Fields;
+    if ("target" in fields) checkTarget(fields.target);
+    if (name.startsWith("cron_") && "name" in fields) checkTarget(fields.name);
+    const data = await this.#transport.call(name, fields, options);
     throwFailed(data);
     return data;
   }
 }
+
+/** What a verb is given here: its fields. */
+type Sent<N extends VerbName> = Payload<N> extends undefined ? Record<string, never>
+  : Exclude<Payload<N>, string | undefined>;
 
 function homeOf({ home }: SocketOptions): string {
   if (home !== undefined) checkHome(home);

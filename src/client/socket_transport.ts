@@ -1,8 +1,8 @@
 /** To the daemon of a home, over its Unix socket. */
 
-import type { ActionMap } from "../protocol/actions.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
-import type { CallOptions, ClientAction, ClientActions, Payload, Transport } from "./transport.ts";
+import type { ActionMap, Output, VerbName } from "../protocol/wire.ts";
+import type { CallOptions, Fields, Transport } from "./transport.ts";
 
 /** The daemon of one home. */
 export class SocketTransport implements Transport {
@@ -12,14 +12,12 @@ export class SocketTransport implements Transport {
     this.#daemon = new DaemonClient(home);
   }
 
-  async call<A extends ClientAction>(
-    action: A,
-    payload: Payload,
+  async call<N extends VerbName>(
+    name: N,
+    fields: Fields,
     options: CallOptions,
-  ): Promise<ClientActions[A]> {
-    const isBare = Object.values(payload).every((value) => value === undefined);
-    const given = (isBare ? undefined : payload) as ActionMap[A]["payload"];
-    return await this.#daemon.call(action, given, options) as ClientActions[A];
+  ): Promise<Output<N>> {
+    return await this.#daemon.call(name, fields as ActionMap[N]["payload"], options);
   }
 
   async stream(

@@ -1,13 +1,12 @@
-/** To a daemon by the URL of its web listener, over REST (spec 4.1). */
+/** To a daemon by the URL of its web listener, over REST. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { notPermitted } from "../platform/permissions.ts";
-import type { ActionResult } from "../protocol/actions.ts";
+import type { ActionResult, Output, VerbName } from "../protocol/wire.ts";
 import { errorOf } from "../protocol/error_json.ts";
 import { baseOf, bearer } from "./address.ts";
-import { searchOf } from "./given.ts";
-import { questionFor } from "./rest_questions.ts";
-import type { CallOptions, ClientAction, ClientActions, Payload, Transport } from "./transport.ts";
+import { searchOf } from "./wire_input.ts";
+import type { CallOptions, Fields, Transport } from "./transport.ts";
 
 /** A web listener. */
 export class UrlTransport implements Transport {
@@ -20,22 +19,22 @@ export class UrlTransport implements Transport {
     this.#authorization = bearer(token);
   }
 
-  async call<A extends ClientAction>(
-    action: A,
-    payload: Payload,
+  async call<N extends VerbName>(
+    name: N,
+    fields: Fields,
     options: CallOptions,
-  ): Promise<ClientActions[A]> {
-    const { method, path, query = {}, body } = questionFor(action, payload);
+  ): Promise<Output<N>> {
+    const { restRequest } = await import("./rest_requests.ts");
+    const { method, path, query, body } = restRequest(name, fields);
     const response = await this.#fetch(`${path}${queryText(query)}`, {
       method,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...options,
     });
     const data = await this.#json(response, options);
-    const isKnown = action === "start" && payload.target !== undefined;
-    if (!isKnown) return data as ClientActions[A];
+    if (name !== "start") return data as Output<N>;
     const [first] = (data as { results: readonly ActionResult[] }).results;
-    return await this.call("status", { target: first!.name }, options) as ClientActions[A];
+    return await this.call("status", { target: first!.name }, options) as Output<N>;
   }
 
   async stream(
@@ -148,7 +147,7 @@ async function textOf(
   }
 }
 
-function queryText(values: Payload): string {
+function queryText(values: Fields): string {
   const search = searchOf(values);
   return search.size === 0 ? "" : `?${search}`;
 }

@@ -1,7 +1,7 @@
 /** What the daemon remembers of the configuration files that were applied. */
 
 import { readState, writeState } from "../platform/state_file.ts";
-import type { SettingName } from "../protocol/actions.ts";
+import type { SettingName } from "../protocol/wire.ts";
 
 /** Where a process came from. */
 export interface Origin {

@@ -8,7 +8,7 @@ import { recordDaemon, recordPath, refuseNewerState } from "../platform/daemon_r
 import { type HomePaths, prepareHome } from "../platform/paths.ts";
 import { everythingEnds, startedBy } from "../platform/service_manager.ts";
 import { reserveThreads } from "../platform/threads.ts";
-import { PROTOCOL, VERSION } from "../protocol/actions.ts";
+import { PROTOCOL, VERSION } from "../protocol/version.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { DaemonLog } from "./daemon_log.ts";
 import { ConfigFiles } from "./config_files.ts";

@@ -10,15 +10,17 @@ import { changeJson } from "../protocol/change_json.ts";
 import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
 import type { HookOrigin } from "../process/requests.ts";
 import { parseJson } from "../protocol/json_text.ts";
+import { readAction, roleFor } from "../protocol/verbs/mod.ts";
+import { readPayload } from "../protocol/verbs/read_input.ts";
+import type { Role } from "../protocol/verbs/verb.ts";
 import { whileGood } from "../web/context.ts";
 import { allowRole } from "../web/gatekeeper.ts";
-import { type Principal, roleNeeded } from "../web/roles.ts";
+import type { Principal } from "../web/roles.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { pastEvents } from "./past_events.ts";
 import { streamLogs } from "./actions/logs.ts";
-import { ACTION_NAMES, dispatch } from "./actions/mod.ts";
+import { dispatch } from "./actions/mod.ts";
 import { LogBatch } from "./log_batch.ts";
-import { readPayload } from "./actions/payload.ts";
 import type { Farewell } from "./farewell.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -58,19 +60,19 @@ export function ipcApp(context: ActionContext): Hono {
     );
   });
   app.get("/logs", async (c) => {
-    const by = await authorize(c, context, "logs");
+    const by = await authorize(c, context);
     const lines = await streamLogs(context, new URL(c.req.url).searchParams);
     return ndjson(whileGood<unknown>(lines, by, context.web.gatekeeper));
   });
   // The same, to be gone on with over an upgrade: a client says by `from` what it has.
   app.post("/logs", async (c) => {
-    const by = await authorize(c, context, "logs");
+    const by = await authorize(c, context);
     const { from } = readPayload(resumePayload, await readJson(c));
     const lines = await streamLogs(context, new URL(c.req.url).searchParams, from);
     return ndjson(whileGood<unknown>(lines, by, context.web.gatekeeper), context.farewell);
   });
   app.get("/events", async (c) => {
-    const by = await authorize(c, context, "events");
+    const by = await authorize(c, context);
     if (c.req.query("past") === "true") {
       return ndjson(pastEvents(context, new URL(c.req.url).searchParams));
     }
@@ -85,8 +87,10 @@ async function answer(
   action: string,
   payload: unknown,
 ): Promise<Response> {
+  // A token that is wrong is refused first: only then is an unknown action.
+  const role = () => roleFor(readAction(action, payload));
   if (action === "ping") return reply(answered(await dispatch(context, action, payload)));
-  const by = await authorize(c, context, action, payload);
+  const by = await authorize(c, context, role);
   const askedIn = hookOrigin(c.req.header(HOOK_HEADER));
   return reply(answered(await dispatch({ ...context, by, askedIn }, action, payload)));
 }
@@ -100,8 +104,7 @@ function hookOrigin(header: string | undefined): HookOrigin | undefined {
 async function authorize(
   c: Context,
   { web: { gatekeeper }, token }: ActionContext,
-  action: string,
-  payload?: unknown,
+  needed: () => Role | "open" = () => "read",
 ): Promise<Principal> {
   const authorization = c.req.header("authorization");
   const principal = await gatekeeper.identify({
@@ -111,9 +114,7 @@ async function authorize(
     token.putBackIfPossible();
     throw error;
   });
-  // What there is not nobody may do, and is told so.
-  const isKnown = ACTION_NAMES.has(action) || action === "events";
-  if (isKnown) allowRole(principal, roleNeeded(action, payload));
+  allowRole(principal, needed());
   return principal;
 }
 

@@ -4,7 +4,7 @@ import type { LoadedSettings } from "../config/load_settings.ts";
 import { messageOf } from "../model/errors.ts";
 import type { FieldChange } from "../manager/config_diff.ts";
 import type { Fleet } from "../manager/fleet.ts";
-import type { SettingChangeJson, SettingName } from "../protocol/actions.ts";
+import type { SettingChangeJson, SettingName } from "../protocol/wire.ts";
 import { webChanges, type WebListener } from "./web_listener.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 

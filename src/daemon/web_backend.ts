@@ -4,19 +4,19 @@ import type { Supervisor } from "../manager/supervisor.ts";
 import type { Call } from "../mcp/call.ts";
 import { type McpHandler, mcpHandler } from "../mcp/http.ts";
 import type { Grant } from "../mcp/tool_names.ts";
+import { readAction, roleFor, VERBS } from "../protocol/verbs/mod.ts";
+import type { Role } from "../protocol/verbs/verb.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
 import { allowRole } from "../web/gatekeeper.ts";
-import { type Role, roleNeeded } from "../web/roles.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
-import { ACTION_NAMES, dispatch } from "./actions/mod.ts";
+import { dispatch } from "./actions/mod.ts";
 import type { LogBatch } from "./log_batch.ts";
 
 /** The verbs and streams. `context` is asked for when the first verb is carried out. */
 export function webBackend(manager: Supervisor, context: () => ActionContext): Backend {
   return {
-    actions: ACTION_NAMES,
     dispatch: (action, payload) => dispatch(context(), action, payload),
     events: (signal) => manager.events(signal === undefined ? {} : { signal }),
     namesOf: (target) => new Set(manager.fleet.select(target).map(({ name }) => name)),
@@ -44,7 +44,7 @@ export function webMounts(
 ): Readonly<Record<string, Mount>> {
   const handlerFor = (role: Role) => {
     const call = (action: string, payload: unknown) => {
-      allowRole({ role }, roleNeeded(action, payload));
+      allowRole({ role }, roleFor(readAction(action, payload)));
       return backend.dispatch(action, payload);
     };
     return mcpHandler(call as Call, {
@@ -60,6 +60,6 @@ export function webMounts(
     admin: handlerFor("admin"),
   };
   return {
-    "/mcp": { action: "list", handle: (request, { role }) => handlers[role](request) },
+    "/mcp": { role: "read", handle: (request, { role }) => handlers[role](request) },
   };
 }

@@ -4,7 +4,7 @@ import { WEB_KEYS } from "../model/settings_keys.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type FieldChange, keyChanges } from "../manager/config_diff.ts";
 import type { HomePaths } from "../platform/paths.ts";
-import type { WebJson, WebLinkJson, WebStartPayload } from "../protocol/web_actions.ts";
+import type { WebJson, WebLinkJson, Input } from "../protocol/wire.ts";
 import { Attempts } from "../web/attempts.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
@@ -74,7 +74,7 @@ export class WebListener {
    * Listens, and remembers it. Throws `forbidden` for an address that others can reach unless
    * allowed, `address_in_use`, or `wrong_state` when it listens elsewhere.
    */
-  start(payload: WebStartPayload = {}): Promise<WebJson> {
+  start(payload: Input<"web_start"> = {}): Promise<WebJson> {
     return this.#inTurn(async () => {
       const before = this.#server === undefined ? this.#recalled() : this.#settings;
       const settings = { ...UNSET, ...before, ...payload };

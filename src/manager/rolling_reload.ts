@@ -121,12 +121,18 @@ export function oneConfig(
     const quoted = [...names].map((name) => `"${name}"`).join(", ");
     throw new ProcsupError("bad_request", `Cannot give one configuration to ${quoted}`);
   }
-  for (const key of ["name", "instances"] as const) {
-    if (patch[key] === undefined || patch[key] === config[key]) continue;
-    throw new ProcsupError("bad_request", `Cannot change "${key}" by a reload`);
+  for (const [key, why] of Object.entries(FIXED)) {
+    const value = patch[key];
+    if (value === undefined || value === config[key as keyof typeof FIXED]) continue;
+    throw new ProcsupError("invalid_config", `Invalid "${key}": ${why}`);
   }
   return config;
 }
+
+const FIXED = {
+  name: "a process cannot be renamed",
+  instances: "scale changes how many there are",
+} as const;
 
 /** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` naming the value. */
 export function batchCount(batchSize: number | string, instances: number): number {

@@ -2,7 +2,7 @@
 
 import { wireKeys } from "../model/key_spelling.ts";
 import { parseConfig } from "../model/config_schema.ts";
-import type { ProcessJson } from "../protocol/process_json.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
 
 /** Keys that say what it is, default or not. */
 const ALWAYS: ReadonlySet<string> = new Set(["name", "entrypoint", "cwd"]);

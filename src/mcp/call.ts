@@ -1,10 +1,10 @@
 /** What the MCP server works on: the actions of a supervisor, in this process or behind a socket. */
 
 import { ProcsupError } from "../model/errors.ts";
-import type { Action, ActionMap } from "../protocol/actions.ts";
+import type { VerbName, ActionMap } from "../protocol/wire.ts";
 
 /** Carries out one action. Throws `ProcsupError`. `DaemonClient.call` is one of these. */
-export type Call = <A extends Action>(
+export type Call = <A extends VerbName>(
   action: A,
   payload?: ActionMap[A]["payload"],
   options?: { readonly signal?: AbortSignal },

@@ -9,7 +9,7 @@ import {
   ResourceNotFoundError,
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
-import type { ProcessJson } from "../protocol/process_json.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
 import type { Call } from "./call.ts";
 import { failureOf } from "./failure.ts";
 import { safeData, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";

@@ -1,7 +1,7 @@
 /** One MCP server over a supervisor: the granted tools and resources, and what to know about them. */
 
 import { McpServer } from "@modelcontextprotocol/server";
-import { VERSION } from "../protocol/actions.ts";
+import { VERSION } from "../protocol/version.ts";
 import { type Call, reporting } from "./call.ts";
 import { tellProgress } from "./progress.ts";
 import { registerResources } from "./resources.ts";

@@ -3,9 +3,8 @@
 import type * as z from "zod";
 import { nameFromPath } from "../model/name.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
-import type { BulkResult } from "../protocol/actions.ts";
+import type { BulkResult, StartPayload } from "../protocol/wire.ts";
 import { statusFor } from "../protocol/failed_result.ts";
-import type { StartPayload } from "../protocol/payloads.ts";
 import { selectProcesses } from "../protocol/select_processes.ts";
 import { briefProcess } from "./brief_process.ts";
 import type { Call } from "./call.ts";

@@ -26,23 +26,23 @@ export type DurationInput = string | number;
  * below a millisecond: who writes `5000` has thought of milliseconds.
  */
 export function parseDuration(value: DurationInput): number {
+  const problem = durationProblem(value);
+  if (problem === undefined) return msOf(value)!;
+  throw new ProcsupError("bad_request", `Invalid duration ${quote(value)}: ${problem}`);
+}
+
+/** What is wrong with a duration, and what would be right; undefined when it is one. */
+export function durationProblem(value: DurationInput): string | undefined {
   if (typeof value === "number" && Number.isInteger(value) && value > 0 && value < NS_PER_MS) {
-    throw new ProcsupError(
-      "bad_request",
-      `Invalid duration ${value}: as a number it is nanoseconds, less than a millisecond; ` +
-        `expected one with a unit, such as "${value}ms" or "5s"`,
-    );
+    return "as a number it is nanoseconds, less than a millisecond; " +
+      `expected one with a unit, such as "${value}ms" or "5s"`;
   }
-  const ms = typeof value === "number" ? fromNanoseconds(value) : fromText(String(value));
-  if (ms === undefined) {
-    throw new ProcsupError(
-      "bad_request",
-      `Invalid duration ${
-        quote(value)
-      }: expected a number with a unit, such as "5s", "1m30s" or "200ms"`,
-    );
-  }
-  return ms;
+  if (msOf(value) !== undefined) return undefined;
+  return 'expected a number with a unit, such as "5s", "1m30s" or "200ms"';
+}
+
+function msOf(value: DurationInput): number | undefined {
+  return typeof value === "number" ? fromNanoseconds(value) : fromText(String(value));
 }
 
 function fromNanoseconds(value: number): number | undefined {

@@ -1,7 +1,8 @@
 /** A piece of news as it stands on the wire. */
 
 import type { ProcessChange } from "../model/process_change.ts";
-import { type ExitJson, exitJson } from "./process_json.ts";
+import type { ExitJson } from "./wire.ts";
+import { exitJson } from "./process_json.ts";
 
 /** `ProcessChange` on the wire: an item of `/events`, and of the WebSocket's `event` messages. */
 export interface ChangeJson extends Omit<ProcessChange, "at" | "exit"> {

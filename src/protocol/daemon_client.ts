@@ -2,7 +2,7 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
-import type { Action, ActionMap } from "./actions.ts";
+import type { VerbName, ActionMap } from "./wire.ts";
 import type { ResponseEnvelope } from "./envelope.ts";
 import { errorOf } from "./error_json.ts";
 import { watchDaemon } from "./liveness.ts";
@@ -32,7 +32,7 @@ export class DaemonClient {
    * `daemon_hangs` when it answers nothing at all for some seconds, else what the daemon said. How a
    * verb went for each process is no error, be it that it failed for all.
    */
-  async call<A extends Action>(
+  async call<A extends VerbName>(
     action: A,
     payload?: ActionMap[A]["payload"],
     options: { signal?: AbortSignal } = {},

@@ -1,7 +1,7 @@
 /** When a verb on several processes has failed: the same on every surface. */
 
 import { ProcsupError } from "../model/errors.ts";
-import type { ActionResult } from "./actions.ts";
+import type { ActionResult } from "./wire.ts";
 import { errorOf } from "./error_json.ts";
 
 /** The data of a verb, as far as it tells how the verb went. */

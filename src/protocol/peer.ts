@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { isNewer } from "../model/version.ts";
-import { PROTOCOL, VERSION } from "./actions.ts";
+import { PROTOCOL, VERSION } from "./version.ts";
 
 /** Header of each answer on the Unix socket: version, a space, number of the protocol. */
 export const PEER_HEADER = "procsup-daemon";

@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
-import type { ProcessJson } from "./process_json.ts";
+import type { ProcessJson } from "./wire.ts";
 
 /**
  * The processes that any of the targets addresses, each once, in the order of the list; all of them

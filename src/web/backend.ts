@@ -5,9 +5,7 @@ import type { ProcessChange } from "../model/process_change.ts";
 
 /** The daemon as the web sees it. */
 export interface Backend {
-  /** The verbs that there are. */
-  readonly actions: ReadonlySet<string>;
-  /** Carries one out. Throws `ProcsupError`. */
+  /** Carries out a verb. Throws `ProcsupError`. */
   dispatch(action: string, payload: unknown): Promise<unknown>;
   /** News of all processes from now on. */
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;

@@ -6,6 +6,7 @@ import type { Backend } from "./backend.ts";
 import { claim } from "./connections.ts";
 import type { Gatekeeper } from "./gatekeeper.ts";
 import { replyError } from "./reply.ts";
+import type { Role } from "../protocol/verbs/verb.ts";
 import type { Principal } from "./roles.ts";
 import { SECRET_HEADER } from "./sessions.ts";
 import type { SiteNames } from "./same_site.ts";
@@ -26,7 +27,8 @@ export interface WebParts {
 
 /** Another surface under a path, behind the same door. */
 export interface Mount {
-  readonly action: string;
+  /** The lowest role that may use it. */
+  readonly role: Role;
   handle(request: Request, principal: Principal): Response | Promise<Response>;
 }
 

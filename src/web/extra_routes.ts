@@ -2,7 +2,6 @@
 
 import type { ProcessChange } from "../model/process_change.ts";
 import { changeJson } from "../protocol/change_json.ts";
-import type { PingJson } from "../protocol/actions.ts";
 import type { Backend } from "./backend.ts";
 import { readText } from "./body.ts";
 import {
@@ -13,10 +12,10 @@ import {
   type WebParts,
   whileGood,
 } from "./context.ts";
-import { allow } from "./gatekeeper.ts";
+import { allowRole } from "./gatekeeper.ts";
 import { reply, replyJson, replyWith } from "./reply.ts";
 import type { Principal } from "./roles.ts";
-import { BASE } from "./routes.ts";
+import { REST_BASE } from "../protocol/version.ts";
 import { logReply, streamReply } from "./streams.ts";
 
 /** Adds them. */
@@ -24,10 +23,10 @@ export function addExtras(app: WebApp, parts: WebParts): void {
   const { backend } = parts;
   const { gatekeeper } = parts;
   type Answer = (c: WebContext, principal: Principal) => Promise<Response>;
-  const get = (path: string, action: string, answer: Answer) => {
+  const get = (path: string, answer: Answer) => {
     app.get(path, async (c) => {
       const principal = await principalOf(c, gatekeeper);
-      allow(principal, action);
+      allowRole(principal, "read");
       return await answer(c, principal);
     });
     onlyFor(app, path, ["GET"]);
@@ -37,36 +36,33 @@ export function addExtras(app: WebApp, parts: WebParts): void {
     () => reply("ok\n", { "content-type": "text/plain", "cache-control": "no-store" }),
   );
   onlyFor(app, "/livez", ["GET"]);
-  app.get(`${BASE}/ping`, async () => replyJson(await backend.dispatch("ping", undefined)));
-  onlyFor(app, `${BASE}/ping`, ["GET"]);
-  get(`${BASE}/events`, "events", (c, principal) => {
+  get(`${REST_BASE}/events`, (c, principal) => {
     const items = whileGood(events(c, backend), principal, gatekeeper);
     return Promise.resolve(streamReply(items, c.req.raw));
   });
-  get(`${BASE}/logs`, "logs", async (c, principal) => {
+  get(`${REST_BASE}/logs`, async (c, principal) => {
     const stream = await backend.streamLogs(new URL(c.req.url).searchParams);
     return logReply(whileGood(stream, principal, gatekeeper), c.req.raw);
   });
-  get("/metrics", "metrics", async () => {
+  get("/metrics", async () => {
     const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
     return reply(await metricsText(backend), {
       "content-type": METRICS_TYPE,
       "cache-control": "no-store",
     });
   });
-  get("/openapi.json", "openapi", async () => {
+  get("/openapi.json", async () => {
     const { openApi } = await import("./openapi.ts");
-    const { version } = await backend.dispatch("ping", undefined) as PingJson;
-    return replyJson(openApi(backend.actions, version));
+    return replyJson(openApi());
   });
   addMounts(app, parts);
 }
 
 function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
-  for (const [path, { action, handle }] of Object.entries(mounts)) {
+  for (const [path, { role, handle }] of Object.entries(mounts)) {
     app.all(path, async (c) => {
       const principal = await principalOf(c, gatekeeper);
-      allow(principal, action);
+      allowRole(principal, role);
       const { url, method } = c.req;
       const hasBody = method !== "GET" && method !== "HEAD";
       const body = hasBody ? { body: await readText(c) } : {};

@@ -4,7 +4,8 @@ import { ProcsupError } from "../model/errors.ts";
 import type { Attempts } from "./attempts.ts";
 import type { NamedTokens } from "./named_tokens.ts";
 import { Endings } from "./endings.ts";
-import { mayAct, type Principal, type Role, roleFor } from "./roles.ts";
+import { includesRole, type Role } from "../protocol/verbs/verb.ts";
+import type { Principal } from "./roles.ts";
 import { sessionIn, type SessionKeys, type SessionOwner, type Sessions } from "./sessions.ts";
 
 /** What a request shows. */
@@ -173,14 +174,15 @@ function tokenCredential(name: string): string {
   return `token ${name}`;
 }
 
-/** Throws `forbidden` when it takes another role to carry out an action. */
-export function allow(principal: Principal, action: string): void {
-  allowRole(principal, roleFor(action));
-}
-
-/** Throws `forbidden` when it takes another role. */
-export function allowRole({ role }: Pick<Principal, "role">, needed: Role): void {
-  if (mayAct(role, needed)) return;
+/** Throws `forbidden` for a role that does not include the one that is needed. */
+export function allowRole(
+  principal: Pick<Principal, "role"> | undefined,
+  needed: Role | "open",
+): void {
+  if (needed === "open") return;
+  if (principal === undefined) throw unauthorized();
+  const { role } = principal;
+  if (includesRole(role, needed)) return;
   throw new ProcsupError("forbidden", `Token has role "${role}"; this needs "${needed}"`);
 }
 

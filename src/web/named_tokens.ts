@@ -4,7 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { removeFile } from "../platform/atomic_file.ts";
 import { copyOf, readState, writeState } from "../platform/state_file.ts";
 import { lstatIfAny } from "../platform/stat.ts";
-import { type Role, ROLES } from "./roles.ts";
+import { type Role, ROLES } from "../protocol/verbs/verb.ts";
 
 /** A token as it is listed: what it is good for, never what it is. */
 export interface NamedToken {
@@ -34,25 +34,18 @@ export class NamedTokens {
   }
 
   /** Makes a token and returns it; it cannot be shown again. Throws `name_taken` or `bad_request`. */
-  async create(name: string, role: string): Promise<{ token: string } & NamedToken> {
+  async create(name: string, role: Role): Promise<{ token: string } & NamedToken> {
     if (!NAME.test(name)) {
       throw new ProcsupError(
         "bad_request",
         `Invalid name ${JSON.stringify(name)}: expected up to 64 letters, digits, ".", "_" or "-"`,
       );
     }
-    const known = ROLES.find((one) => one === role);
-    if (known === undefined) {
-      throw new ProcsupError(
-        "bad_request",
-        `Invalid role ${JSON.stringify(role)}: one of ${ROLES.join(", ")}`,
-      );
-    }
     this.#refuseTaken(name);
     const token = `ps_${crypto.getRandomValues(new Uint8Array(32)).toHex()}`;
     const sha256 = await hashOf(token);
     this.#refuseTaken(name);
-    const shown: NamedToken = { name, role: known, created_at: new Date().toISOString() };
+    const shown: NamedToken = { name, role, created_at: new Date().toISOString() };
     this.#all().set(name, { ...shown, sha256 });
     this.#write();
     return { token, ...shown };

@@ -1,26 +1,31 @@
-/** The OpenAPI 3.1 document, made from the route table and the schemas. */
+/** The OpenAPI 3.1 document, made from the verb registry. */
 
-import { documentSchemas } from "./openapi_schemas.ts";
-import type { Parameters } from "./parameters.ts";
-import type { Route } from "./route.ts";
-import { BASE, routesFor } from "./routes.ts";
+import * as z from "zod/mini";
+import { tableJson } from "../model/key_json_schema.ts";
+import { PROCESS_STATES } from "../model/process_info.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { REST_ROWS, type Route } from "../protocol/verbs/mod.ts";
+import { fieldsOf } from "../protocol/verbs/read_query.ts";
+import { about } from "../protocol/verbs/shapes.ts";
+import type { RestRow, Verb } from "../protocol/verbs/verb.ts";
+import { REST_BASE, VERSION } from "../protocol/version.ts";
 import { COOKIE, SECRET_HEADER } from "./sessions.ts";
 
 type Json = Record<string, unknown>;
 
-/** The document for a daemon that has these verbs. */
-export function openApi(actions: ReadonlySet<string>, version: string): Json {
+/** The document. */
+export function openApi(): Json {
   return {
     openapi: "3.1.0",
     info: {
       title: "procsup",
-      version,
+      version: VERSION,
       description: "The process supervisor's REST API. All but /livez and /ping take the token.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
     security: [{ bearer: [] }, { cookie: [], secret: [] }],
-    paths: { ...restPaths(routesFor(actions)), ...EXTRA_PATHS },
+    paths: { ...restPaths(), ...EXTRA_PATHS },
     components: {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
@@ -35,46 +40,90 @@ export function openApi(actions: ReadonlySet<string>, version: string): Json {
   };
 }
 
-function restPaths(routes: readonly Route[]): Json {
+function restPaths(): Json {
   const paths: Record<string, Json> = {};
-  for (const route of routes) {
-    (paths[BASE + route.path] ??= {})[route.method.toLowerCase()] = operation(route);
+  for (const route of REST_ROWS) {
+    const { path, method } = route.row;
+    (paths[REST_BASE + path] ??= {})[method.toLowerCase()] = operation(route);
   }
   return paths;
 }
 
-function operation(route: Route): Json {
-  const words = route.path.replace(/[{}]/g, "").split(/[/_]/).filter((word) => word !== "");
+function operation({ verb, row }: Route): Json {
+  const { method, path, help = verb.help, body, answers, status = 200 } = row;
+  const words = path.replace(/[{}]/g, "").split(/[/_]/).filter((word) => word !== "");
   return {
-    operationId: [route.method.toLowerCase(), ...words].join("_"),
-    summary: route.summary,
+    operationId: [method.toLowerCase(), ...words].join("_"),
+    summary: help,
     parameters: [
-      ...(route.path.includes("{id}") ? [TARGET] : []),
-      ...(route.path.includes("{name}") ? [NAME] : []),
-      ...queryParameters(route.parameters ?? {}),
+      ...(path.includes("{id}") ? [TARGET] : []),
+      ...(path.includes("{name}") ? [NAME] : []),
+      ...queryParameters(verb, row),
     ],
-    ...(route.body === undefined ? {} : {
-      requestBody: { required: true, content: { "application/json": { schema: ref(route.body) } } },
+    ...(body === undefined ? {} : {
+      requestBody: { required: true, content: { "application/json": { schema: ref(body) } } },
     }),
     responses: {
-      [route.status ?? 200]: {
+      [status]: {
         description: "Done",
-        ...(route.status === 201 ? { headers: LOCATION } : {}),
-        content: { "application/json": { schema: ref(route.answers) } },
+        ...(status === 201 ? { headers: LOCATION } : {}),
+        content: { "application/json": { schema: ref(answers) } },
       },
       default: ERROR,
     },
   };
 }
 
-function queryParameters(parameters: Parameters): Json[] {
-  return Object.entries(parameters).map(([name, { schema, help }]) => ({
-    name,
-    in: "query",
-    description: help,
-    schema,
-  }));
+function queryParameters(verb: Verb, { query = [], defaults = {} }: RestRow): Json[] {
+  const fields = fieldsOf(verb);
+  return query.map((name) => {
+    const { description, anyOf, ...rest } = jsonOf(fields[name]!, "input");
+    // A query is text: of what may be a number too, the text.
+    const schema = (anyOf as Json[] | undefined)?.find(({ type }) => type === "string") ?? rest;
+    const own = defaults[name];
+    return {
+      ...{ name, in: "query", description },
+      schema: own === undefined ? schema : { oneOf: [{ const: "own" }, schema], default: own },
+    };
+  });
 }
+
+/** Every schema that a route names. */
+export function documentSchemas(): Json {
+  const schemas: Json = {};
+  for (const { verb, row } of REST_ROWS) {
+    schemas[row.answers] = jsonOf(row.answer?.schema ?? verb.output, "output");
+    if (row.body === undefined || row.bodyField !== undefined) continue;
+    const { [row.path.includes("{") ? verb.bare! : ""]: _, ...fields } = fieldsOf(verb);
+    schemas[row.body] = jsonOf(z.strictObject(fields), "input");
+  }
+  return {
+    ...schemas,
+    Error: jsonOf(errorSchema, "output"),
+    ProcessConfig: tableJson(PROCESS_KEYS),
+    ProcessConfigPatch: tableJson(PROCESS_KEYS, { partial: true }),
+  };
+}
+
+function jsonOf(schema: z.ZodMiniType, io: "input" | "output"): Json {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return json;
+}
+
+const errorSchema = z.object({
+  error: z.string(),
+  code: z.string(),
+  hint: z.optional(z.string()),
+  field: about(
+    z.optional(z.string()),
+    "The key of the configuration that is wrong: health_check.url",
+  ),
+  near: about(z.optional(z.string()), "Of process_not_found: a name like it"),
+  matches: about(z.optional(z.array(z.string())), "Of ambiguous_target"),
+  name: about(z.optional(z.string()), "Of start_failed, as the next two"),
+  state: z.optional(z.enum(PROCESS_STATES)),
+  last_stderr: z.optional(z.array(z.string())),
+});
 
 function ref(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
@@ -107,12 +156,9 @@ function simple(summary: string, type: string, schema: Json = { type: "string" }
 }
 
 const EXTRA_PATHS: Json = {
-  [`${BASE}/ping`]: simple("Whether the daemon answers; open to all", "application/json", {
-    type: "object",
-  }),
-  [`${BASE}/events`]: simple("What happens to processes, a line each", "application/x-ndjson"),
-  [`${BASE}/logs`]: simple("Lines of logs, a line each", "application/x-ndjson"),
-  [`${BASE}/session`]: {
+  [`${REST_BASE}/events`]: simple("What happens to processes, a line each", "application/x-ndjson"),
+  [`${REST_BASE}/logs`]: simple("Lines of logs, a line each", "application/x-ndjson"),
+  [`${REST_BASE}/session`]: {
     ...simple("Who you are", "application/json", { type: "object" }),
     post: {
       summary: "Sign in by a token, or by the `code` of a link in the body",

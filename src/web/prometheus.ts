@@ -1,8 +1,6 @@
 /** The processes and the daemon as Prometheus reads them. */
 
-import type { PingJson } from "../protocol/actions.ts";
-import type { ProcessJson } from "../protocol/process_json.ts";
-import type { WebhookJson } from "../protocol/webhook_json.ts";
+import type { PingJson, ProcessJson, WebhookJson } from "../protocol/wire.ts";
 import type { Backend } from "./backend.ts";
 
 /** Media type of the text. */
@@ -73,7 +71,6 @@ async function daemonMetrics(backend: Backend): Promise<string[]> {
 
 /** Empty when no webhook is configured. */
 async function webhookMetrics(backend: Backend): Promise<string[]> {
-  if (!backend.actions.has("webhook_list")) return [];
   const webhooks = await backend.dispatch("webhook_list", undefined) as WebhookJson[];
   if (webhooks.length === 0) return [];
   const deliveries = webhooks.flatMap(({ name: webhook, delivered, failed, dropped }) =>

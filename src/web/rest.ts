@@ -1,54 +1,63 @@
-/** REST: the rows of the route table as handlers. */
+/** REST: the registry's routes as handlers. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { failureOf } from "../protocol/failed_result.ts";
-import type { ProcessJson } from "../protocol/process_json.ts";
+import { REST_ROWS, roleFor, type Route } from "../protocol/verbs/mod.ts";
+import { readQuery } from "../protocol/verbs/read_query.ts";
+import { REST_BASE } from "../protocol/version.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
 import { readBody } from "./body.ts";
 import { onlyFor, principalOf, type WebApp, type WebContext, type WebParts } from "./context.ts";
-import { allow } from "./gatekeeper.ts";
-import { readParameters } from "./parameters.ts";
+import { allowRole } from "./gatekeeper.ts";
 import { replyJson, replyJsonText } from "./reply.ts";
-import type { Route } from "./route.ts";
-import { BASE, routesFor } from "./routes.ts";
 
-/** Adds every row. A path that is there for other methods answers 405. */
+/** Adds every route. A path that has other methods only answers 405. */
 export function addRoutes(app: WebApp, parts: WebParts): void {
-  const routes = routesFor(parts.backend.actions);
-  const byPath = Map.groupBy(routes, ({ path }) => path);
-  for (const [path, rows] of byPath) {
-    const pattern = BASE + path.replace(/\{(id|name)\}/, ":$1");
-    for (const row of rows) {
-      app.on(row.method, pattern, (c) => serve(c, row, parts));
+  for (const [path, routes] of Map.groupBy(REST_ROWS, ({ row }) => row.path)) {
+    const pattern = REST_BASE + path.replace(/\{(id|name)\}/, ":$1");
+    for (const route of routes) {
+      app.on(route.row.method, pattern, (c) => serve(c, route, parts));
     }
-    onlyFor(app, pattern, rows.map(({ method }) => method));
+    onlyFor(app, pattern, routes.map(({ row }) => row.method));
   }
 }
 
-async function serve(c: WebContext, row: Route, parts: WebParts): Promise<Response> {
-  allow(await principalOf(c, parts.gatekeeper), row.roleOf ?? row.action);
-  if (row.action === "list") return replyJsonText(await parts.snapshots.list());
-  const url = new URL(c.req.url);
-  const changes = row.method !== "GET";
-  const request = {
-    target: targetIn(c),
-    query: readParameters(row.parameters ?? {}, url.searchParams, changes),
-    body: changes ? await readBody(c, row.body !== undefined) : {},
-  };
-  const data = await parts.backend.dispatch(row.action, row.payload?.(request));
+async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Response> {
+  const { name, verb, row } = route;
+  const principal = verb.role === "open" ? undefined : await principalOf(c, parts.gatekeeper);
+  // Before the body is read, and again with what it asks for.
+  allowRole(principal, verb.role);
+  if (name === "list") return replyJsonText(await parts.snapshots.list());
+  const payload = await payloadOf(c, route);
+  allowRole(principal, roleFor({ name, verb, payload }));
+  const data = await parts.backend.dispatch(name, payload);
   const failure = failureOf(data);
   if (failure !== undefined) throw failure;
-  const answer = row.answer?.(data, request) ?? data;
+  const answer = row.answer === undefined ? data : row.answer.of(data as never);
   if (row.status !== 201) return replyJson(answer);
-  const location = `${BASE}/processes/${(answer as ProcessJson).id}`;
+  const location = `${REST_BASE}/processes/${(answer as ProcessJson).id}`;
   return replyJson(answer, 201, { location });
 }
 
+async function payloadOf(c: WebContext, { verb, row }: Route): Promise<Record<string, unknown>> {
+  const target = targetIn(c);
+  const changes = row.method !== "GET";
+  const query = readQuery(verb, row, new URL(c.req.url).searchParams, changes);
+  const body = changes ? await readBody(c, row.body !== undefined) : {};
+  return {
+    ...(row.body === undefined ? {} : row.bodyField ? { [row.bodyField]: body } : body),
+    ...query,
+    ...row.fixed,
+    ...(target === undefined ? {} : { [verb.bare!]: target }),
+  };
+}
+
 /** The router has decoded it; what it cannot decode it leaves as it is. */
-function targetIn(c: WebContext): string {
+function targetIn(c: WebContext): string | undefined {
   try {
     decodeURIComponent(c.req.path);
   } catch {
     throw new ProcsupError("bad_request", "The path is not valid percent-encoding");
   }
-  return c.req.param("id") ?? c.req.param("name") ?? "";
+  return c.req.param("id") ?? c.req.param("name");
 }

@@ -1,6 +1,6 @@
 /** The list of processes, built and serialized once for all who want it at about the same time. */
 
-import type { ProcessJson } from "../protocol/process_json.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
 
 /** Fields of an item of the `process_list` message, and no other (spec 6.1). */
 const ITEM_FIELDS = [

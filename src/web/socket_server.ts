@@ -8,7 +8,7 @@ import { parseJson } from "../protocol/json_text.ts";
 import { claim } from "./connections.ts";
 import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";
-import { allow, type Gatekeeper } from "./gatekeeper.ts";
+import { allowRole, type Gatekeeper } from "./gatekeeper.ts";
 import { Outbox } from "./outbox.ts";
 import { refusalText, toldError } from "./reply.ts";
 import type { Principal } from "./roles.ts";
@@ -86,7 +86,7 @@ export class SocketServer {
 
   /** Throws `forbidden`, and `too_many_clients` when there is no room. */
   #admit(principal: Principal, connection: object): void {
-    allow(principal, "list");
+    allowRole(principal, "read");
     claim(connection, principal);
     const { maxClients } = this.#parts;
     if (this.#clients.size < maxClients) return;

@@ -1,11 +1,10 @@
 /** A daemon that only answers: enough to run the real command line against. */
 
-import type { Action } from "../../src/protocol/actions.ts";
+import type { ProcessJson, VerbName } from "../../src/protocol/wire.ts";
 import { answered, failure, type RequestEnvelope } from "../../src/protocol/envelope.ts";
-import type { ProcessJson } from "../../src/protocol/process_json.ts";
 
 /** What a fake daemon answers: data, or a throw for a failure. */
-export type Answers = { readonly [A in Action]?: (payload: unknown) => unknown };
+export type Answers = { readonly [A in VerbName]?: (payload: unknown) => unknown };
 
 /** A fake daemon in a temporary home; both are gone when it is disposed. */
 export class FakeDaemon implements AsyncDisposable {
@@ -29,7 +28,7 @@ export class FakeDaemon implements AsyncDisposable {
       const envelope = await request.json() as RequestEnvelope;
       this.requests.push(envelope);
       try {
-        const answer = answers[envelope.action as Action];
+        const answer = answers[envelope.action as VerbName];
         const { envelope: reply, status } = answered(await answer?.(envelope.payload));
         return Response.json(reply, { status });
       } catch (error) {

@@ -1,7 +1,7 @@
 /** Jobs and restarts by the clock, with real children and a daemon that is killed. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import type { CronJson } from "../../src/protocol/actions.ts";
+import type { CronJson } from "../../src/protocol/wire.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";

@@ -2,7 +2,7 @@
 
 import { parseRecordLines, recordText } from "../../src/manager/record_file.ts";
 import { assert, assertEquals } from "@std/assert";
-import type { ProcessJson } from "../../src/protocol/process_json.ts";
+import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";

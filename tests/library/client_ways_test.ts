@@ -274,8 +274,14 @@ cleanTest(
     };
     for (const [folder, what] of Object.entries(says)) {
       const client = below(folder);
-      for (const act of [client.list(), client.start(APP), client.stop("app"), client.events()]) {
-        const error = await assertRejects(() => act as Promise<unknown>, ProcsupError, what);
+      const acts = [
+        () => client.list(),
+        () => client.start(APP),
+        () => client.stop("app"),
+        () => client.events(),
+      ];
+      for (const act of acts) {
+        const error = await assertRejects(act as () => Promise<unknown>, ProcsupError, what);
         assertEquals((error as ProcsupError).code, "daemon_unreachable");
       }
     }

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { TOOL_NAMES, type ToolName } from "../../src/mcp/tool_names.ts";
-import type { Role } from "../../src/web/roles.ts";
+import type { Role } from "../../src/protocol/verbs/verb.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { FakeWeb } from "../web/fake_backend.ts";
 
@@ -28,7 +28,7 @@ const ACTION_OF: Readonly<Record<ToolName, string>> = {
   list_apps: "list",
   get_status: "status",
   get_logs: "logs",
-  start_app: "start",
+  start_app: "add",
   stop_app: "stop",
   restart_app: "restart",
   reload_app: "reload",

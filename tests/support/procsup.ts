@@ -2,7 +2,7 @@
 
 import { fixedWords } from "../../src/platform/own_program.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
-import type { ProcessJson } from "../../src/protocol/process_json.ts";
+import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 

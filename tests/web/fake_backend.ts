@@ -1,6 +1,7 @@
 /** A daemon that only answers, and the web surface on top of it. */
 
 import { webMounts } from "../../src/daemon/web_backend.ts";
+import { readRequest } from "../../src/protocol/verbs/mod.ts";
 import { notFound } from "../../src/model/target.ts";
 import type { ProcessChange } from "../../src/model/process_change.ts";
 import { webApp } from "../../src/web/app.ts";
@@ -21,22 +22,6 @@ export const TOKEN = "f".repeat(64);
 /** What a fake daemon answers, by action: data, or a throw. */
 export type Answers = Readonly<Record<string, (payload: never) => unknown>>;
 
-const ACTIONS = [
-  ...[
-    "start",
-    "stop",
-    "restart",
-    "reload",
-    "rolling_reload",
-    "reconfigure",
-    "scale",
-    "delete",
-    "signal",
-    "flush",
-  ],
-  ...["list", "status", "why", "logs", "save", "resurrect", "ping", "system_metrics"],
-];
-
 /** Done for one process called `api`. */
 export function done(status: string) {
   return { status, results: [{ name: "api", id: "1f3a9c00", ok: true, state: "running", pid: 1 }] };
@@ -48,6 +33,8 @@ const USUAL: Answers = {
     if (payload.target !== "api") throw notFound(payload.target, []);
     return fakeProcess();
   },
+  webhook_list: () => [],
+  add: () => ({ ...fakeProcess(), results: done("started").results }),
   start: () => ({ ...fakeProcess(), results: done("started").results }),
   stop: () => done("stopped"),
   restart: () => done("restarted"),
@@ -71,7 +58,7 @@ export function linesOf(lines: readonly unknown[]): ReadableStream<LogLines> {
 
 /** The web surface over a fake daemon. */
 export class FakeWeb implements AsyncDisposable {
-  /** Every verb that was carried out, with its payload. */
+  /** Every verb that was carried out, with its input. */
   readonly calls: [string, unknown][] = [];
   readonly app: WebApp;
   readonly backend: Backend;
@@ -84,10 +71,10 @@ export class FakeWeb implements AsyncDisposable {
   constructor(answers: Answers = {}, now: () => number = Date.now) {
     const all = { ...USUAL, ...answers };
     this.backend = {
-      actions: new Set([...ACTIONS, ...Object.keys(answers)]),
       dispatch: async (action, payload) => {
-        this.calls.push([action, payload]);
-        return await all[action]?.(payload as never);
+        const { name, input } = readRequest(action, payload);
+        this.calls.push([name, input]);
+        return await all[name]?.(input as never);
       },
       events: () =>
         new ReadableStream({ start: (out) => void (this.#tell = (c) => out.enqueue(c)) }),

@@ -31,7 +31,6 @@ class Scene {
       return Promise.resolve([fakeProcess()]);
     };
     const backend: Backend = {
-      actions: new Set(),
       dispatch: () => Promise.resolve({ total_memory: 1 }),
       events: () => new ReadableStream(),
       namesOf: (target) => new Set([target]),

@@ -3,8 +3,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { ProcsupError } from "../../src/model/errors.ts";
-import type { WebhookJson, WebhookTestJson } from "../../src/protocol/webhook_json.ts";
-import { documentSchemas } from "../../src/web/openapi_schemas.ts";
+import type { WebhookJson, WebhookTestJson } from "../../src/protocol/wire.ts";
+import { documentSchemas } from "../../src/web/openapi.ts";
 import { type Answers, FakeWeb } from "./fake_backend.ts";
 
 const W = "/api/v1/webhooks";
@@ -22,8 +22,8 @@ const WEBHOOK: WebhookJson = {
 
 const ANSWERS: Answers = {
   webhook_list: () => [WEBHOOK],
-  webhook_test: (payload: { name: string } | undefined) => {
-    if (payload === undefined) return [RESULT, { ...RESULT, name: "other" }];
+  webhook_test: (payload: { name?: string }) => {
+    if (payload.name === undefined) return [RESULT, { ...RESULT, name: "other" }];
     if (payload.name === RESULT.name) return [RESULT];
     throw new ProcsupError("not_found", `No webhook "${payload.name}": there are on call`);
   },
@@ -39,7 +39,7 @@ Deno.test("webApp() turns each route of webhooks into the verb behind it", async
   assertEquals([one.status, one.body], [200, RESULT]);
   assertEquals(web.calls, [
     ["webhook_list", undefined],
-    ["webhook_test", undefined],
+    ["webhook_test", {}],
     ["webhook_test", { name: "on call" }],
   ]);
 });

@@ -4,7 +4,7 @@
  * `--seed N` replays a run, `--count N` makes it longer.
  */
 
-import { ACTION_NAMES } from "../../../src/daemon/actions/mod.ts";
+import { VERBS } from "../../../src/protocol/verbs/mod.ts";
 import { unixRequest } from "../../../src/protocol/unix_http.ts";
 import { Random } from "../chaos/random.ts";
 import { RandomValues, type Schema } from "./random_values.ts";
@@ -144,7 +144,7 @@ function mcpRequest(scene: Scene, tools: readonly Schema[], values: RandomValues
 /** One envelope on the Unix socket. Its payloads are those of REST, and fields of other verbs. */
 function socketRequest(scene: Scene, schemas: Schema, values: RandomValues): ReturnType<Ask> {
   const { random } = values;
-  const known = [...ACTION_NAMES].filter((name) => !LEFT_OUT.has(name));
+  const known = Object.keys(VERBS).filter((name) => !LEFT_OUT.has(name));
   const action = random.chance(0.95) ? random.pick(known) : values.odd();
   const schema = action === "start" ? schemas.ProcessConfig : random.pick(Object.values(schemas));
   const fields = { target: values.target(), name: values.target(), timeout: "50ms" };

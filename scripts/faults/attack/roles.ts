@@ -1,7 +1,7 @@
 /** What tokens of a low role, and users without one, reach over MCP, REST, the socket and WebSockets. */
 
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
-import { ACTION_NAMES } from "../../../src/daemon/actions/mod.ts";
+import { VERBS } from "../../../src/protocol/verbs/mod.ts";
 import { unixRequest } from "../../../src/protocol/unix_http.ts";
 import { type Attack, BOB, brief, holds, type Scene } from "./scene.ts";
 
@@ -103,7 +103,7 @@ export const roles: Readonly<Record<string, Attack>> = {
       "list status why history wait logs events cron_list webhook_list ports system_metrics system_info ping"
         .split(" "),
     );
-    for (const action of [...ACTION_NAMES].filter((name) => !reads.has(name))) {
+    for (const action of Object.keys(VERBS).filter((name) => !reads.has(name))) {
       const status = await onSocket(scene, token, action);
       holds(status === 403, `${action} gives ${status}`);
     }
@@ -112,7 +112,7 @@ export const roles: Readonly<Record<string, Attack>> = {
       holds([401, 429].includes(status), `list with ${wrong ?? "no"} token gives ${status}`);
     }
     await unharmed(scene, pid, "over the socket");
-    return `${ACTION_NAMES.size - reads.size} actions: all 403`;
+    return `${Object.keys(VERBS).length - reads.size} actions: all 403`;
   },
 
   async "another user opens the home, the token and the socket"(scene) {

@@ -2,7 +2,7 @@
 
 import { TestWeb, type WebAnswer } from "../../../tests/support/web.ts";
 import { TestDaemon } from "../../../tests/support/procsup.ts";
-import type { Role } from "../../../src/web/roles.ts";
+import type { Role } from "../../../src/protocol/verbs/verb.ts";
 
 /** Two ordinary users, whom the machine knows by no name. */
 export const ALICE = { uid: 65533, gid: 65533 };

@@ -1,6 +1,6 @@
 /** What the apps put on record of their lives, against what the daemon tells. */
 
-import type { ProcessJson } from "../../../src/protocol/process_json.ts";
+import type { ProcessJson } from "../../../src/protocol/wire.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** A life of an app. */

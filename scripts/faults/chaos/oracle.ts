@@ -1,7 +1,7 @@
 /** What must hold at a quiet moment, checked against what the apps themselves put on record. */
 
 import { parseRecordLines, type ProcessRecord } from "../../../src/manager/record_file.ts";
-import type { ProcessJson } from "../../../src/protocol/process_json.ts";
+import type { ProcessJson } from "../../../src/protocol/wire.ts";
 import { pathsIn } from "../../../src/platform/paths.ts";
 import { exitProblems, type Life, lives, runsOf } from "./lives.ts";
 import { mayOverlap } from "./apps.ts";

@@ -7,7 +7,7 @@ import { baseName } from "../../model/name.ts";
 import { webhookWire } from "../../model/config_schema.ts";
 import { masked } from "../../model/masks.ts";
 import { shownUrl } from "../../model/webhook.ts";
-import type { ConfigReloadResult } from "../../protocol/actions.ts";
+import type { ConfigReloadResult } from "../../protocol/wire.ts";
 import { reportErrors } from "../start_file.ts";
 import type { CommandContext } from "../command.ts";
 import { printProblems, reportProblems } from "../config_problems.ts";

@@ -3,9 +3,8 @@
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
-import type { CronJson } from "../../protocol/actions.ts";
+import type { CronJson, CronRunJson } from "../../protocol/wire.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
-import type { CronRunJson } from "../../protocol/history_json.ts";
 import { type Column, tableLines } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";

@@ -2,8 +2,7 @@
 
 import { baseName } from "../../model/name.ts";
 import { startWaves } from "../../model/start_order.ts";
-import type { ActionResult } from "../../protocol/actions.ts";
-import type { ProcessJson } from "../../protocol/process_json.ts";
+import type { ActionResult, ProcessJson } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { reportProblems } from "../config_problems.ts";
 import { readSource } from "../config_source.ts";

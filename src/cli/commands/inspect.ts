@@ -5,10 +5,10 @@ import { plainText } from "../../model/plain_text.ts";
 import { PROCESS_STATES, type ProcessState } from "../../model/process_info.ts";
 import type { WaitPoint } from "../../model/wait_point.ts";
 import { pathsIn } from "../../platform/paths.ts";
-import { PROTOCOL, type WhyJson } from "../../protocol/actions.ts";
+import { PROTOCOL } from "../../protocol/version.ts";
+import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
-import type { ProcessJson } from "../../protocol/process_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import {

@@ -1,7 +1,7 @@
 /** `procsup list`. */
 
 import { plainText } from "../../model/plain_text.ts";
-import type { ProcessJson } from "../../protocol/process_json.ts";
+import type { ProcessJson } from "../../protocol/wire.ts";
 import { type Column, tableLines } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";

@@ -1,6 +1,6 @@
 /** `procsup man`: the man page. */
 
-import { VERSION } from "../../protocol/actions.ts";
+import { VERSION } from "../../protocol/version.ts";
 import type { Command, CommandContext, Flag } from "../command.ts";
 import { EXIT_CODES } from "./help.ts";
 import { GLOBAL_FLAGS } from "../table/global_flags.ts";

@@ -2,7 +2,8 @@
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import type { TokenJson } from "../../protocol/web_actions.ts";
+import type { Role } from "../../protocol/verbs/verb.ts";
+import type { TokenJson } from "../../protocol/wire.ts";
 import { type Column, tableLines } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
@@ -30,7 +31,7 @@ async function create(context: CommandContext, name: string): Promise<void> {
   const role = context.flags.text("role");
   const data = await connect(context).call("token_create", {
     name,
-    ...(role === undefined ? {} : { role }),
+    ...(role === undefined ? {} : { role: role as Role }),
   });
   if (await printData(context.output, data, [data.name])) return;
   context.output.note(`token "${name}" for ${data.role}; it is not shown again`);

@@ -10,7 +10,7 @@ import {
 import { keptWords } from "../../platform/kept_program.ts";
 import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
-import { VERSION } from "../../protocol/actions.ts";
+import { VERSION } from "../../protocol/version.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { CommandContext } from "../command.ts";
 import { startDaemon } from "../detach.ts";

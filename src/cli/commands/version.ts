@@ -1,6 +1,6 @@
 /** `procsup version`. */
 
-import { VERSION } from "../../protocol/actions.ts";
+import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
 import { printData } from "../print_data.ts";
 

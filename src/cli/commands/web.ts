@@ -2,7 +2,7 @@
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import type { WebJson, WebStartPayload } from "../../protocol/web_actions.ts";
+import type { Input, WebJson } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { printData } from "../print_data.ts";
@@ -47,7 +47,7 @@ async function callStart(context: CommandContext): Promise<WebJson> {
   const { flags } = context;
   const listen = flags.text("listen");
   const hosts = flags.list("host");
-  const payload: WebStartPayload = {
+  const payload: Input<"web_start"> = {
     ...(listen === undefined ? {} : { listen }),
     ...(flags.on("allow-remote") ? { allow_remote: true } : {}),
     ...(hosts.length === 0 ? {} : { hosts }),

@@ -3,7 +3,7 @@
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
-import type { WebhookJson } from "../../protocol/webhook_json.ts";
+import type { WebhookJson } from "../../protocol/wire.ts";
 import { type Column, tableLines } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";

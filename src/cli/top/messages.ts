@@ -1,9 +1,7 @@
 /** Messages to the screen and effects it requests. */
 
-import type { WhyJson } from "../../protocol/actions.ts";
+import type { PortsJson, ProcessJson, WhyJson } from "../../protocol/wire.ts";
 import type { ChangeJson } from "../../protocol/change_json.ts";
-import type { ProcessJson } from "../../protocol/process_json.ts";
-import type { PortsJson } from "../../protocol/web_actions.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { SORT_KEYS, type SortKey } from "./sort.ts";
 

@@ -2,9 +2,8 @@
 
 import { messageOf } from "../../model/errors.ts";
 import { HostMeter } from "../../platform/host.ts";
-import type { BulkResult } from "../../protocol/actions.ts";
+import type { BulkResult, ProcessJson } from "../../protocol/wire.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
-import type { ProcessJson } from "../../protocol/process_json.ts";
 import { counted } from "../human.ts";
 import { ListFeed } from "../list_feed.ts";
 import { commandOf } from "./keys.ts";

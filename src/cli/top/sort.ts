@@ -2,7 +2,7 @@
 
 import { baseName } from "../../model/name.ts";
 import { STATES_BY_URGENCY } from "../../model/process_info.ts";
-import type { ProcessJson } from "../../protocol/process_json.ts";
+import type { ProcessJson } from "../../protocol/wire.ts";
 
 /** Sort key. */
 export type SortKey = (typeof SORT_KEYS)[number];

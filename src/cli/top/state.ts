@@ -2,9 +2,8 @@
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { SIGNAL_NAMES } from "../../model/signal.ts";
-import type { WhyJson } from "../../protocol/actions.ts";
+import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";
 import type { ChangeJson } from "../../protocol/change_json.ts";
-import type { ProcessJson } from "../../protocol/process_json.ts";
 import {
   type ActionCall,
   type DaemonFigures,

@@ -4,7 +4,7 @@ import { ProcsupError } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
 import { parseSignal } from "../../model/signal.ts";
 import { resolveTarget } from "../../model/target.ts";
-import type { ProcessJson } from "../../protocol/process_json.ts";
+import type { ProcessJson } from "../../protocol/wire.ts";
 import { counted } from "../human.ts";
 import { paneHeight, tableHeight } from "./layout.ts";
 import { scrolled } from "./log_view.ts";

@@ -1,6 +1,6 @@
 /** The panes: logs, details and graph. Pure. */
 
-import type { ProcessJson } from "../../protocol/process_json.ts";
+import type { ProcessJson } from "../../protocol/wire.ts";
 import { clockTime, commandLine, describeExitJson } from "../describe.ts";
 import { counted, humanBytes, humanDuration } from "../human.ts";
 import { paintName } from "../paint.ts";

@@ -1,7 +1,7 @@
 /** The table of apps. Pure. */
 
 import { baseName } from "../../model/name.ts";
-import type { ProcessJson } from "../../protocol/process_json.ts";
+import type { ProcessJson } from "../../protocol/wire.ts";
 import { humanBytes, humanDuration } from "../human.ts";
 import { paintState } from "../paint.ts";
 import { pad, textWidth } from "../text_width.ts";

@@ -1,21 +1,21 @@
-/** What the actions work on. */
+/** What the verbs' implementations work on. */
 
 import type { Outcome } from "../../manager/bulk.ts";
+import { lastWords, portHint } from "../../manager/last_words.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import type { HomePaths } from "../../platform/paths.ts";
 import type { HookOrigin } from "../../process/requests.ts";
-import type { ActionResult, BulkResult } from "../../protocol/actions.ts";
 import { statusFor } from "../../protocol/failed_result.ts";
-import type { ConfigFiles } from "../config_files.ts";
-import type { Farewell } from "../farewell.ts";
-import { lastWords, portHint } from "../../manager/last_words.ts";
+import type { ActionResult, BulkResult, Input, Output, VerbName } from "../../protocol/wire.ts";
 import type { Principal } from "../../web/roles.ts";
+import type { ConfigFiles } from "../config_files.ts";
+import type { EventJournal } from "../event_journal.ts";
+import type { Farewell } from "../farewell.ts";
 import type { Token } from "../token.ts";
 import type { WebListener } from "../web_listener.ts";
-import type { EventJournal } from "../event_journal.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 
-/** The daemon, as its actions see it. */
+/** The daemon, as its verbs see it. */
 export interface ActionContext {
   readonly manager: Supervisor;
   /** Where its files are. */
@@ -30,17 +30,19 @@ export interface ActionContext {
   readonly farewell: Farewell;
   /** Who asks; undefined where that makes no difference. */
   readonly by?: Principal;
-  /** The hook out of which it is asked, if any. */
+  /** The hook that the request comes from, if any. */
   readonly askedIn?: HookOrigin | undefined;
   /** Ends the daemon once the answer is out. */
   readonly endDaemon: () => void;
 }
 
-/** One verb: what it makes of a payload. */
-export type ActionHandler = (
-  context: ActionContext,
-  payload: unknown,
-) => unknown | Promise<unknown>;
+/** Implementations of verbs, by name: each gets its input checked. */
+export type Handlers<N extends VerbName = VerbName> = {
+  readonly [K in N]: (
+    context: ActionContext,
+    input: Input<K>,
+  ) => Output<K> | Promise<Output<K>>;
+};
 
 /** How a verb went for each process, with the last words of those that failed. */
 export async function results(

@@ -1,62 +1,39 @@
 /** `cron_list`, `cron_start`, `cron_stop` and `cron_run`: jobs, and restarts by the clock. */
 
-import * as z from "zod/mini";
 import type { CronInfo } from "../../manager/scheduler_entry.ts";
 import type { CronRun } from "../../manager/scheduler_store.ts";
-import type { CronJson, CronResult } from "../../protocol/actions.ts";
-import type { CronRunJson } from "../../protocol/history_json.ts";
-import type { ActionContext } from "./context.ts";
-import { readPayload, target } from "./payload.ts";
+import type { CronJson, CronResult, CronRunJson } from "../../protocol/wire.ts";
+import type { CRON_VERBS } from "../../protocol/verbs/cron.ts";
+import type { ActionContext, Handlers } from "./context.ts";
 
-const cronPayload = z.strictObject({ name: target });
+/** The implementations. */
+export const CRON_ACTIONS: Handlers<keyof typeof CRON_VERBS> = {
+  /** Every schedule with its history; with a name also its next runs. */
+  cron_list({ manager }, { name }) {
+    const { registry, scheduler } = manager.fleet;
+    if (name === undefined) return scheduler.list().map(cronJson);
+    const processes = registry.resolve(name);
+    return scheduler.list(processes).map((info) => {
+      const process = processes.find(({ name }) => name === info.name)!;
+      return {
+        ...cronJson(info),
+        next_runs: scheduler.moments(process).map((moment) => moment.toISOString()),
+      };
+    });
+  },
+  cron_start: (context, { name }) => switched(context, name, true),
+  cron_stop: (context, { name }) => switched(context, name, false),
+  /** Answers when the run has begun. */
+  cron_run({ manager }, { name }) {
+    const { registry, scheduler } = manager.fleet;
+    return { status: scheduler.run(registry.resolve(name)), name };
+  },
+};
 
-/** Every schedule with its history; with a name also its next moments. */
-export function cronList({ manager }: ActionContext, payload: unknown): CronJson[] {
-  const { registry, scheduler } = manager.fleet;
-  if (payload === undefined || payload === null || isEmpty(payload)) {
-    return scheduler.list().map(cronJson);
-  }
-  const processes = registry.resolve(readName(payload));
-  return scheduler.list(processes).map((info) => {
-    const process = processes.find(({ name }) => name === info.name)!;
-    return {
-      ...cronJson(info),
-      next_runs: scheduler.moments(process).map((moment) => moment.toISOString()),
-    };
-  });
-}
-
-/** Switches schedules on. */
-export function cronStart(context: ActionContext, payload: unknown): CronResult {
-  return switched(context, payload, true);
-}
-
-/** Switches schedules off; what runs goes on. */
-export function cronStop(context: ActionContext, payload: unknown): CronResult {
-  return switched(context, payload, false);
-}
-
-/** Runs a job, or restarts, now; answers when it has begun. */
-export function cronRun({ manager }: ActionContext, payload: unknown): CronResult {
-  const name = readName(payload);
-  const { registry, scheduler } = manager.fleet;
-  return { status: scheduler.run(registry.resolve(name)), name };
-}
-
-function switched({ manager }: ActionContext, payload: unknown, enabled: boolean): CronResult {
-  const name = readName(payload);
+function switched({ manager }: ActionContext, name: string, enabled: boolean): CronResult {
   const { registry, scheduler } = manager.fleet;
   scheduler.enable(registry.resolve(name), enabled);
   return { status: enabled ? "started" : "stopped", name };
-}
-
-function readName(payload: unknown): string {
-  const given = typeof payload === "string" ? { name: payload } : payload;
-  return readPayload(cronPayload, given).name;
-}
-
-function isEmpty(payload: unknown): boolean {
-  return typeof payload === "object" && Object.keys(payload!).length === 0;
 }
 
 function cronJson(info: CronInfo): CronJson {

@@ -7,44 +7,28 @@ import { LogEntries } from "../../logs/log_entries.ts";
 import type { LogFiles } from "../../logs/log_files.ts";
 import { type LogFilter, type LogFilterInput, parseLogFilter } from "../../logs/log_filter.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
-import type { LogsJson } from "../../protocol/actions.ts";
+import { readPayload } from "../../protocol/verbs/read_input.ts";
+import { fromText } from "../../protocol/verbs/read_query.ts";
+import { lineCount, MAX_LINES } from "../../protocol/verbs/shapes.ts";
 import type { LogPositions, LogStart } from "../../model/log_line.ts";
 import type { LogBatch } from "../log_batch.ts";
 import { type FeedOptions, logFeed, type LogSource } from "../log_feed.ts";
-import type { ActionContext } from "./context.ts";
-import { readPayload, target } from "./payload.ts";
-
-/** Most lines that one answer holds. */
-export const MAX_LINES = 10_000;
-
-/** How many lines a client may ask for; 0 is all that fits. */
-export const lineCount = z._default(z.int().check(z.minimum(0), z.maximum(MAX_LINES)), 50);
-
-const logsPayload = z.strictObject({
-  target,
-  lines: lineCount,
-  stderr: z._default(z.boolean(), false),
-  since: z.optional(z.string()),
-  until: z.optional(z.string()),
-  grep: z.optional(z.string()),
-  invert: z.optional(z.boolean()),
-  timestamps: z._default(z.boolean(), false),
-});
+import type { ActionContext, Handlers } from "./context.ts";
 
 /** Most characters of an answer. */
 const MAX_ANSWER = 1024 * 1024;
 
 /** The last lines, 1 MiB of them at most; with a filter the last of those that pass it. */
-export async function logs({ manager }: ActionContext, payload: unknown): Promise<LogsJson> {
-  const given = typeof payload === "string" ? { target: payload } : payload;
-  const { target, lines, stderr, timestamps, ...rest } = readPayload(logsPayload, given);
-  const path = stderr ? manager.logPathStderr(target) : manager.logPath(target);
-  const filter = parseLogFilter(onlyGiven(rest), Date.now());
-  const text = filter === undefined && !timestamps
-    ? new TextDecoder().decode(await lastLines(path, lines))
-    : await entriesText(path, { lines: lines || MAX_LINES, filter, timestamps });
-  return { logs: text, path, lines: String(lines) };
-}
+export const LOGS_ACTIONS: Handlers<"logs"> = {
+  async logs({ manager }, { target, lines, stderr, timestamps, ...rest }) {
+    const path = stderr ? manager.logPathStderr(target) : manager.logPath(target);
+    const filter = parseLogFilter(onlyGiven(rest), Date.now());
+    const text = filter === undefined && !timestamps
+      ? new TextDecoder().decode(await lastLines(path, lines))
+      : await entriesText(path, { lines: lines || MAX_LINES, filter, timestamps });
+    return { logs: text, path, lines: String(lines) };
+  },
+};
 
 async function entriesText(
   path: string,
@@ -115,12 +99,7 @@ function feedOptions(query: URLSearchParams): FeedOptions {
 }
 
 function readLines(text: string): number {
-  const lines = lineCount.safeParse(text === "" ? NaN : Number(text));
-  if (lines.success) return lines.data;
-  throw new ProcsupError(
-    "bad_request",
-    `Invalid "lines" "${text}": expected a number from 0 to ${MAX_LINES}`,
-  );
+  return readPayload(z.object({ lines: lineCount }), { lines: fromText(lineCount, text) }).lines;
 }
 
 function streamsOf(query: URLSearchParams): (keyof LogFiles)[] {

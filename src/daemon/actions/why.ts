@@ -4,27 +4,26 @@ import { formatDuration } from "../../model/duration.ts";
 import type { ProcessInfo } from "../../model/process_info.ts";
 import { describeExit } from "../../model/outcomes.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
-import type { WhyJson } from "../../protocol/actions.ts";
 import { processJson } from "../../protocol/process_json.ts";
 import { lastWords, portHint } from "../../manager/last_words.ts";
-import type { ActionContext } from "./context.ts";
-import { readTarget } from "./payload.ts";
+import type { Handlers } from "./context.ts";
 
-/** Explains one process. */
-export async function why({ manager }: ActionContext, payload: unknown): Promise<WhyJson> {
-  const { target } = readTarget(payload);
-  const info = manager.inspect(target);
-  const process = manager.fleet.registry.resolve(info.id)[0]!;
-  // Of one that runs again those of the run before count as well: they tell why that ended.
-  const from = info.state === "running" ? 0 : undefined;
-  const last_stderr = await lastWords(manager.fleet, process, from);
-  return {
-    process: processJson(info),
-    reasons: reasonsOf(info, Date.now(), lastProblem(process)),
-    last_stderr,
-    hints: hintsOf(info, last_stderr),
-  };
-}
+/** The implementation of `why`. */
+export const WHY_ACTIONS: Handlers<"why"> = {
+  async why({ manager }, { target }) {
+    const info = manager.inspect(target);
+    const process = manager.fleet.registry.resolve(info.id)[0]!;
+    // Of one that runs again those of the run before count as well: they tell why that ended.
+    const from = info.state === "running" ? 0 : undefined;
+    const last_stderr = await lastWords(manager.fleet, process, from);
+    return {
+      process: processJson(info),
+      reasons: reasonsOf(info, Date.now(), lastProblem(process)),
+      last_stderr,
+      hints: hintsOf(info, last_stderr),
+    };
+  },
+};
 
 /** What was wrong at the last health check that failed; empty when none did. */
 function lastProblem({ journal }: ManagedProcess): string {

@@ -3,7 +3,7 @@
 import { messageOf } from "../../model/errors.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
 import { retryAfter, type Verdict, verdictOf } from "../../model/webhook_rules.ts";
-import { VERSION } from "../../protocol/actions.ts";
+import { VERSION } from "../../protocol/version.ts";
 import type { Message } from "./message.ts";
 import { signature } from "./signature.ts";
 

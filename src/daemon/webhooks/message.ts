@@ -4,7 +4,42 @@ import { plainText } from "../../model/plain_text.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
 import type { WebhookEvent } from "../../model/webhook.ts";
 import { exitJson } from "../../protocol/process_json.ts";
-import type { WebhookBody } from "../../protocol/webhook_json.ts";
+
+/** What a webhook is sent: the body, by Standard Webhooks. */
+export interface WebhookBody {
+  readonly type: WebhookEvent | "test";
+  /** When it happened, ISO 8601. */
+  readonly timestamp: string;
+  readonly data: {
+    /** Name of the machine. */
+    readonly host: string;
+    /** Null in a test. */
+    readonly process: WebhookProcess | null;
+    /** The last lines of its standard error, when it is in trouble. */
+    readonly stderr: readonly string[];
+  };
+}
+
+/** The process that it is about, as it stood then. */
+export interface WebhookProcess {
+  readonly name: string;
+  /** First 8 characters of the UUID. */
+  readonly id: string;
+  readonly namespace: string;
+  readonly state: string;
+  /** 0 while nothing runs. */
+  readonly pid: number;
+  /** Automatic restarts so far. */
+  readonly restarts: number;
+  /** Why, in words. */
+  readonly reason: string;
+  /** How its last run ended; null where none has. The code is null where it is not known. */
+  readonly last_exit: {
+    readonly code: number | null;
+    readonly signal: string | null;
+    readonly at: string;
+  } | null;
+}
 
 /** Something to be told, ready to be sent to anybody. */
 export interface Message {

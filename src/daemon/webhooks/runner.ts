@@ -6,7 +6,7 @@ import type { Webhook, WebhookEvent } from "../../model/webhook.ts";
 import { lastTextLines } from "../../logs/last_lines.ts";
 import type { Fleet } from "../../manager/fleet.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
-import type { WebhookJson, WebhookTestJson } from "../../protocol/webhook_json.ts";
+import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import {
   bodyWithStderr,
   messageAbout,

@@ -3,7 +3,7 @@
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
 import { retryDelay } from "../../model/webhook_rules.ts";
 import { systemClock } from "../../platform/clock.ts";
-import type { WebhookJson, WebhookTestJson } from "../../protocol/webhook_json.ts";
+import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import { type Attempt, attempt } from "./attempt.ts";
 import type { Message } from "./message.ts";
 import type { Delivery, Outbox } from "./outbox.ts";

@@ -7,7 +7,7 @@ import type { Webhook } from "../../model/webhook.ts";
 import type { Fleet } from "../../manager/fleet.ts";
 import { sleep } from "../../platform/clock.ts";
 import { isState } from "../../platform/state_file.ts";
-import type { WebhookJson, WebhookTestJson } from "../../protocol/webhook_json.ts";
+import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import type { KeyedWebhook, Runner } from "./runner.ts";
 
 /** How often it is looked whether everything is out. */

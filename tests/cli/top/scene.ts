@@ -6,7 +6,7 @@ import type { Effect, Message } from "../../../src/cli/top/messages.ts";
 import { initialState, type TopState } from "../../../src/cli/top/state.ts";
 import { update } from "../../../src/cli/top/update.ts";
 import { view } from "../../../src/cli/top/view.ts";
-import type { ProcessJson } from "../../../src/protocol/process_json.ts";
+import type { ProcessJson } from "../../../src/protocol/wire.ts";
 import { fakeProcess } from "../fake_daemon.ts";
 
 /** When every scene plays. */

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { replaceDaemon } from "../../../src/cli/commands/upgrade.ts";
 import { type DaemonRecord, readDaemonRecord } from "../../../src/platform/daemon_record.ts";
 import { sealed } from "../../../src/platform/state_file.ts";
-import { PROTOCOL, VERSION } from "../../../src/protocol/actions.ts";
+import { PROTOCOL, VERSION } from "../../../src/protocol/version.ts";
 import { FakeDaemon } from "../fake_daemon.ts";
 
 Deno.test("replaceDaemon() waits for the service's next daemon while the old one, of the same version, still answers", async () => {

@@ -3,19 +3,19 @@
 export type {
   ConfigReloadResult,
   CronJson,
-  ReconfigureResult,
-  WhyJson,
-} from "../../../../protocol/actions.ts";
-export type {
   CronRunJson,
   HealthCheckJson,
   HistoryJson,
   HookRunJson,
-} from "../../../../protocol/history_json.ts";
-export type { PortsJson, SystemInfoJson } from "../../../../protocol/web_actions.ts";
-export type { WebhookJson, WebhookTestJson } from "../../../../protocol/webhook_json.ts";
+  PortsJson,
+  ProcessJson,
+  ReconfigureResult,
+  SystemInfoJson,
+  WebhookJson,
+  WebhookTestJson,
+  WhyJson,
+} from "../../../../protocol/wire.ts";
 export type { DependencyCondition } from "../../../../model/process_config.ts";
-export type { ProcessJson } from "../../../../protocol/process_json.ts";
 export {
   type ProcessState as State,
   STATES_BY_URGENCY as STATES,

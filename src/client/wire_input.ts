@@ -4,7 +4,6 @@ import { inputKeys } from "../model/key_spelling.ts";
 import { type DurationInput, formatDuration, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { quote } from "../model/quote.ts";
-import { inWorkingDirectory } from "../platform/paths.ts";
 import type { LineFilter, RollingOptions } from "./options.ts";
 
 /** A configuration in wire form. Throws `invalid_config` for what JSON would drop or change. */
@@ -12,15 +11,6 @@ export function wireConfig(config: object): Record<string, unknown> {
   const wire = inputKeys(config);
   JSON.stringify(wire, refuseUnsendable);
   return wire;
-}
-
-/** The same of a new process. Throws `invalid_config` for what is no key of one. */
-export function newConfig(config: object): Record<string, unknown> {
-  const wire = wireConfig(config);
-  for (const key of ["target", "wait"]) {
-    if (Object.hasOwn(wire, key)) throw new ProcsupError("invalid_config", `Unknown key "${key}"`);
-  }
-  return inWorkingDirectory(wire);
 }
 
 /** Throws `bad_request` for a target that is empty, or cannot be written down. */
@@ -50,7 +40,7 @@ export function durationText(duration: DurationInput | undefined): string | unde
 }
 
 /** Times as text. Throws `bad_request` for a date that is none. */
-export function moments({ since, until }: LineFilter): Record<string, unknown> {
+export function moments({ since, until }: LineFilter): Record<"since" | "until", string | undefined> {
   return { since: momentText("since", since), until: momentText("until", until) };
 }
 

@@ -1,0 +1,97 @@
+/** The verbs on configuration files: `start_all` and `config_reload`. */
+
+import type { Outcome } from "../../manager/bulk.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import type { Input, StartAllResult } from "../../protocol/wire.ts";
+import type { ConfigRequest } from "../config_files.ts";
+import { type ActionContext, type Handlers, results } from "./context.ts";
+
+/** Their implementations. Nothing is touched when any entry is wrong. */
+export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload"> = {
+  /** Starts what is down, and gives what is up its configuration. */
+  async start_all(context, { config, ...rest }) {
+    const request = commonRequest(rest);
+    if (config === undefined && !context.configs.any) return await startExisting(context, request);
+    const { plan, outcomes, errors, settings } = await context.configs.apply({
+      ...request,
+      ...source(config),
+      startDown: true,
+    });
+    return { ...await answer(context, outcomes, errors, plan.unchanged), settings };
+  },
+  async config_reload(context, { config_path, content, dry_run, prune, ...rest }) {
+    if (content !== undefined && config_path !== undefined) {
+      throw new ProcsupError("bad_request", 'Give either "config_path" or "content", not both');
+    }
+    const { plan, outcomes, errors, settings } = await context.configs.apply({
+      ...commonRequest(rest),
+      ...(config_path === undefined ? {} : { files: [config_path].flat() }),
+      ...(content === undefined ? {} : { content }),
+      dryRun: dry_run,
+      prune,
+    });
+    return {
+      status: dry_run ? "planned" : errors.length > 0 ? "failed" : "reloaded",
+      added: plan.added.map(({ name }) => name),
+      changed: plan.changed.map(({ config }) => config.name),
+      removed: prune ? plan.gone : [],
+      kept: prune ? [] : plan.gone,
+      unchanged: plan.unchanged,
+      errors,
+      changes: plan.changed.map(({ config, fields, restarts }) => ({
+        name: config.name,
+        restart: restarts,
+        rolling: restarts && config.instances > 1,
+        fields,
+      })),
+      settings,
+      results: await results(context, outcomes),
+    };
+  },
+};
+
+function commonRequest(
+  { only, profile, variables, wait }: Omit<Input<"start_all">, "config">,
+): ConfigRequest {
+  return {
+    ...(only === undefined ? {} : { only }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(variables === undefined ? {} : { variables }),
+    ...(wait === undefined ? {} : { wait }),
+  };
+}
+
+function source(config: Input<"start_all">["config"]): ConfigRequest {
+  if (config === undefined) return {};
+  if (typeof config === "string") return { files: [config] };
+  return Array.isArray(config) ? { files: config } : { inline: config };
+}
+
+/** Without any file: the processes that exist. */
+async function startExisting(
+  context: ActionContext,
+  { only, wait = false }: ConfigRequest,
+): Promise<StartAllResult> {
+  const { fleet } = context.manager;
+  const { onlyWords } = await import("../../config/select.ts");
+  const targets = only === undefined ? ["all"] : onlyWords(only);
+  const outcomes: Outcome[] = [];
+  for (const target of targets) outcomes.push(...await fleet.start(target, { wait }));
+  const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
+  return await answer(context, outcomes, errors, []);
+}
+
+async function answer(
+  context: ActionContext,
+  outcomes: readonly Outcome[],
+  errors: readonly string[],
+  unchanged: readonly string[],
+): Promise<StartAllResult> {
+  return {
+    started: outcomes.filter(({ error }) => error === undefined).map(({ process }) => process.name),
+    errors,
+    unchanged,
+    settings: [],
+    results: await results(context, outcomes),
+  };
+}

@@ -1,0 +1,106 @@
+/** The verbs on the daemon itself: what it has saved, its token, its end, and the machine. */
+
+import { diskOf } from "../../platform/disk.ts";
+import { HostMeter } from "../../platform/host.ts";
+import { listeningPorts } from "../../platform/listening_ports.ts";
+import type { DAEMON_VERBS } from "../../protocol/verbs/daemon.ts";
+import { PROTOCOL, VERSION } from "../../protocol/version.ts";
+import type { PortsJson } from "../../protocol/wire.ts";
+import { type ActionContext, bulkResult, type Handlers } from "./context.ts";
+
+const meter = new HostMeter();
+const startedAt = performance.now();
+
+/** Their implementations. */
+export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
+  ping: () => ({ status: "ok", version: VERSION, protocol: PROTOCOL }),
+  async save({ manager }, { allow_empty }) {
+    return { status: "saved", count: await manager.save({ allowEmpty: allow_empty }) };
+  },
+  async resurrect({ manager }) {
+    return { status: "resurrected", ...await manager.resurrect() };
+  },
+  token({ token, web }, { rotate }) {
+    if (!rotate) return { token: token.value };
+    const fresh = token.rotate();
+    // Sessions were opened in the name of the old one.
+    web.gatekeeper.ownerChanged();
+    return { token: fresh };
+  },
+  release({ endDaemon, farewell, web }, { upgrade_to: to }) {
+    if (to !== undefined) {
+      const news = { type: "upgrading", at: new Date().toISOString(), from: VERSION, to } as const;
+      farewell.say(news);
+      web.tell(news);
+    }
+    // The answer goes out first.
+    setTimeout(endDaemon, 0);
+    return { status: "released", pid: Deno.pid };
+  },
+  /** Stops all processes, the last one first, and then the daemon. */
+  async shutdown(context) {
+    const outcomes = await context.manager.fleet.shutDown();
+    context.farewell.say({ type: "shutdown", at: new Date().toISOString() });
+    context.endDaemon();
+    return bulkResult(context, "stopped", outcomes);
+  },
+  system_metrics({ manager }) {
+    const { hostname, platform, arch, ...figures } = meter.read();
+    return {
+      ...figures,
+      process_count: manager.fleet.registry.list().length,
+      hostname,
+      platform,
+      arch,
+      daemon: {
+        pid: Deno.pid,
+        version: VERSION,
+        memory_bytes: Deno.memoryUsage().rss,
+        uptime_seconds: Math.floor((performance.now() - startedAt) / 1000),
+        restarts_last_hour: manager.fleet.registry.restartsLastHour,
+      },
+    };
+  },
+  async system_info({ paths }) {
+    const { total, available } = await diskOf(paths.home);
+    return {
+      home: paths.home,
+      socket: paths.socket,
+      saved_at: modifiedAt(paths.saved),
+      disk_total: total,
+      disk_available: available,
+    };
+  },
+  ports({ manager }) {
+    const now = performance.now();
+    if (last === undefined || now - last.at > MAX_AGE_MS) {
+      last = { at: now, answer: readPorts(manager) };
+    }
+    return last.answer;
+  },
+};
+
+function modifiedAt(path: string): string | null {
+  try {
+    return Deno.statSync(path).mtime?.toISOString() ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** How old an answer may be: many clients may ask at once. */
+const MAX_AGE_MS = 2000;
+
+let last: { readonly at: number; readonly answer: readonly PortsJson[] } | undefined;
+
+function readPorts({ fleet }: ActionContext["manager"]): PortsJson[] {
+  const up = fleet.registry.list().flatMap(({ name, identity, snapshot }) => {
+    const root = snapshot.run?.wrapperPid;
+    return root ? [{ root, name, id: identity.id.slice(0, 8) }] : [];
+  });
+  const found = listeningPorts(up.map(({ root }) => root));
+  return up.flatMap(({ root, name, id }) => {
+    const ports = found.get(root);
+    return ports === undefined ? [] : [{ name, id, ports }];
+  });
+}

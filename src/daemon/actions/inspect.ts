@@ -1,0 +1,62 @@
+/** The verbs that look at processes: `list`, `status`, `history` and `wait`. */
+
+import { parseDuration } from "../../model/duration.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import { snakeCase } from "../../model/key_table.ts";
+import type { HealthCheckRun, HookRun } from "../../process/journal.ts";
+import { processJson } from "../../protocol/process_json.ts";
+import type { HealthCheckJson, HookRunJson } from "../../protocol/wire.ts";
+import type { Handlers } from "./context.ts";
+
+/** Their implementations. */
+export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "wait"> = {
+  list: ({ manager }) => manager.list().map(processJson),
+  status: ({ manager }, { target }) => processJson(manager.inspect(target)),
+  history({ manager }, { target }) {
+    const { name, id } = manager.inspect(target);
+    const { journal } = manager.fleet.registry.resolve(id)[0]!;
+    return {
+      name,
+      id: id.slice(0, 8),
+      hooks: journal.hooks.map(hookJson),
+      health: journal.checks.map(checkJson),
+    };
+  },
+  /** Throws `timeout`, and `wrong_state` when a process is deleted meanwhile. */
+  async wait({ manager }, { target, for: point, timeout }) {
+    const late = new AbortController();
+    const timer = timeout === undefined
+      ? undefined
+      : setTimeout(() => late.abort(tooLate(target, point, timeout)), parseDuration(timeout));
+    try {
+      return (await manager.fleet.waitFor(target, point, late.signal)).map(processJson);
+    } finally {
+      clearTimeout(timer);
+    }
+  },
+};
+
+function tooLate(target: string, point: string, timeout: string | number): ProcsupError {
+  return new ProcsupError("timeout", `"${target}" has not come to "${point}" within ${timeout}`);
+}
+
+function hookJson({ hook, at, durationMs, exitCode, timedOut, output }: HookRun): HookRunJson {
+  return {
+    at: new Date(at).toISOString(),
+    hook: snakeCase(hook),
+    ok: exitCode === 0,
+    exit_code: exitCode,
+    timed_out: timedOut,
+    duration: Math.round(durationMs * 1e6),
+    output,
+  };
+}
+
+function checkJson({ at, latencyMs, problem }: HealthCheckRun): HealthCheckJson {
+  return {
+    at: new Date(at).toISOString(),
+    ok: problem === "",
+    message: problem,
+    latency: Math.round(latencyMs * 1e6),
+  };
+}

@@ -1,0 +1,248 @@
+/** The verbs on processes that exist: end them, start them anew, and tell them something. */
+
+import * as z from "../../npm/zod.ts";
+import {
+  about,
+  bulkResult,
+  count,
+  duration,
+  fieldChange,
+  flag,
+  onTarget,
+  rollingResult,
+  statusOnly,
+  target,
+  wait,
+} from "./shapes.ts";
+import { verb } from "./verb.ts";
+
+const stop = z.strictObject({
+  target,
+  force: about(z.optional(flag), "SIGKILL at once"),
+  timeout: about(z.optional(duration), "Grace before SIGKILL, such as `10s`"),
+  /** All at once (default), or one after the other. */
+  parallel: z.optional(flag),
+  /** False: no grace, as `force`. Default true. */
+  graceful: z.optional(flag),
+});
+
+const waiting = z.strictObject({ target, wait: z.optional(wait) });
+
+/** The verbs. */
+export const BULK_VERBS = {
+  stop: verb({
+    help: "Stop a process and everything that it started",
+    role: "operate",
+    input: stop,
+    bare: "target",
+    output: bulkResult,
+    rest: [{
+      method: "POST",
+      path: "/processes/{id}/stop",
+      query: ["force", "timeout"],
+      defaults: { timeout: "5s" },
+      answers: "Stopped",
+      answer: statusOnly("stopped"),
+    }],
+    mcp: {
+      tool: "stop_app",
+      title: "Stop app",
+      description: "Stop apps and every process they started; they stay registered.",
+      input: z.pick(stop, { target: true, force: true, timeout: true }),
+      destructive: true,
+      idempotent: true,
+    },
+  }),
+  restart: verb({
+    help: "Stop and start",
+    role: "operate",
+    input: waiting,
+    bare: "target",
+    output: bulkResult,
+    rest: [{
+      method: "POST",
+      path: "/processes/{id}/restart",
+      query: ["wait"],
+      answers: "Restarted",
+      answer: statusOnly("restarted"),
+    }],
+    mcp: {
+      tool: "restart_app",
+      title: "Restart app",
+      description: "Stop and start apps, or start stopped ones; answers once they have stayed up.",
+      input: onTarget,
+      destructive: true,
+    },
+  }),
+  reload: verb({
+    help: "The reload signal, or stop and start",
+    role: "operate",
+    input: waiting,
+    bare: "target",
+    output: bulkResult,
+    rest: [{
+      method: "POST",
+      path: "/processes/{id}/reload",
+      query: ["wait"],
+      answers: "Reloaded",
+      answer: statusOnly("reloaded"),
+    }],
+    mcp: {
+      tool: "reload_app",
+      title: "Reload app",
+      description: "Reload apps gracefully: by their reload signal, by overlap, or by a restart.",
+      input: onTarget,
+      destructive: true,
+    },
+  }),
+  delete: verb({
+    help: "Stop a process and forget it",
+    role: "admin",
+    input: onTarget,
+    bare: "target",
+    output: bulkResult,
+    rest: [{
+      method: "DELETE",
+      path: "/processes/{id}",
+      answers: "Deleted",
+      answer: statusOnly("deleted"),
+    }],
+    mcp: {
+      tool: "delete_app",
+      title: "Delete app",
+      description: "Stop apps and forget them. Their logs stay on the disk.",
+      input: onTarget,
+      destructive: true,
+      idempotent: true,
+    },
+  }),
+  signal: verb({
+    help: "Send a signal to the app itself",
+    role: "operate",
+    input: z.strictObject({ target, signal: z.union([z.string(), z.int()]) }),
+    bare: "target",
+    output: bulkResult,
+    rest: [{
+      method: "POST",
+      path: "/processes/{id}/signal",
+      body: "Signal",
+      answers: "Status",
+      answer: statusOnly(),
+    }],
+  }),
+  flush: verb({
+    help: "Empty the logs",
+    role: "operate",
+    input: onTarget,
+    bare: "target",
+    output: bulkResult,
+    rest: [{
+      method: "POST",
+      path: "/processes/{id}/flush",
+      answers: "Status",
+      answer: statusOnly(),
+    }],
+  }),
+};
+
+/** How the instances are replaced. */
+const batches = {
+  batch_size: about(
+    z.optional(count),
+    "instances at a time: a number, or a part such as 25%; default 1",
+  ),
+  wait_ready: about(z._default(flag, true), "go on only when a batch is ready"),
+};
+
+const reconfigureRoute = {
+  path: "/processes/{id}",
+  query: ["batch_size", "wait_ready", "rollback_on_failure"],
+  body: "ProcessConfigPatch",
+  bodyField: "config",
+  answers: "Reconfigured",
+};
+
+/** The verbs on the instances of one process. */
+export const INSTANCE_VERBS = {
+  scale: verb({
+    help: "Change how many instances there are",
+    role: "operate",
+    input: z.strictObject({
+      /** Name in the configuration. */
+      target,
+      /** `4`, `"+2"` or `"-1"`. */
+      instances: count,
+    }),
+    bare: "target",
+    output: bulkResult,
+    rest: [{
+      method: "POST",
+      path: "/processes/{id}/scale",
+      body: "Scale",
+      answers: "BulkResult",
+    }],
+  }),
+  rolling_reload: verb({
+    help: "Reload the instances a batch at a time",
+    role: "operate",
+    adminFields: ["config"],
+    input: z.strictObject({
+      target,
+      ...batches,
+      rollback_on_failure: about(
+        z._default(flag, false),
+        "put the old configuration back on all when one fails",
+      ),
+      config: about(
+        z.optional(z.record(z.string(), z.unknown())),
+        "a merge patch (RFC 7396) of the configuration to change with it",
+      ),
+    }),
+    bare: "target",
+    output: rollingResult,
+    rest: [{
+      method: "POST",
+      path: "/processes/{id}/rolling_reload",
+      body: "RollingReload",
+      answers: "RollingResult",
+    }],
+  }),
+  reconfigure: verb({
+    help: "Change the configuration; what runs is replaced only where a changed key needs it",
+    role: "admin",
+    input: z.strictObject({
+      target,
+      /** A merge patch (RFC 7396) in wire form: maps are merged, `null` takes a key away. */
+      config: z.record(z.string(), z.unknown()),
+      /** Keys that are not named get their defaults, but for the name and the number of instances. */
+      replace: z._default(flag, false),
+      ...batches,
+      rollback_on_failure: about(
+        z._default(flag, true),
+        "put the old configuration back when one fails",
+      ),
+    }),
+    output: z.extend(rollingResult, {
+      /** `changed`: nothing had to be replaced. */
+      status: z.enum(["unchanged", "changed", "reloaded", "rolled_back", "failed"]),
+      restarted: about(z.boolean(), "Whether what runs was replaced"),
+      /** Which keys changed. */
+      changes: z.array(fieldChange),
+    }),
+    bare: "target",
+    rest: [
+      {
+        ...reconfigureRoute,
+        method: "PATCH",
+        help: "Change the configuration by a JSON Merge Patch (RFC 7396)",
+        fixed: { replace: false },
+      },
+      {
+        ...reconfigureRoute,
+        method: "PUT",
+        help: "Change all of the configuration",
+        fixed: { replace: true },
+      },
+    ],
+  }),
+};

@@ -1,0 +1,95 @@
+/** The verbs on configuration files: `start_all` and `config_reload`. */
+
+import * as z from "../../npm/zod.ts";
+import { about, actionResult, fieldChange, flag, text } from "./shapes.ts";
+import { verb } from "./verb.ts";
+
+/** One word or several; an empty list is a mistake, not all or none. */
+const words = z.union([text, z.array(text).check(z.minLength(1))]);
+
+const source = {
+  /** Only these processes and what they depend on: names, `ns:…`, `tag:…` or `label:…`. */
+  only: z.optional(words),
+  /** Profile of the files. */
+  profile: z.optional(text),
+  /** Values for `${…}`, before those of the daemon's own environment. */
+  variables: z.optional(z.record(z.string(), z.string())),
+  /** Answer only when each has stayed up. Default false. */
+  wait: z.optional(flag),
+};
+
+/** How a setting of the daemon changes. URLs and secrets are not shown. */
+export const settingChange = z.object({
+  /** What a configuration file may say about the daemon itself. */
+  name: z.enum(["web", "webhooks"]),
+  /** `kept`: no longer in the files, and left as it is since `prune` was not given. */
+  change: z.enum(["added", "changed", "unchanged", "removed", "kept"]),
+  fields: z.array(fieldChange),
+});
+
+/** How one process changes. Values of `env`, `secrets` and `args` are not shown. */
+export const configChange = z.object({
+  name: z.string(),
+  /** Whether it has to be replaced. */
+  restart: z.boolean(),
+  /** More than one instance: they are replaced one by one. */
+  rolling: z.boolean(),
+  fields: z.array(fieldChange),
+});
+
+/** The verbs. */
+export const CONFIG_VERBS = {
+  start_all: verb({
+    help: "Start everything that a configuration holds, or part of it",
+    role: "admin",
+    input: z.strictObject({
+      ...source,
+      /** Path of a file, several of them, or what a file would hold; default: the last one applied. */
+      config: z.optional(z.union([words, z.record(z.string(), z.unknown())])),
+    }),
+    output: z.object({
+      /** Names of the processes that were started. */
+      started: z.array(z.string()),
+      errors: z.array(z.string()),
+      unchanged: z.array(z.string()),
+      settings: z.array(settingChange),
+      results: z.array(actionResult),
+    }),
+  }),
+  config_reload: verb({
+    help: "Make the processes what a configuration says, or plan it",
+    role: "admin",
+    input: z.strictObject({
+      ...source,
+      /** Path of a file, or several; default: the last one applied. */
+      config_path: z.optional(words),
+      content: about(
+        z.optional(z.strictObject({ file: z.string().check(z.startsWith("/")), text: z.string() })),
+        "What the file would hold, instead of what is on the disk",
+      ),
+      dry_run: about(z._default(flag, false), "Only answer what would be done"),
+      prune: about(z._default(flag, false), "Delete processes that the files no longer name"),
+    }),
+    bare: "config_path",
+    output: z.object({
+      status: z.enum(["reloaded", "planned", "failed"]),
+      /** Names of configurations, as in the lists below. */
+      added: z.array(z.string()),
+      changed: z.array(z.string()),
+      removed: z.array(z.string()),
+      /** No longer in the files, and left as they are since `prune` was not given. */
+      kept: z.array(z.string()),
+      unchanged: z.array(z.string()),
+      errors: z.array(z.string()),
+      changes: z.array(configChange),
+      settings: z.array(settingChange),
+      results: z.array(actionResult),
+    }),
+    rest: [{
+      method: "POST",
+      path: "/config/reload",
+      body: "ConfigReload",
+      answers: "ConfigResult",
+    }],
+  }),
+};

@@ -1,0 +1,74 @@
+/** The verbs on schedules. */
+
+import * as z from "../../npm/zod.ts";
+import { about, text, time } from "./shapes.ts";
+import { verb } from "./verb.ts";
+
+/** One run of a job, or one restart by the clock. */
+export const cronRun = z.object({
+  started_at: time,
+  finished_at: time,
+  status: z.enum(["ok", "failed", "timeout", "skipped", "killed"]),
+  /** Null when it did not end by itself. */
+  exit_code: z.nullable(z.int()),
+  /** How many in a row, where runs were skipped. */
+  times: z.optional(z.int()),
+});
+
+/** A schedule. */
+export const schedule = z.object({
+  /** Of the process. */
+  name: z.string(),
+  /** A `job` runs on schedule; with `restart` the clock restarts a process that is kept up. */
+  type: z.enum(["job", "restart"]),
+  /** 5 or 6 fields. */
+  schedule: z.string(),
+  /** IANA name. */
+  timezone: z.string(),
+  enabled: z.boolean(),
+  running: z.boolean(),
+  /** Of the last run that was not skipped, as the next two. */
+  last_run: z.nullable(time),
+  last_status: z.nullable(cronRun.shape.status),
+  last_exit_code: z.nullable(z.int()),
+  /** Null while it is not enabled. */
+  next_run: z.nullable(time),
+  /** With a name only: the next moments, enabled or not. */
+  next_runs: z.optional(z.array(time)),
+  /** The last runs, the newest last. */
+  history: z.array(cronRun),
+});
+
+/** What was done; `queued` runs after the current run. */
+const done = z.object({
+  status: z.enum(["started", "stopped", "running", "queued"]),
+  name: z.string(),
+});
+
+const name = about(text, "a target: name, id, ns:…, tag:…");
+
+function onSchedule(word: "start" | "stop" | "run", help: string) {
+  return verb({
+    help,
+    role: "operate",
+    input: z.strictObject({ name }),
+    bare: "name",
+    output: done,
+    rest: [{ method: "POST", path: `/cron/{id}/${word}`, answers: "CronDone" }],
+  });
+}
+
+/** The verbs. */
+export const CRON_VERBS = {
+  cron_list: verb({
+    help: "All schedules, or those of a target with their next moments",
+    role: "read",
+    input: z.strictObject({ name: z.optional(name) }),
+    bare: "name",
+    output: z.array(schedule),
+    rest: [{ method: "GET", path: "/cron", query: ["name"], answers: "CronList" }],
+  }),
+  cron_start: onSchedule("start", "Enable a schedule"),
+  cron_stop: onSchedule("stop", "Disable a schedule; a run in progress goes on"),
+  cron_run: onSchedule("run", "Run a job now"),
+};

@@ -1,0 +1,155 @@
+/** The verbs on the daemon itself: what it has saved, its token, its end, and the machine. */
+
+import * as z from "../../npm/zod.ts";
+import { about, bulkResult, flag, nothing, time } from "./shapes.ts";
+import { verb } from "./verb.ts";
+
+/** The machine and the daemon; memory in bytes. */
+const metrics = z.object({
+  total_memory: z.number(),
+  /** What programs hold. */
+  used_memory: z.number(),
+  /** Unused. */
+  free_memory: z.number(),
+  /** What programs could get. */
+  available_memory: z.number(),
+  swap_total: z.number(),
+  swap_used: z.number(),
+  cpu_count: z.number(),
+  /** Of all cores together. */
+  cpu_percent: z.number(),
+  /** Load average of one minute, of five and of fifteen. */
+  cpu_load_1: z.number(),
+  cpu_load_5: z.number(),
+  cpu_load_15: z.number(),
+  /** Since the machine was booted. */
+  uptime_seconds: z.number(),
+  /** Processes under supervision. */
+  process_count: z.number(),
+  hostname: z.string(),
+  /** `linux` or `darwin`. */
+  platform: z.string(),
+  /** `x86_64` or `aarch64`. */
+  arch: z.string(),
+  daemon: z.object({
+    pid: z.int(),
+    version: z.string(),
+    memory_bytes: z.int(),
+    uptime_seconds: z.int(),
+    restarts_last_hour: about(
+      z.int(),
+      "Automatic restarts of processes, as far as this daemon was there",
+    ),
+  }),
+});
+
+/** The verbs. */
+export const DAEMON_VERBS = {
+  ping: verb({
+    help: "Whether the daemon answers; open to all",
+    role: "open",
+    input: nothing,
+    output: z.object({
+      status: z.literal("ok"),
+      /** Of procsup. */
+      version: z.string(),
+      /** Number of the IPC protocol. */
+      protocol: z.int(),
+    }),
+    rest: [{ method: "GET", path: "/ping", answers: "Ping" }],
+  }),
+  save: verb({
+    help: "Save the list",
+    role: "operate",
+    input: z.strictObject({
+      allow_empty: about(z._default(flag, false), "save even when there is nothing to save"),
+    }),
+    output: z.object({ status: z.literal("saved"), count: z.int() }),
+    rest: [{ method: "POST", path: "/save", query: ["allow_empty"], answers: "Saved" }],
+    mcp: {
+      tool: "save_state",
+      title: "Save state",
+      description: "Save the list of apps to the disk, for resurrect_processes.",
+      input: z.strictObject({}),
+      idempotent: true,
+    },
+  }),
+  resurrect: verb({
+    help: "Bring back what was saved",
+    role: "admin",
+    input: nothing,
+    output: z.object({
+      /** It was tried for all. */
+      status: z.literal("resurrected"),
+      /** Processes that were brought back. */
+      count: z.int(),
+      errors: z.array(z.string()),
+    }),
+    rest: [{ method: "POST", path: "/resurrect", answers: "Resurrected" }],
+    mcp: {
+      tool: "resurrect_processes",
+      title: "Resurrect processes",
+      description: "Bring back the saved apps that are not here, and start those that were up.",
+      input: z.strictObject({}),
+      idempotent: true,
+      openWorld: true,
+    },
+  }),
+  system_metrics: verb({
+    help: "The machine and the daemon",
+    role: "read",
+    input: nothing,
+    output: metrics,
+    rest: [{ method: "GET", path: "/system/metrics", answers: "SystemMetrics" }],
+  }),
+  system_info: verb({
+    help: "Where the daemon keeps its files, and how much room is left there",
+    role: "read",
+    input: nothing,
+    output: z.object({
+      home: z.string(),
+      /** Its Unix socket. */
+      socket: z.string(),
+      /** When `save` wrote the list last; null when it never did. */
+      saved_at: z.nullable(time),
+      /** Bytes of the file system that the home is on; 0 where that is not known. */
+      disk_total: z.int(),
+      /** Of those, what is left for its user. */
+      disk_available: z.int(),
+    }),
+    rest: [{ method: "GET", path: "/system/info", answers: "SystemInfo" }],
+  }),
+  ports: verb({
+    help: "Which processes listen on which TCP ports",
+    role: "read",
+    input: nothing,
+    output: z.array(z.object({
+      name: z.string(),
+      /** First 8 characters of the UUID. */
+      id: z.string(),
+      ports: z.array(z.object({ port: z.int(), address: z.string() })),
+    })),
+    rest: [{ method: "GET", path: "/ports", answers: "Ports" }],
+  }),
+  token: verb({
+    help: "The daemon's own token, or a new one",
+    role: "admin",
+    input: z.strictObject({ rotate: z._default(flag, false) }),
+    output: z.object({ token: z.string() }),
+  }),
+  release: verb({
+    help: "End the daemon and leave every process running, for the next one to adopt",
+    role: "admin",
+    input: z.strictObject({
+      /** Version of the daemon that comes: clients of streams are told to wait for it. */
+      upgrade_to: z.optional(z.string().check(z.maxLength(100))),
+    }),
+    output: z.object({ status: z.literal("released"), pid: z.int() }),
+  }),
+  shutdown: verb({
+    help: "Stop every process, and then the daemon",
+    role: "admin",
+    input: nothing,
+    output: bulkResult,
+  }),
+};

@@ -1,0 +1,92 @@
+/** The registry: every verb of the daemon once. Each surface is made from these rows. */
+
+import { didYouMean } from "../../model/did_you_mean.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import { BULK_VERBS, INSTANCE_VERBS } from "./bulk.ts";
+import { CONFIG_VERBS } from "./config.ts";
+import { CRON_VERBS } from "./cron.ts";
+import { DAEMON_VERBS } from "./daemon.ts";
+import { INSPECT_VERBS } from "./inspect.ts";
+import { LIST_VERBS } from "./list.ts";
+import { readInput } from "./read_input.ts";
+import { START_VERBS } from "./start.ts";
+import type { RestRow, Role, Verb } from "./verb.ts";
+import { WEB_VERBS, WEBHOOK_VERBS } from "./web.ts";
+
+/** Every verb by its name. */
+export const VERBS = {
+  ...LIST_VERBS,
+  ...START_VERBS,
+  ...BULK_VERBS,
+  ...INSTANCE_VERBS,
+  ...INSPECT_VERBS,
+  ...CONFIG_VERBS,
+  ...CRON_VERBS,
+  ...WEBHOOK_VERBS,
+  ...DAEMON_VERBS,
+  ...WEB_VERBS,
+};
+
+/** The name of a verb. */
+export type VerbName = keyof typeof VERBS;
+
+/** The verbs with their names. */
+export const VERB_ROWS = Object.entries(VERBS) as readonly (readonly [VerbName, Verb])[];
+
+/** The REST routes, each with its verb. */
+export const REST_ROWS = VERB_ROWS.flatMap(([name, verb]) =>
+  (verb.rest ?? []).map((row): Route => ({ name, verb, row }))
+);
+
+/** One REST route. */
+export interface Route {
+  readonly name: VerbName;
+  readonly verb: Verb;
+  readonly row: RestRow;
+}
+
+/** A request for a verb, as it came over the wire. */
+export interface Asked {
+  readonly name: VerbName;
+  readonly verb: Verb;
+  readonly payload: unknown;
+}
+
+/**
+ * The verb that an action on the wire means: `start` with a configuration is `add`. Throws
+ * `unknown_action`.
+ */
+export function readAction(action: string, payload: unknown): Asked {
+  if (!Object.hasOwn(VERBS, action)) throw unknownAction(action);
+  if (
+    action === "start" && typeof payload === "object" && !Object.hasOwn(payload ?? {}, "target")
+  ) {
+    const { wait, ...config } = { ...payload } as Record<string, unknown>;
+    return { name: "add", verb: VERBS.add, payload: { config, wait } };
+  }
+  const name = action as VerbName;
+  return { name, verb: VERBS[name], payload };
+}
+
+/** The role that a request needs. */
+export function roleFor({ verb: { role, adminFields = [] }, payload }: Asked): Role | "open" {
+  const given = typeof payload === "object" && payload !== null ? payload : {};
+  return adminFields.some((field) => Object.hasOwn(given, field)) ? "admin" : role;
+}
+
+/** What a verb is called with, checked. Throws `bad_request` and `unknown_action`. */
+export function readRequest(
+  action: string,
+  payload: unknown,
+): { readonly name: VerbName; readonly input: unknown } {
+  const asked = readAction(action, payload);
+  return { name: asked.name, input: readInput(asked.verb, asked.payload) };
+}
+
+function unknownAction(action: string): ProcsupError {
+  const near = didYouMean(action, Object.keys(VERBS));
+  return new ProcsupError(
+    "unknown_action",
+    `Unknown action ${JSON.stringify(action)}` + (near ? `: did you mean "${near}"?` : ""),
+  );
+}

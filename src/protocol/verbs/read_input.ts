@@ -1,0 +1,48 @@
+/** Checks what a client sent for a verb. */
+
+import { didYouMean } from "../../model/did_you_mean.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import { issueText } from "../../model/issue_text.ts";
+import { quote } from "../../model/quote.ts";
+import * as z from "../../npm/zod.ts";
+import { nothing } from "./shapes.ts";
+import type { Verb } from "./verb.ts";
+
+/** The input of a verb from a payload: its fields, or a bare string. Throws `bad_request`. */
+export function readInput({ input, bare }: Verb, payload: unknown): unknown {
+  if (input === nothing) return undefined;
+  const isBare = bare !== undefined && typeof payload === "string";
+  return readPayload(input, isBare ? { [bare]: payload } : payload ?? {});
+}
+
+/** The payload as the schema has it. Throws `bad_request` naming the field that is wrong. */
+export function readPayload<S extends z.ZodMiniType>(schema: S, payload: unknown): z.output<S> {
+  const result = z.safeParse(schema, payload, { error: issueText });
+  if (result.success) return result.data;
+  throw payloadError(result.error.issues[0]!, schema, payload);
+}
+
+function payloadError(
+  issue: z.core.$ZodIssue,
+  schema: z.ZodMiniType,
+  payload: unknown,
+): ProcsupError {
+  if (issue.code === "unrecognized_keys") {
+    const known = schema instanceof z.ZodMiniObject ? Object.keys(schema.shape) : [];
+    const near = didYouMean(issue.keys[0]!, known);
+    return new ProcsupError(
+      "bad_request",
+      `Unknown field "${issue.keys[0]}"` + (near ? `: did you mean "${near}"?` : ""),
+    );
+  }
+  const field = issue.path.join(".");
+  const what = field === "" ? "payload" : `"${field}"${quoted(issue, payload)}`;
+  return new ProcsupError("bad_request", `Invalid ${what}: ${issue.message}`);
+}
+
+/** The value, where it is one that may be shown: what is deeper may be a secret. */
+function quoted({ path }: z.core.$ZodIssue, payload: unknown): string {
+  if (path.length !== 1) return "";
+  const value = Object(payload)[path[0]!];
+  return ["string", "number", "boolean"].includes(typeof value) ? ` ${quote(value)}` : "";
+}

@@ -1,0 +1,59 @@
+/** Reads fields of a verb from the query of a URL, where everything is text. Pure. */
+
+import { didYouMean } from "../../model/did_you_mean.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import type * as z from "../../npm/zod.ts";
+import type { RestRow, Verb } from "./verb.ts";
+
+/** The schemas of a verb's fields. */
+export function fieldsOf({ input }: Verb): Readonly<Record<string, z.ZodMiniType>> {
+  return ((input as z.ZodMiniObject).shape ?? {}) as ReturnType<typeof fieldsOf>;
+}
+
+/** The fields that a query gives, in the types of the verb. An unknown one is refused when `strict`. */
+export function readQuery(
+  verb: Verb,
+  { query: names = [], defaults = {} }: RestRow,
+  query: URLSearchParams,
+  strict: boolean,
+): Record<string, unknown> {
+  if (strict) { for (const name of query.keys()) refuseUnknown(name, names); }
+  const fields = fieldsOf(verb);
+  return Object.fromEntries(names.flatMap((name) => {
+    const text = query.get(name) ?? defaults[name];
+    if (text === undefined || (name in defaults && text === "own")) return [];
+    const value = fromText(fields[name]!, text);
+    return value === undefined ? [] : [[name, value]];
+  }));
+}
+
+/** The value that a text stands for; the text itself where the schema will refuse it. */
+export function fromText(schema: z.ZodMiniType, text: string): unknown {
+  switch (innermost(schema)) {
+    case "boolean":
+      if (text === "") return undefined;
+      if (text === "true" || text === "1") return true;
+      return text === "false" || text === "0" ? false : text;
+    case "number":
+      return /^\d{1,15}$/.test(text) ? Number(text) : text;
+    default:
+      return text;
+  }
+}
+
+/** The type beneath `optional` and defaults. */
+function innermost(schema: z.ZodMiniType): string {
+  const { def } = schema._zod as unknown as {
+    readonly def: { readonly type: string; readonly innerType?: z.ZodMiniType };
+  };
+  return def.innerType === undefined ? def.type : innermost(def.innerType);
+}
+
+function refuseUnknown(name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  const near = didYouMean(name, known);
+  throw new ProcsupError(
+    "bad_request",
+    `Unknown parameter "${name}"` + (near ? `: did you mean "${near}"?` : ""),
+  );
+}

@@ -1,0 +1,165 @@
+/** Schemas that several verbs share. */
+
+import { durationProblem } from "../../model/duration.ts";
+import { PROCESS_STATES } from "../../model/process_info.ts";
+import * as z from "../../npm/zod.ts";
+
+/** Input of a verb that takes nothing: whatever is sent along is left alone. */
+export const nothing: z.ZodMiniUndefined = z.undefined();
+
+/** A schema with the line that describes it in the OpenAPI document and to agents. */
+export function about<S extends z.ZodMiniType>(schema: S, description: string): S {
+  return schema.check(z.describe(description)) as S;
+}
+
+/** A text that is not empty. */
+export const text = z.string().check(z.minLength(1));
+
+/** A target of one process or many. */
+export const target = about(
+  text,
+  "Name, numeric id, unique id prefix, base name of instances, `all`, `ns:<namespace>`, " +
+    "`tag:<tag>` or `label:<key>=<value>`",
+);
+
+/** Input of a verb that takes a target and nothing else. */
+export const onTarget = z.strictObject({ target });
+
+/** A switch. */
+export const flag = z.boolean("expected true or false");
+
+/** Whether to wait. */
+export const wait = about(flag, "answer when it is ready, or has failed");
+
+/** A duration: a Go duration string, or nanoseconds. */
+export const duration = z.union([z.string(), z.number()], "expected a duration").check(
+  (context) => {
+    const message = durationProblem(context.value);
+    if (message === undefined) return;
+    context.issues.push({ code: "custom", input: context.value, message });
+  },
+);
+
+/** A number, or a text that says how many. */
+export const count = z.union([z.int(), z.string()]);
+
+/** Most lines of a log in one answer. */
+export const MAX_LINES = 10_000;
+
+const LINES = `expected a number from 0 to ${MAX_LINES}`;
+
+/** How many lines of a log; 0 is all that fits. */
+export const lineCount = z.int(LINES).check(z.minimum(0, LINES), z.maximum(MAX_LINES, LINES));
+
+/** ISO 8601. */
+export const time = z.iso.datetime();
+
+/** How a run ended. */
+export const exit = z.object({
+  /** Null when it is not known. */
+  code: z.nullable(z.int()),
+  /** The signal that ended it. */
+  signal: z.nullable(z.string()),
+  at: time,
+});
+
+/** A process. */
+export const processInfo = z.object({
+  /** First 8 characters of the UUID. */
+  id: z.string(),
+  /** Sequential number. */
+  numeric_id: z.int(),
+  /** Unique name. */
+  name: z.string(),
+  namespace: z.string(),
+  /** 0 for the first. */
+  instance_index: z.int(),
+  /** What runs it; `auto` for a plain program. */
+  runtime: z.string(),
+  state: about(
+    z.enum(PROCESS_STATES),
+    "waiting: for its next automatic start, or for an app it depends on; errored: given up, only " +
+      "a restart starts it",
+  ),
+  /** Process id, 0 while nothing runs. */
+  pid: z.int(),
+  /** Last exit code; 0 also when it never ended. */
+  exit_code: z.int(),
+  restarts: about(z.int(), "Automatic restarts, those after a success included"),
+  /** When it was added. */
+  created_at: time,
+  /** When its last run began. */
+  started_at: z.nullable(time),
+  /** When its last run ended. */
+  finished_at: z.nullable(time),
+  config: about(z.record(z.string(), z.unknown()), "Values of `env` are masked"),
+  cpu_percent: about(z.number(), "Of one core"),
+  /** Resident memory of the whole tree. */
+  memory_bytes: z.int(),
+  /** The same in percent of the machine's. */
+  mem_percent: z.number(),
+  /** Threads of the whole tree. */
+  threads: z.int(),
+  /** Open file descriptors. */
+  fds: z.int(),
+  tags: z.array(z.string()),
+  uptime: about(z.int(), "Nanoseconds"),
+  /** Whether it runs and is ready. */
+  ready: z.boolean(),
+  /** What its health checks say. */
+  health: z.enum(["unknown", "healthy", "unhealthy"]),
+  next_restart_at: about(z.nullable(time), "When its next automatic start is due"),
+  last_reason: about(z.string(), "Why it is in this state"),
+  last_exit: about(z.nullable(exit), "How its last run ended"),
+});
+
+/** How a verb went for one process. */
+export const actionResult = z.object({
+  name: z.string(),
+  /** First 8 characters of the UUID. */
+  id: z.string(),
+  /** Whether it worked. */
+  ok: z.boolean(),
+  /** The state it is in now. */
+  state: z.enum(PROCESS_STATES),
+  /** Process id, 0 while nothing runs. */
+  pid: z.int(),
+  /** What went wrong, when it did not work. */
+  error: z.optional(z.string()),
+  code: about(z.optional(z.string()), "Name of the error"),
+  last_stderr: about(z.optional(z.array(z.string())), "Untrusted output of the app"),
+  /** What to do about it. */
+  hint: z.optional(z.string()),
+});
+
+/** Answer of the verbs that act on processes. */
+export const bulkResult = z.object({
+  /** What was done: `stopped`, `restarted`, …; `failed` when that worked for none. */
+  status: z.string(),
+  results: z.array(actionResult),
+});
+
+/** Answer of the verbs that go on no further when one fails. */
+export const rollingResult = z.extend(bulkResult, {
+  /** Whether the old ones were put back. */
+  rolled_back: z.boolean(),
+});
+
+/** One changed key, with the value before and after where it may be shown. */
+export const fieldChange = z.object({
+  field: z.string(),
+  from: z.optional(z.unknown()),
+  to: z.optional(z.unknown()),
+});
+
+/** Over REST: `{status}` when the verb worked for all, else also how it went for each. */
+export function statusOnly(word?: string) {
+  return {
+    schema: z.object({
+      status: word === undefined ? z.string() : z.literal(word),
+      results: about(z.optional(z.array(actionResult)), "When it did not work for all"),
+    }),
+    of: ({ status, results }: z.output<typeof bulkResult>) =>
+      results.every(({ ok }) => ok) ? { status } : { status, results },
+  };
+}

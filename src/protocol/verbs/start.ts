@@ -1,0 +1,86 @@
+/** `add` makes a process and starts it; `start` starts processes that exist. */
+
+import * as z from "../../npm/zod.ts";
+import { about, actionResult, bulkResult, processInfo, target, text, wait } from "./shapes.ts";
+import { verb } from "./verb.ts";
+
+/** The (first) process, and how all of them went. */
+const started = z.extend(processInfo, { results: z.array(actionResult) });
+type Started = z.output<typeof started>;
+
+const tool = z.strictObject({
+  name: about(z.optional(text), "Unique name; default: from the entrypoint"),
+  entrypoint: about(
+    text,
+    "Absolute path of a script or program, or the name of a program on PATH; no arguments: they " +
+      "go into `args`",
+  ),
+  runtime: about(
+    z.optional(z.enum(["go", "python", "node", "bun", "deno", "ruby", "php", "auto", ""])),
+    "What runs it; default: from the name and folder of the entrypoint",
+  ),
+  cwd: about(
+    z.optional(z.string()),
+    "Absolute directory; default: that of the entrypoint. Needed for a command without a path " +
+      "where the server has no directory of its own",
+  ),
+  args: z.optional(z.array(z.string())),
+  env: about(
+    z.optional(z.record(z.string(), z.string())),
+    "Laid over the daemon's environment",
+  ),
+  restart_policy: about(
+    z.optional(z.enum(["always", "on-failure", "never"])),
+    "What follows when it ends by itself; default: on-failure",
+  ),
+});
+
+/** The verbs. On the wire `start` with a configuration is `add`: see `readAction`. */
+export const START_VERBS = {
+  add: verb({
+    help: "Make a process and start it",
+    role: "admin",
+    input: z.strictObject({
+      /** Every configuration key, in wire form; its schema is that of the configuration. */
+      config: z.record(z.string(), z.unknown()),
+      wait: z.optional(wait),
+    }),
+    output: started,
+    rest: [{
+      method: "POST",
+      path: "/processes",
+      query: ["wait"],
+      body: "ProcessConfig",
+      bodyField: "config",
+      answers: "ProcessInfo",
+      answer: { schema: processInfo, of: ({ results: _, ...process }: Started) => process },
+      status: 201,
+    }],
+    mcp: {
+      tool: "start_app",
+      title: "Start app",
+      description: "Start a new app and supervise it; answers once it has stayed up, or failed. " +
+        "One that exists already, stopped or not, is started by restart_app. One that failed " +
+        "stays registered, and may be tried again: get_status shows why, delete_app forgets it.",
+      input: tool,
+      openWorld: true,
+    },
+  }),
+  start: verb({
+    help: "Start processes that exist",
+    role: "operate",
+    input: z.strictObject({ target, wait: z.optional(wait) }),
+    bare: "target",
+    output: started,
+    rest: [{
+      method: "POST",
+      path: "/processes/{id}/start",
+      query: ["wait"],
+      answers: "BulkResult",
+      answer: {
+        schema: bulkResult,
+        of: ({ results }: Started) => ({ status: "started", results }),
+      },
+    }],
+  }),
+};

@@ -1,0 +1,128 @@
+/** The verbs on the web listener, its tokens, and webhooks. */
+
+import { WEBHOOK_EVENTS } from "../../model/webhook.ts";
+import * as z from "../../npm/zod.ts";
+import { about, flag, nothing, text, time } from "./shapes.ts";
+import { ROLES, verb } from "./verb.ts";
+
+/** Where the web listener is. Address and URL are empty while it is stopped. */
+const listener = z.object({
+  status: z.enum(["started", "already_running", "running", "stopped"]),
+  /** `host:port`. */
+  addr: z.string(),
+  url: z.string(),
+  /** What other machines can reach; absent where none can. */
+  warning: z.optional(z.string()),
+});
+
+/** A named token, without its secret. */
+const namedToken = z.object({ name: z.string(), role: z.enum(ROLES), created_at: z.string() });
+
+/** The verbs on the listener and its tokens. */
+export const WEB_VERBS = {
+  web_start: verb({
+    help: "Listen on TCP",
+    role: "admin",
+    input: z.strictObject({
+      /** `host:port`; default: where it listened last, else `127.0.0.1:9615`. */
+      listen: z.optional(z.string()),
+      /** An address that other machines can reach is refused without it. */
+      allow_remote: z.optional(flag),
+      /** More names by which browsers may call it. */
+      hosts: z.optional(z.array(text).check(z.maxLength(100))),
+      /** How many WebSockets may be open at once; default 256. */
+      max_clients: z.optional(z.int().check(z.minimum(1), z.maximum(10_000))),
+    }),
+    output: listener,
+  }),
+  web_stop: verb({ help: "Stop listening", role: "admin", input: nothing, output: listener }),
+  web_status: verb({
+    help: "Whether it listens",
+    role: "admin",
+    input: nothing,
+    output: listener,
+  }),
+  web_link: verb({
+    help: "A link that signs in, once",
+    role: "admin",
+    input: nothing,
+    output: z.object({ url: z.string(), expires_in_seconds: z.int() }),
+  }),
+  token_create: verb({
+    help: "Make a named token",
+    role: "admin",
+    input: z.strictObject({ name: z.string(), role: z._default(z.enum(ROLES), "read") }),
+    output: z.extend(namedToken, { token: z.string() }),
+  }),
+  token_list: verb({
+    help: "The named tokens",
+    role: "admin",
+    input: nothing,
+    output: z.array(namedToken),
+  }),
+  token_revoke: verb({
+    help: "Revoke a named token; what is open by it, and by its sessions, ends",
+    role: "admin",
+    input: z.strictObject({ name: z.string() }),
+    output: z.object({ status: z.literal("revoked") }),
+  }),
+};
+
+/** How one attempt to deliver went. */
+export const webhookAttempt = z.object({
+  at: time,
+  ok: z.boolean(),
+  status: about(z.nullable(z.int()), "Of HTTP; null when there was no answer"),
+  /** What went wrong; empty when nothing did. */
+  error: z.string(),
+});
+
+/** A webhook, and its deliveries since the daemon started. */
+export const webhook = z.object({
+  name: z.string(),
+  url: about(z.string(), "What of it is no secret: https://hooks.example.com/…"),
+  events: z.array(z.enum(WEBHOOK_EVENTS)),
+  only: about(z.array(z.string()), "Targets, of which a process matches one"),
+  /** Whether what is sent carries a signature. */
+  signed: z.boolean(),
+  /** Deliveries that wait for their turn, or for another attempt. */
+  queued: z.int(),
+  delivered: z.int(),
+  /** Given up after the last attempt. */
+  failed: z.int(),
+  /** Discarded from a full queue. */
+  dropped: z.int(),
+  /** The last attempt; null before the first. */
+  last: z.nullable(webhookAttempt),
+});
+
+/** How a test went at one webhook. */
+export const webhookTest = z.extend(webhookAttempt, { name: z.string() });
+
+/** The verbs on webhooks. */
+export const WEBHOOK_VERBS = {
+  webhook_list: verb({
+    help: "The webhooks and their deliveries",
+    role: "read",
+    input: nothing,
+    output: z.array(webhook),
+    rest: [{ method: "GET", path: "/webhooks", answers: "WebhookList" }],
+  }),
+  webhook_test: verb({
+    help: "Send a test to every webhook, or to one, once; `ok` of each says whether it was taken",
+    role: "admin",
+    input: z.strictObject({ name: z.optional(text) }),
+    bare: "name",
+    output: z.array(webhookTest),
+    rest: [
+      { method: "POST", path: "/webhooks/test", answers: "WebhookTests" },
+      {
+        method: "POST",
+        path: "/webhooks/{name}/test",
+        help: "Send a test to one webhook, once; `ok` says whether it was taken",
+        answers: "WebhookTest",
+        answer: { schema: webhookTest, of: ([first]: readonly unknown[]) => first },
+      },
+    ],
+  }),
+};

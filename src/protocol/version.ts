@@ -1,0 +1,10 @@
+/** Which procsup this is, and which protocols it speaks. */
+
+/** procsup's own version. */
+export const VERSION = "0.1.0";
+
+/** Number of the IPC protocol; a client of another number is told to upgrade. */
+export const PROTOCOL = 1;
+
+/** Path of the REST routes. */
+export const REST_BASE = "/api/v1";
