@@ -154,6 +154,6 @@ Deno.test("oneConfig() refuses several processes, another name, and another numb
   const api: ManagedProcess[] = fake.registry.list().slice(0, 2);
   assertEquals(oneConfig(api, { args: [], instances: 2, name: "api" }), api[0]!.config);
   assertThrows(() => oneConfig([...api, other], {}), ProcsupError, 'to "api", "web"');
-  assertThrows(() => oneConfig(api, { name: "x" }), ProcsupError, 'Cannot change "name"');
-  assertThrows(() => oneConfig(api, { instances: 3 }), ProcsupError, 'Cannot change "instances"');
+  assertThrows(() => oneConfig(api, { name: "x" }), ProcsupError, 'Invalid "name"');
+  assertThrows(() => oneConfig(api, { instances: 3 }), ProcsupError, 'Invalid "instances"');
 });
