@@ -1,6 +1,7 @@
 /** The files that are generated and committed, so that running from source needs no build. */
 
 import { configTypes, keyReference } from "./key_types.ts";
+import { wireTypes } from "./wire_types.ts";
 
 /** A bundled module. */
 interface Bundle {
@@ -47,6 +48,7 @@ export const BUILT: readonly Built[] = [
   std("http", "@std/http", "scripts/compile/http_entry.ts"),
   { path: "src/model/process_config.ts", from: configTypes },
   { path: "src/docs/keys.md", from: keyReference },
+  { path: "src/protocol/wire.ts", from: wireTypes },
 ];
 
 /** A part of the standard library. */

@@ -38,7 +38,28 @@ export type {
   WaitOptions,
 } from "./client/options.ts";
 export type { CallOptions } from "./client/transport.ts";
-export type { ActionResult, BulkResult, ConfigChangeJson, CronJson, CronResult, CronRunJson, ExitJson, HealthCheckJson, HistoryJson, HookRunJson, LogsJson, PingJson, PortsJson, ProcessJson, ReconfigureResult, ResurrectJson, RollingResultJson, SystemInfoJson, SystemMetricsJson, WhyJson } from "./protocol/wire.ts";
+export type {
+  ActionResult,
+  BulkResult,
+  ConfigChangeJson,
+  CronJson,
+  CronResult,
+  CronRunJson,
+  ExitJson,
+  HealthCheckJson,
+  HistoryJson,
+  HookRunJson,
+  LogsJson,
+  PingJson,
+  PortsJson,
+  ProcessJson,
+  ReconfigureResult,
+  ResurrectJson,
+  RollingResultJson,
+  SystemInfoJson,
+  SystemMetricsJson,
+  WhyJson,
+} from "./protocol/wire.ts";
 export type { ChangeJson } from "./protocol/change_json.ts";
 export { ProcsupError } from "./model/errors.ts";
 export type { ErrorCode } from "./model/errors.ts";

@@ -3,7 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import { resolve } from "../npm/path.js";
-import type { StartPayload } from "../protocol/wire.ts";
+import type { StartPayload } from "../protocol/verbs/types.ts";
 import { type ConfigFlags, configKeys, some } from "./config_flags.ts";
 import { shellWord } from "./shell_word.ts";
 import { CONFIG_FLAGS } from "./table/start_flags.ts";

@@ -4,7 +4,22 @@ import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { SignalName } from "../model/signal.ts";
 import { notPermitted } from "../platform/permissions.ts";
 import { absolute, defaultHome, inWorkingDirectory } from "../platform/paths.ts";
-import type { ActionResult, CronJson, CronResult, HistoryJson, LogsJson, PingJson, PortsJson, ProcessJson, ReconfigureResult, ResurrectJson, SystemInfoJson, SystemMetricsJson, WhyJson, Output, Payload, VerbName } from "../protocol/wire.ts";
+import type { Output, Payload, VerbName } from "../protocol/verbs/types.ts";
+import type {
+  ActionResult,
+  CronJson,
+  CronResult,
+  HistoryJson,
+  LogsJson,
+  PingJson,
+  PortsJson,
+  ProcessJson,
+  ReconfigureResult,
+  ResurrectJson,
+  SystemInfoJson,
+  SystemMetricsJson,
+  WhyJson,
+} from "../protocol/wire.ts";
 import { throwFailed } from "../protocol/failed_result.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import {

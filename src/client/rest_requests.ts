@@ -29,7 +29,10 @@ export function restRequest(name: VerbName, payload: Fields): RestRequest {
   return {
     method,
     path: path.replace(/\{\w+\}/, () => word(payload[bare])),
-    query: { ...own, ...pick(payload, (field, value) => names.includes(field) && value !== undefined) },
+    query: {
+      ...own,
+      ...pick(payload, (field, value) => names.includes(field) && value !== undefined),
+    },
     ...(body === undefined ? {} : { body: bodyField ? payload[bodyField] as Fields : left }),
   };
 }

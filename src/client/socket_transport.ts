@@ -1,7 +1,7 @@
 /** To the daemon of a home, over its Unix socket. */
 
 import { DaemonClient } from "../protocol/daemon_client.ts";
-import type { ActionMap, Output, VerbName } from "../protocol/wire.ts";
+import type { ActionMap, Output, VerbName } from "../protocol/verbs/types.ts";
 import type { CallOptions, Fields, Transport } from "./transport.ts";
 
 /** The daemon of one home. */

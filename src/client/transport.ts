@@ -1,6 +1,6 @@
 /** The two ways to a daemon, as the client sees them. */
 
-import type { Output, VerbName } from "../protocol/wire.ts";
+import type { Output, VerbName } from "../protocol/verbs/types.ts";
 
 /** Ends the waiting; what the daemon has begun goes on. */
 export interface CallOptions {

@@ -2,7 +2,8 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { notPermitted } from "../platform/permissions.ts";
-import type { ActionResult, Output, VerbName } from "../protocol/wire.ts";
+import type { Output, VerbName } from "../protocol/verbs/types.ts";
+import type { ActionResult } from "../protocol/wire.ts";
 import { errorOf } from "../protocol/error_json.ts";
 import { baseOf, bearer } from "./address.ts";
 import { searchOf } from "./wire_input.ts";

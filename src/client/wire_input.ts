@@ -40,7 +40,9 @@ export function durationText(duration: DurationInput | undefined): string | unde
 }
 
 /** Times as text. Throws `bad_request` for a date that is none. */
-export function moments({ since, until }: LineFilter): Record<"since" | "until", string | undefined> {
+export function moments(
+  { since, until }: LineFilter,
+): Record<"since" | "until", string | undefined> {
   return { since: momentText("since", since), until: momentText("until", until) };
 }
 

@@ -1,7 +1,10 @@
 /** What the daemon remembers of the configuration files that were applied. */
 
 import { readState, writeState } from "../platform/state_file.ts";
-import type { SettingName } from "../protocol/wire.ts";
+import type { SettingChangeJson } from "../protocol/wire.ts";
+
+/** A setting of the daemon that configuration files may hold. */
+export type SettingName = SettingChangeJson["name"];
 
 /** Where a process came from. */
 export interface Origin {

@@ -1,10 +1,11 @@
 /** What configuration files say about the daemon itself, carried out: `web` and `webhooks`. */
 
+import type { SettingName } from "./config_memory.ts";
 import type { LoadedSettings } from "../config/load_settings.ts";
 import { messageOf } from "../model/errors.ts";
 import type { FieldChange } from "../manager/config_diff.ts";
 import type { Fleet } from "../manager/fleet.ts";
-import type { SettingChangeJson, SettingName } from "../protocol/wire.ts";
+import type { SettingChangeJson } from "../protocol/wire.ts";
 import { webChanges, type WebListener } from "./web_listener.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 

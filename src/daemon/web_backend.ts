@@ -4,7 +4,7 @@ import type { Supervisor } from "../manager/supervisor.ts";
 import type { Call } from "../mcp/call.ts";
 import { type McpHandler, mcpHandler } from "../mcp/http.ts";
 import type { Grant } from "../mcp/tool_names.ts";
-import { readAction, roleFor, VERBS } from "../protocol/verbs/mod.ts";
+import { readAction, roleFor } from "../protocol/verbs/mod.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";

@@ -1,7 +1,7 @@
 /** What the MCP server works on: the actions of a supervisor, in this process or behind a socket. */
 
 import { ProcsupError } from "../model/errors.ts";
-import type { VerbName, ActionMap } from "../protocol/wire.ts";
+import type { ActionMap, VerbName } from "../protocol/verbs/types.ts";
 
 /** Carries out one action. Throws `ProcsupError`. `DaemonClient.call` is one of these. */
 export type Call = <A extends VerbName>(

@@ -3,7 +3,8 @@
 import type * as z from "zod";
 import { nameFromPath } from "../model/name.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
-import type { BulkResult, StartPayload } from "../protocol/wire.ts";
+import type { StartPayload } from "../protocol/verbs/types.ts";
+import type { BulkResult } from "../protocol/wire.ts";
 import { statusFor } from "../protocol/failed_result.ts";
 import { selectProcesses } from "../protocol/select_processes.ts";
 import { briefProcess } from "./brief_process.ts";

@@ -2,7 +2,7 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
-import type { VerbName, ActionMap } from "./wire.ts";
+import type { ActionMap, VerbName } from "./verbs/types.ts";
 import type { ResponseEnvelope } from "./envelope.ts";
 import { errorOf } from "./error_json.ts";
 import { watchDaemon } from "./liveness.ts";

@@ -1,114 +1,424 @@
-/**
- * The types of the wire, inferred from the verbs' schemas. Import them as types: then no schema
- * library is loaded.
- */
-
-import type * as z from "../npm/zod.ts";
-import type { configChange, settingChange } from "./verbs/config.ts";
-import type { cronRun, schedule } from "./verbs/cron.ts";
-import type { healthCheck, hookRun } from "./verbs/inspect.ts";
-import type { VerbName, VERBS } from "./verbs/mod.ts";
-import type { actionResult, bulkResult, exit, processInfo, rollingResult } from "./verbs/shapes.ts";
-import type { Verb } from "./verbs/verb.ts";
-import type { webhook, webhookAttempt, webhookTest } from "./verbs/web.ts";
-
-export type { VerbName } from "./verbs/mod.ts";
-
-type ReadOnly<T> = T extends object ? { readonly [K in keyof T]: ReadOnly<T[K]> } : T;
-
-/** What a schema describes, read-only. */
-export type Wire<S extends z.ZodMiniType> = ReadOnly<z.output<S>>;
-
-type Table = typeof VERBS;
-
-/** What a verb's implementation gets. */
-export type Input<N extends VerbName> = ReadOnly<z.output<Table[N]["input"]>>;
-
-/** What a verb answers. */
-export type Output<N extends VerbName> = ReadOnly<z.output<Table[N]["output"]>>;
-
-/** What a client sends for a verb. */
-export type Payload<N extends VerbName> = Table[N] extends Verb<infer I, infer _, infer B>
-  ? Fields<z.input<I>> | ([B] extends [string] ? string : never)
-  : never;
-
-type Fields<T> = ReadOnly<T> | (Record<never, never> extends T ? undefined : never);
-
-/** Every action on the wire: its payload and its data. */
-export type ActionMap = {
-  readonly [N in VerbName]: {
-    readonly payload: N extends "start" ? StartPayload : Payload<N>;
-    readonly data: Output<N>;
-  };
-};
-
-/** `start` on the wire: the target to start again, or a new process's configuration. */
-export interface StartPayload {
-  /** Start these existing processes; no other field but `wait` goes with it. */
-  readonly target?: string;
-  /** Answer only when the process has stayed up for its `min_uptime`, or failed. Default false. */
-  readonly wait?: boolean;
-  /** Every configuration key, `name` and `entrypoint` first. */
-  readonly [key: string]: unknown;
-}
+/** What the verbs answer. Written by deno task dashboard from src/protocol/verbs: change it there. */
 
 /** A process. */
-export type ProcessJson = Wire<typeof processInfo>;
+export interface ProcessJson {
+  /** First 8 characters of the UUID. */
+  readonly id: string;
+  /** Sequential number. */
+  readonly numeric_id: number;
+  /** Unique name. */
+  readonly name: string;
+  readonly namespace: string;
+  /** 0 for the first. */
+  readonly instance_index: number;
+  /** What runs it; `auto` for a plain program. */
+  readonly runtime: string;
+  /** waiting: for its next automatic start, or for an app it depends on; errored: given up, only a restart starts it. */
+  readonly state:
+    | "starting"
+    | "running"
+    | "stopping"
+    | "stopped"
+    | "crashed"
+    | "errored"
+    | "waiting";
+  /** Process id, 0 while nothing runs. */
+  readonly pid: number;
+  /** Last exit code; 0 also when it never ended. */
+  readonly exit_code: number;
+  /** Automatic restarts, those after a success included. */
+  readonly restarts: number;
+  /** When it was added. */
+  readonly created_at: string;
+  /** When its last run began. */
+  readonly started_at: string | null;
+  /** When its last run ended. */
+  readonly finished_at: string | null;
+  /** Values of `env` are masked. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Of one core. */
+  readonly cpu_percent: number;
+  /** Resident memory of the whole tree. */
+  readonly memory_bytes: number;
+  /** The same in percent of the machine's. */
+  readonly mem_percent: number;
+  /** Threads of the whole tree. */
+  readonly threads: number;
+  /** Open file descriptors. */
+  readonly fds: number;
+  readonly tags: readonly string[];
+  /** Nanoseconds. */
+  readonly uptime: number;
+  /** Whether it runs and is ready. */
+  readonly ready: boolean;
+  /** What its health checks say. */
+  readonly health: "unknown" | "healthy" | "unhealthy";
+  /** When its next automatic start is due. */
+  readonly next_restart_at: string | null;
+  /** Why it is in this state. */
+  readonly last_reason: string;
+  /** How its last run ended. */
+  readonly last_exit: ExitJson | null;
+}
+
 /** How a run ended. */
-export type ExitJson = Wire<typeof exit>;
+export interface ExitJson {
+  /** Null when it is not known. */
+  readonly code: number | null;
+  /** The signal that ended it. */
+  readonly signal: string | null;
+  readonly at: string;
+}
+
 /** How a verb went for one process. */
-export type ActionResult = Wire<typeof actionResult>;
+export interface ActionResult {
+  readonly name: string;
+  /** First 8 characters of the UUID. */
+  readonly id: string;
+  /** Whether it worked. */
+  readonly ok: boolean;
+  /** The state it is in now. */
+  readonly state:
+    | "starting"
+    | "running"
+    | "stopping"
+    | "stopped"
+    | "crashed"
+    | "errored"
+    | "waiting";
+  /** Process id, 0 while nothing runs. */
+  readonly pid: number;
+  /** What went wrong, when it did not work. */
+  readonly error?: string;
+  /** Name of the error. */
+  readonly code?: string;
+  /** Untrusted output of the app. */
+  readonly last_stderr?: readonly string[];
+  /** What to do about it. */
+  readonly hint?: string;
+}
+
 /** Answer of the verbs that act on processes. */
-export type BulkResult = Wire<typeof bulkResult>;
+export interface BulkResult {
+  /** What was done: `stopped`, `restarted`, …; `failed` when that worked for none. */
+  readonly status: string;
+  readonly results: readonly ActionResult[];
+}
+
 /** Answer of `rolling_reload`. It is `failed` when any of it has, and goes on no further. */
-export type RollingResultJson = Wire<typeof rollingResult>;
+export interface RollingResultJson {
+  /** What was done: `stopped`, `restarted`, …; `failed` when that worked for none. */
+  readonly status: string;
+  readonly results: readonly ActionResult[];
+  /** Whether the old ones were put back. */
+  readonly rolled_back: boolean;
+}
+
 /** Answer of `reconfigure`. */
-export type ReconfigureResult = Output<"reconfigure">;
+export interface ReconfigureResult {
+  /** `changed`: nothing had to be replaced. */
+  readonly status: "unchanged" | "changed" | "reloaded" | "rolled_back" | "failed";
+  readonly results: readonly ActionResult[];
+  /** Whether the old ones were put back. */
+  readonly rolled_back: boolean;
+  /** Whether what runs was replaced. */
+  readonly restarted: boolean;
+  /** Which keys changed. */
+  readonly changes: readonly FieldChangeJson[];
+}
+
+/** One changed key, with its values where they may be shown. */
+export interface FieldChangeJson {
+  readonly field: string;
+  readonly from?: unknown;
+  readonly to?: unknown;
+}
+
 /** How one process changes. */
-export type ConfigChangeJson = Wire<typeof configChange>;
+export interface ConfigChangeJson {
+  readonly name: string;
+  /** Whether it has to be replaced. */
+  readonly restart: boolean;
+  /** More than one instance: they are replaced one by one. */
+  readonly rolling: boolean;
+  readonly fields: readonly FieldChangeJson[];
+}
+
 /** How a setting of the daemon changes. */
-export type SettingChangeJson = Wire<typeof settingChange>;
-/** What a configuration file may say about the daemon itself. */
-export type SettingName = SettingChangeJson["name"];
+export interface SettingChangeJson {
+  /** What a configuration file may say about the daemon itself. */
+  readonly name: "web" | "webhooks";
+  /** `kept`: no longer in the files, and left as it is since `prune` was not given. */
+  readonly change: "added" | "changed" | "unchanged" | "removed" | "kept";
+  readonly fields: readonly FieldChangeJson[];
+}
+
 /** Answer of `config_reload`. */
-export type ConfigReloadResult = Output<"config_reload">;
+export interface ConfigReloadResult {
+  readonly status: "reloaded" | "planned" | "failed";
+  /** Names of configurations, as in the lists below. */
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+  /** No longer in the files, and left as they are since `prune` was not given. */
+  readonly kept: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly errors: readonly string[];
+  readonly changes: readonly ConfigChangeJson[];
+  readonly settings: readonly SettingChangeJson[];
+  readonly results: readonly ActionResult[];
+}
+
 /** Answer of `start_all`. */
-export type StartAllResult = Output<"start_all">;
+export interface StartAllResult {
+  /** Names of the processes that were started. */
+  readonly started: readonly string[];
+  readonly errors: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly settings: readonly SettingChangeJson[];
+  readonly results: readonly ActionResult[];
+}
+
 /** A schedule. */
-export type CronJson = Wire<typeof schedule>;
+export interface CronJson {
+  /** Of the process. */
+  readonly name: string;
+  /** A `job` runs on schedule; with `restart` the clock restarts a process that is kept up. */
+  readonly type: "job" | "restart";
+  /** 5 or 6 fields. */
+  readonly schedule: string;
+  /** IANA name. */
+  readonly timezone: string;
+  readonly enabled: boolean;
+  readonly running: boolean;
+  /** Of the last run that was not skipped, as the next two. */
+  readonly last_run: string | null;
+  readonly last_status: "ok" | "failed" | "timeout" | "skipped" | "killed" | null;
+  readonly last_exit_code: number | null;
+  /** Null while it is not enabled. */
+  readonly next_run: string | null;
+  /** With a name only: the next moments, enabled or not. */
+  readonly next_runs?: readonly string[];
+  /** The last runs, the newest last. */
+  readonly history: readonly CronRunJson[];
+}
+
 /** One run of a job, or one restart by the clock. */
-export type CronRunJson = Wire<typeof cronRun>;
+export interface CronRunJson {
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly status: "ok" | "failed" | "timeout" | "skipped" | "killed";
+  /** Null when it did not end by itself. */
+  readonly exit_code: number | null;
+  /** How many in a row, where runs were skipped. */
+  readonly times?: number;
+}
+
 /** Answer of `cron_start`, `cron_stop` and `cron_run`. */
-export type CronResult = Output<"cron_run">;
+export interface CronResult {
+  readonly status: "started" | "stopped" | "running" | "queued";
+  readonly name: string;
+}
+
+/** Answer of `history`: the newest last. */
+export interface HistoryJson {
+  readonly name: string;
+  /** First 8 characters of the UUID. */
+  readonly id: string;
+  readonly hooks: readonly HookRunJson[];
+  readonly health: readonly HealthCheckJson[];
+}
+
 /** One run of a hook. */
-export type HookRunJson = Wire<typeof hookRun>;
+export interface HookRunJson {
+  /** When it began. */
+  readonly at: string;
+  /** `pre_start` … `post_healthcheck`. */
+  readonly hook: string;
+  /** Whether its exit code was 0. */
+  readonly ok: boolean;
+  /** Null when it did not end by itself, or could not be run. */
+  readonly exit_code: number | null;
+  /** Whether it was ended at its timeout. */
+  readonly timed_out: boolean;
+  /** Nanoseconds. */
+  readonly duration: number;
+  /** The end of what it printed, 2 KiB at most. */
+  readonly output: string;
+}
+
 /** One health check. */
-export type HealthCheckJson = Wire<typeof healthCheck>;
-/** Answer of `history`. */
-export type HistoryJson = Output<"history">;
+export interface HealthCheckJson {
+  /** When it began. */
+  readonly at: string;
+  readonly ok: boolean;
+  /** What was wrong; empty when it was well. */
+  readonly message: string;
+  /** Nanoseconds. */
+  readonly latency: number;
+}
+
 /** Answer of `logs`. */
-export type LogsJson = Output<"logs">;
+export interface LogsJson {
+  /** The lines, each with its end. */
+  readonly logs: string;
+  /** The log file. */
+  readonly path: string;
+  /** The requested count as text. */
+  readonly lines: string;
+}
+
 /** Answer of `why`. */
-export type WhyJson = Output<"why">;
+export interface WhyJson {
+  readonly process: ProcessJson;
+  /** Whole sentences, the most important first. */
+  readonly reasons: readonly string[];
+  /** What its standard error held last. */
+  readonly last_stderr: readonly string[];
+  /** Commands that may help. */
+  readonly hints: readonly string[];
+}
+
 /** Answer of `ping`. */
-export type PingJson = Output<"ping">;
+export interface PingJson {
+  readonly status: "ok";
+  /** Of procsup. */
+  readonly version: string;
+  /** Number of the IPC protocol. */
+  readonly protocol: number;
+}
+
 /** Answer of `resurrect`. */
-export type ResurrectJson = Output<"resurrect">;
-/** Where the web listener is. */
-export type WebJson = Output<"web_status">;
+export interface ResurrectJson {
+  /** It was tried for all. */
+  readonly status: "resurrected";
+  /** Processes that were brought back. */
+  readonly count: number;
+  readonly errors: readonly string[];
+}
+
+/** Where the web listener is; empty while it is stopped. */
+export interface WebJson {
+  readonly status: "started" | "already_running" | "running" | "stopped";
+  /** `host:port`. */
+  readonly addr: string;
+  readonly url: string;
+  /** What other machines can reach; absent where none can. */
+  readonly warning?: string;
+}
+
 /** A link that signs in, once. */
-export type WebLinkJson = Output<"web_link">;
+export interface WebLinkJson {
+  readonly url: string;
+  readonly expires_in_seconds: number;
+}
+
 /** A named token, without its secret. */
-export type TokenJson = Output<"token_list">[number];
-/** The machine and the daemon. */
-export type SystemMetricsJson = Output<"system_metrics">;
+export interface TokenJson {
+  readonly name: string;
+  readonly role: "read" | "operate" | "admin";
+  readonly created_at: string;
+}
+
+/** The machine and the daemon; memory in bytes. */
+export interface SystemMetricsJson {
+  readonly total_memory: number;
+  /** What programs hold. */
+  readonly used_memory: number;
+  /** Unused. */
+  readonly free_memory: number;
+  /** What programs could get. */
+  readonly available_memory: number;
+  readonly swap_total: number;
+  readonly swap_used: number;
+  readonly cpu_count: number;
+  /** Of all cores together. */
+  readonly cpu_percent: number;
+  /** Load average of one minute, of five and of fifteen. */
+  readonly cpu_load_1: number;
+  readonly cpu_load_5: number;
+  readonly cpu_load_15: number;
+  /** Since the machine was booted. */
+  readonly uptime_seconds: number;
+  /** Processes under supervision. */
+  readonly process_count: number;
+  readonly hostname: string;
+  /** `linux` or `darwin`. */
+  readonly platform: string;
+  /** `x86_64` or `aarch64`. */
+  readonly arch: string;
+  readonly daemon: {
+    readonly pid: number;
+    readonly version: string;
+    readonly memory_bytes: number;
+    readonly uptime_seconds: number;
+    /** Automatic restarts of processes, as far as this daemon was there. */
+    readonly restarts_last_hour: number;
+  };
+}
+
 /** Where the daemon keeps its files. */
-export type SystemInfoJson = Output<"system_info">;
+export interface SystemInfoJson {
+  readonly home: string;
+  /** Its Unix socket. */
+  readonly socket: string;
+  /** When `save` wrote the list last; null when it never did. */
+  readonly saved_at: string | null;
+  /** Bytes of the file system that the home is on; 0 where that is not known. */
+  readonly disk_total: number;
+  /** Of those, what is left for its user. */
+  readonly disk_available: number;
+}
+
 /** A process that listens on TCP ports, and on which. */
-export type PortsJson = Output<"ports">[number];
-/** A webhook and its deliveries. */
-export type WebhookJson = Wire<typeof webhook>;
+export interface PortsJson {
+  readonly name: string;
+  /** First 8 characters of the UUID. */
+  readonly id: string;
+  readonly ports: readonly {
+    readonly port: number;
+    readonly address: string;
+  }[];
+}
+
+/** A webhook, and its deliveries since the daemon started. */
+export interface WebhookJson {
+  readonly name: string;
+  /** What of it is no secret: https://hooks.example.com/… */
+  readonly url: string;
+  readonly events: readonly ("crash" | "errored" | "unhealthy" | "recovered")[];
+  /** Targets, of which a process matches one. */
+  readonly only: readonly string[];
+  /** Whether what is sent carries a signature. */
+  readonly signed: boolean;
+  /** Deliveries that wait for their turn, or for another attempt. */
+  readonly queued: number;
+  readonly delivered: number;
+  /** Given up after the last attempt. */
+  readonly failed: number;
+  /** Discarded from a full queue. */
+  readonly dropped: number;
+  /** The last attempt; null before the first. */
+  readonly last: WebhookAttemptJson | null;
+}
+
 /** How one attempt to deliver went. */
-export type WebhookAttemptJson = Wire<typeof webhookAttempt>;
+export interface WebhookAttemptJson {
+  readonly at: string;
+  readonly ok: boolean;
+  /** Of HTTP; null when there was no answer. */
+  readonly status: number | null;
+  /** What went wrong; empty when nothing did. */
+  readonly error: string;
+}
+
 /** How a test went at one webhook. */
-export type WebhookTestJson = Wire<typeof webhookTest>;
+export interface WebhookTestJson {
+  readonly at: string;
+  readonly ok: boolean;
+  /** Of HTTP; null when there was no answer. */
+  readonly status: number | null;
+  /** What went wrong; empty when nothing did. */
+  readonly error: string;
+  readonly name: string;
+}

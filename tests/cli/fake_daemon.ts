@@ -1,6 +1,7 @@
 /** A daemon that only answers: enough to run the real command line against. */
 
-import type { ProcessJson, VerbName } from "../../src/protocol/wire.ts";
+import type { VerbName } from "../../src/protocol/verbs/types.ts";
+import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { answered, failure, type RequestEnvelope } from "../../src/protocol/envelope.ts";
 
 /** What a fake daemon answers: data, or a throw for a failure. */

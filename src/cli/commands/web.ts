@@ -2,7 +2,8 @@
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import type { Input, WebJson } from "../../protocol/wire.ts";
+import type { Input } from "../../protocol/verbs/types.ts";
+import type { WebJson } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { printData } from "../print_data.ts";

@@ -2,7 +2,8 @@
 
 import type { Outcome } from "../../manager/bulk.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import type { Input, StartAllResult } from "../../protocol/wire.ts";
+import type { Input } from "../../protocol/verbs/types.ts";
+import type { StartAllResult } from "../../protocol/wire.ts";
 import type { ConfigRequest } from "../config_files.ts";
 import { type ActionContext, type Handlers, results } from "./context.ts";
 

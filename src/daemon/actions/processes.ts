@@ -7,7 +7,7 @@ import { parseSignal } from "../../model/signal.ts";
 import type { BULK_VERBS } from "../../protocol/verbs/bulk.ts";
 import type { START_VERBS } from "../../protocol/verbs/start.ts";
 import { processJson } from "../../protocol/process_json.ts";
-import type { Output } from "../../protocol/wire.ts";
+import type { Output } from "../../protocol/verbs/types.ts";
 import { type ActionContext, bulkResult, type Handlers, results } from "./context.ts";
 
 /** Their implementations. */

@@ -20,10 +20,8 @@ const stop = z.strictObject({
   target,
   force: about(z.optional(flag), "SIGKILL at once"),
   timeout: about(z.optional(duration), "Grace before SIGKILL, such as `10s`"),
-  /** All at once (default), or one after the other. */
-  parallel: z.optional(flag),
-  /** False: no grace, as `force`. Default true. */
-  graceful: z.optional(flag),
+  parallel: about(z.optional(flag), "All at once (default), or one after the other"),
+  graceful: about(z.optional(flag), "False: no grace, as `force`. Default true."),
 });
 
 const waiting = z.strictObject({ target, wait: z.optional(wait) });
@@ -170,8 +168,7 @@ export const INSTANCE_VERBS = {
     input: z.strictObject({
       /** Name in the configuration. */
       target,
-      /** `4`, `"+2"` or `"-1"`. */
-      instances: count,
+      instances: about(count, '`4`, `"+2"` or `"-1"`'),
     }),
     bare: "target",
     output: bulkResult,
@@ -212,10 +209,14 @@ export const INSTANCE_VERBS = {
     role: "admin",
     input: z.strictObject({
       target,
-      /** A merge patch (RFC 7396) in wire form: maps are merged, `null` takes a key away. */
-      config: z.record(z.string(), z.unknown()),
-      /** Keys that are not named get their defaults, but for the name and the number of instances. */
-      replace: z._default(flag, false),
+      config: about(
+        z.record(z.string(), z.unknown()),
+        "A merge patch (RFC 7396) in wire form: maps are merged, `null` takes a key away",
+      ),
+      replace: about(
+        z._default(flag, false),
+        "Keys that are not named get their defaults, but for the name and the number of instances",
+      ),
       ...batches,
       rollback_on_failure: about(
         z._default(flag, true),
@@ -223,11 +224,12 @@ export const INSTANCE_VERBS = {
       ),
     }),
     output: z.extend(rollingResult, {
-      /** `changed`: nothing had to be replaced. */
-      status: z.enum(["unchanged", "changed", "reloaded", "rolled_back", "failed"]),
+      status: about(
+        z.enum(["unchanged", "changed", "reloaded", "rolled_back", "failed"]),
+        "`changed`: nothing had to be replaced",
+      ),
       restarted: about(z.boolean(), "Whether what runs was replaced"),
-      /** Which keys changed. */
-      changes: z.array(fieldChange),
+      changes: about(z.array(fieldChange), "Which keys changed"),
     }),
     bare: "target",
     rest: [

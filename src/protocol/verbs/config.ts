@@ -8,32 +8,36 @@ import { verb } from "./verb.ts";
 const words = z.union([text, z.array(text).check(z.minLength(1))]);
 
 const source = {
-  /** Only these processes and what they depend on: names, `ns:…`, `tag:…` or `label:…`. */
-  only: z.optional(words),
-  /** Profile of the files. */
-  profile: z.optional(text),
-  /** Values for `${…}`, before those of the daemon's own environment. */
-  variables: z.optional(z.record(z.string(), z.string())),
-  /** Answer only when each has stayed up. Default false. */
-  wait: z.optional(flag),
+  only: about(
+    z.optional(words),
+    "Only these processes and what they depend on: names, `ns:…`, `tag:…` or `label:…`",
+  ),
+  profile: about(z.optional(text), "Profile of the files"),
+  variables: about(
+    z.optional(z.record(z.string(), z.string())),
+    "Values for `${…}`, before those of the daemon's own environment",
+  ),
+  wait: about(z.optional(flag), "Answer only when each has stayed up. Default false."),
 };
 
 /** How a setting of the daemon changes. URLs and secrets are not shown. */
 export const settingChange = z.object({
-  /** What a configuration file may say about the daemon itself. */
-  name: z.enum(["web", "webhooks"]),
-  /** `kept`: no longer in the files, and left as it is since `prune` was not given. */
-  change: z.enum(["added", "changed", "unchanged", "removed", "kept"]),
+  name: about(
+    z.enum(["web", "webhooks"]),
+    "What a configuration file may say about the daemon itself",
+  ),
+  change: about(
+    z.enum(["added", "changed", "unchanged", "removed", "kept"]),
+    "`kept`: no longer in the files, and left as it is since `prune` was not given",
+  ),
   fields: z.array(fieldChange),
 });
 
 /** How one process changes. Values of `env`, `secrets` and `args` are not shown. */
 export const configChange = z.object({
   name: z.string(),
-  /** Whether it has to be replaced. */
-  restart: z.boolean(),
-  /** More than one instance: they are replaced one by one. */
-  rolling: z.boolean(),
+  restart: about(z.boolean(), "Whether it has to be replaced"),
+  rolling: about(z.boolean(), "More than one instance: they are replaced one by one"),
   fields: z.array(fieldChange),
 });
 
@@ -44,12 +48,13 @@ export const CONFIG_VERBS = {
     role: "admin",
     input: z.strictObject({
       ...source,
-      /** Path of a file, several of them, or what a file would hold; default: the last one applied. */
-      config: z.optional(z.union([words, z.record(z.string(), z.unknown())])),
+      config: about(
+        z.optional(z.union([words, z.record(z.string(), z.unknown())])),
+        "Path of a file, several of them, or what a file would hold; default: the last one applied",
+      ),
     }),
     output: z.object({
-      /** Names of the processes that were started. */
-      started: z.array(z.string()),
+      started: about(z.array(z.string()), "Names of the processes that were started"),
       errors: z.array(z.string()),
       unchanged: z.array(z.string()),
       settings: z.array(settingChange),
@@ -61,8 +66,10 @@ export const CONFIG_VERBS = {
     role: "admin",
     input: z.strictObject({
       ...source,
-      /** Path of a file, or several; default: the last one applied. */
-      config_path: z.optional(words),
+      config_path: about(
+        z.optional(words),
+        "Path of a file, or several; default: the last one applied",
+      ),
       content: about(
         z.optional(z.strictObject({ file: z.string().check(z.startsWith("/")), text: z.string() })),
         "What the file would hold, instead of what is on the disk",
@@ -73,12 +80,13 @@ export const CONFIG_VERBS = {
     bare: "config_path",
     output: z.object({
       status: z.enum(["reloaded", "planned", "failed"]),
-      /** Names of configurations, as in the lists below. */
-      added: z.array(z.string()),
+      added: about(z.array(z.string()), "Names of configurations, as in the lists below"),
       changed: z.array(z.string()),
       removed: z.array(z.string()),
-      /** No longer in the files, and left as they are since `prune` was not given. */
-      kept: z.array(z.string()),
+      kept: about(
+        z.array(z.string()),
+        "No longer in the files, and left as they are since `prune` was not given",
+      ),
       unchanged: z.array(z.string()),
       errors: z.array(z.string()),
       changes: z.array(configChange),

@@ -9,34 +9,27 @@ export const cronRun = z.object({
   started_at: time,
   finished_at: time,
   status: z.enum(["ok", "failed", "timeout", "skipped", "killed"]),
-  /** Null when it did not end by itself. */
-  exit_code: z.nullable(z.int()),
-  /** How many in a row, where runs were skipped. */
-  times: z.optional(z.int()),
+  exit_code: about(z.nullable(z.int()), "Null when it did not end by itself"),
+  times: about(z.optional(z.int()), "How many in a row, where runs were skipped"),
 });
 
 /** A schedule. */
 export const schedule = z.object({
-  /** Of the process. */
-  name: z.string(),
-  /** A `job` runs on schedule; with `restart` the clock restarts a process that is kept up. */
-  type: z.enum(["job", "restart"]),
-  /** 5 or 6 fields. */
-  schedule: z.string(),
-  /** IANA name. */
-  timezone: z.string(),
+  name: about(z.string(), "Of the process"),
+  type: about(
+    z.enum(["job", "restart"]),
+    "A `job` runs on schedule; with `restart` the clock restarts a process that is kept up",
+  ),
+  schedule: about(z.string(), "5 or 6 fields"),
+  timezone: about(z.string(), "IANA name"),
   enabled: z.boolean(),
   running: z.boolean(),
-  /** Of the last run that was not skipped, as the next two. */
-  last_run: z.nullable(time),
+  last_run: about(z.nullable(time), "Of the last run that was not skipped, as the next two"),
   last_status: z.nullable(cronRun.shape.status),
   last_exit_code: z.nullable(z.int()),
-  /** Null while it is not enabled. */
-  next_run: z.nullable(time),
-  /** With a name only: the next moments, enabled or not. */
-  next_runs: z.optional(z.array(time)),
-  /** The last runs, the newest last. */
-  history: z.array(cronRun),
+  next_run: about(z.nullable(time), "Null while it is not enabled"),
+  next_runs: about(z.optional(z.array(time)), "With a name only: the next moments, enabled or not"),
+  history: about(z.array(cronRun), "The last runs, the newest last"),
 });
 
 /** What was done; `queued` runs after the current run. */

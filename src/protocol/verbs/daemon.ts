@@ -7,30 +7,21 @@ import { verb } from "./verb.ts";
 /** The machine and the daemon; memory in bytes. */
 const metrics = z.object({
   total_memory: z.number(),
-  /** What programs hold. */
-  used_memory: z.number(),
-  /** Unused. */
-  free_memory: z.number(),
-  /** What programs could get. */
-  available_memory: z.number(),
+  used_memory: about(z.number(), "What programs hold"),
+  free_memory: about(z.number(), "Unused"),
+  available_memory: about(z.number(), "What programs could get"),
   swap_total: z.number(),
   swap_used: z.number(),
   cpu_count: z.number(),
-  /** Of all cores together. */
-  cpu_percent: z.number(),
-  /** Load average of one minute, of five and of fifteen. */
-  cpu_load_1: z.number(),
+  cpu_percent: about(z.number(), "Of all cores together"),
+  cpu_load_1: about(z.number(), "Load average of one minute, of five and of fifteen"),
   cpu_load_5: z.number(),
   cpu_load_15: z.number(),
-  /** Since the machine was booted. */
-  uptime_seconds: z.number(),
-  /** Processes under supervision. */
-  process_count: z.number(),
+  uptime_seconds: about(z.number(), "Since the machine was booted"),
+  process_count: about(z.number(), "Processes under supervision"),
   hostname: z.string(),
-  /** `linux` or `darwin`. */
-  platform: z.string(),
-  /** `x86_64` or `aarch64`. */
-  arch: z.string(),
+  platform: about(z.string(), "`linux` or `darwin`"),
+  arch: about(z.string(), "`x86_64` or `aarch64`"),
   daemon: z.object({
     pid: z.int(),
     version: z.string(),
@@ -51,10 +42,8 @@ export const DAEMON_VERBS = {
     input: nothing,
     output: z.object({
       status: z.literal("ok"),
-      /** Of procsup. */
-      version: z.string(),
-      /** Number of the IPC protocol. */
-      protocol: z.int(),
+      version: about(z.string(), "Of procsup"),
+      protocol: about(z.int(), "Number of the IPC protocol"),
     }),
     rest: [{ method: "GET", path: "/ping", answers: "Ping" }],
   }),
@@ -79,10 +68,8 @@ export const DAEMON_VERBS = {
     role: "admin",
     input: nothing,
     output: z.object({
-      /** It was tried for all. */
-      status: z.literal("resurrected"),
-      /** Processes that were brought back. */
-      count: z.int(),
+      status: about(z.literal("resurrected"), "It was tried for all"),
+      count: about(z.int(), "Processes that were brought back"),
       errors: z.array(z.string()),
     }),
     rest: [{ method: "POST", path: "/resurrect", answers: "Resurrected" }],
@@ -108,14 +95,13 @@ export const DAEMON_VERBS = {
     input: nothing,
     output: z.object({
       home: z.string(),
-      /** Its Unix socket. */
-      socket: z.string(),
-      /** When `save` wrote the list last; null when it never did. */
-      saved_at: z.nullable(time),
-      /** Bytes of the file system that the home is on; 0 where that is not known. */
-      disk_total: z.int(),
-      /** Of those, what is left for its user. */
-      disk_available: z.int(),
+      socket: about(z.string(), "Its Unix socket"),
+      saved_at: about(z.nullable(time), "When `save` wrote the list last; null when it never did"),
+      disk_total: about(
+        z.int(),
+        "Bytes of the file system that the home is on; 0 where that is not known",
+      ),
+      disk_available: about(z.int(), "Of those, what is left for its user"),
     }),
     rest: [{ method: "GET", path: "/system/info", answers: "SystemInfo" }],
   }),
@@ -125,8 +111,7 @@ export const DAEMON_VERBS = {
     input: nothing,
     output: z.array(z.object({
       name: z.string(),
-      /** First 8 characters of the UUID. */
-      id: z.string(),
+      id: about(z.string(), "First 8 characters of the UUID"),
       ports: z.array(z.object({ port: z.int(), address: z.string() })),
     })),
     rest: [{ method: "GET", path: "/ports", answers: "Ports" }],
@@ -141,8 +126,10 @@ export const DAEMON_VERBS = {
     help: "End the daemon and leave every process running, for the next one to adopt",
     role: "admin",
     input: z.strictObject({
-      /** Version of the daemon that comes: clients of streams are told to wait for it. */
-      upgrade_to: z.optional(z.string().check(z.maxLength(100))),
+      upgrade_to: about(
+        z.optional(z.string().check(z.maxLength(100))),
+        "Version of the daemon that comes: clients of streams are told to wait for it",
+      ),
     }),
     output: z.object({ status: z.literal("released"), pid: z.int() }),
   }),

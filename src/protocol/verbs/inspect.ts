@@ -18,28 +18,20 @@ import { verb } from "./verb.ts";
 
 /** One run of a hook. */
 export const hookRun = z.object({
-  /** When it began. */
-  at: time,
-  /** `pre_start` … `post_healthcheck`. */
-  hook: z.string(),
-  /** Whether its exit code was 0. */
-  ok: z.boolean(),
-  /** Null when it did not end by itself, or could not be run. */
-  exit_code: z.nullable(z.int()),
-  /** Whether it was ended at its timeout. */
-  timed_out: z.boolean(),
+  at: about(time, "When it began"),
+  hook: about(z.string(), "`pre_start` … `post_healthcheck`"),
+  ok: about(z.boolean(), "Whether its exit code was 0"),
+  exit_code: about(z.nullable(z.int()), "Null when it did not end by itself, or could not be run"),
+  timed_out: about(z.boolean(), "Whether it was ended at its timeout"),
   duration: about(z.int(), "Nanoseconds"),
-  /** The end of what it printed, 2 KiB at most. */
-  output: z.string(),
+  output: about(z.string(), "The end of what it printed, 2 KiB at most"),
 });
 
 /** One health check. */
 export const healthCheck = z.object({
-  /** When it began. */
-  at: time,
+  at: about(time, "When it began"),
   ok: z.boolean(),
-  /** What was wrong; empty when it was well. */
-  message: z.string(),
+  message: about(z.string(), "What was wrong; empty when it was well"),
   latency: about(z.int(), "Nanoseconds"),
 });
 
@@ -66,12 +58,9 @@ export const INSPECT_VERBS = {
     bare: "target",
     output: z.object({
       process: processInfo,
-      /** Whole sentences, the most important first. */
-      reasons: z.array(z.string()),
-      /** What its standard error held last. */
-      last_stderr: z.array(z.string()),
-      /** Commands that may help. */
-      hints: z.array(z.string()),
+      reasons: about(z.array(z.string()), "Whole sentences, the most important first"),
+      last_stderr: about(z.array(z.string()), "What its standard error held last"),
+      hints: about(z.array(z.string()), "Commands that may help"),
     }),
     rest: [{ method: "GET", path: "/processes/{id}/why", answers: "Why" }],
   }),
@@ -83,8 +72,7 @@ export const INSPECT_VERBS = {
     /** The newest last, and nothing from before the daemon's start. */
     output: z.object({
       name: z.string(),
-      /** First 8 characters of the UUID. */
-      id: z.string(),
+      id: about(z.string(), "First 8 characters of the UUID"),
       hooks: z.array(hookRun),
       health: z.array(healthCheck),
     }),
@@ -113,12 +101,9 @@ export const INSPECT_VERBS = {
     input: logs,
     bare: "target",
     output: z.object({
-      /** The lines, each with its end. */
-      logs: z.string(),
-      /** The log file. */
-      path: z.string(),
-      /** The requested count as text. */
-      lines: z.string(),
+      logs: about(z.string(), "The lines, each with its end"),
+      path: about(z.string(), "The log file"),
+      lines: about(z.string(), "The requested count as text"),
     }),
     rest: [{
       method: "GET",

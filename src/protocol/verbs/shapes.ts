@@ -56,58 +56,40 @@ export const time = z.iso.datetime();
 
 /** How a run ended. */
 export const exit = z.object({
-  /** Null when it is not known. */
-  code: z.nullable(z.int()),
-  /** The signal that ended it. */
-  signal: z.nullable(z.string()),
+  code: about(z.nullable(z.int()), "Null when it is not known"),
+  signal: about(z.nullable(z.string()), "The signal that ended it"),
   at: time,
 });
 
 /** A process. */
 export const processInfo = z.object({
-  /** First 8 characters of the UUID. */
-  id: z.string(),
-  /** Sequential number. */
-  numeric_id: z.int(),
-  /** Unique name. */
-  name: z.string(),
+  id: about(z.string(), "First 8 characters of the UUID"),
+  numeric_id: about(z.int(), "Sequential number"),
+  name: about(z.string(), "Unique name"),
   namespace: z.string(),
-  /** 0 for the first. */
-  instance_index: z.int(),
-  /** What runs it; `auto` for a plain program. */
-  runtime: z.string(),
+  instance_index: about(z.int(), "0 for the first"),
+  runtime: about(z.string(), "What runs it; `auto` for a plain program"),
   state: about(
     z.enum(PROCESS_STATES),
     "waiting: for its next automatic start, or for an app it depends on; errored: given up, only " +
       "a restart starts it",
   ),
-  /** Process id, 0 while nothing runs. */
-  pid: z.int(),
-  /** Last exit code; 0 also when it never ended. */
-  exit_code: z.int(),
+  pid: about(z.int(), "Process id, 0 while nothing runs"),
+  exit_code: about(z.int(), "Last exit code; 0 also when it never ended"),
   restarts: about(z.int(), "Automatic restarts, those after a success included"),
-  /** When it was added. */
-  created_at: time,
-  /** When its last run began. */
-  started_at: z.nullable(time),
-  /** When its last run ended. */
-  finished_at: z.nullable(time),
+  created_at: about(time, "When it was added"),
+  started_at: about(z.nullable(time), "When its last run began"),
+  finished_at: about(z.nullable(time), "When its last run ended"),
   config: about(z.record(z.string(), z.unknown()), "Values of `env` are masked"),
   cpu_percent: about(z.number(), "Of one core"),
-  /** Resident memory of the whole tree. */
-  memory_bytes: z.int(),
-  /** The same in percent of the machine's. */
-  mem_percent: z.number(),
-  /** Threads of the whole tree. */
-  threads: z.int(),
-  /** Open file descriptors. */
-  fds: z.int(),
+  memory_bytes: about(z.int(), "Resident memory of the whole tree"),
+  mem_percent: about(z.number(), "The same in percent of the machine's"),
+  threads: about(z.int(), "Threads of the whole tree"),
+  fds: about(z.int(), "Open file descriptors"),
   tags: z.array(z.string()),
   uptime: about(z.int(), "Nanoseconds"),
-  /** Whether it runs and is ready. */
-  ready: z.boolean(),
-  /** What its health checks say. */
-  health: z.enum(["unknown", "healthy", "unhealthy"]),
+  ready: about(z.boolean(), "Whether it runs and is ready"),
+  health: about(z.enum(["unknown", "healthy", "unhealthy"]), "What its health checks say"),
   next_restart_at: about(z.nullable(time), "When its next automatic start is due"),
   last_reason: about(z.string(), "Why it is in this state"),
   last_exit: about(z.nullable(exit), "How its last run ended"),
@@ -116,33 +98,28 @@ export const processInfo = z.object({
 /** How a verb went for one process. */
 export const actionResult = z.object({
   name: z.string(),
-  /** First 8 characters of the UUID. */
-  id: z.string(),
-  /** Whether it worked. */
-  ok: z.boolean(),
-  /** The state it is in now. */
-  state: z.enum(PROCESS_STATES),
-  /** Process id, 0 while nothing runs. */
-  pid: z.int(),
-  /** What went wrong, when it did not work. */
-  error: z.optional(z.string()),
+  id: about(z.string(), "First 8 characters of the UUID"),
+  ok: about(z.boolean(), "Whether it worked"),
+  state: about(z.enum(PROCESS_STATES), "The state it is in now"),
+  pid: about(z.int(), "Process id, 0 while nothing runs"),
+  error: about(z.optional(z.string()), "What went wrong, when it did not work"),
   code: about(z.optional(z.string()), "Name of the error"),
   last_stderr: about(z.optional(z.array(z.string())), "Untrusted output of the app"),
-  /** What to do about it. */
-  hint: z.optional(z.string()),
+  hint: about(z.optional(z.string()), "What to do about it"),
 });
 
 /** Answer of the verbs that act on processes. */
 export const bulkResult = z.object({
-  /** What was done: `stopped`, `restarted`, …; `failed` when that worked for none. */
-  status: z.string(),
+  status: about(
+    z.string(),
+    "What was done: `stopped`, `restarted`, …; `failed` when that worked for none",
+  ),
   results: z.array(actionResult),
 });
 
 /** Answer of the verbs that go on no further when one fails. */
 export const rollingResult = z.extend(bulkResult, {
-  /** Whether the old ones were put back. */
-  rolled_back: z.boolean(),
+  rolled_back: about(z.boolean(), "Whether the old ones were put back"),
 });
 
 /** One changed key, with the value before and after where it may be shown. */

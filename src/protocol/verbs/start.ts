@@ -41,8 +41,10 @@ export const START_VERBS = {
     help: "Make a process and start it",
     role: "admin",
     input: z.strictObject({
-      /** Every configuration key, in wire form; its schema is that of the configuration. */
-      config: z.record(z.string(), z.unknown()),
+      config: about(
+        z.record(z.string(), z.unknown()),
+        "Every configuration key, in wire form; its schema is that of the configuration",
+      ),
       wait: z.optional(wait),
     }),
     output: started,

@@ -8,15 +8,17 @@ import { ROLES, verb } from "./verb.ts";
 /** Where the web listener is. Address and URL are empty while it is stopped. */
 const listener = z.object({
   status: z.enum(["started", "already_running", "running", "stopped"]),
-  /** `host:port`. */
-  addr: z.string(),
+  addr: about(z.string(), "`host:port`"),
   url: z.string(),
-  /** What other machines can reach; absent where none can. */
-  warning: z.optional(z.string()),
+  warning: about(z.optional(z.string()), "What other machines can reach; absent where none can"),
 });
 
 /** A named token, without its secret. */
-const namedToken = z.object({ name: z.string(), role: z.enum(ROLES), created_at: z.string() });
+export const namedToken = z.object({
+  name: z.string(),
+  role: z.enum(ROLES),
+  created_at: z.string(),
+});
 
 /** The verbs on the listener and its tokens. */
 export const WEB_VERBS = {
@@ -24,14 +26,22 @@ export const WEB_VERBS = {
     help: "Listen on TCP",
     role: "admin",
     input: z.strictObject({
-      /** `host:port`; default: where it listened last, else `127.0.0.1:9615`. */
-      listen: z.optional(z.string()),
-      /** An address that other machines can reach is refused without it. */
-      allow_remote: z.optional(flag),
-      /** More names by which browsers may call it. */
-      hosts: z.optional(z.array(text).check(z.maxLength(100))),
-      /** How many WebSockets may be open at once; default 256. */
-      max_clients: z.optional(z.int().check(z.minimum(1), z.maximum(10_000))),
+      listen: about(
+        z.optional(z.string()),
+        "`host:port`; default: where it listened last, else `127.0.0.1:9615`",
+      ),
+      allow_remote: about(
+        z.optional(flag),
+        "An address that other machines can reach is refused without it",
+      ),
+      hosts: about(
+        z.optional(z.array(text).check(z.maxLength(100))),
+        "More names by which browsers may call it",
+      ),
+      max_clients: about(
+        z.optional(z.int().check(z.minimum(1), z.maximum(10_000))),
+        "How many WebSockets may be open at once; default 256",
+      ),
     }),
     output: listener,
   }),
@@ -73,8 +83,7 @@ export const webhookAttempt = z.object({
   at: time,
   ok: z.boolean(),
   status: about(z.nullable(z.int()), "Of HTTP; null when there was no answer"),
-  /** What went wrong; empty when nothing did. */
-  error: z.string(),
+  error: about(z.string(), "What went wrong; empty when nothing did"),
 });
 
 /** A webhook, and its deliveries since the daemon started. */
@@ -83,17 +92,12 @@ export const webhook = z.object({
   url: about(z.string(), "What of it is no secret: https://hooks.example.com/…"),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
   only: about(z.array(z.string()), "Targets, of which a process matches one"),
-  /** Whether what is sent carries a signature. */
-  signed: z.boolean(),
-  /** Deliveries that wait for their turn, or for another attempt. */
-  queued: z.int(),
+  signed: about(z.boolean(), "Whether what is sent carries a signature"),
+  queued: about(z.int(), "Deliveries that wait for their turn, or for another attempt"),
   delivered: z.int(),
-  /** Given up after the last attempt. */
-  failed: z.int(),
-  /** Discarded from a full queue. */
-  dropped: z.int(),
-  /** The last attempt; null before the first. */
-  last: z.nullable(webhookAttempt),
+  failed: about(z.int(), "Given up after the last attempt"),
+  dropped: about(z.int(), "Discarded from a full queue"),
+  last: about(z.nullable(webhookAttempt), "The last attempt; null before the first"),
 });
 
 /** How a test went at one webhook. */
