@@ -1,7 +1,7 @@
 /** What happened to the apps, kept for who asks the next morning. */
 
 import type { ChangeType, ProcessChange } from "../model/process_change.ts";
-import { lineStream } from "../logs/line_stream.ts";
+import { LineSplitter } from "../logs/line_splitter.ts";
 import { type ChangeJson, changeJson } from "../protocol/change_json.ts";
 import { CappedFile } from "./capped_file.ts";
 
@@ -63,7 +63,15 @@ async function* linesOf(path: string): AsyncGenerator<string> {
     if (error instanceof Deno.errors.NotFound) return;
     throw error;
   }
-  yield* file.readable.pipeThrough(lineStream());
+  const splitter = new LineSplitter();
+  const lines: string[] = [];
+  const keep = (line: string) => void lines.push(line);
+  for await (const chunk of file.readable) {
+    splitter.add(chunk, 0, keep);
+    yield* lines.splice(0);
+  }
+  splitter.end(0, keep);
+  yield* lines;
 }
 
 /** A line that a full disk cut off, or that was damaged, is passed over. */

@@ -8,7 +8,7 @@ import { LogFollower } from "./log_follower.ts";
 import { startOfTail } from "./log_tail.ts";
 import { Search } from "./search.ts";
 import { lastPart, type LogPart, PART_BYTES } from "./archives.ts";
-import { readTimeIndex, type TimeIndex } from "./time_index.ts";
+import { readTimeIndex, recentTimes, type TimeIndex } from "./time_index.ts";
 
 /** One line. */
 export interface LogEntry {
@@ -32,6 +32,8 @@ export interface EntryOptions {
   /** Position to end at, unless it is followed. */
   readonly to?: number;
   readonly filter?: LogFilter;
+  /** Milliseconds between two reads of what is followed: 200 unless given. */
+  readonly pollMs?: number;
   /** What this is a part of; of its own, without limits, unless given. */
   readonly search?: Search;
 }
@@ -77,6 +79,7 @@ export class LogEntries {
     this.#search = options.search ?? new Search();
     this.#follower = new LogFollower(path, {
       follow: false,
+      ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
       begin: (span, cursor) => this.#begin(span, cursor),
       lends: true,
     });
@@ -138,7 +141,7 @@ export class LogEntries {
     return older;
   }
 
-  /** The lines that come, until it is stopped or finished. Their time is that of their arrival here. */
+  /** The lines that come, until it is stopped or finished. */
   async *coming(): AsyncGenerator<LogChunk> {
     const { filter } = this.#options;
     await filter?.ready();
@@ -202,8 +205,9 @@ export class LogEntries {
   async #read(): Promise<LogChunk | undefined> {
     const chunk = await this.#follower.next();
     if (chunk === undefined) return undefined;
-    const at = Date.now();
-    const entries = this.#cut(chunk, () => at);
+    const now = Date.now();
+    const times = recentTimes(this.#path);
+    const entries = this.#cut(chunk, (end) => times(end) ?? now);
     const { position, inode } = this.#follower;
     return { entries, position, inode, state: this.#splitter.state, midLine: this.#midLine };
   }

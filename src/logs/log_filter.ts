@@ -42,8 +42,17 @@ export function parseLogFilter(input: LogFilterInput, now: number): LogFilter | 
     ? undefined
     : linePattern(grep, { field: "grep", code: "bad_request" });
   return {
+    ...lineFilter(pattern, invert),
     since: since === undefined ? undefined : parseMoment("since", since, now),
     until: until === undefined ? undefined : parseMoment("until", until, now),
+  };
+}
+
+/** The lines that match, whenever they were written. */
+export function lineFilter(pattern: LinePattern | undefined, invert = false): LogFilter {
+  return {
+    since: undefined,
+    until: undefined,
     matches: pattern && ((line) => matchesAsRead(pattern, line, invert)),
     ready: () => pattern?.ready() ?? Promise.resolve(),
   };

@@ -1,12 +1,17 @@
 /** Reads a log to its end and, if told to, on and on: over rotations, truncations and replacements. */
 
+import type { Cancel } from "../platform/clock.ts";
+import { FileWatch, watchedPath } from "../platform/file_watch.ts";
 import { LogCursor, type Span } from "./log_cursor.ts";
 
 /** The position to begin at, once the file is open; `cursor` may be used to look for it. */
 export type Begin = (span: Span, cursor: LogCursor) => number | Promise<number>;
 
-/** Between two looks at a file that does not grow. */
+/** Between two looks at a file that cannot be watched, and two reads of one that keeps growing. */
 const POLL_MS = 200;
+
+/** Between two looks at a file that is watched: a memory map, for one, is written to unseen. */
+const WATCHED_MS = 10_000;
 
 /** One reader of one log. */
 export class LogFollower {
@@ -17,6 +22,14 @@ export class LogFollower {
   #replaced = false;
   #stopped = false;
   #wake: (() => void) | undefined;
+  readonly #watchedPath: Uint8Array<ArrayBuffer>;
+  #watch: FileWatch | undefined;
+  /** Ends the watch that waits for a change. */
+  #unwatch: Cancel | undefined;
+  /** It has changed since it was watched. */
+  #changed = false;
+  #onChange = () => {};
+  #readAt = -Infinity;
   /** Whether to go on after the end. The file's end at its opening counts as long as it is false. */
   follow: boolean;
 
@@ -26,6 +39,7 @@ export class LogFollower {
     options: { follow: boolean; pollMs?: number; begin: Begin; lends?: boolean },
   ) {
     this.#cursor = new LogCursor(path, options.lends);
+    this.#watchedPath = watchedPath(path);
     this.#pollMs = options.pollMs ?? POLL_MS;
     this.#begin = options.begin;
     this.follow = options.follow;
@@ -63,9 +77,14 @@ export class LogFollower {
       const isLast = !this.follow;
       if (this.#cursor.isOpen || await this.#open()) {
         const chunk = await this.#cursor.read();
-        if (chunk !== undefined) return chunk;
+        if (chunk !== undefined) {
+          this.#readAt = performance.now();
+          return chunk;
+        }
       }
       if (isLast) return undefined;
+      // Before the look: what is written after it is an event.
+      this.#watchFile();
       if (this.#stopped || await this.#hasMore()) continue;
       // Nobody wakes up who was told to stop or finish while the look was under way.
       if (!this.#stopped && this.follow) await this.#wait();
@@ -104,6 +123,9 @@ export class LogFollower {
   /** Closes the file; no `next()` may be under way. */
   close(): void {
     this.#cursor.close();
+    this.#watch?.[Symbol.dispose]();
+    this.#watch = undefined;
+    this.#unwatch = undefined;
   }
 
   async #open(): Promise<boolean> {
@@ -122,7 +144,7 @@ export class LogFollower {
     // Missing: deleted, but whoever has it open may still write to it.
     if (found !== "replaced") {
       if (found !== "missing") this.#replaced = false;
-      return found === "grown";
+      return found === "grown" || found === "truncated";
     }
     if (this.#replaced) this.#cursor.close();
     // Once more to the old one's end, which may have grown before it was replaced.
@@ -130,13 +152,35 @@ export class LogFollower {
     return true;
   }
 
+  #watchFile(): void {
+    if (this.#unwatch !== undefined) return;
+    this.#changed = false;
+    this.#watch ??= new FileWatch();
+    this.#unwatch = this.#watch.once(this.#watchedPath, () => {
+      this.#unwatch = undefined;
+      this.#changed = true;
+      this.#onChange();
+    });
+  }
+
+  /** Until the file changes, or it is time for a look. */
   #wait(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#pollMs);
+      const isWatched = this.#unwatch !== undefined;
+      let timer = setTimeout(
+        resolve,
+        isWatched ? Math.max(WATCHED_MS, this.#pollMs) : this.#pollMs,
+      );
+      this.#onChange = () => {
+        clearTimeout(timer);
+        const since = performance.now() - this.#readAt;
+        timer = setTimeout(resolve, Math.max(0, this.#pollMs - since));
+      };
       this.#wake = () => {
         clearTimeout(timer);
         resolve();
       };
+      if (this.#changed) this.#onChange();
     });
   }
 }

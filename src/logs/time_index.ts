@@ -1,8 +1,8 @@
 /**
- * When what was written to a log, although nobody stands between an app and its log: pairs of a time
- * and the log's end at that time, noted by whoever looks at the log. Between two pairs the time is
- * interpolated, so it is as exact as the looks were frequent: a second for a log that is being
- * written to. Positions outlive rotations, see `log_position.ts`.
+ * When what was written to a log, although no process stands between an app and its log: pairs of a time
+ * and the log's end at that time, noted by the keeper of the logs. What was written between two looks in
+ * quick succession has the time of the second one, so that a burst has one time; over a longer gap
+ * times are interpolated. Positions outlive rotations, see `log_position.ts`.
  */
 
 import { besideLog } from "./log_position.ts";
@@ -11,6 +11,8 @@ import { besideLog } from "./log_position.ts";
 export interface TimeMark {
   readonly at: number;
   readonly end: number;
+  /** All since the mark before was written at that time. */
+  readonly exact?: boolean;
 }
 
 const MARK_BYTES = 16;
@@ -21,18 +23,68 @@ const DAY_MS = 24 * 3_600_000;
 /** More than these, and the older half is thinned out: a day of a log that is never silent. */
 const MAX_MARKS = 128 * 1024;
 
-/** Adds marks to a log's index. */
-export function addMarks(log: string, marks: readonly TimeMark[]): void {
-  Deno.writeFileSync(besideLog(log, ".idx"), bytesOf(marks), { append: true, mode: 0o600 });
+/** An exact mark, on record: positions are whole numbers. */
+const EXACT = 0.5;
+
+/** Marks that were noted last, of the logs that are written to: those who follow them need no file. */
+interface Recent {
+  marks: TimeMark[];
+  /** How many of them, the last ones, are not on record yet. */
+  unsaved: number;
+}
+
+const recents = new Map<string, Recent>();
+const MAX_RECENT = 64;
+
+/** Notes marks, to be put on record by `saveMarks()`. */
+export function addMarks(log: string, added: readonly TimeMark[]): void {
+  const recent = recents.get(log) ?? { marks: [], unsaved: 0 };
+  recents.set(log, recent);
+  for (const mark of added) recent.marks.push(mark);
+  recent.unsaved += added.length;
+  if (recent.unsaved >= MAX_RECENT) saveMarks(log);
+  if (recent.marks.length > 2 * MAX_RECENT) {
+    recent.marks.splice(0, recent.marks.length - MAX_RECENT);
+  }
+}
+
+/** Puts the noted marks of a log on record. */
+export function saveMarks(log: string): void {
+  const recent = recents.get(log);
+  if (recent === undefined || recent.unsaved === 0) return;
+  const unsaved = recent.marks.slice(-recent.unsaved);
+  recent.unsaved = 0;
+  using file = Deno.openSync(besideLog(log, ".idx"), { append: true, create: true, mode: 0o600 });
+  file.writeSync(bytesOf(unsaved));
+}
+
+/** Forgets what is on record already, once a log is not written to any more. */
+export function releaseMarks(log: string): void {
+  saveMarks(log);
+  recents.delete(log);
+}
+
+/** Says when what ends at a position was written, if that was in the last seconds. */
+export function recentTimes(log: string): (position: number) => number | undefined {
+  const marks = recents.get(log)?.marks ?? [];
+  let index = marks.length;
+  return (position) => {
+    while (index > 0 && marks[index - 1]!.end >= position) index--;
+    while (index < marks.length && marks[index]!.end < position) index++;
+    return index > 0 ? marks[index]?.at : undefined;
+  };
 }
 
 /** Forgets the marks of a log but for one: what comes is no older than that. */
 export function restartMarks(log: string, mark: TimeMark): void {
+  recents.delete(log);
   Deno.writeFileSync(besideLog(log, ".idx"), bytesOf([mark]), { mode: 0o600 });
 }
 
 /** The last mark of a log's index, if there is one. */
 export function lastMark(log: string): TimeMark | undefined {
+  const noted = recents.get(log)?.marks.at(-1);
+  if (noted !== undefined) return noted;
   const path = besideLog(log, ".idx");
   try {
     using file = Deno.openSync(path);
@@ -50,6 +102,7 @@ export function lastMark(log: string): TimeMark | undefined {
 
 /** Every mark of a log, with what the file itself tells about before and after them. */
 export async function readTimeIndex(log: string, base: number): Promise<TimeIndex> {
+  saveMarks(log);
   const all = numbersOf(await bytesIfAny(besideLog(log, ".idx")));
   const info = await Deno.stat(log).catch(() => undefined);
   if (info === undefined) return new TimeIndex(all);
@@ -61,7 +114,9 @@ export async function readTimeIndex(log: string, base: number): Promise<TimeInde
     ? [Math.min(born, firstAt ?? born), Math.min(base, firstEnd ?? base)]
     : [];
   const lastEnd = marks.at(-1) ?? before[1]!;
-  const after = lastEnd < end ? [info.mtime!.getTime(), end] : [];
+  // Under the eyes of a keeper, what it has not noted yet was written just now.
+  const unnoted = recents.has(log) ? end + EXACT : end;
+  const after = lastEnd < end ? [info.mtime!.getTime(), unnoted] : [];
   return new TimeIndex(joined(before, marks, after));
 }
 
@@ -70,24 +125,32 @@ function possible(marks: Float64Array, lastEnd: number): Float64Array {
   const latest = Date.now() + DAY_MS;
   const isPossible = (_: number, index: number) => {
     const [at, end] = [marks[index & ~1]!, marks[index | 1]!];
-    return at >= 0 && at <= latest && end >= 0 && end <= lastEnd;
+    return at >= 0 && at <= latest && end >= 0 && Math.floor(end) <= lastEnd;
   };
   return marks.every(isPossible) ? marks : marks.filter(isPossible);
 }
 
 /** Keeps the marks from position `start` to `end`, and thins out the older half of too many. */
 export function trimMarks(log: string, start: number, end: number): void {
+  releaseMarks(log);
   const path = besideLog(log, ".idx");
   const all = marksOf(readIfAny(path));
   // The last one before the start says when what follows it began.
   const from = Math.max(0, all.findLastIndex((mark) => mark.end <= start));
   const kept = all.slice(from).filter((mark) => mark.end <= end);
   if (kept.length === all.length && kept.length <= MAX_MARKS) return;
-  const thin = kept.length > MAX_MARKS
-    ? kept.filter((_, index) => index % 2 === 0 || index > kept.length / 2)
-    : kept;
+  const thin = kept.length > MAX_MARKS ? thinned(kept) : kept;
   Deno.writeFileSync(`${path}.tmp`, bytesOf(thin), { mode: 0o600 });
   Deno.renameSync(`${path}.tmp`, path);
+}
+
+/** Every other mark of the older half: between those that are left, times are interpolated. */
+function thinned(marks: readonly TimeMark[]): TimeMark[] {
+  const half = marks.length / 2;
+  return marks.filter((_, index) => index % 2 === 0 || index > half)
+    .map(({ at, end, exact }, index) =>
+      index > half / 2 && exact ? { at, end, exact } : { at, end }
+    );
 }
 
 /** Where each half of a mark stands among the numbers. */
@@ -101,9 +164,7 @@ export class TimeIndex {
   /** The array is the index's own from now on. */
   constructor(marks: readonly TimeMark[] | Float64Array) {
     this.#numbers = rising(
-      marks instanceof Float64Array
-        ? marks
-        : Float64Array.from(marks.flatMap(({ at, end }) => [at, end])),
+      marks instanceof Float64Array ? marks : Float64Array.from(marks.flatMap(numbersIn)),
     );
   }
 
@@ -116,7 +177,7 @@ export class TimeIndex {
   positionAt(at: number): number {
     const index = firstAtLeast(this.#numbers, at, AT);
     // A mark may stand in the middle of a line, which is as old as its end.
-    return this.#numbers[2 * (index - 2) + END] ?? 0;
+    return Math.floor(this.#numbers[2 * (index - 2) + END] ?? 0);
   }
 }
 
@@ -133,8 +194,11 @@ function interpolate(numbers: Float64Array, position: number): number {
   const index = firstAtLeast(numbers, position, END);
   const next = Math.min(index, count - 1);
   const [at, end] = [numbers[2 * next + AT]!, numbers[2 * next + END]!];
-  if (index === 0 || index === count) return at;
-  const [atBefore, endBefore] = [numbers[2 * index - 2 + AT]!, numbers[2 * index - 2 + END]!];
+  if (index === 0 || index === count || end % 1 === EXACT) return at;
+  const [atBefore, endBefore] = [
+    numbers[2 * index - 2 + AT]!,
+    Math.floor(numbers[2 * index - 2 + END]!),
+  ];
   if (end === endBefore) return at;
   return atBefore + (position - endBefore) / (end - endBefore) * (at - atBefore);
 }
@@ -151,16 +215,20 @@ function firstAtLeast(numbers: Float64Array, value: number, half: number): numbe
   return low;
 }
 
+function numbersIn({ at, end, exact }: TimeMark): [at: number, end: number] {
+  return [at, exact ? end + EXACT : end];
+}
+
 function bytesOf(marks: readonly TimeMark[]): Uint8Array {
-  return new Uint8Array(new Float64Array(marks.flatMap(({ at, end }) => [at, end])).buffer);
+  return new Uint8Array(new Float64Array(marks.flatMap(numbersIn)).buffer);
 }
 
 function marksOf(bytes: Uint8Array): TimeMark[] {
   const numbers = numbersOf(bytes);
-  return Array.from(
-    { length: numbers.length / 2 },
-    (_, i) => ({ at: numbers[2 * i]!, end: numbers[2 * i + 1]! }),
-  );
+  return Array.from({ length: numbers.length / 2 }, (_, i) => {
+    const [at, end] = [numbers[2 * i]!, numbers[2 * i + 1]!];
+    return end % 1 === EXACT ? { at, end: Math.floor(end), exact: true } : { at, end };
+  });
 }
 
 /** Time and position of each mark in turn. */

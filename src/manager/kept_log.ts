@@ -3,21 +3,56 @@
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { readPosition } from "../logs/log_position.ts";
 import { rotationSize } from "../logs/rotate.ts";
-import { addMarks, lastMark, type TimeMark, trimMarks } from "../logs/time_index.ts";
+import {
+  addMarks,
+  lastMark,
+  releaseMarks,
+  saveMarks,
+  type TimeMark,
+  trimMarks,
+} from "../logs/time_index.ts";
+import type { Cancel } from "../platform/clock.ts";
+import { type FileWatch, watchedPath } from "../platform/file_watch.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 
-/** Between two looks at a log that is being written to, and at one that fills up within that time. */
+/** Between two looks at a log that is written to all the time, and that can be watched for a pause. */
+const CONTINUOUS_MS = 100;
+
+/** Between two looks at a log that has just been written to, and at one that fills up within that time. */
 const BUSY_MS = 1000;
 const FAST_MS = 200;
 
 /** Between two looks at a log that has been silent for long. */
 const SILENT_MS = 10_000;
 
+/** A log that was written to so short a time ago is looked at again, so that a stack trace is noted as one. */
+const UNSETTLED_MS = 10;
+const MAX_POSTPONED = 2;
+const POSTPONED_BYTES = 64 * 1024;
+
+/** Looks in a row that found more, from which a log counts as written to all the time. */
+const CONTINUOUS_LOOKS = 2;
+
+/** What was written within this time has one time. */
+const BURST_MS = 150;
+
 /** Time between the last write and a look from which the log counts as silent in between. */
 const PAUSE_MS = 100;
 
-/** About an hour of a log that is never silent. */
+/** Marks are put on record together. */
+const SAVE_MS = 5000;
+
+/** Some minutes of a log that is never silent. */
 const MARKS_BETWEEN_TRIMS = 4096;
+
+/** What a log belongs to. */
+export interface KeptLogOptions {
+  /** Standard output (0) or error (1). */
+  readonly stream: 0 | 1;
+  readonly process: ManagedProcess;
+  readonly watch: FileWatch;
+  readonly changed: (log: KeptLog) => void;
+}
 
 /** A log, as it was at the last look. */
 export class KeptLog {
@@ -52,12 +87,35 @@ export class KeptLog {
   #markedAt = 0;
   #grownBy = 0;
   #marked = 0;
+  #savedAt = 0;
+  readonly #watch: FileWatch;
+  readonly #watchedPath: Uint8Array<ArrayBuffer>;
+  readonly #changed: (log: KeptLog) => void;
+  #unwatch: Cancel | undefined;
+  /** When it was first written to since the last look; known of a log that is watched. */
+  #changedAt: number | undefined;
+  #lookedSteady = 0;
+  #grownLooks = 0;
+  #postponed = 0;
 
-  /** The log of standard output (0) or error (1). */
-  constructor(path: string, stream: 0 | 1, process: ManagedProcess) {
+  /** The log of standard output (0) or error (1); `changed` is called when it is to be looked at earlier. */
+  constructor(
+    path: string,
+    { stream, process, watch, changed }: KeptLogOptions,
+  ) {
     this.path = path;
     this.#stream = stream;
     this.process = process;
+    this.#watch = watch;
+    this.#watchedPath = watchedPath(path);
+    this.#changed = changed;
+  }
+
+  /** Looks no more. */
+  release(): void {
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    releaseMarks(this.path);
   }
 
   /** Whether its app has come to rest and everything it wrote was seen. */
@@ -80,6 +138,7 @@ export class KeptLog {
   hurry(): void {
     this.#interval = BUSY_MS;
     this.dueAt = 0;
+    this.#watchFile();
   }
 
   /** Takes up what is known of the log from its files: at first, and after a cut. */
@@ -96,17 +155,69 @@ export class KeptLog {
     this.#writtenAt = info?.mtime?.getTime();
   }
 
-  /** One look: a single call of the system while nothing was written. */
+  /** One look: few calls of the system while nothing was written. */
   look(steady: number, now: number): void {
+    // It was watched since the last look, and the watch has said nothing yet.
+    if (this.#unwatch !== undefined) this.#changedAt ??= now;
+    if (this.#grownLooks < CONTINUOUS_LOOKS) this.#watchFile();
+    let grown = this.#isGrown(now);
+    // Before the pause is taken for one, the watch must be there.
+    if (grown === false && this.#watchFile()) grown = this.#isGrown(now);
+    if (grown === undefined) {
+      this.dueAt = steady + UNSETTLED_MS;
+      return;
+    }
+    this.#grownLooks = grown ? this.#grownLooks + 1 : 0;
+    this.#interval = grown ? BUSY_MS : Math.min(SILENT_MS, this.#interval * 2);
+    this.dueAt = steady + this.#pauseMs(grown);
+    this.#lookedAt = now;
+    this.#lookedSteady = steady;
+    this.#changedAt = undefined;
+    this.#postponed = 0;
+    if (now - this.#savedAt < SAVE_MS) return;
+    saveMarks(this.path);
+    this.#savedAt = now;
+  }
+
+  /** It was written to: what the watch says. */
+  notice(steady: number, now: number): void {
+    this.#changedAt ??= now;
+    const earliest = this.#lookedSteady + CONTINUOUS_MS;
+    this.dueAt = Math.min(this.dueAt, Math.max(steady, earliest));
+  }
+
+  #pauseMs(grown: boolean): number {
+    if (grown && this.#unwatch === undefined && this.#grownLooks >= CONTINUOUS_LOOKS) {
+      return CONTINUOUS_MS;
+    }
+    return grown && this.#fillsFast() ? FAST_MS : this.#interval;
+  }
+
+  /** Whether it was not watched before and is now. */
+  #watchFile(): boolean {
+    if (this.#unwatch !== undefined) return false;
+    this.#unwatch = this.#watch.once(this.#watchedPath, () => {
+      this.#unwatch = undefined;
+      this.#changed(this);
+    });
+    return this.#unwatch !== undefined;
+  }
+
+  /** Whether there is more than at the last look; undefined when that is to be seen a little later. */
+  #isGrown(now: number): boolean | undefined {
     const info = lstatIfAny(this.path);
     const runId = this.process.snapshot.run?.runId;
     const sameRun = runId !== undefined && runId === this.#runId;
     if (sameRun && this.#inode !== null && info?.ino !== this.#inode) this.trouble = "moved";
     this.#runId = runId;
-    const grown = info?.isFile === true && this.#see(info, now);
-    this.#interval = grown ? BUSY_MS : Math.min(SILENT_MS, this.#interval * 2);
-    this.dueAt = steady + (grown && this.#fillsFast() ? FAST_MS : this.#interval);
-    this.#lookedAt = now;
+    if (info?.isFile !== true) return false;
+    return this.#isUnsettled(info, now) ? undefined : this.#see(info, now);
+  }
+
+  #isUnsettled({ size, mtime, ino }: Deno.FileInfo, now: number): boolean {
+    const grownBy = size - this.#size;
+    return ino === this.#inode && grownBy > 0 && grownBy < POSTPONED_BYTES &&
+      now - (mtime?.getTime() ?? 0) < UNSETTLED_MS && this.#postponed++ < MAX_POSTPONED;
   }
 
   #fillsFast(): boolean {
@@ -136,17 +247,18 @@ export class KeptLog {
 
   #mark(end: number, at: number): void {
     const marks: TimeMark[] = [];
-    // Nothing was written between the last mark and the last look.
-    if (this.#markedAt === 0 || this.#lookedAt - this.#markedAt > PAUSE_MS) {
-      marks.push({ at: Math.min(this.#lookedAt, at), end: this.#end });
-    }
+    let since = Math.min(this.#changedAt ?? this.#lookedAt, at);
     const { run, startedAt } = this.process.snapshot;
     const from = run?.outputFrom?.[this.#stream] ?? -1;
     // What an app writes before the first look at it is no older than its start.
-    if (from >= this.#end && startedAt !== null && startedAt > this.#lookedAt) {
-      marks.push({ at: Math.min(startedAt, at), end: from });
+    const isFirst = from >= this.#end && startedAt !== null && startedAt > since;
+    const exact = at - since <= BURST_MS;
+    // Nothing was written between the last mark and then.
+    if (!exact && (this.#markedAt === 0 || since - this.#markedAt > PAUSE_MS)) {
+      marks.push({ at: since, end: this.#end });
     }
-    marks.push({ at, end });
+    if (isFirst) marks.push({ at: since = Math.min(startedAt, at), end: from });
+    marks.push(at - since <= BURST_MS ? { at, end, exact: true } : { at, end });
     addMarks(this.path, marks);
     if (++this.#marked % MARKS_BETWEEN_TRIMS === 0) trimMarks(this.path, 0, end);
     this.#markedAt = at;

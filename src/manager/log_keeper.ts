@@ -1,7 +1,7 @@
 /**
  * Looks after the logs of all processes: notes when they grew, rotates those that are full, removes
- * archives that are too old. One look is one call of the system, a log that is silent is looked at
- * every 10 s, and one whose process is at rest when an archive becomes too old.
+ * archives that are too old. A log is looked at when it is written to, ten times a second while that goes
+ * on; one that is silent every 10 s; one whose process is at rest when an archive becomes too old.
  */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
@@ -13,6 +13,7 @@ import { trimMarks } from "../logs/time_index.ts";
 import { dirname } from "../npm/path.js";
 import { canCollapse } from "../platform/collapse.ts";
 import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
+import { FileWatch } from "../platform/file_watch.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { CompressionQueue } from "./compression_queue.ts";
 import { KeptLog } from "./kept_log.ts";
@@ -20,8 +21,8 @@ import { KeptLog } from "./kept_log.ts";
 /** Looks in one go, before others get their turn. */
 const SLICE = 100;
 
-/** Shortest time between two rounds. */
-const ROUND_MS = 200;
+/** Rounds begin at multiples of this, so that each looks at many logs, but for what a watch says. */
+const ROUND_MS = 25;
 
 /** Archives made in one go before other logs get their turn. */
 const MAX_CUTS = 16;
@@ -52,7 +53,10 @@ export class LogKeeper {
   readonly #logs = new Map<string, KeptLog>();
   readonly #compression = new CompressionQueue();
   readonly #said = new Set<string>();
+  #watch: FileWatch | undefined;
   #cancel: Cancel | undefined;
+  /** Steady milliseconds of the next round. */
+  #roundAt = Infinity;
   #round: Promise<void> | undefined;
   /** One rotation at a time: the disk is one, too. */
   #rotations: Promise<void> = Promise.resolve();
@@ -72,12 +76,22 @@ export class LogKeeper {
     if (this.#closed) return;
     const { stdout, stderr } = this.#options.files(process);
     for (const [stream, path] of [[0, stdout], [1, stderr]] as const) {
-      const log = this.#logs.get(path) ?? new KeptLog(path, stream, process);
+      const log = this.#logs.get(path) ?? this.#taken(path, stream, process);
       log.process = process;
       log.hurry();
       this.#logs.set(path, log);
     }
     this.#arm();
+  }
+
+  #taken(path: string, stream: 0 | 1, process: ManagedProcess): KeptLog {
+    const changed = (log: KeptLog) => {
+      const { clock } = this.#options;
+      log.notice(clock.steady(), clock.now());
+      if (log.dueAt < this.#roundAt) this.#arm();
+    };
+    const watch = this.#watch ??= new FileWatch();
+    return new KeptLog(path, { stream, process, watch, changed });
   }
 
   /** Empties the logs of a process and removes their archives. */
@@ -104,16 +118,21 @@ export class LogKeeper {
     this.#cancel?.();
     this.#cancel = undefined;
     await Promise.allSettled([this.#round, this.#rotations, this.#compression.close()]);
+    for (const log of this.#logs.values()) log.release();
+    this.#watch?.[Symbol.dispose]();
   }
 
   #arm(): void {
     if (this.#closed || this.#round !== undefined || this.#logs.size === 0) return;
     let dueAt = Infinity;
-    for (const log of this.#logs.values()) dueAt = Math.min(dueAt, log.dueAt);
+    for (const log of this.#logs.values()) if (!log.busy) dueAt = Math.min(dueAt, log.dueAt);
     const { clock } = this.#options;
     this.#cancel?.();
-    this.#cancel = clock.after(Math.max(ROUND_MS, dueAt - clock.steady()), () => {
+    const now = clock.steady();
+    this.#roundAt = dueAt <= now ? now : Math.ceil(dueAt / ROUND_MS) * ROUND_MS;
+    this.#cancel = clock.after(Math.ceil(this.#roundAt - now), () => {
       this.#cancel = undefined;
+      this.#roundAt = Infinity;
       this.#round = this.#lookAround().finally(() => {
         this.#round = undefined;
         this.#arm();
@@ -144,7 +163,10 @@ export class LogKeeper {
       log.busy = true;
       this.#rotations = this.#rotations
         .then(() => this.#attempt(log, () => this.#rotate(log)))
-        .finally(() => log.busy = false);
+        .finally(() => {
+          log.busy = false;
+          this.#arm();
+        });
     } else if (log.isDone) this.#rest(log);
   }
 
@@ -153,8 +175,10 @@ export class LogKeeper {
     const { clock, list } = this.#options;
     const left = log.expiresAt - clock.now();
     const isOver = left === Infinity || !list().includes(log.process);
-    if (isOver) this.#logs.delete(log.path);
-    else log.dueAt = clock.steady() + left;
+    if (isOver) {
+      this.#logs.delete(log.path);
+      log.release();
+    } else log.dueAt = clock.steady() + left;
   }
 
   async #takeUp(log: KeptLog): Promise<void> {

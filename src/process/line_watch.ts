@@ -1,9 +1,8 @@
 /** Looks for a line in what a run writes. */
 
-import { lineStream } from "../logs/line_stream.ts";
 import { type LinePattern, linePattern } from "../logs/line_pattern.ts";
-import { logStream } from "../logs/log_stream.ts";
-import { Search } from "../logs/search.ts";
+import { LogEntries } from "../logs/log_entries.ts";
+import { lineFilter } from "../logs/log_filter.ts";
 import { messageOf } from "../model/errors.ts";
 import type { Attendant, Attended } from "./attended.ts";
 
@@ -11,7 +10,8 @@ const POLL_MS = 50;
 
 /** Calls `found` at the first line that matches, of either log. */
 export class LineWatch implements Attendant {
-  readonly #abort = new AbortController();
+  readonly #logs: LogEntries[] = [];
+  #isStopped = false;
 
   constructor(process: Attended, source: string, found: () => void) {
     this.#begin(process, source, found)
@@ -19,34 +19,29 @@ export class LineWatch implements Attendant {
   }
 
   stop(): void {
-    this.#abort.abort();
+    this.#isStopped = true;
+    for (const log of this.#logs) log.stop();
   }
 
   async #begin(process: Attended, source: string, found: () => void): Promise<void> {
-    const pattern = readyPattern(source);
-    await pattern.ready();
-    const [stdout, stderr] = process.run.outputFrom ?? [0, 0];
-    await Promise.all([
-      this.#watch(process.logs.stdout, stdout, pattern, found),
-      this.#watch(process.logs.stderr, stderr, pattern, found),
-    ]);
+    const filter = lineFilter(readyPattern(source));
+    const { stdout, stderr } = process.logs;
+    for (const [stream, path] of [stdout, stderr].entries()) {
+      const from = process.run.outputFrom?.[stream] ?? 0;
+      this.#logs.push(new LogEntries(path, { from, filter, pollMs: POLL_MS }));
+    }
+    await Promise.all(this.#logs.map((log) => this.#watch(log, found)));
   }
 
-  async #watch(
-    path: string,
-    start: number,
-    pattern: LinePattern,
-    found: () => void,
-  ): Promise<void> {
-    const { signal } = this.#abort;
-    const lines = logStream(path, { follow: true, start, signal, pollMs: POLL_MS })
-      .pipeThrough(lineStream());
-    const search = new Search();
-    for await (const line of lines) {
-      if (signal.aborted) return;
-      if (!await search.run(pattern.scan(line)) || signal.aborted) continue;
-      this.stop();
-      return found();
+  async #watch(log: LogEntries, found: () => void): Promise<void> {
+    try {
+      for await (const _ of log.coming()) {
+        if (this.#isStopped) return;
+        this.stop();
+        return found();
+      }
+    } finally {
+      log.close();
     }
   }
 }

@@ -69,6 +69,25 @@ Deno.test("LogKeeper notes when a log grew", async () => {
   assert(index.timeAt(4) < index.timeAt(8));
 });
 
+Deno.test("LogKeeper gives what is written at once one time, however long the log was silent", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper } = kept;
+  keeper.start();
+  await scene.append("one\n");
+  await waitFor(() => lastMark(scene.log)?.end === 4);
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await scene.append("two\nthree\n");
+  const written = Deno.statSync(scene.log).mtime!.getTime();
+  // Asked before the keeper has looked, and afterwards.
+  for (const wait of [() => {}, () => waitFor(() => lastMark(scene.log)?.end === 14)]) {
+    await wait();
+    const index = await readTimeIndex(scene.log, 0);
+    assertEquals([index.timeAt(8), index.timeAt(14)], [written, written]);
+  }
+});
+
 Deno.test("LogKeeper lets go of a process at rest and sets no timer then", async () => {
   await using kept = new KeeperScene();
   kept.keeper.start();

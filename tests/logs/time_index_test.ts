@@ -7,6 +7,8 @@ import {
   addMarks,
   lastMark,
   readTimeIndex,
+  recentTimes,
+  releaseMarks,
   TimeIndex,
   trimMarks,
 } from "../../src/logs/time_index.ts";
@@ -27,6 +29,36 @@ Deno.test("TimeIndex interpolates between marks and is right at them", () => {
   ]);
   assertEquals(index.positionAt(500), 0);
   assertEquals(index.positionAt(9500), 100);
+});
+
+Deno.test("TimeIndex gives a burst one time, and interpolates what nothing is known of", () => {
+  const index = new TimeIndex([
+    { at: 1000, end: 10 },
+    { at: 9000, end: 50, exact: true },
+    { at: 9090, end: 60, exact: true },
+    { at: 19_090, end: 160 },
+  ]);
+  assertEquals([11, 30, 50, 51, 60, 110].map((end) => index.timeAt(end)), [
+    9000,
+    9000,
+    9000,
+    9090,
+    9090,
+    14_090,
+  ]);
+  // Where lines begin that are no older: in the middle of none.
+  assertEquals(index.positionAt(9050), 10);
+});
+
+Deno.test("recentTimes() knows the times of the last lines, before they are on record", async () => {
+  await using scene = new LogScene();
+  addMarks(scene.log, [{ at: 1000, end: 10 }, { at: 2000, end: 30, exact: true }]);
+  assertEquals(lastMark(scene.log)?.at, 2000);
+  const times = recentTimes(scene.log);
+  assertEquals([5, 10, 11, 30, 31].map(times), [undefined, undefined, 2000, 2000, undefined]);
+  releaseMarks(scene.log);
+  assertEquals(recentTimes(scene.log)(20), undefined);
+  assertEquals(lastMark(scene.log), { at: 2000, end: 30, exact: true });
 });
 
 Deno.test("TimeIndex never runs backwards, whatever the clock did", () => {
