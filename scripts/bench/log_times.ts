@@ -12,6 +12,10 @@ import { pause, run, temporaryFolder } from "./system.ts";
 const MAIN = import.meta.dirname!.replace(/scripts\/bench$/, "main.ts");
 const SECONDS = Number(Deno.args[0] ?? 20);
 
+function print(line: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
 /** Ends by itself: nothing is left running when this program is interrupted. */
 const TALKER = `
 import random, sys, time
@@ -112,7 +116,7 @@ async function times(count: number): Promise<void> {
   }
   wrong.sort((a, b) => a - b);
   const at = (share: number) => wrong[Math.floor(share * (wrong.length - 1))];
-  console.log(
+  print(
     `${count} apps, ${wrong.length} lines: wrong by p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, ` +
       `max ${at(1)} ms; ${torn} of ${traces} tracebacks torn; daemon ${percent} of a core`,
   );
@@ -128,7 +132,7 @@ async function silent(): Promise<void> {
     stderr: "null",
   }).spawn();
   await pause(15_000);
-  console.log(`50 silent apps, followed: daemon ${await home.percent(10_000)} of a core`);
+  print(`50 silent apps, followed: daemon ${await home.percent(10_000)} of a core`);
   follower.kill();
   await follower.status;
 }
@@ -138,7 +142,7 @@ async function flood(): Promise<void> {
   await home.procsup("daemon", "--detach");
   await home.start("flood", 1, FLOOD);
   await pause(2000);
-  console.log(`50 MB/s: daemon ${await home.percent((SECONDS - 4) * 1000)} of a core`);
+  print(`50 MB/s: daemon ${await home.percent((SECONDS - 4) * 1000)} of a core`);
 }
 
 for (const count of [1, 20, 100]) await times(count);
