@@ -121,6 +121,7 @@ refuse_foreign() {
 
 refuse_foreign
 if ! whole "$dir"/*; then
+  if [ -t 2 ]; then printf 'unpacking procsup into %s, this once\n' "$cache" >&2; fi
   unpack || exit 1
   refuse_foreign
   export PROCSUP_UNPACKED=yes

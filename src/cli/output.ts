@@ -28,6 +28,7 @@ export class Output {
   readonly width: number | undefined;
   readonly quiet: boolean;
   readonly #isErrorTerminal: boolean = Deno.stderr.isTerminal();
+  #drawn = 0;
 
   constructor(settings: Settings) {
     this.format = settings.format;
@@ -73,6 +74,18 @@ export class Output {
   /** Exactly this, to stdout: what moves the cursor on purpose. */
   raw(text: string): void {
     writeAll(Deno.stdout, text);
+  }
+
+  /** Whether lines can be drawn on stderr again and again. */
+  get redraws(): boolean {
+    return this.#isErrorTerminal && !this.quiet && Deno.env.get("TERM") !== "dumb";
+  }
+
+  /** Lines on the terminal, to stderr, in the place of those of the last call. */
+  redraw(lines: readonly string[]): void {
+    const back = this.#drawn === 0 ? "" : `\x1b[${this.#drawn}A\x1b[J`;
+    this.#drawn = lines.length;
+    writeAll(Deno.stderr, back + lines.map((line) => `${terminalText(line, false)}\n`).join(""));
   }
 
   /** A line about something done: to stdout, unless `--quiet`. */

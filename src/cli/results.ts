@@ -9,6 +9,7 @@ import { connect } from "./connect.ts";
 import { type Output, writeMessage } from "./output.ts";
 import { paintState } from "./paint.ts";
 import { printData } from "./print_data.ts";
+import { withProcesses } from "./progress.ts";
 import { reportError } from "./report_error.ts";
 
 /** Runs a verb on each target of the command line and prints how it went. The worst exit code wins. */
@@ -22,7 +23,7 @@ export async function forEachTarget(
   let worst = 0;
   for (const target of context.positionals) {
     try {
-      const bulk = await verb(client, target);
+      const bulk = await withProcesses(context, () => verb(client, target));
       if (status === "" || status === "failed") status = bulk.status;
       results.push(...bulk.results);
     } catch (error) {

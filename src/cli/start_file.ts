@@ -8,6 +8,7 @@ import { readSource } from "./config_source.ts";
 import { connect, withDaemonStarted } from "./connect.ts";
 import { writeMessage } from "./output.ts";
 import { settingText } from "./plan_text.ts";
+import { withProcesses } from "./progress.ts";
 import { printResults } from "./results.ts";
 
 /** Flags that go with a file; all others configure one app. */
@@ -33,7 +34,11 @@ export async function startFiles(
     const wait = !context.flags.on("no-wait");
     const data = await withDaemonStarted(
       context,
-      () => connect(context).call("start_all", { ...payload, config: files, wait }),
+      () =>
+        withProcesses(
+          context,
+          () => connect(context).call("start_all", { ...payload, config: files, wait }),
+        ),
     );
     const code = reportErrors(data);
     for (const setting of data.settings) {

@@ -8,6 +8,7 @@ import type { StartPayload } from "../../protocol/verbs/types.ts";
 import type { ActionResult } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
+import { withProcesses } from "../progress.ts";
 import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
@@ -32,7 +33,7 @@ export async function start(context: CommandContext): Promise<number> {
   let worst = 0;
   for (const [index, payload] of payloads.entries()) {
     try {
-      const act = () => client.call("start", { ...payload, ...wait });
+      const act = () => withProcesses(context, () => client.call("start", { ...payload, ...wait }));
       results.push(...(await withDaemonStarted(context, act)).results);
     } catch (error) {
       const command = index === 0 && results.length === 0 && isCommand(error, payload);

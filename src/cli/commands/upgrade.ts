@@ -14,6 +14,7 @@ import { VERSION } from "../../protocol/version.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { CommandContext } from "../command.ts";
 import { startDaemon } from "../detach.ts";
+import { withNotice } from "../progress.ts";
 
 /** Replaces the daemon, unless it is this very build already. */
 export async function upgrade({ home, flags, output }: CommandContext): Promise<void> {
@@ -31,7 +32,8 @@ export async function upgrade({ home, flags, output }: CommandContext): Promise<
       { hint: `Install version ${version} here too, or go back with procsup upgrade --force` },
     );
   }
-  await replaceDaemon(home, old);
+  const what = `waiting for the daemon of version ${version} to hand over to ${VERSION}`;
+  await withNotice(output, what, () => replaceDaemon(home, old));
   const apps = await new DaemonClient(home).call("list");
   const up = apps.filter(({ pid }) => pid > 0).length;
   output.done(`✔ daemon ${version} → ${VERSION}, ${up} of ${apps.length} apps up, none restarted`);
