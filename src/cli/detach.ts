@@ -2,12 +2,11 @@
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
 import { sealDescriptors } from "../platform/descriptors.ts";
-import { withoutNodeShim } from "../platform/node_shim.ts";
+import { inheritedEnvironment } from "../platform/inherited_environment.ts";
 import { refuseNewerState } from "../platform/daemon_record.ts";
-import { isServiceVariable } from "../platform/notify.ts";
 import { keepProgram, keptWords } from "../platform/kept_program.ts";
 import { npmBundle, ownWords } from "../platform/own_program.ts";
-import { prepareHome } from "../platform/paths.ts";
+import { absolute, prepareHome } from "../platform/paths.ts";
 import { VERSION } from "../protocol/version.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { writeMessage } from "./output.ts";
@@ -92,7 +91,7 @@ function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess 
     // Not the caller's folder: the daemon would keep its file system busy.
     cwd: home,
     clearEnv: true,
-    env: { ...cleanEnv(Deno.env.toObject()), PROCSUP_HOME: home },
+    env: { ...inheritedEnvironment(), ...cacheFolder(), PROCSUP_HOME: home },
     detached: true,
     stdin: "null",
     stdout: "null",
@@ -101,13 +100,10 @@ function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess 
   return command.spawn();
 }
 
-/**
- * Without our own variables: called from inside an app, `PROCSUP_ID` would make the daemon its part.
- * And without a service manager's: called from inside a service, the daemon would speak for it.
- */
-function cleanEnv(env: Record<string, string>): Record<string, string> {
-  const kept = ([key]: [string, string]) => !key.startsWith("PROCSUP_") && !isServiceVariable(key);
-  return Object.fromEntries(Object.entries(withoutNodeShim(env)).filter(kept));
+/** Where the executable is unpacked: without it the daemon would unpack its own, 100 MB. */
+function cacheFolder(): Record<string, string> {
+  const folder = Deno.env.get("PROCSUP_CACHE");
+  return folder === undefined ? {} : { PROCSUP_CACHE: absolute(folder) };
 }
 
 function sizeOf(path: string): number {

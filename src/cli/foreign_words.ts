@@ -63,7 +63,7 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   updatePM2: "procsup upgrade",
 };
 
-const NEW_ENVIRONMENT = "procsup restart <target> -e KEY gives it what KEY is in this shell";
+const NEW_ENVIRONMENT = "procsup restart <target> --update-env";
 const FILE_AGAIN = "procsup start <file>, with the same flag, takes up what has changed";
 const OWN_LOGS = "Each app has log files of its own, which procsup status names: procsup logs -t";
 const BY_COMMAND = "Write the whole command: procsup start --name <name> -- node --inspect app.js";
@@ -110,7 +110,6 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
   },
   restart: {
     "--only": FILE_AGAIN,
-    "--update-env": NEW_ENVIRONMENT,
     "-i": "procsup scale <name> <N>",
     "--instances": "procsup scale <name> <N>",
     "--name": "A name is for good: procsup delete <target>, then start it under another",

@@ -1,6 +1,7 @@
 /** `restart` with flags of `start`: another configuration, and a new run of everything that is meant. */
 
 import { baseName } from "../model/name.ts";
+import { shellEnvironment } from "../platform/inherited_environment.ts";
 import type { ActionResult, BulkResult, ProcessJson } from "../protocol/wire.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import type { CommandContext } from "./command.ts";
@@ -8,27 +9,35 @@ import { configKeys, some } from "./config_flags.ts";
 import { forEachTarget } from "./results.ts";
 import { selectProcesses } from "../protocol/select_processes.ts";
 import { inThisShell } from "./shell_world.ts";
+import { UPDATE_ENV } from "./table/start_flags.ts";
 
 /**
  * Changes the configuration of each target, app by app, and restarts what the change alone would
  * not replace. Where the new one does not come up the old one is back.
  */
 export async function restartChanged(context: CommandContext, wait: boolean): Promise<number> {
-  const config = {
-    ...configKeys(inThisShell(context.flags)),
-    ...some("args", context.rest ?? []),
-  };
+  const { flags, rest } = context;
+  const keys = { ...configKeys(inThisShell(flags)), ...some("args", rest ?? []) };
   return await forEachTarget(context, async (client, target) => {
     const found = selectProcesses(await client.call("list"), [target]);
     const apps = [...Map.groupBy(found, ({ name }) => baseName(name))];
     const results: ActionResult[] = [];
     for (const [name, processes] of apps) {
       const own = apps.length === 1 ? target : name;
+      const config = flags.on(UPDATE_ENV.name)
+        ? { ...keys, shell_env: shellPatch(processes[0]!) }
+        : keys;
       const change = { target: own, config, wait_ready: wait };
       results.push(...await restartApp(context, client, change, processes, wait));
     }
     return { status: "restarted", results };
   });
+}
+
+/** A merge patch that leaves of the recorded environment only what this shell has. */
+function shellPatch({ config }: ProcessJson): Record<string, string | null> {
+  const gone = Object.keys(config.shell_env ?? {}).map((name) => [name, null]);
+  return { ...Object.fromEntries(gone), ...shellEnvironment() };
 }
 
 async function restartApp(

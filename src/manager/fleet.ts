@@ -18,6 +18,7 @@ import type { StopRequest, UpOptions } from "../process/requests.ts";
 import type { World } from "../process/world.ts";
 import { checkWatch } from "../process/watch/roots.ts";
 import { readyPattern } from "../process/line_watch.ts";
+import { takenFromShell } from "../process/environment.ts";
 import { launchPlan } from "../process/launch_plan.ts";
 import { refuseTakenSockets } from "../process/launch_setup.ts";
 import { fetchSecrets } from "../process/secrets.ts";
@@ -107,6 +108,11 @@ export class Fleet {
   /** A process as it stands after a verb. */
   info(process: ManagedProcess): ProcessInfo {
     return this.#infos([process])[0]!;
+  }
+
+  /** Names of the variables that a process has from `shell_env` other than from this supervisor. */
+  takenFromShell({ config }: ManagedProcess): string[] {
+    return takenFromShell(this.#world.inherited, config);
   }
 
   /** Paths of a process's logs. */

@@ -7,7 +7,7 @@ import { endRun, sendSignal, sweepRun, wrapperAlive } from "../platform/process_
 import type { HomePaths } from "../platform/paths.ts";
 import { ReadyFiles } from "../platform/ready_files.ts";
 import { RunFiles } from "../platform/run_files.ts";
-import { inheritedEnvironment } from "../process/environment.ts";
+import { inheritedEnvironment } from "../platform/inherited_environment.ts";
 import { MemoryGuard } from "../process/memory_guard.ts";
 import type { World } from "../process/world.ts";
 

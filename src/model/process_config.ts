@@ -24,8 +24,10 @@ export interface ProcessConfig {
   readonly envFile: readonly string[];
   /** Variables whose values are fetched at each start and never stored, over env. */
   readonly secrets: Readonly<Record<string, SecretSource>>;
-  /** Inherit the daemon's environment: all, none, or the named variables. */
+  /** Inherit the daemon's environment: all, none, or the named variables. An app with shell_env inherits from that instead. */
   readonly inheritEnv: boolean | readonly string[];
+  /** Environment of the shell that started it, inherited in place of the daemon's. Set by procsup start <script> and procsup restart --update-env. */
+  readonly shellEnv?: Readonly<Record<string, string>>;
   /** Variables that hold a number to which each instance adds its index. */
   readonly incrementEnv: readonly string[];
   /** Number of copies; max: one for each processor. */

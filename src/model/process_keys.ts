@@ -144,6 +144,15 @@ export const PROCESS_KEYS: KeyTable = {
       of: [{ type: "boolean" }, { type: "list", of: ANY_TEXT }],
       default: true,
       help: "Inherit the daemon's environment: all, none, or the named variables",
+      note: "An app with shell_env inherits from that instead.",
+    },
+    shell_env: {
+      type: "map",
+      of: ANY_TEXT,
+      variableNames: true,
+      masked: "always",
+      help: "Environment of the shell that started it, inherited in place of the daemon's",
+      note: "Set by procsup start <script> and procsup restart --update-env.",
     },
     increment_env: {
       type: "list",

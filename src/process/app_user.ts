@@ -53,15 +53,25 @@ function noGroup(uid: string | number | undefined): string {
 /** Without these hardly any program runs: an app gets them also when it inherits nothing. */
 const BASICS = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR"];
 
-/** What an app has of the supervisor's own environment, and what a login of its user sets. */
+type Inheriting = Pick<ProcessConfig, "inheritEnv" | "shellEnv">;
+
+/**
+ * What an app inherits, and what a login of its user sets. Of a shell that is another user's it gets
+ * only the basics and what `inherit_env` names: the rest may hold that user's secrets.
+ */
 export function startingEnvironment(
-  inherited: Readonly<Record<string, string>>,
-  { inheritEnv }: Pick<ProcessConfig, "inheritEnv">,
-  { name, home }: Partial<AppUser> = {},
+  supervisor: Readonly<Record<string, string>>,
+  { inheritEnv, shellEnv }: Inheriting,
+  user?: AppUser,
 ): Record<string, string> {
+  const inherited = shellEnv ?? supervisor;
+  const all = inheritEnv === true && (shellEnv === undefined || user === undefined);
+  const named = typeof inheritEnv === "object" ? inheritEnv : [];
   const env: Record<string, string> = {};
-  const names = inheritEnv === true ? Object.keys(inherited) : [...BASICS, ...inheritEnv || []];
-  for (const key of names) if (inherited[key] !== undefined) env[key] = inherited[key];
+  for (const key of all ? Object.keys(inherited) : [...BASICS, ...named]) {
+    if (inherited[key] !== undefined) env[key] = inherited[key];
+  }
+  const { name, home } = user ?? {};
   if (name === undefined || home === undefined) return env;
   return { ...env, HOME: home, USER: name, LOGNAME: name };
 }

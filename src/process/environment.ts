@@ -5,9 +5,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";
-import { withoutNodeShim } from "../platform/node_shim.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
-import { isServiceVariable } from "../platform/notify.ts";
 import { type AppUser, appUser, startingEnvironment } from "./app_user.ts";
 import { type SecretCommands, secretVariables } from "./secrets.ts";
 
@@ -25,13 +23,14 @@ export interface EnvironmentSource {
     | "envFile"
     | "secrets"
     | "inheritEnv"
+    | "shellEnv"
     | "incrementEnv"
     | "namespace"
   >;
 }
 
 /**
- * What is inherited of the supervisor's own environment, the files, the configured overlay, and what
+ * What is inherited of the supervisor's environment or its shell's, the files, the configured overlay, and what
  * tells the app who it is. `PROCSUP_ID` is added by the launch.
  * Throws `invalid_config` when a file cannot be read, or a counted variable is no number.
  */
@@ -60,12 +59,16 @@ export function appEnvironment(
   };
 }
 
-/** What apps may inherit from this process: all but what is procsup's own, or meant for it alone. */
-export function inheritedEnvironment(): Record<string, string> {
-  const entries = Object.entries(withoutNodeShim(Deno.env.toObject()));
-  return Object.fromEntries(
-    entries.filter(([key]) => !key.startsWith("PROCSUP_") && !isServiceVariable(key)),
-  );
+/** Names of the variables that an app inherits from `shell_env`, where the supervisor's differ. */
+export function takenFromShell(
+  supervisor: Readonly<Record<string, string>>,
+  config: Pick<ProcessConfig, "name" | "uid" | "gid" | "inheritEnv" | "shellEnv">,
+): string[] {
+  if (config.shellEnv === undefined) return [];
+  const user = appUser(config);
+  const own = startingEnvironment(supervisor, { inheritEnv: config.inheritEnv }, user);
+  return Object.entries(startingEnvironment(supervisor, config, user))
+    .filter(([name, value]) => own[name] !== value).map(([name]) => name).sort();
 }
 
 function fileVariables(

@@ -21,7 +21,7 @@ export type SecretAge = "fresh" | "known";
 /** Whether commands have been run: nothing may wait for them where a configuration is only looked at. */
 export type SecretCommands = "fetched" | "left out";
 
-type Secretive = UserConfig & Pick<ProcessConfig, "cwd" | "inheritEnv" | "secrets">;
+type Secretive = UserConfig & Pick<ProcessConfig, "cwd" | "inheritEnv" | "shellEnv" | "secrets">;
 type Variables = Readonly<Record<string, string>>;
 
 /** What commands printed, and when, in steady milliseconds. In memory only. */
@@ -76,7 +76,9 @@ async function fetchOne(
 /** As the app's user, who sees of our variables what the app sees. */
 async function ask(command: string, config: Secretive, inherited: Variables): Promise<string> {
   const user = appUser(config);
-  const env = user === undefined ? inherited : startingEnvironment(inherited, config, user);
+  const env = user === undefined
+    ? config.shellEnv ?? inherited
+    : startingEnvironment(inherited, config, user);
   const { cwd } = config;
   const value = await printedSecret({ command, cwd, env, user, timeoutMs: COMMAND_TIMEOUT_MS });
   return text(value, (why) => {

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
+import type { StartPayload } from "../../src/protocol/verbs/types.ts";
 import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
 
 const ERRORED = fakeProcess({
@@ -107,10 +108,14 @@ Deno.test("procsup start sends the configuration and shows each process", async 
   assertEquals(result.code, 1);
   assertEquals(result.stdout, "✔ api  running  pid 4121\n");
   assertEquals(result.stderr, "✘ mail  exited with code 1\n    Boom\n  hint: procsup why mail\n");
-  assertEquals(daemon.requests, [{
-    action: "start",
-    payload: { name: "api", entrypoint: "sleep", cwd: Deno.cwd(), args: ["5"], wait: true },
-  }]);
+  const [{ action, payload }] = daemon.requests as [{ action: string; payload: StartPayload }];
+  const { shell_env, ...rest } = payload as StartPayload & { shell_env: Record<string, string> };
+  assertEquals([action, rest], [
+    "start",
+    { name: "api", entrypoint: "sleep", cwd: Deno.cwd(), args: ["5"], wait: true },
+  ]);
+  // The shell's own, without what names the daemon.
+  assertEquals([shell_env.PATH, shell_env.PROCSUP_HOME], [Deno.env.get("PATH"), undefined]);
 });
 
 Deno.test("procsup start hints at the next command", async () => {

@@ -1,7 +1,8 @@
 /** `restart` with flags: the configuration changes with the run. */
 
-import { assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
-import { TestDaemon } from "../support/procsup.ts";
+import { assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
+import { cliIn, TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
 
 const SAYS = 'echo "A=$A B=$B $*"; [ "$A" != bad ] || exit 3; exec sleep 1000';
 
@@ -47,4 +48,37 @@ Deno.test("restart has the old configuration back when the new one does not come
   assertEquals(await lastLine(daemon, "app"), "A=1 B=");
   const wrong = await daemon.cli("restart", "app", "--stop-timeout", "4x");
   assertEquals([wrong.code, wrong.stderr.includes('"4x"')], [2, true]);
+});
+
+Deno.test("start takes the environment of its shell, and shows no value; restart --update-env replaces it", async () => {
+  await using daemon = await TestDaemon.start();
+  const says = (line: string) => waitFor(async () => await lastLine(daemon, "app") === line);
+  const folder = `${daemon.home}/bin`;
+  await Deno.mkdir(folder);
+  const script = '#!/bin/sh\necho "A=$A B=$B"\nexec sleep 1000\n';
+  await Deno.writeTextFile(`${folder}/own-program`, script, { mode: 0o755 });
+  const PATH = `${folder}:${Deno.env.get("PATH")}`;
+  const words = ["--min-uptime", "50ms", "--name", "app", "--", "own-program"];
+  const started = await cliIn(daemon.home, { PATH, A: "hidden-a", B: "2" }, "start", ...words);
+  assertEquals(started.code, 0);
+  assertMatch(started.stderr, /^from this shell: A, B, .*PATH\n$/);
+  await says("A=hidden-a B=2");
+  // Another shell's is not taken up unless it is asked for.
+  await cliIn(daemon.home, { PATH, A: "hidden-c" }, "restart", "app");
+  await says("A=hidden-a B=2");
+  const updated = await cliIn(
+    daemon.home,
+    { PATH, A: "hidden-c" },
+    "restart",
+    "app",
+    "--update-env",
+  );
+  assertEquals(updated.code, 0);
+  await says("A=hidden-c B=");
+  const shown = await Promise.all([
+    daemon.cli("status", "app", "-o", "json"),
+    daemon.cli("list", "-o", "json"),
+    daemon.cli("events", "app", "--since", "1h", "-o", "json"),
+  ]);
+  for (const { code, stdout } of shown) assertEquals([code, stdout.includes("hidden")], [0, false]);
 });

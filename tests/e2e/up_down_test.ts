@@ -1,7 +1,8 @@
 /** `up` and `down` of a configuration file, as they are known from other tools. */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { cli, TestDaemon } from "../support/procsup.ts";
+import { DaemonClient } from "../../src/protocol/daemon_client.ts";
+import { cli, cliIn, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const FILE = `
@@ -70,9 +71,14 @@ Deno.test("resurrect brings the daemon up, and says when all are there already",
   Deno.mkdirSync(`${home.path}/state`, { recursive: true });
   Deno.copyFileSync(`${old.home}/state/saved.json`, `${home.path}/state/saved.json`);
   try {
-    const back = await cli(home.path, "resurrect");
+    const cache = `${home.path}/cache`;
+    const back = await cliIn(home.path, { PROCSUP_CACHE: cache }, "resurrect");
     assertEquals([back.code, back.stdout], [0, "✔ resurrected 1 app\n"]);
     assertMatch((await cli(home.path, "list", "-o", "name")).stdout, /^kept$/m);
+    // Without it the executable would unpack itself once more for the daemon.
+    const { daemon } = await new DaemonClient(home.path).call("system_metrics");
+    const environment = await Deno.readTextFile(`/proc/${daemon.pid}/environ`);
+    assertStringIncludes(environment, `PROCSUP_CACHE=${cache}\0`);
     const again = await cli(home.path, "resurrect");
     assertStringIncludes(again.stderr, "procsup start all");
   } finally {

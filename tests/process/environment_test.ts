@@ -2,7 +2,12 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { appEnvironment, type EnvironmentSource } from "../../src/process/environment.ts";
+import { startingEnvironment } from "../../src/process/app_user.ts";
+import {
+  appEnvironment,
+  type EnvironmentSource,
+  takenFromShell,
+} from "../../src/process/environment.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const INHERITED = { PATH: "/bin", HOME: "/root", TZ: "UTC", SECRET: "1", EDITOR: "vi" };
@@ -52,6 +57,31 @@ Deno.test("appEnvironment() inherits all, the basics, or the basics and those na
   assertEquals(environment({ inheritEnv: true }), INHERITED);
   assertEquals(environment({ inheritEnv: false }), basics);
   assertEquals(environment({ inheritEnv: ["EDITOR", "ABSENT"] }), { ...basics, EDITOR: "vi" });
+});
+
+Deno.test("appEnvironment() inherits a shell's environment in place of the supervisor's", () => {
+  const shellEnv = { PATH: "/venv/bin:/bin", PORT: "3150" };
+  assertEquals(environment({ shellEnv }), shellEnv);
+  assertEquals(environment({ shellEnv, env: { PORT: "1" } }), { ...shellEnv, PORT: "1" });
+  assertEquals(environment({ shellEnv, inheritEnv: false }), { PATH: "/venv/bin:/bin" });
+});
+
+Deno.test("startingEnvironment() gives another user's app of a shell the basics and what is named", () => {
+  const shellEnv = { PATH: "/bin", TZ: "UTC", TOKEN: "1", EDITOR: "vi", USER: "root" };
+  const user = { uid: 1000, gid: 1000, name: "ann", home: "/home/ann" };
+  const own = { PATH: "/bin", TZ: "UTC", HOME: "/home/ann", USER: "ann", LOGNAME: "ann" };
+  assertEquals(startingEnvironment(INHERITED, { inheritEnv: true, shellEnv }, user), own);
+  const named = startingEnvironment(INHERITED, { inheritEnv: ["EDITOR"], shellEnv }, user);
+  assertEquals(named, { ...own, EDITOR: "vi" });
+});
+
+Deno.test("takenFromShell() names what an app has from its shell and not from the supervisor", () => {
+  const of = (shellEnv?: Record<string, string>, inheritEnv = true) =>
+    takenFromShell(INHERITED, { name: "api", inheritEnv, ...shellEnv && { shellEnv } });
+  assertEquals(of(), []);
+  assertEquals(of({ ...INHERITED }), []);
+  assertEquals(of({ ...INHERITED, PORT: "3150", PATH: "/venv/bin" }), ["PATH", "PORT"]);
+  assertEquals(of({ PATH: "/bin", PORT: "3150" }, false), []);
 });
 
 Deno.test("appEnvironment() lays files over the inherited and env over the files, later over earlier", async () => {

@@ -29,11 +29,20 @@ export interface CliResult {
 }
 
 /** Runs one command of the program in a home. */
-export async function cli(home: string, ...args: string[]): Promise<CliResult> {
+export function cli(home: string, ...args: string[]): Promise<CliResult> {
+  return cliIn(home, {}, ...args);
+}
+
+/** The same in a shell with other variables. */
+export async function cliIn(
+  home: string,
+  env: Readonly<Record<string, string>>,
+  ...args: string[]
+): Promise<CliResult> {
   const [program, ...words] = programWords();
   const { code, stdout, stderr } = await new Deno.Command(program!, {
     args: [...words, ...args],
-    env: { PROCSUP_HOME: home, NO_COLOR: "1" },
+    env: { PROCSUP_HOME: home, NO_COLOR: "1", ...env },
     stdin: "null",
   }).output();
   const text = new TextDecoder();

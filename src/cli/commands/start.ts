@@ -3,6 +3,7 @@
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { basename } from "../../npm/path.js";
+import { shellEnvironment } from "../../platform/inherited_environment.ts";
 import { lookAt } from "../../platform/stat.ts";
 import type { StartPayload } from "../../protocol/verbs/types.ts";
 import type { ActionResult } from "../../protocol/wire.ts";
@@ -13,6 +14,9 @@ import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
 import { inThisShell } from "../shell_world.ts";
+
+/** Variables that are named after a start. */
+const MAX_NAMES = 8;
 
 /** Starts everything that was named. The worst exit code wins. */
 export async function start(context: CommandContext): Promise<number> {
@@ -29,12 +33,17 @@ export async function start(context: CommandContext): Promise<number> {
   });
   const client = connect(context);
   const wait = context.flags.on("no-wait") ? {} : { wait: true };
+  const shell_env = shellEnvironment();
+  const fromShell = new Set<string>();
   const results: ActionResult[] = [];
   let worst = 0;
   for (const [index, payload] of payloads.entries()) {
     try {
-      const act = () => withProcesses(context, () => client.call("start", { ...payload, ...wait }));
-      results.push(...(await withDaemonStarted(context, act)).results);
+      const own = payload.target === undefined ? { ...payload, shell_env } : payload;
+      const act = () => withProcesses(context, () => client.call("start", { ...own, ...wait }));
+      const answer = await withDaemonStarted(context, act);
+      results.push(...answer.results);
+      answer.from_shell?.forEach((name) => fromShell.add(name));
     } catch (error) {
       const command = index === 0 && results.length === 0 && isCommand(error, payload);
       const code = reportError(await helped(error, payload, command ? context : undefined));
@@ -45,7 +54,16 @@ export async function start(context: CommandContext): Promise<number> {
   }
   if (results.length === 0 && worst !== 0) return worst;
   const status = context.flags.text("cron") === undefined ? "started" : "scheduled";
-  return Math.max(worst, await printResults(context.output, { status, results }));
+  const code = await printResults(context.output, { status, results });
+  if (fromShell.size > 0) context.output.note(`from this shell: ${shortList([...fromShell])}`);
+  return Math.max(worst, code);
+}
+
+/** Names of variables, as many as a line holds. */
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, names.length > MAX_NAMES ? MAX_NAMES - 1 : MAX_NAMES);
+  const more = names.length - shown.length;
+  return shown.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 /** The configuration files that the words mean: those named, or without a word the one that is here. */

@@ -2,7 +2,7 @@
 
 import type { Command } from "../command.ts";
 import { FILE_FLAGS } from "./config_commands.ts";
-import { CHANGE_FLAGS, NO_WAIT, START_FLAGS } from "./start_flags.ts";
+import { CHANGE_FLAGS, NO_WAIT, START_FLAGS, UPDATE_ENV } from "./start_flags.ts";
 
 const MANY = Infinity;
 
@@ -58,12 +58,13 @@ export const APP_COMMANDS: readonly Command[] = [
     usage: "<target…> [-- args…]",
     words: [1, MANY],
     takesRest: true,
-    flags: CHANGE_FLAGS,
+    flags: [...CHANGE_FLAGS, UPDATE_ENV],
     examples: [
       "procsup restart api",
       "procsup restart tag:web",
       "procsup restart api -e LOG_LEVEL=debug --max-memory 300MB",
       "procsup restart worker -- --verbose",
+      "procsup restart api --update-env",
     ],
     load: async () => (await import("../commands/bulk.ts")).restart,
   },

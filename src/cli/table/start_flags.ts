@@ -11,6 +11,13 @@ export const NO_WAIT: Flag = {
   help: "return at once instead of when it has stayed up",
 };
 
+/** Replace what `start` took of the shell. */
+export const UPDATE_ENV: Flag = {
+  name: "update-env",
+  type: "bool",
+  help: "give it the environment of this shell",
+};
+
 const TIMEZONE: Flag = {
   name: "timezone",
   type: "text",

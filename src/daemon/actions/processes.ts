@@ -17,7 +17,9 @@ export const PROCESS_ACTIONS: Handlers<
   async add(context, { config, wait = false }) {
     const outcomes = await context.manager.fleet.add(config, { wait });
     // A new one has used nothing yet: to read that would cost a look at the whole machine.
-    return await started(context, outcomes, ({ process }) => process.info());
+    const answer = await started(context, outcomes, ({ process }) => process.info());
+    const from_shell = context.manager.fleet.takenFromShell(outcomes[0]!.process);
+    return { ...answer, ...from_shell.length > 0 && { from_shell } };
   },
   async start(context, { target, wait = false }) {
     const { fleet } = context.manager;

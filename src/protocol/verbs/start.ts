@@ -5,7 +5,13 @@ import { about, actionResult, bulkResult, processInfo, target, text, wait } from
 import { verb } from "./verb.ts";
 
 /** The (first) process, and how all of them went. */
-const started = z.extend(processInfo, { results: z.array(actionResult) });
+const started = z.extend(processInfo, {
+  results: z.array(actionResult),
+  from_shell: about(
+    z.optional(z.array(z.string())),
+    "Variables of a new process's `shell_env` whose values the daemon does not have",
+  ),
+});
 type Started = z.output<typeof started>;
 
 const tool = z.strictObject({
@@ -55,7 +61,10 @@ export const START_VERBS = {
       body: "ProcessConfig",
       bodyField: "config",
       answers: "ProcessInfo",
-      answer: { schema: processInfo, of: ({ results: _, ...process }: Started) => process },
+      answer: {
+        schema: processInfo,
+        of: ({ results: _, from_shell: __, ...process }: Started) => process,
+      },
       status: 201,
     }],
     mcp: {
