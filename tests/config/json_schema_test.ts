@@ -60,7 +60,7 @@ const RIGHT: readonly unknown[] = [
   },
 ];
 
-/** The mistakes that the README tells of; the second is what is wrong, the first the file. */
+/** Mistakes; the second is what is wrong, the first the file. */
 const WRONG: readonly (readonly [unknown, string])[] = [
   [{ version: 2, processes: {} }, "another version"],
   [{ procesess: {} }, "an unknown key of the file"],
@@ -105,11 +105,15 @@ Deno.test("configFileSchema() refuses every mistake, and so does the program", a
   }
 });
 
-Deno.test("configFileSchema() takes every example of the README, and so does the program", async () => {
+Deno.test("configFileSchema() takes every example of the documentation, and so does the program", async () => {
   const { parse } = await import("yaml");
-  const readme = Deno.readTextFileSync(new URL("../../README.md", import.meta.url));
-  for (const [, text] of readme.matchAll(/^```ya?ml\n([^]*?)^```$/gm)) {
-    assert(validate(parse(text!, { merge: true })), `${text}\n${JSON.stringify(validate.errors)}`);
-    assertEquals(await mistakes("procsup.yaml", text!), []);
+  const folder = new URL("../../src/docs/", import.meta.url);
+  for (const { name } of Deno.readDirSync(folder)) {
+    const page = Deno.readTextFileSync(new URL(name, folder));
+    for (const [, text] of page.matchAll(/^```ya?ml\n([^]*?)^```$/gm)) {
+      const failures = () => `${name}: ${text}\n${JSON.stringify(validate.errors)}`;
+      assert(validate(parse(text!, { merge: true })), failures());
+      assertEquals(await mistakes("procsup.yaml", text!), [], `${name}: ${text}`);
+    }
   }
 });

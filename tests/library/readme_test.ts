@@ -1,13 +1,14 @@
-/** The README's examples, run as printed by a program that is somewhere else, and knows only paths. */
+/** The examples of the library's pages, run as printed by a program elsewhere that knows only paths. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const README = Deno.readTextFileSync(`${ROOT}README.md`);
+const PAGES = ["library", "client"]
+  .map((name) => Deno.readTextFileSync(`${ROOT}src/docs/${name}.md`)).join("\n");
 
-/** What `deno.json` exports, by the names that the README imports. */
+/** What `deno.json` exports, by the names that the pages import. */
 const EXPORTS: Readonly<Record<string, string>> = {
   "@procsup/procsup": "src/mod.ts",
   "@procsup/procsup/client": "src/client.ts",
@@ -15,7 +16,7 @@ const EXPORTS: Readonly<Record<string, string>> = {
 };
 
 /** Every example; the names in it are what it imports. */
-const EXAMPLES = [...README.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!);
+const EXAMPLES = [...PAGES.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!);
 
 function examplesOf(name: string): string[] {
   const found = EXAMPLES.filter((code) => code.includes(`from "${name}"`));
@@ -25,7 +26,7 @@ function examplesOf(name: string): string[] {
 
 /** The flags of a row of the table of permissions. */
 function flagsOf(row: string): string[] {
-  const line = README.split("\n").find((line) => line.startsWith(`| ${row}`))!;
+  const line = PAGES.split("\n").find((line) => line.startsWith(`| ${row}`))!;
   return line.match(/--allow-[^\s`]+/g) ?? [];
 }
 
@@ -47,12 +48,12 @@ async function run(folder: TempHome, code: string, flags: string[], env = {}) {
   return text.decode(stdout);
 }
 
-Deno.test("the README's examples of the library are four, one of them a configuration", () => {
+Deno.test("the pages' examples of the library are four, one of them a configuration", () => {
   assertEquals(EXAMPLES.length, 4);
   assertEquals(examplesOf("@procsup/procsup").length, 2);
 });
 
-Deno.test("the README's examples of Manager run as printed", async () => {
+Deno.test("the pages' examples of Manager run as printed", async () => {
   const flags = flagsOf("`Manager`, Linux");
   assertEquals(flags, ["--allow-all"]);
   const [logs, events] = examplesOf("@procsup/procsup");
@@ -65,7 +66,7 @@ Deno.test("the README's examples of Manager run as printed", async () => {
   assertEquals(outputs[1].trim().split("\n").at(-1), "job errored 3");
 });
 
-Deno.test("the README's example of Client runs as printed, with the permissions that are listed", async () => {
+Deno.test("the pages' example of Client runs as printed, with the permissions that are listed", async () => {
   await using daemon = await TestDaemon.start();
   await using folder = tempHome();
   const flags = flagsOf("`Client` of the daemon in H").map((flag) =>
@@ -78,7 +79,7 @@ Deno.test("the README's example of Client runs as printed, with the permissions 
   assertEquals((await daemon.status("web")).state, "stopped");
 });
 
-Deno.test("the README's configuration runs as printed, and starts in a daemon under its own name", async () => {
+Deno.test("the pages' configuration runs as printed, and starts in a daemon under its own name", async () => {
   await using daemon = await TestDaemon.start();
   await using folder = tempHome();
   const [code] = examplesOf("@procsup/procsup/config");
