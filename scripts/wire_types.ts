@@ -64,7 +64,7 @@ const NAMED: readonly (readonly [name: string, title: string, schema: z.ZodMiniT
 
 /** `src/protocol/wire.ts`. */
 export function wireTypes(): string {
-  const named = new Map(NAMED.map(([name, , schema]) => [schema, name]));
+  const named = new Map(NAMED.map(([name, title, schema]) => [schema, { name, title }]));
   return [
     "/** What the verbs answer. Written by deno task dashboard from src/protocol/verbs: change it there. */\n",
     ...NAMED.map(([name, title, schema]) =>
@@ -73,7 +73,7 @@ export function wireTypes(): string {
   ].join("\n");
 }
 
-type Names = ReadonlyMap<z.ZodMiniType, string>;
+type Names = ReadonlyMap<z.ZodMiniType, { readonly name: string; readonly title: string }>;
 
 interface Def {
   readonly type: string;
@@ -92,7 +92,7 @@ function defOf(schema: z.ZodMiniType): Def {
 
 function fieldsText(shape: Readonly<Record<string, z.ZodMiniType>>, named: Names): string {
   const lines = Object.entries(shape).map(([key, schema]) => {
-    const help = globalRegistry.get(schema)?.description;
+    const help = globalRegistry.get(schema)?.description ?? named.get(schema)?.title;
     const comment = help === undefined ? "" : `/** ${help}${/[.…]$/.test(help) ? "" : "."} */\n`;
     const isOptional = defOf(schema).type === "optional";
     return `${comment}readonly ${key}${isOptional ? "?" : ""}: ${typeText(schema, named)};`;
@@ -101,8 +101,8 @@ function fieldsText(shape: Readonly<Record<string, z.ZodMiniType>>, named: Names
 }
 
 function typeText(schema: z.ZodMiniType, named: Names): string {
-  const name = named.get(schema);
-  if (name !== undefined) return name;
+  const known = named.get(schema);
+  if (known !== undefined) return known.name;
   const { type, shape, element, innerType, valueType, options, entries, values } = defOf(schema);
   switch (type) {
     case "object":

@@ -46,6 +46,7 @@ export type {
   CronResult,
   CronRunJson,
   ExitJson,
+  FieldChangeJson,
   HealthCheckJson,
   HistoryJson,
   HookRunJson,

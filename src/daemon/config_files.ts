@@ -8,9 +8,8 @@ import { readFileIfAny } from "../platform/atomic_file.ts";
 import { absolute } from "../platform/paths.ts";
 import type { LoadedSettings } from "../config/load_settings.ts";
 import type { Note } from "../config/problem.ts";
-import type { SettingName } from "./config_memory.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
-import { type Applied, readMemory, writeMemory } from "./config_memory.ts";
+import { type Applied, readMemory, type SettingName, writeMemory } from "./config_memory.ts";
 import type { Settings, SettingsPlan } from "./settings.ts";
 
 /** What is to be applied. */

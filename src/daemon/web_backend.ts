@@ -2,8 +2,8 @@
 
 import type { Supervisor } from "../manager/supervisor.ts";
 import type { Call } from "../mcp/call.ts";
-import { type McpHandler, mcpHandler } from "../mcp/http.ts";
-import type { Grant } from "../mcp/tool_names.ts";
+import { mcpHandler } from "../mcp/http.ts";
+import type { McpHandler } from "../mcp/http_server.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
 import type { Backend } from "../web/backend.ts";
@@ -25,18 +25,6 @@ export function webBackend(manager: Supervisor, context: () => ActionContext): B
   };
 }
 
-/** What each role may use of MCP; an agent that may not make processes may not bring them back either. */
-const GRANTS: Readonly<Record<Role, Grant>> = {
-  read: { readOnly: true },
-  operate: {
-    allow: [
-      ...["list_apps", "get_status", "get_logs"] as const,
-      ...["stop_app", "restart_app", "reload_app", "save_state"] as const,
-    ],
-  },
-  admin: {},
-};
-
 /** Other surfaces on the web listener. */
 export function webMounts(
   backend: Backend,
@@ -48,7 +36,7 @@ export function webMounts(
       return backend.dispatch(action, payload);
     };
     return mcpHandler(call as Call, {
-      ...GRANTS[role],
+      role,
       changes: (signal) => backend.events(signal),
       onError: (error) => warn(`MCP: ${error.message}`),
     });

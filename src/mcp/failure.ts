@@ -2,7 +2,8 @@
 
 import { type ErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
 import { safeText } from "./safe_data.ts";
-import type { ToolName } from "./tool_names.ts";
+import type { VerbName } from "../protocol/verbs/types.ts";
+import { TOOL_VERBS } from "./tool_names.ts";
 
 /** A failure in words. */
 export interface Failure {
@@ -16,20 +17,18 @@ const NEXT_STEPS: Partial<Record<ErrorCode, string>> = {
   closed: "See with list_apps how far it went, before you call it again",
 };
 
-/** Verbs of the command line whose place a tool takes, and whether a target follows them. */
-const TOOL_OF: Readonly<Record<string, { readonly tool: ToolName; readonly target: boolean }>> = {
-  list: { tool: "list_apps", target: false },
-  status: { tool: "get_status", target: true },
-  why: { tool: "get_status", target: true },
-  logs: { tool: "get_logs", target: true },
-  start: { tool: "start_app", target: false },
-  stop: { tool: "stop_app", target: true },
-  restart: { tool: "restart_app", target: true },
-  reload: { tool: "reload_app", target: true },
-  delete: { tool: "delete_app", target: true },
-  save: { tool: "save_state", target: false },
-  resurrect: { tool: "resurrect_processes", target: false },
+/** Where a verb goes by other words on the command line. */
+const COMMANDS: { readonly [N in VerbName]?: readonly string[] } = {
+  add: ["start"],
+  status: ["status", "why"],
 };
+
+/** Verbs of the command line whose place a tool takes, and whether a target follows them. */
+const TOOL_OF: ReadonlyMap<string, { readonly tool: string; readonly target: boolean }> = new Map(
+  TOOL_VERBS.flatMap(({ name, verb, row: { tool } }) =>
+    (COMMANDS[name] ?? [name]).map((word) => [word, { tool, target: verb.bare === "target" }])
+  ),
+);
 
 /** Tells a failure, with a next step that an agent can take. */
 export function failureOf(error: unknown): Failure {
@@ -46,7 +45,7 @@ function inTools(hint: string): string {
   const text = hint.replaceAll(
     /\bprocsup ([a-z]+)(?: (<\w+>))?(?: ([\w.:-]+))?/g,
     (whole, verb: string, blank: string | undefined, word: string | undefined) => {
-      const known = Object.hasOwn(TOOL_OF, verb) ? TOOL_OF[verb] : undefined;
+      const known = TOOL_OF.get(verb);
       forTerminal ||= known === undefined;
       if (known === undefined) return whole;
       if (word === undefined) return known.tool;

@@ -4,9 +4,7 @@
  */
 
 import type { Call } from "./call.ts";
-import type { McpHandler, McpHttpOptions } from "./http_options.ts";
-
-export type { McpHandler, McpHttpOptions } from "./http_options.ts";
+import type { McpHandler, McpHttpOptions } from "./http_server.ts";
 
 /**
  * Makes the handler of `/mcp`: protocol 2026-07-28, and 2025 clients without sessions, who therefore

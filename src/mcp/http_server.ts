@@ -6,13 +6,23 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import type { Call } from "./call.ts";
+import type { Call, Changes } from "./call.ts";
 import { type NewsSource, watchChanges } from "./change_watch.ts";
-import type { McpHandler, McpHttpOptions } from "./http_options.ts";
 import { createServer } from "./server.ts";
-import { grantedTools } from "./tool_names.ts";
+import { type Grant, grantedTools } from "./tool_names.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
+
+/** How `/mcp` serves. */
+export interface McpHttpOptions extends Grant {
+  /** Where news come from; without them clients are told of no changes. */
+  readonly changes?: Changes;
+  /** Gets what goes wrong beside the answers. */
+  readonly onError?: (error: Error) => void;
+}
+
+/** Answers one request. */
+export type McpHandler = (request: Request) => Promise<Response>;
 
 /** Answers requests, each with a server of its own. All of them have the same grant. */
 export function httpServer(call: Call, options: McpHttpOptions): McpHandler {

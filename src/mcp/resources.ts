@@ -13,7 +13,6 @@ import type { ProcessJson } from "../protocol/wire.ts";
 import type { Call } from "./call.ts";
 import { failureOf } from "./failure.ts";
 import { safeData, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
-import type { ToolName } from "./tool_names.ts";
 
 /** The resource that holds all apps. */
 export const LIST_URI = "apps://list";
@@ -59,7 +58,7 @@ const METRICS = [
 export function registerResources(
   server: McpServer,
   call: Call,
-  granted: ReadonlySet<ToolName>,
+  granted: ReadonlySet<string>,
 ): void {
   const schemes = APP_SCHEMES.filter((scheme) =>
     granted.has(scheme === "logs" ? "get_logs" : "get_status")

@@ -1,18 +1,25 @@
 /** One MCP server over a supervisor: the granted tools and resources, and what to know about them. */
 
-import { McpServer } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  McpServer,
+  type StandardSchemaWithJSON,
+} from "@modelcontextprotocol/server";
+import * as z from "zod/mini";
+import { messageOf } from "../model/errors.ts";
+import { readPayload } from "../protocol/verbs/read_input.ts";
 import { VERSION } from "../protocol/version.ts";
 import { type Call, reporting } from "./call.ts";
 import { tellProgress } from "./progress.ts";
 import { registerResources } from "./resources.ts";
-import { toolError, toolResult } from "./tool_result.ts";
-import type { ToolName } from "./tool_names.ts";
-import { type Tool, TOOLS } from "./tools.ts";
+import { failureOf } from "./failure.ts";
+import { safeData } from "./safe_data.ts";
+import { type Tool, type ToolAnswer, TOOLS } from "./tools.ts";
 
 /** How a server is made. */
 export interface ServerOptions {
   /** The tools that this client may use. */
-  readonly granted: ReadonlySet<ToolName>;
+  readonly granted: ReadonlySet<string>;
   /** Where relative paths of `start_app` are looked for. */
   readonly cwd?: string | undefined;
   /** Whether it can tell of changes on its own. */
@@ -38,23 +45,32 @@ export function createServer(supervisor: Call, options: ServerOptions): McpServe
       resources: { listChanged: tells, subscribe: tells },
     },
   });
-  for (const tool of TOOLS) if (granted.has(tool.name)) registerTool(server, call, tool, options);
+  for (const tool of TOOLS) {
+    if (granted.has(tool.row.tool)) registerTool(server, call, tool, options);
+  }
   registerResources(server, call, granted);
   return server;
 }
 
 function registerTool(server: McpServer, call: Call, tool: Tool, { cwd }: ServerOptions): void {
+  const { verb, row: { tool: name, title, description, ...row } } = tool;
   server.registerTool(
-    tool.name,
+    name,
     {
-      title: tool.title,
-      description: tool.description,
-      annotations: { title: tool.title, ...tool.effects },
-      inputSchema: tool.input,
-      outputSchema: tool.output,
+      title,
+      description,
+      annotations: {
+        title,
+        readOnlyHint: verb.role === "read",
+        destructiveHint: row.destructive ?? false,
+        idempotentHint: row.idempotent ?? false,
+        openWorldHint: row.openWorld ?? false,
+      },
+      inputSchema: standardSchema(row.input),
+      outputSchema: standardSchema(tool.output),
     },
     async (args, context) => {
-      using _ = tellProgress(tool.title, context);
+      using _ = tellProgress(title, context);
       try {
         const use = { call, cwd, signal: context.mcpReq.signal };
         return toolResult(await tool.run(args as never, use));
@@ -63,4 +79,55 @@ function registerTool(server: McpServer, call: Call, tool: Tool, { cwd }: Server
       }
     },
   );
+}
+
+/** A schema as the SDK takes it: a mistake in the words of every surface, outputs that may grow. */
+function standardSchema(schema: z.ZodMiniType): StandardSchemaWithJSON {
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "procsup",
+      validate(value) {
+        try {
+          return { value: readPayload(schema, value) };
+        } catch (error) {
+          return { issues: [{ message: messageOf(error) }] };
+        }
+      },
+      jsonSchema: {
+        input: () => z.toJSONSchema(schema, { io: "input" }),
+        output: () => z.toJSONSchema(schema, { override: ({ jsonSchema }) => brief(jsonSchema) }),
+      },
+    },
+  };
+}
+
+/** Agents pay for every word: what says nothing to them is left out. */
+function brief(schema: z.core.JSONSchema.BaseSchema): void {
+  delete schema.additionalProperties;
+  delete schema.propertyNames;
+  delete schema.pattern;
+  if (schema.type !== "integer") return;
+  delete schema.minimum;
+  delete schema.maximum;
+}
+
+/** The answer as structured data, and the same as text for clients that know no structure. */
+function toolResult({ data, failed = false }: ToolAnswer): CallToolResult {
+  const safe = safeData(data) as Record<string, unknown>;
+  return {
+    content: [{ type: "text", text: JSON.stringify(safe) }],
+    structuredContent: safe,
+    ...(failed ? { isError: true } : {}),
+  };
+}
+
+/** A failure as a result that the model gets to read. */
+function toolError(error: unknown): CallToolResult {
+  const { code, text } = failureOf(error);
+  return {
+    content: [{ type: "text", text }],
+    isError: true,
+    _meta: { "procsup/code": code },
+  };
 }

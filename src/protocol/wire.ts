@@ -8,6 +8,7 @@ export interface ProcessJson {
   readonly numeric_id: number;
   /** Unique name. */
   readonly name: string;
+  /** Group. */
   readonly namespace: string;
   /** 0 for the first. */
   readonly instance_index: number;
@@ -46,6 +47,7 @@ export interface ProcessJson {
   readonly threads: number;
   /** Open file descriptors. */
   readonly fds: number;
+  /** Words of its configuration. */
   readonly tags: readonly string[];
   /** Nanoseconds. */
   readonly uptime: number;
@@ -67,11 +69,13 @@ export interface ExitJson {
   readonly code: number | null;
   /** The signal that ended it. */
   readonly signal: string | null;
+  /** When it ended. */
   readonly at: string;
 }
 
 /** How a verb went for one process. */
 export interface ActionResult {
+  /** Of the process. */
   readonly name: string;
   /** First 8 characters of the UUID. */
   readonly id: string;
@@ -102,6 +106,7 @@ export interface ActionResult {
 export interface BulkResult {
   /** What was done: `stopped`, `restarted`, …; `failed` when that worked for none. */
   readonly status: string;
+  /** How it went for each process. */
   readonly results: readonly ActionResult[];
 }
 
@@ -109,6 +114,7 @@ export interface BulkResult {
 export interface RollingResultJson {
   /** What was done: `stopped`, `restarted`, …; `failed` when that worked for none. */
   readonly status: string;
+  /** How it went for each process. */
   readonly results: readonly ActionResult[];
   /** Whether the old ones were put back. */
   readonly rolled_back: boolean;
@@ -118,6 +124,7 @@ export interface RollingResultJson {
 export interface ReconfigureResult {
   /** `changed`: nothing had to be replaced. */
   readonly status: "unchanged" | "changed" | "reloaded" | "rolled_back" | "failed";
+  /** How it went for each process. */
   readonly results: readonly ActionResult[];
   /** Whether the old ones were put back. */
   readonly rolled_back: boolean;
@@ -136,11 +143,13 @@ export interface FieldChangeJson {
 
 /** How one process changes. */
 export interface ConfigChangeJson {
+  /** Of the process. */
   readonly name: string;
   /** Whether it has to be replaced. */
   readonly restart: boolean;
   /** More than one instance: they are replaced one by one. */
   readonly rolling: boolean;
+  /** The keys that change. */
   readonly fields: readonly FieldChangeJson[];
 }
 
@@ -189,11 +198,15 @@ export interface CronJson {
   readonly schedule: string;
   /** IANA name. */
   readonly timezone: string;
+  /** Whether the clock starts runs. */
   readonly enabled: boolean;
+  /** Whether a run is in progress. */
   readonly running: boolean;
-  /** Of the last run that was not skipped, as the next two. */
+  /** Of the last run that was not skipped. */
   readonly last_run: string | null;
+  /** How that run went. */
   readonly last_status: "ok" | "failed" | "timeout" | "skipped" | "killed" | null;
+  /** Its exit code. */
   readonly last_exit_code: number | null;
   /** Null while it is not enabled. */
   readonly next_run: string | null;
@@ -205,8 +218,11 @@ export interface CronJson {
 
 /** One run of a job, or one restart by the clock. */
 export interface CronRunJson {
+  /** When it began. */
   readonly started_at: string;
+  /** When it ended. */
   readonly finished_at: string;
+  /** How it went. */
   readonly status: "ok" | "failed" | "timeout" | "skipped" | "killed";
   /** Null when it did not end by itself. */
   readonly exit_code: number | null;
@@ -216,16 +232,21 @@ export interface CronRunJson {
 
 /** Answer of `cron_start`, `cron_stop` and `cron_run`. */
 export interface CronResult {
+  /** What was done; `queued` runs after the current run. */
   readonly status: "started" | "stopped" | "running" | "queued";
+  /** The target. */
   readonly name: string;
 }
 
 /** Answer of `history`: the newest last. */
 export interface HistoryJson {
+  /** Of the process. */
   readonly name: string;
   /** First 8 characters of the UUID. */
   readonly id: string;
+  /** Runs of its hooks. */
   readonly hooks: readonly HookRunJson[];
+  /** Its health checks. */
   readonly health: readonly HealthCheckJson[];
 }
 
@@ -251,6 +272,7 @@ export interface HookRunJson {
 export interface HealthCheckJson {
   /** When it began. */
   readonly at: string;
+  /** Whether it was well. */
   readonly ok: boolean;
   /** What was wrong; empty when it was well. */
   readonly message: string;
@@ -270,6 +292,7 @@ export interface LogsJson {
 
 /** Answer of `why`. */
 export interface WhyJson {
+  /** A process. */
   readonly process: ProcessJson;
   /** Whole sentences, the most important first. */
   readonly reasons: readonly string[];
@@ -281,6 +304,7 @@ export interface WhyJson {
 
 /** Answer of `ping`. */
 export interface PingJson {
+  /** It answers. */
   readonly status: "ok";
   /** Of procsup. */
   readonly version: string;
@@ -294,6 +318,7 @@ export interface ResurrectJson {
   readonly status: "resurrected";
   /** Processes that were brought back. */
   readonly count: number;
+  /** What went wrong. */
   readonly errors: readonly string[];
 }
 
@@ -322,6 +347,7 @@ export interface TokenJson {
 
 /** The machine and the daemon; memory in bytes. */
 export interface SystemMetricsJson {
+  /** Of the machine. */
   readonly total_memory: number;
   /** What programs hold. */
   readonly used_memory: number;
@@ -329,24 +355,31 @@ export interface SystemMetricsJson {
   readonly free_memory: number;
   /** What programs could get. */
   readonly available_memory: number;
+  /** Size of the swap space. */
   readonly swap_total: number;
+  /** Used swap space. */
   readonly swap_used: number;
+  /** Cores. */
   readonly cpu_count: number;
   /** Of all cores together. */
   readonly cpu_percent: number;
-  /** Load average of one minute, of five and of fifteen. */
+  /** Load average of one minute. */
   readonly cpu_load_1: number;
+  /** Load average of five minutes. */
   readonly cpu_load_5: number;
+  /** Load average of fifteen minutes. */
   readonly cpu_load_15: number;
   /** Since the machine was booted. */
   readonly uptime_seconds: number;
   /** Processes under supervision. */
   readonly process_count: number;
+  /** Name of the machine. */
   readonly hostname: string;
   /** `linux` or `darwin`. */
   readonly platform: string;
   /** `x86_64` or `aarch64`. */
   readonly arch: string;
+  /** The daemon itself. */
   readonly daemon: {
     readonly pid: number;
     readonly version: string;
@@ -359,6 +392,7 @@ export interface SystemMetricsJson {
 
 /** Where the daemon keeps its files. */
 export interface SystemInfoJson {
+  /** The daemon's home. */
   readonly home: string;
   /** Its Unix socket. */
   readonly socket: string;
@@ -372,9 +406,11 @@ export interface SystemInfoJson {
 
 /** A process that listens on TCP ports, and on which. */
 export interface PortsJson {
+  /** Of the process. */
   readonly name: string;
   /** First 8 characters of the UUID. */
   readonly id: string;
+  /** Where it listens. */
   readonly ports: readonly {
     readonly port: number;
     readonly address: string;

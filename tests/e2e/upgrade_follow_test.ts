@@ -80,7 +80,7 @@ async function moreLines(following: Following, apps: number): Promise<void> {
 
 Deno.test("logs -f goes on over an upgrade: every line once", async () => {
   await using scene = new UpgradeScene();
-  const old = await scene.build("old", "src/protocol/actions.ts", '"0.1.0"', '"0.0.9"');
+  const old = await scene.build("old", "src/protocol/version.ts", '"0.1.0"', '"0.0.9"');
   assertEquals((await scene.run(old, "daemon", "--detach")).code, 0);
   await scene.startWriters(3);
   await using following = new Following(scene.home, "logs", "-f", "-n", "10000");

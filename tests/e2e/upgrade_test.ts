@@ -6,7 +6,7 @@ const WRITERS = 50;
 
 Deno.test("upgrade replaces the daemon under 50 writers: same pids, no line lost", async () => {
   await using scene = new UpgradeScene();
-  const old = await scene.build("old", "src/protocol/actions.ts", '"0.1.0"', '"0.0.9"');
+  const old = await scene.build("old", "src/protocol/version.ts", '"0.1.0"', '"0.0.9"');
   assertEquals((await scene.run(old, "daemon", "--detach")).code, 0);
   const before = await scene.startWriters(WRITERS);
   const listed = await scene.run(programWords(), "list");
@@ -42,7 +42,7 @@ Deno.test("upgrade to a build that does not come up brings the old daemon back",
 
 Deno.test("a daemon of another protocol is refused by every command but upgrade", async () => {
   await using scene = new UpgradeScene();
-  const old = await scene.build("old", "src/protocol/actions.ts", "PROTOCOL = 1", "PROTOCOL = 0");
+  const old = await scene.build("old", "src/protocol/version.ts", "PROTOCOL = 1", "PROTOCOL = 0");
   assertEquals((await scene.run(old, "daemon", "--detach")).code, 0);
   for (const words of [["list"], ["stop", "all"], ["logs"], ["save"]]) {
     const refused = await scene.run(programWords(), ...words);

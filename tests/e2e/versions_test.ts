@@ -16,7 +16,7 @@ function filesIn(folder: string): Record<string, string> {
 
 Deno.test("an older program tells to install the newer one, and goes back by --force only", async () => {
   await using scene = new UpgradeScene();
-  const newer = await scene.build("newer", "src/protocol/actions.ts", '"0.1.0"', '"9.0.0"');
+  const newer = await scene.build("newer", "src/protocol/version.ts", '"0.1.0"', '"9.0.0"');
   assertEquals((await scene.run(newer, "daemon", "--detach")).code, 0);
   const before = await scene.startWriters(2);
   const listed = await scene.run(programWords(), "list");

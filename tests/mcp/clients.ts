@@ -8,7 +8,8 @@ import {
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ProcessChange } from "../../src/model/process_change.ts";
-import { mcpHandler, type McpHttpOptions } from "../../src/mcp/http.ts";
+import { mcpHandler } from "../../src/mcp/http.ts";
+import type { McpHttpOptions } from "../../src/mcp/http_server.ts";
 import { ndjson } from "../../src/protocol/ndjson.ts";
 import { programWords, type TestDaemon } from "../support/procsup.ts";
 

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
-import { TOOL_NAMES, type ToolName } from "../../src/mcp/tool_names.ts";
+import { TOOL_NAMES } from "../../src/mcp/tool_names.ts";
 import type { Role } from "../../src/protocol/verbs/verb.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { FakeWeb } from "../web/fake_backend.ts";
@@ -16,15 +16,15 @@ const VERSIONS = [
   "9999-12-31",
 ];
 
-const READS: readonly ToolName[] = ["list_apps", "get_status", "get_logs"];
+const READS: readonly string[] = ["list_apps", "get_status", "get_logs"];
 
-const TOOLS_OF: Readonly<Record<Role, readonly ToolName[]>> = {
+const TOOLS_OF: Readonly<Record<Role, readonly string[]>> = {
   read: READS,
   operate: [...READS, "stop_app", "restart_app", "reload_app", "save_state"],
   admin: TOOL_NAMES,
 };
 
-const ACTION_OF: Readonly<Record<ToolName, string>> = {
+const ACTION_OF: Readonly<Record<string, string>> = {
   list_apps: "list",
   get_status: "status",
   get_logs: "logs",
@@ -74,7 +74,7 @@ interface Rpc {
   readonly params: { readonly name?: string; readonly uri?: string; readonly arguments?: unknown };
 }
 
-function call(name: ToolName): Rpc {
+function call(name: string): Rpc {
   const args = {
     start_app: { entrypoint: "/bin/true" },
     list_apps: {},
@@ -95,7 +95,7 @@ for (const role of ["read", "operate", "admin"] as const) {
   Deno.test(`/mcp does for the role ${role} what it may do, in every version`, async () => {
     await using web = new FakeWeb(ANSWERS);
     const { token } = await web.tokens.create("agent", role);
-    const mayAct = new Set(TOOLS_OF[role].map((name) => ACTION_OF[name]));
+    const mayAct = new Set(TOOLS_OF[role].map((name) => ACTION_OF[name]!));
     for (const version of VERSIONS) {
       const asking = { token, version };
       const isKnown = version === undefined || version === "2026-07-28" ||
@@ -106,7 +106,7 @@ for (const role of ["read", "operate", "admin"] as const) {
       for (const tool of TOOL_NAMES) {
         web.calls.length = 0;
         await send(web, asking, call(tool));
-        const wanted = isKnown && TOOLS_OF[role].includes(tool) ? [ACTION_OF[tool]] : [];
+        const wanted = isKnown && TOOLS_OF[role].includes(tool) ? [ACTION_OF[tool]!] : [];
         assertEquals(web.calls.map(([action]) => action), wanted, `${version} ${tool}`);
       }
       for (const uri of URIS) {

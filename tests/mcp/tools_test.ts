@@ -256,7 +256,7 @@ Deno.test("--read-only and --allow leave only the tools that they name", async (
     assertStringIncludes(wrong.stderr, words);
   }
 
-  await using reading = await onHttp(daemon, { serving: { readOnly: true } });
+  await using reading = await onHttp(daemon, { serving: { role: "read" } });
   assertStringIncludes(
     await reading.client.callTool({ name: "stop_app", arguments: { target: "all" } })
       .then(() => "worked", String),

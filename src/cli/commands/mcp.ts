@@ -32,7 +32,7 @@ async function grantIn(flags: Flags): Promise<Grant> {
   const { grantedTools, parseToolNames } = await import("../../mcp/tool_names.ts");
   const text = flags.text("allow");
   const grant: Grant = {
-    readOnly: flags.on("read-only"),
+    ...(flags.on("read-only") ? { role: "read" } : {}),
     ...(text === undefined ? {} : { allow: parseToolNames(text) }),
   };
   if (grantedTools(grant).size > 0) return grant;
@@ -107,11 +107,11 @@ function fileOf(client: McpClient): string {
 
 /** The command that is this bridge, and its flags. The home only where it is not the usual one. */
 async function bridgeArgs({ flags, home }: CommandContext): Promise<string[]> {
-  const { readOnly = false, allow } = await grantIn(flags);
+  const { role, allow } = await grantIn(flags);
   return [
     "mcp",
     ...(home === usualHome() ? [] : ["--home", home]),
-    ...(readOnly ? ["--read-only"] : []),
+    ...(role === "read" ? ["--read-only"] : []),
     ...(allow === undefined ? [] : ["--allow", allow.join(",")]),
   ];
 }

@@ -35,10 +35,10 @@ export const settingChange = z.object({
 
 /** How one process changes. Values of `env`, `secrets` and `args` are not shown. */
 export const configChange = z.object({
-  name: z.string(),
+  name: about(z.string(), "Of the process"),
   restart: about(z.boolean(), "Whether it has to be replaced"),
   rolling: about(z.boolean(), "More than one instance: they are replaced one by one"),
-  fields: z.array(fieldChange),
+  fields: about(z.array(fieldChange), "The keys that change"),
 });
 
 /** The verbs. */

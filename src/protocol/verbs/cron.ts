@@ -6,9 +6,9 @@ import { verb } from "./verb.ts";
 
 /** One run of a job, or one restart by the clock. */
 export const cronRun = z.object({
-  started_at: time,
-  finished_at: time,
-  status: z.enum(["ok", "failed", "timeout", "skipped", "killed"]),
+  started_at: about(time, "When it began"),
+  finished_at: about(time, "When it ended"),
+  status: about(z.enum(["ok", "failed", "timeout", "skipped", "killed"]), "How it went"),
   exit_code: about(z.nullable(z.int()), "Null when it did not end by itself"),
   times: about(z.optional(z.int()), "How many in a row, where runs were skipped"),
 });
@@ -22,20 +22,22 @@ export const schedule = z.object({
   ),
   schedule: about(z.string(), "5 or 6 fields"),
   timezone: about(z.string(), "IANA name"),
-  enabled: z.boolean(),
-  running: z.boolean(),
-  last_run: about(z.nullable(time), "Of the last run that was not skipped, as the next two"),
-  last_status: z.nullable(cronRun.shape.status),
-  last_exit_code: z.nullable(z.int()),
+  enabled: about(z.boolean(), "Whether the clock starts runs"),
+  running: about(z.boolean(), "Whether a run is in progress"),
+  last_run: about(z.nullable(time), "Of the last run that was not skipped"),
+  last_status: about(z.nullable(cronRun.shape.status), "How that run went"),
+  last_exit_code: about(z.nullable(z.int()), "Its exit code"),
   next_run: about(z.nullable(time), "Null while it is not enabled"),
   next_runs: about(z.optional(z.array(time)), "With a name only: the next moments, enabled or not"),
   history: about(z.array(cronRun), "The last runs, the newest last"),
 });
 
-/** What was done; `queued` runs after the current run. */
 const done = z.object({
-  status: z.enum(["started", "stopped", "running", "queued"]),
-  name: z.string(),
+  status: about(
+    z.enum(["started", "stopped", "running", "queued"]),
+    "What was done; `queued` runs after the current run",
+  ),
+  name: about(z.string(), "The target"),
 });
 
 const name = about(text, "a target: name, id, ns:…, tag:…");

@@ -6,32 +6,35 @@ import { verb } from "./verb.ts";
 
 /** The machine and the daemon; memory in bytes. */
 const metrics = z.object({
-  total_memory: z.number(),
+  total_memory: about(z.number(), "Of the machine"),
   used_memory: about(z.number(), "What programs hold"),
   free_memory: about(z.number(), "Unused"),
   available_memory: about(z.number(), "What programs could get"),
-  swap_total: z.number(),
-  swap_used: z.number(),
-  cpu_count: z.number(),
+  swap_total: about(z.number(), "Size of the swap space"),
+  swap_used: about(z.number(), "Used swap space"),
+  cpu_count: about(z.number(), "Cores"),
   cpu_percent: about(z.number(), "Of all cores together"),
-  cpu_load_1: about(z.number(), "Load average of one minute, of five and of fifteen"),
-  cpu_load_5: z.number(),
-  cpu_load_15: z.number(),
+  cpu_load_1: about(z.number(), "Load average of one minute"),
+  cpu_load_5: about(z.number(), "Load average of five minutes"),
+  cpu_load_15: about(z.number(), "Load average of fifteen minutes"),
   uptime_seconds: about(z.number(), "Since the machine was booted"),
   process_count: about(z.number(), "Processes under supervision"),
-  hostname: z.string(),
+  hostname: about(z.string(), "Name of the machine"),
   platform: about(z.string(), "`linux` or `darwin`"),
   arch: about(z.string(), "`x86_64` or `aarch64`"),
-  daemon: z.object({
-    pid: z.int(),
-    version: z.string(),
-    memory_bytes: z.int(),
-    uptime_seconds: z.int(),
-    restarts_last_hour: about(
-      z.int(),
-      "Automatic restarts of processes, as far as this daemon was there",
-    ),
-  }),
+  daemon: about(
+    z.object({
+      pid: z.int(),
+      version: z.string(),
+      memory_bytes: z.int(),
+      uptime_seconds: z.int(),
+      restarts_last_hour: about(
+        z.int(),
+        "Automatic restarts of processes, as far as this daemon was there",
+      ),
+    }),
+    "The daemon itself",
+  ),
 });
 
 /** The verbs. */
@@ -41,7 +44,7 @@ export const DAEMON_VERBS = {
     role: "open",
     input: nothing,
     output: z.object({
-      status: z.literal("ok"),
+      status: about(z.literal("ok"), "It answers"),
       version: about(z.string(), "Of procsup"),
       protocol: about(z.int(), "Number of the IPC protocol"),
     }),
@@ -70,7 +73,7 @@ export const DAEMON_VERBS = {
     output: z.object({
       status: about(z.literal("resurrected"), "It was tried for all"),
       count: about(z.int(), "Processes that were brought back"),
-      errors: z.array(z.string()),
+      errors: about(z.array(z.string()), "What went wrong"),
     }),
     rest: [{ method: "POST", path: "/resurrect", answers: "Resurrected" }],
     mcp: {
@@ -94,7 +97,7 @@ export const DAEMON_VERBS = {
     role: "read",
     input: nothing,
     output: z.object({
-      home: z.string(),
+      home: about(z.string(), "The daemon's home"),
       socket: about(z.string(), "Its Unix socket"),
       saved_at: about(z.nullable(time), "When `save` wrote the list last; null when it never did"),
       disk_total: about(
@@ -110,9 +113,12 @@ export const DAEMON_VERBS = {
     role: "read",
     input: nothing,
     output: z.array(z.object({
-      name: z.string(),
+      name: about(z.string(), "Of the process"),
       id: about(z.string(), "First 8 characters of the UUID"),
-      ports: z.array(z.object({ port: z.int(), address: z.string() })),
+      ports: about(
+        z.array(z.object({ port: z.int(), address: z.string() })),
+        "Where it listens",
+      ),
     })),
     rest: [{ method: "GET", path: "/ports", answers: "Ports" }],
   }),

@@ -30,7 +30,7 @@ export const hookRun = z.object({
 /** One health check. */
 export const healthCheck = z.object({
   at: about(time, "When it began"),
-  ok: z.boolean(),
+  ok: about(z.boolean(), "Whether it was well"),
   message: about(z.string(), "What was wrong; empty when it was well"),
   latency: about(z.int(), "Nanoseconds"),
 });
@@ -71,10 +71,10 @@ export const INSPECT_VERBS = {
     bare: "target",
     /** The newest last, and nothing from before the daemon's start. */
     output: z.object({
-      name: z.string(),
+      name: about(z.string(), "Of the process"),
       id: about(z.string(), "First 8 characters of the UUID"),
-      hooks: z.array(hookRun),
-      health: z.array(healthCheck),
+      hooks: about(z.array(hookRun), "Runs of its hooks"),
+      health: about(z.array(healthCheck), "Its health checks"),
     }),
     rest: [{ method: "GET", path: "/processes/{id}/history", answers: "History" }],
   }),

@@ -16,10 +16,10 @@ import { WEB_VERBS, WEBHOOK_VERBS } from "./web.ts";
 /** Every verb by its name. */
 export const VERBS = {
   ...LIST_VERBS,
+  ...INSPECT_VERBS,
   ...START_VERBS,
   ...BULK_VERBS,
   ...INSTANCE_VERBS,
-  ...INSPECT_VERBS,
   ...CONFIG_VERBS,
   ...CRON_VERBS,
   ...WEBHOOK_VERBS,

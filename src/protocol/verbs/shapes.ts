@@ -58,7 +58,7 @@ export const time = z.iso.datetime();
 export const exit = z.object({
   code: about(z.nullable(z.int()), "Null when it is not known"),
   signal: about(z.nullable(z.string()), "The signal that ended it"),
-  at: time,
+  at: about(time, "When it ended"),
 });
 
 /** A process. */
@@ -66,7 +66,7 @@ export const processInfo = z.object({
   id: about(z.string(), "First 8 characters of the UUID"),
   numeric_id: about(z.int(), "Sequential number"),
   name: about(z.string(), "Unique name"),
-  namespace: z.string(),
+  namespace: about(z.string(), "Group"),
   instance_index: about(z.int(), "0 for the first"),
   runtime: about(z.string(), "What runs it; `auto` for a plain program"),
   state: about(
@@ -86,7 +86,7 @@ export const processInfo = z.object({
   mem_percent: about(z.number(), "The same in percent of the machine's"),
   threads: about(z.int(), "Threads of the whole tree"),
   fds: about(z.int(), "Open file descriptors"),
-  tags: z.array(z.string()),
+  tags: about(z.array(z.string()), "Words of its configuration"),
   uptime: about(z.int(), "Nanoseconds"),
   ready: about(z.boolean(), "Whether it runs and is ready"),
   health: about(z.enum(["unknown", "healthy", "unhealthy"]), "What its health checks say"),
@@ -97,7 +97,7 @@ export const processInfo = z.object({
 
 /** How a verb went for one process. */
 export const actionResult = z.object({
-  name: z.string(),
+  name: about(z.string(), "Of the process"),
   id: about(z.string(), "First 8 characters of the UUID"),
   ok: about(z.boolean(), "Whether it worked"),
   state: about(z.enum(PROCESS_STATES), "The state it is in now"),
@@ -114,7 +114,7 @@ export const bulkResult = z.object({
     z.string(),
     "What was done: `stopped`, `restarted`, …; `failed` when that worked for none",
   ),
-  results: z.array(actionResult),
+  results: about(z.array(actionResult), "How it went for each process"),
 });
 
 /** Answer of the verbs that go on no further when one fails. */
