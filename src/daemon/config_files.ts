@@ -3,9 +3,12 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { apply, type ApplyOptions, type ApplyPlan, planApply } from "../manager/apply.ts";
 import type { Outcome } from "../manager/bulk.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
 import type { Fleet } from "../manager/fleet.ts";
+import { dirname } from "../npm/path.js";
 import { readFileIfAny } from "../platform/atomic_file.ts";
 import { absolute } from "../platform/paths.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
 import type { LoadedSettings } from "../config/load_settings.ts";
 import type { Note } from "../config/problem.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
@@ -100,7 +103,7 @@ export class ConfigFiles {
     });
     const only = onlyWords(request.only);
     const configs = selectProcesses(loaded.processes, only).map(({ config }) => config);
-    this.#refuseOthers(configs.map(({ name }) => name), applied.files);
+    this.#refuseOthers(configs, applied.files);
     const mine = only.length > 0 ? [] : this.#mine(applied.files);
     const plan = await planApply(this.#fleet, configs, mine);
     // A part of the processes is asked for: the daemon is none of them.
@@ -163,25 +166,36 @@ export class ConfigFiles {
     ).map(([name]) => name);
   }
 
-  /** Two files that both want a process would undo each other's work for ever. */
-  #refuseOthers(names: readonly string[], files: readonly string[]): void {
+  /**
+   * Two files that both want a process would undo each other's work for ever, and an app that was
+   * started in another folder belongs to another project.
+   */
+  #refuseOthers(configs: readonly ProcessConfig[], files: readonly string[]): void {
     const { origins } = readMemory(this.#path);
-    for (const name of names) {
+    const folders = files.map((file) => `${dirname(file)}/`);
+    for (const { name, cwd } of configs) {
+      const there = this.#instances(name);
       const origin = origins.get(name);
-      const ours = origin === undefined || origin.files.some((file) => files.includes(file));
-      if (ours || !this.#ids(name).some((id) => origin.ids.includes(id))) continue;
-      const other = origin.files.find((file) => readFileIfAny(file) !== undefined);
-      if (other === undefined) continue;
-      throw new ProcsupError("name_taken", `"${name}" comes from "${other}"`, {
-        hint: `A second checkout takes a daemon of its own, by --home or PROCSUP_HOME; else: ` +
-          `procsup delete ${name}, or another name`,
-      });
+      if (origin !== undefined && there.some(({ id }) => origin.ids.includes(id))) {
+        if (origin.files.some((file) => files.includes(file))) continue;
+        const other = origin.files.find((file) => readFileIfAny(file) !== undefined);
+        if (other !== undefined) refuseTaken(name, `comes from "${other}"`);
+        continue;
+      }
+      const isOurs = (folder: string) =>
+        folder === cwd || folders.some((ours) => `${folder}/`.startsWith(ours));
+      const foreign = there.find(({ config }) => !isOurs(config.cwd));
+      if (foreign === undefined || files.length === 0) continue;
+      refuseTaken(name, `was started in "${foreign.config.cwd}"`);
     }
   }
 
   #ids(name: string): string[] {
-    return this.#fleet.registry.list().filter(({ config }) => config.name === name)
-      .map(({ identity }) => identity.id);
+    return this.#instances(name).map(({ id }) => id);
+  }
+
+  #instances(name: string): ManagedProcess[] {
+    return this.#fleet.registry.list().filter(({ config }) => config.name === name);
   }
 
   #remember(
@@ -206,4 +220,11 @@ export class ConfigFiles {
       writeMemory(this.#path, { last: whole, origins, settings });
     });
   }
+}
+
+function refuseTaken(name: string, why: string): never {
+  throw new ProcsupError("name_taken", `"${name}" ${why}`, {
+    hint: `A second checkout takes a daemon of its own, by --home or PROCSUP_HOME; else: ` +
+      `procsup delete ${name}, or another name`,
+  });
 }

@@ -63,6 +63,26 @@ Deno.test("up says so when an app does not come up, and another checkout is told
   assertEquals(await states(daemon), { bad: "crashed" });
 });
 
+Deno.test("up leaves an app alone that was started in another folder, and takes over one of its own", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/shop/procsup.yaml`;
+  Deno.mkdirSync(`${daemon.home}/shop/api`, { recursive: true });
+  const sleep = { entrypoint: "/bin/sleep", args: ["1000"] };
+  const web = { ...sleep, min_uptime: "10ms" };
+  Deno.writeTextFileSync(file, JSON.stringify({ processes: { api: web } }));
+  await daemon.client.call("start", { ...sleep, name: "api", cwd: daemon.home });
+  const { pid } = await daemon.client.call("status", "api");
+  for (const verb of ["up", "apply"]) {
+    const refused = await daemon.cli(verb, file);
+    assertEquals(refused.code, 6);
+    assertStringIncludes(refused.stderr, `"api" was started in "${daemon.home}"`);
+  }
+  assertEquals((await daemon.client.call("status", "api")).pid, pid);
+  await daemon.client.call("delete", "api");
+  await daemon.client.call("start", { ...sleep, name: "api", cwd: `${daemon.home}/shop/api` });
+  assertEquals((await daemon.cli("up", file)).code, 0);
+});
+
 Deno.test("resurrect brings the daemon up, and says when all are there already", async () => {
   await using old = await TestDaemon.start();
   await old.startScript("kept", "exec sleep 1000");
