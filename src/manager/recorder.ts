@@ -61,6 +61,11 @@ export class Recorder {
     this.#flush ??= this.#parts.clock.after(SOON_MS, () => this.recordRest());
   }
 
+  /** Acts once the disk has what it refused of the process. */
+  whenRecorded(process: ManagedProcess, act: () => void): void {
+    this.#parts.writes.after(recordOf(process), act);
+  }
+
   /** Writes what was put off. */
   recordRest(): void {
     this.#flush?.();
@@ -89,11 +94,11 @@ export class Recorder {
 
   /** Removes the record of a process. The ids that were given stay given. */
   forget(process: ManagedProcess, nextNumericId: number): void {
+    const { writes, records } = this.#parts;
     this.#due.delete(process);
     this.#uncopied.delete(process);
-    this.#parts.writes.drop(recordOf(process));
     this.#keepNumericId(nextNumericId);
-    this.#parts.records.remove(process.identity.id);
+    writes.attempt(recordOf(process), () => records.remove(process.identity.id));
   }
 
   /** Writes what was put off, and nothing from now on. */

@@ -132,6 +132,11 @@ export class Registry implements Observer {
   }
 
   /** Part of `Observer`. */
+  whenRecorded(process: ManagedProcess, act: () => void): void {
+    this.#recorder.whenRecorded(process, act);
+  }
+
+  /** Part of `Observer`. */
   recordSoon(process: ManagedProcess): void {
     if (this.#processes.has(process.identity.id)) this.#recorder.recordSoon(process);
   }

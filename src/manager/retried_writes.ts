@@ -11,6 +11,8 @@ export class RetriedWrites {
   readonly #clock: Clock;
   readonly #warn: (message: string) => void;
   readonly #due = new Map<string, () => void>();
+  /** What is done once a refused write has succeeded. */
+  readonly #then = new Map<string, (() => void)[]>();
   #cancel: Cancel | undefined;
   #closed = false;
 
@@ -39,9 +41,18 @@ export class RetriedWrites {
     this.#cancel ??= this.#clock.after(RETRY_MS, () => this.#retry());
   }
 
-  /** Forgets a write. */
+  /** Acts once that write is not due any more: at once, unless it was refused. */
+  after(what: string, act: () => void): void {
+    if (this.#due.has(what)) this.#then.set(what, [...this.#then.get(what) ?? [], act]);
+    else act();
+  }
+
+  /** The write is not due any more: it was done otherwise, or its subject is gone. */
   drop(what: string): void {
     this.#due.delete(what);
+    const acts = this.#then.get(what) ?? [];
+    this.#then.delete(what);
+    for (const act of acts) act();
   }
 
   /** Tries for the last time. */
@@ -63,6 +74,7 @@ export class RetriedWrites {
       this.#due.delete(what);
       try {
         write();
+        this.drop(what);
       } catch {
         this.later(what, write);
       }

@@ -37,6 +37,8 @@ export interface Observer {
   record(process: ManagedProcess): void;
   /** The same, within moments: a new daemon could find out by itself. */
   recordSoon(process: ManagedProcess): void;
+  /** Acts once the process is on record as it is now: at once, unless the disk refused. */
+  whenRecorded(process: ManagedProcess, act: () => void): void;
   /** The snapshot changed, or a note was made. */
   changed(process: ManagedProcess, before: Snapshot, event: ProcessEvent): void;
   /** Something that the log of the supervisor should hold. */
@@ -238,6 +240,11 @@ export class ManagedProcess {
   release(why = new ProcsupError("closed", "The supervisor is shutting down")): void {
     this.#gone.abort(why);
     this.#effects.close();
+  }
+
+  /** Part of the effects' view of a process. */
+  whenRecorded(act: () => void): void {
+    this.#observer.whenRecorded(this, act);
   }
 
   /** Part of the effects' view of a process. Who was let go of is somebody else's: nothing happens. */

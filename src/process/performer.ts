@@ -12,6 +12,8 @@ export interface Performer {
   readonly config: ProcessConfig;
   readonly snapshot: Snapshot;
   post(event: ProcessEvent): void;
+  /** Acts once it is on record as it is now: at once, unless the disk refused. */
+  whenRecorded(act: () => void): void;
   /** Something worth telling that changes no state. */
   note(message: string): void;
   healthChanged(health: "healthy" | "unhealthy", reason: string): void;

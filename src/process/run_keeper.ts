@@ -183,7 +183,12 @@ export class RunKeeper {
 
   #disposed(run: Run): void {
     this.#process.post({ type: "disposed", run });
-    this.#world.forget(run.runId);
+    this.#forget(run);
+  }
+
+  /** Removes the files of a run that is over, once the disk has what they said. */
+  #forget({ runId }: Run): void {
+    this.#process.whenRecorded(() => this.#world.forget(runId));
   }
 
   /** Ends the run, or hurries its end; `giveUpLaunch` ends one that is only being made. */
@@ -217,8 +222,7 @@ export class RunKeeper {
     const { clock } = this.#world;
     const random = this.#world.random();
     this.#process.post({ type: "gone", attempt, at: clock.now(), ranForMs, random, ...ended });
-    // What its files said is on record now.
-    if (child !== undefined) this.#world.forget(child.run.runId);
+    if (child !== undefined) this.#forget(child.run);
   }
 
   /** The run is over: nothing goes along with it any longer. */

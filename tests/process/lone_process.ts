@@ -29,6 +29,7 @@ export class LoneProcess implements AsyncDisposable {
     this.world = new FakeWorld(`${temp.path}/apps`);
     const observer: Observer = {
       record: ({ snapshot }) => this.onRecord(snapshot),
+      whenRecorded: (_, act) => act(),
       recordSoon: ({ snapshot }) => this.onRecord(snapshot),
       changed: ({ snapshot: { state } }) => {
         if (this.states.at(-1) !== state) this.states.push(state);
