@@ -21,9 +21,9 @@ Deno.test("loadConfig() tells every unknown key of a process, each with its plac
   const text = "processes:\n  api:\n    command: sleep 1\n    instnces: 2\n    user: www\n" +
     "    log: { max_sise: 1 }\n";
   assertEquals(await mistakes("procsup.yaml", text), [
+    '6:12: "api": unknown key "log.max_sise": did you mean "max_size"?',
     '4:5: "api": unknown key "instnces": did you mean "instances"?',
     '5:5: "api": unknown key "user": did you mean "uid"?',
-    '6:12: "api": unknown key "log.max_sise": did you mean "max_size"?',
   ]);
 });
 
