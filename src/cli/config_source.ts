@@ -35,6 +35,7 @@ export async function readSource(
   const loaded = await loadConfig({
     files,
     env: Deno.env.toObject(),
+    assumeVariables: flags.on("no-files"),
     ...(profile === undefined ? {} : { profile }),
   });
   for (const note of loaded.notes) output.note(noteText(note));

@@ -27,6 +27,8 @@ export interface LoadRequest {
   /** Variables for `${…}`; they win over the `.env` beside a file. */
   readonly env: Readonly<Record<string, string>>;
   readonly profile?: string;
+  /** A variable that is not set is no mistake: what sets it is on another machine. */
+  readonly assumeVariables?: boolean;
 }
 
 /** One process of the files. */
@@ -67,7 +69,9 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   }
   const files = documents.filter(({ file }) => isAbsolute(file));
   const folders = new Set(files.map(({ file }) => dirname(file)));
-  const { lookup, used } = variablesOf({ env: request.env, folders: [...folders] });
+  const { lookup: known, used } = variablesOf({ env: request.env, folders: [...folders] });
+  // A number can stand in every place.
+  const lookup: Lookup = request.assumeVariables ? (name) => known(name) ?? "1" : known;
   const context = { lookup, problems };
   const defaults = parts.flatMap((part) => part.defaults);
   const names = new Set(parts.flatMap(({ processes }) => [...processes.keys()]));

@@ -2,7 +2,7 @@
 
 /** Words of the shell that `exec` cannot run. */
 const BUILTIN =
-  /^(if|for|while|until|case|cd|export|\.|source|exit|ulimit|umask|set|eval|exec|trap|wait|test|\[|!|\{|\()(\s|$)/;
+  /^(if|for|while|until|case|cd|export|\.|source|exit|ulimit|umask|set|eval|exec|trap|wait|test|command|type|read|unset|alias|\[|!|\{|\()(\s|$)/;
 
 /** A shell line as entrypoint and arguments, with `exec` if possible. */
 export function shellCommand(line: string): { entrypoint: string; args: string[] } {

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { Files } from "../config/files.ts";
 import { FakeDaemon, runCommandLine } from "./fake_daemon.ts";
 
 const FILES = new URL("../fixtures/import/", import.meta.url).pathname;
@@ -92,4 +93,24 @@ Deno.test("procsup start takes words behind a program for its arguments, and not
   assertEquals(daemon.requests.length, 1);
   const none = await daemon.run("start", "nosuchword");
   assertEquals(none.stderr.includes('There is no file "nosuchword" here'), true);
+});
+
+Deno.test("procsup config validate and plan need no daemon and, with --no-files, nothing of the target", async () => {
+  await using files = new Files({
+    "Procfile": "web: nosuch --port 1\n",
+    "ci.yaml": 'processes: { a: { command: "nosuch ${NOT_SET}" } }\n',
+  });
+  const env = { PROCSUP_HOME: `${files.folder}/home` };
+  const run = (...args: string[]) => runCommandLine(args, env, files.folder);
+  const [planned, missing, skipped, unset, assumed] = await Promise.all([
+    run("config", "plan"),
+    run("config", "validate"),
+    run("config", "validate", "--no-files"),
+    run("config", "plan", "ci.yaml"),
+    run("config", "plan", "ci.yaml", "--no-files"),
+  ]);
+  assertEquals([planned.code, planned.stdout], [0, "+ web  new\n"]);
+  assertEquals(planned.stderr, "using Procfile\nno daemon is running: everything is new\n");
+  assertEquals([missing.code, skipped.code], [2, 0]);
+  assertEquals([unset.code, assumed.code, assumed.stdout], [2, 0, "+ a  new\n"]);
 });

@@ -13,7 +13,7 @@ import { shellCommand, splitWords } from "../../src/model/shell_line.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { budgetLeft, recentRestarts } from "../../src/model/restart_budget.ts";
 import { loadConfig } from "../../src/config/load_config.ts";
-import { Files, loadedFrom } from "./files.ts";
+import { Files } from "./files.ts";
 
 const FIXTURES = new URL("../fixtures/import/", import.meta.url).pathname;
 
@@ -170,125 +170,6 @@ Deno.test("process-compose processes keep their meaning", async () => {
     false,
     "up \\(really\\)",
   ]);
-});
-
-/** What importFile() makes of one file: the YAML, and the notes. */
-async function made(files: Record<string, string>, tool?: string, options = {}) {
-  await using folder = new Files(files);
-  const [name] = Object.keys(files);
-  const given = { ...(tool && { tool }), env, ...options };
-  const { yaml, notes } = await importFile(`${folder.folder}/${name}`, given);
-  return { yaml, notes: notes.map(({ process, text }) => `${process}: ${text}`) };
-}
-
-Deno.test("a file called procsup.* is never taken for another tool's", async () => {
-  const text = "processes:\n  api: { command: sleep 1, availability: { restart: always } }\n";
-  await using files = new Files({ "procsup.yaml": text, "dev.yaml": text });
-  const error = await assertRejects(() => files.load(["procsup.yaml"]), ProcsupError);
-  assertStringIncludes(error.message, 'unknown key "availability"');
-  const { processes: [api] } = await files.load(["dev.yaml"]);
-  assertEquals(api!.config.restartPolicy, "always");
-});
-
-Deno.test("importFile() writes references, and no value of the environment", async () => {
-  const env = { PATH: "/bin", DB_PASSWORD: "hunter22", APP_DIR: "/srv" };
-  const program = 'module.exports = { apps: [{ name: "a", script: "a.js", env: {' +
-    ' URL: `pg://me:${process.env.DB_PASSWORD}@db`, MODE: process.env.MODE || "dev" } }] };';
-  const files: [string, string][] = [
-    ["s.conf", "[program:a]\ncommand=%(ENV_APP_DIR)s/run --key %(ENV_DB_PASSWORD)s %(ENV_GONE)s\n"],
-    ["ecosystem.config.js", program],
-    ["process-compose.yaml", "processes: { a: { command: run, environment: [P=$DB_PASSWORD] } }\n"],
-    ["compose.yml", 'services: { a: { command: "run ${DB_PASSWORD:?}", image: mine } }\n'],
-  ];
-  for (const [name, text] of files) {
-    const { yaml } = await made({ [name]: text }, undefined, { env });
-    assertMatch(yaml, /\$\{DB_PASSWORD(:-)?\}/, name);
-    assert(!yaml.includes("hunter22"), name);
-    if (name === "s.conf") assertStringIncludes(yaml, "entrypoint: ${APP_DIR}/run");
-    if (name === "ecosystem.config.js") assertStringIncludes(yaml, "MODE: dev");
-  }
-});
-
-Deno.test("pm2's further forms are taken, and its cluster shares its port", async () => {
-  const app = '{ name: "a", script: "a.js", instances: "max", env: { PORT: 3000 } }';
-  for (const text of [`[${app}]`, `{ "pm2": [${app}] }`, app, `{ apps: [${app},], /* c */ }`]) {
-    const { yaml, notes } = await made({ "process.json": text });
-    assertStringIncludes(yaml, "instances: max");
-    assertStringIncludes(yaml, "- 0.0.0.0:3000");
-    assertEquals(notes, []);
-  }
-});
-
-Deno.test("a Procfile's release runs before the others", async () => {
-  const { yaml } = await made({ Procfile: "web: node a.js\nrelease: rake db:migrate\n" });
-  const processes = await loadedFrom("procsup.yaml", yaml);
-  assertEquals(processes.get("web")!.dependsOn, { release: "completed_ok" });
-  assertEquals(processes.get("release")!.restartPolicy, "never");
-});
-
-Deno.test("compose services that are built here become processes, images are named", async () => {
-  const text = `services:
-  web:
-    build: ./app
-    command: serve --port $$PORT
-    environment: { DB: "\${DB:-local}", KEEP: }
-    depends_on: { db: { condition: service_healthy }, tool: { condition: service_started } }
-    volumes: ["./app:/code"]
-    working_dir: /code/sub
-    privileged: true
-  tool: { image: "me/tool:1", command: ["tool", "-x"], restart: unless-stopped }
-  db: { image: "postgres:16", ports: ["5432:5432"], environment: { POSTGRES_PASSWORD: x } }
-`;
-  const files = {
-    "compose.yaml": text,
-    "app/Dockerfile": 'FROM node AS a\nCMD old\nFROM a\nENTRYPOINT ["run",\\\n "it"]\nCMD ["y"]\n',
-  };
-  const { yaml, notes } = await made(files);
-  assertStringIncludes(yaml, "entrypoint: run\n    args:\n      - it\n      - serve\n");
-  assertStringIncludes(yaml, "cwd: ./app/sub");
-  assertStringIncludes(yaml, "DB: ${DB:-local}\n      KEEP: ${KEEP:-}");
-  assertStringIncludes(yaml, "depends_on:\n      tool: started");
-  for (const lost of ["privileged", "depends_on db", "apt-get install postgresql", "me/tool:1"]) {
-    assert(notes.some((note) => note.includes(lost)), lost);
-  }
-  const docker = await made(files, "compose", { withDocker: true });
-  assertStringIncludes(docker.yaml, "entrypoint: docker");
-  assertStringIncludes(docker.yaml, "- -p\n      - 5432:5432");
-  const nothing = made({ "compose.yaml": "services: { db: { image: redis } }\n" });
-  await assertRejects(() => nothing, ProcsupError, "apt-get install redis-server");
-});
-
-Deno.test("systemd units keep their meaning, and what is lost is named", async () => {
-  const text = `[Unit]
-After=network.target postgresql.service
-StartLimitIntervalSec=0
-[Service]
-User=www
-WorkingDirectory=/srv/app
-Environment="A=b c" D=e
-ExecStartPre=-/bin/mkdir x
-ExecStart=/usr/bin/app --port \${PORT} \\
-  --name %n
-ExecReload=/bin/kill -HUP $MAINPID
-Restart=on-abort
-RestartSec=2min 3s
-ProtectSystem=full
-[Install]
-WantedBy=multi-user.target
-`;
-  const { yaml, notes } = await made({ "app.service": text });
-  const app = (await loadedFrom("procsup.yaml", yaml)).get("app")!;
-  assertEquals([app.uid, app.cwd, app.env], ["www", "/srv/app", { A: "b c", D: "e" }]);
-  assertEquals(app.args, ["-c", 'exec /usr/bin/app --port "${PORT}"    --name app.service']);
-  assertEquals([app.reloadSignal, app.restartDelayMs], ["SIGHUP", 123_000]);
-  assertEquals(app.hooks.preStart?.command, "/bin/mkdir x || true");
-  assertEquals(notes.map((note) => note.split(":")[1]!.trim()), [
-    "After=postgresql.service",
-    "Restart=on-abort",
-    "ProtectSystem=full",
-  ]);
-  const forking = made({ "a.service": "[Service]\nType=forking\nExecStart=/bin/a\n" });
-  await assertRejects(() => forking, ProcsupError, "Type=forking");
 });
 
 Deno.test("shellCommand() gives way to the program where the line is one command", () => {

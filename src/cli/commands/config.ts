@@ -1,5 +1,6 @@
 /** `procsup config <verb>`: configuration files. */
 
+import type { LoadedConfig } from "../../config/load_config.ts";
 import type { LoadedSettings } from "../../config/load_settings.ts";
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
@@ -7,7 +8,7 @@ import { baseName } from "../../model/name.ts";
 import { webhookWire } from "../../model/config_schema.ts";
 import { masked } from "../../model/masks.ts";
 import { shownUrl } from "../../model/webhook.ts";
-import type { ConfigReloadResult } from "../../protocol/wire.ts";
+import type { ConfigReloadResult, SettingName } from "../../protocol/wire.ts";
 import { reportErrors } from "../start_file.ts";
 import type { CommandContext } from "../command.ts";
 import { printProblems, reportProblems } from "../config_problems.ts";
@@ -51,9 +52,11 @@ export async function configValidate(
   const cwd = Deno.cwd();
   try {
     const { files, loaded: { processes } } = await readSource(context, words);
-    const { commandProblems } = await import("../../config/check_commands.ts");
-    const problems = commandProblems(processes, Deno.env.get("PATH") ?? "");
-    if (problems.length > 0) return printProblems(problems, cwd);
+    if (!context.flags.on("no-files")) {
+      const { commandProblems } = await import("../../config/check_commands.ts");
+      const problems = commandProblems(processes, Deno.env.get("PATH") ?? "");
+      if (problems.length > 0) return printProblems(problems, cwd);
+    }
     const names = processes.map(({ config }) => config.name);
     if (await printData(context.output, { valid: true, files, processes: names }, names)) return 0;
     const shown = files.map((file) => file.replace(`${cwd}/`, "")).join(", ");
@@ -70,17 +73,35 @@ export async function configPlan(
   words: readonly string[],
 ): Promise<number> {
   try {
-    const { files, payload } = await readSource(context, words);
+    const { files, loaded, payload } = await readSource(context, words);
     const prune = context.flags.on("prune");
-    const data = await connect(context).call("config_reload", {
-      ...payload,
-      ...{ config_path: files, dry_run: true, prune },
-    });
+    const request = { ...payload, ...{ config_path: files, dry_run: true, prune } };
+    const data = await connect(context).call("config_reload", request)
+      .catch((error) => planWithoutDaemon(context, loaded, error));
     await printPlan(context, data);
     return 0;
   } catch (error) {
     return reportProblems(error, Deno.cwd());
   }
+}
+
+/** Without a daemon all is new. Throws any other error again. */
+async function planWithoutDaemon(
+  { flags, output }: CommandContext,
+  { processes, settings }: LoadedConfig,
+  error: unknown,
+): Promise<ConfigReloadResult> {
+  if (!(error instanceof ProcsupError) || error.code !== "daemon_unreachable") throw error;
+  const { onlyWords, selectProcesses } = await import("../../config/select.ts");
+  const only = onlyWords(flags.text("only"));
+  const names = only.length > 0 ? [] : Object.keys(settings) as SettingName[];
+  output.note("no daemon is running: everything is new");
+  return {
+    ...{ status: "planned", changed: [], removed: [], kept: [], unchanged: [] },
+    ...{ errors: [], changes: [], results: [] },
+    added: selectProcesses(processes, only).map(({ config }) => config.name),
+    settings: names.map((name) => ({ name, change: "added", fields: [] })),
+  };
 }
 
 /** Prints what would be done, or was done. */

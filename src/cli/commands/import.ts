@@ -36,6 +36,23 @@ export async function importFile(context: CommandContext): Promise<number> {
   }
 }
 
+/** Writes a commented procsup.yaml of what the folder holds. */
+export async function init(context: CommandContext): Promise<number> {
+  const { initialConfig } = await import("../../config/initial_config.ts");
+  const folder = Deno.cwd();
+  try {
+    const { from, yaml, notes } = await initialConfig(folder, Deno.env.toObject());
+    writeNew("procsup.yaml", yaml, context.flags.on("force"));
+    for (const note of notes) writeMessage(`${noteText(note)}\n`);
+    context.output.done(`✔ procsup.yaml, from ${from}`);
+    context.output.note("look at it, then: procsup up");
+    return 0;
+  } catch (error) {
+    if (error instanceof ConfigProblem) return reportProblems(error, folder);
+    throw error;
+  }
+}
+
 function misnamed(
   first: string,
   file: string | undefined,
@@ -55,14 +72,14 @@ function misnamed(
 }
 
 /** Writes a file that only its owner reads; an existing one only with `force`. */
-export function writeNew(path: string, text: string, force: boolean): void {
+function writeNew(path: string, text: string, force: boolean): void {
   try {
     if (force) replaceFile(absolute(path), text);
     else Deno.writeTextFileSync(path, text, { createNew: true, mode: 0o600 });
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
     throw new ProcsupError("bad_request", `The file "${path}" exists already`, {
-      hint: "Name another with --out, or replace it with --force",
+      hint: "--force replaces it",
     });
   }
 }

@@ -31,6 +31,11 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     flags: [
       ...FILE_FLAGS,
       { name: "dry-run", type: "bool", help: "tell only what would be done" },
+      {
+        name: "no-files",
+        type: "bool",
+        help: "validate, plan: programs and variables may be on another machine",
+      },
       { name: "prune", type: "bool", help: "remove apps that are no longer in the file" },
       NO_WAIT,
     ],
@@ -42,6 +47,16 @@ export const CONFIG_COMMANDS: readonly Command[] = [
       "procsup config schema",
     ],
     load: async () => (await import("../commands/config.ts")).config,
+  },
+  {
+    name: "init",
+    group: "Config",
+    summary: "Write a procsup.yaml from what this folder holds",
+    usage: "",
+    words: [0, 0],
+    flags: [{ name: "force", type: "bool", help: "replace an existing procsup.yaml" }],
+    examples: ["procsup init && procsup up"],
+    load: async () => (await import("../commands/import.ts")).init,
   },
   {
     name: "import",

@@ -4,6 +4,7 @@ import { splitWords } from "../../model/shell_line.ts";
 import { dirname, resolve } from "../../npm/path.js";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
+import { lost } from "./compose_lost.ts";
 import { type Command, dockerfileCommand } from "./dockerfile.ts";
 import { dockerRun, imageAdvice } from "./images.ts";
 import {
@@ -27,22 +28,6 @@ export const compose: Importer = {
 };
 
 type Service = Readonly<Record<string, unknown>>;
-
-/** Keys of a service that are read; all others are noted. */
-const READ: ReadonlySet<string> = new Set([
-  ...["build", "image", "command", "entrypoint", "environment", "env_file", "working_dir"],
-  ...["depends_on", "restart", "healthcheck", "stop_signal", "stop_grace_period", "user", "init"],
-  ...["container_name", "mem_limit", "ulimits", "ports", "expose", "volumes", "deploy", "scale"],
-]);
-
-/** What they say of containers has no meaning for processes of one machine. */
-const CONTAINERS: Readonly<Record<string, string>> = {
-  networks: "processes share the network of this machine",
-  tty: "a process has no terminal",
-  stdin_open: "a process has no terminal",
-  logging: "procsup logs",
-  profiles: "profiles, or autostart: false",
-};
 
 const CONDITIONS: Readonly<Record<string, string>> = {
   service_started: "started",
@@ -281,27 +266,4 @@ function memory(value: unknown): unknown {
     /^(\d+)([kmg])b?$/i,
     (_, count, unit) => `${count}${unit.toUpperCase()}B`,
   );
-}
-
-/** What is not taken of a service. */
-function lost(service: Service): string[] {
-  const keys = Object.keys(service).filter((key) => !READ.has(key));
-  const notes = keys.map((key) => `${key}: ${CONTAINERS[key] ?? "not supported by procsup"}`);
-  const { ports, volumes, deploy, ulimits } = service;
-  const isMoved = (port: unknown) => /^(?:.*:)?(\d+):(\d+)/.test(String(port));
-  for (const port of Array.isArray(ports) ? ports.filter(isMoved) : []) {
-    const [, outside, inside] = /(\d+):(\d+)(?:\/\w+)?$/.exec(String(port)) ?? [];
-    if (outside !== inside) notes.push(`ports ${port}: it listens on ${inside} itself`);
-  }
-  for (const volume of Array.isArray(volumes) ? volumes : []) {
-    notes.push(
-      `volumes ${isMap(volume) ? volume.target : volume}: the paths are those of this machine`,
-    );
-  }
-  const others = isMap(deploy)
-    ? Object.keys(deploy).filter((key) => !["replicas", "restart_policy"].includes(key))
-    : [];
-  for (const key of others) notes.push(`deploy.${key}: limits`);
-  if (ulimits !== undefined) notes.push("ulimits: limits");
-  return notes;
 }

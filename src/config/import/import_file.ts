@@ -46,11 +46,9 @@ export async function importFile(file: string, options: ImportOptions): Promise<
 
 /** Throws `ConfigProblem` for what procsup would refuse, so that nothing unusable is written. */
 async function check(file: string, text: string, env: Env): Promise<void> {
-  const variables = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, env[name!] ?? "0"]);
   const content = { file: join(dirname(file), "procsup.yaml"), text };
   try {
-    const files = [content.file];
-    await loadConfig({ files, content, env: { ...env, ...Object.fromEntries(variables) } });
+    await loadConfig({ files: [content.file], content, env, assumeVariables: true });
   } catch (error) {
     if (!(error instanceof ConfigProblems)) throw error;
     const what = error.problems.map((problem) => (problem as ConfigProblem).what);

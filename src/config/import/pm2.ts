@@ -1,11 +1,12 @@
 /** PM2's ecosystem files, and what `pm2 save` writes. */
 
 import { nameFromPath } from "../../model/name.ts";
-import { shellCommand, splitWords } from "../../model/shell_line.ts";
+import { splitWords } from "../../model/shell_line.ts";
 import { dirname, isAbsolute, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
+import { appsOfDump, isDump } from "./pm2_dump.ts";
 import { type Imported, type Importer, ImportResult, type Keys, ms, texts } from "./imported.ts";
 
 /** Configurations of PM2. */
@@ -30,31 +31,6 @@ type App = Readonly<Record<string, unknown>>;
 const BY_EXTENSION: readonly (readonly [RegExp, Keys])[] = [
   [/\.[cm]?js$/, { runtime: "node" }],
   [/\.(sh|bash)$/, { interpreter: "bash" }],
-];
-
-/** Keys of a dump entry that are also keys of an ecosystem file. */
-const KEPT = [
-  "name",
-  "args",
-  "node_args",
-  "namespace",
-  "watch",
-  "ignore_watch",
-  "watch_delay",
-  "autorestart",
-  "max_restarts",
-  "min_uptime",
-  "max_memory_restart",
-  "cron_restart",
-  "kill_timeout",
-  "listen_timeout",
-  "wait_ready",
-  "restart_delay",
-  "exp_backoff_restart_delay",
-  "stop_exit_codes",
-  "increment_var",
-  "uid",
-  "gid",
 ];
 
 /** Keys that are read elsewhere, or that match procsup's behaviour. */
@@ -162,7 +138,7 @@ function pm2Command(app: App, folder: string): Keys {
   const path = seenFrom(script, at, folder);
   const isFile = lookAt(resolve(folder, path))?.isFile === true;
   if (/\s/.test(script) && !isFile) {
-    return { ...cwd, ...shellCommand([script, ...args].join(" ")) };
+    return { ...cwd, command: [script, ...args].join(" ") };
   }
   const interpreter = String(app.interpreter ?? app.exec_interpreter ?? "");
   const options = words(app.node_args ?? app.interpreter_args ?? app.interpreterArgs);
@@ -194,37 +170,6 @@ function words(value: unknown): string[] {
     : value === undefined || value === null
     ? []
     : [String(value)];
-}
-
-/** Variables of PM2, and of the terminal that ran `pm2 start`. */
-const SESSION =
-  /^(PM2_.*|pm_.*|unique_id|NODE_APP_INSTANCE|PWD|OLDPWD|SHLVL|_|TERM.*|COLORTERM|SSH_.*|LS_COLORS|XDG_.*|LESS.*|DISPLAY|DBUS_.*|PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|MAIL|HOSTNAME|npm_.*|NVM_.*|INIT_CWD|EDITOR|VIRTUAL_ENV|WSL.*|VSCODE.*)$/;
-
-/** Whether a value was written by `pm2 save`. */
-function isDump(value: unknown): value is readonly App[] {
-  return Array.isArray(value) && value.length > 0 &&
-    value.every((item) => isMap(item) && "pm_exec_path" in item);
-}
-
-/** The entries as apps of an ecosystem file; instances of a name are one app. */
-function appsOfDump(entries: readonly App[]): App[] {
-  const groups = Map.groupBy(entries, ({ name, pm_exec_path }) => `${name}\0${pm_exec_path}`);
-  return [...groups.values()].map((instances) => {
-    const [first] = instances as [App];
-    const env = isMap(first.env) ? first.env : {};
-    const kept = KEPT.flatMap((key) => first[key] === undefined ? [] : [[key, first[key]]]);
-    return {
-      ...Object.fromEntries(kept),
-      script: first.pm_exec_path,
-      cwd: first.pm_cwd,
-      interpreter: first.exec_interpreter,
-      env: Object.fromEntries(
-        Object.entries(env).filter(([key, value]) => !SESSION.test(key) && !isMap(value)),
-      ),
-      ...(instances.length > 1 ? { instances: instances.length } : {}),
-      ...(first.exec_mode === "cluster_mode" ? { exec_mode: "cluster" } : {}),
-    };
-  });
 }
 
 /** The keys of a process for each key of an app. */

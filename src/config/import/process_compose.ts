@@ -2,7 +2,6 @@
 
 import { rowOf } from "../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
-import { shellCommand } from "../../model/shell_line.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
@@ -61,10 +60,10 @@ const FILE_KEYS = new Set(["version", "processes", "environment", "$schema"]);
 type Convert = (value: unknown, all: Record<string, unknown>) => Keys;
 
 const KEYS: Readonly<Record<string, Convert>> = {
-  command: (value) => shellCommand(dollars(String(value))),
+  command: (value) => ({ command: dollars(String(value)).trim() }),
   entrypoint: (value) => {
     const [entrypoint, ...args] = Array.isArray(value) ? value.map(String) : [String(value)];
-    return { entrypoint, args };
+    return { command: undefined, entrypoint, args };
   },
   working_dir: (value) => ({ cwd: withReferences(String(value)) }),
   environment: (value) => ({ env: environment(value) }),
@@ -144,7 +143,14 @@ function addProcess(
   return taken;
 }
 
+const PROBE = ["http_get", "exec", "initial_delay_seconds", "period_seconds"]
+  .concat("timeout_seconds", "success_threshold", "failure_threshold");
+
 const INNER: Readonly<Record<string, ReadonlySet<string>>> = {
+  readiness_probe: new Set(PROBE),
+  liveness_probe: new Set(PROBE),
+  http_get: new Set(["scheme", "host", "port", "path"]),
+  exec: new Set(["command"]),
   availability: new Set(["restart", "backoff_seconds", "max_restarts", "exit_on_end"]),
   shutdown: new Set(["signal", "timeout_seconds", "command"]),
 };
@@ -152,7 +158,9 @@ const INNER: Readonly<Record<string, ReadonlySet<string>>> = {
 function leftOver(key: string, value: Record<string, unknown>): string[] {
   const known = INNER[key];
   if (known === undefined) return [];
-  return Object.keys(value).filter((inner) => !known.has(inner)).map((inner) => `${key}.${inner}`);
+  const lost = Object.keys(value).filter((inner) => !known.has(inner));
+  const nested = Object.entries(value).flatMap(([inner, of]) => isMap(of) ? leftOver(inner, of) : []);
+  return [...lost.map((inner) => `${key}.${inner}`), ...nested];
 }
 
 function availability(value: Record<string, unknown>): Keys {

@@ -7,7 +7,6 @@ import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type Imported, type Importer, ImportResult } from "./imported.ts";
-import { shellCommand } from "../../model/shell_line.ts";
 
 const LINE = /^([A-Za-z0-9_.-]+)\s*:\s*(.+)$/;
 
@@ -34,7 +33,7 @@ function convert({ file, text }: ConfigDocument): Imported {
   const hasRelease = lines.some(([name]) => name === RELEASE);
   for (const [index, [name, command]] of lines.entries()) {
     const taken = result.add(name, {
-      ...shellCommand(command),
+      command,
       env: { PORT: String((base || BASE_PORT) + PORT_STEP * index) },
       ...(hasEnv ? { env_file: ".env" } : {}),
       ...(name === RELEASE

@@ -79,66 +79,70 @@ const INSTEAD: Readonly<Record<string, string>> = {
 
 function convert({ file, text }: ConfigDocument): Imported {
   const sections = read(file, text);
-  const service: Settings = sections.get("Service") ?? new Map();
-  const unit: Settings = sections.get("Unit") ?? new Map();
-  const type = service.get("Type")?.[0] ?? "simple";
-  const starts = service.get("ExecStart") ?? [];
-  if (starts.length === 0) throw new ConfigProblem(file, "no ExecStart under [Service]");
-  if (type === "forking") {
-    throw new ConfigProblem(file, "Type=forking: the service goes to the background", {
-      advice: "give ExecStart the option that keeps it in the foreground, and Type=exec",
-    });
-  }
+  const settings: Settings = new Map(
+    [...sections.get("Unit") ?? [], ...sections.get("Service") ?? []].map(([key, values]) => [
+      key,
+      values.map((value) => fill(value, specifiersOf(basename(file)))),
+    ]),
+  );
+  refuse(file, settings);
   const result = new ImportResult(file);
   const name = nameFromPath(basename(file).replace(/@?\.service$/, ""));
-  const specifiers = specifiersOf(basename(file));
-  const keys: Keys = {
-    cwd: "/",
-    restart_policy: "never",
-    stop_timeout: "90s",
-    restart_window: "10s",
-    max_restarts: 5,
-    restart_delay: "100ms",
-    backoff_max: "100ms",
-    // systemd gives a service nothing of the manager's environment but a few basics.
-    inherit_env: ["PATH", "LANG", "HOME", "USER", "LOGNAME", "SHELL"],
-  };
-  const lost: string[] = [];
-  for (const [key, raw] of [...unit, ...service]) {
-    const values = raw.map((value) => fill(value, specifiers));
-    const made = Object.hasOwn(KEYS, key) && values.length > 0 ? KEYS[key]!(values) : {};
-    for (const [to, value] of Object.entries(made)) {
-      const both = typeof value === "object" && !Array.isArray(value);
-      keys[to] = both ? { ...keys[to] as object, ...value } : value;
-    }
-    lost.push(...lostOf(key, values));
-    const [left] = /%[a-zA-Z]/.exec(raw.length === 0 ? "" : values.join(" ")) ?? [];
-    if (left !== undefined && key !== "Documentation" && key !== "Description") {
-      lost.push(`${key}: ${left} is not filled in`);
-    }
-  }
-  Object.assign(keys, programOf(type, starts.map((value) => fill(value, specifiers))));
-  const reload = service.get("ExecReload")?.[0];
-  const [, signal] = /kill\s+-(?:s\s+)?(\w+)\s+\$\{?MAINPID/.exec(reload ?? "") ?? [];
-  if (signal !== undefined) keys.reload_signal = signal.replace(/^(?!SIG|\d)/, "SIG");
-  else if (reload !== undefined) lost.push("ExecReload: reload_signal, or a hook");
-  const taken = result.add(name, keys);
-  for (const text of lost) result.note(taken, text);
-  if (type === "notify" || type === "dbus") {
-    result.note(
-      taken,
-      `Type=${type}: ready by READY=1 in PROCSUP_READY_FILE, or by a health_check`,
-    );
+  const taken = result.add(name, keysOf(settings));
+  for (const [key, values] of settings) {
+    for (const text of lostOf(key, values)) result.note(taken, text);
   }
   for (const [key, values] of sections.get("Install") ?? []) {
     if (key !== "WantedBy") result.note(taken, `[Install] ${key}=${values.join(" ")}`);
   }
   for (const other of sections.keys()) {
-    if (!["Unit", "Service", "Install"].includes(other)) {
-      result.note(undefined, `[${other}]: not converted`);
-    }
+    if (["Unit", "Service", "Install"].includes(other)) continue;
+    result.note(undefined, `[${other}]: not converted`);
   }
   return result.imported();
+}
+
+function refuse(file: string, settings: Settings): void {
+  if ((settings.get("ExecStart") ?? []).length === 0) {
+    throw new ConfigProblem(file, "no ExecStart under [Service]");
+  }
+  if (settings.get("Type")?.[0] !== "forking") return;
+  throw new ConfigProblem(file, "Type=forking: the service goes to the background", {
+    advice: "give ExecStart the option that keeps it in the foreground, and Type=exec",
+  });
+}
+
+/** What a service has without settings. */
+const USUAL: Keys = {
+  cwd: "/",
+  restart_policy: "never",
+  stop_timeout: "90s",
+  restart_window: "10s",
+  max_restarts: 5,
+  restart_delay: "100ms",
+  backoff_max: "100ms",
+  inherit_env: ["PATH", "LANG", "HOME", "USER", "LOGNAME", "SHELL"],
+};
+
+function keysOf(settings: Settings): Keys {
+  const keys: Keys = { ...USUAL };
+  for (const [key, values] of settings) {
+    const made = Object.hasOwn(KEYS, key) && values.length > 0 ? KEYS[key]!(values) : {};
+    for (const [to, value] of Object.entries(made)) {
+      const both = typeof value === "object" && !Array.isArray(value);
+      keys[to] = both ? { ...keys[to] as object, ...value } : value;
+    }
+  }
+  const signal = reloadSignal(settings.get("ExecReload")?.[0] ?? "");
+  if (signal !== undefined) keys.reload_signal = signal;
+  const ends = settings.get("Type")?.[0] === "oneshot" ? { min_uptime: "0s" } : {};
+  return { ...keys, ...ends, ...programOf(settings.get("ExecStart")!) };
+}
+
+/** The signal of a `kill` of the service itself. */
+function reloadSignal(command: string): string | undefined {
+  const [, signal] = /kill\s+-(?:s\s+)?(\w+)\s+\$\{?MAINPID/.exec(command) ?? [];
+  return signal?.replace(/^(?!SIG|\d)/, "SIG");
 }
 
 /** What is not taken of a setting. */
@@ -147,9 +151,21 @@ function lostOf(key: string, values: readonly string[]): string[] {
     why = INSTEAD[key],
   ) => [`${key}=${values.join(" ")}: ${why || "not supported by procsup"}`];
   if (["Description", "Documentation"].includes(key)) return [];
+  const [left] = /%[a-zA-Z]/.exec(values.join(" ")) ?? [];
+  if (left !== undefined) return [`${key}: ${left} is not filled in`];
+  if (key === "Type" && ["notify", "notify-reload", "dbus"].includes(values[0]!)) {
+    return say("ready by READY=1 in PROCSUP_READY_FILE, or by a health_check");
+  }
+  if (key === "ExecReload") {
+    return reloadSignal(values[0] ?? "") === undefined ? say("reload_signal, or a hook") : [];
+  }
   if (["After", "Wants", "Requires", "BindsTo", "PartOf", "Before"].includes(key)) {
     const units = values.flatMap((value) => value.split(/\s+/)).filter((one) => !BOOT.test(one));
     return units.length === 0 ? [] : [`${key}=${units.join(" ")}: depends_on, if it runs here too`];
+  }
+  const prefixed = values.find((value) => /^-?[@:+!|]/.test(value));
+  if (key.startsWith("Exec") && prefixed !== undefined) {
+    return [`${key}=${prefixed}: it runs as the user of the service, like the others`];
   }
   if (key === "EnvironmentFile") return values.some((value) => value.startsWith("-")) ? say() : [];
   if (key === "Restart") return /^on-(ab|watch)/.test(values[0] ?? "") ? say() : [];
@@ -162,14 +178,13 @@ function lostOf(key: string, values: readonly string[]): string[] {
 }
 
 /** The command, run by a shell where it takes variables: they are those of the service. */
-function programOf(type: string, starts: readonly string[]): Keys {
+function programOf(starts: readonly string[]): Keys {
   const one = starts.length === 1 ? starts[0]! : "";
-  const ends = type === "oneshot" ? { min_uptime: "0s", autostart: true } : {};
   if (one !== "" && !one.includes("$") && !/^[-@:+!]/.test(one)) {
     const [entrypoint, ...args] = splitWords(one);
-    return { ...ends, entrypoint, args };
+    return { entrypoint, args };
   }
-  return { ...ends, entrypoint: "/bin/sh", args: ["-c", lines(starts, true)] };
+  return { entrypoint: "/bin/sh", args: ["-c", lines(starts, true)] };
 }
 
 /** Commands as a line for a shell; a `-` before one means that it may fail. */

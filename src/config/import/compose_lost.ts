@@ -1,0 +1,59 @@
+/** What is not taken of a service of docker compose. */
+
+import { isMap } from "../document.ts";
+
+type Service = Readonly<Record<string, unknown>>;
+
+/** Keys of a service that are read; all others are noted. */
+const READ: ReadonlySet<string> = new Set([
+  ...["build", "image", "command", "entrypoint", "environment", "env_file", "working_dir"],
+  ...["depends_on", "restart", "healthcheck", "stop_signal", "stop_grace_period", "user", "init"],
+  ...["container_name", "mem_limit", "ulimits", "ports", "expose", "volumes", "deploy", "scale"],
+]);
+
+/** What they say of containers has no meaning for processes of one machine. */
+const CONTAINERS: Readonly<Record<string, string>> = {
+  networks: "processes share the network of this machine",
+  tty: "a process has no terminal",
+  stdin_open: "a process has no terminal",
+  logging: "procsup logs",
+  profiles: "profiles, or autostart: false",
+};
+
+function portText(port: unknown): string {
+  if (!isMap(port)) return String(port);
+  const { host_ip, published = port.target, target } = port;
+  return [host_ip, published, target].filter((part) => part !== undefined).join(":");
+}
+
+/** Keys of maps in a service that are read. */
+const NESTED: Readonly<Record<string, readonly string[]>> = {
+  "deploy": ["replicas", "restart_policy"],
+  "deploy.restart_policy": ["condition"],
+  "healthcheck": ["test", "interval", "timeout", "retries", "start_period", "disable"],
+};
+
+/** One line for each part that is not taken. */
+export function lost(service: Service): string[] {
+  const keys = Object.keys(service).filter((key) => !READ.has(key));
+  const notes = keys.map((key) => `${key}: ${CONTAINERS[key] ?? "not supported by procsup"}`);
+  const { ports, volumes, ulimits } = service;
+  for (const port of Array.isArray(ports) ? ports.map(portText) : []) {
+    const [, at, outside, inside] = /^(?:(.*):)?([^:]+):([^:/]+)(?:\/\w+)?$/.exec(port) ?? [];
+    if (at === undefined && outside === inside) continue;
+    notes.push(`ports ${port}: the process listens where it is told to, on ${inside}`);
+  }
+  for (const volume of Array.isArray(volumes) ? volumes : []) {
+    notes.push(
+      `volumes ${isMap(volume) ? volume.target : volume}: the paths are those of this machine`,
+    );
+  }
+  for (const [key, known] of Object.entries(NESTED)) {
+    const inner = key.split(".").reduce<unknown>((of, part) => isMap(of) ? of[part] : {}, service);
+    for (const other of Object.keys(isMap(inner) ? inner : {})) {
+      if (!known.includes(other)) notes.push(`${key}.${other}: not supported by procsup`);
+    }
+  }
+  if (ulimits !== undefined) notes.push("ulimits: limits");
+  return notes;
+}

@@ -1,0 +1,101 @@
+/** A first configuration for a folder. */
+
+import { nameFromPath } from "../model/name.ts";
+import { basename, join } from "../npm/path.js";
+import { readForeignFile } from "../platform/foreign_file.ts";
+import { lookAt } from "../platform/stat.ts";
+import { discover, isOwnName } from "./file_kind.ts";
+import { type ImportedFile, importFile } from "./import/import_file.ts";
+
+/** A configuration, and the file that it was made of. */
+export interface InitialConfig extends ImportedFile {
+  readonly from: string;
+}
+
+/** Files of docker compose, which are converted and never run as they are. */
+const COMPOSE = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
+
+/** Files that say what runs, the first one that exists counts → the command. */
+const COMMANDS: readonly (readonly [file: string, command: (text: string) => string | undefined])[] =
+  [
+    ["package.json", (text) => nodeCommand(text)],
+    ["deno.json", (text) => taskOf(text)],
+    ["bin/rails", () => "bin/rails server"],
+    ["config.ru", () => "bundle exec puma"],
+    ["manage.py", () => "python3 manage.py runserver"],
+    ["artisan", () => "php artisan serve"],
+    ["go.mod", () => "go run ."],
+    ["Cargo.toml", () => "cargo run"],
+    ...["server.js", "app.js", "index.js", "main.ts", "server.ts", "app.py", "main.py", "app.rb"]
+      .map((name) => [name, () => name] as const),
+  ];
+
+/** Makes it of another tool's file, else of what the project's files say. Throws `ConfigProblem`. */
+export async function initialConfig(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+): Promise<InitialConfig> {
+  const found = discover(folder);
+  const composed = COMPOSE.map((name) => join(folder, name)).find((path) => lookAt(path)?.isFile);
+  const foreign = found !== undefined && !isOwnName(found) ? found : undefined;
+  const command = foreign === undefined ? commandIn(folder) : undefined;
+  const source = foreign ?? (command === undefined ? composed : undefined);
+  if (source !== undefined) {
+    return { ...await importFile(source, { env }), from: basename(source) };
+  }
+  const name = nameFromPath(folder);
+  const [from, line] = command ?? ["nothing: this folder has no project that procsup knows"];
+  return { from, yaml: text(name, line, lookAt(join(folder, ".env"))?.isFile === true), notes: [] };
+}
+
+function commandIn(folder: string): readonly [from: string, command: string] | undefined {
+  for (const [file, commandOf] of COMMANDS) {
+    const path = join(folder, file);
+    if (!lookAt(path)?.isFile) continue;
+    const command = commandOf(/json$/.test(file) ? readForeignFile(path) : "");
+    if (command !== undefined) return [file, command];
+  }
+  return undefined;
+}
+
+function nodeCommand(text: string): string | undefined {
+  const { scripts, main } = parsed(text);
+  if (typeof scripts === "object" && scripts !== null && "start" in scripts) return "npm start";
+  return typeof main === "string" ? main : undefined;
+}
+
+function taskOf(text: string): string | undefined {
+  const { tasks } = parsed(text);
+  return typeof tasks === "object" && tasks !== null && "start" in tasks
+    ? "deno task start"
+    : undefined;
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function text(name: string, command: string | undefined, hasEnv: boolean): string {
+  const off = command === undefined ? "# " : "";
+  return `# Written by procsup init. procsup config validate checks it, procsup up starts it.
+version: 1
+processes:${command === undefined ? " {}" : ""}
+${off}  ${name}:
+${off}    command: ${command ?? "node server.js"}
+${hasEnv ? off : "    # "}${hasEnv ? "    " : ""}env_file: .env
+    # env: { NODE_ENV: production }
+    # sockets: ["127.0.0.1:8080"] # a port that all instances share, open over restarts
+    # instances: max # one for each processor
+    # depends_on: [db]
+    # health_check: { type: http, url: "http://127.0.0.1:8080/" }
+    # max_memory: 512MB
+    # watch: true
+# cron:
+#   - { name: cleanup, schedule: "@daily", command: "find tmp -mtime +7 -delete" }
+`;
+}

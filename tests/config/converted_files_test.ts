@@ -1,0 +1,155 @@
+/** What is made of other tools' files, and of a folder without a configuration. */
+
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { importFile } from "../../src/config/import/import_file.ts";
+import { initialConfig } from "../../src/config/initial_config.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { Files, loadedFrom } from "./files.ts";
+
+const env = { PATH: "/usr/bin:/bin" };
+
+/** What importFile() makes of one file: the YAML, and the notes. */
+async function made(files: Record<string, string>, tool?: string, options = {}) {
+  await using folder = new Files(files);
+  const [name] = Object.keys(files);
+  const given = { ...(tool && { tool }), env, ...options };
+  const { yaml, notes } = await importFile(`${folder.folder}/${name}`, given);
+  return { yaml, notes: notes.map(({ process, text }) => `${process}: ${text}`) };
+}
+
+Deno.test("a file called procsup.* is never taken for another tool's", async () => {
+  const text = "processes:\n  api: { command: sleep 1, availability: { restart: always } }\n";
+  await using files = new Files({ "procsup.yaml": text, "dev.yaml": text });
+  const error = await assertRejects(() => files.load(["procsup.yaml"]), ProcsupError);
+  assertStringIncludes(error.message, 'unknown key "availability"');
+  const { processes: [api] } = await files.load(["dev.yaml"]);
+  assertEquals(api!.config.restartPolicy, "always");
+});
+
+Deno.test("importFile() writes references, and no value of the environment", async () => {
+  const env = { PATH: "/bin", DB_PASSWORD: "hunter22", APP_DIR: "/srv" };
+  const program = 'module.exports = { apps: [{ name: "a", script: "a.js", env: {' +
+    ' URL: `pg://me:${process.env.DB_PASSWORD}@db`, MODE: process.env.MODE || "dev" } }] };';
+  const files: [string, string][] = [
+    ["s.conf", "[program:a]\ncommand=%(ENV_APP_DIR)s/run --key %(ENV_DB_PASSWORD)s %(ENV_GONE)s\n"],
+    ["ecosystem.config.js", program],
+    ["process-compose.yaml", "processes: { a: { command: run, environment: [P=$DB_PASSWORD] } }\n"],
+    ["compose.yml", 'services: { a: { command: "run ${DB_PASSWORD:?}", image: mine } }\n'],
+  ];
+  for (const [name, text] of files) {
+    const { yaml } = await made({ [name]: text }, undefined, { env });
+    assertMatch(yaml, /\$\{DB_PASSWORD(:-)?\}/, name);
+    assert(!yaml.includes("hunter22"), name);
+    if (name === "s.conf") assertStringIncludes(yaml, "entrypoint: ${APP_DIR}/run");
+    if (name === "ecosystem.config.js") assertStringIncludes(yaml, "MODE: dev");
+  }
+});
+
+Deno.test("pm2's further forms are taken, and its cluster shares its port", async () => {
+  const app = '{ name: "a", script: "a.js", instances: "max", env: { PORT: 3000 } }';
+  for (const text of [`[${app}]`, `{ "pm2": [${app}] }`, app, `{ apps: [${app},], /* c */ }`]) {
+    const { yaml, notes } = await made({ "process.json": text });
+    assertStringIncludes(yaml, "instances: max");
+    assertStringIncludes(yaml, "- 0.0.0.0:3000");
+    assertEquals(notes, []);
+  }
+});
+
+Deno.test("a Procfile's release runs before the others", async () => {
+  const { yaml } = await made({ Procfile: "web: node a.js\nrelease: rake db:migrate\n" });
+  const processes = await loadedFrom("procsup.yaml", yaml);
+  assertEquals(processes.get("web")!.dependsOn, { release: "completed_ok" });
+  assertEquals(processes.get("release")!.restartPolicy, "never");
+});
+
+Deno.test("compose services that are built here become processes, images are named", async () => {
+  const text = `services:
+  web:
+    build: ./app
+    command: serve --port $$PORT
+    environment: { DB: "\${DB:-local}", KEEP: }
+    depends_on: { db: { condition: service_healthy }, tool: { condition: service_started } }
+    volumes: ["./app:/code"]
+    working_dir: /code/sub
+    privileged: true
+  tool: { image: "me/tool:1", command: ["tool", "-x"], restart: unless-stopped }
+  db: { image: "postgres:16", ports: ["5432:5432"], environment: { POSTGRES_PASSWORD: x } }
+`;
+  const files = {
+    "compose.yaml": text,
+    "app/Dockerfile": 'FROM node AS a\nCMD old\nFROM a\nENTRYPOINT ["run",\\\n "it"]\nCMD ["y"]\n',
+  };
+  const { yaml, notes } = await made(files);
+  assertStringIncludes(yaml, "entrypoint: run\n    args:\n      - it\n      - serve\n");
+  assertStringIncludes(yaml, "cwd: ./app/sub");
+  assertStringIncludes(yaml, "DB: ${DB:-local}\n      KEEP: ${KEEP:-}");
+  assertStringIncludes(yaml, "depends_on:\n      tool: started");
+  for (const lost of ["privileged", "depends_on db", "apt-get install postgresql", "me/tool:1"]) {
+    assert(notes.some((note) => note.includes(lost)), lost);
+  }
+  const docker = await made(files, "compose", { withDocker: true });
+  assertStringIncludes(docker.yaml, "entrypoint: docker");
+  assertStringIncludes(docker.yaml, "- -p\n      - 5432:5432");
+  const nothing = made({ "compose.yaml": "services: { db: { image: redis } }\n" });
+  await assertRejects(() => nothing, ProcsupError, "apt-get install redis-server");
+});
+
+Deno.test("systemd units keep their meaning, and what is lost is named", async () => {
+  const text = `[Unit]
+After=network.target postgresql.service
+StartLimitIntervalSec=0
+[Service]
+User=www
+WorkingDirectory=/srv/app
+Environment="A=b c" D=e
+ExecStartPre=-/bin/mkdir x
+ExecStart=/usr/bin/app --port \${PORT} \\
+  --name %n
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=on-abort
+RestartSec=2min 3s
+ProtectSystem=full
+[Install]
+WantedBy=multi-user.target
+`;
+  const { yaml, notes } = await made({ "app.service": text });
+  const app = (await loadedFrom("procsup.yaml", yaml)).get("app")!;
+  assertEquals([app.uid, app.cwd, app.env], ["www", "/srv/app", { A: "b c", D: "e" }]);
+  assertEquals(app.args, ["-c", 'exec /usr/bin/app --port "${PORT}"    --name app.service']);
+  assertEquals([app.reloadSignal, app.restartDelayMs], ["SIGHUP", 123_000]);
+  assertEquals(app.hooks.preStart?.command, "/bin/mkdir x || true");
+  assertEquals(notes.map((note) => note.split(":")[1]!.trim()), [
+    "After=postgresql.service",
+    "Restart=on-abort",
+    "ProtectSystem=full",
+  ]);
+  const forking = made({ "a.service": "[Service]\nType=forking\nExecStart=/bin/a\n" });
+  await assertRejects(() => forking, ProcsupError, "Type=forking");
+});
+
+Deno.test("initialConfig() writes what the folder holds, and it is right", async () => {
+  const cases: readonly (readonly [Record<string, string>, string, string])[] = [
+    [{ "package.json": '{"scripts":{"start":"x"}}', ".env": "" }, "package.json", "npm start"],
+    [{ "package.json": '{"main":"lib/a.js"}' }, "package.json", "lib/a.js"],
+    [{ "manage.py": "", "app.py": "" }, "manage.py", "python3 manage.py runserver"],
+    [{ "Procfile": "web: rackup\n", "package.json": "{}" }, "Procfile", "rackup"],
+    [{ "compose.yml": "services: { a: { image: x, command: run } }\n" }, "compose.yml", "run"],
+    [{}, "nothing: this folder has no project that procsup knows", ""],
+  ];
+  for (const [given, from, command] of cases) {
+    await using files = new Files(given);
+    const made = await initialConfig(files.folder, env);
+    assertEquals(made.from, from);
+    files.write("procsup.yaml", made.yaml);
+    const { processes } = await files.load(["procsup.yaml"]);
+    const lines = processes.map(({ config }) => [config.entrypoint, ...config.args].join(" "));
+    assertEquals(lines.map((line) => line.replace(`${files.folder}/`, "")).join(), command);
+    assertEquals(processes[0]?.config.envFile?.length ?? 0, ".env" in given ? 1 : 0);
+  }
+});
