@@ -8,7 +8,7 @@ import { baseName } from "../../model/name.ts";
 import { webhookWire } from "../../model/config_schema.ts";
 import { masked } from "../../model/masks.ts";
 import { shownUrl } from "../../model/webhook.ts";
-import type { ConfigReloadResult, SettingName } from "../../protocol/wire.ts";
+import type { ConfigReloadResult } from "../../protocol/wire.ts";
 import { reportErrors } from "../start_file.ts";
 import type { CommandContext } from "../command.ts";
 import { printProblems, reportProblems } from "../config_problems.ts";
@@ -94,7 +94,7 @@ async function planWithoutDaemon(
   if (!(error instanceof ProcsupError) || error.code !== "daemon_unreachable") throw error;
   const { onlyWords, selectProcesses } = await import("../../config/select.ts");
   const only = onlyWords(flags.text("only"));
-  const names = only.length > 0 ? [] : Object.keys(settings) as SettingName[];
+  const names = only.length > 0 ? [] : Object.keys(settings) as (keyof LoadedSettings)[];
   output.note("no daemon is running: everything is new");
   return {
     ...{ status: "planned", changed: [], removed: [], kept: [], unchanged: [] },
