@@ -16,8 +16,8 @@ export interface InitialConfig extends ImportedFile {
 const COMPOSE = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
 
 /** Files that say what runs, the first one that exists counts → the command. */
-const COMMANDS: readonly (readonly [file: string, command: (text: string) => string | undefined])[] =
-  [
+const COMMANDS:
+  readonly (readonly [file: string, command: (text: string) => string | undefined])[] = [
     ["package.json", (text) => nodeCommand(text)],
     ["deno.json", (text) => taskOf(text)],
     ["bin/rails", () => "bin/rails server"],

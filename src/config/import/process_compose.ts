@@ -159,7 +159,9 @@ function leftOver(key: string, value: Record<string, unknown>): string[] {
   const known = INNER[key];
   if (known === undefined) return [];
   const lost = Object.keys(value).filter((inner) => !known.has(inner));
-  const nested = Object.entries(value).flatMap(([inner, of]) => isMap(of) ? leftOver(inner, of) : []);
+  const nested = Object.entries(value).flatMap(([inner, of]) =>
+    isMap(of) ? leftOver(inner, of) : []
+  );
   return [...lost.map((inner) => `${key}.${inner}`), ...nested];
 }
 
