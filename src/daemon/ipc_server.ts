@@ -13,9 +13,8 @@ import { parseJson } from "../protocol/json_text.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
 import { readPayload } from "../protocol/verbs/read_input.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
-import { whileGood } from "../web/context.ts";
-import { allowRole } from "../web/gatekeeper.ts";
-import type { Principal } from "../web/roles.ts";
+import { untilRevoked } from "../auth/gatekeeper.ts";
+import { allowRole, type Principal } from "../auth/principal.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { pastEvents } from "./past_events.ts";
 import { streamLogs } from "./actions/logs.ts";
@@ -62,21 +61,21 @@ export function ipcApp(context: ActionContext): Hono {
   app.get("/logs", async (c) => {
     const by = await authorize(c, context);
     const lines = await streamLogs(context, new URL(c.req.url).searchParams);
-    return ndjson(whileGood<unknown>(lines, by, context.web.gatekeeper));
+    return ndjson(untilRevoked<unknown>(lines, by, context.web.gatekeeper));
   });
   // The same, to be gone on with over an upgrade: a client says by `from` what it has.
   app.post("/logs", async (c) => {
     const by = await authorize(c, context);
     const { from } = readPayload(resumePayload, await readJson(c));
     const lines = await streamLogs(context, new URL(c.req.url).searchParams, from);
-    return ndjson(whileGood<unknown>(lines, by, context.web.gatekeeper), context.farewell);
+    return ndjson(untilRevoked<unknown>(lines, by, context.web.gatekeeper), context.farewell);
   });
   app.get("/events", async (c) => {
     const by = await authorize(c, context);
     if (c.req.query("past") === "true") {
       return ndjson(pastEvents(context, new URL(c.req.url).searchParams));
     }
-    return ndjson(whileGood(events(c, context), by, context.web.gatekeeper), context.farewell);
+    return ndjson(untilRevoked(events(c, context), by, context.web.gatekeeper), context.farewell);
   });
   return app;
 }

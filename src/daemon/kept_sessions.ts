@@ -2,7 +2,7 @@
 
 import { readFileIfAny, removeFile, replaceFile } from "../platform/atomic_file.ts";
 import { sealed, unsealed } from "../platform/state_file.ts";
-import type { OpenSession, Sessions } from "../web/sessions.ts";
+import type { OpenSession, Sessions } from "../auth/sessions.ts";
 
 /** Leaves the sessions for the next daemon, in a file that is as private as the token's. */
 export function keepSessions(path: string, sessions: Sessions): void {

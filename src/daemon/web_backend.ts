@@ -8,7 +8,7 @@ import { readAction, roleFor } from "../protocol/verbs/mod.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
-import { allowRole } from "../web/gatekeeper.ts";
+import { allowRole } from "../auth/principal.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";

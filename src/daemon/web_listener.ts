@@ -6,10 +6,10 @@ import { type FieldChange, keyChanges } from "../manager/config_diff.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { Input } from "../protocol/verbs/types.ts";
 import type { WebJson, WebLinkJson } from "../protocol/wire.ts";
-import { Attempts } from "../web/attempts.ts";
+import { SignInRateLimit } from "../auth/sign_in_limit.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
-import { Gatekeeper } from "../web/gatekeeper.ts";
+import { Gatekeeper } from "../auth/gatekeeper.ts";
 import {
   addressText,
   DEFAULT_LISTEN,
@@ -19,11 +19,11 @@ import {
   remoteProblem,
   type WebSettings,
 } from "../model/listen_address.ts";
-import { NamedTokens } from "../web/named_tokens.ts";
-import type { Principal } from "../web/roles.ts";
+import { NamedTokens } from "../auth/named_tokens.ts";
+import type { Principal } from "../auth/principal.ts";
 import { SiteNames } from "../web/same_site.ts";
 import type { WebServer } from "../web/server.ts";
-import { CODE_MS, Sessions } from "../web/sessions.ts";
+import { CODE_MS, Sessions } from "../auth/sessions.ts";
 import { keepSessions, takeSessions } from "./kept_sessions.ts";
 import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
@@ -67,7 +67,7 @@ export class WebListener {
       isOwner: (authorization) => parts.token.accepts(authorization),
       tokens: this.tokens,
       sessions: this.#sessions,
-      attempts: new Attempts(),
+      attempts: new SignInRateLimit(),
     });
   }
 

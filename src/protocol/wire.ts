@@ -136,8 +136,11 @@ export interface ReconfigureResult {
 
 /** One changed key, with its values where they may be shown. */
 export interface FieldChangeJson {
+  /** The key. */
   readonly field: string;
+  /** Value before. */
   readonly from?: unknown;
+  /** Value after. */
   readonly to?: unknown;
 }
 

@@ -3,7 +3,7 @@
  * when there are too many, those go first that have the most.
  */
 
-import type { Principal } from "./roles.ts";
+import type { Principal } from "../auth/principal.ts";
 import { placeToFree } from "./shares.ts";
 
 /** What there is to know of a connection; a `Socket` of node:net. */

@@ -4,11 +4,11 @@ import type { Context, Hono } from "hono";
 import { ProcsupError } from "../model/errors.ts";
 import type { Backend } from "./backend.ts";
 import { claim } from "./connections.ts";
-import type { Gatekeeper } from "./gatekeeper.ts";
+import type { Gatekeeper } from "../auth/gatekeeper.ts";
 import { replyError } from "./reply.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
-import type { Principal } from "./roles.ts";
-import { SECRET_HEADER } from "./sessions.ts";
+import type { Principal } from "../auth/principal.ts";
+import { SECRET_HEADER } from "../auth/sessions.ts";
 import type { SiteNames } from "./same_site.ts";
 import type { Snapshots } from "./snapshots.ts";
 
@@ -53,23 +53,6 @@ export async function principalOf(c: WebContext, gatekeeper: Gatekeeper): Promis
   });
   claim(c.env?.incoming?.socket, principal);
   return principal;
-}
-
-/**
- * A stream for somebody: it breaks off when what they were let in by is not good any more. Whoever
- * reads it learns that it is not whole.
- */
-export function whileGood<T>(
-  stream: ReadableStream<T>,
-  principal: Principal,
-  gatekeeper: Gatekeeper,
-): ReadableStream<T> {
-  const over = new AbortController();
-  const reason = () => new ProcsupError("unauthorized", "The token is not good any more");
-  const undo = gatekeeper.whenEnded(principal, () => over.abort(reason()));
-  return stream.pipeThrough(new TransformStream<T, T>({ flush: undo, cancel: undo }), {
-    signal: over.signal,
-  });
 }
 
 /** Where a request came from, for counting failures. */

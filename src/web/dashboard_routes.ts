@@ -6,7 +6,7 @@ import { readBody } from "./body.ts";
 import { addressOf, onlyFor, principalOf, type WebApp, type WebParts } from "./context.ts";
 import type { Asset } from "./dashboard/assets.ts";
 import { reply, replyJson } from "./reply.ts";
-import { sessionCookie } from "./sessions.ts";
+import { sessionCookie } from "../auth/sessions.ts";
 
 /** Adds `/`, `/assets/*` and `/api/v1/session`. */
 export function addDashboard(app: WebApp, parts: WebParts): void {

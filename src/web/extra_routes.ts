@@ -4,17 +4,10 @@ import type { ProcessChange } from "../model/process_change.ts";
 import { changeJson } from "../protocol/change_json.ts";
 import type { Backend } from "./backend.ts";
 import { readText } from "./body.ts";
-import {
-  onlyFor,
-  principalOf,
-  type WebApp,
-  type WebContext,
-  type WebParts,
-  whileGood,
-} from "./context.ts";
-import { allowRole } from "./gatekeeper.ts";
+import { onlyFor, principalOf, type WebApp, type WebContext, type WebParts } from "./context.ts";
+import { untilRevoked } from "../auth/gatekeeper.ts";
 import { reply, replyJson, replyWith } from "./reply.ts";
-import type { Principal } from "./roles.ts";
+import { allowRole, type Principal } from "../auth/principal.ts";
 import { REST_BASE } from "../protocol/version.ts";
 import { logReply, streamReply } from "./streams.ts";
 
@@ -37,12 +30,12 @@ export function addExtras(app: WebApp, parts: WebParts): void {
   );
   onlyFor(app, "/livez", ["GET"]);
   get(`${REST_BASE}/events`, (c, principal) => {
-    const items = whileGood(events(c, backend), principal, gatekeeper);
+    const items = untilRevoked(events(c, backend), principal, gatekeeper);
     return Promise.resolve(streamReply(items, c.req.raw));
   });
   get(`${REST_BASE}/logs`, async (c, principal) => {
     const stream = await backend.streamLogs(new URL(c.req.url).searchParams);
-    return logReply(whileGood(stream, principal, gatekeeper), c.req.raw);
+    return logReply(untilRevoked(stream, principal, gatekeeper), c.req.raw);
   });
   get("/metrics", async () => {
     const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
@@ -72,7 +65,7 @@ function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
       const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
       return replyWith(
         response,
-        isStream && answer !== null ? whileGood(answer, principal, gatekeeper) : answer,
+        isStream && answer !== null ? untilRevoked(answer, principal, gatekeeper) : answer,
       );
     });
   }

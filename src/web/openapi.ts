@@ -9,7 +9,7 @@ import { fieldsOf } from "../protocol/verbs/read_query.ts";
 import { about } from "../protocol/verbs/shapes.ts";
 import type { RestRow, Verb } from "../protocol/verbs/verb.ts";
 import { REST_BASE, VERSION } from "../protocol/version.ts";
-import { COOKIE, SECRET_HEADER } from "./sessions.ts";
+import { COOKIE, SECRET_HEADER } from "../auth/sessions.ts";
 
 type Json = Record<string, unknown>;
 

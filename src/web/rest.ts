@@ -8,7 +8,7 @@ import { REST_BASE } from "../protocol/version.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import { readBody } from "./body.ts";
 import { onlyFor, principalOf, type WebApp, type WebContext, type WebParts } from "./context.ts";
-import { allowRole } from "./gatekeeper.ts";
+import { allowRole } from "../auth/principal.ts";
 import { replyJson, replyJsonText } from "./reply.ts";
 
 /** Adds every route. A path that has other methods only answers 405. */

@@ -8,12 +8,12 @@ import { parseJson } from "../protocol/json_text.ts";
 import { claim } from "./connections.ts";
 import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";
-import { allowRole, type Gatekeeper } from "./gatekeeper.ts";
+import type { Gatekeeper } from "../auth/gatekeeper.ts";
 import { Outbox } from "./outbox.ts";
 import { refusalText, toldError } from "./reply.ts";
-import type { Principal } from "./roles.ts";
+import { allowRole, type Principal } from "../auth/principal.ts";
 import type { SiteNames } from "./same_site.ts";
-import { sessionIn } from "./sessions.ts";
+import { sessionIn } from "../auth/sessions.ts";
 import { placeToFree } from "./shares.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -128,7 +128,7 @@ export class SocketServer {
     const { feed, gatekeeper } = this.#parts;
     this.#clients.set(ws, principal.account);
     const { receive, left } = feed.join(feedSocket(ws));
-    const undo = gatekeeper.whenEnded(principal, () => {
+    const undo = gatekeeper.whenRevoked(principal, () => {
       left();
       ws.close(POLICY, "signed out");
     });

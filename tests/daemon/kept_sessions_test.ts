@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { keepSessions, takeSessions } from "../../src/daemon/kept_sessions.ts";
-import { SESSION_MS, Sessions } from "../../src/web/sessions.ts";
+import { SESSION_MS, Sessions } from "../../src/auth/sessions.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const OWNER = { name: "dashboard", role: "admin" } as const;

@@ -1,6 +1,6 @@
 /** The web surface of a running daemon, as programs and browsers reach it. */
 
-import { SECRET_HEADER } from "../../src/web/sessions.ts";
+import { SECRET_HEADER } from "../../src/auth/sessions.ts";
 import { TestDaemon } from "./procsup.ts";
 
 /** An answer, read to its end. */

@@ -1,8 +1,8 @@
 /** Who is let in, and who may do what. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { NamedTokens } from "../../src/web/named_tokens.ts";
-import { SECRET_HEADER } from "../../src/web/sessions.ts";
+import { NamedTokens } from "../../src/auth/named_tokens.ts";
+import { SECRET_HEADER } from "../../src/auth/sessions.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { FakeWeb, TOKEN } from "./fake_backend.ts";
 

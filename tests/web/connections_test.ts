@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { claim, type Connection, Connections } from "../../src/web/connections.ts";
-import type { Principal } from "../../src/web/roles.ts";
+import type { Principal } from "../../src/auth/principal.ts";
 
 class FakeConnection implements Connection {
   writableLength = 0;

@@ -5,13 +5,13 @@ import { readRequest } from "../../src/protocol/verbs/mod.ts";
 import { notFound } from "../../src/model/target.ts";
 import type { ProcessChange } from "../../src/model/process_change.ts";
 import { webApp } from "../../src/web/app.ts";
-import { Attempts } from "../../src/web/attempts.ts";
+import { SignInRateLimit } from "../../src/auth/sign_in_limit.ts";
 import type { Backend, LogLines } from "../../src/web/backend.ts";
 import type { WebApp } from "../../src/web/context.ts";
-import { Gatekeeper } from "../../src/web/gatekeeper.ts";
-import { NamedTokens } from "../../src/web/named_tokens.ts";
+import { Gatekeeper } from "../../src/auth/gatekeeper.ts";
+import { NamedTokens } from "../../src/auth/named_tokens.ts";
 import { SiteNames } from "../../src/web/same_site.ts";
-import { Sessions } from "../../src/web/sessions.ts";
+import { Sessions } from "../../src/auth/sessions.ts";
 import { Snapshots } from "../../src/web/snapshots.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -92,7 +92,7 @@ export class FakeWeb implements AsyncDisposable {
       isOwner: (authorization) => authorization === `Bearer ${TOKEN}`,
       tokens: this.tokens,
       sessions: this.sessions,
-      attempts: new Attempts(now),
+      attempts: new SignInRateLimit(now),
     });
     this.app = webApp({
       backend: this.backend,

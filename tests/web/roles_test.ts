@@ -1,7 +1,7 @@
 /** What named tokens may do through the Unix socket, and that nothing stays open by one that was revoked. */
 
 import { assert, assertEquals } from "@std/assert";
-import { SECRET_HEADER } from "../../src/web/sessions.ts";
+import { SECRET_HEADER } from "../../src/auth/sessions.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { signIn, TestWeb } from "../support/web.ts";
 

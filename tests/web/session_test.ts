@@ -1,7 +1,7 @@
 /** Signing in by a token, for people who have no link. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { SECRET_HEADER } from "../../src/web/sessions.ts";
+import { SECRET_HEADER } from "../../src/auth/sessions.ts";
 import { type Asked, FakeWeb } from "./fake_backend.ts";
 
 const SESSION = "/api/v1/session";

@@ -8,7 +8,7 @@ import type { HookOrigin } from "../../process/requests.ts";
 import { statusFor } from "../../protocol/failed_result.ts";
 import type { Input, Output, VerbName } from "../../protocol/verbs/types.ts";
 import type { ActionResult, BulkResult } from "../../protocol/wire.ts";
-import type { Principal } from "../../web/roles.ts";
+import type { Principal } from "../../auth/principal.ts";
 import type { ConfigFiles } from "../config_files.ts";
 import type { EventJournal } from "../event_journal.ts";
 import type { Farewell } from "../farewell.ts";

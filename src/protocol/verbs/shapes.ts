@@ -124,9 +124,9 @@ export const rollingResult = z.extend(bulkResult, {
 
 /** One changed key, with the value before and after where it may be shown. */
 export const fieldChange = z.object({
-  field: z.string(),
-  from: z.optional(z.unknown()),
-  to: z.optional(z.unknown()),
+  field: about(z.string(), "The key"),
+  from: about(z.optional(z.unknown()), "Value before"),
+  to: about(z.optional(z.unknown()), "Value after"),
 });
 
 /** Over REST: `{status}` when the verb worked for all, else also how it went for each. */

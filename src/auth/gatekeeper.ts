@@ -1,11 +1,9 @@
 /** Lets requests in: who is it, and may they do that. */
 
 import { ProcsupError } from "../model/errors.ts";
-import type { Attempts } from "./attempts.ts";
+import type { SignInRateLimit } from "./sign_in_limit.ts";
 import type { NamedTokens } from "./named_tokens.ts";
-import { Endings } from "./endings.ts";
-import { includesRole, type Role } from "../protocol/verbs/verb.ts";
-import type { Principal } from "./roles.ts";
+import { type Principal, unauthorized } from "./principal.ts";
 import { sessionIn, type SessionKeys, type SessionOwner, type Sessions } from "./sessions.ts";
 
 /** What a request shows. */
@@ -30,14 +28,14 @@ export interface GatekeeperParts {
   readonly isOwner: (authorization: string) => boolean;
   readonly tokens: NamedTokens;
   readonly sessions: Sessions;
-  readonly attempts: Attempts;
+  readonly attempts: SignInRateLimit;
 }
 
 /** The one door of every surface. */
 export class Gatekeeper {
   readonly sessions: Sessions;
   readonly #parts: GatekeeperParts;
-  readonly #endings = new Endings();
+  readonly #revocations = new Revocations();
   /** How often the daemon's own token was replaced. */
   #rotations = 0;
 
@@ -99,13 +97,13 @@ export class Gatekeeper {
       ? this.sessions.list().map((one) => one.session)
       : [session];
     this.sessions.signOut(session);
-    for (const one of ended) this.#endings.end(one);
+    for (const one of ended) this.#revocations.revoke(one);
   }
 
   /** Ends a named token, its sessions, and whatever is kept open by them. Throws `not_found`. */
   revoke(name: string): void {
     this.#parts.tokens.revoke(name);
-    this.#endings.end(tokenCredential(name));
+    this.#revocations.revoke(tokenCredential(name));
     for (const { session, owner } of this.sessions.list()) {
       if (owner.name === name && owner.tokenOf !== undefined) this.signOut(session);
     }
@@ -115,17 +113,17 @@ export class Gatekeeper {
   ownerChanged(): void {
     const old = this.#owner;
     this.#rotations++;
-    this.#endings.end(old);
+    this.#revocations.revoke(old);
     this.signOut();
   }
 
-  /** Calls `act` when what somebody was let in by is not good any more, be it now; returns its undoing. */
-  whenEnded(principal: Principal, act: () => void): () => void {
-    if (!this.#isGood(principal)) act();
-    return this.#endings.when(principal.credential, act);
+  /** Calls `act` when the credential is revoked, or now if it was. Returns an unsubscribe function. */
+  whenRevoked(principal: Principal, act: () => void): () => void {
+    if (!this.#isValid(principal)) act();
+    return this.#revocations.subscribe(principal.credential, act);
   }
 
-  #isGood({ name, via, credential }: Principal): boolean {
+  #isValid({ name, via, credential }: Principal): boolean {
     if (via === "cookie") return this.sessions.has(credential);
     return name === "" ? credential === this.#owner : this.#parts.tokens.madeAt(name) !== undefined;
   }
@@ -146,8 +144,8 @@ export class Gatekeeper {
     const { name, role, tokenOf } = owner;
     const account = tokenOf === undefined ? "" : name;
     // Another token of that name is another one's.
-    const isGood = tokenOf === undefined || this.#parts.tokens.madeAt(name) === tokenOf;
-    if (isGood) return { name, role, via: "cookie", credential: keys.session, account };
+    const isValid = tokenOf === undefined || this.#parts.tokens.madeAt(name) === tokenOf;
+    if (isValid) return { name, role, via: "cookie", credential: keys.session, account };
     this.signOut(keys.session);
     return undefined;
   }
@@ -174,20 +172,36 @@ function tokenCredential(name: string): string {
   return `token ${name}`;
 }
 
-/** Throws `forbidden` for a role that does not include the one that is needed. */
-export function allowRole(
-  principal: Pick<Principal, "role"> | undefined,
-  needed: Role | "open",
-): void {
-  if (needed === "open") return;
-  if (principal === undefined) throw unauthorized();
-  const { role } = principal;
-  if (includesRole(role, needed)) return;
-  throw new ProcsupError("forbidden", `Token has role "${role}"; this needs "${needed}"`);
+/** A stream that ends with an error when the credential of its reader is revoked. */
+export function untilRevoked<T>(
+  stream: ReadableStream<T>,
+  principal: Principal,
+  gatekeeper: Gatekeeper,
+): ReadableStream<T> {
+  const over = new AbortController();
+  const reason = () => new ProcsupError("unauthorized", "The token was revoked");
+  const undo = gatekeeper.whenRevoked(principal, () => over.abort(reason()));
+  return stream.pipeThrough(new TransformStream<T, T>({ flush: undo, cancel: undo }), {
+    signal: over.signal,
+  });
 }
 
-function unauthorized(): ProcsupError {
-  return new ProcsupError("unauthorized", "The token is missing or wrong", {
-    hint: "It is in the file token of the daemon's home",
-  });
+/** Listeners for revoked credentials; forgets a credential with its last listener. */
+class Revocations {
+  readonly #listeners = new Map<string, Set<() => void>>();
+
+  /** Calls `act` when the credential is revoked. Returns an unsubscribe function. */
+  subscribe(credential: string, act: () => void): () => void {
+    const all = this.#listeners.get(credential) ?? new Set();
+    this.#listeners.set(credential, all.add(act));
+    return () => {
+      all.delete(act);
+      if (all.size === 0) this.#listeners.delete(credential);
+    };
+  }
+
+  /** Calls its listeners. */
+  revoke(credential: string): void {
+    for (const act of [...this.#listeners.get(credential) ?? []]) act();
+  }
 }

@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { Attempts } from "../../src/web/attempts.ts";
+import { SignInRateLimit } from "../../src/auth/sign_in_limit.ts";
 
-Deno.test("Attempts goes by a clock that nobody sets", () => {
+Deno.test("SignInRateLimit goes by a clock that nobody sets", () => {
   const { now } = Date;
   let setBy = 0;
   Date.now = () => now() + setBy;
   try {
-    const attempts = new Attempts();
+    const attempts = new SignInRateLimit();
     for (let failure = 0; failure < 10; failure++) assertEquals(attempts.fail("::1"), 0);
     setBy = 61_000;
     assertEquals(attempts.fail("::1"), 60);

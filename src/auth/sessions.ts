@@ -6,7 +6,7 @@
 
 import { sameText } from "../model/same_text.ts";
 import { getCookies, setCookie } from "../npm/http.js";
-import type { Principal } from "./roles.ts";
+import type { Principal } from "./principal.ts";
 
 /** How long the printed link may wait to be opened. */
 export const CODE_MS = 60_000;

@@ -5,7 +5,7 @@ const MAX_FAILURES = 10;
 const MAX_ADDRESSES = 10_000;
 
 /** Failures of the last minute. */
-export class Attempts {
+export class SignInRateLimit {
   readonly #now: () => number;
   readonly #failures = new Map<string, number[]>();
 

@@ -1,0 +1,92 @@
+/** The registry of verbs: rows that fit their schemas, and input that is checked once for every surface. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as z from "zod/mini";
+import { ProcsupError } from "../../src/model/errors.ts";
+import {
+  readAction,
+  readRequest,
+  REST_ROWS,
+  roleFor,
+  VERB_ROWS,
+} from "../../src/protocol/verbs/mod.ts";
+import { fieldsOf, readQuery } from "../../src/protocol/verbs/read_query.ts";
+
+Deno.test("REST_ROWS name fields of their verbs, and each path once a method", () => {
+  const seen = new Set<string>();
+  for (const { name, verb, row } of REST_ROWS) {
+    const fields = Object.keys(fieldsOf(verb));
+    const { query = [], fixed = {}, defaults = {}, bodyField = fields[0], path, method } = row;
+    const named = [...query, ...Object.keys(fixed), ...Object.keys(defaults)];
+    if (bodyField !== undefined) named.push(bodyField);
+    if (path.includes("{")) named.push(verb.bare!);
+    assertEquals(named.filter((field) => !fields.includes(field)), [], `${name} ${path}`);
+    assert(!seen.has(`${method} ${path}`), path);
+    seen.add(`${method} ${path}`);
+  }
+});
+
+Deno.test("VERB_ROWS have MCP rows that take nothing that their verb does not take", () => {
+  for (const [name, verb] of VERB_ROWS) {
+    const { bare, mcp } = verb;
+    // The configuration of a new app, and the filter of a list, are no fields of the verb.
+    if (mcp === undefined || name === "add" || name === "list") continue;
+    const fields = [...Object.keys(fieldsOf(verb)), bare];
+    const given = Object.keys(mcp.input.shape);
+    assertEquals(given.filter((field) => !fields.includes(field)), [], name);
+  }
+});
+
+Deno.test("VERB_ROWS have inputs and outputs with a JSON schema", () => {
+  for (const [name, { input, output }] of VERB_ROWS) {
+    for (const schema of [input, output]) {
+      assert(z.toJSONSchema(schema, { unrepresentable: "any" }), name);
+    }
+  }
+});
+
+Deno.test("readAction() tells start from add by the target, and roleFor() what each needs", () => {
+  const asked = (action: string, payload: unknown) => {
+    const request = readAction(action, payload);
+    return [request.name, roleFor(request)];
+  };
+  assertEquals(asked("start", { target: "api" }), ["start", "operate"]);
+  assertEquals(asked("start", "api"), ["start", "operate"]);
+  assertEquals(asked("start", { name: "api" }), ["add", "admin"]);
+  assertEquals(asked("add", { config: {}, target: "api" }), ["add", "admin"]);
+  assertEquals(asked("rolling_reload", { target: "api" }), ["rolling_reload", "operate"]);
+  assertEquals(asked("rolling_reload", { target: "api", config: {} }), ["rolling_reload", "admin"]);
+  assertThrows(() => readAction("toString", {}), ProcsupError, "Unknown action");
+});
+
+Deno.test("readRequest() names the field, the value and what would be right", () => {
+  const message = (action: string, payload: unknown) =>
+    assertThrows(() => readRequest(action, payload), ProcsupError).message;
+  assertEquals(
+    message("stop", { target: "api", timeout: "soon" }),
+    'Invalid "timeout" "soon": expected a number with a unit, such as "5s", "1m30s" or "200ms"',
+  );
+  assertEquals(
+    message("logs", { target: "api", lines: 10_001 }),
+    'Invalid "lines" 10001: expected a number from 0 to 10000',
+  );
+  assertEquals(
+    message("stop", { target: "api", forse: true }),
+    'Unknown field "forse": did you mean "force"?',
+  );
+  // What is deeper may be a secret.
+  const variables = { TOKEN: 5 };
+  assertEquals(
+    message("start_all", { variables }),
+    'Invalid "variables.TOKEN": expected string, received number',
+  );
+});
+
+Deno.test("readQuery() gives the types of the verb, and REST's own defaults", () => {
+  const stop = REST_ROWS.find(({ name }) => name === "stop")!;
+  const read = (text: string) => readQuery(stop.verb, stop.row, new URLSearchParams(text), true);
+  assertEquals(read(""), { timeout: "5s" });
+  assertEquals(read("force=1&timeout=own"), { force: true });
+  assertEquals(read("force=yes&timeout=1m"), { force: "yes", timeout: "1m" });
+  assertThrows(() => read("forse=true"), ProcsupError, 'did you mean "force"');
+});
