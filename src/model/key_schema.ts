@@ -145,9 +145,9 @@ function mapSchema({ of, variableNames, listMeans }: MapType): Schema {
     if (!variableNames) return;
     const wrong = Object.keys(context.value).find((key) => !new RegExp(VARIABLE_NAME).test(key));
     if (wrong === undefined) return;
-    const message = `${
-      JSON.stringify(wrong)
-    } is not a variable name: it is empty, or contains a blank or "="`;
+    // What follows the sign was meant as a value, which may be a secret.
+    const shown = JSON.stringify(wrong.replace(/=.*/s, "=***"));
+    const message = `${shown} is not a variable name: it is empty, or contains a blank or "="`;
     context.issues.push({ code: "custom", input: wrong, message });
   });
   const prepare = z.transform((value, context) => {

@@ -380,6 +380,12 @@ Deno.test("parseConfig() keeps or refuses a variable or label named __proto__, b
   }
 });
 
+Deno.test("parseConfig() shows of a wrong variable name nothing that was meant as its value", () => {
+  const input = { ...LEAST, env: { "PASSWORD=hunter2\nx": "" } };
+  const error = assertThrows(() => parseConfig(input), ProcsupError, '"PASSWORD=***"');
+  assert(!error.message.includes("hunter2"), error.message);
+});
+
 Deno.test("parseConfig() returns a configuration or throws a ProcsupError whatever it is given", () => {
   const inputs = fc.oneof(
     fc.anything(),
