@@ -105,8 +105,6 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--source-map-support": "It is -e NODE_OPTIONS=--enable-source-maps here",
     "--time": "procsup logs -t tells when",
     "--update-env": NEW_ENVIRONMENT,
-    "--wait-ready":
-      "It is --ready-log REGEX here, or a health_check with wait_ready in procsup.yaml",
   },
   restart: {
     "--only": FILE_AGAIN,

@@ -337,7 +337,14 @@ export const PROCESS_KEYS: KeyTable = {
     },
   }),
   ...group("Readiness and health", {
-    wait_ready: { type: "boolean", default: false, help: "Count as running only when ready" },
+    wait_ready: {
+      type: "boolean",
+      default: false,
+      help: "Count as running only when ready",
+      note:
+        "A Node app says so by process.send('ready'), others by READY=1 in $PROCSUP_READY_FILE.",
+      flag: {},
+    },
     listen_timeout: {
       type: "duration",
       default: "30s",

@@ -16,6 +16,7 @@ import { survivors, wrapperAlive } from "./process_group.ts";
 import { processRow } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import { type SharedSockets, SocketPool } from "./sockets.ts";
+import { nodePreload, nodePreloadEnv } from "./sockets_node.ts";
 import { LISTEN_PID_LINE, socketEnv } from "./sockets_env.ts";
 import {
   type Spawned,
@@ -52,6 +53,8 @@ export interface LaunchSetup {
   readonly limits?: LimitsConfig;
   /** Listening sockets that it inherits from descriptor 3 on. */
   readonly sockets?: SharedSockets;
+  /** Has Node load the preload first; see sockets_node.ts. */
+  readonly nodePreload?: boolean;
 }
 
 /** Nothing. */
@@ -180,9 +183,10 @@ export class Launcher {
   #spawn(spec: LaunchSpec): Spawned {
     const { sockets, shell, prefix, user, limits } = spec.setup ?? NO_SETUP;
     const inherit = sockets === undefined ? [] : this.#sockets.descriptors(sockets);
-    const listen = sockets === undefined
-      ? {}
-      : socketEnv(sockets, this.#home, spec.env.NODE_OPTIONS);
+    const listen = {
+      ...sockets && socketEnv(sockets),
+      ...spec.setup?.nodePreload && this.#preloadEnv(spec.setup, spec.env.NODE_OPTIONS),
+    };
     try {
       this.#files.keep();
       const lines = [...groupLines(spec.runId, limits), ...shell];
@@ -211,6 +215,12 @@ export class Launcher {
         cause: error,
       });
     }
+  }
+
+  #preloadEnv({ user, sockets }: LaunchSetup, nodeOptions?: string): Record<string, string> {
+    const path = nodePreload(this.#home, user !== undefined);
+    const addresses = sockets?.addresses.map(({ text }) => text) ?? [];
+    return nodePreloadEnv(path, addresses, nodeOptions);
   }
 
   /** The wrapper waits until the pipes are empty; what the app left behind may keep them open. */

@@ -12,8 +12,6 @@ export interface SharedSockets {
   /** The process's name without an instance's index. */
   readonly owner: string;
   readonly addresses: readonly SocketAddress[];
-  /** The app is a Node program, and runs as our own or as another user. */
-  readonly preload?: "own" | "other_user";
 }
 
 /** What the pool does with the kernel; replaced in tests. */

@@ -1,6 +1,7 @@
 /**
- * The preload that lets unchanged Node apps serve shared sockets: `listen(8080)` takes the inherited
- * descriptor instead of opening a socket of its own. For Node 18 and later.
+ * The preload that lets unchanged Node apps serve shared sockets, and say by `process.send("ready")`, as
+ * under PM2, that they are ready. `listen(8080)` takes the inherited descriptor instead of opening a
+ * socket of its own. For Node 18 and later.
  */
 
 import { ProcsupError } from "../model/errors.ts";
@@ -10,7 +11,7 @@ import { FOR_OTHER_USERS, prepareForOtherUsers } from "./other_users.ts";
 /**
  * What runs in the app before its own code, as CommonJS.
  *
- * - It acts in the process that the sockets were handed to (`LISTEN_PID`), and in no child of it.
+ * - It acts in the first process, which the sockets were handed to (`LISTEN_PID`), and in no child of it.
  * - It takes itself out of the environment, so that children neither load it nor see it.
  * - An address whose descriptor is in use is left to Node, which then says EADDRINUSE as ever.
  * - Where one `listen()` means several sockets, the further ones hand their connections to the first.
@@ -19,11 +20,22 @@ export const NODE_PRELOAD: string = `"use strict";
 const { env, pid } = process;
 const texts = (env.PROCSUP_SOCKETS || "").split(" ");
 const mine = Number(env.LISTEN_PID) === pid && env.PROCSUP_SOCKETS !== undefined;
-if (mine) {
+const readyFile = env.PROCSUP_READY_FILE;
+if (mine || (readyFile && env.PROCSUP_SOCKETS === undefined)) {
   env.NODE_OPTIONS = env.PROCSUP_NODE_OPTIONS || "";
   if (!env.NODE_OPTIONS) delete env.NODE_OPTIONS;
   delete env.PROCSUP_NODE_OPTIONS;
   delete env.PROCSUP_SOCKETS;
+  if (readyFile && process.send === undefined) {
+    process.send = (message, ...more) => {
+      if (message === "ready") require("fs").writeFileSync(readyFile, "READY=1\\n");
+      const callback = more.find((one) => typeof one === "function");
+      if (callback) process.nextTick(callback, null);
+      return true;
+    };
+  }
+}
+if (mine) {
   const net = require("net");
   const sockets = texts.map((text, i) => {
     const at = text.lastIndexOf(":");
@@ -83,7 +95,7 @@ export function nodePreloadEnv(
   return {
     NODE_OPTIONS: `--require ${quoted} ${nodeOptions}`.trim(),
     PROCSUP_NODE_OPTIONS: nodeOptions,
-    PROCSUP_SOCKETS: addresses.join(" "),
+    ...addresses.length > 0 && { PROCSUP_SOCKETS: addresses.join(" ") },
   };
 }
 
@@ -91,7 +103,7 @@ const written = new Set<string>();
 
 /** Path of the preload, written unless it is there. Throws `start_failed` when it cannot be. */
 export function nodePreload(home: string, otherUser: boolean): string {
-  const path = `${otherUser ? FOR_OTHER_USERS : home}/node_sockets.cjs`;
+  const path = `${otherUser ? FOR_OTHER_USERS : home}/node_preload.cjs`;
   if (written.has(path) && readFileIfAny(path) === NODE_PRELOAD) return path;
   try {
     if (otherUser) prepareForOtherUsers();

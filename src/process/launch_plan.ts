@@ -1,7 +1,6 @@
 /** All that a launch needs, found out before anything is done. */
 
 import type { LaunchSetup } from "../platform/launcher.ts";
-import { wantsReadiness } from "../model/outcomes.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { appUser } from "./app_user.ts";
@@ -42,10 +41,4 @@ export function launchPlan(
   const { argv, runtime } = commandLine(process.config, env.PATH ?? "", user);
   const setup = launchSetup(process.config, runtime);
   return { argv, env, cwd: process.config.cwd, runtime, setup };
-}
-
-/** Whether the app itself says when it is ready, by the file that `PROCSUP_READY_FILE` names. */
-export function saysReady(config: ProcessConfig): boolean {
-  return wantsReadiness(config) && config.readyLog === undefined &&
-    config.readyDelayMs === undefined && config.healthCheck === undefined;
 }

@@ -5,6 +5,7 @@ import { snakeCase } from "../model/key_table.ts";
 import type { LimitsConfig } from "../model/process_config.ts";
 import { cgroups } from "../platform/cgroup.ts";
 import { otherUserProblem, systemProgram } from "../platform/as_user.ts";
+import { wantsReadiness } from "../model/outcomes.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
 import { foreign, type SharedSockets } from "../platform/sockets.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
@@ -15,8 +16,10 @@ import { type AppUser, appUser } from "./app_user.ts";
 /** The configuration that a setup is made from. */
 export type SetupConfig = Pick<
   ProcessConfig,
-  "name" | "uid" | "gid" | "umask" | "nice" | "limits" | "sockets" | "hooks"
+  "name" | "uid" | "gid" | "umask" | "nice" | "limits" | "sockets" | "hooks" | keyof ReadyConfig
 >;
+
+type ReadyConfig = Pick<ProcessConfig, "waitReady" | "readyLog" | "readyDelayMs" | "healthCheck">;
 
 /**
  * The setup of a launch, made when a process is added as well as when it is launched. `runtime` is the
@@ -28,7 +31,8 @@ export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
   checkLimits(config);
   checkRootHooks(config);
   const shell = [...(umask === undefined ? [] : [`umask ${umask}`]), ...ulimitLines(config.limits)];
-  const sockets = sharedSockets(config, runtime, user !== undefined);
+  const sockets = sharedSockets(config);
+  const preload = runtime === "node" && (sockets !== undefined || saysReady(config));
   const limits = limitsGroup(config.limits) ? { limits: config.limits } : {};
   return {
     shell,
@@ -36,19 +40,22 @@ export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
     ...(user === undefined ? {} : { user }),
     ...limits,
     ...(sockets === undefined ? {} : { sockets }),
+    ...(preload ? { nodePreload: true } : {}),
   };
 }
 
 /** The sockets of a configuration, or undefined. Throws `invalid_config` naming a wrong one. */
 export function sharedSockets(
   { name, sockets }: Pick<ProcessConfig, "name" | "sockets">,
-  runtime = "",
-  otherUser = false,
 ): SharedSockets | undefined {
   if (sockets.length === 0) return undefined;
-  const addresses = parseSockets(sockets);
-  if (runtime !== "node") return { owner: name, addresses };
-  return { owner: name, addresses, preload: otherUser ? "other_user" : "own" };
+  return { owner: name, addresses: parseSockets(sockets) };
+}
+
+/** Whether the app itself says when it is ready, by the file that `PROCSUP_READY_FILE` names. */
+export function saysReady(config: ReadyConfig): boolean {
+  return wantsReadiness(config) && config.readyLog === undefined &&
+    config.readyDelayMs === undefined && config.healthCheck === undefined;
 }
 
 /** Throws `invalid_config` when another process has one of the sockets already. */

@@ -5,7 +5,8 @@ import { logFiles, prepareLogFiles } from "../logs/log_files.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { logEnd } from "../logs/log_position.ts";
 import type { Child, LaunchSetup } from "../platform/launcher.ts";
-import { type Launchable, launchPlan, saysReady } from "./launch_plan.ts";
+import { type Launchable, launchPlan } from "./launch_plan.ts";
+import { saysReady } from "./launch_setup.ts";
 import type { World } from "./world.ts";
 
 /** A run that was just launched. */

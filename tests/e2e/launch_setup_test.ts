@@ -266,7 +266,10 @@ Deno.test(
       hard + 1
     } } }]) {
       try {
-        launchSetup({ name: "app", sockets: [], limits: {}, hooks: {}, ...config }, "");
+        launchSetup(
+          { name: "app", sockets: [], limits: {}, hooks: {}, waitReady: false, ...config },
+          "",
+        );
         console.log("fine");
       } catch (error) {
         console.log(error.code, error.message);

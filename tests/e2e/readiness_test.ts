@@ -60,6 +60,28 @@ Deno.test("ready by ready file: the app says so, and only READY=1 counts", async
   assertEquals((await started).ready, true);
 });
 
+Deno.test("ready by process.send: a Node app says so as under PM2, and its children cannot", async () => {
+  await using test = await TestManager.open();
+  const app = `${test.home}/app.js`;
+  await Deno.writeTextFile(
+    app,
+    `const child = 'console.log(typeof process.send, process.env.NODE_OPTIONS)';
+    require("child_process").spawnSync(process.execPath, ["-e", child], { stdio: "inherit" });
+    process.send("other");
+    setTimeout(() => process.send("ready", () => console.log("sent")), 200);
+    setInterval(() => {}, 1000);`,
+  );
+  const env = { NODE_OPTIONS: "--no-warnings" };
+  const config = { name: "app", entrypoint: app, cwd: test.home, env, wait_ready: true };
+  const adding = test.manager.fleet.add(config, WAIT);
+  await waitFor(() => test.info("app").pid > 0);
+  assertEquals(test.info("app").ready, false);
+  const [outcome] = await adding;
+  assertEquals([outcome?.error, test.info("app").ready], [undefined, true]);
+  const log = `${test.home}/apps/app/stdout.log`;
+  await waitFor(() => Deno.readTextFileSync(log) === "undefined --no-warnings\nsent\n");
+});
+
 Deno.test("ready by log: of stderr too, and only what this run writes counts", async () => {
   await using test = await TestManager.open();
   // The first run says it and fails; the second one never says it.
