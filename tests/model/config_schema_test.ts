@@ -342,8 +342,8 @@ Deno.test("parseConfig() never quotes a value of the environment", () => {
 Deno.test("parseConfig() names the variable when the environment is wrong", () => {
   assertEquals(refusal({ env: { KEY: 5 } }), 'Invalid "env.KEY": expected string, received number');
   assertEquals(refusal({ env: { KEY: "\0" } }), 'Invalid "env.KEY": contains a NUL');
-  for (const key of ["", "A=B", "A B", "A\0"]) {
-    assert(refusal({ env: { [key]: "x" } }).includes(JSON.stringify(key)));
+  for (const [key, shown] of [["", ""], ["A=B", "A=***"], ["A B", "A B"], ["A\0", "A\0"]]) {
+    assert(refusal({ env: { [key!]: "x" } }).includes(JSON.stringify(shown)));
   }
 });
 
@@ -378,12 +378,6 @@ Deno.test("parseConfig() keeps or refuses a variable or label named __proto__, b
     }
     assertEquals(keys.sort(), ["__proto__", "constructor"]);
   }
-});
-
-Deno.test("parseConfig() shows of a wrong variable name nothing that was meant as its value", () => {
-  const input = { ...LEAST, env: { "PASSWORD=hunter2\nx": "" } };
-  const error = assertThrows(() => parseConfig(input), ProcsupError, '"PASSWORD=***"');
-  assert(!error.message.includes("hunter2"), error.message);
 });
 
 Deno.test("parseConfig() returns a configuration or throws a ProcsupError whatever it is given", () => {

@@ -55,7 +55,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     usage: "",
     words: [0, 0],
     flags: [{ name: "force", type: "bool", help: "replace an existing procsup.yaml" }],
-    examples: ["procsup init && procsup up"],
+    examples: ["procsup init"],
     load: async () => (await import("../commands/import.ts")).init,
   },
   {
