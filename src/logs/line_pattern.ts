@@ -42,18 +42,23 @@ const ESCAPE = /\\(.)/g;
  * Reads an expression. One that is a `RegExp` already comes from the program that we are a part of,
  * and is taken as it is. Throws the error of `name`, at once or from `ready()`, with the expression.
  */
-export function linePattern(source: string | RegExp, name: PatternName): LinePattern {
+export function linePattern(
+  source: string | RegExp,
+  name: PatternName,
+  ignoreCase = false,
+): LinePattern {
   if (typeof source !== "string") {
     // Without the flags g and y, which remember where the last match was.
-    const own = new RegExp(source.source, source.flags.replace(/[gy]/g, ""));
+    const flags = source.flags.replace(/[giy]/g, "");
+    const own = new RegExp(source.source, source.ignoreCase || ignoreCase ? `${flags}i` : flags);
     return new SimplePattern((line) => own.test(line));
   }
   if (source.length > MAX_LENGTH) {
     throw refusal(source, name, `it is longer than ${MAX_LENGTH} characters`);
   }
-  const literal = literalOf(source);
+  const literal = ignoreCase ? undefined : literalOf(source);
   if (literal !== undefined) return new SimplePattern((line) => line.includes(literal));
-  return new LinearPattern(source, name);
+  return new LinearPattern(source, name, ignoreCase);
 }
 
 /** The text that an expression stands for; undefined when it stands for more than one. */
@@ -81,9 +86,10 @@ class SimplePattern implements LinePattern {
 class LinearPattern implements LinePattern {
   readonly #source: string;
   readonly #name: PatternName;
+  readonly #ignoreCase: boolean;
   #automaton: Automaton | undefined;
 
-  constructor(source: string, name: PatternName) {
+  constructor(source: string, name: PatternName, ignoreCase: boolean) {
     try {
       new RegExp(source);
     } catch (error) {
@@ -91,13 +97,15 @@ class LinearPattern implements LinePattern {
     }
     this.#source = source;
     this.#name = name;
+    this.#ignoreCase = ignoreCase;
   }
 
   async ready(): Promise<void> {
     if (this.#automaton !== undefined) return;
     const { RE2JS } = await import("../npm/re2js.ts");
     try {
-      const compiled = RE2JS.compile(RE2JS.translateRegExp(this.#source));
+      const flags = this.#ignoreCase ? RE2JS.CASE_INSENSITIVE : 0;
+      const compiled = RE2JS.compile(RE2JS.translateRegExp(this.#source), flags);
       if (compiled.programSize() > MAX_SIZE) throw new Error("it is too large");
       this.#automaton = new Automaton(compiled.re2Input, STATE_BYTES);
     } catch (error) {

@@ -3,7 +3,7 @@
 import { singleFlight } from "./single_flight.ts";
 import { LineSplitter, type SplitState } from "./line_splitter.ts";
 import type { LogCursor, Span } from "./log_cursor.ts";
-import type { LogFilter } from "./log_filter.ts";
+import type { LineMatcher, LogFilter } from "./log_filter.ts";
 import { LogFollower } from "./log_follower.ts";
 import { startOfTail } from "./log_tail.ts";
 import { Search } from "./search.ts";
@@ -61,6 +61,7 @@ export class LogEntries {
   readonly #search: Search;
   /** What comes has no end, and no limits. */
   readonly #following = new Search();
+  readonly #matches: LineMatcher | undefined;
   readonly #splitter = new LineSplitter();
   #index: TimeIndex | undefined;
   #part: LogPart | undefined;
@@ -77,6 +78,7 @@ export class LogEntries {
     this.#path = path;
     this.#options = options;
     this.#search = options.search ?? new Search();
+    this.#matches = options.filter?.matcher?.();
     this.#follower = new LogFollower(path, {
       follow: false,
       ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
@@ -103,7 +105,7 @@ export class LogEntries {
   async *stored(complete: boolean): AsyncGenerator<readonly LogEntry[]> {
     const { filter } = this.#options;
     await filter?.ready();
-    const { since = -Infinity, until = Infinity, matches } = filter ?? {};
+    const { since = -Infinity, until = Infinity } = filter ?? {};
     for (let last = false; !last;) {
       const chunk = await this.#follower.next();
       last = chunk === undefined;
@@ -114,7 +116,9 @@ export class LogEntries {
         return at >= since && at <= until;
       });
       this.#search.add(chunk?.length ?? 0);
-      const wanted = matches ? await this.#search.run(passing(inTime, matches)) : inTime;
+      const wanted = this.#matches
+        ? await this.#search.run(passing(inTime, this.#matches))
+        : inTime;
       if (wanted?.length) yield wanted;
     }
     this.#index = undefined;
@@ -151,11 +155,11 @@ export class LogEntries {
       const chunk = await (isLast ? this.#readRest() : this.#next());
       if (chunk === undefined && isLast) return;
       if (chunk === undefined) continue;
-      if (filter?.matches === undefined) {
+      if (this.#matches === undefined) {
         if (chunk.entries.length > 0) yield chunk;
         continue;
       }
-      const entries = await this.#following.run(passing(chunk.entries, filter.matches));
+      const entries = await this.#following.run(passing(chunk.entries, this.#matches));
       if (entries?.length) yield { ...chunk, entries };
     }
   }
@@ -207,8 +211,11 @@ export class LogEntries {
     if (chunk === undefined) return undefined;
     const now = Date.now();
     const times = recentTimes(this.#path);
-    const entries = this.#cut(chunk, (end) => times(end) ?? now);
-    const { position, inode } = this.#follower;
+    return this.#chunkOf(this.#cut(chunk, (end) => times(end) ?? now));
+  }
+
+  #chunkOf(entries: readonly LogEntry[], inode = this.#follower.inode): LogChunk {
+    const { position } = this.#follower;
     return { entries, position, inode, state: this.#splitter.state, midLine: this.#midLine };
   }
 
@@ -217,9 +224,7 @@ export class LogEntries {
     const { inode } = this.#follower;
     const chunk = await this.#read();
     if (chunk !== undefined || this.#splitter.waiting === 0) return chunk;
-    const entries = this.#cut(undefined, () => Date.now());
-    const { position } = this.#follower;
-    return { entries, position, inode, state: this.#splitter.state, midLine: this.#midLine };
+    return this.#chunkOf(this.#cut(undefined, () => Date.now()), inode);
   }
 
   #cut(
@@ -267,7 +272,7 @@ export class LogEntries {
     }
     const since = filter?.since === undefined ? undefined : index.positionAt(filter.since);
     const from = Math.max(since ?? 0, span.from);
-    if (filter?.matches === undefined || tail === 0) {
+    if (filter?.matcher === undefined || tail === 0) {
       return since === undefined ? this.#beginAt(from) : this.#afterLineAt(from);
     }
     const end = Math.min(span.end, to);
@@ -291,7 +296,7 @@ export class LogEntries {
 /** The lines that match. */
 function* passing(
   entries: readonly LogEntry[],
-  matches: NonNullable<LogFilter["matches"]>,
+  matches: LineMatcher,
 ): Generator<void, LogEntry[]> {
   const wanted: LogEntry[] = [];
   for (const entry of entries) if (yield* matches(entry.line)) wanted.push(entry);

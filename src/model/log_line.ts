@@ -3,6 +3,12 @@
 /** Which of an app's two logs. */
 export type LogStream = "stdout" | "stderr";
 
+/** Levels, the least grave first. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+
+/** How grave a line is. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 /** One line of a log. */
 export interface LogLine {
   readonly name: string;

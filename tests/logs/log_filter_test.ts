@@ -25,7 +25,7 @@ Deno.test("parseLogFilter() refuses what it cannot read, naming the field", () =
   assertThrows(() => parseLogFilter({ until: "2026-99-99" }, NOW), ProcsupError, 'Invalid "until"');
   assertThrows(() => parseLogFilter({ since: "7" }, NOW), ProcsupError, 'Invalid "since" "7"');
   assertThrows(() => parseLogFilter({ grep: "[" }, NOW), ProcsupError, 'Invalid "grep" "["');
-  assertThrows(() => parseLogFilter({ invert: true }, NOW), ProcsupError, 'no "grep"');
+  assertThrows(() => parseLogFilter({ invert: true }, NOW), ProcsupError, 'needs "grep"');
 });
 
 function cut(chunks: readonly Uint8Array[]): [string, number][] {
@@ -62,7 +62,7 @@ Deno.test("LineSplitter gives a long line in pieces that are whole characters", 
 
 Deno.test("parseLogFilter() looks for what people read, whatever colours stand between", () => {
   const matches = (line: string, invert: boolean) =>
-    parseLogFilter({ grep: "ERROR disk", invert }, NOW)!.matches!(line).next().value;
+    parseLogFilter({ grep: "ERROR disk", invert }, NOW)!.matcher!()(line).next().value;
   assertEquals(matches("\x1b[31mERROR\x1b[0m disk full", false), true);
   assertEquals(matches("\x1b[31mWARN\x1b[0m disk full", false), false);
   assertEquals(matches("\x1b[31mERROR\x1b[0m disk full", true), false);

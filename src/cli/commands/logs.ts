@@ -12,15 +12,15 @@ import { paintName } from "../paint.ts";
 export async function logs(context: CommandContext): Promise<void> {
   refuseWholeFormats(context.output, "logs");
   if (context.flags.on("follow")) return await follow(context);
+  const print = await printer(context);
   const stream = await connect(context).stream(`/logs?${query(context)}`);
-  for await (const { value, line } of ndjson<LogLine>(stream, false)) {
-    printLine(context, value, line);
-  }
+  for await (const { value, line } of ndjson<LogLine>(stream, false)) print(value, line);
 }
 
 /** Each line once, over an upgrade of the daemon: the next one is told what is printed already. */
 async function follow(context: CommandContext): Promise<never> {
   const { following } = await import("../following.ts");
+  const print = await printer(context);
   const client = connect(context);
   const from: Record<string, number> = {};
   const lines = following<LogLine & { readonly end: number } | LogStart>({
@@ -31,7 +31,7 @@ async function follow(context: CommandContext): Promise<never> {
     const { value } = await lines.next();
     if ("positions" in value) Object.assign(from, { ...value.positions, ...from });
     else {
-      printLine(context, value);
+      print(value);
       from[positionKey(value)] = value.end;
     }
   }
@@ -43,26 +43,36 @@ function query({ flags, positionals }: CommandContext): URLSearchParams {
   if (lines === 0 && flags.on("follow")) query.set("new", "true");
   else if (lines !== undefined) query.set("lines", String(lines));
   for (const name of ["follow", "invert"]) if (flags.on(name)) query.set(name, "true");
+  if (flags.on("ignore-case")) query.set("ignore_case", "true");
   if (flags.on("err")) query.set("stderr", "true");
   if (flags.on("out")) query.set("stdout", "true");
-  for (const name of ["since", "until", "grep"]) {
+  for (const name of ["since", "until", "grep", "level"]) {
     const value = flags.text(name);
     if (value !== undefined) query.set(name, value);
   }
   return query;
 }
 
-/** `json` is the line as it came, where it came as it is to be printed. */
-function printLine(context: CommandContext, value: LogLine, json?: string): void {
+/** What prints a line; `json` is the line as it came, where it came as it is to be printed. */
+async function printer(
+  context: CommandContext,
+): Promise<(value: LogLine, json?: string) => void> {
   const { output, flags } = context;
   if (output.format === "json" || output.format === "jsonl") {
-    const { name, stream, line, at } = value;
-    return output.jsonText(json ?? JSON.stringify({ name, stream, line, at }));
+    return ({ name, stream, line, at }, json) =>
+      output.jsonText(json ?? JSON.stringify({ name, stream, line, at }));
   }
-  const time = flags.on("timestamps") ? `${value.at} ` : "";
-  const text = time + prefix(context, value.name) + value.line;
-  if (flags.on("raw")) output.raw(`${text}\n`);
-  else output.content(text);
+  const [isRaw, isTimed] = [flags.on("raw"), flags.on("timestamps")];
+  // A pipe gets lines as they were written.
+  const { readableLine } = !isRaw && output.terminal
+    ? await import("../log_text.ts")
+    : { readableLine: (line: string) => line };
+  return ({ name, line, at }) => {
+    const text = (isTimed ? `${at} ` : "") + prefix(context, name) +
+      readableLine(line, isTimed, output.color);
+    if (isRaw) output.raw(`${text}\n`);
+    else output.content(text);
+  };
 }
 
 /** Whether lines of several processes may mix is seen from the targets alone, before they come. */

@@ -1,5 +1,6 @@
 /** The commands that look at apps. */
 
+import { LOG_LEVELS } from "../../model/log_line.ts";
 import { WAIT_POINTS } from "../../model/wait_point.ts";
 import type { Command, Flag } from "../command.ts";
 
@@ -91,14 +92,27 @@ export const LOOK_COMMANDS: readonly Command[] = [
       { name: "until", type: "text", value: "WHEN", help: "up to a time" },
       { name: "grep", short: "g", type: "text", value: "REGEX", help: "lines that match" },
       { name: "invert", type: "bool", help: "with --grep: lines that do not" },
+      { name: "ignore-case", short: "i", type: "bool", help: "with --grep: capitals or not" },
+      {
+        name: "level",
+        type: "text",
+        value: "LEVEL",
+        choices: LOG_LEVELS,
+        help: "error, warn, info, debug: lines as grave as that, with stack traces",
+      },
       { name: "timestamps", short: "t", type: "bool", help: "say when each line was written" },
-      { name: "raw", type: "bool", help: "control sequences reach the terminal" },
+      {
+        name: "raw",
+        type: "bool",
+        help: "lines as they were written: JSON as JSON, control sequences too",
+      },
       { name: "nostream", type: "bool", help: "for who knows PM2: it is so without -f" },
     ],
     examples: [
       "procsup logs api -f",
       "procsup logs -n 200 --err",
-      "procsup logs api --since 10m --grep 'timeout|refused' -t",
+      "procsup logs api --since 10m --grep 'timeout|refused' -i -t",
+      "procsup logs --level error --since yesterday",
       "procsup logs api --json",
     ],
     load: async () => (await import("../commands/logs.ts")).logs,

@@ -10,7 +10,12 @@ import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
 import { readPayload } from "../../protocol/verbs/read_input.ts";
 import { fromText } from "../../protocol/verbs/read_query.ts";
 import { lineCount, MAX_LINES } from "../../protocol/verbs/shapes.ts";
-import type { LogPositions, LogStart } from "../../model/log_line.ts";
+import {
+  LOG_LEVELS,
+  type LogLevel,
+  type LogPositions,
+  type LogStart,
+} from "../../model/log_line.ts";
 import type { LogBatch } from "../log_batch.ts";
 import { type FeedOptions, logFeed, type LogSource } from "../log_feed.ts";
 import type { ActionContext, Handlers } from "./context.ts";
@@ -22,7 +27,7 @@ const MAX_ANSWER = 1024 * 1024;
 export const LOGS_ACTIONS: Handlers<"logs"> = {
   async logs({ manager }, { target, lines, stderr, timestamps, ...rest }) {
     const path = stderr ? manager.logPathStderr(target) : manager.logPath(target);
-    const filter = parseLogFilter(onlyGiven(rest), Date.now());
+    const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase: ignore_case }), Date.now());
     const text = filter === undefined && !timestamps
       ? new TextDecoder().decode(await lastLines(path, lines))
       : await entriesText(path, { lines: lines || MAX_LINES, filter, timestamps });
@@ -54,7 +59,8 @@ async function entriesText(
 
 /**
  * The stream behind `GET /logs`. Its query: `target` (any number), `lines`, `follow`, `new`,
- * `stdout` or `stderr` for one of both, `since`, `until`, `grep`, `invert`. With `from`, the logs in it
+ * `stdout` or `stderr` for one of both, `since`, `until`, `grep`, `invert`,
+ * `ignore_case`, `level`. With `from`, the logs in it
  * go on where it says, and every line tells where it ends.
  */
 export async function streamLogs(
@@ -80,7 +86,9 @@ function feedOptions(query: URLSearchParams): FeedOptions {
       since: query.get("since") ?? undefined,
       until: query.get("until") ?? undefined,
       grep: query.get("grep") ?? undefined,
+      level: query.get("level") as LogLevel ?? undefined,
       ...(query.get("invert") === "true" ? { invert: true } : {}),
+      ...(query.get("ignore_case") === "true" ? { ignoreCase: true } : {}),
     }),
     Date.now(),
   );

@@ -1,0 +1,182 @@
+/** What lines of logs say about themselves: level, message and fields. Pure, in time linear in the line. */
+
+import { LOG_LEVELS, type LogLevel } from "./log_line.ts";
+
+/** Whether a level is at least as grave as another. A line that states no level counts as `info`. */
+export function reaches(level: LogLevel | undefined, least: LogLevel): boolean {
+  return LOG_LEVELS.indexOf(level ?? "info") >= LOG_LEVELS.indexOf(least);
+}
+
+/** A line of a structured logger. */
+export interface StructuredLine {
+  readonly level: LogLevel | undefined;
+  readonly message: string;
+  /** All else that it holds. */
+  readonly fields: readonly (readonly [key: string, value: string])[];
+  /** A stack trace; undefined without one. */
+  readonly stack: string | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The words of loggers for each level. */
+const WORDS: readonly (readonly [LogLevel, string])[] = [
+  ["debug", "trace|debug|dbg|verbose|silly|fine|finer|finest"],
+  ["info", "info|information|notice|log|http|success"],
+  ["warn", "warn|warning|wrn"],
+  ["error", "error|err|severe|fatal|crit|critical|alert|emerg|emergency|panic|dpanic"],
+];
+const LEVEL_OF = new Map(
+  WORDS.flatMap(([level, words]) => words.split("|").map((word) => [word, level] as const)),
+);
+
+const LEVEL_KEYS = ["level", "lvl", "severity", "log.level", "levelname", "loglevel", "@l"];
+const MESSAGE_KEYS = ["msg", "message", "@m", "@mt", "event"];
+const STACK_KEYS = ["stack", "stacktrace", "stack_trace", "exc_info", "exception"];
+const TIME_KEYS = ["time", "timestamp", "ts", "@timestamp", "@t", "datetime", "asctime"];
+
+/** So much of a line is looked at: words further on belong to the message. */
+const HEAD = 160;
+
+const LOUD =
+  /(?<![\w/.=-])(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|SEVERE|FATAL|CRIT|CRITICAL|ALERT|EMERG|PANIC)(?![\w/=-])/;
+const BRACKETED =
+  /[[(<](trace|debug|info|notice|warn|warning|error|err|fatal|crit|critical|alert|emerg)[\])>]/i;
+const COLON = /(?:^|[\s:])(debug|info|notice|warn|warning|error|fatal)(?:\[\w+\])?:(?:\s|$)/i;
+const SYSLOG = /^<(\d{1,3})>/;
+/** glog, klog: `E0102 15:04:05.678901`. */
+const GLOG = /^([DIWEF])\d{4} \d\d:\d\d:\d\d/;
+const GLOG_LEVELS: Readonly<Record<string, LogLevel>> = {
+  D: "debug",
+  I: "info",
+  W: "warn",
+  E: "error",
+  F: "error",
+};
+
+/** How runtimes begin, or end, to tell of an exception. */
+const EXCEPTIONS: readonly RegExp[] = [
+  /^(?:Caused by: |Uncaught (?:\(in promise\) )?)?(?:[\w$]+(?:\.|::?))*(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?(?::|$)/,
+  /^Traceback \(most recent call last\)/,
+  /^(?:panic|fatal error|PHP Fatal error|Fatal error): /,
+  /^thread '.*' (?:\(\d+\) )?panicked at /,
+  /^(?:Exception in thread |Unhandled exception|Uncaught exception|\*\* \()/i,
+  /\bSegmentation fault\b/,
+  /\((?:\w+::)*\w*Error\)$/,
+];
+
+/** What belongs to the line before it, beside indented lines. */
+const CONTINUED = /^(?:\s|$|Caused by: |During handling of the above|The above exception was)/;
+
+/** How grave a line is; undefined when it does not say. `line` is without control sequences. */
+export function levelOf(line: string): LogLevel | undefined {
+  const fields = jsonFields(line);
+  if (fields !== undefined) return levelIn(fields);
+  const head = line.slice(0, HEAD);
+  const pairs = /(?:^|\s)(?:level|lvl|severity)=/.test(head) ? logfmtFields(line) : undefined;
+  return (pairs && levelIn(pairs)) ?? prefixLevel(head) ?? textLevel(line, head);
+}
+
+function prefixLevel(head: string): LogLevel | undefined {
+  const priority = SYSLOG.exec(head)?.[1];
+  if (priority !== undefined) return syslogLevel(Number(priority) % 8);
+  const letter = GLOG.exec(head)?.[1];
+  return letter === undefined ? undefined : GLOG_LEVELS[letter];
+}
+
+function textLevel(line: string, head: string): LogLevel | undefined {
+  const words = [LOUD, BRACKETED, COLON].map((pattern) => pattern.exec(head))
+    .filter((match) => match !== null);
+  const isException = EXCEPTIONS.some((pattern) => pattern.test(head)) ||
+    EXCEPTIONS.at(-1)!.test(line.slice(-HEAD));
+  // The first one counts: others are words of the message.
+  const first = words.toSorted((one, other) => one.index - other.index)[0];
+  if (isException && first?.index !== 0) return "error";
+  return first === undefined ? undefined : LEVEL_OF.get(first[1]!.toLowerCase());
+}
+
+function levelIn(fields: Fields): LogLevel | undefined {
+  const value = LEVEL_KEYS.map((key) => fields[key]).find((value) => value !== undefined);
+  if (typeof value === "string" && !/^\d+$/.test(value)) return LEVEL_OF.get(value.toLowerCase());
+  return value === undefined ? undefined : numberedLevel(Number(value));
+}
+
+/** As pino and bunyan number levels, from 10 on; below, as syslog does. */
+function numberedLevel(level: number): LogLevel | undefined {
+  if (!Number.isFinite(level)) return undefined;
+  if (level < 10) return syslogLevel(level);
+  return level >= 50 ? "error" : level >= 40 ? "warn" : level >= 30 ? "info" : "debug";
+}
+
+function syslogLevel(severity: number): LogLevel {
+  return severity <= 3 ? "error" : severity === 4 ? "warn" : severity <= 6 ? "info" : "debug";
+}
+
+/** Reads levels of lines in their order: a stack trace has the level of its first line. */
+export class LevelReader {
+  #level: LogLevel | undefined;
+  #inTraceback = false;
+
+  /** The level of the next line. */
+  of(line: string): LogLevel | undefined {
+    const own = levelOf(line);
+    const isContinued = CONTINUED.test(line);
+    // The last line of a Python traceback names the exception, whatever its name.
+    const isException = this.#inTraceback && !isContinued;
+    this.#inTraceback = !isException && (this.#inTraceback || line.startsWith("Traceback ("));
+    this.#level = own ?? (isException ? "error" : isContinued ? this.#level : undefined);
+    return this.#level;
+  }
+}
+
+/** Level, message and fields of a line of JSON or logfmt; undefined for any other line. */
+export function structuredLine(line: string): StructuredLine | undefined {
+  const fields = jsonFields(line) ?? (/(?:^|\s)msg=/.test(line) ? logfmtFields(line) : undefined);
+  const messageKey = MESSAGE_KEYS.find((key) => typeof fields?.[key] === "string");
+  if (fields === undefined || messageKey === undefined) return undefined;
+  const stack = stackIn(fields) ?? stackIn(fields.err) ?? stackIn(fields.error);
+  const shown = Object.entries(fields)
+    .filter(([key, value]) => key !== messageKey && !LEVEL_KEYS.includes(key) && value !== stack);
+  return {
+    level: levelIn(fields),
+    message: fields[messageKey] as string,
+    stack,
+    fields: shown.map(([key, value]) => [
+      key,
+      typeof value === "string" ? value : JSON.stringify(value),
+    ]),
+  };
+}
+
+function stackIn(fields: unknown): string | undefined {
+  const given = STACK_KEYS.map((key) => (fields as Fields | undefined | null)?.[key]);
+  return given.find((value) => typeof value === "string" && value.includes("\n")) as string;
+}
+
+/** Whether a field says when the line was written. */
+export function isTimeField(key: string): boolean {
+  return TIME_KEYS.includes(key);
+}
+
+/** What a terminal shows of a line in the end: a progress bar writes over itself. */
+export function lastState(line: string): string {
+  return line.includes("\r") ? line.split("\r").findLast((state) => state !== "") ?? "" : line;
+}
+
+/** The fields of a JSON line; undefined for any other line. */
+export function jsonFields(line: string): Fields | undefined {
+  if (!/^\s*\{/.test(line)) return undefined;
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? value as Fields : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function logfmtFields(line: string): Fields {
+  const pairs = line.matchAll(/(?:^|\s)([\w.@/-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))/g);
+  return Object.fromEntries(
+    Array.from(pairs, ([, key, quoted, bare]) => [key!, quoted?.replace(/\\(.)/g, "$1") ?? bare!]),
+  );
+}
