@@ -77,4 +77,5 @@ export type { Exit, ProcessInfo, ProcessState, Usage } from "./model/process_inf
 export type { SignalName } from "./model/signal.ts";
 export { type FailedStart, StartFailedError } from "./model/start_failed.ts";
 export { AmbiguousTargetError } from "./model/target.ts";
+export type { LogLevel } from "./model/log_line.ts";
 export type { WaitPoint } from "./model/wait_point.ts";

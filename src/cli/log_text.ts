@@ -17,5 +17,6 @@ export function readableLine(line: string, isTimed: boolean, color: boolean): st
     .map(([key, value]) => `${key}=${/[\s"=]/.test(value) ? JSON.stringify(value) : value}`);
   const head = level === undefined ? message : `${paintLevel(level, color)} ${message}`;
   const text = shown.length === 0 ? head : `${head} ${dimmed(shown.join(" "), color)}`;
-  return stack === undefined ? text : `${text}\n${dimmed(stack, color)}`;
+  const below = stack?.split("\n").map((line) => dimmed(line, color)) ?? [];
+  return [text, ...below].join("\n");
 }

@@ -26,7 +26,7 @@ import {
   checkLines,
   checkTarget,
   durationText,
-  moments,
+  filterKeys,
   rollingKeys,
   searchOf,
   wireConfig,
@@ -36,7 +36,6 @@ import type {
   ClientOptions,
   ConfigChanges,
   EventQuery,
-  LogLine,
   LogQuery,
   ReconfigureOptions,
   RollingOptions,
@@ -47,6 +46,7 @@ import type {
   StreamQuery,
   WaitOptions,
 } from "./options.ts";
+import type { LogLine } from "../model/log_line.ts";
 import { checkHome } from "./address.ts";
 import { SocketTransport } from "./socket_transport.ts";
 import type { CallOptions, Fields, Transport } from "./transport.ts";
@@ -197,7 +197,7 @@ export class Client {
   /** The last lines of one log, 1 MiB at most. */
   async logs(target: string, { signal, ...query }: LogQuery = {}): Promise<LogsJson> {
     checkLines(query.lines);
-    const payload = { target, ...query, ...moments(query) };
+    const payload = { target, ...query, ...filterKeys(query) };
     return await this.#call("logs", payload, optional(signal));
   }
 
@@ -209,7 +209,7 @@ export class Client {
     checkTarget(target);
     checkLines(query.lines);
     const search = searchOf({
-      ...{ target, follow, new: newOnly, ...query, ...moments(query) },
+      ...{ target, follow, new: newOnly, ...query, ...filterKeys(query) },
       ...(only === undefined ? {} : { [only]: true }),
     });
     return await openItems<LogLine>(
@@ -227,7 +227,7 @@ export class Client {
     );
   }
 
-  /** What runs by the clock, or those of a target, with the moments that come next. */
+  /** What runs by the clock, or those of a target, with the filterKeys that come next. */
   async cronList(target?: string, options: CallOptions = {}): Promise<readonly CronJson[]> {
     const payload = target === undefined ? {} : { name: target };
     return await this.#call("cron_list", payload, options);

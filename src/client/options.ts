@@ -2,6 +2,7 @@
 
 import type { DurationInput } from "../model/duration.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
+import type { LogLevel } from "../model/log_line.ts";
 import type { WaitPoint } from "../model/wait_point.ts";
 import type { CallOptions } from "./transport.ts";
 
@@ -88,6 +89,10 @@ export interface LineFilter {
   readonly grep?: string;
   /** With `grep`: lines that do not match. */
   readonly invert?: boolean;
+  /** With `grep`: capital and small letters match each other. */
+  readonly ignoreCase?: boolean;
+  /** Lines of that level and graver ones, with their stack traces. */
+  readonly level?: LogLevel;
 }
 
 /** Which lines of a log. */
@@ -116,16 +121,4 @@ export interface StreamQuery extends LineFilter, CallOptions {
 export interface EventQuery extends CallOptions {
   /** Of these processes alone, as they are now; default: of all, those to come included. */
   readonly target?: string;
-}
-
-/** One line of a log. */
-export interface LogLine {
-  /** Who wrote it. */
-  readonly name: string;
-  /** Where. */
-  readonly stream: "stdout" | "stderr";
-  /** Without its end. */
-  readonly line: string;
-  /** When, ISO 8601. */
-  readonly at: string;
 }

@@ -39,11 +39,21 @@ export function durationText(duration: DurationInput | undefined): string | unde
   return duration === undefined ? undefined : formatDuration(parseDuration(duration));
 }
 
-/** Times as text. Throws `bad_request` for a date that is none. */
-export function moments(
-  { since, until }: LineFilter,
-): Record<"since" | "until", string | undefined> {
-  return { since: momentText("since", since), until: momentText("until", until) };
+/** The keys of a filter that differ in wire form. Throws `bad_request` for a date that is none. */
+export function filterKeys(
+  { since, until, ignoreCase }: LineFilter,
+): {
+  since: string | undefined;
+  until: string | undefined;
+  ignore_case: boolean | undefined;
+  ignoreCase: undefined;
+} {
+  return {
+    since: momentText("since", since),
+    until: momentText("until", until),
+    ignore_case: ignoreCase,
+    ignoreCase: undefined,
+  };
 }
 
 /** How a rolling reload is meant, in wire form. */

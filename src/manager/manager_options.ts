@@ -2,6 +2,7 @@
 
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
+import type { LogLevel } from "../model/log_line.ts";
 import type { WaitPoint } from "../model/wait_point.ts";
 
 /** What a manager is made with (spec 2.4). */
@@ -81,6 +82,10 @@ export interface LogOptions {
   readonly grep?: string | RegExp;
   /** With `grep`: only lines that do not. */
   readonly invert?: boolean;
+  /** With `grep`: capital and small letters match each other. */
+  readonly ignoreCase?: boolean;
+  /** Only lines of that level and graver ones, with their stack traces. */
+  readonly level?: LogLevel;
 }
 
 /** How the list of processes is saved. */

@@ -143,7 +143,9 @@ export function structuredLine(line: string): StructuredLine | undefined {
     stack,
     fields: shown.map(([key, value]) => [
       key,
-      typeof value === "string" ? value : JSON.stringify(value),
+      typeof value === "string"
+        ? value
+        : JSON.stringify(value, (_, part) => part === stack ? undefined : part),
     ]),
   };
 }

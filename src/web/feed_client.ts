@@ -122,11 +122,13 @@ export class FeedClient {
     this.#tell({ type: "subscribed", topics: [...this.#topics] });
   }
 
-  #follow(target: string, { lines, grep, stderr }: Record<string, unknown>): void {
+  #follow(target: string, { lines, grep, level, stderr }: Record<string, unknown>): void {
     const query = new URLSearchParams({ target, follow: "true" });
     if (lines === undefined || lines === 0) query.set("new", "true");
     else query.set("lines", String(lines));
-    if (typeof grep === "string") query.set("grep", grep);
+    for (const [key, value] of Object.entries({ grep, level })) {
+      if (typeof value === "string") query.set(key, value);
+    }
     if (typeof stderr === "boolean") query.set(stderr ? "stderr" : "stdout", "true");
     this.#logs?.stop();
     this.#logs = new FeedLogs(() => this.#backend.streamLogs(query), {

@@ -60,6 +60,29 @@ Deno.test("LineSplitter gives a long line in pieces that are whole characters", 
   assertEquals(lines.length > 4, true);
 });
 
+Deno.test("parseLogFilter() finds lines by level and without regard to case", async () => {
+  const passing = async (input: Parameters<typeof parseLogFilter>[0]) => {
+    const filter = parseLogFilter(input, NOW)!;
+    await filter.ready();
+    const [matches, other] = [filter.matcher!(), filter.matcher!()];
+    // The stack trace of one log has nothing to do with the lines of another.
+    other("hello").next();
+    return ["INFO up", "\x1b[31mERROR\x1b[0m Disk", "    at x", "done", "disk"]
+      .filter((line) => matches(line).next().value);
+  };
+  assertEquals(await passing({ level: "error" }), ["\x1b[31mERROR\x1b[0m Disk", "    at x"]);
+  assertEquals(await passing({ grep: "dis.", ignoreCase: true }), [
+    "\x1b[31mERROR\x1b[0m Disk",
+    "disk",
+  ]);
+  assertEquals(await passing({ grep: "DISK", ignoreCase: true, level: "warn" }), [
+    "\x1b[31mERROR\x1b[0m Disk",
+  ]);
+  assertThrows(() => parseLogFilter({ ignoreCase: true }, NOW), ProcsupError, 'needs "grep"');
+  const wrong = { level: "eror" } as unknown as Parameters<typeof parseLogFilter>[0];
+  assertThrows(() => parseLogFilter(wrong, NOW), ProcsupError, "expected debug, info, warn, error");
+});
+
 Deno.test("parseLogFilter() looks for what people read, whatever colours stand between", () => {
   const matches = (line: string, invert: boolean) =>
     parseLogFilter({ grep: "ERROR disk", invert }, NOW)!.matcher!()(line).next().value;

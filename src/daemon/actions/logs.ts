@@ -10,12 +10,7 @@ import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
 import { readPayload } from "../../protocol/verbs/read_input.ts";
 import { fromText } from "../../protocol/verbs/read_query.ts";
 import { lineCount, MAX_LINES } from "../../protocol/verbs/shapes.ts";
-import {
-  LOG_LEVELS,
-  type LogLevel,
-  type LogPositions,
-  type LogStart,
-} from "../../model/log_line.ts";
+import type { LogLevel, LogPositions, LogStart } from "../../model/log_line.ts";
 import type { LogBatch } from "../log_batch.ts";
 import { type FeedOptions, logFeed, type LogSource } from "../log_feed.ts";
 import type { ActionContext, Handlers } from "./context.ts";
@@ -25,9 +20,9 @@ const MAX_ANSWER = 1024 * 1024;
 
 /** The last lines, 1 MiB of them at most; with a filter the last of those that pass it. */
 export const LOGS_ACTIONS: Handlers<"logs"> = {
-  async logs({ manager }, { target, lines, stderr, timestamps, ...rest }) {
+  async logs({ manager }, { target, lines, stderr, timestamps, ignore_case: ignoreCase, ...rest }) {
     const path = stderr ? manager.logPathStderr(target) : manager.logPath(target);
-    const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase: ignore_case }), Date.now());
+    const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase }), Date.now());
     const text = filter === undefined && !timestamps
       ? new TextDecoder().decode(await lastLines(path, lines))
       : await entriesText(path, { lines: lines || MAX_LINES, filter, timestamps });
