@@ -1,6 +1,7 @@
 /** The files that are generated and committed, so that running from source needs no build. */
 
 import { configTypes, keyReference } from "./key_types.ts";
+import { commandReference, errorReference, eventReference, routeReference } from "./references.ts";
 import { wireTypes } from "./wire_types.ts";
 
 /** A bundled module. */
@@ -48,6 +49,10 @@ export const BUILT: readonly Built[] = [
   std("http", "@std/http", "scripts/compile/http_entry.ts"),
   { path: "src/model/process_config.ts", from: configTypes },
   { path: "src/docs/keys.md", from: keyReference },
+  { path: "src/docs/commands.md", from: commandReference },
+  { path: "src/docs/errors.md", from: errorReference },
+  { path: "src/docs/events.md", from: eventReference },
+  { path: "src/docs/routes.md", from: routeReference },
   { path: "src/protocol/wire.ts", from: wireTypes },
 ];
 

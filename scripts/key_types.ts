@@ -128,7 +128,14 @@ export function keyReference(): string {
   ].join("\n\n") + "\n";
 }
 
-const INTRODUCTION = `<!-- Written by deno task dashboard from the key tables in src/model. -->
+const INTRODUCTION = `\`\`\`yaml
+processes:
+  api:
+    entrypoint: server.js
+    max_memory: 512MB
+\`\`\`
+
+<!-- Written by deno task dashboard from the key tables in src/model. -->
 
 The same keys are used in files, REST, IPC, MCP and saved state. The library takes them in camelCase.
 A duration is text such as \`1m30s\` or a number of nanoseconds, a size text such as \`512MB\` or a

@@ -10,6 +10,7 @@ const BELOW_MANAGER = ["model", "platform", "logs", "runtimes", "process"];
  */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   npm: [],
+  docs: [],
   model: [],
   platform: ["model"],
   logs: ["model", "platform"],
@@ -19,10 +20,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   config: ["model", "platform", "runtimes"],
   protocol: ["model", "platform"],
   auth: ["protocol", "model", "platform"],
-  web: ["auth", "manager", "protocol", "model", "platform"],
-  mcp: ["protocol", "model", "manager"],
+  web: ["docs", "auth", "manager", "protocol", "model", "platform"],
+  mcp: ["docs", "protocol", "model", "manager"],
   daemon: [...BELOW_MANAGER, "manager", "config", "protocol", "auth", "web", "mcp"],
-  cli: ["protocol", "model", "config", "platform"],
+  cli: ["docs", "protocol", "model", "config", "platform"],
   client: ["protocol", "model", "platform"],
   "mod.ts": ["manager", "model"],
   "client.ts": ["client", "protocol", "model"],

@@ -29,6 +29,8 @@ export interface Command {
   /** Other names, each with the words it stands for beyond the name: `jlist` is `list --json`. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
   readonly group: string;
+  /** Topic of the page about it. */
+  readonly page: string;
   /** Not in the help: for programs. */
   readonly hidden?: boolean;
   readonly summary: string;

@@ -9,9 +9,15 @@ export function reportError(error: unknown): number {
   return error instanceof ProcsupError ? ERROR_TABLE[error.code].exit : 1;
 }
 
-/** `error: <what>` and, where there is one, `  hint: <what next>`. */
+/** `error: <what>`, `  hint: <what next>` if there is one, and the page about it. */
 export function errorText(error: unknown): string {
   const message = messageOf(error).replace(/^[a-z]/, (letter) => letter.toUpperCase());
-  const hint = error instanceof ProcsupError ? error.hint : undefined;
-  return `error: ${message}\n${hint === undefined ? "" : `  hint: ${hint}\n`}`;
+  if (!(error instanceof ProcsupError)) return `error: ${message}\n`;
+  const { hint, code } = error;
+  const lines = [
+    `error: ${message}`,
+    ...(hint === undefined ? [] : [`  hint: ${hint}`]),
+    ...(hint?.includes("procsup help") ? [] : [`  more: procsup help ${ERROR_TABLE[code].page}`]),
+  ];
+  return `${lines.join("\n")}\n`;
 }

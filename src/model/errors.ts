@@ -4,6 +4,10 @@
 export interface ErrorMeaning {
   readonly http: number;
   readonly exit: number;
+  /** Topic of the page about it: `procsup help <page>`. */
+  readonly page: string;
+  /** One sentence. */
+  readonly means: string;
 }
 
 /** The machine-readable name of a failure; stable across versions. */
@@ -36,35 +40,39 @@ export type ErrorCode =
   | "timeout";
 
 const MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
-  bad_request: { http: 400, exit: 2 },
-  unknown_action: { http: 400, exit: 2 },
-  unauthorized: { http: 401, exit: 7 },
-  forbidden: { http: 403, exit: 7 },
-  process_not_found: { http: 404, exit: 4 },
-  not_found: { http: 404, exit: 1 },
-  method_not_allowed: { http: 405, exit: 2 },
-  ambiguous_target: { http: 409, exit: 6 },
-  name_taken: { http: 409, exit: 6 },
-  address_in_use: { http: 409, exit: 6 },
-  wrong_state: { http: 409, exit: 6 },
-  body_too_large: { http: 413, exit: 2 },
-  not_json: { http: 415, exit: 2 },
-  invalid_config: { http: 422, exit: 2 },
-  rate_limited: { http: 429, exit: 7 },
-  start_failed: { http: 500, exit: 1 },
-  stop_failed: { http: 500, exit: 1 },
-  internal: { http: 500, exit: 1 },
-  closed: { http: 503, exit: 5 },
-  daemon_unreachable: { http: 503, exit: 5 },
-  daemon_hangs: { http: 503, exit: 5 },
-  other_version: { http: 503, exit: 5 },
-  too_many_clients: { http: 503, exit: 5 },
-  home_unusable: { http: 500, exit: 2 },
-  home_in_use: { http: 409, exit: 6 },
-  timeout: { http: 504, exit: 124 },
+  bad_request: meaning(400, 2, "commands", "The request or command line is wrong."),
+  unknown_action: meaning(400, 2, "upgrading", "The daemon does not know this verb."),
+  unauthorized: meaning(401, 7, "tokens", "The token is missing or wrong."),
+  forbidden: meaning(403, 7, "tokens", "The role of the token is too low, or the system denies it."),
+  process_not_found: meaning(404, 4, "targets", "No process matches the target."),
+  not_found: meaning(404, 1, "commands", "Something else that was named does not exist."),
+  method_not_allowed: meaning(405, 2, "routes", "The route does not have this HTTP method."),
+  ambiguous_target: meaning(409, 6, "targets", "The target matches several processes where one is needed."),
+  name_taken: meaning(409, 6, "starting", "A process of this name exists."),
+  address_in_use: meaning(409, 6, "sockets", "Another program listens at this address."),
+  wrong_state: meaning(409, 6, "restarts", "The process is in a state that does not allow this."),
+  body_too_large: meaning(413, 2, "rest", "The body of the request exceeds the limit."),
+  not_json: meaning(415, 2, "rest", "The body of the request is not JSON."),
+  invalid_config: meaning(422, 2, "configuration", "A configuration is wrong; `field` names the key."),
+  rate_limited: meaning(429, 7, "tokens", "Too many wrong tokens from this address."),
+  start_failed: meaning(500, 1, "starting", "The process did not come up."),
+  stop_failed: meaning(500, 1, "restarts", "Something that the process started could not be ended."),
+  internal: meaning(500, 1, "faults", "A failure that procsup did not expect."),
+  closed: meaning(503, 5, "faults", "The daemon is ending, or the library's manager was closed."),
+  daemon_unreachable: meaning(503, 5, "faults", "No daemon answers."),
+  daemon_hangs: meaning(503, 5, "faults", "The daemon runs and does not answer."),
+  other_version: meaning(503, 5, "upgrading", "The daemon is of another version."),
+  too_many_clients: meaning(503, 5, "rest", "Too many connections are open."),
+  home_unusable: meaning(500, 2, "architecture", "The home of the daemon cannot be used."),
+  home_in_use: meaning(409, 6, "architecture", "Another daemon or manager uses this home."),
+  timeout: meaning(504, 124, "health", "The time limit passed."),
 };
 
-/** Code → HTTP status and exit code. */
+function meaning(http: number, exit: number, page: string, means: string): ErrorMeaning {
+  return { http, exit, page, means };
+}
+
+/** Code → what it means. */
 export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorMeaning>> = MEANINGS;
 
 /** Whether a string received from elsewhere is one of our codes. */

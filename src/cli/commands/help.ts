@@ -1,27 +1,31 @@
 /** `procsup help`, and `--help` anywhere. */
 
 import { didYouMean } from "../../model/did_you_mean.ts";
+import { PAGES, pageText } from "../../docs/pages.ts";
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import type { Command, CommandContext, Flag } from "../command.ts";
 import { connect } from "../connect.ts";
 import { stateSummary } from "../describe.ts";
 import { commandWords, findCommand } from "../find_command.ts";
 import { counted } from "../human.ts";
+import { pageLines } from "../page_text.ts";
 import { GLOBAL_FLAGS } from "../table/global_flags.ts";
 
-/** Prints help on the command that was named, or on all. */
-export function help({ command, commands, positionals, output }: CommandContext): void {
+/** Prints help on the command or topic that was named, or on all. */
+export async function help({ command, commands, positionals, output }: CommandContext) {
   const topic = positionals[0];
   if (command.name !== "help") return output.data(commandHelp(command));
   if (topic === undefined) return output.data(generalHelp(commands));
-  output.data(commandHelp(commandCalled(commands, topic)));
+  const found = findCommand(commands, topic);
+  if (found !== undefined) return output.data(commandHelp(found.command));
+  const text = await pageText(topic);
+  if (text === undefined) throw unknownTopic(commands, topic);
+  output.data(pageLines(text, output.color, output.width));
 }
 
-function commandCalled(commands: readonly Command[], word: string): Command {
-  const found = findCommand(commands, word);
-  if (found !== undefined) return found.command;
-  const near = didYouMean(word, commandWords(commands));
-  throw new ProcsupError("bad_request", `Unknown command "${word}"`, {
+function unknownTopic(commands: readonly Command[], word: string): ProcsupError {
+  const near = didYouMean(word, [...commandWords(commands), ...Object.keys(PAGES)]);
+  return new ProcsupError("bad_request", `Unknown command or topic "${word}"`, {
     hint: near === undefined ? "procsup help" : `Did you mean "procsup help ${near}"?`,
   });
 }
@@ -70,7 +74,7 @@ export function overview(all: readonly Command[]): string {
   return [
     "procsup - keeps apps running",
     ...sections,
-    "procsup help <command> tells more",
+    "procsup help <command or topic> shows more; procsup help lists the topics",
   ].join("\n\n");
 }
 
@@ -92,6 +96,7 @@ export function generalHelp(commands: readonly Command[]): string {
       ["NO_COLOR", "no colours"],
     ]),
     section("Exit codes", EXIT_CODES),
+    section("Topics", Object.entries(PAGES).map(([topic, { title }]) => [topic, title])),
   ].join("\n\n");
 }
 
@@ -105,6 +110,7 @@ export function commandHelp(command: Command): string {
     ...(command.flags.length === 0 ? [] : [section("Flags", command.flags.map(flagRow))]),
     section("Flags of every command", GLOBAL_FLAGS.map(flagRow)),
     ...(aliases.length === 0 ? [] : [`Also called: ${aliases.join(", ")}`]),
+    `More: procsup help ${command.page}`,
   ].join("\n\n");
 }
 
@@ -121,7 +127,8 @@ function section(title: string, rows: readonly (readonly [string, string])[]): s
   return `${title}\n${indented(rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`))}`;
 }
 
-function flagRow(flag: Flag): readonly [string, string] {
+/** What stands on the two sides of a flag's line. */
+export function flagRow(flag: Flag): readonly [string, string] {
   const short = flag.short === undefined ? "    " : `-${flag.short}, `;
   const names = [flag.name, ...flag.aliases ?? []].map((name) => `--${name}`).join(", ");
   const value = flag.type === "bool" ? "" : ` ${flag.choices?.join("|") ?? flag.value ?? "VALUE"}`;

@@ -12,6 +12,7 @@ export const APP_COMMANDS: readonly Command[] = [
     name: "start",
     aliases: { up: [] },
     group: "Apps",
+    page: "starting",
     summary: "Start an app, or one that was stopped",
     usage: "[script|target|file…] [-- args…]",
     words: [0, MANY],
@@ -31,6 +32,7 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "down",
     group: "Apps",
+    page: "configuration",
     summary: "Stop and forget the apps of a configuration file",
     usage: "[file…]",
     words: [0, MANY],
@@ -41,6 +43,7 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "stop",
     group: "Apps",
+    page: "restarts",
     summary: "Stop apps and all they started",
     usage: "<target…>",
     words: [1, MANY],
@@ -54,6 +57,7 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "restart",
     group: "Apps",
+    page: "restarts",
     summary: "Stop apps and start them again, changed by flags",
     usage: "<target…> [-- args…]",
     words: [1, MANY],
@@ -71,6 +75,7 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "reload",
     group: "Apps",
+    page: "sockets",
     summary: "Reload apps gently, the instances of one in turn",
     usage: "<target…>",
     words: [1, MANY],
@@ -82,6 +87,7 @@ export const APP_COMMANDS: readonly Command[] = [
     name: "roll",
     aliases: { "rolling-reload": [], gracefulReload: [] },
     group: "Apps",
+    page: "sockets",
     summary: "Reload the instances of an app, a batch at a time",
     usage: "<target>",
     words: [1, 1],
@@ -96,6 +102,7 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "scale",
     group: "Apps",
+    page: "starting",
     summary: "Change how many instances of an app there are",
     usage: "<name> <N|+N|-N>",
     words: [2, 2],
@@ -107,6 +114,7 @@ export const APP_COMMANDS: readonly Command[] = [
     name: "delete",
     aliases: { del: [], rm: [], remove: [] },
     group: "Apps",
+    page: "targets",
     summary: "Stop apps and forget them",
     usage: "<target…>",
     words: [1, MANY],
@@ -118,6 +126,7 @@ export const APP_COMMANDS: readonly Command[] = [
     name: "signal",
     aliases: { sendSignal: [] },
     group: "Apps",
+    page: "targets",
     summary: "Send a signal to apps",
     usage: "<signal> <target…>",
     words: [2, MANY],
@@ -128,6 +137,7 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "flush",
     group: "Apps",
+    page: "logging",
     summary: "Empty the logs of apps, archives included",
     usage: "<target…>",
     words: [1, MANY],
@@ -138,6 +148,7 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "cron",
     group: "Apps",
+    page: "jobs",
     summary: "List, run and switch what the clock does",
     usage: "[verb] [target]",
     words: [0, 2],
@@ -156,6 +167,7 @@ export const APP_COMMANDS: readonly Command[] = [
     name: "save",
     aliases: { dump: [] },
     group: "Apps",
+    page: "upgrading",
     summary: "Save the list of apps for resurrect",
     usage: "",
     words: [0, 0],
@@ -166,6 +178,7 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "resurrect",
     group: "Apps",
+    page: "upgrading",
     summary: "Bring the saved apps back",
     usage: "",
     words: [0, 0],

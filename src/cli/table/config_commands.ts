@@ -25,6 +25,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
       schema: ["schema"],
     },
     group: "Config",
+    page: "configuration",
     summary: "Files: validate, plan, apply, reload, show, schema",
     usage: "<verb> [file…]",
     words: [1, Infinity],
@@ -61,6 +62,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   {
     name: "import",
     group: "Config",
+    page: "migrating",
     summary: "A procsup.yaml from pm2, supervisord, procfile, compose, systemd …",
     usage: "[tool] <file>",
     words: [1, 2],

@@ -12,6 +12,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "daemon",
     group: "Daemon",
+    page: "architecture",
     summary: "Run the daemon",
     usage: "",
     words: [0, 0],
@@ -25,6 +26,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     name: "shutdown",
     aliases: { kill: [] },
     group: "Daemon",
+    page: "boot",
     summary: "Stop all apps and the daemon",
     usage: "",
     words: [0, 0],
@@ -35,6 +37,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "run",
     group: "Daemon",
+    page: "containers",
     summary: "Run apps in the foreground, for containers and laptops",
     usage: "[file] | -- <command…>",
     words: [0, 1],
@@ -55,6 +58,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "upgrade",
     group: "Daemon",
+    page: "upgrading",
     summary: "Replace the running daemon; the apps run on",
     usage: "",
     words: [0, 0],
@@ -65,6 +69,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "ping",
     group: "Daemon",
+    page: "faults",
     summary: "Ask whether the daemon answers",
     usage: "",
     words: [0, 0],
@@ -75,6 +80,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "mcp",
     group: "Daemon",
+    page: "agents",
     summary: "Serve agents by MCP, or tell a client how",
     usage: "[install|uninstall <client>]",
     words: [0, 2],
@@ -93,6 +99,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "token",
     group: "Daemon",
+    page: "tokens",
     summary: "Print the API token, or make others",
     usage: "[verb] [name]",
     words: [0, 2],
@@ -116,6 +123,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "web",
     group: "Daemon",
+    page: "dashboard",
     summary: "Serve the dashboard and REST; print a link",
     usage: "[verb]",
     words: [0, 1],
@@ -136,6 +144,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "webhook",
     group: "Daemon",
+    page: "webhooks",
     summary: "Webhooks of the configuration: how they go, or a test",
     usage: "[list|test] [name]",
     words: [0, 2],
@@ -147,6 +156,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     name: "startup",
     aliases: { unstartup: ["uninstall"] },
     group: "Daemon",
+    page: "boot",
     summary: "Start the daemon at boot: show, install or remove the unit",
     usage: "[install|uninstall|status]",
     words: [0, 1],
@@ -160,6 +170,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "doctor",
     group: "Daemon",
+    page: "faults",
     summary: "Look for what is wrong, and tell what mends it",
     usage: "",
     words: [0, 0],
@@ -170,6 +181,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "completion",
     group: "Daemon",
+    page: "upgrading",
     summary: "Print the completion script of a shell",
     usage: "<bash|zsh|fish|powershell>",
     words: [1, 1],
@@ -180,6 +192,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "__complete",
     group: "Daemon",
+    page: "upgrading",
     hidden: true,
     summary: "Print the words that may come next",
     usage: "-- [words…]",
@@ -191,6 +204,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "man",
     group: "Daemon",
+    page: "commands",
     summary: "Print the man page",
     usage: "",
     words: [0, 0],
@@ -201,6 +215,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "version",
     group: "Daemon",
+    page: "upgrading",
     summary: "Print the version",
     usage: "",
     words: [0, 0],
@@ -211,11 +226,12 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "help",
     group: "Daemon",
-    summary: "Tell about a command",
-    usage: "[command]",
+    page: "commands",
+    summary: "Show a command, or a page of the documentation",
+    usage: "[command|topic]",
     words: [0, 1],
     flags: [],
-    examples: ["procsup help start"],
+    examples: ["procsup help start", "procsup help restarts"],
     load: async () => (await import("../commands/help.ts")).help,
   },
 ];

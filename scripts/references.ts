@@ -1,0 +1,141 @@
+/** Writes the references of the documentation that are made from tables of the program. */
+
+import type { Command, Flag } from "../src/cli/command.ts";
+import { COMMANDS } from "../src/cli/command_table.ts";
+import { EXIT_CODES, flagRow } from "../src/cli/commands/help.ts";
+import { GLOBAL_FLAGS } from "../src/cli/table/global_flags.ts";
+import { ERROR_TABLE } from "../src/model/errors.ts";
+import { CHANGE_MEANINGS } from "../src/model/process_change.ts";
+import { REST_ROWS } from "../src/protocol/verbs/mod.ts";
+import { REST_BASE } from "../src/protocol/version.ts";
+import { openApi } from "../src/web/openapi.ts";
+
+/** `src/docs/commands.md`. */
+export function commandReference(): string {
+  const commands = COMMANDS.filter(({ hidden }) => !hidden);
+  const groups = Map.groupBy(commands, ({ group }) => group);
+  return page("Commands", "the command table in src/cli/table", [
+    `\`\`\`sh
+procsup help                 # all commands, targets, exit codes and topics
+procsup help start           # one command
+procsup help restarts        # one page of the documentation
+procsup man | man -l -       # the man page
+procsup completion bash      # completion for a shell
+\`\`\``,
+    "Flags may stand anywhere before `--`. These work with every command:",
+    flagTable(GLOBAL_FLAGS),
+    ...[...groups].flatMap(([group, commands]) => [`## ${group}`, ...commands.map(commandText)]),
+  ]);
+}
+
+function commandText({ name, usage, summary, aliases, flags, examples, page }: Command): string {
+  const others = Object.keys(aliases ?? {}).map((alias) => `\`${alias}\``);
+  return [
+    `### ${name}`,
+    `\`procsup ${`${name} ${usage}`.trim()}\``,
+    `${summary}.${others.length === 0 ? "" : ` Also called ${others.join(", ")}.`} See ` +
+    `[${page}](${page}.md).`,
+    ...(flags.length === 0 ? [] : [flagTable(flags)]),
+    ...(examples.length === 0 ? [] : [`\`\`\`sh\n${examples.join("\n")}\n\`\`\``]),
+  ].join("\n\n");
+}
+
+function flagTable(flags: readonly Flag[]): string {
+  return table(["Flag", "Meaning"], flags.map(flagRow).map(([left, help]) => [code(left), help]));
+}
+
+/** `src/docs/errors.md`. */
+export function errorReference(): string {
+  return page("Errors and exit codes", "the tables in src/model/errors.ts and src/cli", [
+    `\`\`\`sh
+procsup status api -q || echo down     # 3: it is not running
+procsup wait api --timeout 30s         # 124: it took longer
+procsup wait job --for exit            # the app's own exit code
+procsup ping                           # 5: no daemon answers
+\`\`\``,
+    "The command line exits with one of these codes; `procsup wait --for exit` with that of the app.",
+    table(["Exit code", "Means"], EXIT_CODES),
+    "An error has the same code on every surface: as `code` in the JSON of REST, the socket and " +
+    "MCP, and of a `ProcsupError` in the library. Codes are stable; messages are for people.",
+    table(
+      ["Code", "Means", "HTTP", "Exit code", "Page"],
+      Object.entries(ERROR_TABLE).map(([code, { http, exit, means, page }]) =>
+        [`\`${code}\``, means, http, exit, `[${page}](${page}.md)`].map(String)
+      ),
+    ),
+  ]);
+}
+
+/** `src/docs/events.md`. */
+export function eventReference(): string {
+  return page("Events", "the table in src/model/process_change.ts", [
+    `\`\`\`sh
+procsup events                             # as it happens
+procsup events api --since yesterday       # what happened
+procsup events -o jsonl                    # an object a line
+curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:9615/api/v1/events
+\`\`\``,
+    "The command line, REST, the WebSocket, the library and the client have the same events.",
+    table(
+      ["Type", "Happens when"],
+      Object.entries(CHANGE_MEANINGS).map(([type, meaning]) => [`\`${type}\``, meaning]),
+    ),
+    "An event has `type`, `at`, `id`, `name`, `state`, `pid`, `restarts`, `reason` and `exit`. " +
+    "`exit` has the `code` and `signal` of the run that ended, otherwise it is null. A stream that " +
+    "follows ends with `upgrading` (another daemon goes on) or `shutdown`.",
+    "[Webhooks](webhooks.md) have events of their own. [Hooks](hooks.md) run commands.",
+  ]);
+}
+
+interface Operation {
+  readonly summary: string;
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[];
+  readonly requestBody?: unknown;
+}
+
+/** `src/docs/routes.md`. */
+export function routeReference(): string {
+  const paths = openApi().paths as Readonly<Record<string, Record<string, Operation>>>;
+  const rows = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { summary, parameters = [], requestBody }]) => {
+      const query = parameters.filter((one) => one.in === "query").map(({ name }) => name);
+      const takes = [...query, ...(requestBody === undefined ? [] : ["a body"])].join(", ");
+      return [`\`${method.toUpperCase()} ${path}\``, summary, takes, roleOf(method, path)];
+    })
+  );
+  return page("REST routes", "the OpenAPI document", [
+    `\`\`\`sh
+procsup web start
+curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:9615/openapi.json
+curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:9615/api/v1/processes
+curl -X POST -H "Authorization: Bearer $TOKEN" http://127.0.0.1:9615/api/v1/processes/api/restart
+\`\`\``,
+    "`/openapi.json` has the types of parameters, bodies and answers. `{id}` is a " +
+    "[target](targets.md). See [REST and metrics](rest.md).",
+    table(["Route", "Does", "Takes", "Role"], rows),
+  ]);
+}
+
+function roleOf(method: string, path: string): string {
+  const found = REST_ROWS.find(({ row }) =>
+    row.method.toLowerCase() === method && REST_BASE + row.path === path
+  );
+  if (found !== undefined) return found.verb.role;
+  return path === "/livez" || (method === "post" && path.endsWith("/session")) ? "open" : "read";
+}
+
+function page(title: string, from: string, parts: readonly string[]): string {
+  const [example, ...rest] = parts;
+  const comment = `<!-- Written by deno task dashboard from ${from}. -->`;
+  return [`# ${title}`, example, comment, ...rest].join("\n\n") + "\n";
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [header, header.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`)
+    .join("\n");
+}
+
+function code(text: string): string {
+  return `\`${text.trim()}\``;
+}

@@ -1,0 +1,48 @@
+/** A page of the documentation as a terminal shows it. */
+
+import { tableLines } from "./columns.ts";
+
+/**
+ * The lines of Markdown for a terminal of `width` columns (undefined: a pipe): bold headings,
+ * indented examples, tables without borders, links as the commands that show their page.
+ */
+export function pageLines(markdown: string, color: boolean, width?: number): string {
+  const bold = (text: string) => color ? `\x1b[1m${text}\x1b[0m` : text;
+  const lines: string[] = [];
+  const blocks = markdown.replace(/<!--[^]*?-->\n*/g, "").matchAll(BLOCKS);
+  for (const { groups: { code, table, heading, text } = {} } of blocks) {
+    if (code !== undefined) lines.push(code.replace(/^(?=.)/gm, "    ").trimEnd());
+    else if (table !== undefined) lines.push(...tableText(table, width));
+    else lines.push(heading === undefined ? inline(text!) : bold(inline(heading)));
+  }
+  return lines.join("\n");
+}
+
+const BLOCKS =
+  /^```\w*\n(?<code>[^]*?)^```$|(?<table>(?:^\|.*\|$\n?)+)|^#+ (?<heading>.*)$|^(?<text>.*)$/gm;
+
+/** Links to pages become commands; others keep their address. */
+function inline(text: string): string {
+  return text
+    .replace(/\[([^\]]*)\]\((\w+)\.md\)/g, "$1 (procsup help $2)")
+    .replace(/\[([^\]]*)\]\((http[^)]*)\)/g, "$1 ($2)")
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll("\\|", "|");
+}
+
+function tableText(table: string, width = Infinity): string[] {
+  const [header = [], , ...rows] = table.trimEnd().split("\n")
+    .map((line) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => inline(cell.trim())));
+  const columns = header.map((title, index) => ({
+    header: title,
+    priority: 0,
+    value: (row: readonly string[]) => row[index]!,
+  }));
+  const lines = tableLines(columns, rows);
+  if (Math.max(...lines.map((line) => line.length)) <= width) return lines;
+  // Too wide: each row as a paragraph.
+  return rows.flatMap(([first = "", ...others]) => [
+    first,
+    ...others.flatMap((cell, index) => cell === "" ? [] : [`    ${header[index + 1]}: ${cell}`]),
+  ]);
+}
