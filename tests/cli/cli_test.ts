@@ -65,7 +65,7 @@ Deno.test("procsup answers with the exit code of the failure", async () => {
   assertEquals(missing, {
     code: 4,
     stdout: "",
-    stderr: "error: Process not found\n  hint: Did you mean mail?\n",
+    stderr: "error: Process not found\n  hint: Did you mean mail?\n  more: procsup help targets\n",
   });
   assertEquals(ambiguous.code, 6);
   assertEquals(unknownFlag.code, 2);

@@ -3,6 +3,9 @@ import { readCommandLine } from "../../src/cli/args.ts";
 import type { Flag } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
 import { commandHelp, overview } from "../../src/cli/commands/help.ts";
+import { pageLines } from "../../src/cli/page_text.ts";
+import { PAGES, pageText } from "../../src/docs/pages.ts";
+import { ERROR_TABLE } from "../../src/model/errors.ts";
 import { GLOBAL_FLAGS } from "../../src/cli/table/global_flags.ts";
 
 Deno.test("overview() has every command of the table, and fits a terminal", () => {
@@ -51,4 +54,40 @@ Deno.test("COMMANDS load a module with a run function each", async () => {
   for (const command of COMMANDS) {
     assertEquals(typeof await command.load(), "function", command.name);
   }
+});
+
+Deno.test("PAGES are all pages of the folder, with their headings", async () => {
+  const folder = new URL("../../src/docs/", import.meta.url);
+  const files = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((n) =>
+    n !== "pages.ts"
+  );
+  assertEquals(files.sort(), Object.keys(PAGES).map((topic) => `${topic}.md`).sort());
+  for (const [topic, { title }] of Object.entries(PAGES)) {
+    assertEquals((await pageText(topic))!.split("\n", 1)[0], `# ${title}`);
+  }
+});
+
+Deno.test("PAGES has the page of every command and of every error", () => {
+  for (const { page } of [...COMMANDS, ...Object.values(ERROR_TABLE)]) {
+    assert(Object.hasOwn(PAGES, page), page);
+  }
+});
+
+Deno.test("procsup help shows no page by the name of a command", () => {
+  const words = COMMANDS.flatMap(({ name, aliases }) => [name, ...Object.keys(aliases ?? {})]);
+  assertEquals(words.filter((word) => Object.hasOwn(PAGES, word)), []);
+});
+
+Deno.test("pageLines() makes text for a terminal of Markdown", () => {
+  const page = "# Title\n\n```sh\nprocsup list\n```\n\nSee [logs](logging.md).\n\n" +
+    "| Key | Means |\n| --- | --- |\n| `a` | one \\| two |\n";
+  assertEquals(
+    pageLines(page, false).trimEnd(),
+    "Title\n\n    procsup list\n\nSee logs (procsup help logging).\n\n" +
+      "Key  Means\n`a`  one | two",
+  );
+  assertEquals(pageLines(page, false, 10).trimEnd().split("\n").slice(-2), [
+    "`a`",
+    "    Means: one | two",
+  ]);
 });

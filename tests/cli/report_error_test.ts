@@ -2,14 +2,19 @@ import { assertEquals } from "@std/assert";
 import { errorText } from "../../src/cli/report_error.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
-Deno.test("errorText() says what went wrong, then what to do", () => {
+Deno.test("errorText() says what went wrong, what to do, and which page has more", () => {
   const error = new ProcsupError("process_not_found", "process not found", {
     hint: "procsup list",
   });
-  assertEquals(errorText(error), "error: Process not found\n  hint: procsup list\n");
+  assertEquals(
+    errorText(error),
+    "error: Process not found\n  hint: procsup list\n  more: procsup help targets\n",
+  );
+  const usage = new ProcsupError("bad_request", "no", { hint: "procsup help start" });
+  assertEquals(errorText(usage), "error: No\n  hint: procsup help start\n");
 });
 
-Deno.test("errorText() leaves the hint out when there is none", () => {
+Deno.test("errorText() leaves out what is not there", () => {
   assertEquals(errorText(new TypeError("Oops")), "error: Oops\n");
   assertEquals(errorText("text"), "error: Text\n");
 });

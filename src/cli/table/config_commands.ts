@@ -63,7 +63,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     name: "import",
     group: "Config",
     page: "migrating",
-    summary: "A procsup.yaml from pm2, supervisord, procfile, compose, systemd …",
+    summary: "A procsup.yaml from pm2, supervisord, compose, systemd …",
     usage: "[tool] <file>",
     words: [1, 2],
     flags: [
