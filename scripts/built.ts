@@ -51,7 +51,7 @@ export const BUILT: readonly Built[] = [
   { path: "src/docs/keys.md", from: keyReference },
   { path: "src/docs/commands.md", from: commandReference },
   { path: "src/docs/errors.md", from: errorReference },
-  { path: "src/docs/events.md", from: eventReference },
+  { path: "src/docs/journal.md", from: eventReference },
   { path: "src/docs/routes.md", from: routeReference },
   { path: "src/protocol/wire.ts", from: wireTypes },
 ];

@@ -66,7 +66,7 @@ procsup ping                           # 5: no daemon answers
   ]);
 }
 
-/** `src/docs/events.md`. */
+/** `src/docs/journal.md`. */
 export function eventReference(): string {
   return page("Events", "the table in src/model/process_change.ts", [
     `\`\`\`sh

@@ -81,9 +81,9 @@ export const PAGES: Readonly<Record<string, Page>> = {
     title: "Webhooks",
     load: () => import("./webhooks.md", { with: { type: "text" } }),
   },
-  events: {
+  journal: {
     title: "Events",
-    load: () => import("./events.md", { with: { type: "text" } }),
+    load: () => import("./journal.md", { with: { type: "text" } }),
   },
   tokens: {
     title: "Tokens and roles",

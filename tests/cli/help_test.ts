@@ -45,7 +45,7 @@ Deno.test("COMMANDS have names, aliases and flags that are told apart", () => {
 
 Deno.test("COMMANDS have examples that parse", () => {
   for (const example of COMMANDS.flatMap((command) => command.examples)) {
-    const words = example.replace(/ (\|\|.*|\|.*)$/, "").split(" ").slice(1);
+    const words = example.replace(/ (\|\|.*|\|.*|&& .*)$/, "").split(" ").slice(1);
     assert(readCommandLine(words).command !== undefined, example);
   }
 });

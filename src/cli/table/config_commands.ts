@@ -52,6 +52,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   {
     name: "init",
     group: "Config",
+    page: "configuration",
     summary: "Write a procsup.yaml from what this folder holds",
     usage: "",
     words: [0, 0],

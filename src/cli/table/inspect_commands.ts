@@ -125,7 +125,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
   {
     name: "events",
     group: "Look",
-    page: "events",
+    page: "journal",
     summary: "Print what happens to apps, as it happens, or what did",
     usage: "[target]",
     words: [0, 1],
