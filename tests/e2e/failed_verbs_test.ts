@@ -40,7 +40,7 @@ for (const verb of VERBS) {
 
     const told = await envelope(web, verb, { target: "app" });
     assertEquals([told.status, told.success, told.error, told.code], [
-      ...[500, false, SAYS, "start_failed"],
+      ...[422, false, SAYS, "start_failed"],
     ]);
     if (verb !== "start") assertEquals(told.data.status, "failed");
     assertEquals(
@@ -52,7 +52,7 @@ for (const verb of VERBS) {
 
     const body = verb === "rolling_reload" ? {} : undefined;
     const rest = await web.ask("POST", `/api/v1/processes/app/${verb}`, body);
-    assertEquals([rest.status, rest.body.error, rest.body.code], [500, SAYS, "start_failed"]);
+    assertEquals([rest.status, rest.body.error, rest.body.code], [422, SAYS, "start_failed"]);
 
     const method = ({ start: "startAgain", rolling_reload: "rollingReload" } as const)[
       verb as "start"
@@ -76,9 +76,9 @@ Deno.test("a start that fails is a failure of a new app as well, which stays to 
   await using web = await TestWeb.start();
   Deno.writeTextFileSync(`${web.daemon.home}/broken`, "");
   const told = await envelope(web, "start", failing(web.daemon.home));
-  assertEquals([told.status, told.success, told.data.state], [500, false, "errored"]);
+  assertEquals([told.status, told.success, told.data.state], [422, false, "errored"]);
   const rest = await web.ask("POST", "/api/v1/processes", failing(web.daemon.home, "other"));
-  assertEquals([rest.status, rest.body.code, rest.body.state], [500, "start_failed", "errored"]);
+  assertEquals([rest.status, rest.body.code, rest.body.state], [422, "start_failed", "errored"]);
   assertEquals((await web.ask("GET", "/api/v1/processes/other")).body.state, "errored");
   await using agent = await onStdio(web.daemon.home);
   for (const tool of ["restart_app", "reload_app"]) {

@@ -46,7 +46,7 @@ Deno.test("PUT gives keys that are not named their defaults, and starts nothing 
   const { state, config } = (await web.ask("GET", `${P}/app`)).body;
   assertEquals([state, config.entrypoint, config.tags], ["stopped", "/bin/sleep", undefined]);
   const other = await web.ask("PUT", `${P}/app`, { ...wanted, name: "other" });
-  assertEquals([other.status, other.body.code], [400, "bad_request"]);
+  assertEquals([other.status, other.body.code], [422, "invalid_config"]);
   for (const method of ["PUT", "PATCH"]) {
     const masked = await web.ask(method, `${P}/app`, { ...wanted, env: { KEY: "***" } });
     assertEquals([masked.status, masked.body.code], [422, "invalid_config"]);
@@ -63,7 +63,7 @@ Deno.test("PATCH puts the old configuration back when the new one does not come 
     min_uptime: "100ms",
   });
   const bad = await web.ask("PATCH", `${P}/app`, { args: ["-c", "exit 3"], max_restarts: 0 });
-  assertEquals([bad.status, bad.body.code], [500, "start_failed"]);
+  assertEquals([bad.status, bad.body.code], [422, "start_failed"]);
   const { state, config } = (await web.ask("GET", `${P}/app`)).body;
   assertEquals([state, config.args], ["running", ["-c", "exec sleep 1000"]]);
 });

@@ -116,7 +116,7 @@ Deno.test("webApp() answers what went wrong for a process with the code of its e
     }),
   });
   const restarted = await web.ask("POST", `${P}/api/restart`);
-  assertEquals([restarted.status, restarted.body], [500, { error: "No", code: "start_failed" }]);
+  assertEquals([restarted.status, restarted.body], [422, { error: "No", code: "start_failed" }]);
   assertEquals((await web.ask("POST", `${P}/api/stop`)).status, 503);
   for (const verb of ["reload", "flush"]) {
     const internal = await web.ask("POST", `${P}/api/${verb}`);

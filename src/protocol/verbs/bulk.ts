@@ -168,7 +168,7 @@ export const INSTANCE_VERBS = {
     input: z.strictObject({
       /** Name in the configuration. */
       target,
-      instances: about(count, '`4`, `"+2"` or `"-1"`'),
+      instances: about(count.clone(), '`4`, `"+2"` or `"-1"`'),
     }),
     bare: "target",
     output: bulkResult,

@@ -6,8 +6,8 @@ import { verb } from "./verb.ts";
 
 /** One run of a job, or one restart by the clock. */
 export const cronRun = z.object({
-  started_at: about(time, "When it began"),
-  finished_at: about(time, "When it ended"),
+  started_at: about(time.clone(), "When it began"),
+  finished_at: about(time.clone(), "When it ended"),
   status: about(z.enum(["ok", "failed", "timeout", "skipped", "killed"]), "How it went"),
   exit_code: about(z.nullable(z.int()), "Null when it did not end by itself"),
   times: about(z.optional(z.int()), "How many in a row, where runs were skipped"),
@@ -40,7 +40,7 @@ const done = z.object({
   name: about(z.string(), "The target"),
 });
 
-const name = about(text, "a target: name, id, ns:…, tag:…");
+const name = about(text.clone(), "a target: name, id, ns:…, tag:…");
 
 function onSchedule(word: "start" | "stop" | "run", help: string) {
   return verb({

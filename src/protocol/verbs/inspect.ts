@@ -19,7 +19,7 @@ import { verb } from "./verb.ts";
 
 /** One run of a hook. */
 export const hookRun = z.object({
-  at: about(time, "When it began"),
+  at: about(time.clone(), "When it began"),
   hook: about(z.string(), "`pre_start` … `post_healthcheck`"),
   ok: about(z.boolean(), "Whether its exit code was 0"),
   exit_code: about(z.nullable(z.int()), "Null when it did not end by itself, or could not be run"),
@@ -30,7 +30,7 @@ export const hookRun = z.object({
 
 /** One health check. */
 export const healthCheck = z.object({
-  at: about(time, "When it began"),
+  at: about(time.clone(), "When it began"),
   ok: about(z.boolean(), "Whether it was well"),
   message: about(z.string(), "What was wrong; empty when it was well"),
   latency: about(z.int(), "Nanoseconds"),

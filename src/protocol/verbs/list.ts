@@ -5,7 +5,7 @@ import { about, nothing, onTarget, processInfo, target, text } from "./shapes.ts
 import { verb } from "./verb.ts";
 
 /** The target of a verb that looks at one process. */
-export const oneTarget = about(text, "Name, numeric id or unique id prefix of one app");
+export const oneTarget = about(text.clone(), "Name, numeric id or unique id prefix of one app");
 
 /** The verbs. */
 export const LIST_VERBS = {

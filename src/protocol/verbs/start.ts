@@ -17,7 +17,7 @@ type Started = z.output<typeof started>;
 const tool = z.strictObject({
   name: about(z.optional(text), "Unique name; default: from the entrypoint"),
   entrypoint: about(
-    text,
+    text.clone(),
     "Absolute path of a script or program, or the name of a program on PATH; no arguments: they " +
       "go into `args`",
   ),
