@@ -186,6 +186,8 @@ Deno.test("splitWords() reads quotes and backslashes", () => {
   assertEquals(splitWords(`a 'b c' "d \\"e\\"" f\\ g x="y z" ''`), [
     ...["a", "b c", 'd "e"', "f g", "x=y z", ""],
   ]);
+  assertEquals(splitWords(`--port 80 'c "d' g"h i"j`), ["--port", "80", 'c "d', "gh ij"]);
+  assertEquals([splitWords("  "), splitWords('""')], [[], [""]]);
 });
 
 Deno.test("parseIni() takes comments, lines that go on, and refuses anything else", () => {

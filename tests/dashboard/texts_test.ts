@@ -12,21 +12,7 @@ import {
   readEnv,
   relative,
   span,
-  splitWords,
 } from "../../src/web/dashboard/app/data/format.ts";
-
-Deno.test("splitWords() parts words as a shell does", () => {
-  assertEquals(splitWords(`--port 80 "a b" 'c "d' e\\ f g"h i"j`), [
-    "--port",
-    "80",
-    "a b",
-    'c "d',
-    "e f",
-    "gh ij",
-  ]);
-  assertEquals(splitWords("  "), []);
-  assertEquals(splitWords('""'), [""]);
-});
 
 Deno.test("readEnv() takes KEY=value lines and refuses others", () => {
   assertEquals(readEnv("A=1\n\n# no\nB=x=y", "env"), { A: "1", B: "x=y" });

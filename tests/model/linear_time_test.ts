@@ -34,7 +34,7 @@ import { resolveTarget } from "../../src/model/target.ts";
 import { parseSockets } from "../../src/platform/sockets_address.ts";
 import { ansiRuns, plainLine } from "../../src/web/dashboard/app/logs/ansi.ts";
 import { levelOf } from "../../src/web/dashboard/app/logs/log_line.ts";
-import { readEnv, splitWords as typedWords } from "../../src/web/dashboard/app/data/format.ts";
+import { readEnv } from "../../src/web/dashboard/app/data/format.ts";
 
 const API = { id: "a", numericId: 1, name: "api", namespace: "n", tags: [], labels: {} };
 
@@ -100,7 +100,6 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   "expression": (text) => linePattern(text, { field: "grep", code: "bad_request" }),
   "dashboard colors": (text) => [plainLine(text), ansiRuns(text)],
   "dashboard level": (text) => levelOf(`{${text}`),
-  "dashboard words": typedWords,
   "dashboard env": (text) => readEnv(text, "env"),
 };
 

@@ -11,20 +11,21 @@ const PACKAGES: Readonly<Record<string, string>> = {
   httpd: "apache2",
   mariadb: "mariadb-server",
   memcached: "memcached",
-  mosquitto: "mosquitto",
+  "eclipse-mosquitto": "mosquitto",
   mysql: "mariadb-server",
   nginx: "nginx",
-  postgis: "postgresql-postgis",
   postgres: "postgresql",
-  prometheus: "prometheus",
   rabbitmq: "rabbitmq-server",
   redis: "redis-server",
-  valkey: "valkey-server",
+  "postgis/postgis": "postgresql-postgis",
+  "prom/prometheus": "prometheus",
+  "valkey/valkey": "valkey-server",
 };
 
 /** What an image needs here; `known` if a package has its service. */
 export function imageAdvice(image: string): { readonly known: boolean; readonly text: string } {
-  const name = /([^/:@]+)(?::[^/]*)?(?:@.*)?$/.exec(image)?.[1] ?? image;
+  // Another's image of that name may hold anything.
+  const name = image.replace(/@.*$|:[^/]*$/, "").replace(/^(docker\.io\/)?(library\/)?/, "");
   const known = Object.hasOwn(PACKAGES, name);
   return known
     ? { known, text: `image ${image}: apt-get install ${PACKAGES[name]}, or import --with-docker` }

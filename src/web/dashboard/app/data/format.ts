@@ -71,21 +71,6 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/** The words of a line: blanks part them, quotes and backslashes keep them together. */
-export function splitWords(line: string): string[] {
-  const words: string[] = [];
-  for (
-    const match of line.matchAll(/(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?:[^\s"'\\]|\\.)+))(\s*)/g)
-  ) {
-    const [, double, single, bare, blank] = match;
-    const text = single ?? (double ?? bare ?? "").replace(/\\(.)/g, "$1");
-    const joins = words.length > 0 && words.at(-1)!.endsWith("\0");
-    if (joins) words.push(words.pop()!.slice(0, -1) + text + (blank === "" ? "\0" : ""));
-    else words.push(text + (blank === "" ? "\0" : ""));
-  }
-  return words.map((word) => word.replace(/\0$/, ""));
-}
-
 /** What was typed into a field cannot be read. */
 export class FieldError extends Error {
   readonly field: string;

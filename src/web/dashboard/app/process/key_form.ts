@@ -2,8 +2,9 @@
 
 import type { Key, KeyTable, ObjectType, ValueType } from "../../../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../../../model/process_keys.ts";
+import { splitWords } from "../../../../model/shell_line.ts";
 import { ApiError } from "../data/api.ts";
-import { FieldError, readEnv, readObject, splitWords } from "../data/format.ts";
+import { FieldError, readEnv, readObject } from "../data/format.ts";
 
 /** One field. */
 export interface FormKey {
