@@ -1,3 +1,5 @@
+// deno-lint-ignore-file no-console
+
 /**
  * Imports the real configuration files of tests/config/corpus.tsv (tool, repository, commit, path), and
  * runs what results with stub programs. Their contents are not in this repository: the argument is a
