@@ -44,7 +44,7 @@ export const BUILT: readonly Built[] = [
     },
   },
   // A program that imports no package from npm starts 3 ms sooner.
-  std("parse_args", "@std/cli", "npm:deno-std@1.4.0/cli/parse_args.js"),
+  std("parse_args", "@std/cli", "scripts/compile/parse_args_entry.ts"),
   std("path", "@std/path", "scripts/compile/path_entry.ts"),
   std("http", "@std/http", "scripts/compile/http_entry.ts"),
   { path: "src/model/process_config.ts", from: configTypes },

@@ -1,8 +1,8 @@
 /** Words of the command line → command, flags and positional words, by the command table. */
 
-import { parseArgs } from "@std/cli/parse-args";
 import { didYouMean } from "../model/did_you_mean.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { parseArgs } from "../npm/parse_args.js";
 import type { Command, Flag } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
 import { commandWords, findCommand } from "./find_command.ts";

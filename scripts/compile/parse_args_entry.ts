@@ -1,0 +1,3 @@
+/** What is used of @std/cli. */
+
+export { parseArgs } from "@std/cli/parse-args";
