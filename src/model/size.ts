@@ -17,11 +17,21 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
   gib: 1024 ** 3,
 };
 
+/** Below this a number without a unit is a mistake: `300` was meant to be 300 MB. */
+const BARE_BYTES = 1024 ** 2;
+
 /** Bytes of a size. K, M and G are powers of 1024. Throws `ProcsupError` `bad_request`. */
 export function parseSize(value: string | number): number {
   const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(String(value).trim()) ?? [];
   const factor = UNIT_BYTES[unit.toLowerCase()];
-  if (digits !== undefined && factor !== undefined) return Math.round(Number(digits) * factor);
+  if (digits !== undefined && factor !== undefined) {
+    const bytes = Math.round(Number(digits) * factor);
+    if (unit !== "" || bytes === 0 || bytes >= BARE_BYTES) return bytes;
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid size ${quote(value)}: a size under 1 MB needs a unit, such as "${digits}MB"`,
+    );
+  }
   throw new ProcsupError(
     "bad_request",
     `Invalid size ${quote(value)}: expected bytes, or a number with a unit, such as "512MB"`,
@@ -33,5 +43,5 @@ export function formatSize(bytes: number): string | number {
   for (const [unit, factor] of [["GB", 1024 ** 3], ["MB", 1024 ** 2], ["KB", 1024]] as const) {
     if (bytes >= factor && bytes % factor === 0) return `${bytes / factor}${unit}`;
   }
-  return bytes;
+  return bytes === 0 || bytes >= BARE_BYTES ? bytes : `${bytes}B`;
 }

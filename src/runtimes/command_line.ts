@@ -1,9 +1,11 @@
 /** From a configuration to the words that the system is given (spec 2.5). */
 
 import { basename } from "../npm/path.js";
+import { headOfForeignFile } from "../platform/foreign_file.ts";
 import { bundleCommand } from "./bundle.ts";
 import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
 import { type CommandConfig, type Entry, findEntry } from "./entry.ts";
+import { lookAt } from "../platform/stat.ts";
 import { refuse, refuseEntrypoint } from "./refusal.ts";
 import { type Runtime, RUNTIMES } from "./runtime_table.ts";
 import { Tools, type ToolUser } from "./tools.ts";
@@ -57,6 +59,7 @@ function resolve(config: CommandConfig, tools: Tools): CommandLine {
     return { argv: [tools.need(config.interpreter), entry.path], runtime };
   }
   // A command such as `npm` or `gunicorn` knows its own interpreter, whatever the runtime is called.
+  if (entry.isCommand) checkFirstLine(config, entry.path);
   if (entry.isCommand) return { argv: [entry.path], runtime: config.runtime };
   const row = config.runtime === "auto"
     ? detectRuntime(entry, tools)
@@ -82,6 +85,28 @@ function checkProgram(config: CommandConfig, entry: Entry): void {
     const hint = `Run chmod +x ${path}, or set runtime or interpreter`;
     refuseEntrypoint(config.name, path, "is not executable", hint);
   }
+  checkFirstLine(config, path);
+}
+
+/** Enough for `#!`, an interpreter and an argument. */
+const FIRST_LINE_BYTES = 256;
+
+/** The system says of a script whose interpreter is not there that the script itself is not. */
+function checkFirstLine({ name }: CommandConfig, path: string): void {
+  let start = "";
+  try {
+    start = headOfForeignFile(path, FIRST_LINE_BYTES);
+  } catch {
+    // A program may be run without being readable.
+  }
+  const [, interpreter, carriageReturn] = /^#![ \t]*(\/\S+)[^\r\n]*(\r?)/.exec(start) ?? [];
+  if (interpreter === undefined) return;
+  if (carriageReturn === "\r") {
+    const hint = `sed -i 's/\\r$//' ${path}`;
+    refuseEntrypoint(name, path, "has lines that end in CRLF, as on Windows", hint);
+  }
+  if (lookAt(interpreter) !== undefined) return;
+  refuseEntrypoint(name, path, `begins with "#!${interpreter}", which does not exist`);
 }
 
 /** The runtime that an interpreter is, by its name: `/opt/bin/python3.12` is python's. */

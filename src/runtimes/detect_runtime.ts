@@ -3,7 +3,7 @@
 import { lookAt } from "../platform/stat.ts";
 import type { Entry } from "./entry.ts";
 import { extensionOf } from "./entry.ts";
-import { isTypeScript, type Runtime, RUNTIMES } from "./runtime_table.ts";
+import { isTypeScript, runsTypeScript, type Runtime, RUNTIMES } from "./runtime_table.ts";
 import type { Tools } from "./tools.ts";
 
 type Name = Runtime["name"];
@@ -43,8 +43,12 @@ export function detectRuntime(entry: Entry, tools: Tools): Runtime | undefined {
     return detectAmong(["node", "bun", "deno"], tools.cwd) ?? runtimeNamed("node");
   }
   if (isTypeScript(entry.extension)) {
-    return detectAmong(["bun", "deno", "node"], tools.cwd) ??
-      runtimeNamed(tools.deno() === undefined ? "node" : "deno");
+    const found = detectAmong(["bun", "deno", "node"], tools.cwd);
+    // Deno runs what this Node.js cannot.
+    const runs = found?.name !== "node" || tools.deno() === undefined ||
+      runsTypeScript(entry, tools);
+    if (found !== undefined && runs) return found;
+    return runtimeNamed(tools.deno() === undefined ? "node" : "deno");
   }
   if (entry.isExecutable || entry.extension !== "") return undefined;
   // A script without extension and x bit: only the folder can tell.

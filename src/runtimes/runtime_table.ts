@@ -2,9 +2,11 @@
 
 import type { RuntimeName } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";
+import { lookAt } from "../platform/stat.ts";
 import type { Entry } from "./entry.ts";
+import { findExecutable } from "./executable.ts";
 import { goPackage } from "./go_package.ts";
-import { typeScriptSupport } from "./node_typescript.ts";
+import { type TypeScriptSupport, typeScriptSupport } from "./node_typescript.ts";
 import type { Tools } from "./tools.ts";
 
 /** One runtime. */
@@ -87,9 +89,28 @@ function goCommand(entry: Entry, tools: Tools): string[] {
 function nodeCommand(entry: Entry, tools: Tools): string[] {
   const node = tools.need("node");
   if (!isTypeScript(entry.extension)) return [node, entry.path];
-  // Stripping types leaves JSX standing.
-  const support = entry.extension === "tsx" ? "none" : typeScriptSupport(node, tools);
+  const support = supportFor(entry, node, tools);
   if (support === "native") return [node, entry.path];
   if (support === "flag") return [node, "--experimental-strip-types", entry.path];
-  return [tools.need("npx"), "tsx", entry.path];
+  // Without it npx would ask whether to install it, or do so.
+  return hasTsx(tools) ? [tools.need("npx"), "tsx", entry.path] : tools.refuseTypeScript();
+}
+
+/** Whether the node at hand runs that file of TypeScript. */
+export function runsTypeScript(entry: Entry, tools: Tools): boolean {
+  const node = findExecutable("node", tools.cwd, tools.path);
+  return node !== undefined && (supportFor(entry, node, tools) !== "none" || hasTsx(tools));
+}
+
+function supportFor(entry: Entry, node: string, tools: Tools): TypeScriptSupport {
+  // Stripping types leaves JSX standing.
+  return entry.extension === "tsx" ? "none" : typeScriptSupport(node, tools);
+}
+
+/** Whether npx finds a tsx that is installed: in the folder or above it, or on PATH. */
+function hasTsx({ cwd, path }: Tools): boolean {
+  for (let at = cwd; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) {
+    if (lookAt(`${at}/node_modules/.bin/tsx`)?.isFile) return true;
+  }
+  return findExecutable("tsx", cwd, path) !== undefined;
 }

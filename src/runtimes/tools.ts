@@ -37,6 +37,15 @@ export class Tools {
     return findExecutable("deno", this.cwd, this.path) ?? (/\/deno$/.test(own) ? own : undefined);
   }
 
+  /** Throws `invalid_config`: this Node.js runs no TypeScript. */
+  refuseTypeScript(): never {
+    return refuse(
+      this.#name,
+      "this Node.js runs no TypeScript without tsx, which is not installed",
+      "npm i -D tsx, or Node.js 22.18 and later; Deno runs it by runtime deno",
+    );
+  }
+
   #refuse(interpreter: string): never {
     if (!interpreter.includes("/")) {
       return refuse(

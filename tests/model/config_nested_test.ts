@@ -187,7 +187,7 @@ Deno.test("parseConfig() reads back what wireKeys() made of nested objects", () 
     depends_on: { timeout: "started" },
     limits: { core: 0, memory: "1GB" },
     log: { max_files: 0 },
-    max_memory: 1000,
+    max_memory: "1000B",
   });
   assertEquals(parseConfig(wireKeys(config)), config);
 });

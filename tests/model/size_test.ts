@@ -8,8 +8,9 @@ import { formatSize, parseSize } from "../../src/model/size.ts";
 
 const SIZES: readonly [string | number, number][] = [
   [0, 0],
-  [512, 512],
-  ["512", 512],
+  ["512B", 512],
+  [2_000_000, 2_000_000],
+  ["2000000", 2_000_000],
   ["1b", 1],
   ["1k", 1024],
   ["1KB", 1024],
@@ -28,7 +29,21 @@ for (const [text, bytes] of SIZES) {
 
 Deno.test("parseSize() refuses what is no size, naming it", () => {
   for (
-    const value of ["", "MB", "-1MB", "1TB", "1.MB", "1e3", "1 000", NaN, -1, Infinity, "0x10"]
+    const value of [
+      "",
+      "MB",
+      "-1MB",
+      "1TB",
+      "1.MB",
+      "1e3",
+      "1 000",
+      NaN,
+      -1,
+      Infinity,
+      "0x10",
+      300,
+      "300",
+    ]
   ) {
     const error = assertThrows(() => parseSize(value), ProcsupError, quote(value));
     assertEquals(error.code, "bad_request");
@@ -38,9 +53,9 @@ Deno.test("parseSize() refuses what is no size, naming it", () => {
 Deno.test("formatSize() takes the largest unit that divides", () => {
   assertEquals([0, 1023, 1024, 1536, 512 * 1024 ** 2, 1024 ** 3].map(formatSize), [
     0,
-    1023,
+    "1023B",
     "1KB",
-    1536,
+    "1536B",
     "512MB",
     "1GB",
   ]);

@@ -1,6 +1,6 @@
 /** Command lines: plain programs, given runtimes, interpreters, and what cannot be started. */
 
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { commandLine } from "../../src/runtimes/command_line.ts";
 import type { CommandConfig } from "../../src/runtimes/entry.ts";
@@ -154,4 +154,19 @@ Deno.test("commandLine() makes command lines that really run", async () => {
       .output();
     assertEquals(new TextDecoder().decode(stdout), "ran it's\n", argv.join(" "));
   }
+});
+
+Deno.test("commandLine() names a first line that the system cannot follow", () => {
+  using box = new Sandbox();
+  const refused = (text: string) => {
+    Deno.writeTextFileSync(box.program("run").cwd + "/run", text);
+    return assertThrows(() => commandLine(box.config("run"), box.bin), ProcsupError).message;
+  };
+  assertMatch(refused("#!/bin/sh\r\nexit\r\n"), /app\/run" has lines that end in CRLF/);
+  assertMatch(
+    refused("#!/opt/no/such -x\n"),
+    /begins with "#!\/opt\/no\/such", which does not exist/,
+  );
+  Deno.writeTextFileSync(`${box.cwd}/run`, "#!/bin/sh\n");
+  assertEquals(box.short(commandLine(box.config("run"), box.bin).argv), "app/run");
 });

@@ -1,6 +1,7 @@
 /** TypeScript under Node.js. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
 import { commandLine } from "../../src/runtimes/command_line.ts";
 import { supportOf } from "../../src/runtimes/node_typescript.ts";
 import { Sandbox } from "./sandbox.ts";
@@ -22,20 +23,34 @@ Deno.test("supportOf() knows which Node.js strips types", () => {
   }
 });
 
-function line(version: string, script: string): string {
-  using box = new Sandbox().installed(["node", "npx"], version).files("package.json", script);
+const TSX = "node_modules/.bin/tsx";
+
+function line(version: string, script: string, ...files: string[]): string {
+  using box = new Sandbox().installed(["node", "npx"], version);
+  box.files("package.json", script, ...files);
   return box.short(commandLine(box.config(script), box.bin).argv);
 }
 
 Deno.test("commandLine() runs TypeScript as the installed Node.js can", () => {
   assertEquals(line("v22.18.0", "a.ts"), "bin/node app/a.ts");
   assertEquals(line("v22.7.0", "a.ts"), "bin/node --experimental-strip-types app/a.ts");
-  assertEquals(line("v20.20.2", "a.ts"), "bin/npx tsx app/a.ts");
-  assertEquals(line("v24.0.0", "a.tsx"), "bin/npx tsx app/a.tsx");
+  assertEquals(line("v20.20.2", "a.ts", TSX), "bin/npx tsx app/a.ts");
+  assertEquals(line("v24.0.0", "a.tsx", TSX), "bin/npx tsx app/a.tsx");
+});
+
+Deno.test("commandLine() runs by Deno what Node.js cannot for want of tsx, or names the way out", () => {
+  assertMatch(line("v20.20.2", "a.ts"), /deno run -A app\/a\.ts$/);
+  using box = new Sandbox().installed(["node", "npx"], "v20.20.2").files("a.ts");
+  const error = assertThrows(
+    () => commandLine(box.config("a.ts", { runtime: "node" }), box.bin),
+    ProcsupError,
+    "without tsx",
+  );
+  assertMatch(error.hint!, /^npm i -D tsx/);
 });
 
 Deno.test("commandLine() asks a Node.js for its version once, and again when it was replaced", () => {
-  using box = new Sandbox().files("package.json", "a.ts").installed(["npx"]);
+  using box = new Sandbox().files("package.json", "a.ts", TSX).installed(["npx"]);
   const install = (version: string, mtime: number) => {
     box.installed(["node"], version);
     const count = `echo asked >>${box.cwd}/asked\n`;
