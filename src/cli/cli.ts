@@ -14,7 +14,8 @@ const READER_GONE = 141;
 /** Runs a command line and returns the exit code; never throws. */
 export async function runCli(args: readonly string[]): Promise<number> {
   try {
-    const line = readCommandLine(args);
+    // With a command it is that command's own.
+    const line = readCommandLine(args.length === 1 && args[0] === "-v" ? ["--version"] : args);
     return await (await load(line))(contextOf(line)) ?? 0;
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return READER_GONE;
@@ -30,7 +31,7 @@ async function known(error: UnknownWordError): Promise<Error> {
 async function load({ command, flags }: CommandLine): Promise<RunCommand> {
   if (flags.on("version")) return (await import("./commands/version.ts")).version;
   if (flags.on("help")) return (await import("./commands/help.ts")).help;
-  return await command?.load() ?? (await import("./commands/help.ts")).printOverview;
+  return await command?.load() ?? (await import("./commands/help.ts")).printStart;
 }
 
 function contextOf(line: CommandLine): CommandContext {

@@ -17,6 +17,7 @@ const FILE_FLAGS = new Set([
   "profile",
   "env",
   "no-wait",
+  "detach",
   "home",
   "output",
   "json",

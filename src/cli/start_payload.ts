@@ -3,6 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import { resolve } from "../npm/path.js";
+import { splitWords } from "../model/shell_line.ts";
 import type { StartPayload } from "../protocol/verbs/types.ts";
 import { type ConfigFlags, configKeys, some } from "./config_flags.ts";
 import { shellWord } from "./shell_word.ts";
@@ -28,6 +29,10 @@ export function startPayloads(request: StartRequest): StartPayload[] {
     });
   }
   return positionals.map((word) => {
+    // A command in quotes is one word: `start "npm run web"`. No name contains blanks.
+    if (/^[^:]*\S\s/.test(word) && !request.isFile(resolve(request.cwd, word))) {
+      return quotedCommand(word, request);
+    }
     const path = entrypointPath(word, request);
     return path === undefined
       ? existing(word, request)
@@ -35,14 +40,16 @@ export function startPayloads(request: StartRequest): StartPayload[] {
   });
 }
 
-function existing(word: string, { flags, rest, positionals }: StartRequest): StartPayload {
-  const { length } = positionals;
-  // A command in quotes is one word: `start "npm run web"`. No name contains blanks.
-  if (length === 1 && /^[^:]*\s/.test(word)) {
-    throw new ProcsupError("bad_request", `Cannot start "${word}": no such file`, {
-      hint: `The words of a command go after "--": procsup start -- ${word}`,
-    });
-  }
+/** An app is called after its script where there is one: `node x.js` is `x`. */
+function quotedCommand(word: string, request: StartRequest): StartPayload {
+  const words = splitWords(word);
+  const program = words.find((one) => /\w\.\w+$/.test(one)) ??
+    words.find((one) => !one.includes("=")) ?? word;
+  const { entrypoint: _, ...keys } = config(request, program);
+  return { ...keys, command: [word, ...(request.rest ?? []).map(shellWord)].join(" ") };
+}
+
+function existing(word: string, { flags, rest }: StartRequest): StartPayload {
   const given = flags.names().find((name) => CONFIG_FLAGS.some((flag) => flag.name === name));
   if (given === undefined && rest === undefined) return { target: word };
   const what = given === undefined ? "arguments" : `--${given}`;

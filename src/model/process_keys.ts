@@ -181,7 +181,7 @@ export const PROCESS_KEYS: KeyTable = {
       help: "Listening sockets, host:port, that every instance inherits from descriptor 3 on",
       flag: {
         name: "socket",
-        value: "HOST:PORT",
+        value: "[HOST:]PORT",
         help: "port that all instances share, kept open over restarts",
       },
     },

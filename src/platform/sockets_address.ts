@@ -1,4 +1,4 @@
-/** Addresses of shared sockets: `127.0.0.1:8080`, `[::1]:8080`, `:8080` for every interface. */
+/** Addresses of shared sockets: `127.0.0.1:8080`, `[::1]:8080`, `:8080` or `8080` for every interface. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { quote } from "../model/quote.ts";
@@ -34,11 +34,11 @@ export function parseSockets(sockets: readonly string[]): SocketAddress[] {
 }
 
 function parseSocket(text: string): SocketAddress {
-  const match = /^(?<host>\[[^\]]*\]|[^:]*):(?<port>\d{1,5})$/.exec(text);
-  if (match === null) return refuse(text, 'expected "address:port", "[ipv6]:port" or ":port"');
+  const match = /^(?:(?<host>\[[^\]]*\]|[^:]*):)?(?<port>\d{1,5})$/.exec(text);
+  if (match === null) return refuse(text, 'expected "address:port", "[ipv6]:port" or a port');
   const port = Number(match.groups!.port);
   if (port < 1 || port > 65535) return refuse(text, "expected a port from 1 to 65535");
-  const host = match.groups!.host!;
+  const host = match.groups!.host ?? "";
   if (host === "" || host === "*") return { text: `:${port}`, port, bytes: undefined };
   const bytes = host.startsWith("[") ? ipv6(host.slice(1, -1)) : ipv4(host);
   if (bytes === undefined) return refuse(text, "expected an IP address, localhost or nothing");

@@ -16,7 +16,8 @@ export function awaitReadiness(process: Attended): Attendant {
   const stop = () => cancels.forEach((cancel) => cancel());
   const late = () => {
     stop();
-    const reason = `not ready within ${formatDuration(config.listenTimeoutMs)}`;
+    const limit = formatDuration(config.listenTimeoutMs);
+    const reason = `not ready within ${limit}: waited for ${signOf(config)}`;
     process.post({ type: "ready_timed_out", attempt, reason });
   };
   const left = (ms: number) => Math.max(0, ms - process.uptimeMs);
@@ -33,4 +34,11 @@ export function awaitReadiness(process: Attended): Attendant {
   }
   // Else it is the health check's first success.
   return { stop };
+}
+
+/** What a run is ready by. */
+function signOf({ readyLog, healthCheck }: Attended["config"]): string {
+  if (readyLog !== undefined) return `a line of output that matches ${JSON.stringify(readyLog)}`;
+  if (healthCheck !== undefined) return `its ${healthCheck.type} health check`;
+  return "READY=1 in $PROCSUP_READY_FILE";
 }

@@ -125,7 +125,7 @@ export class DaemonClient {
       });
     }
     return new ProcsupError("daemon_unreachable", `No daemon answers for home "${home}"`, {
-      hint: "Start one with: procsup daemon --detach",
+      hint: "procsup start <script> starts one with its first app; alone: procsup daemon --detach",
       cause,
     });
   }

@@ -59,7 +59,12 @@ export function findEntry(
   }
   if (info === undefined) {
     const what = bare && extension === "" ? entrypoint : file;
-    return refuseEntrypoint(config.name, what, missing(what, config));
+    const hint = /\s/.test(entrypoint)
+      ? `A program and its arguments: command: ${
+        JSON.stringify(entrypoint)
+      }, in place of entrypoint`
+      : undefined;
+    return refuseEntrypoint(config.name, what, missing(what, config), hint);
   }
   if (!info.isFile && !info.isDirectory) {
     return refuseEntrypoint(config.name, file, "is neither file nor folder");

@@ -4,7 +4,7 @@ import type { RuntimeName } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
 import type { Entry } from "./entry.ts";
-import { findExecutable } from "./executable.ts";
+import { findExecutable, isExecutable } from "./executable.ts";
 import { goPackage } from "./go_package.ts";
 import { type TypeScriptSupport, typeScriptSupport } from "./node_typescript.ts";
 import type { Tools } from "./tools.ts";
@@ -39,7 +39,7 @@ export const RUNTIMES: readonly Runtime[] = [
     name: "python",
     files: ["requirements.txt", "pyproject.toml", "*.py"],
     folders: true,
-    command: (entry, tools) => [tools.need("python3"), entry.path],
+    command: (entry, tools) => [python(tools), entry.path],
   },
   {
     name: "node",
@@ -74,6 +74,14 @@ export const RUNTIMES: readonly Runtime[] = [
     command: (entry, tools) => [tools.need("php"), entry.path],
   },
 ];
+
+/** The Python of a virtual environment: one that is activated, or the folder's own. */
+function python(tools: Tools): string {
+  const onPath = findExecutable("python3", tools.cwd, tools.path);
+  if (onPath !== undefined && lookAt(resolve(onPath, "../../pyvenv.cfg"))?.isFile) return onPath;
+  const own = [".venv", "venv"].map((name) => `${tools.cwd}/${name}/bin/python`);
+  return own.find((path) => isExecutable(lookAt(path))) ?? tools.need("python3");
+}
 
 /** `go run` for source, a built program as it is. */
 function goCommand(entry: Entry, tools: Tools): string[] {

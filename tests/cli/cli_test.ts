@@ -82,7 +82,7 @@ Deno.test("procsup exits with 5 when no daemon answers, and starts none", async 
       runCommandLine([], { PROCSUP_HOME: home }),
     ]);
     assertEquals([list.code, list.stdout], [5, ""]);
-    assertStringIncludes(list.stderr, "hint: Start one with: procsup daemon --detach");
+    assertStringIncludes(list.stderr, "hint: procsup start <script> starts one");
     assertEquals(start.code, 5);
     assertEquals(bare.code, 0);
     assertStringIncludes(bare.stdout, "daemon not running");

@@ -170,8 +170,15 @@ Deno.test("startPayloads() says how a command is written that it was given other
     hintOf("npm", "--name", "web", "--", "run", "a b"),
     "procsup start --name web -- npm run 'a b'",
   );
-  assertEquals(hintOf("npm run web"), "procsup start -- npm run web");
   assertEquals(payloads("label:a=b c"), [{ target: "label:a=b c" }]);
+});
+
+Deno.test("startPayloads() takes a command in quotes, called after its script", () => {
+  assertEquals(payloads("node x.js"), [{ name: "x", cwd: "/srv", command: "node x.js" }]);
+  const [npm] = payloads("npm run web", "--name", "web", "--", "a b");
+  assertEquals(npm, { name: "web", cwd: "/srv", command: "npm run web 'a b'" });
+  assertEquals(payloads("PORT=1 ./bin/serve")[0]?.name, "serve");
+  assertEquals(payloads("my app.py")[0]?.entrypoint, "/srv/my app.py");
 });
 
 Deno.test("startPayloads() takes a variable of the shell by its name", () => {

@@ -66,18 +66,6 @@ Deno.test("procsup shutdown does not advise to start a daemon", async () => {
   }
 });
 
-Deno.test("procsup start says what a word may have meant, and starts nothing else", async () => {
-  await using daemon = new FakeDaemon({
-    start: (payload) => {
-      const { target } = payload as { target?: string };
-      throw new Error(`unexpected ${target}`);
-    },
-  });
-  const spaced = await daemon.run("start", "sh -c true");
-  assertEquals(spaced.stderr.split("\n")[1]?.endsWith("procsup start -- sh -c true"), true);
-  assertEquals(daemon.requests, []);
-});
-
 Deno.test("procsup start takes words behind a program for its arguments, and nothing is started", async () => {
   await using daemon = new FakeDaemon({
     start: () => {

@@ -110,7 +110,7 @@ Deno.test("a first start that is not ready in time fails, and nothing of it runs
   const error = await assertRejects(start, ProcsupError);
   assertEquals([error.code, error.message], [
     "start_failed",
-    'Cannot start "app": not ready within 300ms',
+    'Cannot start "app": not ready within 300ms: waited for READY=1 in $PROCSUP_READY_FILE',
   ]);
   const { state, ready, restarts } = test.info("app");
   assertEquals([state, ready, restarts], ["errored", false, 0]);

@@ -166,7 +166,10 @@ Deno.test("start() waits for readiness and fails with the reason when that is la
   const failure = assertRejects(() => lone.process.restart({ wait: true }), ProcsupError);
   await waitFor(() => lone.world.children.length === 2 && lone.world.awaitsReady);
   lone.world.clock.advance(3000);
-  assertEquals((await failure).message, 'Cannot start "app": not ready within 3s');
+  assertEquals(
+    (await failure).message,
+    'Cannot start "app": not ready within 3s: waited for READY=1 in $PROCSUP_READY_FILE',
+  );
   assertEquals([lone.state, lone.world.child.alive], ["errored", false]);
 });
 
@@ -220,7 +223,10 @@ Deno.test("an adopted app that was not ready has the rest of its listen_timeout"
   assertEquals([lone.state, lone.world.awaitsReady], ["starting", true]);
   lone.world.clock.advance(1000);
   await waitFor(() => lone.state === "errored");
-  assertEquals(lone.process.snapshot.lastReason, "not ready within 3s");
+  assertEquals(
+    lone.process.snapshot.lastReason,
+    "not ready within 3s: waited for READY=1 in $PROCSUP_READY_FILE",
+  );
 });
 
 Deno.test("dependencies are awaited before the launch, and a stop ends the waiting", async () => {

@@ -86,5 +86,8 @@ Deno.test("ready_log: not ready in time when no line matches", async () => {
   write(lone, "stdout", "still loading\n");
   lone.world.clock.advance(2000);
   await waitFor(() => lone.state === "errored", { what: "errored" });
-  assertEquals(lone.process.snapshot.lastReason, "not ready within 2s");
+  assertEquals(
+    lone.process.snapshot.lastReason,
+    'not ready within 2s: waited for a line of output that matches "ready"',
+  );
 });

@@ -30,21 +30,36 @@ function unknownTopic(commands: readonly Command[], word: string): ProcsupError 
   });
 }
 
-/** Prints the commands, and a line about the daemon. */
-export async function printOverview(context: CommandContext): Promise<void> {
-  context.output.data(`${overview(context.commands)}\n\n${await stateLine(context)}`);
+const FIRST_STEPS = [
+  "procsup start api.ts --name api    start an app, in this shell's environment",
+  "procsup up                         start the apps of procsup.yaml",
+  "procsup logs api -f                follow its output",
+];
+
+/** Apps that the bare command shows. */
+const MAX_APPS = 10;
+
+/** Prints how to begin, and what runs now. */
+export async function printStart(context: CommandContext): Promise<void> {
+  const { output } = context;
+  const steps = ["procsup - keeps apps running", "", ...FIRST_STEPS.map((line) => `  ${line}`), ""];
+  output.data([...steps, ...await now(context), "", "procsup help lists all commands"].join("\n"));
 }
 
-async function stateLine(context: CommandContext): Promise<string> {
+async function now(context: CommandContext): Promise<string[]> {
   try {
-    const client = connect(context);
-    const processes = await client.call("list");
-    const others = stateSummary(processes.filter((process) => process.state !== "running"));
-    const apps = counted(processes.length, "app");
-    return `daemon running, ${apps}${others === "" ? "" : `, ${others}`}`;
+    const processes = await connect(context).call("list");
+    if (processes.length === 0) return ["daemon running, no apps"];
+    const shown = processes.slice(0, MAX_APPS);
+    const width = Math.max(...shown.map(({ name }) => name.length));
+    const rows = shown.map(({ name, state, pid }) =>
+      `  ${name.padEnd(width)}  ${state}${pid > 0 ? `  pid ${pid}` : ""}`
+    );
+    const more = processes.length > MAX_APPS ? ["  …"] : [];
+    return [`${counted(processes.length, "app")}: ${stateSummary(processes)}`, ...rows, ...more];
   } catch (error) {
     const absent = error instanceof ProcsupError && error.code === "daemon_unreachable";
-    return absent ? "daemon not running" : `daemon: ${messageOf(error)}`;
+    return [absent ? "daemon not running" : `daemon: ${messageOf(error)}`];
   }
 }
 

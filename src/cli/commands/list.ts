@@ -28,6 +28,16 @@ export async function list(context: CommandContext): Promise<void> {
   printTable(output, processes);
 }
 
+/** Prints the process ids of the targets, or of all. Exit code 3 when none runs. */
+export async function pid(context: CommandContext): Promise<number> {
+  const { output, positionals } = context;
+  const processes = await selected(await connect(context).call("list"), positionals);
+  const pids = processes.map(({ pid }) => pid).filter((pid) => pid > 0);
+  const lines = pids.map(String);
+  if (!await printData(output, pids, lines) && pids.length > 0) output.data(lines.join("\n"));
+  return pids.length > 0 ? 0 : 3;
+}
+
 /** Most lists are whole: what tells targets apart is loaded for the others. */
 async function selected(
   processes: readonly ProcessJson[],

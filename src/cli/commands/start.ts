@@ -95,7 +95,11 @@ async function helped(
   const hint = command === undefined
     ? await hintFor(error, payload)
     : commandHint(command.positionals);
-  return hint === undefined ? error : new ProcsupError(error.code, error.message, { hint });
+  const missing = error.code === "process_not_found" && payload.target !== undefined;
+  const message = missing
+    ? `Cannot start "${payload.target}": no such file, and no process of that name`
+    : error.message;
+  return new ProcsupError(error.code, message, { hint: hint ?? error.hint });
 }
 
 async function hintFor(

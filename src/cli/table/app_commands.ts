@@ -1,10 +1,17 @@
 /** The commands that change apps. */
 
-import type { Command } from "../command.ts";
+import type { Command, Flag } from "../command.ts";
 import { FILE_FLAGS } from "./config_commands.ts";
 import { CHANGE_FLAGS, NO_WAIT, START_FLAGS, UPDATE_ENV } from "./start_flags.ts";
 
 const MANY = Infinity;
+
+const DETACH: Flag = {
+  name: "detach",
+  short: "d",
+  type: "bool",
+  help: "accepted for compose: apps run in the background anyway",
+};
 
 /** Commands that change apps. */
 export const APP_COMMANDS: readonly Command[] = [
@@ -17,7 +24,7 @@ export const APP_COMMANDS: readonly Command[] = [
     usage: "[script|target|file…] [-- args…]",
     words: [0, MANY],
     takesRest: true,
-    flags: [...START_FLAGS, ...FILE_FLAGS],
+    flags: [...START_FLAGS, DETACH, ...FILE_FLAGS],
     examples: [
       "procsup start api.ts --name api -i 2",
       "procsup start server.py -e PORT=8080 -- --verbose",

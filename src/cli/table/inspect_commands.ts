@@ -65,6 +65,16 @@ export const LOOK_COMMANDS: readonly Command[] = [
     load: async () => (await import("../commands/inspect.ts")).status,
   },
   {
+    name: "pid",
+    group: "Look",
+    summary: "Print the process ids of apps; exit code 3 when none runs",
+    usage: "[target…]",
+    words: [0, MANY],
+    flags: [],
+    examples: ["procsup pid api"],
+    load: async () => (await import("../commands/list.ts")).pid,
+  },
+  {
     name: "why",
     group: "Look",
     page: "restarts",

@@ -40,6 +40,9 @@ export function reasonsOf(info: ProcessInfo, now: number, problem = ""): string[
   if (info.nextRestartAt !== null) {
     reasons.push(`starts again in ${rounded(Math.max(0, info.nextRestartAt.getTime() - now))}`);
   }
+  if (info.state === "crashed" && info.config.restartPolicy === "never") {
+    reasons.push("stays down: restart_policy is never");
+  }
   const { cron } = info.config;
   if (cron !== undefined && info.state !== "running") {
     reasons.push(`started by the clock only: ${cron.schedule}`);
