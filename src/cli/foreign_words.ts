@@ -28,7 +28,6 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   get: "Settings are in the configuration file: procsup config show",
   history: "procsup events <target> --since 24h, and for jobs: procsup cron history <target>",
   id: "procsup list -o json",
-  init: "procsup start <script>, or procsup import pm2 ecosystem.config.js --out procsup.yaml",
   inspect: "procsup status <target> -o json",
   install: "procsup has no modules; logs are rotated, and /metrics served by: procsup web",
   "is-active": "procsup status <target> -q; its exit code 3 is not running",

@@ -71,6 +71,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
     usage: "[target…]",
     words: [0, MANY],
     flags: [],
+    page: "restarts",
     examples: ["procsup pid api"],
     load: async () => (await import("../commands/list.ts")).pid,
   },
