@@ -79,7 +79,7 @@ Deno.test("compose services that are built here become processes, images are nam
     working_dir: /code/sub
     privileged: true
   tool: { image: "me/tool:1", command: ["tool", "-x"], restart: unless-stopped }
-  db: { image: "postgres:16", ports: ["5432:5432"], environment: { POSTGRES_PASSWORD: x } }
+  db: { image: "postgres:16", ports: ["5432:5432"], environment: { POSTGRES_PASSWORD: x }, healthcheck: { test: ["CMD", "pg_isready"] } }
 `;
   const files = {
     "compose.yaml": text,
@@ -96,6 +96,7 @@ Deno.test("compose services that are built here become processes, images are nam
   const docker = await made(files, "compose", { withDocker: true });
   assertStringIncludes(docker.yaml, "entrypoint: docker");
   assertStringIncludes(docker.yaml, "- -p\n      - 5432:5432");
+  assertMatch(docker.yaml, /command: docker exec \S+-db sh -c pg_isready/);
   const nothing = made({ "compose.yaml": "services: { db: { image: redis } }\n" });
   await assertRejects(() => nothing, ProcsupError, "apt-get install redis-server");
 });

@@ -1,5 +1,6 @@
 /** Files of docker compose: services that are built here become processes. */
 
+import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { dirname, resolve } from "../../npm/path.js";
 import { type ConfigDocument, isMap } from "../document.ts";
@@ -62,7 +63,7 @@ function convert({ file, value }: ConfigDocument, context: ImportContext): Impor
   }
   const why = result.notes.map(({ process, text }) => `${process}: ${text}`).join("; ");
   throw new ConfigProblem(file, `no service can run without a container (${why})`, {
-    advice: "procsup import --with-docker runs them by docker run",
+    ...(context.withDocker ? {} : { advice: "--with-docker runs images by docker run" }),
   });
 }
 
@@ -81,16 +82,18 @@ class Converter {
 
   /** Adds the process of a service, or a note on why it has none. */
   add(name: string, service: Service): void {
-    const found = this.#program(service);
+    const container = `${nameFromPath(this.#folder)}-${name}`;
+    const found = this.#program(service, container);
     if (typeof found === "string") return this.#result.note(name, found);
     const { notes, ...program } = found;
+    const inside = program.entrypoint === "docker" ? `docker exec ${container} ` : "";
     const taken = this.#result.add(name, {
       env: environment(service.environment),
       env_file: envFiles(service.env_file),
       ...program,
       ...restart(service),
       depends_on: this.#dependsOn(service.depends_on),
-      ...health(service.healthcheck),
+      ...health(service.healthcheck, inside),
       ...(service.stop_signal === undefined ? {} : { stop_signal: service.stop_signal }),
       stop_timeout: service.stop_grace_period ?? "10s",
       ...(service.mem_limit === undefined ? {} : { limits: { memory: memory(service.mem_limit) } }),
@@ -100,12 +103,17 @@ class Converter {
   }
 
   /** What runs, or why nothing can. */
-  #program(service: Service): { notes: readonly string[]; [key: string]: unknown } | string {
+  #program(
+    service: Service,
+    container: string,
+  ): { notes: readonly string[]; [key: string]: unknown } | string {
     const { build, image, command, entrypoint } = service;
     const given = commandOf(command, entrypoint);
     if (build === undefined && typeof image === "string") {
       const advice = imageAdvice(image);
-      if (this.#context.withDocker) return { ...dockerRun(service, this.#folder), notes: [] };
+      if (this.#context.withDocker) {
+        return { ...dockerRun(service, this.#folder, container), notes: [] };
+      }
       if (given === undefined || !given.whole || advice.known) return advice.text;
       const why = `${advice.text}; its command runs here, as the entrypoint of no image`;
       return { ...given.keys, ...this.#folderOf(service, {}), notes: [why] };
@@ -234,8 +242,8 @@ function instances({ deploy, scale }: Service): Keys {
   return Number(count) > 1 ? { instances: Number(count) } : {};
 }
 
-/** A health check, which does not restart there. */
-function health(value: unknown): Keys {
+/** A health check, which does not restart there. `inside` runs a command in the container. */
+function health(value: unknown, inside: string): Keys {
   if (!isMap(value) || value.disable === true) return {};
   const test = Array.isArray(value.test)
     ? value.test.map(String)
@@ -244,10 +252,11 @@ function health(value: unknown): Keys {
   const line = test[0] === "CMD-SHELL"
     ? test.slice(1).join(" ")
     : test.slice(1).map(quoted).join(" ");
+  const plain = line.replaceAll("$$", "$");
   return {
     health_check: {
       type: "command",
-      command: line.replaceAll("$$", "$"),
+      command: inside === "" ? plain : `${inside}sh -c ${quoted(plain)}`,
       interval: value.interval ?? "30s",
       timeout: value.timeout ?? "30s",
       retries: value.retries ?? 3,

@@ -36,15 +36,23 @@ export function imageAdvice(image: string): { readonly known: boolean; readonly 
 }
 
 /** A service as `docker run`. */
-export function dockerRun(service: Readonly<Record<string, unknown>>, folder: string): Keys {
+export function dockerRun(
+  service: Readonly<Record<string, unknown>>,
+  folder: string,
+  container: string,
+): Keys {
   const { image, command, entrypoint, ports, volumes, environment, user, working_dir } = service;
   const list = (value: unknown) => Array.isArray(value) ? value : [];
   const names = Array.isArray(environment)
     ? environment.map((pair) => String(pair).split("=")[0]!)
     : Object.keys(isMap(environment) ? environment : {});
   const entry = words(entrypoint);
+  const envFiles = [service.env_file ?? []].flat().map((file) =>
+    String(isMap(file) ? file.path : file)
+  );
   const args = [
-    ...["run", "--rm", "--init"],
+    ...["run", "--rm", "--init", "--name", container],
+    ...envFiles.flatMap((file) => ["--env-file", resolve(folder, file)]),
     ...names.flatMap((name) => ["-e", name]),
     ...list(ports).flatMap((
       port,
@@ -57,7 +65,9 @@ export function dockerRun(service: Readonly<Record<string, unknown>>, folder: st
     ...entry.slice(1),
     ...words(command),
   ];
-  return { entrypoint: "docker", args: args.map(withReferences) };
+  // A container whose client was killed is still there, with its name and its ports.
+  const hooks = { pre_start: `docker rm -f ${container} >/dev/null 2>&1 || true` };
+  return { entrypoint: "docker", args: args.map(withReferences), hooks };
 }
 
 function volumeText(volume: unknown, folder: string): string {
