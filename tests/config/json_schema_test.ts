@@ -1,6 +1,6 @@
 /** The JSON Schema of configuration files, under a validator that editors use. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { configFileSchema } from "../../src/config/json_schema.ts";
 import { mistakes } from "./files.ts";
@@ -102,18 +102,5 @@ Deno.test("configFileSchema() refuses every mistake, and so does the program", a
     assert(!validate(value), `the schema takes ${what}`);
     const found = await mistakes("procsup.json", JSON.stringify(value));
     assert(found.length > 0, `the program takes ${what}`);
-  }
-});
-
-Deno.test("configFileSchema() takes every example of the documentation, and so does the program", async () => {
-  const { parse } = await import("yaml");
-  const folder = new URL("../../src/docs/", import.meta.url);
-  for (const { name } of Deno.readDirSync(folder)) {
-    const page = Deno.readTextFileSync(new URL(name, folder));
-    for (const [, text] of page.matchAll(/^```ya?ml\n([^]*?)^```$/gm)) {
-      const failures = () => `${name}: ${text}\n${JSON.stringify(validate.errors)}`;
-      assert(validate(parse(text!, { merge: true })), failures());
-      assertEquals(await mistakes("procsup.yaml", text!), [], `${name}: ${text}`);
-    }
   }
 });

@@ -1,12 +1,9 @@
-/** The examples of the library's pages, run as printed by a program elsewhere that knows only paths. */
+/** The examples of the pages about the library, run as printed by a program elsewhere. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
+import { examplesIn, ROOT } from "./examples.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
-
-const ROOT = new URL("../../", import.meta.url).pathname;
-const PAGES = ["library", "client"]
-  .map((name) => Deno.readTextFileSync(`${ROOT}src/docs/${name}.md`)).join("\n");
 
 /** What `deno.json` exports, by the names that the pages import. */
 const EXPORTS: Readonly<Record<string, string>> = {
@@ -16,17 +13,18 @@ const EXPORTS: Readonly<Record<string, string>> = {
 };
 
 /** Every example; the names in it are what it imports. */
-const EXAMPLES = [...PAGES.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!);
+const CODE = examplesIn("ts").map(({ text }) => text);
 
 function examplesOf(name: string): string[] {
-  const found = EXAMPLES.filter((code) => code.includes(`from "${name}"`));
+  const found = CODE.filter((code) => code.includes(`from "${name}"`));
   assert(found.length > 0, `no example of ${name}`);
   return found;
 }
 
 /** The flags of a row of the table of permissions. */
 function flagsOf(row: string): string[] {
-  const line = PAGES.split("\n").find((line) => line.startsWith(`| ${row}`))!;
+  const page = Deno.readTextFileSync(`${ROOT}src/docs/library.md`);
+  const line = page.split("\n").find((line) => line.startsWith(`| ${row}`))!;
   return line.match(/--allow-[^\s`]+/g) ?? [];
 }
 
@@ -49,7 +47,7 @@ async function run(folder: TempHome, code: string, flags: string[], env = {}) {
 }
 
 Deno.test("the pages' examples of the library are four, one of them a configuration", () => {
-  assertEquals(EXAMPLES.length, 4);
+  assertEquals(CODE.length, 4);
   assertEquals(examplesOf("@procsup/procsup").length, 2);
 });
 

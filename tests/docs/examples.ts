@@ -1,0 +1,30 @@
+/** The fenced examples of README.md and of the documentation. */
+
+/** The root of the repository. */
+export const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** A fenced block. */
+export interface Example {
+  /** From the root of the repository. */
+  readonly file: string;
+  readonly language: string;
+  readonly text: string;
+}
+
+/** README.md and every page. */
+export const PAGE_FILES: readonly string[] = [
+  "README.md",
+  ...[...Deno.readDirSync(`${ROOT}src/docs`)].map(({ name }) => name)
+    .filter((name) => name.endsWith(".md")).sort().map((name) => `src/docs/${name}`),
+];
+
+/** Every block of all of them. */
+export const EXAMPLES: readonly Example[] = PAGE_FILES.flatMap((file) =>
+  [...Deno.readTextFileSync(ROOT + file).matchAll(/^```(.*)\n([^]*?)^```$/gm)]
+    .map(([, language = "", text = ""]) => ({ file, language, text }))
+);
+
+/** The blocks in a language. */
+export function examplesIn(language: string): Example[] {
+  return EXAMPLES.filter((example) => example.language === language);
+}

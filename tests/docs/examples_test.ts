@@ -1,0 +1,129 @@
+/**
+ * Every example of README.md and of the documentation: configurations are loaded, commands are read by
+ * the command line's own table, and what is shown with output is run in a shell and compared with it.
+ * `library_test.ts` runs the TypeScript.
+ */
+
+import { assert, assertEquals } from "@std/assert";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { parse } from "yaml";
+import { readCommandLine } from "../../src/cli/args.ts";
+import { configFileSchema } from "../../src/config/json_schema.ts";
+import { splitWords } from "../../src/model/shell_line.ts";
+import { mistakes } from "../config/files.ts";
+import { programWords, TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { type Example, EXAMPLES, examplesIn, PAGE_FILES, ROOT } from "./examples.ts";
+
+/** `text` shows a screen or the file of another program. */
+const LANGUAGES = ["sh", "console", "yaml", "ts", "text"];
+
+Deno.test("every example is in a language that a test runs or validates", () => {
+  for (const { file, language, text } of EXAMPLES) {
+    assert(LANGUAGES.includes(language), `${file}: ${language}: ${text}`);
+  }
+  assert(examplesIn("text").length <= 3);
+});
+
+Deno.test("the README and each page are short, and each page begins with an example", () => {
+  const generated = ["keys", "commands"].map((name) => `src/docs/${name}.md`);
+  for (const file of PAGE_FILES) {
+    const text = Deno.readTextFileSync(ROOT + file);
+    if (!generated.includes(file)) assert(text.split("\n").length <= 150, file);
+    if (file !== "README.md") assert(/^# .*\n\n```/.test(text), file);
+  }
+});
+
+Deno.test("every link in README and documentation leads to a file", () => {
+  for (const file of PAGE_FILES) {
+    const text = Deno.readTextFileSync(ROOT + file);
+    for (const [, path = ""] of text.matchAll(/\]\((?!https?:)([^)]*)\)/g)) {
+      assert(Deno.statSync(new URL(path, `file://${ROOT}${file}`)).isFile, `${file}: ${path}`);
+    }
+  }
+});
+
+Deno.test("every configuration is taken by the schema for editors and by the program", async () => {
+  const validate = new Ajv2020({ strict: false, validateFormats: false })
+    .compile(configFileSchema());
+  for (const { file, text } of examplesIn("yaml")) {
+    const problem = () => `${file}: ${text}\n${JSON.stringify(validate.errors)}`;
+    assert(validate(parse(text, { merge: true })), problem());
+    assertEquals(await mistakes("procsup.yaml", text), [], `${file}: ${text}`);
+  }
+});
+
+Deno.test("every command is one that the command line takes, every task and script is there", () => {
+  const { tasks } = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`));
+  for (const { file, text } of EXAMPLES.filter(({ language }) => /sh|console/.test(language))) {
+    for (const words of commandsIn(text)) {
+      const shown = `${file}: ${words.join(" ")}`;
+      if (words[0] === "procsup") assert(readCommandLine(words.slice(1)).command, shown);
+      if (words[0] === "deno" && words[1] === "task") assert(tasks[words[2]!], shown);
+      const path = words.find((word) => word.startsWith("scripts/"));
+      if (path !== undefined) assert(Deno.statSync(ROOT + path).isFile, shown);
+    }
+  }
+});
+
+/** The simple commands of a block, as words. */
+function commandsIn(text: string): string[][] {
+  const lines = text.includes("\n$ ") || text.startsWith("$ ")
+    ? text.split("\n").filter((line) => line.startsWith("$ ")).map((line) => line.slice(2))
+    : text.replaceAll("\\\n", " ").split("\n");
+  return lines.flatMap((line) => {
+    const quoted: string[] = [];
+    const bare = line.replace(/'[^']*'|"[^"]*"/g, (part) => `\0${quoted.push(part) - 1}\0`)
+      .replace(/(^|\s)#.*/, "");
+    return bare.split(/&&|\|\|?|;|\$\(|[{}()]/)
+      .map((part) => part.replace(/\0(\d+)\0/g, (_, index) => quoted[index]!))
+      .map((part) => splitWords(part.replace(/\s*[<>]\s*\S+/g, "")));
+  });
+}
+
+const FILES: Readonly<Record<string, string>> = {
+  "server.js": 'console.log("listening on 8080");\nsetInterval(() => {}, 1000);\n',
+  "worker.sh":
+    '#!/bin/sh\necho "job 1: done"\necho "job 2: lost the connection to the queue" >&2\nexit 3\n',
+  "backup.sh": "#!/bin/sh\necho saved\n",
+  Procfile: "web: node server.js\nclock: sleep 1000\n",
+  "procsup.yaml":
+    "processes:\n  shop: { entrypoint: server.js, instances: 2 }\n  mail: { entrypoint: server.js }\n",
+};
+
+Deno.test("every command that is shown with its output prints that", async () => {
+  await using daemon = await TestDaemon.start();
+  await using folder = tempHome();
+  for (const [name, text] of Object.entries(FILES)) {
+    await Deno.writeTextFile(`${folder.path}/${name}`, text, { mode: 0o755 });
+  }
+  const words = programWords().map((word) => `'${word}'`).join(" ");
+  await Promise.all(
+    examplesIn("console").map(async (example) => {
+      const lines = example.text.split("\n").filter((line) => line.startsWith("$ "));
+      const script = lines.map((line) =>
+        `echo '${line.replaceAll("'", "'\\''")}'\n${line.slice(2)}`
+      );
+      const { stdout } = await new Deno.Command("/bin/sh", {
+        args: ["-c", `exec 2>&1\nprocsup() { ${words} "$@"; }\n${script.join("\n")}`],
+        cwd: folder.path,
+        env: { PROCSUP_HOME: daemon.home },
+        stdin: "null",
+      }).output();
+      const said = new TextDecoder().decode(stdout);
+      assertEquals(masked(said), masked(example.text), `${example.file} says:\n${said}`);
+    }),
+  );
+});
+
+/** Without ids, pids, times, sizes and the width of columns, which differ from run to run. */
+function masked(text: Example["text"]): string[] {
+  return text.trim().split("\n").map((line) =>
+    line.replace(/ps_[0-9a-f]+/, "TOKEN")
+      .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+Z)?/g, "TIME")
+      .replace(/\b\d+(\.\d+)?(%| ?[kMG]?B\b|m?s\b)/g, "AMOUNT")
+      .replace(/\b\d{3,}\b/g, "PID")
+      .replace(/^ *\d+ /, "ID ")
+      .replace(/\s+/g, " ")
+  );
+}
