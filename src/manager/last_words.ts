@@ -25,7 +25,9 @@ export function portHint(
 ): string | undefined {
   const line = stderr.find((line) => /EADDRINUSE|address (is )?already in use/i.test(line));
   if (line === undefined) return undefined;
-  const port = /:(\d{2,5})\b/.exec(line)?.[1] ?? "HOST:PORT";
+  // Node says it in the same line, or in one of its own.
+  const [, port = "HOST:PORT"] = /:(\d{2,5})\b/.exec(line) ??
+    /^ *port: (\d+)/m.exec(stderr.join("\n")) ?? [];
   return instances > 1 && sockets.length === 0
     ? `Instances share a port by --socket ${port}, in a file by sockets: ["${port}"]`
     : `Another program has the port. Instances of one app share it by --socket ${port}`;

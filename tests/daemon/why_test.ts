@@ -67,6 +67,7 @@ Deno.test("hintsOf() tells an app that found its port taken how instances share 
   const taken = "Error: listen EADDRINUSE: address already in use :::8080";
   assertMatch(hint({ instances: 2 }, taken)!, /^Instances .* --socket 8080, in a file by sockets/);
   assertMatch(hint({}, taken)!, /^Another program has the port.* --socket 8080$/);
+  assertMatch(hint({}, "  code: 'EADDRINUSE',\n  port: 3105")!, / --socket 3105$/);
   assertMatch(hint({}, "OSError: [Errno 98] Address already in use")!, /--socket HOST:PORT$/);
   assertEquals(hint({ instances: 2 }, "listening on :::8080"), undefined);
 });
