@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { jsonFields, levelOf, passesLevel } from "../../src/web/dashboard/app/logs/log_line.ts";
+import { jsonFields } from "../../src/model/log_level.ts";
 import {
   NO_QUERY,
   patternOf,
@@ -17,16 +17,6 @@ import {
 Deno.test("readEnv() takes KEY=value lines and refuses others", () => {
   assertEquals(readEnv("A=1\n\n# no\nB=x=y", "env"), { A: "1", B: "x=y" });
   assertThrows(() => readEnv("oops", "env"), Error, "KEY=value");
-});
-
-Deno.test("levelOf() finds the level in words and in JSON", () => {
-  assertEquals(levelOf("12:00 ERROR it broke"), "error");
-  assertEquals(levelOf("warning: old"), "warn");
-  assertEquals(levelOf('{"level":50,"msg":"x"}'), "error");
-  assertEquals(levelOf('{"level":"info","msg":"no error here"}'), "info");
-  assertEquals(levelOf("hello"), undefined);
-  assertEquals(passesLevel("hello", "stderr", "warn"), true);
-  assertEquals(passesLevel("hello", "stdout", "warn"), false);
 });
 
 Deno.test("jsonFields() takes objects only", () => {

@@ -33,7 +33,7 @@ import { parseSize } from "../../src/model/size.ts";
 import { resolveTarget } from "../../src/model/target.ts";
 import { parseSockets } from "../../src/platform/sockets_address.ts";
 import { ansiRuns, plainLine } from "../../src/web/dashboard/app/logs/ansi.ts";
-import { levelOf } from "../../src/web/dashboard/app/logs/log_line.ts";
+import { levelOf } from "../../src/model/log_level.ts";
 import { readEnv } from "../../src/web/dashboard/app/data/format.ts";
 
 const API = { id: "a", numericId: 1, name: "api", namespace: "n", tags: [], labels: {} };
@@ -99,7 +99,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   "line splitter": splitAll,
   "expression": (text) => linePattern(text, { field: "grep", code: "bad_request" }),
   "dashboard colors": (text) => [plainLine(text), ansiRuns(text)],
-  "dashboard level": (text) => levelOf(`{${text}`),
+  "level of a line": (text) => levelOf(text),
   "dashboard env": (text) => readEnv(text, "env"),
 };
 

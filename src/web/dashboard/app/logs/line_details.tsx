@@ -7,7 +7,7 @@ import { linkTo } from "../data/router.ts";
 import { Button } from "../controls/controls.tsx";
 import { plainLine } from "./ansi.ts";
 import { dateTime } from "../data/format.ts";
-import { jsonFields, levelOf } from "./log_line.ts";
+import { jsonFields, levelOf } from "../../../../model/log_level.ts";
 
 /** A panel below the lines. */
 export function LineDetails(

@@ -2,7 +2,6 @@
 
 import { signal } from "@preact/signals";
 import { plainLine } from "./ansi.ts";
-import { passesLevel } from "./log_line.ts";
 import type { LogStream } from "../../../../model/log_line.ts";
 import { type LogQuery, NO_QUERY, patternOf } from "./log_query.ts";
 
@@ -26,7 +25,7 @@ const SLICE_LINES = 500;
 
 type Filter = Pick<
   LogQuery,
-  "stream" | "level" | "search" | "isRegex" | "matchCase" | "invert" | "onlyMatches"
+  "stream" | "search" | "isRegex" | "matchCase" | "invert" | "onlyMatches"
 >;
 
 /** Lets the page draw and answer before the work goes on. */
@@ -104,14 +103,11 @@ export class LogBuffer {
     const end = Math.min(to, this.#all.length);
     for (; this.#done < end; this.#done++) {
       const line = this.#all[this.#done]!;
-      const { stream, level, invert, onlyMatches } = this.#filter;
+      const { stream, invert, onlyMatches } = this.#filter;
       if (stream !== "" && line.stream !== stream) continue;
-      const needsText = level !== "" || this.#pattern !== undefined;
-      const plain = needsText ? plainLine(line.text) : "";
-      if (level !== "" && !passesLevel(plain, line.stream, level)) continue;
       if (this.#pattern !== undefined) {
         this.#pattern.lastIndex = 0;
-        const matches = this.#pattern.test(plain) !== invert;
+        const matches = this.#pattern.test(plainLine(line.text)) !== invert;
         if (matches) this.matches.push(this.shown.length);
         else if (onlyMatches) continue;
       }

@@ -9,7 +9,7 @@ import { clock } from "../data/store.ts";
 import { ROW_PX, RowHeights } from "./row_heights.ts";
 import { ansiRuns, type Run } from "./ansi.ts";
 import { counted, dateTime, exactTime, relative } from "../data/format.ts";
-import { levelOf } from "./log_line.ts";
+import { levelOf } from "../../../../model/log_level.ts";
 
 /** How the list is drawn. */
 interface LogListProps {

@@ -130,6 +130,7 @@ export function useLogSource(
         since: grep !== undefined ? 0 : since,
         grep,
         invert,
+        level: query.level,
         isAtEnd,
       });
       source.value = opened;
@@ -137,6 +138,6 @@ export function useLogSource(
     const timer = grep === undefined ? undefined : setTimeout(open, TYPING_MS);
     if (grep === undefined) open();
     return () => (clearTimeout(timer), opened?.close());
-  }, [panes, lines, since, grep, invert]);
+  }, [panes, lines, since, grep, invert, query.level]);
   return source.value;
 }

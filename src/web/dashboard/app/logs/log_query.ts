@@ -1,16 +1,13 @@
 /** What a log view shows, as the query of its address. Pure. */
 
-import type { LogStream } from "../../../../model/log_line.ts";
-
-/** How grave a line is. */
-export type Level = "error" | "warn" | "info" | "debug";
+import { LOG_LEVELS, type LogLevel, type LogStream } from "../../../../model/log_line.ts";
 
 /** What is looked at, and how. */
 export interface LogQuery {
   /** Names; none for all. */
   readonly targets: readonly string[];
   readonly stream: LogStream | "";
-  readonly level: Level | "";
+  readonly level: LogLevel | "";
   readonly search: string;
   readonly isRegex: boolean;
   readonly matchCase: boolean;
@@ -62,7 +59,7 @@ export function readLogQuery(params: URLSearchParams): LogQuery {
     ...NO_QUERY,
     targets: params.getAll("t"),
     stream: stream === "stdout" || stream === "stderr" ? stream : "",
-    level: isLevel(level) ? level : "",
+    level: LOG_LEVELS.find((one) => one === level) ?? "",
     search: params.get("s") ?? "",
     at: Number.isFinite(at) ? at : 0,
     mark: params.get("mark") ?? "",
@@ -85,10 +82,6 @@ export function writeLogQuery(query: LogQuery): URLSearchParams {
     params.set("mark", query.mark);
   }
   return params;
-}
-
-function isLevel(text: string | null): text is Level {
-  return text === "error" || text === "warn" || text === "info" || text === "debug";
 }
 
 /** The pattern that is searched for; undefined for none, null when it is no regular expression. */

@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { ApiError, send } from "../data/api.ts";
 import { breathe, type LogRow } from "./log_buffer.ts";
 import { connection } from "../data/store.ts";
-import type { LogLine } from "../../../../model/log_line.ts";
+import type { LogLevel, LogLine } from "../../../../model/log_line.ts";
 
 /** What is read. */
 interface SourceOptions {
@@ -17,6 +17,8 @@ interface SourceOptions {
   /** Only lines that match, or with `invert` do not. */
   readonly grep?: string | undefined;
   readonly invert?: boolean;
+  /** Only lines of that level and graver ones; empty for all. */
+  readonly level: LogLevel | "";
   /** Whether the view is at its end, so that nothing is lost by reading it anew. */
   readonly isAtEnd: () => boolean;
 }
@@ -95,10 +97,11 @@ export class LogSource {
   }
 
   async #pour(follow: boolean, signal: AbortSignal): Promise<void> {
-    const { lines, since, targets, grep, invert = false } = this.#options;
+    const { lines, since, targets, grep, invert = false, level } = this.#options;
     const query = new URLSearchParams(targets.map((name) => ["target", name]));
     query.set("lines", String(lines));
     if (grep !== undefined) query.set("grep", grep);
+    if (level !== "") query.set("level", level);
     if (grep !== undefined && invert) query.set("invert", "true");
     if (since > 0) query.set("since", new Date(since).toISOString());
     if (follow) query.set("follow", "true");

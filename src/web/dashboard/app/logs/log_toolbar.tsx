@@ -5,8 +5,8 @@ import { useRef } from "preact/hooks";
 import { downloadLines, downloadWhole } from "./download.ts";
 import { useKeys } from "../shell/keys.ts";
 import { type LogPanes, logSize, nextSize, type TimeLook, timeLook, wrap } from "./log_panes.ts";
-import type { LogStream } from "../../../../model/log_line.ts";
-import type { Level, LogQuery } from "./log_query.ts";
+import type { LogLevel, LogStream } from "../../../../model/log_line.ts";
+import type { LogQuery } from "./log_query.ts";
 import { processList } from "../data/store.ts";
 import { Button, Icon, Menu, useAway } from "../controls/controls.tsx";
 import { StateShape } from "../process/process_figures.tsx";
@@ -49,7 +49,7 @@ export function LogToolbar(props: LogToolbarProps) {
         aria-label="Level"
         value={query.level}
         onChange={({ currentTarget }) =>
-          onQuery({ ...query, level: currentTarget.value as Level | "" })}
+          onQuery({ ...query, level: currentTarget.value as LogLevel | "" })}
       >
         <option value="">All levels</option>
         <option value="error">Errors</option>

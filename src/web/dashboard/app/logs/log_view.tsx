@@ -144,11 +144,11 @@ interface LogColumnProps {
 function LogColumn(props: LogColumnProps) {
   const { pane, query, pattern, follow, showName, isLoading, hueOf, onActive } = props;
   const { buffer, cursor, opened, target } = pane;
-  const { search, isRegex, matchCase, invert, onlyMatches, stream, level } = query;
+  const { search, isRegex, matchCase, invert, onlyMatches, stream } = query;
   useEffect(() => {
     cursor.value = opened.value = -1;
     void buffer.filter(query);
-  }, [buffer, search, isRegex, matchCase, invert, onlyMatches, stream, level]);
+  }, [buffer, search, isRegex, matchCase, invert, onlyMatches, stream]);
   usePermalink(buffer, query, (index) => {
     follow.value = false;
     cursor.value = opened.value = index;
