@@ -2,6 +2,7 @@
 
 import { wireKeys } from "../model/key_spelling.ts";
 import { mergePatch } from "../model/merge_patch.ts";
+import { expanded } from "../model/shorthand.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
@@ -215,7 +216,7 @@ export class Fleet {
       return await rollingReload(processes, rolling);
     }
     const before = oneConfig(processes, patch);
-    const config = this.check(mergePatch(wireKeys(before), patch));
+    const config = this.check(mergePatch(wireKeys(before), expanded(patch)));
     this.registry.checkDependencies(config);
     await this.checkLoaded(config);
     const result = await rollingReload(processes, { ...rolling, config });

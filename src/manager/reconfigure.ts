@@ -2,6 +2,7 @@
 
 import { wireKeys } from "../model/key_spelling.ts";
 import { mergePatch } from "../model/merge_patch.ts";
+import { expanded } from "../model/shorthand.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { isKeptUp } from "./apply.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
@@ -43,7 +44,9 @@ export async function reconfigure(
   }
   const { name, instances } = oneConfig(processes, keys);
   const before = wireKeys(processes[0]!.config);
-  const wire = replace ? mergePatch({}, { ...keys, name, instances }) : mergePatch(before, keys);
+  const wire = replace
+    ? mergePatch({}, { ...keys, name, instances })
+    : mergePatch(before, expanded(keys));
   const config = fleet.check(wire);
   fleet.registry.checkDependencies(config);
   await fleet.checkLoaded(config);

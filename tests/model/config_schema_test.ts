@@ -394,3 +394,12 @@ Deno.test("parseConfig() returns a configuration or throws a ProcsupError whatev
     }
   }));
 });
+
+Deno.test("parseConfig() takes a command line, and one instance for each processor", () => {
+  const { entrypoint: _, ...rest } = { ...LEAST };
+  const config = parseConfig({ ...rest, command: 'sleep "1 0"', instances: "max" });
+  assertEquals([config.entrypoint, config.args], ["sleep", ["1 0"]]);
+  assertEquals(config.instances, navigator.hardwareConcurrency);
+  const error = assertThrows(() => parseConfig({ ...LEAST, command: "sleep 1" }), ProcsupError);
+  assertEquals(error.message, 'Invalid "command": give it or "entrypoint", not both');
+});
