@@ -65,5 +65,5 @@ export { ProcsupError } from "./model/errors.ts";
 export type { ErrorCode } from "./model/errors.ts";
 export { type FailedStart, StartFailedError } from "./model/start_failed.ts";
 export { AmbiguousTargetError } from "./model/target.ts";
-export type { LogLevel, LogLine } from "./model/log_line.ts";
+export type { LogLevel, LogLine, LogStream } from "./model/log_line.ts";
 export type { WaitPoint } from "./model/wait_point.ts";

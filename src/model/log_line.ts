@@ -3,16 +3,19 @@
 /** Which of an app's two logs. */
 export type LogStream = "stdout" | "stderr";
 
-/** Levels, the least grave first. */
-export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-
 /** How grave a line is. */
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** Levels, the least grave first. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 
 /** One line of a log. */
 export interface LogLine {
+  /** Of the process. */
   readonly name: string;
+  /** Where it was written. */
   readonly stream: LogStream;
+  /** Without its end. */
   readonly line: string;
   /** When it was written, as ISO 8601: see the time index for how exact that is. */
   readonly at: string;
