@@ -2,8 +2,7 @@
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { SignalName } from "../model/signal.ts";
-import { notPermitted } from "../platform/permissions.ts";
-import { absolute, defaultHome, inWorkingDirectory } from "../platform/paths.ts";
+import { inWorkingDirectory } from "../platform/paths.ts";
 import type { Output, Payload, VerbName } from "../protocol/verbs/types.ts";
 import type {
   ActionResult,
@@ -23,7 +22,6 @@ import type {
 import { throwFailed } from "../protocol/failed_result.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import {
-  checkLines,
   checkTarget,
   durationText,
   filterKeys,
@@ -40,14 +38,12 @@ import type {
   ReconfigureOptions,
   RollingOptions,
   SaveOptions,
-  SocketOptions,
   StartOptions,
   StopOptions,
   StreamQuery,
   WaitOptions,
 } from "./options.ts";
 import type { LogLine } from "../model/log_line.ts";
-import { checkHome } from "./address.ts";
 import { SocketTransport } from "./socket_transport.ts";
 import type { CallOptions, Fields, Transport } from "./transport.ts";
 import { UrlTransport } from "./url_transport.ts";
@@ -70,7 +66,7 @@ export class Client {
   constructor(options: ClientOptions = {}) {
     this.#transport = "url" in options
       ? new UrlTransport(options.url, options.token)
-      : new SocketTransport(homeOf(options));
+      : new SocketTransport(options.home);
   }
 
   /** The daemon's version. Needs no token. */
@@ -196,7 +192,6 @@ export class Client {
 
   /** The last lines of one log, 1 MiB at most. */
   async logs(target: string, { signal, ...query }: LogQuery = {}): Promise<LogsJson> {
-    checkLines(query.lines);
     const payload = { target, ...query, ...filterKeys(query) };
     return await this.#call("logs", payload, optional(signal));
   }
@@ -207,7 +202,6 @@ export class Client {
     { signal, newOnly, only, follow = false, ...query }: StreamQuery = {},
   ): Promise<ReadableStream<LogLine>> {
     checkTarget(target);
-    checkLines(query.lines);
     const search = searchOf({
       ...{ target, follow, new: newOnly, ...query, ...filterKeys(query) },
       ...(only === undefined ? {} : { [only]: true }),
@@ -290,15 +284,6 @@ export class Client {
 /** What a verb is given here: its fields. */
 type Sent<N extends VerbName> = Payload<N> extends undefined ? Record<string, never>
   : Exclude<Payload<N>, string | undefined>;
-
-function homeOf({ home }: SocketOptions): string {
-  if (home !== undefined) checkHome(home);
-  try {
-    return home === undefined ? defaultHome() : absolute(home);
-  } catch (error) {
-    throw notPermitted(error, "find the daemon") ?? error;
-  }
-}
 
 function optional(signal: AbortSignal | undefined): CallOptions {
   return signal === undefined ? {} : { signal };

@@ -1,15 +1,19 @@
 /** To the daemon of a home, over its Unix socket. */
 
+import { absolute, defaultHome } from "../platform/paths.ts";
+import { notPermitted } from "../platform/permissions.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import type { ActionMap, Output, VerbName } from "../protocol/verbs/types.ts";
+import { checkHome } from "./address.ts";
 import type { CallOptions, Fields, Transport } from "./transport.ts";
 
 /** The daemon of one home. */
 export class SocketTransport implements Transport {
   readonly #daemon: DaemonClient;
 
-  constructor(home: string) {
-    this.#daemon = new DaemonClient(home);
+  /** Throws `bad_request` for a home that cannot be one, `forbidden` without a permission to look. */
+  constructor(home: string | undefined) {
+    this.#daemon = new DaemonClient(homeOf(home));
   }
 
   async call<N extends VerbName>(
@@ -26,5 +30,14 @@ export class SocketTransport implements Transport {
     { signal }: CallOptions,
   ): Promise<ReadableStream<Uint8Array>> {
     return await this.#daemon.stream(`/${what}?${query}`, signal);
+  }
+}
+
+function homeOf(home: string | undefined): string {
+  if (home !== undefined) checkHome(home);
+  try {
+    return home === undefined ? defaultHome() : absolute(home);
+  } catch (error) {
+    throw notPermitted(error, "find the daemon") ?? error;
   }
 }

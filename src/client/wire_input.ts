@@ -22,18 +22,6 @@ export function checkTarget(target: unknown): void {
   );
 }
 
-/** Throws `bad_request` for what is no number of lines. */
-export function checkLines(lines: number | undefined): void {
-  if (lines === undefined || (Number.isInteger(lines) && lines >= 0 && lines <= MAX_LINES)) return;
-  throw new ProcsupError(
-    "bad_request",
-    `Invalid "lines" ${quote(lines)}: expected a number from 0 to ${MAX_LINES}`,
-  );
-}
-
-/** Most lines that the daemon gives in one answer, or before those that are followed. */
-const MAX_LINES = 10_000;
-
 /** A duration as text, which is the one form that every way takes. Throws `bad_request`. */
 export function durationText(duration: DurationInput | undefined): string | undefined {
   return duration === undefined ? undefined : formatDuration(parseDuration(duration));

@@ -3,6 +3,7 @@
 import {
   type CallToolResult,
   McpServer,
+  type ServerContext,
   type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 import * as z from "zod/mini";
@@ -10,14 +11,13 @@ import { messageOf } from "../model/errors.ts";
 import { readPayload } from "../protocol/verbs/read_input.ts";
 import { VERSION } from "../protocol/version.ts";
 import { type Call, reporting } from "./call.ts";
-import { tellProgress } from "./progress.ts";
-import { registerResources } from "./resources.ts";
 import { failureOf } from "./failure.ts";
+import { registerResources } from "./resources.ts";
 import { safeData } from "./safe_data.ts";
 import { type Tool, type ToolAnswer, TOOLS } from "./tools.ts";
 
 /** How a server is made. */
-export interface ServerOptions {
+interface ServerOptions {
   /** The tools that this client may use. */
   readonly granted: ReadonlySet<string>;
   /** Where relative paths of `start_app` are looked for. */
@@ -129,5 +129,32 @@ function toolError(error: unknown): CallToolResult {
     content: [{ type: "text", text }],
     isError: true,
     _meta: { "procsup/code": code },
+  };
+}
+
+/** When the first word comes, and how much later each other one. */
+const FIRST_MS = 1_000;
+const EVERY_MS = 5_000;
+
+/** Tells how long it takes, in seconds, until it is disposed of. Nothing for a client that asked for none. */
+function tellProgress(what: string, { mcpReq }: ServerContext): Disposable {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return { [Symbol.dispose]() {} };
+  const begun = performance.now();
+  const tell = () => {
+    const progress = Math.round((performance.now() - begun) / 1000);
+    const message = `${what}: ${progress} s so far`;
+    // A client that has gone wants no word.
+    mcpReq.notify({
+      method: "notifications/progress",
+      params: { progressToken, progress, message },
+    }).catch(() => {});
+    timer = setTimeout(tell, EVERY_MS);
+  };
+  let timer = setTimeout(tell, FIRST_MS);
+  return {
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+    },
   };
 }

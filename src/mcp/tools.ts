@@ -1,6 +1,8 @@
 /** The tools: what each gives, and how the verb behind it is called. */
 
 import * as z from "zod/mini";
+import { parseConfig } from "../model/config_schema.ts";
+import { wireKeys } from "../model/key_spelling.ts";
 import { nameFromPath } from "../model/name.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
 import { statusFor } from "../protocol/failed_result.ts";
@@ -8,14 +10,13 @@ import { selectProcesses } from "../protocol/select_processes.ts";
 import { fieldsOf } from "../protocol/verbs/read_query.ts";
 import { about, bulkResult, processInfo } from "../protocol/verbs/shapes.ts";
 import type { VerbName } from "../protocol/verbs/types.ts";
-import type { BulkResult } from "../protocol/wire.ts";
-import { briefProcess } from "./brief_process.ts";
+import type { BulkResult, ProcessJson } from "../protocol/wire.ts";
 import type { Call } from "./call.ts";
 import { quotedLines, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 import { TOOL_VERBS, type ToolVerb } from "./tool_names.ts";
 
 /** What a tool is run with. */
-export interface ToolUse {
+interface ToolUse {
   readonly call: Call;
   /** Where relative things are looked for; undefined where there is no such place. */
   readonly cwd: string | undefined;
@@ -137,4 +138,26 @@ function newConfig(args: NewApp, here: string | undefined): Record<string, unkno
     ...(folder === undefined ? {} : { cwd: folder }),
     ...args,
   };
+}
+
+/** Keys that say what it is, default or not. */
+const ALWAYS: ReadonlySet<string> = new Set(["name", "entrypoint", "cwd"]);
+
+/** The same process, its configuration only as far as it differs from the defaults. */
+function briefProcess(process: ProcessJson): ProcessJson {
+  const config = Object.entries(process.config).filter(([key, value]) =>
+    ALWAYS.has(key) || JSON.stringify(value) !== defaults().get(key)
+  );
+  return { ...process, config: Object.fromEntries(config) };
+}
+
+let known: ReadonlyMap<string, string> | undefined;
+
+/** Each key's default, as JSON. */
+function defaults(): ReadonlyMap<string, string> {
+  known ??= new Map(
+    Object.entries(wireKeys(parseConfig({ name: "app", entrypoint: "app", cwd: "/" })))
+      .map(([key, value]) => [key, JSON.stringify(value)]),
+  );
+  return known;
 }

@@ -4,7 +4,7 @@ import { type Context, Hono } from "hono";
 import { ProcsupError } from "../model/errors.ts";
 import type { WebApp, WebParts } from "./context.ts";
 import { addDashboard } from "./dashboard_routes.ts";
-import { addExtras } from "./extra_routes.ts";
+import { addExtras } from "./stream_routes.ts";
 import { isExpected, replyError } from "./reply.ts";
 import { addRoutes } from "./rest.ts";
 

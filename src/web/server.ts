@@ -7,9 +7,10 @@ import { getRequestListener } from "@hono/node-server";
 import http from "node:http";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { addressText, type ListenAddress } from "../model/listen_address.ts";
+import type { ProcessChange } from "../model/process_change.ts";
 import { accept, mostConnections } from "../platform/accept.ts";
 import { webApp } from "./app.ts";
-import { onChanges } from "./changes.ts";
+import type { Backend } from "./backend.ts";
 import { ConnectionStream } from "./connection_stream.ts";
 import { Connections } from "./connections.ts";
 import type { WebParts } from "./context.ts";
@@ -153,4 +154,18 @@ function listenError(address: ListenAddress, error: unknown): ProcsupError {
     return new ProcsupError("forbidden", `${cannot}: not permitted`);
   }
   return new ProcsupError("bad_request", `${cannot}: ${messageOf(error)}`);
+}
+
+/** Calls `act` with all news from now on; returns its undoing. */
+export function onChanges(backend: Backend, act: (change: ProcessChange) => void): () => void {
+  const over = new AbortController();
+  const run = async () => {
+    // A stream that fell behind is ended; the next one begins with what happens then.
+    while (!over.signal.aborted) {
+      for await (const change of backend.events(over.signal)) act(change);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  };
+  void run();
+  return () => over.abort();
 }

@@ -35,7 +35,7 @@ export function fromText(schema: z.ZodMiniType, text: string): unknown {
       if (text === "true" || text === "1") return true;
       return text === "false" || text === "0" ? false : text;
     case "number":
-      return /^\d{1,15}$/.test(text) ? Number(text) : text;
+      return /^-?\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : text;
     default:
       return text;
   }

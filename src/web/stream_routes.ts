@@ -1,15 +1,15 @@
 /** Paths that are no verbs: liveness, streams, metrics for Prometheus, the OpenAPI document. */
 
+import { untilRevoked } from "../auth/gatekeeper.ts";
+import { allowRole, type Principal } from "../auth/principal.ts";
 import type { ProcessChange } from "../model/process_change.ts";
+import { accepts } from "../npm/http.js";
 import { changeJson } from "../protocol/change_json.ts";
-import type { Backend } from "./backend.ts";
+import { REST_BASE } from "../protocol/version.ts";
+import type { Backend, LogLines } from "./backend.ts";
 import { readText } from "./body.ts";
 import { onlyFor, principalOf, type WebApp, type WebContext, type WebParts } from "./context.ts";
-import { untilRevoked } from "../auth/gatekeeper.ts";
 import { reply, replyJson, replyWith } from "./reply.ts";
-import { allowRole, type Principal } from "../auth/principal.ts";
-import { REST_BASE } from "../protocol/version.ts";
-import { logReply, streamReply } from "./streams.ts";
 
 /** Adds them. */
 export function addExtras(app: WebApp, parts: WebParts): void {
@@ -82,4 +82,67 @@ function events(c: WebContext, backend: Backend): ReadableStream<unknown> {
       },
     }),
   );
+}
+
+const LINES = "application/x-ndjson";
+const EVENTS = "text/event-stream";
+
+const encoder = new TextEncoder();
+
+/** An endless or long answer, in the form that the client asks for by its `Accept` header. */
+function streamReply(items: ReadableStream<unknown>, request: Request): Response {
+  return wantsEvents(request)
+    ? eventStream(items, (item) => encoder.encode(eventText(item)))
+    : lineStream(items, (item) => encoder.encode(`${JSON.stringify(item)}\n`));
+}
+
+/** The same of lines of logs. */
+function logReply(batches: ReadableStream<LogLines>, request: Request): Response {
+  return wantsEvents(request)
+    ? eventStream(batches, ({ ndjson }) => eventBytes(ndjson))
+    : lineStream(batches, ({ ndjson }) => ndjson);
+}
+
+function wantsEvents(request: Request): boolean {
+  return accepts(request, LINES, EVENTS) === EVENTS;
+}
+
+/** JSON holds no newline, so that each one ends an item; what else ends lines may be in a log. */
+function eventBytes(ndjson: Uint8Array): Uint8Array<ArrayBuffer> {
+  const items = new TextDecoder().decode(ndjson.subarray(0, -1));
+  return encoder.encode(`data: ${items.replaceAll("\n", "\n\ndata: ")}\n\n`);
+}
+
+function eventText(item: unknown): string {
+  return `data: ${JSON.stringify(item)}\n\n`;
+}
+
+function eventStream<T>(
+  items: ReadableStream<T>,
+  bytesOf: (item: T) => Uint8Array<ArrayBuffer>,
+): Response {
+  // Something goes out at once, so that the client knows that it is connected.
+  return stream(items, bytesOf, EVENTS, encoder.encode(": connected\n\n"));
+}
+
+function lineStream<T>(
+  items: ReadableStream<T>,
+  bytesOf: (item: T) => Uint8Array<ArrayBuffer>,
+): Response {
+  return stream(items, bytesOf, LINES);
+}
+
+function stream<T>(
+  items: ReadableStream<T>,
+  bytesOf: (item: T) => Uint8Array<ArrayBuffer>,
+  type: string,
+  first?: Uint8Array<ArrayBuffer>,
+): Response {
+  const body = items.pipeThrough(
+    new TransformStream<T, Uint8Array<ArrayBuffer>>({
+      start: (out) => first && out.enqueue(first),
+      transform: (item, out) => out.enqueue(bytesOf(item)),
+    }),
+  );
+  return reply(body, { "content-type": type, "cache-control": "no-store" });
 }
