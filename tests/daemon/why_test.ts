@@ -52,6 +52,13 @@ Deno.test("reasonsOf() tells what is wrong with an app that is up", () => {
   assertEquals(reasons({ ready: false }), ["not ready"]);
 });
 
+Deno.test("reasonsOf() says why an app with restart_policy never stays down", () => {
+  const crashed = (restart_policy: string) =>
+    reasonsOf(info({ state: "crashed", pid: 0 }, { restart_policy }), NOW);
+  assertEquals(crashed("never").includes("stays down: restart_policy is never"), true);
+  assertEquals(crashed("on-failure").length, 1);
+});
+
 Deno.test("reasonsOf() says that a job waits for the clock", () => {
   const job = { cron: "0 3 * * *" };
   const idle = reasonsOf(info({ state: "stopped", pid: 0 }, job), NOW);

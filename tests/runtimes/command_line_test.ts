@@ -170,3 +170,16 @@ Deno.test("commandLine() names a first line that the system cannot follow", () =
   Deno.writeTextFileSync(`${box.cwd}/run`, "#!/bin/sh\n");
   assertEquals(box.short(commandLine(box.config("run"), box.bin).argv), "app/run");
 });
+
+Deno.test("commandLine() takes the Python of the folder's virtual environment, unless one is activated", () => {
+  using box = new Sandbox().installed(["python3"]).files("a.py").program(".venv/bin/python");
+  const line = () => box.short(commandLine(box.config("a.py"), box.bin).argv);
+  assertEquals(line(), "app/.venv/bin/python app/a.py");
+  Deno.writeTextFileSync(`${box.bin}/../pyvenv.cfg`, "");
+  assertEquals(line(), "bin/python3 app/a.py");
+});
+
+Deno.test("commandLine() says of a command line for an entrypoint how it is written", () => {
+  using box = new Sandbox();
+  assertMatch(refusal(box, box.config("node x.js")).hint!, /command: "node x\.js"/);
+});
