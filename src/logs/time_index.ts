@@ -54,8 +54,13 @@ export function saveMarks(log: string): void {
   if (recent === undefined || recent.unsaved === 0) return;
   const unsaved = recent.marks.slice(-recent.unsaved);
   recent.unsaved = 0;
-  using file = Deno.openSync(besideLog(log, ".idx"), { append: true, create: true, mode: 0o600 });
-  file.writeSync(bytesOf(unsaved));
+  try {
+    using file = Deno.openSync(besideLog(log, ".idx"), { append: true, create: true, mode: 0o600 });
+    file.writeSync(bytesOf(unsaved));
+  } catch (error) {
+    // The folder of the log is gone, and the log with it.
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
 }
 
 /** Forgets what is on record already, once a log is not written to any more. */
