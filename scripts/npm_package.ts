@@ -5,6 +5,7 @@
  */
 
 import { VERSION } from "../src/protocol/version.ts";
+import { PAGES } from "../src/docs/pages.ts";
 import { bundle } from "./compile/bundle.ts";
 
 const ROOT = import.meta.dirname!.replace(/\/scripts$/, "");
@@ -18,7 +19,7 @@ const MANIFEST = {
   repository: { type: "git", url: "git+https://github.com/procsup/procsup.git" },
   type: "module",
   bin: { procsup: "bin/procsup" },
-  files: ["bin", "lib"],
+  files: ["bin", "lib", "src/docs/*.md"],
   os: ["linux", "darwin"],
   // The major and minor that it was tested with: a Deno that is newer may have other flags.
   dependencies: { deno: `~${Deno.version.deno}` },
@@ -39,6 +40,10 @@ await bundle(ROOT, `${ROOT}/scripts/compile/npm_entry.ts`, `${OUT}/lib`);
 await writeBuildId(`${OUT}/lib`);
 Deno.copyFileSync(`${ROOT}/scripts/compile/npm_launcher.sh`, `${OUT}/bin/procsup`);
 Deno.chmodSync(`${OUT}/bin/procsup`, 0o755);
-for (const name of ["README.md", "LICENSE"]) Deno.copyFileSync(`${ROOT}/${name}`, `${OUT}/${name}`);
+Deno.mkdirSync(`${OUT}/src/docs`, { recursive: true });
+const pages = Object.keys(PAGES).map((topic) => `src/docs/${topic}.md`);
+for (const name of ["README.md", "LICENSE", ...pages]) {
+  Deno.copyFileSync(`${ROOT}/${name}`, `${OUT}/${name}`);
+}
 Deno.writeTextFileSync(`${OUT}/package.json`, `${JSON.stringify(MANIFEST, null, 2)}\n`);
 console.log(`dist/npm: procsup ${VERSION}`);

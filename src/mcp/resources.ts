@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { ProcessJson } from "../protocol/wire.ts";
 import type { Call } from "./call.ts";
+import { registerDocumentation, TOPICS } from "./documentation.ts";
 import { failureOf } from "./failure.ts";
 import { safeData, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 
@@ -66,7 +67,8 @@ export function registerResources(
   const hasList = granted.has("list_apps");
   if (hasList) registerList(server, call);
   for (const scheme of schemes) registerApp(server, call, scheme);
-  if (schemes.length > 0) listInPages(server, call, schemes, hasList ? [LIST] : []);
+  registerDocumentation(server);
+  if (schemes.length > 0) listInPages(server, call, schemes, [...hasList ? [LIST] : [], TOPICS]);
 }
 
 function registerList(server: McpServer, call: Call): void {

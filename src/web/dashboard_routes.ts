@@ -8,14 +8,28 @@ import type { Asset } from "./dashboard/assets.ts";
 import { reply, replyJson } from "./reply.ts";
 import { sessionCookie } from "../auth/sessions.ts";
 
-/** Adds `/`, `/assets/*` and `/api/v1/session`. */
+/** Adds `/`, `/assets/*`, `/docs` and `/api/v1/session`. */
 export function addDashboard(app: WebApp, parts: WebParts): void {
   const files = new Files();
   app.get("/", (c) => files.serve("/", c.req.header("if-none-match")));
   onlyFor(app, "/", ["GET"]);
   app.get("/assets/*", (c) => files.serve(c.req.path, c.req.header("if-none-match")));
   onlyFor(app, "/assets/*", ["GET"]);
+  addDocumentation(app);
   addSession(app, parts);
+}
+
+function addDocumentation(app: WebApp): void {
+  for (const path of ["/docs", "/docs/:topic"]) {
+    app.get(path, async (c) => {
+      const { documentation } = await import("./documentation.ts");
+      const page = await documentation(c.req.param("topic"));
+      if (page === undefined) throw new ProcsupError("not_found", "No such page");
+      const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" };
+      return reply(page, headers);
+    });
+    onlyFor(app, path, ["GET"]);
+  }
 }
 
 function addSession(app: WebApp, { gatekeeper }: WebParts): void {

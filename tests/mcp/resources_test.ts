@@ -17,6 +17,7 @@ for (const { name, connect } of WAYS) {
     const { resources } = await client.listResources();
     assertEquals(resources.map(({ uri }) => uri), [
       "apps://list",
+      "docs://topics",
       ...["web:0", "web:1", "Say_it.now"].flatMap((app) =>
         ["apps", "metrics", "logs"].map((scheme) => `${scheme}://${app}`)
       ),
@@ -27,6 +28,7 @@ for (const { name, connect } of WAYS) {
       "apps://{name}",
       "metrics://{name}",
       "logs://{name}",
+      "docs://{topic}",
     ]);
 
     const all = await readJson(client, "apps://list");
@@ -43,8 +45,17 @@ for (const { name, connect } of WAYS) {
       argument: { name: "name", value: "we" },
     });
     assertEquals(completion.values, ["web:0", "web:1"]);
+    assertStringIncludes(await readText(client, "docs://topics"), "docs://restarts Restarts");
+    assertStringIncludes(await readText(client, "docs://restarts"), "# Restarts\n");
     for (
-      const uri of ["apps://nobody", "logs://nobody", "metrics://web", "apps://%zz", "other://x"]
+      const uri of [
+        "apps://nobody",
+        "logs://nobody",
+        "metrics://web",
+        "apps://%zz",
+        "docs://x",
+        "other://x",
+      ]
     ) {
       assertStringIncludes(
         await client.readResource({ uri }).then(() => "worked", String),
@@ -63,7 +74,7 @@ Deno.test("resources are listed in pages, and names completed as far as the prot
   assertEquals([first.resources.length, first.resources[0]!.uri], [300, "apps://many:1"]);
   assertEquals(first.nextCursor, "100");
   const { resources } = await client.listResources();
-  assertEquals([resources.length, resources.at(-1)!.uri], [307, "logs://many:101"]);
+  assertEquals([resources.length, resources.at(-1)!.uri], [308, "logs://many:101"]);
   await assertRejects(() => client.listResources({ cursor: "x" }), ProtocolError, "cursor");
   const { completion } = await client.complete({
     ref: { type: "ref/resource", uri: "apps://{name}" },

@@ -163,3 +163,14 @@ Deno.test("webApp() streams lines of logs as lines, and each as an event for bro
   const blocks = [": connected", ...items.map((item: unknown) => `data: ${JSON.stringify(item)}`)];
   assertEquals(events.body, blocks.map((block) => `${block}\n\n`).join(""));
 });
+
+Deno.test("webApp() serves the documentation to everyone, with links between its pages", async () => {
+  await using web = new FakeWeb();
+  const get = (path: string) => web.ask("GET", path, { token: "" });
+  assertStringIncludes((await get("/docs")).body, '<a href="/docs/restarts">Restarts</a>');
+  const { headers, body } = await get("/docs/restarts");
+  assertEquals(headers.get("content-type"), "text/html; charset=utf-8");
+  assertStringIncludes(body, "<pre># Restarts\n");
+  assertStringIncludes(body, '<a href="/docs/health">readiness</a>');
+  assertEquals((await get("/docs/constructor")).status, 404);
+});

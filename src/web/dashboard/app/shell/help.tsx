@@ -1,4 +1,4 @@
-/** The keys, in a window. */
+/** The keys, in a window, and the way to the documentation. */
 
 import { Dialog, helpOpen } from "../controls/controls.tsx";
 
@@ -61,6 +61,9 @@ export function Help() {
           </section>
         ))}
       </div>
+      <p>
+        <a href="/docs" target="_blank">Documentation</a>
+      </p>
     </Dialog>
   );
 }
