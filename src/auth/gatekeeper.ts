@@ -46,7 +46,7 @@ export class Gatekeeper {
 
   /**
    * Who it is. Throws `unauthorized`, and `rate_limited` instead after ten wrong tokens a minute
-   * from one address; a right one is always let in, so that nobody can lock out a neighbour.
+   * from one address. A right token is always accepted: no client can lock out another one.
    */
   async identify(credentials: Credentials): Promise<Principal> {
     const known = this.recognise(credentials);
@@ -56,7 +56,7 @@ export class Gatekeeper {
     return await this.#byToken(authorization, address);
   }
 
-  /** Who it is, where that can be told at once; undefined says nothing about who it is not. */
+  /** Who it is, if that is known at once. Undefined: not authenticated yet. */
   recognise({ authorization, cookie, secret = "" }: Credentials): Principal | undefined {
     if (authorization === undefined) {
       return this.#bySession({ session: sessionIn(cookie) ?? "", secret });
@@ -77,7 +77,7 @@ export class Gatekeeper {
     });
   }
 
-  /** A one-time code for whoever asks for it: it signs in with no more than their own role. */
+  /** A one-time code. It signs in with the role of the principal that asks for it. */
   code(principal: Principal | undefined): string {
     return this.sessions.code(principal && this.#ownerFor(principal));
   }

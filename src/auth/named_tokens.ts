@@ -58,7 +58,7 @@ export class NamedTokens {
       .sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
-  /** When a token was made; undefined when there is none of that name. */
+  /** When a token was made; undefined if no token has that name. */
   madeAt(name: string): string | undefined {
     return this.#all().get(name)?.created_at;
   }
@@ -95,9 +95,9 @@ export class NamedTokens {
     return this.#entries ??= new Map(this.#read().map((entry) => [entry.name, entry]));
   }
 
-  /** A damaged file is set aside, and lets nobody in. */
+  /** A damaged file is set aside; its tokens are not valid. */
   #read(): readonly Entry[] {
-    // Whoever removed the file has revoked all tokens: its copy must not bring them back.
+    // Removing the file revokes all tokens: its copy must not bring them back.
     if (lstatIfAny(this.#path) === undefined) removeFile(copyOf(this.#path));
     const { value = [], problems } = readState(this.#path, (value) => {
       const { tokens } = value as { readonly tokens: readonly Entry[] };

@@ -65,7 +65,7 @@ export class Sessions {
     return code;
   }
 
-  /** Turns a code into a session, once; undefined when it is not good (any more). */
+  /** Turns a code into a session, once; undefined if it is not valid. */
   signIn(code: string): SessionKeys | undefined {
     const found = this.#codes.get(code);
     this.#codes.delete(code);
@@ -141,7 +141,7 @@ export function sessionCookie(session: string | undefined, origin: string | unde
   return headers.get("set-cookie")!;
 }
 
-/** 256 bits: whoever looks them up by guessing does not live to find one. */
+/** 256 bits: too many to guess. */
 function random(): string {
   return crypto.getRandomValues(new Uint8Array(32)).toHex();
 }

@@ -18,7 +18,7 @@ export class SignInRateLimit {
   fail(address: string): number {
     const now = this.#now();
     const recent = (this.#failures.get(address) ?? []).filter((at) => at > now - WINDOW_MS);
-    // Told again and again does not make it longer: the newest are not added on top.
+    // More failures do not extend the wait.
     if (recent.length < MAX_FAILURES) {
       this.#remember(address, [...recent, now]);
       return 0;

@@ -169,7 +169,7 @@ export class Client {
   }
 
   /**
-   * Resolves when each process has come to a point in its life, be it already there. Throws `timeout`,
+   * Resolves when each process has come to a point in its life, or at once if it is there. Throws `timeout`,
    * and `wrong_state` when one is deleted meanwhile.
    */
   async wait(

@@ -7,13 +7,13 @@ import type { CallOptions } from "./transport.ts";
 
 /** How a stream is opened and ends. */
 export interface ItemsOptions extends CallOptions {
-  /** It goes on until somebody ends it: when it ends by itself, the daemon is gone. */
+  /** It has no end of its own: when it ends, the daemon is gone. */
   readonly forEver: boolean;
 }
 
 /**
  * Opens a stream. It ends without an error when the signal aborts; when the daemon goes away it fails
- * with `closed`. Whoever has enough cancels it, or breaks off a `for await`.
+ * with `closed`. Cancel it, or leave a `for await`, to stop it.
  */
 export async function openItems<T>(
   open: (options: CallOptions) => Promise<ReadableStream<Uint8Array>>,

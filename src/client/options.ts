@@ -1,4 +1,4 @@
-/** What the client's verbs are told. */
+/** Options of the client's methods. */
 
 import type { DurationInput } from "../model/duration.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
@@ -65,7 +65,7 @@ export type ConfigChanges = {
 /** What is waited for. */
 export interface WaitOptions extends CallOptions {
   /**
-   * `running`, `ready` (the default), `stopped`, or `exit`: at rest for good, be it stopped, crashed
+   * `running`, `ready` (the default), `stopped`, or `exit`: at rest for good, whether stopped, crashed
    * or given up.
    */
   readonly for?: WaitPoint;

@@ -94,7 +94,7 @@ export class UrlTransport implements Transport {
       const told = JSON.parse(text);
       if (typeof told.error === "string" && typeof told.code === "string") return errorOf(told);
     } catch {
-      // Somebody else's page.
+      // Not an answer of procsup.
     }
     return this.#foreign(response);
   }
@@ -116,7 +116,7 @@ export class UrlTransport implements Transport {
 
 /**
  * A body that ends when the signal aborts. `fetch` forgets its signal as soon as the garbage collector
- * has taken the response that nobody but its body holds: the body would be read, or stay open, for ever.
+ * has taken a response that only its body refers to: the body would be read, or stay open, for ever.
  */
 function endedBy(
   body: ReadableStream<Uint8Array>,

@@ -10,7 +10,7 @@ export type Call = <A extends VerbName>(
   options?: { readonly signal?: AbortSignal },
 ) => Promise<ActionMap[A]["data"]>;
 
-/** The same, where a failure that nobody expected is told to `onError`, and to agents no more than that. */
+/** The same, but an unexpected failure goes to `onError`; agents see only that it happened. */
 export function reporting(call: Call, onError: (error: Error) => void): Call {
   return async (action, payload, options) => {
     try {

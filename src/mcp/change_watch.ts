@@ -3,7 +3,7 @@
 import type { Changes } from "./call.ts";
 import { APP_SCHEMES, LIST_URI } from "./resources.ts";
 
-/** Whoever passes the news on. */
+/** Passes the news on. */
 export interface Notifier {
   /** There are other resources than before. */
   resourcesChanged(): void;
@@ -14,22 +14,22 @@ export interface Notifier {
 /** Where news come from. */
 export interface NewsSource {
   readonly changes: Changes;
-  /** The apps that there are. May throw. */
+  /** The names of all apps. May throw. */
   readonly names: () => Promise<readonly string[]>;
 }
 
 /** A watch that was begun. */
 export interface Watch {
-  /** Nothing is missed any more, or the source was not there when it was asked first. */
+  /** Resolves once it misses nothing, or when the source was not available at the first attempt. */
   readonly listening: Promise<void>;
   /** The signal came. */
   readonly ended: Promise<void>;
 }
 
-/** News of that time are told together. */
+/** News within this time are sent together. */
 const COALESCE_MS = 100;
 
-/** Pause before a source that has gone away is asked again, and its growth. */
+/** Pause before a lost source is tried again, and its growth. */
 const RETRY_MS = 500;
 const MAX_RETRY_MS = 10_000;
 
@@ -60,7 +60,7 @@ async function watching(
         batch.add(type === "added" || type === "deleted", name);
       }
     } catch {
-      // Gone: it is asked again below.
+      // Gone: it is tried again below.
     }
     asked();
     await resting(pause, signal);
@@ -69,7 +69,7 @@ async function watching(
   batch.drop();
 }
 
-/** Changes that wait to be told. */
+/** Changes that wait to be sent. */
 class Batch {
   readonly #notifier: Notifier;
   readonly #uris = new Set<string>();

@@ -23,7 +23,7 @@ export interface McpClient {
 /** Where a user's files are. */
 export interface UserFolders {
   readonly home: string;
-  /** Where Claude Code keeps its own, when it was told: `CLAUDE_CONFIG_DIR`. */
+  /** The directory of Claude Code's own files, if `CLAUDE_CONFIG_DIR` sets it. */
   readonly claude?: string | undefined;
   /** Where applications keep their settings: `~/.config`, or what the system has instead. */
   readonly config: string;
@@ -88,7 +88,7 @@ export function mergedFile(
   return mark + withMember(text, [key, OWN], entry);
 }
 
-/** A client's file without our entry; undefined when there is none. Throws as `mergedFile()` does. */
+/** A client's file without our entry; undefined if it has none. Throws as `mergedFile()` does. */
 export function clearedFile({ key }: McpClient, existing: string | undefined): string | undefined {
   const [mark, text] = split(existing);
   if (memberAt(text, [key, OWN]) === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What an agent is told when something did not work: what, its code, and what to do next. */
+/** A failure for an agent: what did not work, its code, and what to do next. */
 
 import { type ErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
 import { safeText } from "./safe_data.ts";

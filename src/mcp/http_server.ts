@@ -15,7 +15,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 /** How `/mcp` serves. */
 export interface McpHttpOptions extends Grant {
-  /** Where news come from; without them clients are told of no changes. */
+  /** Where news come from; without them clients get no notifications. */
   readonly changes?: Changes;
   /** Gets what goes wrong beside the answers. */
   readonly onError?: (error: Error) => void;
@@ -47,7 +47,7 @@ export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
   };
 }
 
-/** Carries news to the open streams; while there is none it listens to nothing. */
+/** Carries news to the open streams. Without an open stream it does not listen. */
 class WatchedBus implements ServerEventBus {
   readonly #source: NewsSource;
   readonly #bus = new InMemoryServerEventBus();

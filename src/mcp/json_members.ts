@@ -9,13 +9,13 @@ import { findNodeAtLocation, type Node, parseTree } from "../npm/jsonc.ts";
 
 type Path = readonly string[];
 
-/** The value at a path; undefined when there is none. Throws `wrong_state` for what is no JSON object. */
+/** The value at a path; undefined if it is absent. Throws `wrong_state` for a text that is not a JSON object. */
 export function memberAt(text: string, path: Path): unknown {
   const node = findNodeAtLocation(rootOf(text), [...path]);
   return node === undefined ? undefined : JSON.parse(JSON.stringify(plain(node)));
 }
 
-/** The text with a value at a path, made with all above it where it is not there. Throws `wrong_state`. */
+/** The text with a value at a path; missing parents are added. Throws `wrong_state`. */
 export function withMember(text: string, path: Path, value: unknown): string {
   const root = rootOf(text);
   const there = findNodeAtLocation(root, [...path]);

@@ -1,4 +1,4 @@
-/** The resources (spec 4.4): `apps://list`, `apps://{name}`, `logs://{name}` and `metrics://{name}`. */
+/** The resources: `apps://list`, `apps://{name}`, `logs://{name}` and `metrics://{name}`. */
 
 import {
   type McpServer,

@@ -24,7 +24,7 @@ interface ServerOptions {
   readonly cwd?: string | undefined;
   /** Whether it can tell of changes on its own. */
   readonly tells: boolean;
-  /** Gets the failures that nobody expected. */
+  /** Gets unexpected failures. */
   readonly onError?: ((error: Error) => void) | undefined;
 }
 

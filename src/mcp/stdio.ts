@@ -41,16 +41,16 @@ export async function serveOnStdio(call: Call, options: StdioOptions): Promise<v
   const { cwd, changes, onError } = options;
   const ended = Promise.withResolvers<void>();
   const stop = new AbortController();
-  const told = new Told();
+  const notifier = new ClientNotifier();
   const granted = grantedTools(options);
   const transport = new Transport(new OpenRequests());
   const names = async () => (await call("list")).map(({ name }) => name);
-  const watch = watchChanges({ changes, names }, told, stop.signal);
+  const watch = watchChanges({ changes, names }, notifier, stop.signal);
   const handle = serveStdio(async ({ era }) => {
-    // Whoever has subscribed misses nothing; a daemon that hangs keeps nobody waiting for long.
+    // A subscriber misses nothing; a daemon that hangs delays clients only this long.
     await within(watch.listening, LISTENING_MS);
     const server = createServer(call, { granted, cwd, tells: true, onError });
-    told.follow(server, era === "modern");
+    notifier.follow(server, era === "modern");
     return server;
   }, { transport, ...(onError === undefined ? {} : { onerror: onError }) });
   const onclose = transport.onclose;
@@ -74,7 +74,7 @@ function within(promise: Promise<void>, ms: number): Promise<void> {
 }
 
 /** Passes news on to the server that the client talks to, as the protocol of its time wants it. */
-class Told implements Notifier {
+class ClientNotifier implements Notifier {
   #server: McpServer | undefined;
   /** Undefined with clients of 2026 and later: their subscriptions are kept by the transport. */
   #subscribed: Set<string> | undefined;

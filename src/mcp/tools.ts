@@ -20,7 +20,7 @@ interface ToolUse {
   readonly call: Call;
   /** Where relative things are looked for; undefined where there is no such place. */
   readonly cwd: string | undefined;
-  /** The client has gone, or wants no answer any more. */
+  /** Aborted when the client disconnects or cancels the call. */
   readonly signal: AbortSignal;
 }
 

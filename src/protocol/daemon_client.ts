@@ -19,7 +19,7 @@ export class DaemonClient {
 
   /**
    * `meet` learns who answers, each time; it may throw. By default another protocol is refused. `hook`
-   * is the one out of which all is asked, if any: see `HOOK_HEADER`.
+   * is the hook that the requests come from, if any: see `HOOK_HEADER`.
    */
   constructor(home: string, meet: (peer: Peer) => void = refuseOtherProtocol, hook?: string) {
     this.#paths = pathsIn(home);
@@ -28,9 +28,9 @@ export class DaemonClient {
   }
 
   /**
-   * Asks the daemon for one action. Throws `ProcsupError`: `daemon_unreachable` when there is none,
+   * Asks the daemon for one action. Throws `ProcsupError`: `daemon_unreachable` without a daemon,
    * `daemon_hangs` when it answers nothing at all for some seconds, else what the daemon said. How a
-   * verb went for each process is no error, be it that it failed for all.
+   * verb went for each process is data, not an error, even when it failed for all.
    */
   async call<A extends VerbName>(
     action: A,

@@ -1,4 +1,4 @@
-/** The envelopes around every IPC request and response (spec 2.6). */
+/** The envelopes around every IPC request and response. */
 
 import { ERROR_TABLE, type ErrorCode } from "../model/errors.ts";
 import { errorJson } from "./error_json.ts";
@@ -32,6 +32,6 @@ export function answered(data: unknown): { envelope: ResponseEnvelope; status: n
 
 /** The answer to a request that failed, and its HTTP status. */
 export function failure(error: unknown): { envelope: ResponseEnvelope; status: number } {
-  const told = errorJson(error);
-  return { status: ERROR_TABLE[told.code].http, envelope: { success: false, data: null, ...told } };
+  const json = errorJson(error);
+  return { status: ERROR_TABLE[json.code].http, envelope: { success: false, data: null, ...json } };
 }

@@ -44,15 +44,15 @@ export function errorJson(error: unknown): ErrorJson {
   return { error: message, ...rest };
 }
 
-/** The error that a daemon, of whatever version, told of. */
-export function errorOf(told: Readonly<Record<string, unknown>>): ProcsupError {
-  const message = String(told.error);
-  const code = isErrorCode(told.code) ? told.code : "internal";
-  const options = { hint: textIn(told.hint), field: textIn(told.field), near: textIn(told.near) };
-  if (code === "ambiguous_target" && isTexts(told.matches)) {
-    return new AmbiguousTargetError(message, told.matches, options);
+/** The error in an answer of a daemon of any version. */
+export function errorOf(json: Readonly<Record<string, unknown>>): ProcsupError {
+  const message = String(json.error);
+  const code = isErrorCode(json.code) ? json.code : "internal";
+  const options = { hint: textIn(json.hint), field: textIn(json.field), near: textIn(json.near) };
+  if (code === "ambiguous_target" && isTexts(json.matches)) {
+    return new AmbiguousTargetError(message, json.matches, options);
   }
-  const { name: processName, state, last_stderr: lastStderr } = told;
+  const { name: processName, state, last_stderr: lastStderr } = json;
   if (
     code === "start_failed" && typeof processName === "string" && isState(state) &&
     isTexts(lastStderr)

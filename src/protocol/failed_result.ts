@@ -5,7 +5,7 @@ import type { ActionResult } from "./wire.ts";
 import { errorOf } from "./error_json.ts";
 
 /** The data of a verb, as far as it tells how the verb went. */
-interface Told {
+interface Reported {
   readonly results?: readonly ActionResult[];
   /** What went wrong beside the results, in words. */
   readonly errors?: readonly string[];
@@ -26,7 +26,7 @@ export function statusFor(done: string, results: readonly { readonly ok: boolean
  */
 export function failureOf(data: unknown): ProcsupError | undefined {
   if (typeof data !== "object" || data === null) return undefined;
-  const { results = [], errors = [], count = 0, rolled_back } = data as Told;
+  const { results = [], errors = [], count = 0, rolled_back } = data as Reported;
   if (!Array.isArray(results) || !Array.isArray(errors)) return undefined;
   const isPartial = rolled_back === undefined && (count > 0 || results.some(({ ok }) => ok));
   return isPartial ? undefined : firstFailure(results) ?? inWords(errors);
@@ -34,7 +34,7 @@ export function failureOf(data: unknown): ProcsupError | undefined {
 
 /** Throws what went wrong for the first process that failed, if one did. */
 export function throwFailed(data: unknown): void {
-  const { results = [] } = Object(data) as Told;
+  const { results = [] } = Object(data) as Reported;
   const failed = failureOf(data) ?? firstFailure(results);
   if (failed !== undefined) throw failed;
 }

@@ -17,7 +17,7 @@ export interface Waiting {
   readonly paths: HomePaths;
   /** The request is itself a ping: another one tells no more. */
   readonly isPing: boolean;
-  /** Told that no answer will come, with why. */
+  /** Called with the reason when no answer will come. */
   readonly hangs: (why: ProcsupError) => void;
 }
 

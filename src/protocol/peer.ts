@@ -19,7 +19,7 @@ export interface Peer {
   readonly protocol: number;
 }
 
-/** Reads the header; undefined where there is none. */
+/** Reads the header; undefined without one. */
 export function readPeer(header: string | undefined): Peer | undefined {
   const [version, protocol] = header?.split(" ") ?? [];
   return version === undefined ? undefined : { version, protocol: Number(protocol) };

@@ -14,7 +14,7 @@ export interface UnixRequest {
   readonly token: () => string | undefined;
   /** JSON text. */
   readonly body?: string;
-  /** The hook out of which it is asked: see `protocol/peer.ts`. */
+  /** The hook that the request comes from: see `protocol/peer.ts`. */
   readonly hook?: string | undefined;
   /** Ends the request, and the body of its answer. */
   readonly signal?: AbortSignal;
@@ -52,7 +52,7 @@ export async function unixRequest(socket: string, request: UnixRequest): Promise
   request.signal?.throwIfAborted();
   const connection = await Deno.connect({ transport: "unix", path: socket });
   if (request.signal?.aborted) {
-    // It aborted meanwhile, and will not tell again whoever listens from now on.
+    // It aborted meanwhile: a new listener would not be called.
     connection.close();
     throw request.signal.reason;
   }

@@ -3,7 +3,7 @@
 /** procsup's own version. */
 export const VERSION = "0.1.0";
 
-/** Number of the IPC protocol; a client of another number is told to upgrade. */
+/** Number of the IPC protocol; clients of another number must upgrade. */
 export const PROTOCOL = 1;
 
 /** Path of the REST routes. */

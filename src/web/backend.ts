@@ -1,9 +1,9 @@
-/** What the web surface stands on: the daemon's verbs and streams, handed in by whoever serves it. */
+/** The daemon's verbs and streams, as the web surface uses them. */
 
 import type { ErrorJson } from "../protocol/error_json.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 
-/** The daemon as the web sees it. */
+/** The daemon, for the web surface. */
 export interface Backend {
   /** Carries out a verb. Throws `ProcsupError`. */
   dispatch(action: string, payload: unknown): Promise<unknown>;

@@ -21,7 +21,7 @@ export interface WebParts {
   readonly names?: SiteNames;
   /** More paths below this one, each with its own handler: `/mcp`. */
   readonly mounts?: Readonly<Record<string, Mount>>;
-  /** Gets the errors that nobody expected. */
+  /** Gets unexpected errors. */
   readonly warn: (message: string) => void;
 }
 

@@ -57,7 +57,7 @@ function addSession(app: WebApp, { gatekeeper }: WebParts): void {
   onlyFor(app, "/api/v1/session", ["GET", "POST", "DELETE"]);
 }
 
-/** The files, loaded when the first one is asked for. */
+/** The files, loaded by the first request. */
 class Files {
   readonly #tags = new Map<string, Promise<string>>();
 

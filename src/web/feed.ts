@@ -1,5 +1,5 @@
 /**
- * The WebSocket feed (spec 6.1): the list of processes every two seconds, and at once when something
+ * The WebSocket feed: the list of processes every two seconds, and at once when something
  * changed. Each message is built and serialized once for all clients; nothing runs without any.
  */
 
@@ -128,7 +128,7 @@ export class Feed {
     }
   }
 
-  /** A message that cannot be built is told in the daemon's log; the next one is another try. */
+  /** A message that cannot be built is logged by the daemon; the next one is another attempt. */
   #quietly(act: () => Promise<void>): void {
     act().catch((error) => {
       this.#latest = undefined;

@@ -5,7 +5,7 @@ import type { ChangeJson } from "../protocol/change_json.ts";
 import { parseJson } from "../protocol/json_text.ts";
 import type { Backend } from "./backend.ts";
 import { FeedLogs } from "./feed_logs.ts";
-import { toldError } from "./reply.ts";
+import { publicError } from "./reply.ts";
 
 /** The connection behind a client. */
 export interface FeedSocket {
@@ -98,7 +98,7 @@ export class FeedClient {
       if (message?.type === "subscribe") return this.#subscribe(message);
       if (message?.type === "unsubscribe") this.#unsubscribe(topicsOf(message));
     } catch (error) {
-      const { error: text, code } = toldError(error);
+      const { error: text, code } = publicError(error);
       this.#tell({ type: "error", error: text, code });
     }
     return [];

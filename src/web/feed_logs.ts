@@ -2,7 +2,7 @@
 
 import type { ErrorJson } from "../protocol/error_json.ts";
 import type { LogLines } from "./backend.ts";
-import { toldError } from "./reply.ts";
+import { publicError } from "./reply.ts";
 
 /** Where the lines go. */
 export interface LogSink {
@@ -12,7 +12,7 @@ export interface LogSink {
 }
 
 /**
- * A log that is written faster than anybody reads is followed at this pace, 2.5 MB a second, by all at
+ * A log that is written faster than clients can read is followed at this pace, 2.5 MB a second, by all at
  * once: so they are given the same lines together, which are read and serialized once. Without it two
  * hundred who follow 10 MB a second take twice the CPU time, and half of them deaf twice the memory.
  */
@@ -34,7 +34,7 @@ export class FeedLogs {
   #reader: ReadableStreamDefaultReader<LogLines> | undefined;
   #isOver = false;
 
-  /** `open` gives the lines; what it throws is told to the client. */
+  /** `open` gives the lines; its errors are sent to the client. */
   constructor(open: () => Promise<ReadableStream<LogLines>>, sink: LogSink) {
     this.#sink = sink;
     void this.#run(open);
@@ -61,7 +61,7 @@ export class FeedLogs {
       }
     } catch (error) {
       if (this.#isOver) return;
-      this.#fail(toldError(error));
+      this.#fail(publicError(error));
     }
   }
 

@@ -56,7 +56,7 @@ export class Outbox {
   #done(cost: number, failure: unknown): void {
     this.#underWay -= cost;
     this.#unsent -= cost;
-    // Nobody takes the rest any more, and to try each message of a hundred clients takes seconds.
+    // The rest cannot be delivered, and trying each message of a hundred clients takes seconds.
     if (failure) this.#waiting = [];
     this.#handOn();
   }

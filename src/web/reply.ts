@@ -77,17 +77,17 @@ export function refusalText(
 }
 
 /** `{error, code}` and what else clients get to know of an error. */
-export function toldError(error: unknown): ErrorJson {
+export function publicError(error: unknown): ErrorJson {
   return errorJson(isExpected(error) ? error : UNEXPECTED);
 }
 
 /** The same as an answer, with the status of the error table. */
 export function replyError(error: unknown): Response {
-  const told = toldError(error);
+  const shown = publicError(error);
   const extra: Record<string, string> = {};
-  if (told.code === "unauthorized") extra["www-authenticate"] = "Bearer";
-  if (told.code === "rate_limited") extra["retry-after"] = "60";
-  return replyJson(told, ERROR_TABLE[told.code].http, extra);
+  if (shown.code === "unauthorized") extra["www-authenticate"] = "Bearer";
+  if (shown.code === "rate_limited") extra["retry-after"] = "60";
+  return replyJson(shown, ERROR_TABLE[shown.code].http, extra);
 }
 
 const UNEXPECTED = new ProcsupError("internal", "Something went wrong in the daemon");

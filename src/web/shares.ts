@@ -1,4 +1,4 @@
-/** Who gives way when all places are taken, so that nobody can keep others out. Pure. */
+/** Which connection is closed when all places are taken: no account can keep others out. Pure. */
 
 /**
  * The first of those who have the most places, for a newcomer who has fewer; undefined when they have

@@ -2,7 +2,7 @@
 
 import type { ProcessJson } from "../protocol/wire.ts";
 
-/** Fields of an item of the `process_list` message, and no other (spec 6.1). */
+/** Fields of an item of the `process_list` message, and no other. */
 const ITEM_FIELDS = [
   "id",
   "numeric_id",
@@ -43,12 +43,12 @@ export class Snapshots {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Something changed: what was built is not given out any more. */
+  /** Something changed: the cached texts are no longer used. */
   invalidate(): void {
     this.#list = undefined;
   }
 
-  /** The list as REST gives it (spec 2.1), as UTF-8. */
+  /** The list as REST gives it, as UTF-8. */
   list(): Promise<Uint8Array<ArrayBuffer>> {
     if (this.#list !== undefined && this.#now() - this.#at < this.#options.maxAgeMs) {
       return this.#list;
@@ -64,7 +64,7 @@ export class Snapshots {
     return encoder.encode(JSON.stringify(await this.#options.list()));
   }
 
-  /** The `process_list` message of the WebSocket feed (spec 6.1), as text. */
+  /** The `process_list` message of the WebSocket feed, as text. */
   async message(): Promise<string> {
     const processes = await this.#options.list() as ProcessJson[];
     return JSON.stringify({

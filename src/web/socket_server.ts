@@ -10,7 +10,7 @@ import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";
 import type { Gatekeeper } from "../auth/gatekeeper.ts";
 import { Outbox } from "./outbox.ts";
-import { refusalText, toldError } from "./reply.ts";
+import { publicError, refusalText } from "./reply.ts";
 import { allowRole, type Principal } from "../auth/principal.ts";
 import type { SiteNames } from "./same_site.ts";
 import { sessionIn } from "../auth/sessions.ts";
@@ -119,7 +119,10 @@ export class SocketServer {
         this.#admit(principal, socket);
         this.#join(ws, principal);
       } catch (error) {
-        ws.close(error instanceof ProcsupError ? TRY_AGAIN_LATER : POLICY, toldError(error).error);
+        ws.close(
+          error instanceof ProcsupError ? TRY_AGAIN_LATER : POLICY,
+          publicError(error).error,
+        );
       }
     });
   }
@@ -136,7 +139,7 @@ export class SocketServer {
       if (isBinary) ws.close(1003, "text is expected");
       else receive(String(data));
     });
-    // What went wrong was told to the other side by its close code.
+    // The close code has told the client what went wrong.
     ws.on("error", () => {});
     ws.on("close", () => {
       this.#clients.delete(ws);
@@ -168,8 +171,8 @@ function feedSocket(ws: WebSocket): FeedSocket {
 }
 
 function refuse(socket: Duplex, error: unknown): void {
-  const told = toldError(error);
-  socket.end(refusalText(ERROR_TABLE[told.code].http, told));
+  const shown = publicError(error);
+  socket.end(refusalText(ERROR_TABLE[shown.code].http, shown));
 }
 
 /** The secret in `{type: "session", secret}`; empty without one. Throws `bad_request`. */

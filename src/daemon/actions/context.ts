@@ -29,7 +29,7 @@ export interface ActionContext {
   /** What happened until now. */
   readonly journal: EventJournal;
   readonly farewell: Farewell;
-  /** Who asks; undefined where that makes no difference. */
+  /** Who sent the request; undefined where that makes no difference. */
   readonly by?: Principal;
   /** The hook that the request comes from, if any. */
   readonly askedIn?: HookOrigin | undefined;

@@ -92,7 +92,7 @@ function feedOptions(query: URLSearchParams): FeedOptions {
     throw new ProcsupError("bad_request", 'Invalid "until": what is followed has no end');
   }
   return {
-    // Whoever asks for a time, or for certain lines, wants them all.
+    // With a filter the default is every line that passes it.
     lines: query.has("lines") ? readLines(query.get("lines")!) : filter ? 0 : 50,
     follow,
     newOnly: query.get("new") === "true",

@@ -134,7 +134,7 @@ export const DAEMON_VERBS = {
     input: z.strictObject({
       upgrade_to: about(
         z.optional(z.string().check(z.maxLength(100))),
-        "Version of the daemon that comes: clients of streams are told to wait for it",
+        "Version of the daemon that comes: streams announce it to their clients",
       ),
     }),
     output: z.object({ status: z.literal("released"), pid: z.int() }),
