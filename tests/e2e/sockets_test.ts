@@ -125,7 +125,7 @@ Deno.test("start refuses a socket that another process has, and one that is none
     const [sockets, message] of [
       [[`localhost:${port}`], `socket "127.0.0.1:${port}" belongs to "web"`],
       [["127.0.0.1:0"], "expected a port from 1 to 65535"],
-      [["8080"], 'expected "address:port"'],
+      [["web"], 'expected "address:port"'],
       [["example.com:80"], "expected an IP address"],
       [["[::1]:8080", "[0::1]:8080"], '"[::1]:8080": it is listed twice'],
     ] as const

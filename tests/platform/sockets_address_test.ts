@@ -5,11 +5,12 @@ import { isSockaddr, parseSockets, toSockaddr } from "../../src/platform/sockets
 
 Deno.test("parseSockets() gives every address one spelling", () => {
   const texts = (...sockets: string[]) => parseSockets(sockets).map(({ text }) => text);
-  assertEquals(texts("127.0.0.1:8080", "localhost:81", ":82", "*:83"), [
+  assertEquals(texts("127.0.0.1:8080", "localhost:81", ":82", "*:83", "84"), [
     "127.0.0.1:8080",
     "127.0.0.1:81",
     ":82",
     ":83",
+    ":84",
   ]);
   assertEquals(
     texts("[::1]:1", "[0:0::1]:2", "[2001:DB8::0:5]:3", "[::]:4", "[::ffff:1.2.3.4]:5"),
@@ -24,7 +25,7 @@ Deno.test("parseSockets() gives every address one spelling", () => {
 });
 
 Deno.test("parseSockets() refuses what is no address and port", () => {
-  const bad = ["", "8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:65536", "1.2.3:80"];
+  const bad = ["", "web", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:65536", "1.2.3:80"];
   bad.push("256.1.1.1:80", "::1:80", "[::1]", "[::1]:x", "[::g]:80", "example.com:80", "[a]/:80");
   bad.push("[1.2.3.4]:80", "[]:80", "127.0.0.1:80 ", "/run/app.sock", "127.0.0.1:1e3");
   for (const text of bad) {
