@@ -4,7 +4,7 @@
 import { cycleViolations } from "./checks/cycles.ts";
 import { wordViolations } from "./checks/forbidden_words.ts";
 import { importGraph, sourceFiles } from "./checks/import_graph.ts";
-import { layerViolations, libraryViolations } from "./checks/layers.ts";
+import { commandViolations, layerViolations, libraryViolations } from "./checks/layers.ts";
 import { pinViolations, readPins } from "./checks/pins.ts";
 
 const root = import.meta.dirname!.replace(/\/scripts$/, "");
@@ -13,6 +13,7 @@ const edges = await importGraph(root, files);
 const violations = [
   ...layerViolations(edges),
   ...libraryViolations(edges),
+  ...commandViolations(edges),
   ...pinViolations(edges, readPins(root)),
   ...cycleViolations(edges),
   ...files.flatMap((file) => wordViolations(file, Deno.readTextFileSync(`${root}/${file}`))),

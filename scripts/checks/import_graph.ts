@@ -10,6 +10,8 @@ export interface Edge {
   readonly says: string;
   /** Whether it is only reached by `import()`. */
   readonly dynamic: boolean;
+  /** Whether it imports types alone: nothing is loaded. */
+  readonly typeOnly: boolean;
 }
 
 interface Resolved {
@@ -81,6 +83,7 @@ function edgesOf(root: string, module: Module): Edge[] {
       to: pathOf(root, to),
       says: specifier,
       dynamic: isDynamic ?? false,
+      typeOnly: to !== code?.specifier,
     }));
   });
 }

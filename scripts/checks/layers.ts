@@ -72,3 +72,17 @@ export function libraryViolations(edges: readonly Edge[]): string[] {
       `src/mod.ts reaches ${path}: the library holds no daemon, web, cli, mcp or hono`
     );
 }
+
+/** The registry of verbs loads the schema library: a command imports its types alone. */
+const NOT_IN_COMMANDS = "src/protocol/verbs/";
+
+/** What commands load when they start although they must not, as sentences. */
+export function commandViolations(edges: readonly Edge[]): string[] {
+  const loading = edges.filter(({ dynamic, typeOnly }) => !dynamic && !typeOnly);
+  const commands = new Set(edges.map(({ from }) => from).filter((f) => f.startsWith(LAZY.from)));
+  return ["main.ts", ...commands].flatMap((command) =>
+    [...reachedFrom(command, loading)]
+      .filter((path) => path.startsWith(NOT_IN_COMMANDS))
+      .map((path) => `${command} loads ${path}: it may import its types alone`)
+  );
+}
