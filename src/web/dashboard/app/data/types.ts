@@ -1,5 +1,7 @@
 /** What the daemon tells the dashboard, and what is kept of it. */
 
+import type { Role } from "../../../../protocol/verbs/verb.ts";
+import type { SystemMetricsJson } from "../../../../protocol/wire.ts";
 export type {
   ConfigReloadResult,
   CronJson,
@@ -34,33 +36,12 @@ export interface EventRow {
 }
 
 /** `GET /system/metrics`. A collector that lacks a figure leaves it out. */
-export interface SystemMetrics {
-  readonly total_memory?: number;
-  readonly used_memory?: number;
-  readonly available_memory?: number;
-  readonly swap_total?: number;
-  readonly swap_used?: number;
-  readonly cpu_count?: number;
-  readonly cpu_percent?: number;
-  readonly cpu_load_1?: number;
-  readonly cpu_load_5?: number;
-  readonly cpu_load_15?: number;
-  readonly uptime_seconds?: number;
-  readonly process_count?: number;
-  readonly hostname?: string;
-  readonly platform?: string;
-  readonly arch?: string;
-  readonly daemon?: {
-    readonly pid?: number;
-    readonly version?: string;
-    readonly memory_bytes?: number;
-    readonly uptime_seconds?: number;
-    readonly restarts_last_hour?: number;
-  };
-}
+export type SystemMetrics =
+  & Partial<Omit<SystemMetricsJson, "daemon">>
+  & { readonly daemon?: Partial<SystemMetricsJson["daemon"]> };
 
 /** Who is signed in. */
 export interface Session {
   readonly name: string;
-  readonly role: "read" | "operate" | "admin";
+  readonly role: Role;
 }
