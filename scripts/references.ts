@@ -70,7 +70,7 @@ procsup ping                           # 5: no daemon answers
 export function eventReference(): string {
   return page("Events", "the table in src/model/process_change.ts", [
     `\`\`\`sh
-procsup events                             # as it happens
+procsup events -f                          # the last ones, then as it happens
 procsup events api --since yesterday       # what happened
 procsup events -o jsonl                    # an object a line
 curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:9615/api/v1/events

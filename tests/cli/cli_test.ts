@@ -234,7 +234,7 @@ Deno.test("procsup ping, save, resurrect, token, why, signal, shutdown and event
     daemon.run("why", "mail"),
     daemon.run("signal", "hup", "api"),
     daemon.run("kill"),
-    daemon.run("events", "-o", "jsonl"),
+    daemon.run("events", "-f", "-n", "0", "-o", "jsonl"),
   ]);
   assertEquals(ping.stdout, "pong (procsup 0.1.0)\n");
   assertEquals(save.stdout, "✔ saved 1 app\n");

@@ -10,7 +10,7 @@ Deno.test("procsup events says what happened, and not only the state after it", 
     // With it the daemon has gone for good: it is not waited for.
     { type: "shutdown", at },
   ]);
-  const { stdout } = await daemon.run("events");
+  const { stdout } = await daemon.run("events", "-f", "-n", "0");
   assertEquals(stdout.trimEnd().split("\n").map((line) => line.split("  ").slice(1)), [
     ["api", "added"],
     ["api", "crashed", "exited with code 3"],

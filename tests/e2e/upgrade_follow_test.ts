@@ -114,7 +114,7 @@ Deno.test("events go on over an upgrade, with what the next daemon found", async
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   await scene.startWriters(1);
-  await using following = new Following(scene.home, "events", "-o", "jsonl");
+  await using following = new Following(scene.home, "events", "-f", "-n", "0", "-o", "jsonl");
   const types = () => following.lines.map((line) => JSON.parse(line).type);
   await waitFor(async () => {
     await scene.client.call("restart", "w0");

@@ -95,36 +95,50 @@ interface EventJson {
   readonly reason?: string;
 }
 
-/** Prints events until it is interrupted, over an upgrade of the daemon too; those of a time, at once. */
+/** How many events are printed unless a time or a number is given. */
+const RECENT = 20;
+
+/** Prints what happened, and with `-f` what happens from then on, over an upgrade of the daemon too. */
 export async function events(context: CommandContext): Promise<void> {
   const { output, flags } = context;
   refuseWholeFormats(output, "events");
-  const past = flags.text("since") !== undefined || flags.text("until") !== undefined;
-  if (past) return await printPast(context);
-  await follow(context);
+  const follows = flags.on("follow");
+  if (follows && flags.text("until") !== undefined) {
+    const hint = "procsup help events";
+    throw new ProcsupError("bad_request", "--until and --follow exclude each other", { hint });
+  }
+  const now = new Date().toISOString();
+  await printPast(context, follows ? { until: now } : {});
+  if (follows) await follow(context, now);
 }
 
-async function printPast(context: CommandContext): Promise<void> {
-  const { positionals: [target], flags } = context;
-  const query = new URLSearchParams({ past: "true", ...(target ? { target } : {}) });
+async function printPast(
+  context: CommandContext,
+  more: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { positionals: [target], flags, output } = context;
+  const query = new URLSearchParams({ past: "true", ...(target ? { target } : {}), ...more });
   for (const name of ["since", "until"]) {
     const value = flags.text(name);
     if (value !== undefined) query.set(name, value);
   }
+  const isOfTime = flags.text("since") !== undefined || flags.text("until") !== undefined;
+  const count = flags.int("lines") ?? (isOfTime ? Infinity : RECENT);
   const stream = await connect(context).stream(`/events?${query}`);
-  let any = false;
+  const last: EventJson[] = [];
   for await (const { value } of ndjson<EventJson>(stream, false)) {
-    any = true;
-    printEvent(context, value);
+    last.push(value);
+    if (last.length > count) last.shift();
   }
-  if (!any) context.output.note("nothing is on record for that");
+  for (const event of last) printEvent(context, event);
+  if (last.length === 0 && !flags.on("follow")) output.note("nothing is on record for that");
 }
 
-async function follow(context: CommandContext): Promise<never> {
+async function follow(context: CommandContext, from: string): Promise<never> {
   const { positionals: [target], output } = context;
   const client = connect(context);
   // The next daemon tells what it found when it came up, too.
-  let since = new Date().toISOString();
+  let since = from;
   const events = following<EventJson>({
     open: () =>
       client.stream(`/events?${new URLSearchParams({ since, ...(target ? { target } : {}) })}`),

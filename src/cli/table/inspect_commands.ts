@@ -137,10 +137,12 @@ export const LOOK_COMMANDS: readonly Command[] = [
     name: "events",
     group: "Look",
     page: "journal",
-    summary: "Print what happens to apps, as it happens, or what did",
+    summary: "Print what happened to apps, and with -f what happens",
     usage: "[target]",
     words: [0, 1],
     flags: [
+      { name: "lines", short: "n", type: "int", value: "N", help: "last events (default: 20)" },
+      { name: "follow", short: "f", type: "bool", help: "go on with new events; -n 0: only those" },
       {
         name: "since",
         type: "text",
@@ -150,8 +152,8 @@ export const LOOK_COMMANDS: readonly Command[] = [
       { name: "until", type: "text", value: "WHEN", help: "what happened up to a time" },
     ],
     examples: [
-      "procsup events",
-      "procsup events api -o jsonl",
+      "procsup events api",
+      "procsup events -f -o jsonl",
       "procsup events api --since yesterday",
     ],
     load: async () => (await import("../commands/inspect.ts")).events,
