@@ -46,15 +46,11 @@ async function run(folder: TempHome, code: string, flags: string[], env = {}) {
   return text.decode(stdout);
 }
 
-Deno.test("the pages' examples of the library are four, one of them a configuration", () => {
-  assertEquals(CODE.length, 4);
-  assertEquals(examplesOf("@procsup/procsup").length, 2);
-});
-
 Deno.test("the pages' examples of Manager run as printed", async () => {
   const flags = flagsOf("`Manager`, Linux");
   assertEquals(flags, ["--allow-all"]);
   const [logs, events] = examplesOf("@procsup/procsup");
+  assertEquals(CODE.length, 4);
   await using first = tempHome();
   await using second = tempHome();
   const outputs = await Promise.all([run(first, logs!, flags), run(second, events!, flags)]);
@@ -64,7 +60,7 @@ Deno.test("the pages' examples of Manager run as printed", async () => {
   assertEquals(outputs[1].trim().split("\n").at(-1), "job errored 3");
 });
 
-Deno.test("the pages' example of Client runs as printed, with the permissions that are listed", async () => {
+Deno.test("the pages' examples of Client and of a configuration run as printed, with the permissions that are listed", async () => {
   await using daemon = await TestDaemon.start();
   await using folder = tempHome();
   const flags = flagsOf("`Client` of the daemon in H").map((flag) =>
@@ -75,14 +71,11 @@ Deno.test("the pages' example of Client runs as printed, with the permissions th
   const output = await run(folder, code!, flags, { PROCSUP_HOME: daemon.home });
   assert(/^web running \d+\n$/.test(output), output);
   assertEquals((await daemon.status("web")).state, "stopped");
-});
+  await daemon.client.call("delete", "web");
 
-Deno.test("the pages' configuration runs as printed, and starts in a daemon under its own name", async () => {
-  await using daemon = await TestDaemon.start();
-  await using folder = tempHome();
-  const [code] = examplesOf("@procsup/procsup/config");
-  assertEquals(await run(folder, code!, []), "");
-  await Deno.writeTextFile(`${folder.path}/procsup.config.ts`, code!);
+  const [config] = examplesOf("@procsup/procsup/config");
+  assertEquals(await run(folder, config!, []), "");
+  await Deno.writeTextFile(`${folder.path}/procsup.config.ts`, config!);
   const started = await daemon.cli("start", `${folder.path}/procsup.config.ts`);
   assertEquals(started.code, 0, started.stderr);
   for (const name of ["web:0", "web:1"]) {

@@ -123,7 +123,11 @@ async function wordsOf(
 ): Promise<readonly Candidate[]> {
   const known = index === 0 ? WORDS_OF[command.name] : undefined;
   if (known !== undefined) return known.map(plain);
-  if (command.name === "help") return commandCandidates(source.commands);
+  if (command.name === "help") {
+    const { PAGES } = await import("../../docs/pages.ts");
+    const topics = Object.entries(PAGES).map(([word, { title }]) => ({ word, about: title }));
+    return [...commandCandidates(source.commands), ...topics];
+  }
   if (command.name === "signal" && index === 0) {
     return ["HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2", "STOP", "CONT"].map(plain);
   }
