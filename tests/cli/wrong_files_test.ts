@@ -80,7 +80,7 @@ Deno.test("procsup start takes words behind a program for its arguments, and not
   );
   assertEquals(daemon.requests.length, 1);
   const none = await daemon.run("start", "nosuchword");
-  assertEquals(none.stderr.includes('There is no file "nosuchword" here'), true);
+  assertEquals(none.stderr.includes('"nosuchword": no such file here'), true);
 });
 
 Deno.test("procsup config validate and plan need no daemon and, with --no-files, nothing of the target", async () => {

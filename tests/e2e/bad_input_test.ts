@@ -33,7 +33,7 @@ const WRONG_TARGETS: readonly Case[] = [
   [["status", "nobody"], 4, /Process not found/],
   [["restart", "99"], 4, /Process not found/],
   [["delete", "../../etc/passwd"], 4, /Process not found/],
-  [["start", "nobody"], 4, /Process not found/],
+  [["start", "nobody"], 4, /Cannot start "nobody": no such file here, and no process of that name/],
   [["stop", "api"], 0, /^$/],
   [["stop", "tag:none"], 4, /Process not found/],
   [["signal", "SIGFROB", "api:0"], 2, /SIGFROB/],

@@ -97,7 +97,7 @@ async function helped(
     : commandHint(command.positionals);
   const missing = error.code === "process_not_found" && payload.target !== undefined;
   const message = missing
-    ? `Cannot start "${payload.target}": no such file, and no process of that name`
+    ? `Cannot start "${payload.target}": no such file here, and no process of that name`
     : error.message;
   return new ProcsupError(error.code, message, { hint: hint ?? error.hint });
 }
@@ -109,15 +109,15 @@ async function hintFor(
   if (error.code === "name_taken") return `Use another --name, or: procsup restart ${name}`;
   if (error.code !== "process_not_found" || target === undefined) return undefined;
   const near = didYouMean(target, filesHere());
-  if (near !== undefined) return `There is no file "${target}" here; did you mean "${near}"?`;
+  if (near !== undefined) return `Did you mean "${near}"?`;
   // The daemon has found a name that is like it.
   if (error.near !== undefined) return undefined;
   const { discover } = await import("../../config/file_kind.ts");
   const here = discover(Deno.cwd());
   if (here !== undefined) {
-    return `No process is called that; if ${basename(here)} has it: procsup start --only ${target}`;
+    return `If ${basename(here)} has it: procsup start --only ${target}`;
   }
-  return `There is no file "${target}" here, and no process of that name; see procsup list`;
+  return "The processes: procsup list";
 }
 
 /** Whether the word is no process, but a program. */
