@@ -11,6 +11,7 @@ import { readCommandLine } from "../../src/cli/args.ts";
 import { configFileSchema } from "../../src/config/json_schema.ts";
 import { splitWords } from "../../src/model/shell_line.ts";
 import { mistakes } from "../config/files.ts";
+import { RUNTIMES } from "../../src/runtimes/runtime_table.ts";
 import { programWords, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { type Example, EXAMPLES, examplesIn, PAGE_FILES, ROOT } from "./examples.ts";
@@ -40,6 +41,15 @@ Deno.test("every link in README and documentation leads to a file", () => {
     for (const [, path = ""] of text.matchAll(/\]\((?!https?:)([^)]*)\)/g)) {
       assert(Deno.statSync(new URL(path, `file://${ROOT}${file}`)).isFile, `${file}: ${path}`);
     }
+  }
+});
+
+Deno.test("the page on starting has every runtime, with the files that select it", () => {
+  const page = Deno.readTextFileSync(`${ROOT}src/docs/starting.md`);
+  for (const { name, files } of RUNTIMES) {
+    const row = `| ${files.map((file) => `\`${file}\``).join(", ")} |`;
+    const line = page.split("\n").find((line) => line.startsWith(`| \`${name}\``))!;
+    assert(line.replace(/ +/g, " ").includes(row), `${name}: ${row}`);
   }
 });
 
