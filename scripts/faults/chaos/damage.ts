@@ -12,6 +12,9 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 /** The copy of a record lags behind for a moment. */
 const COPIED_MS = 300;
 
+/** A start that waits for a dependency waits as long as the fault lasts. */
+const PATIENCE_MS = 2000;
+
 /** How long a daemon may take to put back what was removed. */
 const PUT_BACK_MS = 5000;
 
@@ -84,14 +87,16 @@ async function spoilDisk(scene: Scene, disk: SmallDisk, how: "full" | "read-only
   say(`! disk ${how}`);
   if (how === "full") disk.fill();
   else await waitFor(() => disk.remount("ro"), { what: "a moment in which nothing is written" });
+  let under: { readonly rest?: Promise<unknown> } = {};
   if (random.chance(0.5)) {
     await sleep(random.whole(100, 1500));
     await house.end("SIGKILL");
     await house.up();
-  } else await operateOften(scene);
+  } else under = await operateOften(scene);
   if (how === "full") disk.free();
   else disk.remount("rw");
   say("! disk as before");
+  await under.rest;
   return `disk ${how}`;
 }
 
@@ -104,9 +109,10 @@ async function shortenDescriptors(scene: Scene): Promise<string> {
   const few = sizeOf(house.pid).fds + random.whole(0, 12);
   say(`! ${few} descriptors`);
   limit(house.pid, few);
-  await operateOften(scene);
+  const { rest } = await operateOften(scene);
   limit(house.pid, Number(before[1]));
   say("! descriptors as before");
+  await rest;
   return "few descriptors";
 }
 
@@ -115,8 +121,14 @@ function limit(pid: number, descriptors: number): void {
   new Deno.Command("prlimit", { args }).outputSync();
 }
 
-async function operateOften(scene: Scene): Promise<void> {
-  for (let count = scene.random.whole(2, 6); count > 0; count--) await operate(scene);
+/** Resolves when some requests are through, or wait for the end of the fault; with these. */
+async function operateOften(scene: Scene): Promise<{ readonly rest: Promise<unknown> }> {
+  const under: Promise<void>[] = [];
+  for (let count = scene.random.whole(2, 6); count > 0; count--) {
+    under.push(operate(scene));
+    await Promise.race([under.at(-1), sleep(PATIENCE_MS)]);
+  }
+  return { rest: Promise.all(under) };
 }
 
 /** State files of a folder: not logs, locks, temporary files, or what was set aside. */
