@@ -3,6 +3,7 @@
 import { noteText } from "../config/problem.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
+import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { SIGNAL_NAMES, type SignalName } from "../model/signal.ts";
 import { openSupervisor, type Supervisor } from "../manager/supervisor.ts";
@@ -26,7 +27,12 @@ export interface ForegroundOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Names of apps whose end is the end of all, beside those of the files; none: all must have ended. */
   readonly critical: readonly string[];
+  /** Whether standard input stays open for apps that do not say. */
+  readonly stdin: boolean;
   readonly onLine: (line: LogLine) => void;
+  readonly onNews: (change: ProcessChange) => void;
+  /** Gets the names of what is stopped on Ctrl-C. */
+  readonly onInterrupt: (running: readonly string[]) => void;
   readonly warn: (message: string) => void;
 }
 
@@ -34,29 +40,38 @@ export interface ForegroundOptions {
 const ENDING = ["SIGTERM", "SIGINT"] as const;
 const FORWARDED = ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
 
+/** Exit code of a shell's command that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
 /** There is no next daemon that could bring what is on its way to webhooks. */
 const LAST_DELIVERIES_MS = 3000;
 
 /** Runs until the critical app, or every app, has ended for good; the exit code to end with. */
 export async function runForeground(options: ForegroundOptions): Promise<number> {
   using _reaper = reapOrphans();
-  await using manager = await openSupervisor({ logDir: options.home, warn: options.warn });
-  const output = new ForegroundOutput(pathsIn(options.home).apps, options.onLine);
-  const signalled = Promise.withResolvers<void>();
-  using _signals = listen(manager, () => signalled.resolve());
+  const { home, warn, stdin, onNews } = options;
+  await using manager = await openSupervisor({ logDir: home, stdin, warn, onNews });
+  const output = new ForegroundOutput(pathsIn(home).apps, options.onLine);
+  const signalled = Promise.withResolvers<Deno.Signal>();
+  using _signals = listen(manager, signalled.resolve);
   const critical: string[] = [...options.critical];
   const ended = endOf(manager, critical);
-  const webhooks = new Webhooks({ folder: pathsIn(options.home).webhooks, warn: options.warn });
+  const webhooks = new Webhooks({ folder: pathsIn(home).webhooks, warn });
   critical.push(...await start(manager, webhooks, options));
   refuseUnknown(options.critical, manager.list());
   output.follow(manager);
-  await Promise.race([ended(), signalled.promise]);
+  const signal = await Promise.race([ended(), signalled.promise]);
   const before = manager.list();
+  if (signal === "SIGINT") options.onInterrupt(before.filter(isUp).map(({ name }) => name));
   const outcomes = await manager.fleet.shutDown();
   for (const { error } of outcomes) if (error !== undefined) options.warn(messageOf(error));
   await output.finish();
   await webhooks.close(LAST_DELIVERIES_MS);
-  return codeOf(before, manager.list(), critical);
+  return signal === "SIGINT" ? INTERRUPTED : codeOf(before, manager.list(), critical);
+}
+
+function isUp({ pid, state }: ProcessInfo): boolean {
+  return pid > 0 || state === "starting" || state === "waiting";
 }
 
 /** Starts all of them; the names of those that are critical by their file. */
@@ -88,9 +103,9 @@ function refuseUnknown(critical: readonly string[], all: readonly ProcessInfo[])
   throw new ProcsupError("bad_request", `--critical names "${unknown}", which is not run here`);
 }
 
-function listen(manager: Supervisor, end: () => void): Disposable {
+function listen(manager: Supervisor, end: (signal: Deno.Signal) => void): Disposable {
   const listeners: (readonly [Deno.Signal, () => void])[] = [
-    ...ENDING.map((signal) => [signal, end] as const),
+    ...ENDING.map((signal) => [signal, () => end(signal)] as const),
     ...FORWARDED.map((signal) =>
       [
         signal,

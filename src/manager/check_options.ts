@@ -9,7 +9,7 @@ import type { LogOptions, SupervisorConfig } from "./manager_options.ts";
 import { wireDefaults } from "./wire_defaults.ts";
 
 const KEYS: readonly (keyof SupervisorConfig)[] = [
-  ...["logDir", "defaults", "warn", "onNews", "onHomeChanged", "onHomeLost"] as const,
+  ...["logDir", "defaults", "warn", "onNews", "stdin", "onHomeChanged", "onHomeLost"] as const,
 ];
 const DEFAULTS: readonly (keyof ProcessDefaults)[] = [
   "restartPolicy",

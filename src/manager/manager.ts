@@ -54,10 +54,10 @@ export class Manager implements AsyncDisposable {
     fleetOf = (manager) => manager.#fleet;
   }
 
-  private constructor(home: TakenHome, { defaults = {}, warn = () => {} }: ManagerConfig) {
+  private constructor(home: TakenHome, { defaults = {}, warn = () => {}, stdin }: SupervisorConfig) {
     this.#home = home;
     this.#warn = warn;
-    this.#system = systemWorld(home.paths);
+    this.#system = systemWorld(home.paths, stdin);
     this.#fleet = new Fleet(this.#system.world, home.paths, defaults, warn);
   }
 

@@ -19,6 +19,8 @@ export interface ManagerConfig {
 export interface SupervisorConfig extends ManagerConfig {
   /** Gets all news, what is found out while opening included. */
   readonly onNews?: (change: ProcessChange) => void;
+  /** Whether standard input stays open for apps that do not say; default false. */
+  readonly stdin?: boolean;
   /** Called within a second when a file of the home was made or removed. */
   readonly onHomeChanged?: () => void;
   /** Called when another supervisor has taken the home; default: the manager lets go of everything. */

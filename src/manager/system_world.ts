@@ -20,7 +20,7 @@ export interface SystemWorld {
 }
 
 /** The operating system as the processes of a home see it. */
-export function systemWorld(paths: HomePaths): SystemWorld {
+export function systemWorld(paths: HomePaths, stdin = false): SystemWorld {
   const files = new RunFiles(paths.run);
   const launcher = new Launcher(files);
   const ready = new ReadyFiles(files);
@@ -32,6 +32,7 @@ export function systemWorld(paths: HomePaths): SystemWorld {
     bootId: launcher.bootId,
     inherited: inheritedEnvironment(),
     apps: paths.apps,
+    stdin,
     get busyLaunching() {
       return launches.full;
     },

@@ -18,6 +18,10 @@ export interface ProcessConfig {
   readonly interpreter?: string;
   /** Ruby: run under bundle exec. */
   readonly useBundle: boolean;
+  /** Keep standard input open; procsup send writes to it. Default: false, and true under procsup run. Without it the app reads the end at once. */
+  readonly stdin?: boolean;
+  /** Give the app a terminal, for procsup attach. Linux only. Both output streams go to the log of stdout. */
+  readonly tty: boolean;
   /** Environment variables, over the inherited ones. */
   readonly env: Readonly<Record<string, string>>;
   /** Files of KEY=VALUE lines, under env. Later files win over earlier ones. */

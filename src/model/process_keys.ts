@@ -104,6 +104,19 @@ export const PROCESS_KEYS: KeyTable = {
       help: "Ruby: run under bundle exec",
       flag: { help: "Ruby: run under bundle exec" },
     },
+    stdin: {
+      type: "boolean",
+      help: "Keep standard input open; procsup send writes to it",
+      note: "Default: false, and true under procsup run. Without it the app reads the end at once.",
+      flag: { help: "keep standard input open, for procsup send" },
+    },
+    tty: {
+      type: "boolean",
+      default: false,
+      help: "Give the app a terminal, for procsup attach",
+      note: "Linux only. Both output streams go to the log of stdout.",
+      flag: { help: "give it a terminal, for procsup attach" },
+    },
   }),
   ...group("Environment", {
     env: {

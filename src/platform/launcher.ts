@@ -24,6 +24,7 @@ import {
   type SpawnSpec,
   type SpawnStatus,
 } from "./sockets_spawn.ts";
+import { openTerminal } from "./terminal.ts";
 import { NOT_STARTED, wrapperWords } from "./wrapper.ts";
 import { wrapperShell } from "./wrapper_shell.ts";
 
@@ -38,6 +39,10 @@ export interface LaunchSpec {
   readonly stderr: string;
   /** Whether the app is given pipes, and not the logs themselves. */
   readonly piped?: boolean;
+  /** Whether its standard input stays open. */
+  readonly stdin?: boolean;
+  /** Whether it gets a terminal. */
+  readonly tty?: boolean;
   readonly setup?: LaunchSetup;
 }
 
@@ -109,7 +114,7 @@ export class Launcher {
     };
     const pid = this.#pids.of(run);
     if (spec.setup?.limits === undefined) void pid.then((pid) => this.#gatherer.gather(run, pid));
-    const over = spec.piped ? this.#drained(process, run) : process.status;
+    const over = spec.piped || spec.tty ? this.#drained(process, run) : process.status;
     return { run, pid, exited: this.#ownExit(over, run, pid) };
   }
 
@@ -194,6 +199,7 @@ export class Launcher {
       const set = sockets === undefined ? [] : ["LISTEN_PID"];
       const whole = { ...spec.env, ...listen, PWD: spec.cwd, PROCSUP_ID: spec.runId };
       const { argv, env } = startedByShell(user, { argv: spec.argv, env: whole }, set);
+      using terminal = spec.tty ? openTerminal(user?.uid) : undefined;
       const wrapper = {
         program: wrapperShell(),
         args: wrapperWords({
@@ -202,13 +208,16 @@ export class Launcher {
           stderr: spec.stderr,
           setup: lines.join("\n"),
           piped: spec.piped === true,
+          stdin: spec.stdin === true,
+          terminal: terminal?.path,
           command: [...prefix, ...argv],
         }),
         cwd: spec.cwd,
         env,
         inherit,
+        stdout: terminal?.master,
       };
-      return inherit.length === 0 ? spawnPlain(wrapper) : spawnInheriting(wrapper);
+      return inherit.length === 0 && terminal === undefined ? spawnPlain(wrapper) : spawnInheriting(wrapper);
     } catch (error) {
       cgroups().remove(spec.runId);
       throw new ProcsupError("start_failed", `The system refused: ${(error as Error).message}`, {

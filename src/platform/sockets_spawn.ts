@@ -14,6 +14,8 @@ export interface SpawnSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Descriptors that become 3, 4, … */
   readonly inherit: readonly number[];
+  /** Descriptor that becomes 1. */
+  readonly stdout?: number | undefined;
 }
 
 /** A started program. */
@@ -45,14 +47,14 @@ interface NodeProcess {
   getBuiltinModule(name: "node:child_process"): ChildProcessModule;
 }
 
-/** Starts a program in a session of its own, its standard descriptors closed. Throws when it cannot. */
+/** Starts a program in a session of its own, its other standard descriptors closed. Throws when it cannot. */
 export function spawnInheriting(spec: SpawnSpec): Spawned {
   const { process } = globalThis as unknown as { process: NodeProcess };
   const child = process.getBuiltinModule("node:child_process").spawn(spec.program, spec.args, {
     cwd: spec.cwd,
     env: spec.env,
     detached: true,
-    stdio: ["ignore", "ignore", "ignore", ...spec.inherit],
+    stdio: ["ignore", spec.stdout ?? "ignore", "ignore", ...spec.inherit],
   });
   const status = Promise.withResolvers<SpawnStatus>();
   child.on("exit", (code, signal) => status.resolve({ code, signal }));

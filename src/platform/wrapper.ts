@@ -44,16 +44,31 @@ export const NOT_STARTED = -1;
 
 const POWER_SIGNAL = isLinux ? " PWR" : "";
 
+/** A `cat` in a session of its own and without the run id. */
+const APART = `unset PROCSUP_ID; PATH=/usr/bin:/bin; exec ${isLinux ? "setsid " : ""}cat`;
+
 /** Carries what the app writes from a pipe to its log, until every writer has closed the pipe. */
 const carry = (log: string) =>
-  `(exec <"${log}.$PROCSUP_ID" >>"${log}"; unset PROCSUP_ID; PATH=/usr/bin:/bin; exec ${
-    isLinux ? "setsid " : ""
-  }cat) &`;
+  `(exec <"${log}.$PROCSUP_ID" >>"${log}"; ${APART}) &`;
 
 /** Not among the run files: the watch on their folder opens each new file, and would count as a reader. */
 const PIPES = `command -p mkfifo -m 622 "$2.$PROCSUP_ID" "$3.$PROCSUP_ID" || exit 126
 ${carry("$2")}
 ${carry("$3")}`;
+
+/** A FIFO beside the logs that is open at both ends, so that it never ends; see app_input.ts. */
+const INPUT = `command -p rm -f "\${2%/*}/stdin"; command -p mkfifo -m 600 "\${2%/*}/stdin" || exit 126
+`;
+
+/**
+ * Descriptor 1 is the master of the terminal, which is opened by the leader of the session and so is
+ * its controlling terminal. Two `cat` outside of the session hold the master: one carries output to the
+ * log, one input from the FIFO, which descriptor 9 keeps open until the app has ended.
+ */
+const terminalLines = (path: string) =>
+  `${INPUT}exec <>${path} 9<>"\${2%/*}/stdin"
+(exec <&1 >>"$2" 9>&-; ${APART}) &
+(exec <"\${2%/*}/stdin" 9>&-; ${APART}) &`;
 
 const text = (prepare: string, open: string, drain: string) => `
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM 16 TSTP TTIN TTOU XCPU XFSZ VTALRM PROF 29 SYS${POWER_SIGNAL}
@@ -66,43 +81,45 @@ echo $s >"$1/$PROCSUP_ID.exit"
 ${drain}
 exit $s`;
 
-/** The wrapper of an app that writes into its logs. */
-export const WRAPPER: string = text("", '>>"$2" 2>>"$3"', "");
+/** How an app reads and writes. */
+export interface WrapperIo {
+  /** Whether it writes into pipes. */
+  readonly piped?: boolean;
+  /** Whether its standard input stays open. */
+  readonly stdin?: boolean;
+  /** Path of its terminal, whose master is descriptor 1 of the wrapper. */
+  readonly terminal?: string | undefined;
+}
 
-/** The wrapper of an app that is given pipes. */
-export const PIPED_WRAPPER: string = text(
-  PIPES,
+/** The script of a wrapper. */
+export function wrapperScript({ piped = false, stdin = false, terminal }: WrapperIo): string {
+  if (terminal !== undefined) {
+    return text(terminalLines(terminal), ">&0 2>&0 9>&-", "exec </dev/null 9>&-; wait");
+  }
+  const input = stdin ? ' <>"${2%/*}/stdin"' : "";
+  const prepare = stdin ? INPUT : "";
+  if (!piped) return text(prepare, `>>"$2" 2>>"$3"${input}`, "");
   // Both are open at both ends by then.
-  '>"$2.$PROCSUP_ID" 2>"$3.$PROCSUP_ID"; command -p rm "$2.$PROCSUP_ID" "$3.$PROCSUP_ID"',
-  "wait",
-);
+  const open = '>"$2.$PROCSUP_ID" 2>"$3.$PROCSUP_ID"' +
+    `${input}; command -p rm "$2.$PROCSUP_ID" "$3.$PROCSUP_ID"`;
+  return text(prepare + PIPES, open, "wait");
+}
 
 /** What a wrapper is given. */
-export interface WrapperWords {
+export interface WrapperWords extends WrapperIo {
   /** Folder of the run files. */
   readonly folder: string;
   readonly stdout: string;
   readonly stderr: string;
   /** Lines of shell that set up the app's process. */
   readonly setup: string;
-  /** Whether the app writes into pipes. */
-  readonly piped?: boolean;
   readonly command: readonly string[];
 }
 
 /** The words that `/bin/sh` is run with. */
 export function wrapperWords(words: WrapperWords): string[] {
-  const { folder, stdout, stderr, setup, piped = false, command } = words;
-  return [
-    "-c",
-    piped ? PIPED_WRAPPER : WRAPPER,
-    "procsup",
-    folder,
-    stdout,
-    stderr,
-    setup,
-    ...command,
-  ];
+  const { folder, stdout, stderr, setup, command } = words;
+  return ["-c", wrapperScript(words), "procsup", folder, stdout, stderr, setup, ...command];
 }
 
 /** The opposite of `wrapperWords()`, by the command line of a process; undefined when it is no wrapper. */

@@ -40,5 +40,6 @@ export function launchPlan(
   const user = appUser(process.config);
   const { argv, runtime } = commandLine(process.config, env.PATH ?? "", user);
   const setup = launchSetup(process.config, runtime);
+  if (process.config.tty) env.TERM ??= "xterm-256color";
   return { argv, env, cwd: process.config.cwd, runtime, setup };
 }

@@ -8,6 +8,7 @@ import { otherUserProblem, systemProgram } from "../platform/as_user.ts";
 import { wantsReadiness } from "../model/outcomes.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
 import { foreign, type SharedSockets } from "../platform/sockets.ts";
+import { terminalProblem } from "../platform/terminal.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/ulimits.ts";
 import { refuse } from "../runtimes/refusal.ts";
@@ -16,7 +17,7 @@ import { type AppUser, appUser } from "./app_user.ts";
 /** The configuration that a setup is made from. */
 export type SetupConfig = Pick<
   ProcessConfig,
-  "name" | "uid" | "gid" | "umask" | "nice" | "limits" | "sockets" | "hooks" | keyof ReadyConfig
+  "name" | "uid" | "gid" | "umask" | "nice" | "limits" | "sockets" | "hooks" | "tty" | "log" | keyof ReadyConfig
 >;
 
 type ReadyConfig = Pick<ProcessConfig, "waitReady" | "readyLog" | "readyDelayMs" | "healthCheck">;
@@ -30,6 +31,7 @@ export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
   const { umask } = config;
   checkLimits(config);
   checkRootHooks(config);
+  checkTerminal(config);
   const shell = [...(umask === undefined ? [] : [`umask ${umask}`]), ...ulimitLines(config.limits)];
   const sockets = sharedSockets(config);
   const preload = runtime === "node" && (sockets !== undefined || saysReady(config));
@@ -81,6 +83,19 @@ function checkLimits({ name, limits }: SetupConfig): void {
   const problem = ulimitProblem(limits, isRoot()) ??
     (limitsGroup(limits) ? cgroups().problem(limits) : undefined);
   if (problem !== undefined) refuse(name, problem);
+}
+
+/** The launch wrapper uses descriptor 9 for itself. */
+const MAX_SOCKETS_WITH_TTY = 6;
+
+function checkTerminal({ name, tty, log, sockets }: SetupConfig): void {
+  if (!tty) return;
+  if (sockets.length > MAX_SOCKETS_WITH_TTY) {
+    refuse(name, `tty goes with ${MAX_SOCKETS_WITH_TTY} sockets at most`);
+  }
+  if (log.pipe) refuse(name, "tty and log.pipe exclude each other: a terminal is no pipe");
+  const problem = terminalProblem();
+  if (problem !== undefined) refuse(name, `tty ${problem}`);
 }
 
 /** Whether there are limits for a control group. */

@@ -42,6 +42,8 @@ export function spawnRun(
   const child = world.launch({
     ...{ runId, argv, cwd, env, ...files },
     piped: process.config.log.pipe,
+    stdin: process.config.stdin ?? world.stdin,
+    tty: process.config.tty,
     setup,
   });
   const run = { ...child.run, ...more };

@@ -20,6 +20,8 @@ export interface World {
   readonly inherited: Readonly<Record<string, string>>;
   /** Folder of the apps' logs. */
   readonly apps: string;
+  /** Whether standard input stays open for apps that do not say. */
+  readonly stdin: boolean;
   /** Undefined while an app may be started at once; else resolves when it is to be asked again. */
   readonly busyLaunching: Promise<void> | undefined;
   /** Starts an app. Throws `ProcsupError` `start_failed`. */

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { readableLine } from "../../src/cli/log_text.ts";
+import { paintName } from "../../src/cli/paint.ts";
 
 Deno.test("readableLine() shows level, message and fields of a structured line, its time once", () => {
   const line = '{"level":50,"time":1,"msg":"it broke","a":"b c","err":{"stack":"E: x\\n  at y"}}';
@@ -21,4 +22,11 @@ Deno.test("readableLine() leaves any other line as it is, but for what was writt
     assertEquals(readableLine(line, false, true), line);
   }
   assertEquals(readableLine("10 %\r100 %", false, true), "100 %");
+});
+
+Deno.test("paintName() gives 12 names a colour of their own, and a name the same one again", () => {
+  const names = Array.from({ length: 12 }, (_, at) => `app:${at * 12}`);
+  const painted = () => names.map((name) => paintName("x", name, true));
+  assertEquals(new Set(painted()).size, 12);
+  assertEquals(painted(), painted());
 });

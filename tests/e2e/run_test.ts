@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { livingWith } from "../fixtures/run_members.ts";
 import { takeLock } from "../../src/platform/lock.ts";
 import { isAlive, programWords } from "../support/procsup.ts";
+import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -98,7 +99,7 @@ for (const by of ["its flag", "its file"] as const) {
     const flag = by === "its flag" ? ["--critical", "web"] : [];
     const { code, stdout } = await run(["run", "procsup.json", ...flag], { cwd: temp.path });
     assertEquals(code, 5);
-    assertStringIncludes(stdout, "web | web\n");
+    assertStringIncludes(stdout, "web  | web\n");
     assert(!isAlive(Number(Deno.readTextFileSync(`${temp.path}/pid`))));
   });
 }
@@ -122,13 +123,34 @@ web = { args = ["WEB"] }
     assertEquals(code, 0);
     return stdout.trim().split("\n").toSorted();
   };
-  assertEquals(await lines(), ["api | api", "db | db", "web | web"]);
-  assertEquals(await lines("--only", "api"), ["api | api", "db | db"]);
+  assertEquals(await lines(), ["api | api", "db  | db", "web | web"]);
+  assertEquals(await lines("--only", "api"), ["api | api", "db  | db"]);
   assertEquals(await lines("--profile", "loud", "--only", "web"), ["web | WEB"]);
   Deno.removeSync(`${temp.path}/procsup.toml`);
   const none = await run(["run"], { cwd: temp.path });
   assertEquals(none.code, 2);
   assertStringIncludes(none.stderr, "No procsup.yaml in");
+});
+
+Deno.test({
+  name: "run keeps watchers up, shows what happens to each app, and Ctrl-C ends it with 130",
+  ignore: tmuxMissing(),
+}, async () => {
+  await using terminal = await TmuxTerminal.open({ TERM: "xterm-256color" });
+  // As esbuild --watch and tailwindcss --watch do.
+  const watcher = { entrypoint: "/bin/sh", args: ["-c", "echo watching; cat; echo no input"] };
+  const failing = { entrypoint: "/bin/sh", args: ["-c", "echo bad >&2; exit 5"], max_restarts: 0 };
+  const processes = { watcher, failing, closed: { ...watcher, stdin: false } };
+  Deno.writeTextFileSync(`${terminal.folder}/procsup.json`, JSON.stringify({ processes }));
+  await terminal.command(`${programWords().join(" ")} run; echo "code $?"`);
+  await terminal.sees((screen) => screen.includes("failing * errored: exited with code 5"));
+  const screen = await terminal.sees("closed  * stopped: exited with code 0");
+  for (const line of ["watcher | watching", "failing ! bad", "closed  | no input"]) {
+    assertStringIncludes(screen, line);
+  }
+  assert(!screen.includes("watcher | no input"), screen);
+  await terminal.keys("C-c");
+  assertStringIncludes(await terminal.sees("code 130"), "procsup: stopping watcher");
 });
 
 Deno.test("run refuses a critical app that is none of its apps", async () => {

@@ -2,11 +2,12 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { startedByShell } from "../../src/platform/as_user.ts";
-import { NOT_STARTED, WRAPPER } from "../../src/platform/wrapper.ts";
+import { NOT_STARTED, wrapperScript } from "../../src/platform/wrapper.ts";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const WRAPPER = wrapperScript({});
 const SHELLS = [["/bin/sh"], ["dash"], ["bash", "--posix"], ["busybox", "sh"], ["mksh"]];
 
 /** The wrapper around a command, as a daemon runs it. */

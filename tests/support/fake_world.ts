@@ -53,6 +53,7 @@ export class FakeWorld implements World {
   readonly clock = new FakeClock();
   readonly bootId = "boot";
   readonly inherited = { PATH: "/usr/bin:/bin" };
+  readonly stdin = false;
   readonly apps: string;
   /** Every launch and adoption, in their order. */
   readonly children: FakeChild[] = [];

@@ -2,17 +2,18 @@
 
 import { baseName } from "../../model/name.ts";
 import { type LogLine, type LogStart, positionKey } from "../../model/log_line.ts";
+import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
 import { refuseWholeFormats } from "../line_format.ts";
-import { paintName } from "../paint.ts";
+import { lineFormat, LogPrinter } from "../log_printer.ts";
 
 /** Prints the lines of the targets by time, each process's name before them where there are several. */
 export async function logs(context: CommandContext): Promise<void> {
   refuseWholeFormats(context.output, "logs");
   if (context.flags.on("follow")) return await follow(context);
-  const print = await printer(context);
+  const print = await printer(context, new LogPrinter(context.output));
   const stream = await connect(context).stream(`/logs?${query(context)}`);
   for await (const { value, line } of ndjson<LogLine>(stream, false)) print(value, line);
 }
@@ -20,8 +21,10 @@ export async function logs(context: CommandContext): Promise<void> {
 /** Each line once, over an upgrade of the daemon: the next one is told what is printed already. */
 async function follow(context: CommandContext): Promise<never> {
   const { following } = await import("../following.ts");
-  const print = await printer(context);
+  const names = new LogPrinter(context.output);
+  const print = await printer(context, names);
   const client = connect(context);
+  if (isForPeople(context)) void tellNews(context, names);
   const from: Record<string, number> = {};
   const lines = following<LogLine & { readonly end: number } | LogStart>({
     open: () => client.stream(`/logs?${query(context)}`, undefined, { from }),
@@ -29,8 +32,10 @@ async function follow(context: CommandContext): Promise<never> {
   });
   for (;;) {
     const { value } = await lines.next();
-    if ("positions" in value) Object.assign(from, { ...value.positions, ...from });
-    else {
+    if ("positions" in value) {
+      Object.keys(value.positions).forEach((key) => names.expect(key.slice(0, key.indexOf("/"))));
+      Object.assign(from, { ...value.positions, ...from });
+    } else {
       print(value);
       from[positionKey(value)] = value.end;
     }
@@ -56,6 +61,7 @@ function query({ flags, positionals }: CommandContext): URLSearchParams {
 /** What prints a line; `json` is the line as it came, where it came as it is to be printed. */
 async function printer(
   context: CommandContext,
+  names: LogPrinter,
 ): Promise<(value: LogLine, json?: string) => void> {
   const { output, flags } = context;
   if (output.format === "json" || output.format === "jsonl") {
@@ -63,22 +69,34 @@ async function printer(
       output.jsonText(json ?? JSON.stringify({ name, stream, line, at }));
   }
   const [isRaw, isTimed] = [flags.on("raw"), flags.on("timestamps")];
-  // A pipe gets lines as they were written.
-  const { readableLine } = !isRaw && output.terminal
-    ? await import("../log_text.ts")
-    : { readableLine: (line: string) => line };
-  return ({ name, line, at }) => {
-    const text = (isTimed ? `${at} ` : "") + prefix(context, name) +
-      readableLine(line, isTimed, output.color);
+  const format = await lineFormat(output, { isRaw, isTimed });
+  return (value) => {
+    const line = format(value.line);
+    const text = (isTimed ? `${value.at} ` : "") +
+      (isMixed(context, value.name) ? names.prefixed(value, line) : line);
     if (isRaw) output.raw(`${text}\n`);
     else output.content(text);
   };
 }
 
 /** Whether lines of several processes may mix is seen from the targets alone, before they come. */
-function prefix({ positionals, output }: CommandContext, name: string): string {
+function isMixed({ positionals }: CommandContext, name: string): boolean {
   const [target = "all"] = positionals;
-  const mixed = positionals.length !== 1 || target === "all" || /^(ns|tag|label):/.test(target) ||
+  return positionals.length !== 1 || target === "all" || /^(ns|tag|label):/.test(target) ||
     (target !== name && target === baseName(name));
-  return mixed ? `${paintName(name, name, output.color)} | ` : "";
+}
+
+function isForPeople({ output, flags }: CommandContext): boolean {
+  return output.terminal && output.format === "table" && !flags.on("raw");
+}
+
+/** Starts and ends of the apps between the lines. The lines matter more: they say what went wrong. */
+async function tellNews(context: CommandContext, names: LogPrinter): Promise<void> {
+  const { following } = await import("../following.ts");
+  const targets = context.positionals.length === 0 ? ["all"] : context.positionals;
+  await Promise.all(targets.map(async (target) => {
+    const query = new URLSearchParams({ target });
+    const open = () => connect(context).stream(`/events?${query}`);
+    for await (const event of following<ChangeJson>({ open, note: () => {} })) names.tell(event);
+  })).catch(() => {});
 }

@@ -1,36 +1,46 @@
 /** `procsup run`: apps in the foreground, with no daemon; made for containers. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
+import type { LogLine } from "../../model/log_line.ts";
 import { baseName } from "../../model/name.ts";
 import { dirname } from "../../npm/path.js";
 import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { fileHere, profileOf } from "../config_source.ts";
-import { paintName } from "../paint.ts";
+import { lineFormat, LogPrinter } from "../log_printer.ts";
+import type { Output } from "../output.ts";
 import { inThisShell } from "../shell_world.ts";
 import { startPayloads } from "../start_payload.ts";
 
-interface Line {
-  readonly name: string;
-  readonly stream: "stdout" | "stderr";
-  readonly line: string;
-}
 
 /** Runs until they end, in a home that is gone afterwards unless `--home` names one. */
 export async function run(context: CommandContext): Promise<number> {
   const given = context.flags.text("home");
   const home = given ?? makeRunHome();
   const { runForeground } = await import("../../daemon/foreground.ts");
+  const { rest, output } = context;
+  const names = new LogPrinter(output);
+  const isAlone = rest !== undefined;
   try {
     return await runForeground({
       home,
       ...what(context),
       critical: context.flags.list("critical"),
-      onLine: (line) => print(context, line),
-      warn: (message) => context.output.note(`procsup: ${message}`),
+      // Watchers end with their input; what is in a pipeline reads its end.
+      stdin: !isAlone || Deno.stdin.isTerminal(),
+      onLine: await linePrinter(context, names),
+      onNews: (change) => {
+        names.expect(change.name);
+        if (!isAlone && isText(output)) names.tell(change);
+      },
+      onInterrupt: (running) => {
+        output.note(`procsup: stopping ${running.join(", ")}`);
+      },
+      warn: (message) => output.note(`procsup: ${message}`),
     });
   } finally {
+    names.flush();
     if (given === undefined) Deno.removeSync(home, { recursive: true });
   }
 }
@@ -60,14 +70,23 @@ function what(context: CommandContext) {
   return { config: { restart_policy: "never", inherit_env: true, ...config } };
 }
 
+function isText({ format }: Output): boolean {
+  return format !== "json" && format !== "jsonl";
+}
+
 /** Standard error stays standard error; a name stands before a line where there are several apps. */
-function print({ output, flags, rest }: CommandContext, line: Line): void {
-  if (output.format === "json" || output.format === "jsonl") {
-    return output.json(line);
-  }
-  const bare = flags.on("no-prefix") || (rest !== undefined && baseName(line.name) === line.name);
-  const prefix = bare ? "" : `${paintName(line.name, line.name, output.color)} | `;
-  output.content(prefix + line.line, line.stream);
+async function linePrinter(
+  { output, flags, rest }: CommandContext,
+  names: LogPrinter,
+): Promise<(line: LogLine) => void> {
+  if (!isText(output)) return (line) => output.json(line);
+  const format = await lineFormat(output, { isRaw: rest !== undefined });
+  return (line) => {
+    const isBare = flags.on("no-prefix") ||
+      (rest !== undefined && baseName(line.name) === line.name);
+    const text = format(line.line);
+    output.content(isBare ? text : names.prefixed(line, text), line.stream);
+  };
 }
 
 /** Of the first process of a container. All that it ran has ended when it has. */

@@ -1,0 +1,63 @@
+/** Writes to the standard input of apps that have `stdin` or `tty`. */
+
+import { ProcsupError } from "../model/errors.ts";
+import { sleep } from "./clock.ts";
+
+/** As much of node:fs as is used: Deno itself opens no file without waiting for its reader. */
+interface NodeFs {
+  readonly constants: Readonly<Record<"O_RDWR" | "O_WRONLY" | "O_NONBLOCK" | "O_NOCTTY", number>>;
+  openSync(path: string, flags: number): number;
+  writeSync(fd: number, bytes: Uint8Array): number;
+  closeSync(fd: number): void;
+}
+
+/** node:fs, loaded at the first use. */
+export function nodeFs(): NodeFs {
+  const { process } = globalThis as unknown as {
+    process: { getBuiltinModule(name: "node:fs"): NodeFs };
+  };
+  return process.getBuiltinModule("node:fs");
+}
+
+/** How long an app may leave its full input alone. */
+const PATIENCE_MS = 2000;
+const RETRY_MS = 10;
+
+/**
+ * Writes a text to the FIFO of an app. Throws `wrong_state` when the app has closed its input, or reads
+ * too little of it.
+ */
+export async function writeInput(path: string, text: string): Promise<void> {
+  const { constants, openSync, writeSync, closeSync } = nodeFs();
+  const fd = unlessRefused(
+    () => openSync(path, constants.O_WRONLY | constants.O_NONBLOCK),
+    ["ENXIO", "ENOENT"],
+  );
+  if (fd === undefined) throw refused("it has closed its standard input");
+  try {
+    let bytes = new TextEncoder().encode(text);
+    for (let waitedMs = 0; bytes.length > 0;) {
+      const count = unlessRefused(() => writeSync(fd, bytes), ["EAGAIN"]);
+      bytes = bytes.subarray(count ?? 0);
+      if (count !== undefined) continue;
+      if (waitedMs >= PATIENCE_MS) throw refused("it does not read its standard input, which is full");
+      await sleep(RETRY_MS);
+      waitedMs += RETRY_MS;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function unlessRefused(act: () => number, codes: readonly string[]): number | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (codes.includes((error as { code?: string }).code ?? "")) return undefined;
+    throw error;
+  }
+}
+
+function refused(why: string): ProcsupError {
+  return new ProcsupError("wrong_state", why);
+}
