@@ -81,6 +81,8 @@ const wires = fc.record({
   runtime: fc.constantFrom("auto", "deno", "ruby"),
   interpreter: text.filter((value) => value !== ""),
   use_bundle: fc.boolean(),
+  stdin: fc.boolean(),
+  tty: fc.boolean(),
   args: fc.array(text),
   env: fc.dictionary(fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,10}$/), text),
   autostart: fc.boolean(),
