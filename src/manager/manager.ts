@@ -54,7 +54,10 @@ export class Manager implements AsyncDisposable {
     fleetOf = (manager) => manager.#fleet;
   }
 
-  private constructor(home: TakenHome, { defaults = {}, warn = () => {}, stdin }: SupervisorConfig) {
+  private constructor(
+    home: TakenHome,
+    { defaults = {}, warn = () => {}, stdin }: SupervisorConfig,
+  ) {
     this.#home = home;
     this.#warn = warn;
     this.#system = systemWorld(home.paths, stdin);

@@ -40,7 +40,9 @@ export async function writeInput(path: string, text: string): Promise<void> {
       const count = unlessRefused(() => writeSync(fd, bytes), ["EAGAIN"]);
       bytes = bytes.subarray(count ?? 0);
       if (count !== undefined) continue;
-      if (waitedMs >= PATIENCE_MS) throw refused("it does not read its standard input, which is full");
+      if (waitedMs >= PATIENCE_MS) {
+        throw refused("it does not read its standard input, which is full");
+      }
       await sleep(RETRY_MS);
       waitedMs += RETRY_MS;
     }

@@ -217,7 +217,9 @@ export class Launcher {
         inherit,
         stdout: terminal?.master,
       };
-      return inherit.length === 0 && terminal === undefined ? spawnPlain(wrapper) : spawnInheriting(wrapper);
+      return inherit.length === 0 && terminal === undefined
+        ? spawnPlain(wrapper)
+        : spawnInheriting(wrapper);
     } catch (error) {
       cgroups().remove(spec.runId);
       throw new ProcsupError("start_failed", `The system refused: ${(error as Error).message}`, {

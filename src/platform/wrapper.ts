@@ -48,8 +48,7 @@ const POWER_SIGNAL = isLinux ? " PWR" : "";
 const APART = `unset PROCSUP_ID; PATH=/usr/bin:/bin; exec ${isLinux ? "setsid " : ""}cat`;
 
 /** Carries what the app writes from a pipe to its log, until every writer has closed the pipe. */
-const carry = (log: string) =>
-  `(exec <"${log}.$PROCSUP_ID" >>"${log}"; ${APART}) &`;
+const carry = (log: string) => `(exec <"${log}.$PROCSUP_ID" >>"${log}"; ${APART}) &`;
 
 /** Not among the run files: the watch on their folder opens each new file, and would count as a reader. */
 const PIPES = `command -p mkfifo -m 622 "$2.$PROCSUP_ID" "$3.$PROCSUP_ID" || exit 126
@@ -57,7 +56,8 @@ ${carry("$2")}
 ${carry("$3")}`;
 
 /** A FIFO beside the logs that is open at both ends, so that it never ends; see app_input.ts. */
-const INPUT = `command -p rm -f "\${2%/*}/stdin"; command -p mkfifo -m 600 "\${2%/*}/stdin" || exit 126
+const INPUT =
+  `command -p rm -f "\${2%/*}/stdin"; command -p mkfifo -m 600 "\${2%/*}/stdin" || exit 126
 `;
 
 /**

@@ -17,7 +17,17 @@ import { type AppUser, appUser } from "./app_user.ts";
 /** The configuration that a setup is made from. */
 export type SetupConfig = Pick<
   ProcessConfig,
-  "name" | "uid" | "gid" | "umask" | "nice" | "limits" | "sockets" | "hooks" | "tty" | "log" | keyof ReadyConfig
+  | "name"
+  | "uid"
+  | "gid"
+  | "umask"
+  | "nice"
+  | "limits"
+  | "sockets"
+  | "hooks"
+  | "tty"
+  | "log"
+  | keyof ReadyConfig
 >;
 
 type ReadyConfig = Pick<ProcessConfig, "waitReady" | "readyLog" | "readyDelayMs" | "healthCheck">;

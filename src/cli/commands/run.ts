@@ -13,7 +13,6 @@ import type { Output } from "../output.ts";
 import { inThisShell } from "../shell_world.ts";
 import { startPayloads } from "../start_payload.ts";
 
-
 /** Runs until they end, in a home that is gone afterwards unless `--home` names one. */
 export async function run(context: CommandContext): Promise<number> {
   const given = context.flags.text("home");
