@@ -41,6 +41,12 @@ export function headOfForeignFile(path: string, bytes: number): string {
   return new TextDecoder().decode(head(file, bytes));
 }
 
+/** The first `bytes` of a file that no other user can exchange. Throws as `readForeignFile()`. */
+export function headOfOwnFile(path: string, bytes: number): string {
+  using file = openPlainly(path);
+  return new TextDecoder().decode(head(file, bytes));
+}
+
 /** A file that is open; `read` returns how many bytes it read, 0 at the end. */
 interface OpenFile extends Disposable {
   read(into: Uint8Array<ArrayBuffer>): number;
@@ -65,7 +71,12 @@ function open(path: string, as: FileUser | undefined): OpenFile {
   if (path.includes("\0")) throw new Error("its path holds a NUL");
   if (isLinux && mayCallC()) return openByCall(path, as);
   if (as !== undefined) throw new Error("to read it as another user takes Linux and --allow-ffi");
-  // Whoever exchanges it between the two calls can make us wait: no app has a user of its own here.
+  // Where no app has a user of its own.
+  return openPlainly(path);
+}
+
+/** Whoever exchanges it between the two calls can make us wait. */
+function openPlainly(path: string): OpenFile {
   refuseOther(path);
   const file = Deno.openSync(path);
   return {

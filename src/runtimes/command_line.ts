@@ -1,7 +1,7 @@
 /** From a configuration to the words that the system is given (spec 2.5). */
 
 import { basename } from "../npm/path.js";
-import { headOfForeignFile } from "../platform/foreign_file.ts";
+import { headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
 import { bundleCommand } from "./bundle.ts";
 import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
 import { type CommandConfig, type Entry, findEntry } from "./entry.ts";
@@ -33,6 +33,7 @@ export function commandLine(
 ): CommandLine {
   checkCwd(config);
   const { argv, runtime } = resolve(config, new Tools(config, path, user));
+  if (argv.length === 1) checkFirstLine(config, argv[0]!, user);
   return { argv: [...argv, ...config.args], runtime };
 }
 
@@ -59,7 +60,6 @@ function resolve(config: CommandConfig, tools: Tools): CommandLine {
     return { argv: [tools.need(config.interpreter), entry.path], runtime };
   }
   // A command such as `npm` or `gunicorn` knows its own interpreter, whatever the runtime is called.
-  if (entry.isCommand) checkFirstLine(config, entry.path);
   if (entry.isCommand) return { argv: [entry.path], runtime: config.runtime };
   const row = config.runtime === "auto"
     ? detectRuntime(entry, tools)
@@ -85,17 +85,18 @@ function checkProgram(config: CommandConfig, entry: Entry): void {
     const hint = `Run chmod +x ${path}, or set runtime or interpreter`;
     refuseEntrypoint(config.name, path, "is not executable", hint);
   }
-  checkFirstLine(config, path);
 }
 
 /** Enough for `#!`, an interpreter and an argument. */
 const FIRST_LINE_BYTES = 256;
 
 /** The system says of a script whose interpreter is not there that the script itself is not. */
-function checkFirstLine({ name }: CommandConfig, path: string): void {
+function checkFirstLine({ name }: CommandConfig, path: string, user?: ToolUser): void {
+  // What runs as us is trusted as we are.
+  const headOf = user === undefined ? headOfOwnFile : headOfForeignFile;
   let start = "";
   try {
-    start = headOfForeignFile(path, FIRST_LINE_BYTES);
+    start = headOf(path, FIRST_LINE_BYTES);
   } catch {
     // A program may be run without being readable.
   }
