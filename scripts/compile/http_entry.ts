@@ -2,5 +2,5 @@
 
 export { getCookies, setCookie } from "@std/http/cookie";
 export { eTag, ifNoneMatch } from "@std/http/etag";
-export { accepts } from "@std/http/negotiation";
+export { accepts, acceptsEncodings } from "@std/http/negotiation";
 export { STATUS_TEXT } from "@std/http/status";

@@ -1,7 +1,7 @@
 /**
  * Signing in from a browser: by a code that works once, or by a token. A session is a cookie and a
  * secret: a browser sends the cookie to every port of the host, also to those of other programs, but
- * the secret is known to the dashboard's own pages only. In memory only.
+ * the secret is known to the dashboard's own pages only.
  */
 
 import { sameText } from "../model/same_text.ts";
@@ -43,7 +43,7 @@ interface Session {
   readonly owner: SessionOwner;
 }
 
-/** A session, to be given to the next daemon. */
+/** A session, to be kept for the next daemon. */
 export interface OpenSession extends Session, SessionKeys {}
 
 /** Codes and sessions that are good at the moment. */
@@ -51,10 +51,12 @@ export class Sessions {
   readonly #now: () => number;
   readonly #codes = new Map<string, { readonly until: number; readonly owner: SessionOwner }>();
   readonly #sessions = new Map<string, Session>();
+  readonly #changed: () => void;
 
-  /** `now` gives milliseconds. */
-  constructor(now: () => number = Date.now) {
+  /** `now` gives milliseconds; `changed` is called after a session was opened or ended. */
+  constructor(now: () => number = Date.now, changed: () => void = () => {}) {
     this.#now = now;
+    this.#changed = changed;
   }
 
   /** A new one-time code; without an owner it is the owner's of the daemon. */
@@ -78,6 +80,7 @@ export class Sessions {
     forgetFirst(this.#sessions, MAX_SESSIONS - 1);
     const [session, secret] = [random(), random()];
     this.#sessions.set(session, { secret, until: this.#now() + SESSION_MS, owner });
+    this.#changed();
     return { session, secret };
   }
 
@@ -112,6 +115,7 @@ export class Sessions {
   signOut(session?: string): void {
     if (session === undefined) this.#sessions.clear();
     else this.#sessions.delete(session);
+    this.#changed();
   }
 }
 

@@ -24,7 +24,7 @@ import type { Principal } from "../auth/principal.ts";
 import { SiteNames } from "../web/same_site.ts";
 import type { WebServer } from "../web/server.ts";
 import { CODE_MS, Sessions } from "../auth/sessions.ts";
-import { keepSessions, takeSessions } from "./kept_sessions.ts";
+import { keepSessions, restoreSessions } from "./kept_sessions.ts";
 import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
 import { forgetWeb, recallWeb, rememberWeb } from "./web_memory.ts";
@@ -50,7 +50,7 @@ export class WebListener {
   /** Tokens beside the daemon's own. */
   readonly tokens: NamedTokens;
   readonly #parts: WebListenerParts;
-  readonly #sessions = new Sessions();
+  readonly #sessions = new Sessions(Date.now, () => this.#keepSessions());
   /** Lets in whoever may, on every surface. */
   readonly gatekeeper: Gatekeeper;
   #server: WebServer | undefined;
@@ -145,17 +145,23 @@ export class WebListener {
 
   /** Listens again where the daemon before listened. What is in the way is only told. */
   async resume(): Promise<void> {
-    takeSessions(this.#parts.paths.sessions, this.#sessions);
+    restoreSessions(this.#parts.paths.sessions, this.#sessions);
     if (this.#recalled() === undefined) return;
     await this.start().catch((error) => this.#parts.warn(`Web: ${messageOf(error)}`));
   }
 
   /** Stops listening; the next daemon will listen again, and know who is signed in. */
   close(): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#close();
+    return this.#inTurn(() => this.#close());
+  }
+
+  /** At each change: a daemon that is killed has no time for it. */
+  #keepSessions(): void {
+    try {
       keepSessions(this.#parts.paths.sessions, this.#sessions);
-    });
+    } catch (error) {
+      this.#parts.warn(`Web: cannot keep who is signed in: ${messageOf(error)}`);
+    }
   }
 
   /** A request on the daemon's Unix socket: the same routes, without what is for browsers. */

@@ -2,6 +2,11 @@
 
 /** The one of `types` that the `Accept` header likes best; undefined when it takes none of them. */
 export function accepts(request: Pick<Request, "headers">, ...types: string[]): string | undefined;
+/** The same of `Accept-Encoding`; without that header the first one. */
+export function acceptsEncodings(
+  request: Pick<Request, "headers">,
+  ...encodings: string[]
+): string | undefined;
 /** The cookies of a `Cookie` header. Throws `SyntaxError` for one that begins with `=`. */
 export function getCookies(headers: Headers): Record<string, string | undefined>;
 /** Adds a `Set-Cookie` header. */
@@ -14,8 +19,8 @@ export function setCookie(headers: Headers, cookie: {
   sameSite: "Strict" | "Lax" | "None";
   secure: boolean;
 }): void;
-/** The entity tag of a text, in quotes. */
-export function eTag(text: string): Promise<string>;
+/** The entity tag of a text, in quotes; a weak one is the same for every encoding. */
+export function eTag(text: string, options?: { weak: boolean }): Promise<string>;
 /** False if an `If-None-Match` header names the tag, or any by `*`. */
 export function ifNoneMatch(value: string | null, tag: string): boolean;
 /** Status code → reason phrase. */

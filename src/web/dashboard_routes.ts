@@ -1,19 +1,18 @@
 /** The dashboard's files, and the sign-in. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { eTag, ifNoneMatch } from "../npm/http.js";
+import { acceptsEncodings, eTag, ifNoneMatch } from "../npm/http.js";
 import { readBody } from "./body.ts";
 import { addressOf, onlyFor, principalOf, type WebApp, type WebParts } from "./context.ts";
-import type { Asset } from "./dashboard/assets.ts";
 import { reply, replyJson } from "./reply.ts";
 import { sessionCookie } from "../auth/sessions.ts";
 
 /** Adds `/`, `/assets/*`, `/docs` and `/api/v1/session`. */
 export function addDashboard(app: WebApp, parts: WebParts): void {
   const files = new Files();
-  app.get("/", (c) => files.serve("/", c.req.header("if-none-match")));
+  app.get("/", (c) => files.serve("/", c.req.raw));
   onlyFor(app, "/", ["GET"]);
-  app.get("/assets/*", (c) => files.serve(c.req.path, c.req.header("if-none-match")));
+  app.get("/assets/*", (c) => files.serve(c.req.path, c.req.raw));
   onlyFor(app, "/assets/*", ["GET"]);
   addDocumentation(app);
   addSession(app, parts);
@@ -57,21 +56,36 @@ function addSession(app: WebApp, { gatekeeper }: WebParts): void {
   onlyFor(app, "/api/v1/session", ["GET", "POST", "DELETE"]);
 }
 
+/** One file, compressed once. */
+interface Prepared {
+  readonly etag: string;
+  readonly gzip: Uint8Array<ArrayBuffer>;
+}
+
 /** The files, loaded by the first request. */
 class Files {
-  readonly #tags = new Map<string, Promise<string>>();
+  readonly #prepared = new Map<string, Promise<Prepared>>();
 
-  async serve(path: string, known: string | undefined): Promise<Response> {
+  async serve(path: string, request: Request): Promise<Response> {
     const { ASSETS } = await import("./dashboard/assets.ts");
     if (!Object.hasOwn(ASSETS, path)) throw new ProcsupError("not_found", "No such path");
-    const asset = ASSETS[path]!;
-    const etag = await this.#tag(path, asset);
-    const headers = { etag, "cache-control": "no-cache" };
-    if (!ifNoneMatch(known ?? null, etag)) return reply(null, headers, 304);
-    return reply(asset.text, { ...headers, "content-type": asset.type });
+    const { text, type } = ASSETS[path]!;
+    const { etag, gzip } = await this.#prepared.getOrInsertComputed(path, () => prepared(text));
+    const headers = { etag, "cache-control": "no-cache", vary: "accept-encoding" };
+    if (!ifNoneMatch(request.headers.get("if-none-match"), etag)) return reply(null, headers, 304);
+    const typed = { ...headers, "content-type": type };
+    const asked = request.headers.get("accept-encoding");
+    return asked && acceptsEncodings(request, "gzip", "identity") === "gzip"
+      ? reply(gzip, { ...typed, "content-encoding": "gzip" })
+      : reply(text, typed);
   }
+}
 
-  #tag(path: string, { text }: Asset): Promise<string> {
-    return this.#tags.getOrInsertComputed(path, () => eTag(text));
-  }
+async function prepared(text: string): Promise<Prepared> {
+  const compressed = new Response(text).body!.pipeThrough(new CompressionStream("gzip"));
+  const [etag, gzip] = await Promise.all([
+    eTag(text, { weak: true }),
+    new Response(compressed).bytes(),
+  ]);
+  return { etag, gzip };
 }

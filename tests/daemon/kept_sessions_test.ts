@@ -1,42 +1,42 @@
 import { assertEquals } from "@std/assert";
-import { keepSessions, takeSessions } from "../../src/daemon/kept_sessions.ts";
+import { keepSessions, restoreSessions } from "../../src/daemon/kept_sessions.ts";
 import { SESSION_MS, Sessions } from "../../src/auth/sessions.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const OWNER = { name: "dashboard", role: "admin" } as const;
 
-Deno.test("takeSessions() signs in at the next daemon, once, whoever was signed in", async () => {
+/** Sessions that are kept at each change, as the daemon keeps them. */
+function kept(path: string, now = Date.now): Sessions {
+  const sessions: Sessions = new Sessions(now, () => keepSessions(path, sessions));
+  restoreSessions(path, sessions);
+  return sessions;
+}
+
+Deno.test("a session outlives daemons that are killed, until it is ended", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/sessions.json`;
-  const before = new Sessions();
-  const session = before.open(OWNER);
-  keepSessions(path, before);
+  const keys = kept(path).open(OWNER);
   assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
+  assertEquals(kept(path).ownerOf(keys), OWNER);
 
-  const after = new Sessions();
-  takeSessions(path, after);
-  assertEquals(after.ownerOf(session), OWNER);
+  const later = kept(path);
+  assertEquals(later.ownerOf(keys), OWNER);
+  later.signOut(keys.session);
+  assertEquals(kept(path).ownerOf(keys), undefined);
   assertEquals([...Deno.readDirSync(temp.path)], []);
-  const later = new Sessions();
-  takeSessions(path, later);
-  assertEquals(later.ownerOf(session), undefined);
 });
 
-Deno.test("takeSessions() lets sessions end when they would have ended", async () => {
+Deno.test("restoreSessions() lets sessions end when they would have ended", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/sessions.json`;
-  const before = new Sessions(() => 0);
-  const session = before.open(OWNER);
-  keepSessions(path, before);
-  const after = new Sessions(() => SESSION_MS + 1);
-  takeSessions(path, after);
-  assertEquals(after.ownerOf(session), undefined);
+  const keys = kept(path, () => 0).open(OWNER);
+  assertEquals(kept(path, () => SESSION_MS + 1).ownerOf(keys), undefined);
 });
 
-Deno.test("takeSessions() passes over what is not readable", async () => {
+Deno.test("restoreSessions() passes over a damaged file", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/sessions.json`;
   Deno.writeTextFileSync(path, "[{");
-  takeSessions(path, new Sessions());
+  restoreSessions(path, new Sessions());
   assertEquals([...Deno.readDirSync(temp.path)], []);
 });

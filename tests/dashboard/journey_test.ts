@@ -30,7 +30,7 @@ browserTest(
     await page.getByText("neither a link, nor a code, nor a token").waitFor();
     await page.getByLabel("paste a link").fill("not-a-code");
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("This link has been used").waitFor();
+    await page.getByText("not a valid token, and not a valid code").waitFor();
     await page.goto(`${used.origin}/#/login?code=00`);
     await page.getByText("This link has been used").waitFor();
     const { url } = await dashboard.daemon.client.call("web_link");
@@ -62,6 +62,16 @@ browserTest(
     await page.getByLabel("Folder").fill("/");
     await page.getByRole("button", { name: "Start" }).click();
     await page.locator("#field-name-error").waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("looping");
+    await page.getByLabel("Script or command").fill("/bin/false");
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.getByText('Cannot start "looping"').waitFor();
+    await page.getByRole("heading", { name: "looping" }).waitFor();
+    await page.getByRole("tab", { name: "env" }).click();
+    await page.getByRole("tab", { name: "config" }).click();
+    await page.getByText("As it is in force").waitFor();
+    await page.goBack();
+    await page.getByText("Values are never shown").waitFor();
     await dashboard.go("#/processes/sleeper");
 
     await page.getByRole("button", { name: "Stop" }).click();

@@ -1,6 +1,6 @@
 /** The log viewer beyond what it has loaded: older lines, several columns, lines around a line. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { browserTest } from "./browser.ts";
 
@@ -68,5 +68,14 @@ browserTest(
     const text = await Deno.readTextFile((await download.path())!);
     assert(text.includes("left from \x1b[31mleft\x1b[0m\n"), text);
     assert(text.includes("right from right\n"), text);
+
+    await daemon.startScript("twin", "seq 1 300; exec sleep 1000", { instances: 2 });
+    await page.keyboard.press("f");
+    await page.getByRole("button", { name: "Follow (f)", pressed: false }).waitFor();
+    await dashboard.go("#/logs?t=twin");
+    await waitFor(async () =>
+      (await page.locator(".log-row").last().textContent())?.endsWith("300") === true
+    );
+    assertMatch((await page.locator(".log-name").first().textContent())!, /^twin:[01]$/);
   },
 );

@@ -72,8 +72,15 @@ browserTest("what can be done is in reach on a tablet, and done once", async (da
   }
   let requests = 0;
   page.on("request", (request) => requests += Number(request.url().includes("/stuck/restart")));
+  await daemon.startScript("needy", "exec sleep 1000", { depends_on: { sick: "started" } });
+  await dashboard.go("#/processes/sick");
+  await page.getByRole("button", { name: "Reload" }).click();
+  await page.getByText("Others depend on it: needy.").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+
   await dashboard.go("#/processes/stuck");
   const restart = page.getByRole("button", { name: "Restart" });
+  // It does not run: there is nothing to interrupt, and nothing is asked.
   await restart.click();
   await page.getByText("Restarting stuck…").waitFor();
   await page.getByRole("button", { name: "Dismiss" }).click();

@@ -1,5 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { isMeant, type Selectable } from "../../src/web/dashboard/app/process/select.ts";
+import {
+  isMeant,
+  runningDependents,
+  type Selectable,
+} from "../../src/web/dashboard/app/process/select.ts";
+import type { ProcessJson } from "../../src/protocol/wire.ts";
 
 const API: Selectable = {
   id: "1a2b3c4d",
@@ -39,4 +44,19 @@ const CASES: readonly [string, boolean][] = [
 
 Deno.test("isMeant() knows the target words of the command line", () => {
   for (const [search, meant] of CASES) assertEquals(isMeant(search, API), meant, search);
+});
+
+Deno.test("runningDependents() names the running apps that depend on some, once", () => {
+  const one = (name: string, state: string, depends_on: unknown) =>
+    ({ name, state, config: { depends_on } }) as unknown as ProcessJson;
+  const list = [
+    one("db", "running", undefined),
+    one("api:0", "running", { db: "healthy" }),
+    one("api:1", "running", { db: "healthy" }),
+    one("job", "stopped", ["db"]),
+    one("mail", "running", ["db", "api"]),
+  ];
+  assertEquals(runningDependents(["db"], list), ["api", "mail"]);
+  assertEquals(runningDependents(["api:0"], list), ["mail"]);
+  assertEquals(runningDependents(["db", "api", "mail"], list), []);
 });

@@ -50,6 +50,7 @@ browserTest(
     await second.goto(`${origin}/#/processes/app`);
     await second.getByRole("heading", { name: "app" }).waitFor();
     await second.getByRole("button", { name: "Restart" }).click();
+    await second.getByRole("dialog").getByRole("button", { name: "Restart" }).click();
     await second.getByText("Restarted app").first().waitFor();
 
     const elsewhere = await context.newPage();

@@ -178,12 +178,23 @@ Deno.test("webApp() serves the dashboard with an ETag", async () => {
   const first = await web.ask("GET", "/", { token: "" });
   const etag = first.headers.get("etag")!;
   assertMatch(first.body, /^<!DOCTYPE html>/i);
-  for (const known of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
+  for (const known of [etag, etag.replace("W/", ""), `"x", ${etag}`, "*"]) {
     const again = await web.ask("GET", "/", { token: "", headers: { "if-none-match": known } });
     assertEquals([again.status, again.body], [304, ""], known);
   }
   const other = await web.ask("GET", "/", { token: "", headers: { "if-none-match": '"x"' } });
   assertEquals(other.status, 200);
+  for (
+    const [asked, encoding] of [["gzip, deflate, br", "gzip"], ["*", "gzip"], ["br", null], [
+      "gzip;q=0",
+      null,
+    ], ["", null]] as const
+  ) {
+    const headers = { "accept-encoding": asked };
+    const answer = await web.ask("GET", "/", { token: "", headers });
+    assertEquals(answer.headers.get("content-encoding"), encoding, asked);
+    assertEquals(answer.headers.get("vary"), "accept-encoding");
+  }
 });
 
 Deno.test("NamedTokens keeps hashes in a private file, and knows them again", async () => {

@@ -13,15 +13,24 @@ export const linkProblem = signal("");
 export async function signIn(text: string): Promise<void> {
   const credential = credentialIn(text);
   if (credential === undefined) throw new Error("This is neither a link, nor a code, nor a token");
-  if (credential.kind !== "code") {
-    try {
-      return await openSession({ token: credential.text });
-    } catch (error) {
-      const isWrong = error instanceof ApiError && error.status === 401;
-      if (!isWrong || credential.kind === "token") throw error;
-    }
+  const { kind, text: given } = credential;
+  if (kind === "code") return await openSession({ body: { code: given } });
+  try {
+    return await openSession({ token: given });
+  } catch (error) {
+    if (!isWrong(error) || kind === "token") throw error;
   }
-  await openSession({ body: { code: credential.text } });
+  try {
+    await openSession({ body: { code: given } });
+  } catch (error) {
+    throw isWrong(error) ? new Error(NEITHER) : error;
+  }
+}
+
+const NEITHER = "This is not a valid token, and not a valid code: a code works once, for a minute";
+
+function isWrong(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401;
 }
 
 /** Signs in when the page was opened by a link that does: `#/login?code=…`, which works once. */

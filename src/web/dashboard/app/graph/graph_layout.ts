@@ -1,7 +1,7 @@
 /** Who waits for whom, laid out in columns: what others wait for stands on the left. Pure. */
 
 import { type DependencyCondition, type ProcessJson, type State, STATES } from "../data/types.ts";
-import { baseName } from "../process/select.ts";
+import { baseName, dependenciesOf } from "../process/select.ts";
 
 /** An app, with all its instances. */
 export interface Node {
@@ -73,12 +73,8 @@ function nodeOf(name: string, members: readonly ProcessJson[]) {
   return { name, members, state };
 }
 
-function linksTo(to: string, { config }: ProcessJson): Link[] {
-  const given = config.depends_on ?? {};
-  const entries: [string, unknown][] = Array.isArray(given)
-    ? given.map((name) => [String(name), "started"])
-    : Object.entries(given);
-  return entries.map(([from, condition]) => ({ from, to, condition: String(condition) }));
+function linksTo(to: string, process: ProcessJson): Link[] {
+  return dependenciesOf(process).map(([from, condition]) => ({ from, to, condition }));
 }
 
 /** Each one right of all it waits for. The daemon refuses cycles; here they only end. */

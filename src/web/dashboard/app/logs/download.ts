@@ -5,13 +5,14 @@ import type { LogRow } from "./log_buffer.ts";
 import { toast } from "../shell/notices.ts";
 import type { LogLine } from "../../../../model/log_line.ts";
 import { plainLine } from "./ansi.ts";
+import { isOneProcess } from "./log_panes.ts";
 import { jsonLines } from "./log_source.ts";
 
 const CHUNK = 20_000;
 
 /** Saves lines as text: with time and name when several apps are in it. */
 export function downloadLines(lines: readonly LogRow[], targets: readonly string[]): void {
-  const isOne = targets.length === 1;
+  const isOne = isOneProcess(targets);
   const parts: string[] = [];
   // A string has a largest length, a file has not.
   for (let i = 0; i < lines.length; i += CHUNK) {
@@ -23,7 +24,7 @@ export function downloadLines(lines: readonly LogRow[], targets: readonly string
 /** Saves all that the daemon has, with whatever the apps wrote in it. */
 export async function downloadWhole(targets: readonly string[]): Promise<void> {
   const id = toast("busy", "Fetching the whole log…");
-  const isOne = targets.length === 1;
+  const isOne = isOneProcess(targets);
   const query = new URLSearchParams([["lines", "0"], ...targets.map((name) => ["target", name])]);
   const parts: string[] = [];
   let count = 0;

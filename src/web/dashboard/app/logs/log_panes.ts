@@ -1,9 +1,10 @@
 /** The columns of a log view: lines are shared out to them by the name of their app. */
 
-import { effect, signal, useSignal } from "@preact/signals";
+import { effect, type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { isPhone } from "../shell/theme.ts";
 import { baseName } from "../process/select.ts";
+import { processList } from "../data/store.ts";
 import { LogBuffer, type LogRow } from "./log_buffer.ts";
 import { grepOf, type LogQuery } from "./log_query.ts";
 import { type LogSink, LogSource } from "./log_source.ts";
@@ -54,6 +55,12 @@ export class LogPanes implements LogSink {
   clear(): void {
     for (const { buffer } of this.list) buffer.clear();
   }
+}
+
+/** Whether targets name a single process. An app with several instances is not one. */
+export function isOneProcess(targets: readonly string[]): boolean {
+  return targets.length === 1 &&
+    !processList.value.some(({ name }) => name !== targets[0] && baseName(name) === targets[0]);
 }
 
 /** How the time of a line is shown. */
@@ -114,7 +121,7 @@ export function useLogSource(
   panes: LogPanes,
   query: LogQuery,
   lines: number,
-  isAtEnd: () => boolean,
+  follow: Signal<boolean>,
 ): LogSource | undefined {
   const source = useSignal<LogSource | undefined>(undefined);
   // A permalink is read from a little before its line; leaving it reads from the end again.
@@ -131,7 +138,9 @@ export function useLogSource(
         grep,
         invert,
         level: query.level,
-        isAtEnd,
+        isAtEnd: () => follow.value,
+        // Lines that are read anew begin at their end; those of a permalink, and all of a log, where they are.
+        began: () => follow.value = since === 0 && lines > 0,
       });
       source.value = opened;
     };

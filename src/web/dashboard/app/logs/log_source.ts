@@ -21,6 +21,8 @@ interface SourceOptions {
   readonly level: LogLevel | "";
   /** Whether the view is at its end, so that nothing is lost by reading it anew. */
   readonly isAtEnd: () => boolean;
+  /** The view is about to be read from the beginning. */
+  readonly began: () => void;
 }
 
 /** Where the lines go. */
@@ -64,6 +66,7 @@ export class LogSource {
       const unseen = this.#unseen(over.signal);
       try {
         this.#sink.clear();
+        this.#options.began();
         this.isLoading.value = true;
         if (this.#options.lines === 0) await this.#pour(false, signal);
         await this.#pour(true, AbortSignal.any([signal, unseen]));

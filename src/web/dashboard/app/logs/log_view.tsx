@@ -4,7 +4,7 @@ import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useKeys } from "../shell/keys.ts";
 import type { LogBuffer } from "./log_buffer.ts";
-import { type LogPane, LogPanes, useLogSource, wrap } from "./log_panes.ts";
+import { isOneProcess, type LogPane, LogPanes, useLogSource, wrap } from "./log_panes.ts";
 import { fingerprint, type LogQuery, patternOf } from "./log_query.ts";
 import { FIRST_LINES, type LogSource } from "./log_source.ts";
 import { linkTo } from "../data/router.ts";
@@ -31,7 +31,7 @@ export function LogView({ query, onQuery, single = false }: LogViewProps) {
   const lines = useSignal(FIRST_LINES);
   const follow = useSignal(query.at === 0);
   const panes = useMemo(() => new LogPanes(targets, columns), [targets.join("\n"), columns]);
-  const source = useLogSource(panes, query, lines.value, () => follow.value);
+  const source = useLogSource(panes, query, lines.value, follow);
   const pattern = useMemo(() => patternOf(query), [search, isRegex, matchCase]);
   const hueOf = useMemo(() => hues(), []);
   const pane = panes.current;
@@ -80,7 +80,7 @@ export function LogView({ query, onQuery, single = false }: LogViewProps) {
         query={query}
         onQuery={onQuery}
         hasAll={lines.value === 0 || query.deep}
-        onAll={() => (follow.value = false, lines.value = 0)}
+        onAll={() => lines.value = 0}
       />
       <div class={panes.list.length > 1 ? "log-columns" : "log-column-frame"}>
         {panes.list.map((one, index) => (
@@ -90,7 +90,7 @@ export function LogView({ query, onQuery, single = false }: LogViewProps) {
             query={query}
             pattern={query.invert ? undefined : pattern ?? undefined}
             follow={follow}
-            showName={!single && targets.length !== 1 && panes.list.length === 1}
+            showName={!isOneProcess(one.target ? [one.target] : targets)}
             isLoading={source?.isLoading.value ?? true}
             hueOf={hueOf}
             onActive={() => panes.active.value = index}

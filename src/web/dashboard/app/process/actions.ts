@@ -1,9 +1,11 @@
 /** What a user can do to processes: each shows its progress, and asks first where it destroys. */
 
-import { type Ask, askForAll, messageOf, processPath } from "../data/api.ts";
+import { ApiError, type Ask, askForAll, messageOf, processPath } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { announce, confirmed, type Toast, toast } from "../shell/notices.ts";
 import { go, place, screen } from "../data/router.ts";
+import { processList } from "../data/store.ts";
+import { baseName, isUp, runningDependents } from "./select.ts";
 
 /** The verbs of the buttons. */
 export type Verb = "start" | "stop" | "restart" | "reload" | "roll" | "kill" | "flush" | "delete";
@@ -15,6 +17,10 @@ interface VerbWords {
   readonly ask: Ask;
   /** Asked before it is done. */
   readonly warning?: { readonly title: string; readonly text: string; readonly confirm: string };
+  /** Whether it ends runs: apps that depend on these are named. */
+  readonly interrupts?: true;
+  /** Whether it may be done without asking while none of these runs. */
+  readonly harmlessWhenDown?: true;
 }
 
 const POST = { method: "POST" } as const;
@@ -22,19 +28,53 @@ const POST_WAIT = { method: "POST", query: { wait: true } } as const;
 
 const VERBS: Readonly<Record<Verb, VerbWords>> = {
   start: { doing: "Starting", done: "Started", path: "start", ask: POST_WAIT },
-  restart: { doing: "Restarting", done: "Restarted", path: "restart", ask: POST_WAIT },
-  reload: { doing: "Reloading", done: "Reloaded", path: "reload", ask: POST_WAIT },
+  restart: {
+    doing: "Restarting",
+    done: "Restarted",
+    path: "restart",
+    ask: POST_WAIT,
+    interrupts: true,
+    harmlessWhenDown: true,
+    warning: {
+      title: "Restart",
+      text: "The run is stopped, then started again. The app is down in between.",
+      confirm: "Restart",
+    },
+  },
+  reload: {
+    doing: "Reloading",
+    done: "Reloaded",
+    path: "reload",
+    ask: POST_WAIT,
+    interrupts: true,
+    harmlessWhenDown: true,
+    warning: {
+      title: "Reload",
+      text: "By its reload signal or a second run that takes over. " +
+        "An app that is set up for neither is restarted.",
+      confirm: "Reload",
+    },
+  },
   roll: {
     doing: "Rolling over",
     done: "Rolled over",
     path: "rolling_reload",
     ask: { method: "POST", body: {} },
+    interrupts: true,
+    harmlessWhenDown: true,
+    warning: {
+      title: "Roll over",
+      text: "All instances are reloaded, one after the other. " +
+        "If one does not come up again, the rest stays as it is.",
+      confirm: "Roll over",
+    },
   },
   stop: {
     doing: "Stopping",
     done: "Stopped",
     path: "stop",
     ask: POST,
+    interrupts: true,
     warning: {
       title: "Stop",
       text: "The stop signal is sent; what has not ended after the timeout is killed.",
@@ -46,6 +86,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
     done: "Killed",
     path: "stop",
     ask: { method: "POST", query: { force: true } },
+    interrupts: true,
     warning: {
       title: "Kill",
       text: "SIGKILL at once: nothing is finished or saved.",
@@ -68,6 +109,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
     done: "Deleted",
     path: "",
     ask: { method: "DELETE" },
+    interrupts: true,
     warning: {
       title: "Delete",
       text: "It is stopped, and the configuration is forgotten. This cannot be undone.",
@@ -118,28 +160,45 @@ export async function act(verb: Verb, names: readonly string[]): Promise<boolean
   return true;
 }
 
-/** Asks first where something cannot be taken back. */
+/** Asks first where something is interrupted, or cannot be undone. */
 async function isWanted(
-  { warning }: VerbWords,
+  { warning, interrupts, harmlessWhenDown }: VerbWords,
   whom: string,
   names: readonly string[],
 ): Promise<boolean> {
-  if (warning === undefined) return true;
-  const list = names.length === 1
-    ? ""
-    : ` It is about ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}.`;
-  return await confirmed(`${warning.title} ${whom}?`, warning.text + list, warning.confirm);
+  if (warning === undefined || (harmlessWhenDown && !names.some(isRunning))) return true;
+  const affected = names.length === 1 ? "" : ` Affects: ${listed(names)}.`;
+  const dependents = interrupts ? runningDependents(names, processList.value) : [];
+  const others = dependents.length === 0 ? "" : ` Others depend on it: ${listed(dependents)}.`;
+  const text = warning.text + affected + others;
+  return await confirmed(`${warning.title} ${whom}?`, text, warning.confirm);
 }
 
-async function askFor(name: string, { path, ask: how }: VerbWords): Promise<void> {
-  const signal = how === POST_WAIT ? AbortSignal.timeout(PATIENCE_MS) : undefined;
+/** `name`: of a process, or of an app with all its instances. */
+function isRunning(name: string): boolean {
+  return processList.value.some((one) =>
+    (one.name === name || baseName(one.name) === name) && isUp(one)
+  );
+}
+
+function listed(names: readonly string[]): string {
+  return `${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
+}
+
+function askFor(name: string, { path, ask: how }: VerbWords): Promise<unknown> {
+  const to = processPath(name, path);
+  return how === POST_WAIT ? askAndWait(to) : askForAll(to, how);
+}
+
+/** Posts, and waits until what is started is up, or has failed. Throws `timeout` if that takes too long. */
+export async function askAndWait<T>(path: string, body?: unknown): Promise<T> {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
-    await askForAll(processPath(name, path), { ...how, ...(signal ? { signal } : {}) });
+    return await askForAll<T>(path, { ...POST_WAIT, body, signal });
   } catch (error) {
-    if (!signal?.aborted) throw error;
-    throw new Error(
-      `Not up after ${PATIENCE_MS / 1000} s; the daemon goes on with it`,
-    );
+    if (!signal.aborted) throw error;
+    const text = `Not up after ${PATIENCE_MS / 1000} s; the daemon goes on with it`;
+    throw new ApiError(0, "timeout", text);
   }
 }
 

@@ -101,9 +101,9 @@ function entriesFor(process: ProcessJson): Entry[] {
   const down = !isUp(process) && process.state !== "waiting";
   const some: readonly (Entry | false)[] = [
     down ? verb("Start", "start", "start") : verb("Stop…", "stop", "stop"),
-    verb("Restart", "restart", "restart"),
-    verb("Reload", "reload", "reload"),
-    verb("Rolling reload", "reload", "roll", [baseName(name)]),
+    verb("Restart…", "restart", "restart"),
+    verb("Reload…", "reload", "reload"),
+    verb("Rolling reload…", "reload", "roll", [baseName(name)]),
     logs,
     ask("Scale…", "processes", "scale"),
     mayAdminister.value && ask("Change…", "file", "change"),

@@ -4,7 +4,7 @@ import { act } from "./actions.ts";
 import { copyText } from "../controls/copy.ts";
 import { useKeys } from "../shell/keys.ts";
 import { events } from "../data/news.ts";
-import { go, linkTo, place, setParams } from "../data/router.ts";
+import { go, linkTo, place } from "../data/router.ts";
 import { baseName, isUp } from "./select.ts";
 import { mayAdminister, mayOperate, processes, processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
@@ -47,7 +47,7 @@ export function Process() {
       <Tabs
         tabs={TABS}
         chosen={tab}
-        onChoose={(next) => setParams({ tab: next === "summary" ? "" : next })}
+        onChoose={(next) => go(place.value.path, next === "summary" ? "" : `tab=${next}`)}
       />
       <div
         role="tabpanel"

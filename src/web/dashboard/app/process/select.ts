@@ -54,6 +54,26 @@ export function baseName(name: string): string {
   return name.replace(/:\d+$/, "");
 }
 
+/** The apps that a process depends on, each with its condition. */
+export function dependenciesOf({ config }: Pick<ProcessJson, "config">): [string, string][] {
+  const given = config.depends_on ?? {};
+  return Array.isArray(given)
+    ? given.map((name) => [String(name), "started"])
+    : Object.entries(given).map(([name, condition]) => [name, String(condition)]);
+}
+
+/** The apps that depend on one of these and run now, without these themselves. */
+export function runningDependents(
+  names: readonly string[],
+  list: readonly ProcessJson[],
+): string[] {
+  const own = new Set(names.map(baseName));
+  const found = list.filter((process) =>
+    isUp(process) && dependenciesOf(process).some(([name]) => own.has(baseName(name)))
+  ).map(({ name }) => baseName(name));
+  return [...new Set(found)].filter((name) => !own.has(name)).sort();
+}
+
 /** What a table can be sorted by. */
 export type SortKey = "name" | "state" | "cpu" | "memory" | "uptime" | "restarts" | "id";
 

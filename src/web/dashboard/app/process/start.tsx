@@ -2,10 +2,11 @@
 
 import { type Signal, signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { ApiError, ask, messageOf } from "../data/api.ts";
+import { ApiError, messageOf } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { toast } from "../shell/notices.ts";
 import { go, linkTo } from "../data/router.ts";
+import { askAndWait } from "./actions.ts";
 import { mayAdminister } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { Button, Empty } from "../controls/controls.tsx";
@@ -15,6 +16,9 @@ import { configOf, fieldOf, formGroups, type FormKey, hintOf, optionsOf } from "
 const GROUPS = formGroups();
 const KEYS = [...GROUPS.values()].flat();
 const PATHS = KEYS.map(({ path }) => path);
+
+/** Failures after which the process exists. */
+const STARTED = new Set(["start_failed", "timeout"]);
 
 type Values = ReadonlyMap<FormKey, Signal<string>>;
 
@@ -32,16 +36,16 @@ export function Start() {
     refusal.value = undefined;
     try {
       const body = configOf([...values].map(([key, { value }]) => [key, value]));
-      const made = await ask<ProcessJson>("/processes", { method: "POST", body });
+      const made = await askAndWait<ProcessJson>("/processes", body);
       refreshSoon();
       toast("done", `Started ${made.name}`);
       go(["processes", made.name]);
     } catch (reason) {
-      if (reason instanceof ApiError && reason.code === "start_failed") {
-        // It is there, and its page tells why.
+      if (reason instanceof ApiError && STARTED.has(reason.code)) {
+        // The process exists, and its page tells why.
         refreshSoon();
         toast("failed", reason.message);
-        return go(["processes", reason.process ?? ""]);
+        return go(["processes", ...(reason.process ? [reason.process] : [])]);
       }
       refusal.value = reason;
       document.getElementById(`field-${fieldOf(reason, PATHS)}`)?.focus();
