@@ -156,10 +156,10 @@ function simple(summary: string, type: string, schema: Json = { type: "string" }
 }
 
 const EXTRA_PATHS: Json = {
-  [`${REST_BASE}/events`]: simple("What happens to processes, a line each", "application/x-ndjson"),
-  [`${REST_BASE}/logs`]: simple("Lines of logs, a line each", "application/x-ndjson"),
+  [`${REST_BASE}/events`]: simple("Events, one a line", "application/x-ndjson"),
+  [`${REST_BASE}/logs`]: simple("Lines of logs, one a line", "application/x-ndjson"),
   [`${REST_BASE}/session`]: {
-    ...simple("Who you are", "application/json", { type: "object" }),
+    ...simple("The role and name of the token", "application/json", { type: "object" }),
     post: {
       summary: "Sign in by a token, or by the `code` of a link in the body",
       responses: { 201: { description: "Signed in" }, default: ERROR },
@@ -169,6 +169,6 @@ const EXTRA_PATHS: Json = {
       responses: { 200: { description: "Done" }, default: ERROR },
     },
   },
-  "/livez": simple("Whether it lives; open to all", "text/plain"),
+  "/livez": simple("Check that the daemon lives; needs no token", "text/plain"),
   "/metrics": simple("Metrics for Prometheus", "text/plain"),
 };

@@ -31,11 +31,11 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     words: [1, Infinity],
     flags: [
       ...FILE_FLAGS,
-      { name: "dry-run", type: "bool", help: "tell only what would be done" },
+      { name: "dry-run", type: "bool", help: "show what would change" },
       {
         name: "no-files",
         type: "bool",
-        help: "validate, plan: programs and variables may be on another machine",
+        help: "validate, plan: do not look for programs and variables on this machine",
       },
       { name: "prune", type: "bool", help: "remove apps that are no longer in the file" },
       NO_WAIT,
@@ -68,9 +68,9 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     usage: "[tool] <file>",
     words: [1, 2],
     flags: [
-      { name: "out", type: "text", value: "FILE", help: "write it there" },
-      { name: "force", type: "bool", help: "replace that file" },
-      { name: "with-docker", type: "bool", help: "of compose: images become docker run" },
+      { name: "out", type: "text", value: "FILE", help: "write to this file" },
+      { name: "force", type: "bool", help: "replace an existing file" },
+      { name: "with-docker", type: "bool", help: "compose: run images with docker run" },
     ],
     examples: [
       "procsup import pm2 ecosystem.config.js --out procsup.yaml",

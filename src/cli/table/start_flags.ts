@@ -8,7 +8,7 @@ import type { Flag } from "../command.ts";
 export const NO_WAIT: Flag = {
   name: "no-wait",
   type: "bool",
-  help: "return at once instead of when it has stayed up",
+  help: "return at once, without waiting until it is up",
 };
 
 /** Replace what `start` took of the shell. */

@@ -73,7 +73,7 @@ export const BULK_VERBS = {
     },
   }),
   reload: verb({
-    help: "The reload signal, or stop and start",
+    help: "Reload by the reload signal, or stop and start",
     role: "operate",
     input: waiting,
     bare: "target",
@@ -163,7 +163,7 @@ const reconfigureRoute = {
 /** The verbs on the instances of one process. */
 export const INSTANCE_VERBS = {
   scale: verb({
-    help: "Change how many instances there are",
+    help: "Change the number of instances",
     role: "operate",
     input: z.strictObject({
       /** Name in the configuration. */
@@ -180,7 +180,7 @@ export const INSTANCE_VERBS = {
     }],
   }),
   rolling_reload: verb({
-    help: "Reload the instances a batch at a time",
+    help: "Reload the instances in batches",
     role: "operate",
     adminFields: ["config"],
     input: z.strictObject({
@@ -242,7 +242,7 @@ export const INSTANCE_VERBS = {
       {
         ...reconfigureRoute,
         method: "PUT",
-        help: "Change all of the configuration",
+        help: "Replace the configuration",
         fixed: { replace: true },
       },
     ],

@@ -62,7 +62,7 @@ export const CONFIG_VERBS = {
     }),
   }),
   config_reload: verb({
-    help: "Make the processes what a configuration says, or plan it",
+    help: "Apply a configuration, or plan it",
     role: "admin",
     input: z.strictObject({
       ...source,

@@ -56,7 +56,7 @@ function onSchedule(word: "start" | "stop" | "run", help: string) {
 /** The verbs. */
 export const CRON_VERBS = {
   cron_list: verb({
-    help: "All schedules, or those of a target with their next moments",
+    help: "All schedules, or those of a target with their next runs",
     role: "read",
     input: z.strictObject({ name: z.optional(name) }),
     bare: "name",

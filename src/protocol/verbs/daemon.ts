@@ -40,7 +40,7 @@ const metrics = z.object({
 /** The verbs. */
 export const DAEMON_VERBS = {
   ping: verb({
-    help: "Whether the daemon answers; open to all",
+    help: "Check that the daemon answers; needs no token",
     role: "open",
     input: nothing,
     output: z.object({
@@ -67,7 +67,7 @@ export const DAEMON_VERBS = {
     },
   }),
   resurrect: verb({
-    help: "Bring back what was saved",
+    help: "Restore the saved list",
     role: "admin",
     input: nothing,
     output: z.object({
@@ -93,7 +93,7 @@ export const DAEMON_VERBS = {
     rest: [{ method: "GET", path: "/system/metrics", answers: "SystemMetrics" }],
   }),
   system_info: verb({
-    help: "Where the daemon keeps its files, and how much room is left there",
+    help: "Folders of the daemon, and free disk space",
     role: "read",
     input: nothing,
     output: z.object({

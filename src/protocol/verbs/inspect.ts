@@ -58,7 +58,7 @@ const logs = z.strictObject({
 /** The verbs. */
 export const INSPECT_VERBS = {
   why: verb({
-    help: "Why a process is in the state it is in",
+    help: "Explain the state of a process",
     role: "read",
     input: onTarget,
     bare: "target",
@@ -71,7 +71,7 @@ export const INSPECT_VERBS = {
     rest: [{ method: "GET", path: "/processes/{id}/why", answers: "Why" }],
   }),
   history: verb({
-    help: "What the hooks and health checks of a process did last",
+    help: "The last runs of the hooks and health checks of a process",
     role: "read",
     input: onTarget,
     bare: "target",
@@ -85,7 +85,7 @@ export const INSPECT_VERBS = {
     rest: [{ method: "GET", path: "/processes/{id}/history", answers: "History" }],
   }),
   wait: verb({
-    help: "Answer when processes have come to a point in their life",
+    help: "Wait until processes reach a state",
     role: "read",
     input: z.strictObject({
       target,

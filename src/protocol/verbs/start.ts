@@ -44,7 +44,7 @@ const tool = z.strictObject({
 /** The verbs. On the wire `start` with a configuration is `add`: see `readAction`. */
 export const START_VERBS = {
   add: verb({
-    help: "Make a process and start it",
+    help: "Create a process and start it",
     role: "admin",
     input: z.strictObject({
       config: about(

@@ -113,7 +113,7 @@ export const WEBHOOK_VERBS = {
     rest: [{ method: "GET", path: "/webhooks", answers: "WebhookList" }],
   }),
   webhook_test: verb({
-    help: "Send a test to every webhook, or to one, once; `ok` of each says whether it was taken",
+    help: "Send one test event to every webhook, or to one; `ok` tells whether each was accepted",
     role: "admin",
     input: z.strictObject({ name: z.optional(text) }),
     bare: "name",
@@ -123,7 +123,7 @@ export const WEBHOOK_VERBS = {
       {
         method: "POST",
         path: "/webhooks/{name}/test",
-        help: "Send a test to one webhook, once; `ok` says whether it was taken",
+        help: "Send one test event to a webhook; `ok` tells whether it was accepted",
         answers: "WebhookTest",
         answer: { schema: webhookTest, of: ([first]: readonly unknown[]) => first },
       },
