@@ -128,7 +128,12 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     usage: "[verb]",
     words: [0, 1],
     flags: [
-      { name: "listen", type: "text", value: "HOST:PORT", help: "address (default: 127.0.0.1:9615)" },
+      {
+        name: "listen",
+        type: "text",
+        value: "HOST:PORT",
+        help: "address (default: 127.0.0.1:9615)",
+      },
       { name: "allow-remote", type: "bool", help: "other machines may reach it" },
       { name: "host", type: "list", value: "NAME", help: "another name that browsers may use" },
     ],

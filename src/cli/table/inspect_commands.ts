@@ -24,7 +24,12 @@ export const LOOK_COMMANDS: readonly Command[] = [
     usage: "[target…]",
     words: [0, MANY],
     flags: [
-      { name: "watch", short: "w", type: "bool", help: "print again at each change; with -o jsonl only what changed" },
+      {
+        name: "watch",
+        short: "w",
+        type: "bool",
+        help: "print again at each change; with -o jsonl only what changed",
+      },
       INTERVAL,
     ],
     examples: [
@@ -96,7 +101,12 @@ export const LOOK_COMMANDS: readonly Command[] = [
     words: [0, MANY],
     flags: [
       { name: "lines", short: "n", type: "int", value: "N", help: "last lines (default: 50)" },
-      { name: "follow", short: "f", type: "bool", help: "follow: print new lines; with -n 0 only those" },
+      {
+        name: "follow",
+        short: "f",
+        type: "bool",
+        help: "follow: print new lines; with -n 0 only those",
+      },
       { name: "err", type: "bool", help: "standard error only" },
       { name: "out", type: "bool", help: "standard output only" },
       {
@@ -142,7 +152,12 @@ export const LOOK_COMMANDS: readonly Command[] = [
     words: [0, 1],
     flags: [
       { name: "lines", short: "n", type: "int", value: "N", help: "last events (default: 20)" },
-      { name: "follow", short: "f", type: "bool", help: "follow: print new events; with -n 0 only those" },
+      {
+        name: "follow",
+        short: "f",
+        type: "bool",
+        help: "follow: print new events; with -n 0 only those",
+      },
       {
         name: "since",
         type: "text",
