@@ -64,9 +64,10 @@ function doneLine({ name, state, pid }: ActionResult, status: string, color: boo
   return `✔ ${name}  ${word}${started && pid > 0 ? `  pid ${pid}` : ""}`;
 }
 
-function failedText({ name, error, last_stderr, hint }: ActionResult): string {
-  const lines = (last_stderr ?? []).map((line) => `    ${line}\n`).join("");
+function failedText({ name, error, error_line, last_output = [], hint }: ActionResult): string {
+  const said = error_line === undefined ? "" : `  error: ${error_line}\n`;
+  const lines = last_output.map((line) => `    ${line}\n`).join("");
   const hints = [...(hint === undefined ? [] : [hint]), `procsup why ${name}`];
   const advice = hints.map((text) => `  hint: ${text}\n`).join("");
-  return `✘ ${name}  ${error ?? "failed"}\n${lines}${advice}`;
+  return `✘ ${name}  ${error ?? "failed"}\n${said}${lines}${advice}`;
 }

@@ -4,16 +4,24 @@ import { LogCursor } from "./log_cursor.ts";
 import type { LogEntries, LogEntry } from "./log_entries.ts";
 import { startOfTail } from "./log_tail.ts";
 
+/** Which part of a log is read. */
+export interface TailBounds {
+  /** Most bytes: of a longer end the beginning is missing. Default 1 MiB. */
+  readonly maxBytes?: number;
+  /** Position in the log to begin at. */
+  readonly from?: number | undefined;
+  /** Position to end at, with a `count` of 0. */
+  readonly until?: number | undefined;
+}
+
 /**
- * The last `count` lines of a log, byte for byte; with 0 as much of its end as `maxBytes` holds,
- * which also bounds the rest: of a longer end the beginning is missing; nothing of before the position
- * `from`. What the file does not hold is taken from its archives. Empty without a file.
+ * The last `count` lines of a log, byte for byte; with 0 as much of its end as `maxBytes` holds. What the
+ * file does not hold is taken from its archives. Empty without a file.
  */
 export async function lastLines(
   path: string,
   count: number,
-  maxBytes: number = 1024 * 1024,
-  from: number = 0,
+  { maxBytes = 1024 * 1024, from = 0, until = Infinity }: TailBounds = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const cursor = new LogCursor(path);
   try {
@@ -21,8 +29,9 @@ export async function lastLines(
     if (span === undefined) return new Uint8Array();
     // Another program has truncated it: all of it was written after that position.
     const wanted = from > span.end ? span.base : from;
-    const floor = Math.min(span.end, Math.max(wanted, span.from, span.end - maxBytes));
-    cursor.end = span.end;
+    const end = Math.min(span.end, until);
+    const floor = Math.min(end, Math.max(wanted, span.from, end - maxBytes));
+    cursor.end = end;
     cursor.position = count > 0 ? await startOfTail(path, cursor, span, count, floor) : floor;
     return await readAll(cursor);
   } finally {
@@ -40,10 +49,9 @@ async function readAll(cursor: LogCursor): Promise<Uint8Array<ArrayBuffer>> {
 export async function lastTextLines(
   path: string,
   count: number,
-  maxBytes?: number,
-  from?: number,
+  bounds?: TailBounds,
 ): Promise<string[]> {
-  const text = new TextDecoder().decode(await lastLines(path, count, maxBytes, from));
+  const text = new TextDecoder().decode(await lastLines(path, count, bounds));
   const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
   // What stands after the last newline is no line when it is empty.
   if (lines.at(-1) === "") lines.pop();

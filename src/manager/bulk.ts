@@ -2,6 +2,7 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
+import type { LastWords } from "../model/start_failed.ts";
 import { type Ordered, startWaves } from "../model/start_order.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
@@ -10,8 +11,8 @@ export interface Outcome {
   readonly process: ManagedProcess;
   /** Undefined when it worked. */
   readonly error?: ProcsupError;
-  /** What its standard error held last, where another run has written to it since. */
-  readonly lastStderr?: readonly string[] | undefined;
+  /** What the run wrote last, where another run has written since. */
+  readonly lastWords?: LastWords | undefined;
 }
 
 /** Acts on each process, all at once or one after the other; a failure of one stops no other. */

@@ -9,10 +9,10 @@ import { lastWords } from "./last_words.ts";
 export async function throwFailedStart(fleet: Fleet, outcomes: readonly Outcome[]): Promise<void> {
   const failed = outcomes.find(({ error }) => error !== undefined);
   if (failed?.error?.code !== "start_failed") return throwFirst(outcomes);
-  const { process, error, lastStderr } = failed;
+  const { process, error, lastWords: words } = failed;
   throw new StartFailedError(error.message, {
     processName: process.name,
     state: process.snapshot.state,
-    lastStderr: lastStderr ?? await lastWords(fleet, process),
+    ...words ?? await lastWords(fleet, process),
   }, { cause: error });
 }

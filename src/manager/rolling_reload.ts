@@ -2,6 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
+import type { LastWords } from "../model/start_failed.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { refuseEndless, type UpOptions } from "../process/requests.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
@@ -17,7 +18,7 @@ export interface RollingOptions extends Pick<UpOptions, "askedIn"> {
   /** The configuration to go to; default: the one it has. */
   readonly config?: ProcessConfig;
   /** Tells what the run that failed said last, before the old configuration runs again. */
-  readonly lastWords?: (process: ManagedProcess) => Promise<readonly string[]>;
+  readonly lastWords?: (process: ManagedProcess) => Promise<LastWords>;
   /** Called after each batch. */
   readonly onProgress?: (done: number, of: number) => void;
 }
@@ -73,7 +74,7 @@ export async function rollingReload(
 
 async function withLastWords(outcome: Outcome, { lastWords }: RollingOptions): Promise<Outcome> {
   if (outcome.error === undefined || lastWords === undefined) return outcome;
-  return { ...outcome, lastStderr: await lastWords(outcome.process) };
+  return { ...outcome, lastWords: await lastWords(outcome.process) };
 }
 
 async function reloadTo(

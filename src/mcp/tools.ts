@@ -9,8 +9,9 @@ import { statusFor } from "../protocol/failed_result.ts";
 import { selectProcesses } from "../protocol/select_processes.ts";
 import { fieldsOf } from "../protocol/verbs/read_query.ts";
 import { about, bulkResult, processInfo } from "../protocol/verbs/shapes.ts";
+import { INSPECT_VERBS } from "../protocol/verbs/inspect.ts";
 import type { VerbName } from "../protocol/verbs/types.ts";
-import type { BulkResult, ProcessJson } from "../protocol/wire.ts";
+import type { ActionResult, BulkResult, ProcessJson } from "../protocol/wire.ts";
 import type { Call } from "./call.ts";
 import { quotedLines, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 import { TOOL_VERBS, type ToolVerb } from "./tool_names.ts";
@@ -40,7 +41,7 @@ export interface Tool extends ToolVerb {
 
 type Behaviour = Pick<Tool, "output" | "run">;
 
-const notice = about(z.optional(z.string()), "Stands beside `last_stderr`");
+const notice = about(z.optional(z.string()), "Stands beside `last_output`");
 const results = z.extend(bulkResult, { notice });
 
 /** Tools that do more than call their verb. */
@@ -53,11 +54,12 @@ const SPECIAL: { readonly [N in VerbName]?: Behaviour } = {
       return { data: { processes: wanted.map(briefProcess) } };
     },
   },
-  status: {
-    output: z.object({ process: processInfo }),
-    run: async ({ target }: { target: string }, { call, signal }) => ({
-      data: { process: await call("status", target, { signal }) },
-    }),
+  why: {
+    output: z.extend(z.omit(INSPECT_VERBS.why.output, { hints: true }), { notice }),
+    run: async ({ target }: { target: string }, { call, signal }) => {
+      const { hints: _, ...why } = await call("why", target, { signal });
+      return { data: { ...quoted(why), notice: UNTRUSTED_NOTICE } };
+    },
   },
   logs: {
     output: z.object({
@@ -113,17 +115,25 @@ function usual({ name, verb }: ToolVerb): Behaviour {
 }
 
 function bulk({ results, ...result }: BulkResult): Required<ToolAnswer> {
-  const quotes = results.some(({ last_stderr = [] }) => last_stderr.length > 0);
+  const quotes = results.some(({ last_output = [] }) => last_output.length > 0);
   return {
     data: {
       ...result,
       status: statusFor(result.status, results),
-      results: results.map(({ last_stderr, ...one }) => (
-        last_stderr === undefined ? one : { ...one, last_stderr: quotedLines(last_stderr) }
-      )),
+      results: results.map(quoted),
       ...(quotes ? { notice: UNTRUSTED_NOTICE } : {}),
     },
     failed: results.some(({ ok }) => !ok),
+  };
+}
+
+/** What an app wrote, fit for an agent. */
+function quoted<T extends Pick<ActionResult, "error_line" | "last_output">>(given: T): T {
+  const { error_line: line, last_output: lines } = given;
+  return {
+    ...given,
+    ...line !== undefined && { error_line: quotedLines([line])[0]! },
+    ...lines !== undefined && { last_output: quotedLines(lines) },
   };
 }
 

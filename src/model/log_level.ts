@@ -41,7 +41,7 @@ const HEAD = 160;
 const LOUD =
   /(?<![\w/.=-])(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|SEVERE|FATAL|CRIT|CRITICAL|ALERT|EMERG|PANIC)(?![\w/=-])/;
 const BRACKETED =
-  /[[(<](trace|debug|info|notice|warn|warning|error|err|fatal|crit|critical|alert|emerg)[\])>]/i;
+  /[[(<](trace|debug|info|notice|warn|warning|error|err|fatal|crit|critical|alert|emerg) *[\])>]/i;
 const COLON = /(?:^|[\s:])(debug|info|notice|warn|warning|error|fatal)(?:\[\w+\])?:(?:\s|$)/i;
 const SYSLOG = /^<(\d{1,3})>/;
 /** glog, klog: `E0102 15:04:05.678901`. */
@@ -59,14 +59,20 @@ const EXCEPTIONS: readonly RegExp[] = [
   /^(?:Caused by: |Uncaught (?:\(in promise\) )?)?(?:[\w$]+(?:\.|::?))*(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?(?::|$)/,
   /^Traceback \(most recent call last\)/,
   /^(?:panic|fatal error|PHP Fatal error|Fatal error): /,
+  /^terminate called (?:after|without) /,
   /^thread '.*' (?:\(\d+\) )?panicked at /,
   /^(?:Exception in thread |Unhandled exception|Uncaught exception|\*\* \()/i,
   /\bSegmentation fault\b/,
-  /\((?:\w+::)*\w*Error\)$/,
+  /\((?:(?:\w+::)*\w*(?:Error|Exception)|Errno::\w+)\)$/,
 ];
 
 /** What belongs to the line before it, beside indented lines. */
-const CONTINUED = /^(?:\s|$|Caused by: |During handling of the above|The above exception was)/;
+const CONTINUED = /^(?:\s|$|Caused by:|During handling of the above|The above exception was)/;
+
+/** Whether a line belongs to the one before it, as those of a stack trace do. */
+export function continuesEntry(line: string): boolean {
+  return CONTINUED.test(line);
+}
 
 /** How grave a line is; undefined when it does not say. `line` is without control sequences. */
 export function levelOf(line: string): LogLevel | undefined {
@@ -120,7 +126,7 @@ export class LevelReader {
   /** The level of the next line. */
   of(line: string): LogLevel | undefined {
     const own = levelOf(line);
-    const isContinued = CONTINUED.test(line);
+    const isContinued = continuesEntry(line);
     // The last line of a Python traceback names the exception, whatever its name.
     const isException = this.#inTraceback && !isContinued;
     this.#inTraceback = !isException && (this.#inTraceback || line.startsWith("Traceback ("));

@@ -3,34 +3,45 @@
 import { type ErrorDetails, ProcsupError } from "./errors.ts";
 import type { ProcessState } from "./process_info.ts";
 
+/** What a run wrote last. */
+export interface LastWords {
+  /** The line that says what went wrong; undefined where none does. */
+  readonly errorLine?: string | undefined;
+  /** Its last lines: of standard error; of standard output where that says more. */
+  readonly lastOutput: readonly string[];
+}
+
 /** What is known of it. */
-export interface FailedStart {
+export interface FailedStart extends LastWords {
   /** Name of the process. */
   readonly processName: string;
   /** The state it is left in. It stays registered, to be looked at, restarted or removed. */
   readonly state: ProcessState;
-  /** What its standard error held last. */
-  readonly lastStderr: readonly string[];
 }
 
 /** A process could not be started, or did not stay up. Its code is `start_failed`. */
 export class StartFailedError extends ProcsupError implements FailedStart {
-  /** What went wrong, in one line; the message goes on with the last lines of standard error. */
+  /** What went wrong, in one line; the message goes on with the last lines of output. */
   readonly summary: string;
   /** Name of the process. */
   readonly processName: string;
   /** The state it is left in. It stays registered, to be looked at, restarted or removed. */
   readonly state: ProcessState;
-  /** What its standard error held last. */
-  readonly lastStderr: readonly string[];
+  /** The line that says what went wrong; undefined where none does. */
+  readonly errorLine: string | undefined;
+  /** Its last lines: of standard error; of standard output where that says more. */
+  readonly lastOutput: readonly string[];
 
   /** An error that shows what the process said last. */
   constructor(summary: string, failed: FailedStart, options?: ErrorOptions & ErrorDetails) {
-    const said = failed.lastStderr.map((line) => `\n  ${line}`).join("");
-    super("start_failed", said === "" ? summary : `${summary}; it said last:${said}`, options);
+    const { errorLine, lastOutput } = failed;
+    const what = errorLine === undefined ? summary : `${summary}: ${errorLine}`;
+    const said = lastOutput.map((line) => `\n  ${line}`).join("");
+    super("start_failed", said === "" ? what : `${what}; it said last:${said}`, options);
     this.summary = summary;
     this.processName = failed.processName;
     this.state = failed.state;
-    this.lastStderr = failed.lastStderr;
+    this.errorLine = errorLine;
+    this.lastOutput = lastOutput;
   }
 }

@@ -17,7 +17,7 @@ export function awaitReadiness(process: Attended): Attendant {
   const late = () => {
     stop();
     const limit = formatDuration(config.listenTimeoutMs);
-    const reason = `not ready within ${limit}: waited for ${signOf(config)}`;
+    const reason = `not ready within ${limit}: waited for ${readySign(config)}`;
     process.post({ type: "ready_timed_out", attempt, reason });
   };
   const left = (ms: number) => Math.max(0, ms - process.uptimeMs);
@@ -37,7 +37,8 @@ export function awaitReadiness(process: Attended): Attendant {
 }
 
 /** What a run is ready by. */
-function signOf({ readyLog, healthCheck }: Attended["config"]): string {
+export function readySign({ readyLog, readyDelayMs, healthCheck }: Attended["config"]): string {
+  if (readyDelayMs !== undefined) return `its ready_delay of ${formatDuration(readyDelayMs)}`;
   if (readyLog !== undefined) return `a line of output that matches ${JSON.stringify(readyLog)}`;
   if (healthCheck !== undefined) return `its ${healthCheck.type} health check`;
   return "READY=1 in $PROCSUP_READY_FILE";

@@ -18,10 +18,11 @@ export interface ErrorJson {
   readonly near?: string;
   /** Of `ambiguous_target`: names of the processes that matched. */
   readonly matches?: readonly string[];
-  /** Of `start_failed`: the process, the state it is left in, and what its standard error held last. */
+  /** Of `start_failed`: the process, the state it is left in, and what it wrote last. */
   readonly name?: string;
   readonly state?: ProcessState;
-  readonly last_stderr?: readonly string[];
+  readonly error_line?: string;
+  readonly last_output?: readonly string[];
 }
 
 /** The wire form of anything that was thrown. */
@@ -38,8 +39,9 @@ export function errorJson(error: unknown): ErrorJson {
     return { error: message, ...rest, matches: error.matches };
   }
   if (error instanceof StartFailedError) {
-    const { summary, processName: name, state, lastStderr: last_stderr } = error;
-    return { error: summary, ...rest, name, state, last_stderr };
+    const { summary, processName: name, state, errorLine: error_line, lastOutput } = error;
+    const said = { ...error_line && { error_line }, last_output: lastOutput };
+    return { error: summary, ...rest, name, state, ...said };
   }
   return { error: message, ...rest };
 }
@@ -52,11 +54,14 @@ export function errorOf(json: Readonly<Record<string, unknown>>): ProcsupError {
   if (code === "ambiguous_target" && isTexts(json.matches)) {
     return new AmbiguousTargetError(message, json.matches, options);
   }
-  const { name: processName, state, last_stderr: lastStderr } = json;
+  const { name: processName, state, last_output: lastOutput } = json;
   if (
     code === "start_failed" && typeof processName === "string" && isState(state) &&
-    isTexts(lastStderr)
-  ) return new StartFailedError(message, { processName, state, lastStderr }, options);
+    isTexts(lastOutput)
+  ) {
+    const failed = { processName, state, errorLine: textIn(json.error_line), lastOutput };
+    return new StartFailedError(message, failed, options);
+  }
   return new ProcsupError(code, message, options);
 }
 

@@ -96,8 +96,10 @@ export interface ActionResult {
   readonly error?: string;
   /** Name of the error. */
   readonly code?: string;
+  /** The line of its output that says what went wrong. */
+  readonly error_line?: string;
   /** Untrusted output of the app. */
-  readonly last_stderr?: readonly string[];
+  readonly last_output?: readonly string[];
   /** What to do about it. */
   readonly hint?: string;
 }
@@ -299,8 +301,10 @@ export interface WhyJson {
   readonly process: ProcessJson;
   /** Whole sentences, the most important first. */
   readonly reasons: readonly string[];
-  /** What its standard error held last. */
-  readonly last_stderr: readonly string[];
+  /** The line of its output that says what went wrong, where one does; untrusted. */
+  readonly error_line?: string;
+  /** Its last lines of stderr, or of stdout where that says more; untrusted. */
+  readonly last_output: readonly string[];
   /** Commands that may help. */
   readonly hints: readonly string[];
 }

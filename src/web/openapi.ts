@@ -120,9 +120,10 @@ const errorSchema = z.object({
   ),
   near: about(z.optional(z.string()), "Of process_not_found: a name like it"),
   matches: about(z.optional(z.array(z.string())), "Of ambiguous_target"),
-  name: about(z.optional(z.string()), "Of start_failed, as the next two"),
+  name: about(z.optional(z.string()), "Of start_failed, as the next three"),
   state: z.optional(z.enum(PROCESS_STATES)),
-  last_stderr: z.optional(z.array(z.string())),
+  error_line: z.optional(z.string()),
+  last_output: z.optional(z.array(z.string())),
 });
 
 function ref(name: string): Json {

@@ -99,7 +99,7 @@ Deno.test("procsup start sends the configuration and shows each process", async 
     id: "2b3a9c00",
     ok: false,
     error: "exited with code 1",
-    last_stderr: ["Boom"],
+    last_output: ["Boom"],
   };
   await using daemon = new FakeDaemon({
     start: () => ({ ...fakeProcess(), results: [ok, failed] }),
@@ -220,7 +220,7 @@ Deno.test("procsup ping, save, resurrect, token, why, signal, shutdown and event
     why: () => ({
       process: ERRORED,
       reasons: ["mail is errored: it exited", "last exit: 1"],
-      last_stderr: ["Boom"],
+      last_output: ["Boom"],
       hints: ["procsup logs"],
     }),
     signal: () => ({ status: "signalled", results: [{ name: "api", id: "1", ok: true }] }),

@@ -43,7 +43,7 @@ Deno.test("procsup why explains every process that the target means", async () =
     return {
       process,
       reasons: [`${process.name} is ${process.state}`],
-      last_stderr: [],
+      last_output: [],
       hints: [],
     };
   };

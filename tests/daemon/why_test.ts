@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { hintsOf, reasonsOf } from "../../src/daemon/actions/why.ts";
+import { hintsOf, reasonsOf, runWithError } from "../../src/daemon/actions/why.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { NO_USAGE, type ProcessInfo } from "../../src/model/process_info.ts";
 
@@ -48,7 +48,8 @@ Deno.test("reasonsOf() tells what is wrong with an app that is up", () => {
     reasonsOf(info(different), NOW, problem).slice(1);
   assertEquals(reasons({ health: "unhealthy" }, "it answered 500"), ["unhealthy: it answered 500"]);
   assertEquals(reasons({ health: "unhealthy" }), ["unhealthy"]);
-  assertEquals(reasons({ health: "healthy" }, "it answered 500"), []);
+  const once = "the last health check failed: it answered 500";
+  assertEquals(reasons({ health: "healthy" }, "it answered 500"), [once]);
   assertEquals(reasons({ ready: false }), ["not ready"]);
 });
 
@@ -64,6 +65,29 @@ Deno.test("reasonsOf() says that a job waits for the clock", () => {
   const idle = reasonsOf(info({ state: "stopped", pid: 0 }, job), NOW);
   assertEquals(idle, ["api is stopped", "started by the clock only: 0 3 * * *"]);
   assertEquals(reasonsOf(info({}, job), NOW).length, 1);
+});
+
+Deno.test("reasonsOf() tells what an app that starts waits for", () => {
+  const reasons = (config: object, problem?: string) =>
+    reasonsOf(info({ state: "starting", ready: false }, config), NOW, problem).slice(1);
+  assertEquals(reasons({}), []);
+  assertEquals(reasons({ ready_log: "up" }), [
+    'not ready yet, waits for a line of output that matches "up"',
+  ]);
+  const check = { wait_ready: true, health_check: { type: "tcp", tcp_endpoint: "localhost:80" } };
+  assertEquals(reasons(check, "refused"), [
+    "not ready yet, waits for its tcp health check; the last check: refused",
+  ]);
+});
+
+Deno.test("runWithError() names the run whose failure led to the state, if one did", () => {
+  const failed = { code: 1, signal: null, at: new Date(NOW) };
+  assertEquals(runWithError(info({ state: "errored", pid: 0 })), "last");
+  assertEquals(runWithError(info({ health: "unhealthy" })), "last");
+  assertEquals(runWithError(info({ restarts: 1, lastExit: failed })), "before");
+  assertEquals(runWithError(info({ restarts: 1, lastExit: ENDED })), undefined);
+  assertEquals(runWithError(info({ lastExit: failed })), undefined);
+  assertEquals(runWithError(info({ state: "stopped", pid: 0, lastExit: failed })), undefined);
 });
 
 Deno.test("hintsOf() tells an app that found its port taken how instances share it", () => {

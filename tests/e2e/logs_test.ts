@@ -236,5 +236,5 @@ Deno.test("a failed start and why tell the last words of that run, of none befor
   const second = await fails("second");
   assertStringIncludes(second, "second");
   assert(!second.includes("first"), second);
-  assertEquals((await daemon.client.call("why", "app")).last_stderr, ["second"]);
+  assertEquals((await daemon.client.call("why", "app")).last_output, ["second"]);
 });

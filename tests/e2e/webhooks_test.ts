@@ -64,7 +64,7 @@ processes:
     reason: "exited with code 3",
   });
   assert(Number.isInteger(restarts) && last_exit.code === 3 && last_exit.signal === null);
-  assertEquals(crash.data.stderr, Array.from({ length: 20 }, (_, i) => String(i + 11)));
+  assertEquals(crash.data.last_output, Array.from({ length: 20 }, (_, i) => String(i + 11)));
 
   const errored = await told(receiver, "errored", "gone");
   assertEquals(errored.data.process.last_exit.signal, "SIGSEGV");
@@ -72,7 +72,7 @@ processes:
 
   Deno.writeTextFileSync(`${daemon.home}/ok`, "");
   const recovered = await told(receiver, "recovered", "flaky");
-  assertEquals([recovered.data.process.state, recovered.data.stderr], ["running", []]);
+  assertEquals([recovered.data.process.state, recovered.data.last_output], ["running", []]);
 
   await waitFor(async () => (await daemon.status("ill")).health === "healthy");
   Deno.removeSync(`${daemon.home}/well`);
@@ -122,7 +122,7 @@ processes:
 
   const late = await told(receiver, "crash", "late");
   const { state, last_exit } = late.data.process;
-  assertEquals([state, last_exit.code, late.data.stderr], ["waiting", 42, ["bye"]]);
+  assertEquals([state, last_exit.code, late.data.last_output], ["waiting", 42, ["bye"]]);
   const early = receiver.got.filter(({ body }) => body.data.process.name === "early");
   assertEquals(early.map((one) => one.id), [id, id]);
 

@@ -123,7 +123,7 @@ cleanTest("Client's errors are the same over both ways, with all they carry", as
   const dies = { ...APP, ...SOON, name: "dies", args: ["-c", "echo no room >&2; exit 3"] };
   await same((c) => c.start(dies, { wait: true }), () => socket.remove("dies"));
   const failed = await assertRejects(() => web.start(dies, { wait: true }), StartFailedError);
-  assertEquals([failed.state, failed.lastStderr], ["crashed", ["no room"]]);
+  assertEquals([failed.state, failed.lastOutput], ["crashed", ["no room"]]);
   await same((c) => c.restart("dies", { wait: true }));
   await same((c) => c.startAgain("dies", { wait: true }));
   await socket.start({ ...APP, ...SOON, instances: 2, tags: ["50%", "a/b", "ü"] });
@@ -158,7 +158,7 @@ cleanTest("Client's errors are the same over both ways, with all they carry", as
   await same((c) => c.reconfigure("app", nowhere));
   // Of the run that failed, not of the one that was put back.
   const back = await assertRejects(() => socket.reconfigure("app", nowhere), StartFailedError);
-  assertEquals([back.state, back.lastStderr], ["running", ["nowhere"]]);
+  assertEquals([back.state, back.lastOutput], ["running", ["nowhere"]]);
   for (
     const part of [{ target: "app" }, { wait: true }, { nme: 1 }, { maxRestarts: 5n }, {
       nice: NaN,

@@ -28,13 +28,13 @@ cleanTest(
 
     const error = await failedStart(manager.addProcess(shell("dies", DIES), { wait: true }));
     assertEquals(error.summary, 'Cannot start "dies": exited with code 3');
-    assertEquals(error.message, `${error.summary}; it said last:\n  no room`);
-    assertEquals([error.processName, error.state, error.lastStderr], ["dies", "crashed", [
+    assertEquals(error.message, `${error.summary}: no room; it said last:\n  no room`);
+    assertEquals([error.processName, error.state, error.lastOutput], ["dies", "crashed", [
       "no room",
     ]]);
     assertEquals(manager.inspect("dies").state, "crashed");
     for (const verb of ["restart", "reload"] as const) {
-      assertEquals((await failedStart(manager[verb]("dies", { wait: true }))).lastStderr, [
+      assertEquals((await failedStart(manager[verb]("dies", { wait: true }))).lastOutput, [
         "no room",
       ]);
     }

@@ -11,7 +11,7 @@ async function lastOf(content: string, count: number, maxBytes?: number): Promis
   await using home = tempHome();
   const path = `${home.path}/log`;
   await Deno.writeTextFile(path, content);
-  return new TextDecoder().decode(await lastLines(path, count, maxBytes));
+  return new TextDecoder().decode(await lastLines(path, count, { maxBytes }));
 }
 
 Deno.test("lastLines() gives the last lines byte for byte", async () => {
@@ -42,7 +42,7 @@ Deno.test("lastLines() agrees with splitting the whole text", async () => {
     fc.asyncProperty(text, fc.integer({ min: 1, max: 8 }), async (content, count) => {
       await Deno.writeTextFile(path, content);
       const lines = content.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-      const actual = new TextDecoder().decode(await lastLines(path, count, Infinity));
+      const actual = new TextDecoder().decode(await lastLines(path, count, { maxBytes: Infinity }));
       assert(actual === lines.slice(-count).join(""));
     }),
     { numRuns: 60 },

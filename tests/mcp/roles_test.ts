@@ -26,7 +26,7 @@ const TOOLS_OF: Readonly<Record<Role, readonly string[]>> = {
 
 const ACTION_OF: Readonly<Record<string, string>> = {
   list_apps: "list",
-  get_status: "status",
+  get_status: "why",
   get_logs: "logs",
   start_app: "add",
   stop_app: "stop",

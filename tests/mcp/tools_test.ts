@@ -178,7 +178,7 @@ Deno.test("start_app fails with the last words when the app does not stay up", a
   assert(failed.isError);
   // deno-lint-ignore no-explicit-any
   const { results, notice } = failed.structuredContent as any;
-  assertEquals([results[0].ok, results[0].last_stderr], [
+  assertEquals([results[0].ok, results[0].last_output], [
     false,
     ["no config", `${"a".repeat(1000)}…`],
   ]);

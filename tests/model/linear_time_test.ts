@@ -33,6 +33,7 @@ import { parseSize } from "../../src/model/size.ts";
 import { resolveTarget } from "../../src/model/target.ts";
 import { parseSockets } from "../../src/platform/sockets_address.ts";
 import { ansiRuns, plainLine } from "../../src/web/dashboard/app/logs/ansi.ts";
+import { errorLine, likelyErrorLine } from "../../src/model/error_line.ts";
 import { levelOf } from "../../src/model/log_level.ts";
 import { readEnv } from "../../src/web/dashboard/app/data/format.ts";
 
@@ -100,6 +101,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   "expression": (text) => linePattern(text, { field: "grep", code: "bad_request" }),
   "dashboard colors": (text) => [plainLine(text), ansiRuns(text)],
   "level of a line": (text) => levelOf(text),
+  "error line": (text) => [errorLine([text, text]), likelyErrorLine([text, text])],
   "dashboard env": (text) => readEnv(text, "env"),
 };
 

@@ -9,7 +9,7 @@ import { ambiguous, AmbiguousTargetError, notFound } from "../../src/model/targe
 import { errorJson, errorOf } from "../../src/protocol/error_json.ts";
 
 Deno.test("errorOf() makes the error again that errorJson() told of, with all it carries", () => {
-  const failed = { processName: "db", state: "errored", lastStderr: ["no room", "bye"] } as const;
+  const failed = { processName: "db", state: "errored", lastOutput: ["no room", "bye"] } as const;
   const errors = [
     new ProcsupError("name_taken", 'The name "a" is taken'),
     new ProcsupError("wrong_state", "No", { hint: "Do that" }),
@@ -47,6 +47,6 @@ Deno.test("errorOf() takes what an older or newer daemon says", () => {
   assertEquals(told({ code: "ambiguous_target" }), [ProcsupError, "ambiguous_target", "No"]);
   const matches = ["a", "b"];
   assertEquals(told({ code: "ambiguous_target", matches })[0], AmbiguousTargetError);
-  const half = { code: "start_failed", name: "db", state: "asleep", last_stderr: [] };
+  const half = { code: "start_failed", name: "db", state: "asleep", last_output: [] };
   assertEquals(told(half), [ProcsupError, "start_failed", "No"]);
 });

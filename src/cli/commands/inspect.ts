@@ -38,15 +38,20 @@ export async function why(context: CommandContext): Promise<void> {
   }
 }
 
-function printWhy(output: Output, { process, reasons, last_stderr, hints }: WhyJson): void {
+function printWhy(
+  output: Output,
+  { process, reasons, error_line, last_output, hints }: WhyJson,
+): void {
   const [first, ...others] = reasons.map(plainText);
   const { name, state } = process;
   const plain = `${name} is ${state}`;
   const colored = `${name} is ${paintState(state, state, output.color)}`;
   output.data(first === undefined ? colored : first.replace(plain, colored));
+  if (error_line !== undefined) output.data(`  error: ${plainText(error_line)}`);
   for (const reason of others) output.data(`  ${reason}`);
-  if (last_stderr.length > 0) output.data("  last lines of stderr:");
-  for (const line of last_stderr) output.data(`    ${plainText(line)}`);
+  if (process.last_exit !== null) output.data(`  last exit: ${lastExit(process)}`);
+  if (last_output.length > 0) output.data("  last lines:");
+  for (const line of last_output) output.data(`    ${plainText(line)}`);
   for (const hint of hints) output.data(`  hint: ${plainText(hint)}`);
 }
 

@@ -47,11 +47,13 @@ export function detailLines(state: TopState, height: number, style: Style): stri
 
 function contents(state: TopState, process: ProcessJson, style: Style): string[] {
   const { why, events, now } = state;
-  const stderr = why?.last_stderr ?? [];
+  const error = why?.error_line;
+  const output = why?.last_output ?? [];
   const event = events.filter(({ name }) => name === process.name).slice(-MAX_EVENTS).reverse();
   const heading = (text: string) => ["", style.bold(text)];
   return [
     ...(why?.reasons ?? [process.last_reason]).map(cleanLine).filter((line) => line !== ""),
+    ...(error === undefined ? [] : [style.bad(`error: ${cleanLine(error)}`)]),
     "",
     ...fields(process, state.ports.get(process.id) ?? []).map(([key, value]) =>
       `${key.padEnd(KEY_WIDTH)}${cleanLine(value)}`
@@ -60,8 +62,8 @@ function contents(state: TopState, process: ProcessJson, style: Style): string[]
     ...event.map(({ at, type, reason }) =>
       `  ${clockTime(at, new Date(now))}  ${type.padEnd(9)} ${cleanLine(reason)}`.trimEnd()
     ),
-    ...(stderr.length === 0 ? [] : heading("last lines of stderr")),
-    ...stderr.map((line) => `  ${cleanLine(line)}`),
+    ...(output.length === 0 ? [] : heading("last lines")),
+    ...output.map((line) => `  ${cleanLine(line)}`),
   ];
 }
 

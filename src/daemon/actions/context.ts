@@ -50,15 +50,17 @@ export async function results(
   { manager }: ActionContext,
   outcomes: readonly Outcome[],
 ): Promise<ActionResult[]> {
-  return await Promise.all(outcomes.map(async ({ process, error, lastStderr }) => {
+  return await Promise.all(outcomes.map(async ({ process, error, lastWords: words }) => {
     const { state, pid } = process.snapshot;
     const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };
     if (error === undefined) return { ...who, ok: true };
-    const words = () => lastStderr ?? lastWords(manager.fleet, process);
-    const last_stderr = error.code === "start_failed" ? await words() : [];
-    const hint = portHint(process.config, last_stderr) ?? error.hint;
+    const { errorLine: error_line, lastOutput: last_output } = error.code !== "start_failed"
+      ? { lastOutput: [] }
+      : words ?? await lastWords(manager.fleet, process);
+    const hint = portHint(process.config, last_output) ?? error.hint;
     const { message, code } = error;
-    return { ...who, ok: false, error: message, code, last_stderr, ...hint && { hint } };
+    const said = { ...error_line && { error_line }, last_output };
+    return { ...who, ok: false, error: message, code, ...said, ...hint && { hint } };
   }));
 }
 

@@ -2,8 +2,9 @@
 
 import { formatDuration } from "../../model/duration.ts";
 import type { ProcessInfo } from "../../model/process_info.ts";
-import { describeExit } from "../../model/outcomes.ts";
+import { isSuccess, wantsReadiness } from "../../model/outcomes.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
+import { readySign } from "../../process/readiness.ts";
 import { processJson } from "../../protocol/process_json.ts";
 import { lastWords, portHint } from "../../manager/last_words.ts";
 import type { Handlers } from "./context.ts";
@@ -13,30 +14,52 @@ export const WHY_ACTIONS: Handlers<"why"> = {
   async why({ manager }, { target }) {
     const info = manager.inspect(target);
     const process = manager.fleet.registry.resolve(info.id)[0]!;
-    // Of one that runs again those of the run before count as well: they tell why that ended.
-    const from = info.state === "running" ? 0 : undefined;
-    const last_stderr = await lastWords(manager.fleet, process, from);
+    // Of an app that runs again, the lines of the run before tell why that ended.
+    const runs = info.state === "running" ? "all" : "last";
+    const { errorLine, lastOutput } = await lastWords(manager.fleet, process, { runs });
+    const run = runWithError(info);
+    const error = run === "before"
+      ? (await lastWords(manager.fleet, process, { runs: run })).errorLine
+      : errorLine;
     return {
       process: processJson(info),
-      reasons: reasonsOf(info, Date.now(), lastProblem(process)),
-      last_stderr,
-      hints: hintsOf(info, last_stderr),
+      reasons: reasonsOf(info, Date.now(), lastProblem(info, process)),
+      ...run !== undefined && error !== undefined && { error_line: error },
+      last_output: lastOutput,
+      hints: hintsOf(info, lastOutput),
     };
   },
 };
 
-/** What was wrong at the last health check that failed; empty when none did. */
-function lastProblem({ journal }: ManagedProcess): string {
-  return journal.checks.findLast(({ problem }) => problem !== "")?.problem ?? "";
+/**
+ * The run whose error says why a process is in its state: the last one, or the one before, which failed.
+ * Undefined where no failure led to it: it was stopped, or is well. Pure.
+ */
+export function runWithError(
+  { state, health, pid, restarts, lastExit, config }: ProcessInfo,
+): "last" | "before" | undefined {
+  if (state === "crashed" || state === "errored" || state === "waiting") return "last";
+  if (pid === 0 || state === "stopping") return undefined;
+  if (state === "running" && health === "unhealthy") return "last";
+  const failed = lastExit !== null && !isSuccess(lastExit, config) &&
+    lastExit.signal !== config.stopSignal;
+  if (restarts > 0 && failed) return "before";
+  return state === "starting" ? "last" : undefined;
+}
+
+/** What the newest health check answered that failed; of a process that is unhealthy, the last such check. */
+function lastProblem({ health }: ProcessInfo, { journal: { checks } }: ManagedProcess): string {
+  const check = health === "unhealthy"
+    ? checks.findLast(({ problem }) => problem !== "")
+    : checks.at(-1);
+  return check?.problem ?? "";
 }
 
 /** Whole sentences about a process, the most important first. Pure. */
 export function reasonsOf(info: ProcessInfo, now: number, problem = ""): string[] {
   const reasons = [headline(info)];
-  if (info.state === "running" && info.health === "unhealthy") {
-    reasons.push(`unhealthy${problem === "" ? "" : `: ${problem}`}`);
-  }
-  if (info.state === "running" && !info.ready) reasons.push("not ready");
+  const check = checkReason(info, problem);
+  if (check !== undefined) reasons.push(check);
   if (info.nextRestartAt !== null) {
     reasons.push(`starts again in ${rounded(Math.max(0, info.nextRestartAt.getTime() - now))}`);
   }
@@ -47,9 +70,6 @@ export function reasonsOf(info: ProcessInfo, now: number, problem = ""): string[
   if (cron !== undefined && info.state !== "running") {
     reasons.push(`started by the clock only: ${cron.schedule}`);
   }
-  if (info.lastExit !== null) {
-    reasons.push(`last exit: ${describeExit(info.lastExit)} at ${info.lastExit.at.toISOString()}`);
-  }
   if (info.restarts > 0) {
     const { maxRestarts, restartWindowMs } = info.config;
     reasons.push(
@@ -59,6 +79,22 @@ export function reasonsOf(info: ProcessInfo, now: number, problem = ""): string[
     );
   }
   return reasons;
+}
+
+/** What the checks of a process that is up say; `problem` is what the last one answered. */
+function checkReason(
+  { state, health, ready, config }: ProcessInfo,
+  problem: string,
+): string | undefined {
+  const answer = problem === "" ? "" : `: ${problem}`;
+  if (state === "running" && health === "unhealthy") return `unhealthy${answer}`;
+  if (state === "starting" && wantsReadiness(config)) {
+    const last = problem === "" ? "" : `; the last check: ${problem}`;
+    return `not ready yet, waits for ${readySign(config)}${last}`;
+  }
+  if (state !== "running") return undefined;
+  if (!ready) return `not ready${answer}`;
+  return problem === "" ? undefined : `the last health check failed: ${problem}`;
 }
 
 function headline(info: ProcessInfo): string {

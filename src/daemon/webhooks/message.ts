@@ -2,6 +2,7 @@
 
 import { plainText } from "../../model/plain_text.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
+import type { LastWords } from "../../model/start_failed.ts";
 import type { WebhookEvent } from "../../model/webhook.ts";
 import { exitJson } from "../../protocol/process_json.ts";
 
@@ -15,8 +16,10 @@ export interface WebhookBody {
     readonly host: string;
     /** Null in a test. */
     readonly process: WebhookProcess | null;
-    /** The last lines of its standard error, when it is in trouble. */
-    readonly stderr: readonly string[];
+    /** The line of its output that says what went wrong; null where none does. */
+    readonly error_line: string | null;
+    /** Its last lines of output, when it is in trouble. */
+    readonly last_output: readonly string[];
   };
 }
 
@@ -52,9 +55,10 @@ export interface Message {
   readonly body: string;
 }
 
-/** Most lines of standard error, and most bytes that are read for them. */
-export const STDERR_LINES = 20;
-export const STDERR_BYTES = 8 * 1024;
+/** Most lines of output. */
+export const OUTPUT_LINES = 20;
+
+const SILENT = { error_line: null, last_output: [] } as const;
 
 /** The message about a process. */
 export function messageAbout(
@@ -69,21 +73,22 @@ export function messageAbout(
       ...{ name, id: id.slice(0, 8), namespace, state, pid, restarts, reason },
       last_exit: exit === null ? null : exitJson(exit),
     },
-    stderr: [],
+    ...SILENT,
   };
   return message(event, at, data);
 }
 
-/** A body with what the process said last: text of others, what steers a terminal is taken out. */
-export function bodyWithStderr(body: string, stderr: readonly string[]): string {
+/** A body with what the process wrote last, without control sequences. */
+export function bodyWithOutput(body: string, { errorLine, lastOutput }: LastWords): string {
   const whole: WebhookBody = JSON.parse(body);
-  const data = { ...whole.data, stderr: stderr.map(plainText) };
+  const last_output = lastOutput.map(plainText);
+  const data = { ...whole.data, error_line: errorLine ?? null, last_output };
   return JSON.stringify({ ...whole, data } satisfies WebhookBody);
 }
 
 /** The message of `procsup webhook test`. */
 export function testMessage(host: string, at: Date): Message {
-  return message("test", at, { host, process: null, stderr: [] });
+  return message("test", at, { host, process: null, ...SILENT });
 }
 
 function message(event: Message["event"], at: Date, data: WebhookBody["data"]): Message {

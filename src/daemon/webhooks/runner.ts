@@ -2,18 +2,13 @@
 
 import { messageOf } from "../../model/errors.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
+import type { LastWords } from "../../model/start_failed.ts";
 import type { Webhook, WebhookEvent } from "../../model/webhook.ts";
-import { lastTextLines } from "../../logs/last_lines.ts";
 import type { Fleet } from "../../manager/fleet.ts";
+import { lastWords } from "../../manager/last_words.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
-import {
-  bodyWithStderr,
-  messageAbout,
-  STDERR_BYTES,
-  STDERR_LINES,
-  testMessage,
-} from "./message.ts";
+import { bodyWithOutput, messageAbout, OUTPUT_LINES, testMessage } from "./message.ts";
 import { type Delivery, Outbox } from "./outbox.ts";
 import { Sender } from "./sender.ts";
 import { TroubleWatch } from "./trouble_watch.ts";
@@ -164,12 +159,12 @@ export class Runner {
       for (let next = this.#inbox.shift(); next !== undefined; next = this.#inbox.shift()) {
         const { process, to } = next;
         const isTrouble = to.some(({ delivery }) => delivery.event !== "recovered");
-        const stderr = isTrouble ? await this.#lastWords(process) : [];
+        const words = isTrouble ? await this.#lastWords(process) : undefined;
         for (const { sender, delivery } of to) {
           sender.send(
-            stderr.length === 0
+            words === undefined || words.lastOutput.length === 0
               ? delivery
-              : this.#outbox.rewrite(delivery, bodyWithStderr(delivery.body, stderr)),
+              : this.#outbox.rewrite(delivery, bodyWithOutput(delivery.body, words)),
           );
         }
       }
@@ -178,13 +173,14 @@ export class Runner {
     }
   }
 
-  async #lastWords(process: ManagedProcess): Promise<string[]> {
+  async #lastWords(process: ManagedProcess): Promise<LastWords | undefined> {
     try {
-      const { stderr } = this.#parts.fleet.logFilesOf(process);
-      return await lastTextLines(stderr, STDERR_LINES, STDERR_BYTES);
+      // The next run may have begun already.
+      const which = { runs: "all", lines: OUTPUT_LINES } as const;
+      return await lastWords(this.#parts.fleet, process, which);
     } catch (error) {
-      this.#parts.warn(`Webhooks: standard error of "${process.name}": ${messageOf(error)}`);
-      return [];
+      this.#parts.warn(`Webhooks: output of "${process.name}": ${messageOf(error)}`);
+      return undefined;
     }
   }
 }

@@ -65,10 +65,25 @@ export const INSPECT_VERBS = {
     output: z.object({
       process: processInfo,
       reasons: about(z.array(z.string()), "Whole sentences, the most important first"),
-      last_stderr: about(z.array(z.string()), "What its standard error held last"),
+      error_line: about(
+        z.optional(z.string()),
+        "The line of its output that says what went wrong, where one does; untrusted",
+      ),
+      last_output: about(
+        z.array(z.string()),
+        "Its last lines of stderr, or of stdout where that says more; untrusted",
+      ),
       hints: about(z.array(z.string()), "Commands that may help"),
     }),
     rest: [{ method: "GET", path: "/processes/{id}/why", answers: "Why" }],
+    mcp: {
+      tool: "get_status",
+      title: "Get status",
+      description: "Show everything about one app: its state and why, the line of its output that " +
+        "says what went wrong, pid, usage, restarts, last exit, next restart, whole configuration.",
+      input: z.strictObject({ target: oneTarget }),
+      idempotent: true,
+    },
   }),
   history: verb({
     help: "The last runs of the hooks and health checks of a process",

@@ -38,13 +38,5 @@ export const LIST_VERBS = {
     bare: "target",
     output: processInfo,
     rest: [{ method: "GET", path: "/processes/{id}", answers: "ProcessInfo" }],
-    mcp: {
-      tool: "get_status",
-      title: "Get status",
-      description: "Show everything about one app: its state and why, pid, usage, restarts, last " +
-        "exit, next restart, whole configuration.",
-      input: z.strictObject({ target: oneTarget }),
-      idempotent: true,
-    },
   }),
 };

@@ -109,7 +109,8 @@ export const actionResult = z.object({
   pid: about(z.int(), "Process id, 0 while nothing runs"),
   error: about(z.optional(z.string()), "What went wrong, when it did not work"),
   code: about(z.optional(z.string()), "Name of the error"),
-  last_stderr: about(z.optional(z.array(z.string())), "Untrusted output of the app"),
+  error_line: about(z.optional(z.string()), "The line of its output that says what went wrong"),
+  last_output: about(z.optional(z.array(z.string())), "Untrusted output of the app"),
   hint: about(z.optional(z.string()), "What to do about it"),
 });
 

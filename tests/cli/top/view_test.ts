@@ -95,7 +95,7 @@ Deno.test("view() shows text of apps, and never obeys it", () => {
       scene.tell({ type: "log", source, begins: true, skipped: true, lines: [line, line] });
       scene.tell({ type: "done", text: evil, bad: true });
       scene.tell({ type: "lost", reason: evil, now: NOW });
-      const why = { process: hostile, reasons: [evil], last_stderr: [evil], hints: [evil] };
+      const why = { process: hostile, reasons: [evil], last_output: [evil], hints: [evil] };
       scene.keys(keys);
       scene.tell({ type: "why", why });
       for (const shown of scene.screen) {

@@ -32,6 +32,6 @@ Deno.test("Runner has a crash on record before it reads what the app said last",
 
   await waitFor(() => receiver.got.length === 1 && runner.idle, { what: "the delivery" });
   const { id, body } = receiver.got[0]!;
-  assertEquals([id, body.data.stderr, left()], [delivery!.id, ["last words"], []]);
+  assertEquals([id, body.data.error_line, left()], [delivery!.id, "last words", []]);
   runner.close();
 });

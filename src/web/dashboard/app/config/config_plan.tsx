@@ -115,13 +115,18 @@ export function ConfigOutcome() {
   return (
     <section class="panel" aria-labelledby="outcome">
       <h2 id="outcome">{failed.length === 0 ? "Applied" : "Applied in part"}</h2>
-      {failed.map(({ name, error, last_stderr = [] }) => (
+      {failed.map(({ name, error, error_line, last_output = [] }) => (
         <div key={name} class="bad-result">
           <p>
             <a href={linkTo(["processes", name])}>{name}</a> <span class="bad">{error}</span>
           </p>
-          {last_stderr.length > 0 && (
-            <pre class="stderr" tabIndex={0}>{last_stderr.map(plainLine).join("\n")}</pre>
+          {error_line && (
+            <p class="bad">
+              <code>{plainLine(error_line)}</code>
+            </p>
+          )}
+          {last_output.length > 0 && (
+            <pre class="stderr" tabIndex={0}>{last_output.map(plainLine).join("\n")}</pre>
           )}
         </div>
       ))}

@@ -32,12 +32,18 @@ function Why({ process }: { process: ProcessJson }) {
   const key = [state, restarts, health, last_reason].join();
   const { data, error } = usePolled<WhyJson>(processPath(name, "why"), WHY_MS, key);
   const [first, ...more] = data.value?.reasons ?? [];
-  const lines = data.value?.last_stderr ?? [];
+  const line = data.value?.error_line;
+  const lines = data.value?.last_output ?? [];
   return (
     <section class="panel" aria-labelledby="why">
       <h2 id="why">Why</h2>
       {error.value && <p class="bad">{error}</p>}
       {first && <p class="why">{first}</p>}
+      {line && (
+        <p class="bad">
+          <code>{plainLine(line)}</code>
+        </p>
+      )}
       {more.length > 0 && (
         <ul class="reasons">{more.map((reason) => <li key={reason}>{reason}</li>)}</ul>
       )}
@@ -50,7 +56,7 @@ function Why({ process }: { process: ProcessJson }) {
       {lines.length > 0 && (
         <>
           <h3>
-            Last lines of stderr{" "}
+            Last lines{" "}
             <a class="small" href={linkTo(["processes", name], "tab=logs")}>All of the log</a>
           </h3>
           <LastWords text={lines.map(plainLine).join("\n")} />

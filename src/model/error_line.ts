@@ -1,0 +1,108 @@
+/** Which line of an app's output says what went wrong. Pure, in time linear in the lines. */
+
+import { continuesEntry, jsonFields, lastState, LevelReader, structuredLine } from "./log_level.ts";
+import { plainText } from "./plain_text.ts";
+
+/** Lines that are looked at; lines of stack traces do not count. */
+const LINES = 40;
+const MAX_LENGTH = 500;
+
+/** Written after the error by what ran the program, or as advice. */
+const AFTERWORD = new RegExp(
+  [
+    "npm (?:ERR!|error)|\\s*ELIFECYCLE|error Command failed|error: script |info Visit ",
+    "make(?:\\[\\d+\\])?: \\*\\*\\* |exit status \\d|Node\\.js v\\d|\\(Use `node |note: run with ",
+    "BEGIN failed|Require stack:|- /|goroutine \\d|Aborted|Segmentation fault",
+  ].map((words) => `^(?:${words})`).join("|"),
+);
+
+/** Errors of shells and Perl, and of the system, which state no level. */
+const PLAIN_ERRORS: readonly RegExp[] = [
+  /^\S+: (?:line )?\d+: /,
+  / at \S+ line \d+(?:\.|, <)/,
+  /(?:command not found|: not found|denied|No such file or directory|already in use|refused)\b/i,
+];
+
+const CAUSE = /^\s*(?:\[cause\]|Caused by):\s*(.*)$/;
+
+/** A line that states an error, and where it stands. */
+interface Found {
+  readonly at: number;
+  /** Empty when it names none. */
+  cause: string;
+}
+
+/**
+ * The last line that states an error, with what caused it: an exception, a panic, or an entry of a logger.
+ * Undefined when the lines state none.
+ */
+export function errorLine(output: readonly string[]): string | undefined {
+  const lines = output.map(shown);
+  const levels = new LevelReader();
+  const read = lines.map((line) => ({ line, level: levels.of(line) }));
+  let found: Found | undefined;
+  let isOpen = false;
+  for (let at = firstOf(lines); at < read.length; at++) {
+    const { line, level } = read[at]!;
+    const cause = CAUSE.exec(line)?.[1];
+    if (cause !== undefined) {
+      if (found === undefined) found = { at, cause: "" };
+      else if (isOpen) found.cause = cause || lines[at + 1]?.trim() || "";
+    } else if (!continuesEntry(line)) {
+      const isError = level === "error";
+      // What started the program tells of its failure as well.
+      if (isError && !(found !== undefined && AFTERWORD.test(line))) found = { at, cause: "" };
+      isOpen = isError;
+    }
+  }
+  if (found === undefined) return undefined;
+  const text = told(lines, found.at);
+  return cut(found.cause === "" ? text : `${text}; caused by ${found.cause}`);
+}
+
+/**
+ * The line that most likely says why a program failed that states no error: that of a shell or of Perl,
+ * else the last one. Undefined without lines.
+ */
+export function likelyErrorLine(output: readonly string[]): string | undefined {
+  const lines = output.map(shown);
+  const all = lines.slice(firstOf(lines)).filter((line) => !continuesEntry(line));
+  const heads = all.filter((line) => !AFTERWORD.test(line));
+  const found = heads.findLast((line) => PLAIN_ERRORS.some((pattern) => pattern.test(line))) ??
+    heads.at(-1) ?? all[0];
+  return found === undefined ? undefined : cut(found);
+}
+
+function shown(line: string): string {
+  return plainText(lastState(line));
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;
+}
+
+/** Where the last `LINES` lines begin that belong to no stack trace. */
+function firstOf(lines: readonly string[]): number {
+  let left = LINES;
+  return lines.findLastIndex((line) => !continuesEntry(line) && --left === 0) + (left > 0 ? 1 : 0);
+}
+
+/** An entry of a logger as its message and error; a heading with the line below it. */
+function told(lines: readonly string[], at: number): string {
+  const line = lines[at]!.trim();
+  const below = lines[at + 1]?.trim() ?? "";
+  if (/:$|^terminate called after/.test(line) && below !== "") return `${line} ${below}`;
+  const entry = structuredLine(line);
+  if (entry === undefined) return line;
+  const { message, stack, fields } = entry;
+  const error = stack === undefined ? errorIn(fields) : errorLine(stack.split("\n"));
+  if (error === undefined || message.includes(error)) return message.split("\n")[0]!;
+  return error.includes(message) ? error : `${message}: ${error}`;
+}
+
+function errorIn(fields: readonly (readonly [key: string, value: string])[]): string | undefined {
+  const value = fields.find(([key]) => /^(?:err|error|exception|reason)$/.test(key))?.[1];
+  if (value === undefined) return undefined;
+  const { message } = jsonFields(value) ?? { message: value };
+  return typeof message === "string" ? message.split("\n")[0] : undefined;
+}
