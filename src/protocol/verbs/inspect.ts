@@ -79,7 +79,8 @@ export const INSPECT_VERBS = {
     mcp: {
       tool: "get_status",
       title: "Get status",
-      description: "Show everything about one app: its state and why, the line of its output that " +
+      description:
+        "Show everything about one app: its state and why, the line of its output that " +
         "says what went wrong, pid, usage, restarts, last exit, next restart, whole configuration.",
       input: z.strictObject({ target: oneTarget }),
       idempotent: true,
