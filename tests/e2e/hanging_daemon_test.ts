@@ -26,7 +26,7 @@ Deno.test("every command says that the daemon hangs, which one, and what to do",
       const what = `error: The daemon of home "${daemon.home}" (pid ${daemon.pid}) does not answer`;
       const hint = `  hint: See what to do about it: procsup doctor --home ${daemon.home}`;
       // Once, however many were to be stopped.
-      assertEquals(stderr, `${what}\n${hint}\n`, which);
+      assertEquals(stderr, `${what}\n${hint}\n  more: procsup help faults\n`, which);
     }
   } finally {
     Deno.kill(daemon.pid, "SIGCONT");
