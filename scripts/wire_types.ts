@@ -5,6 +5,7 @@ import { globalRegistry } from "zod/mini";
 import { configChange, settingChange } from "../src/protocol/verbs/config.ts";
 import { cronRun, schedule } from "../src/protocol/verbs/cron.ts";
 import { healthCheck, hookRun } from "../src/protocol/verbs/inspect.ts";
+import { metricsPoint, metricsSeries } from "../src/protocol/verbs/metrics.ts";
 import { VERBS } from "../src/protocol/verbs/mod.ts";
 import {
   actionResult,
@@ -39,6 +40,9 @@ const NAMED: readonly (readonly [name: string, title: string, schema: z.ZodMiniT
   ["HistoryJson", "Answer of `history`: the newest last.", VERBS.history.output],
   ["HookRunJson", "One run of a hook.", hookRun],
   ["HealthCheckJson", "One health check.", healthCheck],
+  ["MetricsHistoryJson", "Answer of `metrics_history`.", VERBS.metrics_history.output],
+  ["MetricsSeriesJson", "The history of one process or of the host.", metricsSeries],
+  ["MetricsPointJson", "The figures of one step of time.", metricsPoint],
   ["LogsJson", "Answer of `logs`.", VERBS.logs.output],
   ["WhyJson", "Answer of `why`.", VERBS.why.output],
   ["PingJson", "Answer of `ping`.", VERBS.ping.output],

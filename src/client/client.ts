@@ -10,6 +10,7 @@ import type {
   CronResult,
   HistoryJson,
   LogsJson,
+  MetricsHistoryJson,
   PingJson,
   PortsJson,
   ProcessJson,
@@ -35,6 +36,7 @@ import type {
   ConfigChanges,
   EventQuery,
   LogQuery,
+  MetricsQuery,
   ReconfigureOptions,
   RollingOptions,
   SaveOptions,
@@ -188,6 +190,17 @@ export class Client {
   /** What the hooks and health checks of a process did last. */
   async history(target: string, options: CallOptions = {}): Promise<HistoryJson> {
     return await this.#call("history", { target }, options);
+  }
+
+  /**
+   * What processes used over time, deleted ones by name included; without a target the host. Times are as
+   * the command line has them: `3h` ago, or ISO 8601.
+   */
+  async metricsHistory(
+    target?: string,
+    { signal, ...range }: MetricsQuery = {},
+  ): Promise<MetricsHistoryJson> {
+    return await this.#call("metrics_history", { target, ...range }, optional(signal));
   }
 
   /** The last lines of one log, 1 MiB at most. */

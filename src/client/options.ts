@@ -105,6 +105,16 @@ export interface LogQuery extends LineFilter, CallOptions {
   readonly timestamps?: boolean;
 }
 
+/** Which part of the metrics history. */
+export interface MetricsQuery extends CallOptions {
+  /** From then on: `3h` ago, or an ISO 8601 time; default `1h`. */
+  readonly since?: string;
+  /** Up to then; default: now. */
+  readonly until?: string;
+  /** Most points of each process, at most 10,000; default 120. */
+  readonly points?: number;
+}
+
 /** Which lines of logs, as a stream. */
 export interface StreamQuery extends LineFilter, CallOptions {
   /** How many of the last lines to begin with; default 50, or all with a filter. */

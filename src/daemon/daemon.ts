@@ -5,6 +5,7 @@ import type { ProcessChange } from "../model/process_change.ts";
 import { halt } from "../manager/halt.ts";
 import { openSupervisor, type Supervisor } from "../manager/supervisor.ts";
 import { recordDaemon, recordPath, refuseNewerState } from "../platform/daemon_record.ts";
+import { systemClock } from "../platform/clock.ts";
 import { type HomePaths, prepareHome } from "../platform/paths.ts";
 import { everythingEnds, startedBy } from "../platform/service_manager.ts";
 import { reserveThreads } from "../platform/threads.ts";
@@ -15,6 +16,8 @@ import { ConfigFiles } from "./config_files.ts";
 import { EventJournal } from "./event_journal.ts";
 import { Farewell } from "./farewell.ts";
 import { ipcApp } from "./ipc_server.ts";
+import { MetricsHistory } from "./metrics_history.ts";
+import { metricsReader } from "./metrics_readings.ts";
 import { Service, watchdogMs } from "./service.ts";
 import { Settings } from "./settings.ts";
 import { serveSocket } from "./socket.ts";
@@ -67,7 +70,9 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   using _signals = onSignals(["SIGTERM", "SIGINT"], () => ended.resolve("signalled"));
   using _errors = keepRunning((message) => warn(message));
   const endDaemon = () => queueMicrotask(() => ended.resolve("asked"));
-  const context = daemonContext(manager, paths, { endDaemon, warn, webhooks, journal });
+  const read = metricsReader(manager.fleet);
+  using history = new MetricsHistory({ folder: paths.metrics, clock: systemClock, read, warn });
+  const context = daemonContext(manager, paths, { endDaemon, warn, webhooks, journal, history });
   // A daemon outlives its terminal: what would end others makes it read its files again.
   using _hangup = onSignals(["SIGHUP"], () => void context.configs.reloadLast(opened));
   const app = ipcApp(context);
@@ -87,6 +92,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   opened.info(`Daemon ${VERSION} runs as pid ${Deno.pid}, ${manager.list().length} processes`);
   using service = new Service(Deno.env.get("NOTIFY_SOCKET"), warn);
   service.ready(watchdogMs());
+  history.start();
   options.onReady?.();
 
   const why = await ended.promise;
@@ -111,11 +117,12 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
 function daemonContext(
   manager: Supervisor,
   paths: HomePaths,
-  { endDaemon, warn, webhooks, journal }: {
+  { endDaemon, warn, webhooks, journal, history }: {
     readonly endDaemon: () => void;
     readonly warn: (message: string) => void;
     readonly webhooks: Webhooks;
     readonly journal: EventJournal;
+    readonly history: MetricsHistory;
   },
 ): ActionContext {
   const token = new Token(paths.token);
@@ -127,7 +134,7 @@ function daemonContext(
   const configs = new ConfigFiles(fleet, paths.configs, settings);
   const farewell = new Farewell();
   const context: ActionContext = {
-    ...{ manager, paths, token, configs, web, webhooks, journal, farewell, endDaemon },
+    ...{ manager, paths, token, configs, web, webhooks, journal, history, farewell, endDaemon },
   };
   return context;
 }

@@ -77,6 +77,10 @@ export const PAGES: Readonly<Record<string, Page>> = {
     title: "REST routes",
     load: () => import("./routes.md", { with: { type: "text" } }),
   },
+  metrics: {
+    title: "Metrics history",
+    load: () => import("./metrics.md", { with: { type: "text" } }),
+  },
   webhooks: {
     title: "Webhooks",
     load: () => import("./webhooks.md", { with: { type: "text" } }),

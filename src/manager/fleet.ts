@@ -48,18 +48,19 @@ export class Fleet {
   readonly logs: LogKeeper;
   /** Runs jobs, and restarts by the clock. */
   readonly scheduler: Scheduler;
+  /** Reads what processes use, once for everything that asks. */
+  readonly usage: UsageSampler;
   readonly #world: World;
   readonly #paths: HomePaths;
   readonly #defaults: ProcessDefaults;
   readonly #hub = new EventHub();
-  readonly #usage: UsageSampler;
   #closing = false;
 
   constructor(world: World, paths: HomePaths, defaults: ProcessDefaults, warn: Warn = () => {}) {
     this.#world = world;
     this.#paths = paths;
     this.#defaults = defaults;
-    this.#usage = new UsageSampler(world.clock);
+    this.usage = new UsageSampler(world.clock);
     this.registry = new Registry({ world, paths, hub: this.#hub, warn });
     this.logs = new LogKeeper({
       clock: world.clock,
@@ -298,7 +299,7 @@ export class Fleet {
   }
 
   #infos(processes: readonly ManagedProcess[]): ProcessInfo[] {
-    const usage = this.#usage.sample(processes);
+    const usage = this.usage.sample(processes);
     return processes.map((process) => process.info(usage(process)));
   }
 

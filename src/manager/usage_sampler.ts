@@ -21,8 +21,16 @@ export class UsageSampler {
     this.#clock = clock;
   }
 
-  /** Usage of each process that runs. */
+  /** Usage of each process; zeros for one that does not run. */
   sample(processes: Iterable<ManagedProcess>): (process: ManagedProcess) => Usage {
+    const read = this.read(processes);
+    return (process) => read(process)?.usage ?? NO_USAGE;
+  }
+
+  /** The last reading of each process that runs. */
+  read(
+    processes: Iterable<ManagedProcess>,
+  ): (process: Pick<ManagedProcess, "snapshot">) => TreeUsage | undefined {
     const now = this.#clock.steady();
     const roots = new Map<number, CpuMark>();
     let stale = false;
@@ -34,7 +42,7 @@ export class UsageSampler {
       stale ||= last === undefined || now - last.mark.at >= MIN_INTERVAL_MS;
     }
     if (stale) this.#read(roots, now);
-    return ({ snapshot }) => this.#last.get(snapshot.run?.wrapperPid ?? 0)?.usage ?? NO_USAGE;
+    return ({ snapshot }) => this.#last.get(snapshot.run?.wrapperPid ?? 0);
   }
 
   #read(roots: ReadonlyMap<number, CpuMark>, now: number): void {

@@ -15,6 +15,8 @@ export interface HomePaths {
   readonly daemonLog: string;
   /** What happened to the processes. */
   readonly events: string;
+  /** Metrics history, a file for each process and one for the host. */
+  readonly metrics: string;
   /** Records of the processes, one file each. */
   readonly records: string;
   /** Lowest numeric id that was never given. */
@@ -48,6 +50,7 @@ export function pathsIn(home: string): HomePaths {
     lock: `${home}/daemon.lock`,
     daemonLog: `${home}/daemon.log`,
     events: `${home}/events.jsonl`,
+    metrics: `${home}/state/metrics`,
     records: `${home}/state/processes`,
     numericId: `${home}/state/numeric_id`,
     boot: `${home}/state/boot`,

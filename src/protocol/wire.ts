@@ -285,6 +285,54 @@ export interface HealthCheckJson {
   readonly latency: number;
 }
 
+/** Answer of `metrics_history`. */
+export interface MetricsHistoryJson {
+  /** When the first step begins. */
+  readonly since: string;
+  /** End of the last step, or now. */
+  readonly until: string;
+  /** Nanoseconds from one point to the next. */
+  readonly step: number;
+  /** One for each process. */
+  readonly series: readonly MetricsSeriesJson[];
+}
+
+/** The history of one process or of the host. */
+export interface MetricsSeriesJson {
+  /** Of the process, which may be deleted; null: the host. */
+  readonly name: string | null;
+  /** The oldest first. Steps without a measurement are missing; unknown figures are null. */
+  readonly points: readonly MetricsPointJson[];
+}
+
+/** The figures of one step of time. */
+export interface MetricsPointJson {
+  /** When the step begins. */
+  readonly at: string;
+  /** Mean: of one core; for the host of all cores. */
+  readonly cpu_percent: number | null;
+  /** Highest. */
+  readonly cpu_percent_max: number | null;
+  /** Mean resident memory of the whole tree; used memory of the host. */
+  readonly memory_bytes: number | null;
+  /** Highest. */
+  readonly memory_bytes_max: number | null;
+  /** Mean. */
+  readonly threads: number | null;
+  /** Mean number of open file descriptors. */
+  readonly fds: number | null;
+  /** Load average of one minute; of the host only. */
+  readonly load: number | null;
+  /** Automatic restarts up to the end of the step. */
+  readonly restarts: number;
+  /** Nanoseconds, at the end of the step. */
+  readonly uptime: number;
+  /** Share of the step in which it ran, from 0 to 1. */
+  readonly up: number;
+  /** Share of its health checks' time, from 0 to 1; null without checks. */
+  readonly healthy: number | null;
+}
+
 /** Answer of `logs`. */
 export interface LogsJson {
   /** The lines, each with its end. */

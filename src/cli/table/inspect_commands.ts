@@ -144,6 +144,31 @@ export const LOOK_COMMANDS: readonly Command[] = [
     load: async () => (await import("../commands/logs.ts")).logs,
   },
   {
+    name: "metrics",
+    group: "Look",
+    page: "metrics",
+    summary: "Print the history of CPU, memory and health of apps, or of the host",
+    usage: "[target]",
+    words: [0, 1],
+    flags: [
+      {
+        name: "since",
+        type: "text",
+        value: "WHEN",
+        help: "from 3h ago, from 23:40, from yesterday, from a date on (default: 1h)",
+      },
+      { name: "until", type: "text", value: "WHEN", help: "up to a time" },
+      { name: "points", type: "int", value: "N", help: "at most N points (default: 30)" },
+    ],
+    examples: [
+      "procsup metrics api --since 3h",
+      "procsup metrics --since yesterday",
+      "procsup metrics api --since 03:05 --until 03:20 --points 100",
+      "procsup metrics all --since 30d -o json",
+    ],
+    load: async () => (await import("../commands/metrics.ts")).metrics,
+  },
+  {
     name: "events",
     group: "Look",
     page: "journal",

@@ -12,6 +12,7 @@ import type { Principal } from "../../auth/principal.ts";
 import type { ConfigFiles } from "../config_files.ts";
 import type { EventJournal } from "../event_journal.ts";
 import type { Farewell } from "../farewell.ts";
+import type { MetricsHistory } from "../metrics_history.ts";
 import type { Token } from "../token.ts";
 import type { WebListener } from "../web_listener.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
@@ -28,6 +29,8 @@ export interface ActionContext {
   readonly webhooks: Webhooks;
   /** What happened until now. */
   readonly journal: EventJournal;
+  /** What processes and the host used until now. */
+  readonly history: MetricsHistory;
   readonly farewell: Farewell;
   /** Who sent the request; undefined where that makes no difference. */
   readonly by?: Principal;

@@ -7,6 +7,7 @@ import { CRON_ACTIONS } from "./cron.ts";
 import { DAEMON_ACTIONS } from "./daemon.ts";
 import { INSPECT_ACTIONS } from "./inspect.ts";
 import { LOGS_ACTIONS } from "./logs.ts";
+import { METRICS_ACTIONS } from "./metrics.ts";
 import { PROCESS_ACTIONS } from "./processes.ts";
 import { RECONFIGURE_ACTIONS } from "./reconfigure.ts";
 import { WEB_ACTIONS } from "./web.ts";
@@ -15,6 +16,7 @@ import { WHY_ACTIONS } from "./why.ts";
 const ACTIONS: Handlers = {
   ...INSPECT_ACTIONS,
   ...WHY_ACTIONS,
+  ...METRICS_ACTIONS,
   ...LOGS_ACTIONS,
   ...PROCESS_ACTIONS,
   ...RECONFIGURE_ACTIONS,

@@ -1,0 +1,117 @@
+/** `procsup metrics`: what apps or the host used over time. */
+
+import { plainText } from "../../model/plain_text.ts";
+import type { MetricsHistoryJson, MetricsPointJson, MetricsSeriesJson } from "../../protocol/wire.ts";
+import { type Column, tableLines } from "../columns.ts";
+import type { CommandContext } from "../command.ts";
+import { connect } from "../connect.ts";
+import { clockTime } from "../describe.ts";
+import { humanBytes, humanDuration } from "../human.ts";
+import type { Output } from "../output.ts";
+import { printData } from "../print_data.ts";
+import { sparkline } from "../top/text.ts";
+
+/** Few enough for a screen. */
+const POINTS = 30;
+
+/** Prints sparklines, and the points of a single app as a table. */
+export async function metrics(context: CommandContext): Promise<void> {
+  const { output, flags, positionals: [target] } = context;
+  const [since, until, points] = [flags.text("since"), flags.text("until"), flags.int("points")];
+  const forPeople = output.format === "table" || output.format === "wide";
+  const most = points ?? (forPeople ? POINTS : undefined);
+  const history = await connect(context).call("metrics_history", {
+    ...(target === undefined ? {} : { target }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+    ...(most === undefined ? {} : { points: most }),
+  });
+  const names = history.series.map(({ name }) => name ?? "");
+  if (await printData(output, history, names)) return;
+  const found = history.series.filter(({ points }) => points.length > 0);
+  if (found.length === 0) return output.note("nothing is on record for that");
+  for (const [index, series] of found.entries()) {
+    if (index > 0) output.data("");
+    printSparklines(output, history, series);
+  }
+  if (found.length > 1) return;
+  output.data("");
+  const [{ name, points: rows }] = found as [MetricsSeriesJson];
+  const columns = name === null ? HOST_COLUMNS : PROCESS_COLUMNS;
+  output.data(tableLines(columns, rows, output.width).join("\n"));
+}
+
+function printSparklines(
+  output: Output,
+  { since, until, step }: MetricsHistoryJson,
+  { name, points }: MetricsSeriesJson,
+): void {
+  const stepMs = step / 1e6;
+  const range = `${clockTime(since)} to ${clockTime(until)}, every ${humanDuration(stepMs)}`;
+  output.data(`${plainText(name ?? "host")}  ${range}`);
+  const begin = Date.parse(since);
+  const width = Math.max(1, Math.ceil((Date.parse(until) - begin) / stepMs));
+  const line = (
+    label: string,
+    value: (point: MetricsPointJson) => number | null,
+    highest: (point: MetricsPointJson) => number | null,
+    text: (value: number) => string,
+  ) => {
+    // A step without a measurement stays blank; the smallest value does not.
+    const values = Array<number>(width).fill(0);
+    for (const point of points) {
+      const known = value(point);
+      if (known !== null) values[(Date.parse(point.at) - begin) / stepMs] = Math.max(known, 1e-9);
+    }
+    const known = points.map(value).filter((figure) => figure !== null);
+    if (known.length === 0) return;
+    const mean = known.reduce((sum, figure) => sum + figure, 0) / known.length;
+    const top = Math.max(...points.map((point) => highest(point) ?? 0));
+    const drawn = sparkline(values, width, Math.max(1, ...known));
+    output.data(`${label}  ${drawn}  mean ${text(mean)}, highest ${text(top)}`);
+  };
+  line("cpu", (point) => point.cpu_percent, (point) => point.cpu_percent_max, percent);
+  line("mem", (point) => point.memory_bytes, (point) => point.memory_bytes_max, humanBytes);
+}
+
+function percent(value: number): string {
+  return `${value.toFixed(1)}%`;
+}
+
+type PointColumn = Column<MetricsPointJson>;
+
+function column(
+  header: string,
+  priority: number,
+  value: (point: MetricsPointJson) => number | null,
+  text: (value: number) => string,
+): PointColumn {
+  const cell = (point: MetricsPointJson) => {
+    const known = value(point);
+    return known === null ? "-" : text(known);
+  };
+  return { header, align: "right", priority, value: cell };
+}
+
+const share = (value: number) => `${Math.floor(value * 1000) / 10}%`;
+
+const COMMON: readonly PointColumn[] = [
+  { header: "TIME", priority: 0, value: ({ at }) => clockTime(at) },
+  column("CPU", 0, (point) => point.cpu_percent, percent),
+  column("CPU MAX", 1, (point) => point.cpu_percent_max, percent),
+  column("MEM", 0, (point) => point.memory_bytes, humanBytes),
+  column("MEM MAX", 2, (point) => point.memory_bytes_max, humanBytes),
+];
+
+const HOST_COLUMNS: readonly PointColumn[] = [
+  ...COMMON,
+  column("LOAD", 3, (point) => point.load, (value) => value.toFixed(2)),
+];
+
+const PROCESS_COLUMNS: readonly PointColumn[] = [
+  ...COMMON,
+  column("RESTARTS", 1, (point) => point.restarts, String),
+  column("UP", 3, (point) => point.up, share),
+  column("HEALTHY", 2, (point) => point.healthy, share),
+  column("UPTIME", 4, (point) => point.uptime, (value) => humanDuration(value / 1e6)),
+];

@@ -1,0 +1,70 @@
+/** The verb that reads the metrics history. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { parseMoment } from "../../model/moment.ts";
+import type { MetricsPointJson } from "../../protocol/wire.ts";
+import { HOST } from "../metrics_history.ts";
+import { plan, type Point } from "../metrics_ring.ts";
+import type { ActionContext, Handlers } from "./context.ts";
+
+/** Its implementation. */
+export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
+  async metrics_history({ manager, history }, { target, since, until = "now", points }) {
+    const now = Date.now();
+    const [from, to] = [parseMoment("since", since, now), parseMoment("until", until, now)];
+    if (from > to) {
+      throw new ProcsupError(
+        "bad_request",
+        `Invalid "since" "${since}": it is later than "until" "${until}"`,
+      );
+    }
+    const range = plan(from, to, points, now);
+    const series = [];
+    for (const name of target === undefined ? [HOST] : namesOf({ manager, history }, target)) {
+      const found = await history.points(name, range);
+      series.push({ name: name === HOST ? null : name, points: found.map(pointJson) });
+    }
+    return {
+      since: new Date(range.since).toISOString(),
+      until: new Date(Math.max(range.since, range.until)).toISOString(),
+      step: range.step * 1e6,
+      series,
+    };
+  },
+};
+
+/** Names of the processes that a target addresses, and of the deleted ones that have that name. */
+function namesOf(
+  { manager, history }: Pick<ActionContext, "manager" | "history">,
+  target: string,
+): string[] {
+  if (target === "all") return history.names();
+  const deleted = history.named(target);
+  try {
+    const found = manager.fleet.registry.resolve(target).map(({ name }) => name);
+    return [...new Set([...found, ...deleted])];
+  } catch (error) {
+    const isUnknown = error instanceof ProcsupError && error.code === "process_not_found";
+    if (!isUnknown || deleted.length === 0) throw error;
+    return deleted;
+  }
+}
+
+function pointJson({ at, sample }: Point): MetricsPointJson {
+  const figure = (value: number, digits = 0) =>
+    Number.isNaN(value) ? null : Number(value.toFixed(digits));
+  return {
+    at: new Date(at).toISOString(),
+    cpu_percent: figure(sample.cpu, 1),
+    cpu_percent_max: figure(sample.cpuMax, 1),
+    memory_bytes: figure(sample.memory),
+    memory_bytes_max: figure(sample.memoryMax),
+    threads: figure(sample.threads, 1),
+    fds: figure(sample.fds, 1),
+    load: figure(sample.load, 2),
+    restarts: sample.restarts,
+    uptime: sample.uptime * 1e9,
+    up: figure(sample.up, 3)!,
+    healthy: figure(sample.health, 3),
+  };
+}

@@ -1,0 +1,259 @@
+/** Writes what processes and the host use to ring files, and reads it again. Nothing is kept in memory. */
+
+import { messageOf, ProcsupError } from "../model/errors.ts";
+import { baseName } from "../model/name.ts";
+import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
+import { lstatIfAny } from "../platform/stat.ts";
+import { setAside } from "../platform/state_file.ts";
+import {
+  COARSE,
+  decodeSlots,
+  downsample,
+  encodeHeader,
+  encodeSlot,
+  FINE,
+  HEADER_BYTES,
+  type Plan,
+  type Point,
+  readHeader,
+  regions,
+  type Sample,
+  SLOT_BYTES,
+  slotPosition,
+  slotStart,
+  summarize,
+} from "./metrics_ring.ts";
+
+/** The host, among the names: no process can be called that. */
+export const HOST = ".host";
+
+/** What is written at a time. */
+export interface Reading {
+  /** UUID of the process. */
+  readonly id: string;
+  readonly name: string;
+  readonly sample: Sample;
+}
+
+/** What a history works with. */
+export interface HistoryOptions {
+  readonly folder: string;
+  readonly clock: Clock;
+  /** The figures of every process and of the host now. */
+  readonly read: () => readonly Reading[];
+  /** Takes a line for the log. */
+  readonly warn: (message: string) => void;
+}
+
+/** Histories of deleted processes are removed after this time, or when there are more than these. */
+const KEPT_MS = COARSE.slots * COARSE.step;
+const MAX_DELETED = 100;
+
+const ENDING = ".ring";
+
+/** The metrics history of one home. */
+export class MetricsHistory implements Disposable {
+  readonly #options: HistoryOptions;
+  /** Names by id, as of the last readings. */
+  #names: ReadonlyMap<string, string> = new Map();
+  /** Kinds of trouble that the log has. */
+  readonly #told = new Set<"disk" | "format">();
+  #cancel: Cancel | undefined;
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+  }
+
+  /** Writes from now on, at the beginning of every slot. */
+  start(): void {
+    const { clock } = this.#options;
+    const left = FINE.step - clock.now() % FINE.step;
+    this.#cancel = clock.after(left, () => {
+      this.start();
+      this.#attempt(() => this.#write());
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancel?.();
+  }
+
+  /** Names of the processes that have a history, deleted ones included. */
+  names(): string[] {
+    return this.#files().filter((name) => name.endsWith(ENDING))
+      .map((name) => name.slice(0, -ENDING.length)).filter((name) => name !== HOST).sort();
+  }
+
+  /** Those of a name or a base name. */
+  named(target: string): string[] {
+    return this.names().filter((name) => name === target || baseName(name) === target);
+  }
+
+  /** The points of a process in a range of time. Throws `other_version`. */
+  async points(name: string, { ring, step, since, until }: Plan): Promise<Point[]> {
+    // Many histories in a row must not hold up the daemon.
+    await sleep(0);
+    try {
+      using file = openRing(this.#path(name), { read: true });
+      const found = regions(ring, since, until).flatMap(({ position, bytes, from }) =>
+        decodeSlots(ring, readAt(file, position, bytes), from)
+      );
+      return downsample(found, step);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound || error instanceof DamagedRing) return [];
+      throw error;
+    }
+  }
+
+  #write(): void {
+    const { clock, read } = this.#options;
+    const at = slotStart(FINE, clock.now());
+    const readings = read();
+    this.#followRenames(readings);
+    const worked = readings.map(({ name, sample }) =>
+      this.#attempt(() => this.#add(name, at, sample))
+    );
+    if (worked.every((one) => one)) this.#told.delete("disk");
+    // Once in a slot of the coarse ring is often enough.
+    if (at % COARSE.step === 0) this.#attempt(() => this.#prune(at));
+  }
+
+  /** The coarse slot is written anew with every sample: the end of the daemon loses nothing of it. */
+  #add(name: string, at: number, sample: Sample): void {
+    using file = this.#opened(name);
+    writeAt(file, slotPosition(FINE, at), encodeSlot({ at, sample }));
+    const start = slotStart(COARSE, at);
+    const bytes = readAt(file, slotPosition(FINE, start), COARSE.step / FINE.step * SLOT_BYTES);
+    const samples = decodeSlots(FINE, bytes, start).map((point) => point.sample);
+    writeAt(
+      file,
+      slotPosition(COARSE, start),
+      encodeSlot({ at: start, sample: summarize(samples) }),
+    );
+  }
+
+  /** A process that is scaled gets another name and keeps its history. */
+  #followRenames(readings: readonly Reading[]): void {
+    const before = this.#names;
+    this.#names = new Map(readings.map(({ id, name }) => [id, name]));
+    for (const { id, name } of readings) {
+      const old = before.get(id);
+      const isFree = () => lstatIfAny(this.#path(name)) === undefined;
+      if (old === undefined || old === name || !isFree()) continue;
+      this.#attempt(() => Deno.renameSync(this.#path(old), this.#path(name)));
+    }
+  }
+
+  #prune(now: number): void {
+    const { folder } = this.#options;
+    const used = new Set([...this.#names.values()].map((name) => name + ENDING));
+    const deleted = this.#files().filter((file) => !used.has(file)).map((file) => {
+      const path = `${folder}/${file}`;
+      return { path, at: Deno.lstatSync(path).mtime?.getTime() ?? 0 };
+    }).sort((a, b) => b.at - a.at);
+    for (const [index, { path, at }] of deleted.entries()) {
+      if (index < MAX_DELETED && at > now - KEPT_MS) continue;
+      if (!isNewer(path)) Deno.removeSync(path);
+    }
+  }
+
+  #files(): string[] {
+    try {
+      return Array.from(Deno.readDirSync(this.#options.folder), ({ name }) => name);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return [];
+      throw error;
+    }
+  }
+
+  #path(name: string): string {
+    return `${this.#options.folder}/${name}${ENDING}`;
+  }
+
+  /** The file of a process, made where there is none. A damaged one is set aside. */
+  #opened(name: string): Deno.FsFile {
+    const path = this.#path(name);
+    const open = () => openRing(path, { read: true, write: true, create: true, mode: 0o600 });
+    try {
+      return open();
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) {
+        Deno.mkdirSync(this.#options.folder, { mode: 0o700, recursive: true });
+      } else if (error instanceof DamagedRing) this.#options.warn(setAside(path, error));
+      else throw error;
+      return open();
+    }
+  }
+
+  /** Returns whether it worked. The log has one line about trouble that lasts. */
+  #attempt(act: () => void): boolean {
+    try {
+      act();
+      return true;
+    } catch (error) {
+      const isNewer = error instanceof ProcsupError;
+      if (isNewer) {
+        this.#tell("format", `${error.message}; it is left alone and gets no new figures`);
+      } else {
+        const what = `Cannot write the metrics history in "${this.#options.folder}"`;
+        this.#tell("disk", `${what}, will try again: ${messageOf(error)}`);
+      }
+      return isNewer;
+    }
+  }
+
+  #tell(kind: "disk" | "format", message: string): void {
+    if (this.#told.has(kind)) return;
+    this.#told.add(kind);
+    this.#options.warn(message);
+  }
+}
+
+class DamagedRing extends Error {}
+
+/** A ring file. Throws `other_version`, `DamagedRing`, and what the system throws. */
+function openRing(path: string, options: Deno.OpenOptions): Deno.FsFile {
+  const file = Deno.openSync(path, options);
+  try {
+    if (options.write && file.statSync().size === 0) writeAt(file, 0, encodeHeader());
+    const header = readHeader(readAt(file, 0, HEADER_BYTES));
+    if (header === "damaged") throw new DamagedRing("its header is damaged");
+    if (header === "newer") {
+      throw new ProcsupError(
+        "other_version",
+        `A newer version wrote the metrics history "${path}"`,
+      );
+    }
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+/** Whether this version must leave a file alone. */
+function isNewer(path: string): boolean {
+  try {
+    openRing(path, { read: true }).close();
+    return false;
+  } catch (error) {
+    return error instanceof ProcsupError;
+  }
+}
+
+/** Bytes at a position, zeros where the file has none. */
+function readAt(file: Deno.FsFile, position: number, length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  file.seekSync(position, Deno.SeekMode.Start);
+  for (let filled = 0; filled < length;) {
+    const count = file.readSync(bytes.subarray(filled));
+    if (count === null) break;
+    filled += count;
+  }
+  return bytes;
+}
+
+function writeAt(file: Deno.FsFile, position: number, bytes: Uint8Array): void {
+  file.seekSync(position, Deno.SeekMode.Start);
+  if (file.writeSync(bytes) < bytes.length) throw new Error("the disk is full");
+}

@@ -1,0 +1,204 @@
+/**
+ * The file of one process's metrics history: a header and two rings of fixed slots, every 10 seconds for
+ * 24 hours and every 2 minutes for 30 days. The place of a slot follows from its time alone. Pure.
+ */
+
+type Combine = (values: readonly number[]) => number;
+
+const last: Combine = (values) => values.at(-1)!;
+const most: Combine = (values) => Math.max(...values);
+const mean: Combine = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** The figures of a slot, in the order of the file, and how several slots become one. */
+const FIELDS = {
+  /** Percent: of one core, for the host of all cores. */
+  cpu: mean,
+  cpuMax: most,
+  /** Bytes. */
+  memory: mean,
+  memoryMax: most,
+  threads: mean,
+  fds: mean,
+  /** Load average of one minute; the host's only. */
+  load: mean,
+  restarts: last,
+  /** Seconds. */
+  uptime: last,
+  /** 1 while it runs, otherwise 0. */
+  up: mean,
+  /** 1 while healthy, 0 while unhealthy. */
+  health: mean,
+} satisfies Record<string, Combine>;
+
+const NAMES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
+
+/** The figures at a time; NaN: unknown. */
+export type Sample = Readonly<Record<keyof typeof FIELDS, number>>;
+
+/** A sample and the time its slot begins, in milliseconds since the epoch. */
+export interface Point {
+  readonly at: number;
+  readonly sample: Sample;
+}
+
+/** One of the two rings. */
+export interface Ring {
+  /** Milliseconds from one slot to the next. */
+  readonly step: number;
+  readonly slots: number;
+  /** Position in the file. */
+  readonly offset: number;
+}
+
+/** A time in seconds, the figures, a checksum. */
+const WORDS = NAMES.length + 2;
+
+/** Bytes of a slot. */
+export const SLOT_BYTES = WORDS * 4;
+
+/** Bytes of the header. */
+export const HEADER_BYTES = 16;
+
+/** A day. */
+export const FINE: Ring = { step: 10_000, slots: 8640, offset: HEADER_BYTES };
+
+/** 30 days. */
+export const COARSE: Ring = {
+  step: 120_000,
+  slots: 21_600,
+  offset: FINE.offset + FINE.slots * SLOT_BYTES,
+};
+
+/** Size of a full file. */
+export const RING_FILE_BYTES: number = COARSE.offset + COARSE.slots * SLOT_BYTES;
+
+const MAGIC = new TextEncoder().encode("procsup ring");
+const FORMAT = 1;
+
+/** The header of a new file. */
+export function encodeHeader(format = FORMAT): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(HEADER_BYTES);
+  bytes.set(MAGIC);
+  new DataView(bytes.buffer).setUint32(MAGIC.length, format, true);
+  return bytes;
+}
+
+/** What a header says about its file. */
+export function readHeader(bytes: Uint8Array<ArrayBuffer>): "known" | "newer" | "damaged" {
+  const format = new DataView(bytes.buffer).getUint32(MAGIC.length, true);
+  if (MAGIC.some((byte, index) => byte !== bytes[index]) || format === 0) return "damaged";
+  return format > FORMAT ? "newer" : "known";
+}
+
+/** The time at which the slot that holds a time begins. */
+export function slotStart({ step }: Pick<Ring, "step">, at: number): number {
+  return Math.floor(at / step) * step;
+}
+
+/** Position in the file of the slot that holds a time. */
+export function slotPosition({ step, slots, offset }: Ring, at: number): number {
+  return offset + (Math.floor(at / step) % slots) * SLOT_BYTES;
+}
+
+/** The bytes of a slot. */
+export function encodeSlot({ at, sample }: Point): Uint8Array<ArrayBuffer> {
+  const view = new DataView(new ArrayBuffer(SLOT_BYTES));
+  view.setUint32(0, at / 1000, true);
+  NAMES.forEach((name, index) => view.setFloat32(4 * index + 4, sample[name], true));
+  view.setUint32(SLOT_BYTES - 4, checksum(view, 0), true);
+  return new Uint8Array(view.buffer);
+}
+
+/**
+ * The points in consecutive slots, the first of which begins at `from`. A slot that was never written,
+ * holds an older round of the ring or is damaged gives none.
+ */
+export function decodeSlots(
+  { step }: Pick<Ring, "step">,
+  bytes: Uint8Array<ArrayBuffer>,
+  from: number,
+): Point[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const points: Point[] = [];
+  for (let slot = 0, start = 0; start + SLOT_BYTES <= bytes.length; slot++, start += SLOT_BYTES) {
+    const at = from + slot * step;
+    if (view.getUint32(start, true) * 1000 !== at) continue;
+    if (view.getUint32(start + SLOT_BYTES - 4, true) !== checksum(view, start)) continue;
+    const value = (_: string, index: number) => view.getFloat32(start + 4 * index + 4, true);
+    const entries = NAMES.map((name, index) => [name, value(name, index)]);
+    points.push({ at, sample: Object.fromEntries(entries) as unknown as Sample });
+  }
+  return points;
+}
+
+/** FNV-1a over the words of a slot. */
+function checksum(view: DataView, start: number): number {
+  let hash = 0x811c9dc5;
+  for (let word = 0; word < WORDS - 1; word++) {
+    hash = Math.imul(hash ^ view.getUint32(start + 4 * word, true), 0x01000193);
+  }
+  return hash >>> 0;
+}
+
+/** Several samples as one: means, maxima and last values of what is known. */
+export function summarize(samples: readonly Sample[]): Sample {
+  const figure = (name: (typeof NAMES)[number]) => {
+    const known = samples.map((sample) => sample[name]).filter((value) => !Number.isNaN(value));
+    return known.length === 0 ? NaN : FIELDS[name](known);
+  };
+  return Object.fromEntries(NAMES.map((name) => [name, figure(name)])) as unknown as Sample;
+}
+
+/** Points in steps of `step` milliseconds. A step without a point gives none. */
+export function downsample(points: readonly Point[], step: number): Point[] {
+  return [...Map.groupBy(points, ({ at }) => slotStart({ step }, at))]
+    .map(([at, group]) => ({ at, sample: summarize(group.map(({ sample }) => sample)) }));
+}
+
+/** A range of time, and what to read for it. Milliseconds. */
+export interface Plan {
+  readonly ring: Ring;
+  /** From one point to the next: a multiple of the ring's step. */
+  readonly step: number;
+  /** The beginning of the first point. */
+  readonly since: number;
+  /** The last moment. */
+  readonly until: number;
+}
+
+/** How to answer a query with at most `points` points. */
+export function plan(since: number, until: number, points: number, now: number): Plan {
+  const oldest = (ring: Ring) => slotStart(ring, now) - (ring.slots - 1) * ring.step;
+  const end = Math.min(until, now);
+  // The first and the last point may hold a part of a step each.
+  const wanted = Math.max(0, end - since) / Math.max(1, points - 1);
+  const isFine = since >= oldest(FINE) - FINE.step && wanted <= COARSE.step / 2;
+  const ring = isFine ? FINE : COARSE;
+  const begin = Math.max(since, oldest(ring));
+  const least = Math.max(0, end - begin) / Math.max(1, points - 1);
+  const step = Math.max(1, Math.ceil(least / ring.step)) * ring.step;
+  return { ring, step, since: slotStart({ step }, begin), until: end };
+}
+
+/** Consecutive slots of a ring: where they are in the file, and the time of the first. */
+export interface Region {
+  readonly position: number;
+  readonly bytes: number;
+  readonly from: number;
+}
+
+/** The one or two regions that hold a range of time. */
+export function regions(ring: Ring, since: number, until: number): Region[] {
+  const [first, final] = [slotStart(ring, since), slotStart(ring, until)];
+  const total = Math.min(ring.slots, (final - first) / ring.step + 1);
+  const found: Region[] = [];
+  for (let from = first, left = total; left > 0;) {
+    const position = slotPosition(ring, from);
+    const room = ring.slots - (position - ring.offset) / SLOT_BYTES;
+    const count = Math.min(left, room);
+    found.push({ position, bytes: count * SLOT_BYTES, from });
+    from += count * ring.step;
+    left -= count;
+  }
+  return found;
+}

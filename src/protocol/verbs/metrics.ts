@@ -1,0 +1,73 @@
+/** The verb that reads the metrics history. */
+
+import * as z from "../../npm/zod.ts";
+import { about, target, time } from "./shapes.ts";
+import { verb } from "./verb.ts";
+
+const POINTS = "expected a number from 1 to 10000";
+
+const figure = z.nullable(z.number());
+
+/** The figures of one step of time. */
+export const metricsPoint = z.object({
+  at: about(time.clone(), "When the step begins"),
+  cpu_percent: about(figure.clone(), "Mean: of one core; for the host of all cores"),
+  cpu_percent_max: about(figure.clone(), "Highest"),
+  memory_bytes: about(
+    figure.clone(),
+    "Mean resident memory of the whole tree; used memory of the host",
+  ),
+  memory_bytes_max: about(figure.clone(), "Highest"),
+  threads: about(figure.clone(), "Mean"),
+  fds: about(figure.clone(), "Mean number of open file descriptors"),
+  load: about(figure.clone(), "Load average of one minute; of the host only"),
+  restarts: about(z.int(), "Automatic restarts up to the end of the step"),
+  uptime: about(z.int(), "Nanoseconds, at the end of the step"),
+  up: about(z.number(), "Share of the step in which it ran, from 0 to 1"),
+  healthy: about(
+    figure.clone(),
+    "Share of its health checks' time, from 0 to 1; null without checks",
+  ),
+});
+
+/** The history of one process or of the host. */
+export const metricsSeries = z.object({
+  name: about(z.nullable(z.string()), "Of the process, which may be deleted; null: the host"),
+  points: about(
+    z.array(metricsPoint),
+    "The oldest first. Steps without a measurement are missing; unknown figures are null",
+  ),
+});
+
+/** The verbs. */
+export const METRICS_VERBS = {
+  metrics_history: verb({
+    help: "CPU, memory, restarts, health and uptime of processes or the host over time",
+    role: "read",
+    input: z.strictObject({
+      target: about(
+        z.optional(target.clone()),
+        "processes, also deleted ones by name; default: the host",
+      ),
+      since: about(z._default(z.string(), "1h"), "from then on: `3h` ago, or an ISO 8601 time"),
+      until: about(z.optional(z.string()), "up to then"),
+      points: about(
+        z._default(z.int(POINTS).check(z.minimum(1, POINTS), z.maximum(10_000, POINTS)), 120),
+        "most points of each history; 10 s and longer is a step of the last 24 h, 2 min of 30 days",
+      ),
+    }),
+    bare: "target",
+    output: z.object({
+      since: about(time.clone(), "When the first step begins"),
+      until: about(time.clone(), "End of the last step, or now"),
+      step: about(z.int(), "Nanoseconds from one point to the next"),
+      series: about(z.array(metricsSeries), "One for each process"),
+    }),
+    rest: [{
+      method: "GET",
+      path: "/metrics/history",
+      query: ["target", "since", "until", "points"],
+      answers: "MetricsHistory",
+    }],
+  }),
+};

@@ -1,0 +1,134 @@
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { HOST, MetricsHistory, type Reading } from "../../src/daemon/metrics_history.ts";
+import { encodeHeader, plan, RING_FILE_BYTES } from "../../src/daemon/metrics_ring.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { FakeClock } from "../support/fake_clock.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+const [HOUR, DAY] = [3_600_000, 86_400_000];
+
+/** A history of the processes in `apps`, by id and name. */
+class Scene implements AsyncDisposable {
+  readonly home = tempHome();
+  readonly folder = `${this.home.path}/metrics`;
+  readonly clock = new FakeClock();
+  readonly warnings: string[] = [];
+  apps: Record<string, string> = { a: "api" };
+  history = this.open();
+
+  open(): MetricsHistory {
+    const { folder, clock } = this;
+    const warn = (message: string) => void this.warnings.push(message);
+    const history = new MetricsHistory({ folder, clock, read: () => this.#read(), warn });
+    history.start();
+    return this.history = history;
+  }
+
+  #read(): Reading[] {
+    const cpu = this.clock.steady() / 1000;
+    const sample = {
+      ...{ cpu, cpuMax: cpu, memory: 1, memoryMax: 1, threads: 1, fds: 1, load: NaN },
+      ...{ restarts: 0, uptime: 1, up: 1, health: NaN },
+    };
+    return [...Object.entries(this.apps), [HOST, HOST]].map(([id, name]) => {
+      return { id: id!, name: name!, sample };
+    });
+  }
+
+  /** The CPU of each point of the last `ms`, in the step of the ring. */
+  async cpu(name: string, ms = HOUR): Promise<number[]> {
+    const now = this.clock.now();
+    const points = await this.history.points(name, plan(now - ms, now, 10_000, now));
+    return points.map(({ sample }) => sample.cpu);
+  }
+
+  path(name: string): string {
+    return `${this.folder}/${name}.ring`;
+  }
+
+  async [Symbol.asyncDispose]() {
+    this.history[Symbol.dispose]();
+    await this.home[Symbol.asyncDispose]();
+  }
+}
+
+Deno.test("MetricsHistory reads what an earlier daemon wrote up to its SIGKILL, with the gap between", async () => {
+  await using scene = new Scene();
+  scene.clock.advance(35_000);
+  // Nothing is written at the end.
+  scene.history[Symbol.dispose]();
+  scene.clock.advance(60_000);
+  scene.open();
+  scene.clock.advance(5000);
+  assertEquals(await scene.cpu("api"), [10, 20, 30, 100]);
+  assertEquals(await scene.cpu(HOST), [10, 20, 30, 100]);
+  // The coarse ring has the mean of the same slots.
+  scene.clock.jump(2 * DAY - HOUR);
+  assertEquals((await scene.cpu("api", 2 * DAY))[0], 40);
+  assertEquals(Deno.statSync(scene.path("api")).mode! & 0o777, 0o600);
+  assert(Deno.statSync(scene.path("api")).size <= RING_FILE_BYTES);
+  assertEquals(scene.warnings, []);
+});
+
+Deno.test("MetricsHistory keeps the history of a renamed process, and of a deleted one for 30 days", async () => {
+  await using scene = new Scene();
+  scene.apps = { a: "api", b: "gone" };
+  scene.clock.advance(10_000);
+  scene.apps = { a: "api:0" };
+  scene.clock.advance(10_000);
+  assertEquals(await scene.cpu("api:0"), [10, 20]);
+  assertEquals(scene.history.names(), ["api:0", "gone"]);
+  assertEquals(scene.history.named("api"), ["api:0"]);
+  assertEquals(await scene.cpu("gone"), [10]);
+  const setTime = (days: number) => {
+    const at = new Date(scene.clock.now() - days * DAY);
+    Deno.utimeSync(scene.path("gone"), at, at);
+  };
+  setTime(29);
+  scene.clock.advance(120_000);
+  assertEquals(scene.history.names(), ["api:0", "gone"]);
+  setTime(31);
+  scene.clock.advance(120_000);
+  assertEquals(scene.history.names(), ["api:0"]);
+  for (let n = 0; n < 120; n++) Deno.writeFileSync(scene.path(`old${n}`), encodeHeader());
+  scene.clock.advance(120_000);
+  assertEquals(scene.history.names().length, 101);
+});
+
+Deno.test("MetricsHistory sets a damaged file aside, and leaves one of a newer format alone", async () => {
+  await using scene = new Scene();
+  scene.apps = { a: "api", b: "new", c: "newer" };
+  Deno.mkdirSync(scene.folder);
+  Deno.writeTextFileSync(scene.path("api"), "not a ring");
+  for (const name of ["new", "newer", "deleted"]) {
+    Deno.writeFileSync(scene.path(name), encodeHeader(2));
+    Deno.utimeSync(scene.path(name), 0, 0);
+  }
+  scene.clock.advance(130_000);
+  assertEquals((await scene.cpu("api")).length, 13);
+  assertEquals(Deno.readTextFileSync(`${scene.path("api")}.unreadable`), "not a ring");
+  for (const name of ["new", "newer", "deleted"]) {
+    assertEquals(Deno.readFileSync(scene.path(name)), encodeHeader(2));
+  }
+  const error = await assertRejects(() => scene.cpu("new"), ProcsupError);
+  assertEquals(error.code, "other_version");
+  assertEquals(scene.warnings.length, 2);
+  assertMatch(scene.warnings[0]!, /header is damaged; set aside/);
+  assertMatch(scene.warnings[1]!, /newer version wrote .*new\.ring.* left alone/);
+});
+
+Deno.test("MetricsHistory warns once while it cannot write, tries again, and warns of the next time", async () => {
+  await using scene = new Scene();
+  const block = () => Deno.writeTextFileSync(scene.folder, "");
+  block();
+  scene.clock.advance(50_000);
+  assertEquals(scene.warnings.length, 1);
+  assertMatch(scene.warnings[0]!, /^Cannot write the metrics history in/);
+  Deno.removeSync(scene.folder);
+  scene.clock.advance(20_000);
+  assertEquals(await scene.cpu("api"), [60, 70]);
+  Deno.removeSync(scene.folder, { recursive: true });
+  block();
+  scene.clock.advance(20_000);
+  assertEquals(scene.warnings.length, 2);
+});
