@@ -77,9 +77,9 @@ export const PAGES: Readonly<Record<string, Page>> = {
     title: "REST routes",
     load: () => import("./routes.md", { with: { type: "text" } }),
   },
-  metrics: {
+  history: {
     title: "Metrics history",
-    load: () => import("./metrics.md", { with: { type: "text" } }),
+    load: () => import("./history.md", { with: { type: "text" } }),
   },
   webhooks: {
     title: "Webhooks",

@@ -146,8 +146,8 @@ export const LOOK_COMMANDS: readonly Command[] = [
   {
     name: "metrics",
     group: "Look",
-    page: "metrics",
-    summary: "Print the history of CPU, memory and health of apps, or of the host",
+    page: "history",
+    summary: "Print CPU, memory and health of apps or the host over time",
     usage: "[target]",
     words: [0, 1],
     flags: [
