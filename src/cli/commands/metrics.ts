@@ -1,7 +1,11 @@
 /** `procsup metrics`: what apps or the host used over time. */
 
 import { plainText } from "../../model/plain_text.ts";
-import type { MetricsHistoryJson, MetricsPointJson, MetricsSeriesJson } from "../../protocol/wire.ts";
+import type {
+  MetricsHistoryJson,
+  MetricsPointJson,
+  MetricsSeriesJson,
+} from "../../protocol/wire.ts";
 import { type Column, tableLines } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
