@@ -33,7 +33,7 @@ const SCREENS = [
 const LOOKS = [
   { colorScheme: "light", width: 1280, height: 800 },
   { colorScheme: "dark", width: 1280, height: 800 },
-  { colorScheme: "light", width: 390, height: 844 },
+  { colorScheme: "light", width: 320, height: 640 },
 ] as const;
 
 const SEVERE = ["serious", "critical"];

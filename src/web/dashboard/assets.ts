@@ -20,6 +20,7 @@ import phone from "./app/shell/phone.css" with { type: "text" };
 import phoneBar from "./app/shell/phone_bar.css" with { type: "text" };
 import stacked from "./app/process/stacked.css" with { type: "text" };
 import table from "./app/process/table.css" with { type: "text" };
+import tableNarrow from "./app/process/table_narrow.css" with { type: "text" };
 
 /** One file. */
 export interface Asset {
@@ -30,7 +31,7 @@ export interface Asset {
 
 /** The later ones overrule those before them. */
 const styles = [
-  ...[base, controls, floating, frame, table, pages, drawings, forms],
+  ...[base, controls, floating, frame, table, tableNarrow, pages, drawings, forms],
   ...[history, stacked, logs, colors, phone, phoneBar],
 ].join("\n");
 

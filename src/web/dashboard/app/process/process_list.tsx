@@ -4,7 +4,6 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { act, type Verb } from "./actions.ts";
 import { useKeys } from "../shell/keys.ts";
-import { isPhone } from "../shell/theme.ts";
 import { usePolled } from "../data/polled.ts";
 import { go, linkTo, place, setParams } from "../data/router.ts";
 import { baseName, byKey, isMeant, type SortKey } from "./select.ts";
@@ -12,7 +11,7 @@ import { mayAdminister, mayOperate, ports, processes, processList } from "../dat
 import type { PortsJson, ProcessJson, State } from "../data/types.ts";
 import { Button, Empty, Icon, type IconName, Loading, NothingYet } from "../controls/controls.tsx";
 import { ProcessFilters } from "./process_filters.tsx";
-import { type Group, ProcessCard, ProcessTable } from "./process_table.tsx";
+import { type Group, ProcessTable } from "./process_table.tsx";
 import { counted } from "../data/format.ts";
 
 const SORT_KEYS: readonly SortKey[] = [
@@ -50,55 +49,24 @@ export function Processes() {
   useProcessKeys(shown, chosen, toggle.current, clear);
   usePorts();
   if (processes.value === null) return <Loading />;
-  const groups = grouped(shown, groupBy);
   return (
     <>
       <ProcessFilters shown={shown.length} />
       {shown.length === 0 && <NothingHere isFiltered={processList.value.length > 0} />}
-      {shown.length > 0 && (isPhone.value
-        ? <Cards groups={groups} selected={selected.value} onSelect={toggle.current} />
-        : (
-          <ProcessTable
-            groups={groups}
-            sort={sort}
-            descending={descending}
-            selected={selected.value}
-            onSelect={toggle.current}
-            onSelectAll={() =>
-              selected.value = chosen.length === shown.length
-                ? new Set()
-                : new Set(shown.map(({ id }) => id))}
-          />
-        ))}
+      {shown.length > 0 && (
+        <ProcessTable
+          groups={grouped(shown, groupBy)}
+          sort={sort}
+          descending={descending}
+          selected={selected.value}
+          onSelect={toggle.current}
+          onSelectAll={() =>
+            selected.value = chosen.length === shown.length
+              ? new Set()
+              : new Set(shown.map(({ id }) => id))}
+        />
+      )}
       <BulkBar names={chosen.map(({ name }) => name)} onClear={clear} />
-    </>
-  );
-}
-
-function Cards(
-  { groups, selected, onSelect }: {
-    readonly groups: readonly Group[];
-    readonly selected: ReadonlySet<string>;
-    readonly onSelect: (id: string) => void;
-  },
-) {
-  return (
-    <>
-      {groups.map(({ title, members }) => (
-        <section key={title} aria-label={title || "Processes"}>
-          {title && <h2 class="group-title">{title}</h2>}
-          <ul class="cards">
-            {members.map((process) => (
-              <ProcessCard
-                key={process.id}
-                process={process}
-                selected={selected.has(process.id)}
-                onSelect={onSelect}
-              />
-            ))}
-          </ul>
-        </section>
-      ))}
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** The table of processes. */
+/** The table of processes; where its columns do not fit, a row becomes two lines. */
 
 import { Component, type ComponentChildren, type FunctionComponent, h } from "preact";
 import { linkTo, setParams } from "../data/router.ts";
@@ -15,7 +15,6 @@ import {
   Uptime,
 } from "./process_figures.tsx";
 import { RowActions } from "./process_menu.tsx";
-import { counted } from "../data/format.ts";
 
 /** Processes under a heading. */
 export interface Group {
@@ -122,7 +121,7 @@ function sortBy(key: SortKey, isSorted: boolean, descending: boolean): void {
   else setParams({ sort: "", dir: "" });
 }
 
-/** What both forms take. */
+/** What it shows. */
 interface ProcessRowProps {
   readonly process: ProcessJson;
   readonly selected: boolean;
@@ -157,46 +156,12 @@ const ProcessRow = memo(
         <td class="number">
           <Uptime process={process} />
         </td>
-        <td class={`number${restarts > 0 ? " some" : ""}`}>{restarts}</td>
+        <td class={`number restarts${restarts > 0 ? " some" : ""}`}>{restarts}</td>
         <td class="number faint rare">{pid === 0 ? "–" : pid}</td>
         <td class="actions">
           <RowActions process={process} />
         </td>
       </tr>
-    );
-  },
-);
-
-/** A card. */
-export const ProcessCard = memo(
-  function ProcessCard({ process, selected, onSelect }: ProcessRowProps) {
-    const { id, name, restarts, state, finished_at } = process;
-    const hasTime = isUp(process) || (state !== "waiting" && finished_at !== null);
-    return (
-      <li class={`card process-card${selected ? " selected" : ""}`} data-row={name}>
-        <div class="row">
-          <Tick process={process} selected={selected} onSelect={onSelect} />
-          <a class="card-name clip" href={linkTo(["processes", name])}>{name}</a>
-          <StateBadge state={process.state} />
-        </div>
-        <div class="row wrap small">
-          <HealthBadge process={process} />
-          <Awaited process={process} />
-          {isUp(process) && <Cpu id={id} now={process.cpu_percent} />}
-          {isUp(process) && <Memory id={id} now={process.memory_bytes} />}
-        </div>
-        <div class="row between small">
-          <span class="faint">
-            {isUp(process) && "up "}
-            {hasTime && <Uptime process={process} />}
-            {hasTime && restarts > 0 && " · "}
-            {restarts > 0 && counted(restarts, "restart")}
-          </span>
-          <span class="actions">
-            <RowActions process={process} />
-          </span>
-        </div>
-      </li>
     );
   },
 );
