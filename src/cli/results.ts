@@ -65,7 +65,9 @@ function doneLine({ name, state, pid }: ActionResult, status: string, color: boo
 }
 
 function failedText({ name, error, error_line, last_output = [], hint }: ActionResult): string {
-  const said = error_line === undefined ? "" : `  error: ${error_line}\n`;
+  // Not twice: it is the last line as a rule.
+  const isLast = error_line === undefined || last_output.at(-1)?.trim() === error_line.trim();
+  const said = isLast ? "" : `  error: ${error_line}\n`;
   const lines = last_output.map((line) => `    ${line}\n`).join("");
   const hints = [...(hint === undefined ? [] : [hint]), `procsup why ${name}`];
   const advice = hints.map((text) => `  hint: ${text}\n`).join("");

@@ -130,7 +130,7 @@ Deno.test("every command that is shown with its output prints that", async () =>
 function masked(text: Example["text"]): string[] {
   return text.trim().split("\n").map((line) =>
     line.replace(/ps_[0-9a-f]+/, "TOKEN")
-      .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+Z)?/g, "TIME")
+      .replace(/(\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(\.\d+Z)?/g, "TIME")
       .replace(/\b\d+(\.\d+)?(%| ?[kMG]?B\b|m?s\b)/g, "AMOUNT")
       .replace(/\b\d{3,}\b/g, "PID")
       .replace(/^ *\d+ /, "ID ")

@@ -104,7 +104,8 @@ function headline(info: ProcessInfo): string {
   const again = (restarts > 0 || lastExit !== null) && lastReason !== ""
     ? `, started again: ${lastReason}`
     : "";
-  return `${name} is running, up for ${rounded(uptimeMs)} as pid ${pid}${again}`;
+  const who = pid > 0 ? ` as pid ${pid}` : "";
+  return `${name} is running, up for ${rounded(uptimeMs)}${who}${again}`;
 }
 
 /** What to do next, the most telling first. Pure. */
