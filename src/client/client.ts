@@ -160,6 +160,11 @@ export class Client {
     await this.#call("signal", { target, signal }, options);
   }
 
+  /** Writes a text to the standard input of apps with `stdin` or `tty`. */
+  async send(target: string, text: string, options: CallOptions = {}): Promise<void> {
+    await this.#call("send", { target, text }, options);
+  }
+
   /** Empties logs and removes their archives. */
   async flush(target: string, options: CallOptions = {}): Promise<void> {
     await this.#call("flush", { target }, options);

@@ -21,10 +21,18 @@ import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
 import { LogBatch } from "./log_batch.ts";
 import type { Farewell } from "./farewell.ts";
+import { terminalFeed } from "./terminal_feed.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
 const resumePayload = z.strictObject({ from: z.record(z.string(), z.int().check(z.minimum(0))) });
+
+const natural = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
+const attachQuery = z.strictObject({
+  target: z.string(),
+  lines: z.optional(natural),
+  from: z.optional(natural),
+});
 
 /** The routes of the Unix socket. Tested by `app.request()`, without a socket. */
 export function ipcApp(context: ActionContext): Hono {
@@ -76,6 +84,12 @@ export function ipcApp(context: ActionContext): Hono {
       return ndjson(pastEvents(context, new URL(c.req.url).searchParams));
     }
     return ndjson(untilRevoked(events(c, context), by, context.web.gatekeeper), context.farewell);
+  });
+  app.get("/attach", async (c) => {
+    const by = await authorize(c, context, () => "operate");
+    const { target, lines = 0, from } = readPayload(attachQuery, c.req.query());
+    const pieces = terminalFeed(context.manager, target, { lines, from });
+    return ndjson(untilRevoked<unknown>(pieces, by, context.web.gatekeeper), context.farewell);
   });
   return app;
 }

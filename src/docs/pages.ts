@@ -37,6 +37,10 @@ export const PAGES: Readonly<Record<string, Page>> = {
     title: "Hooks",
     load: () => import("./hooks.md", { with: { type: "text" } }),
   },
+  input: {
+    title: "Input and terminals",
+    load: () => import("./input.md", { with: { type: "text" } }),
+  },
   logging: {
     title: "Logs",
     load: () => import("./logging.md", { with: { type: "text" } }),

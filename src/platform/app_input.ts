@@ -1,6 +1,5 @@
 /** Writes to the standard input of apps that have `stdin` or `tty`. */
 
-import { ProcsupError } from "../model/errors.ts";
 import { sleep } from "./clock.ts";
 
 /** As much of node:fs as is used: Deno itself opens no file without waiting for its reader. */
@@ -23,29 +22,23 @@ export function nodeFs(): NodeFs {
 const PATIENCE_MS = 2000;
 const RETRY_MS = 10;
 
-/**
- * Writes a text to the FIFO of an app. Throws `wrong_state` when the app has closed its input, or reads
- * too little of it.
- */
-export async function writeInput(path: string, text: string): Promise<void> {
+/** Writes a text to the FIFO of an app. Returns why not all of it was taken, as a sentence's end. */
+export async function writeInput(path: string, text: string): Promise<string | undefined> {
   const { constants, openSync, writeSync, closeSync } = nodeFs();
-  const fd = unlessRefused(
-    () => openSync(path, constants.O_WRONLY | constants.O_NONBLOCK),
-    ["ENXIO", "ENOENT"],
-  );
-  if (fd === undefined) throw refused("it has closed its standard input");
+  const flags = constants.O_WRONLY | constants.O_NONBLOCK;
+  const fd = unlessRefused(() => openSync(path, flags), ["ENXIO", "ENOENT"]);
+  if (fd === undefined) return "it has closed its standard input";
   try {
     let bytes = new TextEncoder().encode(text);
     for (let waitedMs = 0; bytes.length > 0;) {
       const count = unlessRefused(() => writeSync(fd, bytes), ["EAGAIN"]);
       bytes = bytes.subarray(count ?? 0);
       if (count !== undefined) continue;
-      if (waitedMs >= PATIENCE_MS) {
-        throw refused("it does not read its standard input, which is full");
-      }
+      if (waitedMs >= PATIENCE_MS) return "it does not read its standard input, which is full";
       await sleep(RETRY_MS);
       waitedMs += RETRY_MS;
     }
+    return undefined;
   } finally {
     closeSync(fd);
   }
@@ -58,8 +51,4 @@ function unlessRefused(act: () => number, codes: readonly string[]): number | un
     if (codes.includes((error as { code?: string }).code ?? "")) return undefined;
     throw error;
   }
-}
-
-function refused(why: string): ProcsupError {
-  return new ProcsupError("wrong_state", why);
 }

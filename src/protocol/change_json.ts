@@ -34,6 +34,19 @@ export interface ShutdownJson {
   readonly at: string;
 }
 
+/** An item of the stream of a terminal. */
+export type TerminalPiece = {
+  readonly text: string;
+  /** Where the next piece begins. */
+  readonly position: number;
+  /** Of the app now; 0 while none runs. */
+  readonly pid: number;
+} | {
+  /** Why the app ended. */
+  readonly ended: string;
+  readonly code: number | null;
+};
+
 /** How a stream ends that was to go on for ever, unless the daemon was killed or only restarted. */
 export type FarewellJson = UpgradingJson | ShutdownJson;
 

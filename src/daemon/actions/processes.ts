@@ -1,5 +1,6 @@
 /** The verbs that start processes, end them, start them anew or tell them something. */
 
+import { resizeApp, sendText } from "../../manager/app_terminal.ts";
 import type { Outcome } from "../../manager/bulk.ts";
 import { lastWords } from "../../manager/last_words.ts";
 import { ProcsupError } from "../../model/errors.ts";
@@ -44,6 +45,14 @@ export const PROCESS_ACTIONS: Handlers<
   async signal(context, { target, signal }) {
     const outcomes = await context.manager.fleet.signal(target, parseSignal(signal));
     return bulkResult(context, "signalled", outcomes);
+  },
+  async send(context, { target, text }) {
+    return bulkResult(context, "sent", await sendText(context.manager.fleet, target, text));
+  },
+  attach({ manager: { fleet } }, { target, ...size }) {
+    const process = fleet.process(target);
+    resizeApp(process, size);
+    return { name: process.name };
   },
   async flush(context, { target }) {
     return bulkResult(context, "flushed", await context.manager.fleet.flush(target));

@@ -26,6 +26,12 @@ const stop = z.strictObject({
 
 const waiting = z.strictObject({ target, wait: z.optional(wait) });
 
+/** Characters of one `send`. */
+const MAX_TEXT = 65_536;
+
+/** Columns or rows of a terminal. */
+const cells = z.int().check(z.minimum(1), z.maximum(10_000));
+
 /** The verbs. */
 export const BULK_VERBS = {
   stop: verb({
@@ -127,6 +133,32 @@ export const BULK_VERBS = {
       answers: "Status",
       answer: statusOnly(),
     }],
+  }),
+  send: verb({
+    help: "Write a text to the standard input of apps with `stdin` or `tty`",
+    role: "operate",
+    input: z.strictObject({
+      target,
+      text: about(
+        z.string().check(z.minLength(1), z.maxLength(MAX_TEXT)),
+        "As it is: what reads lines needs a newline at the end",
+      ),
+    }),
+    bare: "target",
+    output: bulkResult,
+    rest: [{
+      method: "POST",
+      path: "/processes/{id}/send",
+      body: "Send",
+      answers: "Status",
+      answer: statusOnly(),
+    }],
+  }),
+  attach: verb({
+    help: "Give the terminal of an app the size of the one that attaches; GET /attach streams it",
+    role: "operate",
+    input: z.strictObject({ target, columns: cells.clone(), rows: cells.clone() }),
+    output: z.object({ name: about(z.string(), "Of the process") }),
   }),
   flush: verb({
     help: "Empty the logs",

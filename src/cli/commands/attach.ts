@@ -1,0 +1,68 @@
+/** `procsup attach` and `procsup send`: the terminal and the standard input of an app. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import type { TerminalPiece } from "../../protocol/change_json.ts";
+import type { CommandContext } from "../command.ts";
+import { connect } from "../connect.ts";
+import { forEachTarget } from "../results.ts";
+
+/** Writes its words as a line. */
+export async function send(context: CommandContext): Promise<number> {
+  const [target, ...words] = context.positionals as [string, ...string[]];
+  const text = words.join(" ") + (context.flags.on("no-newline") ? "" : "\n");
+  const command = { ...context, positionals: [target] };
+  return await forEachTarget(command, (client, target) => client.call("send", { target, text }));
+}
+
+/** Reads and writes until a key detaches, or the app ends: then with its exit code. */
+export async function attach(context: CommandContext): Promise<number> {
+  const { positionals, flags, output } = context;
+  const [target] = positionals as [string];
+  const word = flags.text("detach-key") ?? "ctrl-]";
+  const key = detachKey(word);
+  refuseWithoutTerminal(target);
+  const client = connect(context);
+  const { columns, rows } = Deno.consoleSize();
+  // A program draws its screen anew when the size changes.
+  await client.call("attach", { target, columns, rows: Math.max(1, rows - 1) });
+  const { name } = await client.call("attach", { target, columns, rows });
+  const { following } = await import("../following.ts");
+  const { RawTerminal } = await import("../raw_terminal.ts");
+  const terminal = new RawTerminal({
+    key,
+    send: async (text) => void await client.call("send", { target: name, text }),
+    resize: async (size) => void await client.call("attach", { target: name, ...size }),
+  });
+  let pid = 0;
+  let start: Record<string, string> = { lines: String(rows) };
+  const open = () => client.stream(`/attach?${new URLSearchParams({ target: name, ...start })}`);
+  output.note(`attached to ${name}: ${word} detaches`);
+  const end = await terminal.use(async () => {
+    for await (const piece of following<TerminalPiece>({ open, note: () => {} })) {
+      if ("ended" in piece) return piece;
+      // The terminal of the next run has the size that terminals begin with.
+      if (pid > 0 && piece.pid > 0 && piece.pid !== pid) terminal.resize();
+      pid = piece.pid || pid;
+      start = { from: String(piece.position) };
+      await terminal.write(piece.text);
+    }
+  });
+  const isDetached = typeof end === "number";
+  output.note(isDetached ? `detached from ${name}` : `${name} ended: ${end!.ended}`);
+  return isDetached ? end : end!.code ?? 1;
+}
+
+function refuseWithoutTerminal(target: string): void {
+  if (Deno.stdin.isTerminal() && Deno.stdout.isTerminal()) return;
+  throw new ProcsupError("bad_request", "Cannot attach here: this is not a terminal", {
+    hint: `procsup send ${target} <text>, or procsup logs ${target} -f`,
+  });
+}
+
+/** The control character of `ctrl-]`. Throws `bad_request`. */
+function detachKey(word: string): string {
+  const [, letter] = /^ctrl-([a-z@[\\\]^_])$/i.exec(word) ?? [];
+  if (letter !== undefined) return String.fromCharCode(letter.toUpperCase().charCodeAt(0) & 31);
+  const message = `Invalid --detach-key ${JSON.stringify(word)}: expected ctrl- and a letter or ]`;
+  throw new ProcsupError("bad_request", message, { hint: "procsup help attach" });
+}

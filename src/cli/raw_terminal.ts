@@ -1,0 +1,99 @@
+/** The terminal of this program as keyboard and screen of another program; restored on every exit. */
+
+import { onSignals } from "./top/terminal.ts";
+
+/** The other program. */
+interface Remote {
+  /** Character that detaches. */
+  readonly key: string;
+  readonly send: (text: string) => Promise<void>;
+  readonly resize: (size: { readonly columns: number; readonly rows: number }) => Promise<void>;
+}
+
+/** Undoes what programs switch on: colours, a hidden cursor, mouse, marked pastes, other keys. */
+const RESET = "\x1b[0m\x1b[?25h\x1b[?1000;1002;1003;1006;2004;1l\x1b>";
+const LEAVE_SCREEN = "\x1b[?1049l";
+
+const encoder = new TextEncoder();
+
+/** This terminal, while another program uses it. */
+export class RawTerminal {
+  readonly #remote: Remote;
+  #held = "";
+  #sending: Promise<void> | undefined;
+  #onOtherScreen = false;
+
+  constructor(remote: Remote) {
+    this.#remote = remote;
+  }
+
+  /** Shows what the other program wrote. */
+  async write(text: string): Promise<void> {
+    const switches = text.match(/\x1b\[\?1049[hl]/g);
+    if (switches !== null) this.#onOtherScreen = switches.at(-1)!.endsWith("h");
+    const bytes = encoder.encode(text);
+    for (let done = 0; done < bytes.length;) done += await Deno.stdout.write(bytes.subarray(done));
+  }
+
+  /** Tells the other program how large this terminal is. */
+  resize(): void {
+    void this.#remote.resize(Deno.consoleSize()).catch(() => {});
+  }
+
+  /** What `show` resolves with; 0 when the user detached; 128 + the signal that ended this program. */
+  async use<T>(show: () => Promise<T>): Promise<T | number> {
+    const over = Promise.withResolvers<number>();
+    const unlisten = onSignals({
+      end: over.resolve,
+      suspend: () => {
+        this.#restore();
+        Deno.kill(Deno.pid, "SIGSTOP");
+      },
+      resume: () => Deno.stdin.setRaw(true),
+      resized: () => this.resize(),
+      failed: over.reject,
+    });
+    try {
+      Deno.stdin.setRaw(true);
+      return await Promise.race([show(), this.#read(), over.promise]);
+    } finally {
+      unlisten();
+      this.#restore();
+    }
+  }
+
+  #restore(): void {
+    try {
+      Deno.stdin.setRaw(false);
+      Deno.stdout.writeSync(encoder.encode((this.#onOtherScreen ? LEAVE_SCREEN : "") + RESET));
+    } catch {
+      // The terminal is gone.
+    }
+  }
+
+  /** Until the key that detaches, or the end of the terminal. */
+  async #read(): Promise<number> {
+    const decoder = new TextDecoder();
+    const buffer = new Uint8Array(4096);
+    for (;;) {
+      const count = await Deno.stdin.read(buffer).catch(() => null);
+      if (count === null) return 0;
+      const text = decoder.decode(buffer.subarray(0, count), { stream: true });
+      const [before, ...after] = text.split(this.#remote.key);
+      this.#held += before;
+      this.#sending ??= this.#pour().finally(() => this.#sending = undefined);
+      if (after.length === 0) continue;
+      await this.#sending;
+      return 0;
+    }
+  }
+
+  /** One text after the other, so that keys stay in their order. A bell for what is not taken. */
+  async #pour(): Promise<void> {
+    while (this.#held !== "") {
+      const text = this.#held;
+      this.#held = "";
+      await this.#remote.send(text).catch(() => this.write("\x07"));
+    }
+  }
+}

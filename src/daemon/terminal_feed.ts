@@ -1,0 +1,54 @@
+/** What an app writes to its terminal, as it comes. */
+
+import { LogFollower } from "../logs/log_follower.ts";
+import { startOfTail } from "../logs/log_tail.ts";
+import type { Supervisor } from "../manager/supervisor.ts";
+import type { TerminalPiece } from "../protocol/change_json.ts";
+
+/** Between two looks at the log: what is typed shows up with it. */
+const POLL_MS = 15;
+
+/** Where to begin: at a position, or that many lines before the end. */
+interface FeedStart {
+  readonly from?: number | undefined;
+  readonly lines: number;
+}
+
+/** The output of an app until it has come to rest for good. Throws `process_not_found`. */
+export function terminalFeed(
+  { fleet }: Supervisor,
+  target: string,
+  { from, lines }: FeedStart,
+): ReadableStream<TerminalPiece> {
+  const process = fleet.process(target);
+  const path = fleet.logFilesOf(process).stdout;
+  const follower = new LogFollower(path, {
+    ...{ follow: true, pollMs: POLL_MS },
+    begin: (span, cursor) =>
+      from === undefined
+        ? startOfTail(path, cursor, span, lines, span.base)
+        : Math.min(Math.max(from, span.base), span.end),
+  });
+  const left = new AbortController();
+  const finish = () => follower.finish();
+  fleet.waitFor(process.name, "exit", left.signal).then(finish, finish);
+  const decoder = new TextDecoder();
+  return new ReadableStream<TerminalPiece>({
+    async pull(out) {
+      const bytes = await follower.next();
+      if (bytes !== undefined) {
+        const text = decoder.decode(bytes, { stream: true });
+        return out.enqueue({ text, position: follower.position, pid: process.snapshot.pid });
+      }
+      follower.close();
+      if (left.signal.aborted) return;
+      const { lastReason, lastExit } = process.info();
+      out.enqueue({ ended: lastReason, code: lastExit?.code ?? null });
+      out.close();
+    },
+    cancel() {
+      left.abort();
+      follower.stop();
+    },
+  });
+}

@@ -1,0 +1,46 @@
+/** Standard input of apps, and their terminals. */
+
+import { ProcsupError } from "../model/errors.ts";
+import { dirname } from "../npm/path.js";
+import { writeInput } from "../platform/app_input.ts";
+import { wrapperAlive } from "../platform/process_group.ts";
+import { resizeTerminal, type TerminalSize } from "../platform/terminal.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import { type Outcome, runBulk } from "./bulk.ts";
+import type { Fleet } from "./fleet.ts";
+
+/** Writes a text to the standard input of apps. */
+export function sendText(fleet: Fleet, target: string, text: string): Promise<Outcome[]> {
+  return runBulk(fleet.registry.resolve(target), async (process) => {
+    refuseAtRest(process, "send to");
+    const { name, config: { stdin, tty } } = process;
+    if (!stdin && !tty) {
+      throw refusal(
+        "send to",
+        name,
+        "its standard input is closed",
+        `procsup restart ${name} --stdin`,
+      );
+    }
+    const problem = await writeInput(`${dirname(fleet.logFilesOf(process).stdout)}/stdin`, text);
+    if (problem !== undefined) throw refusal("send to", name, problem);
+  });
+}
+
+/** Makes the terminal of an app as large as that of a user. Throws `wrong_state` when it has none. */
+export function resizeApp(process: ManagedProcess, size: TerminalSize): void {
+  const run = refuseAtRest(process, "attach to");
+  const { name, config: { tty } } = process;
+  if (!tty) throw refusal("attach to", name, "it has no terminal", `procsup restart ${name} --tty`);
+  if (wrapperAlive(run)) resizeTerminal(run.wrapperPid, size);
+}
+
+function refuseAtRest({ name, snapshot: { run, pid } }: ManagedProcess, verb: string) {
+  if (run !== null && pid > 0) return run;
+  throw refusal(verb, name, "it is not running", `procsup start ${name}`);
+}
+
+function refusal(verb: string, name: string, why: string, hint?: string): ProcsupError {
+  const message = `Cannot ${verb} "${name}": ${why}`;
+  return new ProcsupError("wrong_state", message, hint === undefined ? {} : { hint });
+}

@@ -1,0 +1,108 @@
+/** Standard input and terminals of apps. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { writeInput } from "../../src/platform/app_input.ts";
+import { isAlive, programWords, TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
+const ANSWERS = 'echo "size $(stty size)"; trap "echo interrupted" INT; ' +
+  'while :; do read -r line || continue; [ "$line" = quit ] && exit 3; echo "got $line, $(stty size)"; done';
+
+Deno.test({
+  name: "attach uses an app's terminal over SIGKILL of the daemon, and restores its own",
+  ignore: Deno.build.os !== "linux" || tmuxMissing(),
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
+  const attach = `${programWords().join(" ")} attach app`;
+  await daemon.startScript("app", ANSWERS, { tty: true, restart_policy: "never" });
+  await terminal.command(attach);
+  await terminal.sees("size 24 80");
+  await terminal.command("one");
+  await terminal.sees("got one, 30 100");
+  await terminal.keys("C-c");
+  await terminal.sees("interrupted");
+  await daemon.kill();
+  await daemon.run();
+  await terminal.resize(90, 20);
+  await waitFor(async () => {
+    await terminal.command("two");
+    return (await terminal.screen()).includes("got two, 20 90");
+  });
+  await terminal.keys("C-]");
+  await terminal.sees("detached from app");
+  await terminal.command("stty -a | grep -c ' icanon.*' | sed s/^/restored/");
+  await terminal.sees("restored1");
+  await terminal.command(`clear; ${attach}; echo "code $?"`);
+  await terminal.sees("attached to app");
+  await terminal.command("quit");
+  await terminal.sees("code 3");
+  assertEquals((await daemon.status("app")).exit_code, 3);
+  const { stdout } = await daemon.cli("logs", "app", "--grep", "got one");
+  assertStringIncludes(stdout, "got one, 30 100");
+});
+
+for (const uid of [undefined, 65534]) {
+  const who = uid === undefined ? "an app" : "another user's app";
+  Deno.test({
+    name: `tty gives ${who} its controlling terminal, and nothing of it is left after a stop`,
+    ignore: Deno.build.os !== "linux" || (uid !== undefined && !isRoot),
+  }, async () => {
+    await using daemon = await TestDaemon.start();
+    const script = 'test -w "$(tty)" && : </dev/tty && echo own; read -r line; echo "got $line"; ' +
+      "ps -o pid= --ppid $PPID; sleep 1000 & exec sleep 1000";
+    const user = uid === undefined ? {} : { uid, gid: uid };
+    await daemon.startScript("app", script, { tty: true, ...user });
+    const log = () => Deno.readTextFileSync(`${daemon.home}/apps/app/stdout.log`);
+    assertEquals(Deno.lstatSync(`${daemon.home}/apps/app/stdin`).mode! & 0o777, 0o600);
+    await daemon.client.call("send", { target: "app", text: "hello\n" });
+    await waitFor(() => log().includes("got hello"));
+    await waitFor(() => /(\d+\s+){3}$/.test(log()), { what: "the app and two cat" });
+    assertStringIncludes(log(), "own");
+    const pids = [...log().matchAll(/^\s*(\d+)\s*$/gm)].map(([, pid]) => Number(pid));
+    await daemon.client.call("stop", "app");
+    await waitFor(() => !pids.some(isAlive), { what: `${pids} to end` });
+  });
+}
+
+Deno.test("send writes to an open standard input, and says why it cannot", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("open", "read -r line; echo $line; exec <&-; sleep 1000", {
+    stdin: true,
+  });
+  await daemon.startScript("closed", "cat; echo end; sleep 1000");
+  assertEquals((await daemon.cli("send", "open", "hello", "world")).code, 0);
+  const log = (name: string) => Deno.readTextFileSync(`${daemon.home}/apps/${name}/stdout.log`);
+  await waitFor(() => log("open") === "hello world\n");
+  assertEquals(log("closed"), "end\n");
+  const refusals = {
+    open: 'Cannot send to "open": it has closed its standard input',
+    closed: 'Cannot send to "closed": its standard input is closed',
+  };
+  for (const [name, message] of Object.entries(refusals)) {
+    const { code, stderr } = await daemon.cli("send", name, "more");
+    assertEquals(code, 1);
+    assertStringIncludes(stderr, message);
+  }
+  const attached = await daemon.client.call("attach", { target: "open", columns: 80, rows: 24 })
+    .catch((error) => error);
+  assertEquals(attached.message, 'Cannot attach to "open": it has no terminal');
+});
+
+Deno.test("writeInput() gives up on an app that does not read its input", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/stdin`;
+  new Deno.Command("mkfifo", { args: [path] }).outputSync();
+  const reader = new Deno.Command("sh", { args: ["-c", `exec sleep 1000 <>${path}`] }).spawn();
+  try {
+    await waitFor(async () => await writeInput(path, "x") === undefined);
+    const problem = await writeInput(path, "x".repeat(100_000));
+    assert(problem?.includes("it does not read its standard input"), problem);
+  } finally {
+    reader.kill("SIGKILL");
+    await reader.status;
+  }
+});
