@@ -1,5 +1,6 @@
 /** The terminal of this program as keyboard and screen of another program; restored on every exit. */
 
+import type { Output } from "./output.ts";
 import { onSignals } from "./top/terminal.ts";
 
 /** The other program. */
@@ -12,27 +13,27 @@ interface Remote {
 
 /** Undoes what programs switch on: colours, a hidden cursor, mouse, marked pastes, other keys. */
 const RESET = "\x1b[0m\x1b[?25h\x1b[?1000;1002;1003;1006;2004;1l\x1b>";
+const ENTER_SCREEN = "\x1b[?1049h";
 const LEAVE_SCREEN = "\x1b[?1049l";
-
-const encoder = new TextEncoder();
 
 /** This terminal, while another program uses it. */
 export class RawTerminal {
   readonly #remote: Remote;
+  readonly #output: Output;
   #held = "";
   #sending: Promise<void> | undefined;
   #onOtherScreen = false;
 
-  constructor(remote: Remote) {
+  constructor(remote: Remote, output: Output) {
     this.#remote = remote;
+    this.#output = output;
   }
 
   /** Shows what the other program wrote. */
-  async write(text: string): Promise<void> {
-    const switches = text.match(/\x1b\[\?1049[hl]/g);
-    if (switches !== null) this.#onOtherScreen = switches.at(-1)!.endsWith("h");
-    const bytes = encoder.encode(text);
-    for (let done = 0; done < bytes.length;) done += await Deno.stdout.write(bytes.subarray(done));
+  write(text: string): void {
+    const [entered, left] = [text.lastIndexOf(ENTER_SCREEN), text.lastIndexOf(LEAVE_SCREEN)];
+    if (entered !== left) this.#onOtherScreen = entered > left;
+    this.#output.raw(text);
   }
 
   /** Tells the other program how large this terminal is. */
@@ -65,7 +66,7 @@ export class RawTerminal {
   #restore(): void {
     try {
       Deno.stdin.setRaw(false);
-      Deno.stdout.writeSync(encoder.encode((this.#onOtherScreen ? LEAVE_SCREEN : "") + RESET));
+      this.#output.raw((this.#onOtherScreen ? LEAVE_SCREEN : "") + RESET);
     } catch {
       // The terminal is gone.
     }

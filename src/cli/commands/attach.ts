@@ -32,7 +32,7 @@ export async function attach(context: CommandContext): Promise<number> {
     key,
     send: async (text) => void await client.call("send", { target: name, text }),
     resize: async (size) => void await client.call("attach", { target: name, ...size }),
-  });
+  }, output);
   let pid = 0;
   let start: Record<string, string> = { lines: String(rows) };
   const open = () => client.stream(`/attach?${new URLSearchParams({ target: name, ...start })}`);
@@ -44,7 +44,7 @@ export async function attach(context: CommandContext): Promise<number> {
       if (pid > 0 && piece.pid > 0 && piece.pid !== pid) terminal.resize();
       pid = piece.pid || pid;
       start = { from: String(piece.position) };
-      await terminal.write(piece.text);
+      terminal.write(piece.text);
     }
   });
   const isDetached = typeof end === "number";

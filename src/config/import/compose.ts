@@ -96,6 +96,8 @@ class Converter {
       ...health(service.healthcheck, inside),
       ...(service.stop_signal === undefined ? {} : { stop_signal: service.stop_signal }),
       stop_timeout: service.stop_grace_period ?? "10s",
+      ...(service.stdin_open === undefined ? {} : { stdin: service.stdin_open }),
+      ...(service.tty === undefined ? {} : { tty: service.tty }),
       ...(service.mem_limit === undefined ? {} : { limits: { memory: memory(service.mem_limit) } }),
       ...instances(service),
     });

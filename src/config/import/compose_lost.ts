@@ -8,14 +8,23 @@ type Service = Readonly<Record<string, unknown>>;
 const READ: ReadonlySet<string> = new Set([
   ...["build", "image", "command", "entrypoint", "environment", "env_file", "working_dir"],
   ...["depends_on", "restart", "healthcheck", "stop_signal", "stop_grace_period", "user", "init"],
-  ...["container_name", "mem_limit", "ulimits", "ports", "expose", "volumes", "deploy", "scale"],
+  ...[
+    "container_name",
+    "mem_limit",
+    "ulimits",
+    "ports",
+    "expose",
+    "volumes",
+    "deploy",
+    "scale",
+    "tty",
+  ],
+  "stdin_open",
 ]);
 
 /** What they say of containers has no meaning for processes of one machine. */
 const CONTAINERS: Readonly<Record<string, string>> = {
   networks: "processes share the network of this machine",
-  tty: "a process has no terminal",
-  stdin_open: "a process has no terminal",
   logging: "procsup logs",
   profiles: "profiles, or autostart: false",
 };
