@@ -1,6 +1,13 @@
 /** Which line of an app's output says what went wrong. Pure, in time linear in the lines. */
 
-import { continuesEntry, jsonFields, lastState, LevelReader, structuredLine } from "./log_level.ts";
+import {
+  continuesEntry,
+  jsonFields,
+  lastState,
+  levelOf,
+  LevelReader,
+  structuredLine,
+} from "./log_level.ts";
 import { plainText } from "./plain_text.ts";
 
 /** Lines that are looked at; lines of stack traces do not count. */
@@ -66,10 +73,11 @@ export function errorLine(output: readonly string[]): string | undefined {
  */
 export function likelyErrorLine(output: readonly string[]): string | undefined {
   const lines = output.map(shown);
-  const all = lines.slice(firstOf(lines)).filter((line) => !continuesEntry(line));
-  const heads = all.filter((line) => !AFTERWORD.test(line));
-  const found = heads.findLast((line) => PLAIN_ERRORS.some((pattern) => pattern.test(line))) ??
-    heads.at(-1) ?? all[0];
+  const heads = lines.slice(firstOf(lines))
+    .filter((line) => !continuesEntry(line) && levelOf(line) === undefined);
+  const own = heads.filter((line) => !AFTERWORD.test(line));
+  const found = own.findLast((line) => PLAIN_ERRORS.some((pattern) => pattern.test(line))) ??
+    own.at(-1) ?? heads[0];
   return found === undefined ? undefined : cut(found);
 }
 

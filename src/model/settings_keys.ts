@@ -3,7 +3,7 @@
 import type { KeyTable } from "./key_table.ts";
 import { DEFAULT_LISTEN } from "./listen_address.ts";
 import { SECRET } from "./nested_keys.ts";
-import { WEBHOOK_EVENTS } from "./webhook.ts";
+import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "./webhook.ts";
 
 /** `web`: where the dashboard and the REST API listen. */
 export const WEB_KEYS: KeyTable = {
@@ -55,6 +55,12 @@ export const WEBHOOK_KEYS: KeyTable = {
     variables: true,
     masked: "always",
     help: "http:// or https://",
+  },
+  format: {
+    type: "choice",
+    choices: WEBHOOK_FORMATS,
+    default: "standard",
+    help: "What is sent: standard, which is Standard Webhooks, or the format of a chat service",
   },
   secret: {
     ...SECRET,

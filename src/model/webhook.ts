@@ -8,6 +8,12 @@ export const WEBHOOK_EVENTS = ["crash", "errored", "unhealthy", "recovered"] as 
 /** What a webhook can be told. */
 export type WebhookEvent = "crash" | "errored" | "unhealthy" | "recovered";
 
+/** All of them, as a list. */
+export const WEBHOOK_FORMATS = ["standard", "slack", "discord", "teams"] as const;
+
+/** What a receiver understands: Standard Webhooks, or a chat service. */
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
 /** Somebody who is told. */
 export interface Webhook {
   /** Unique among the webhooks. */
@@ -18,6 +24,7 @@ export interface Webhook {
   readonly secret?: SecretSource;
   /** What relative paths and the command of `secret` are against. */
   readonly cwd: string;
+  readonly format: WebhookFormat;
   readonly events: readonly WebhookEvent[];
   /** Targets, of which a process must match one; none: every process. */
   readonly only: readonly string[];

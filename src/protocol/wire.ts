@@ -477,6 +477,7 @@ export interface WebhookJson {
   readonly name: string;
   /** What of it is no secret: https://hooks.example.com/… */
   readonly url: string;
+  readonly format: "standard" | "slack" | "discord" | "teams";
   readonly events: readonly ("crash" | "errored" | "unhealthy" | "recovered")[];
   /** Targets, of which a process matches one. */
   readonly only: readonly string[];

@@ -31,6 +31,7 @@ profiles:
   const web = { listen: ":8080", allow_remote: false, hosts: ["box.lan"], max_clients: 10, tls };
   assertEquals(settings.web, web);
   const usual = {
+    format: "standard" as const,
     only: ["all"],
     timeoutMs: 10_000,
     maxAttempts: 10,

@@ -236,5 +236,6 @@ Deno.test("a failed start and why tell the last words of that run, of none befor
   const second = await fails("second");
   assertStringIncludes(second, "second");
   assert(!second.includes("first"), second);
-  assertEquals((await daemon.client.call("why", "app")).last_output, ["second"]);
+  const { error_line, last_output } = await daemon.client.call("why", "app");
+  assertEquals([error_line, last_output], ["second", ["second"]]);
 });

@@ -149,7 +149,7 @@ Deno.test({ name: "top shows details and graph, and fits any size", ignore }, as
   await using terminal = await showTop(daemon.home);
 
   await terminal.keys("i");
-  const details = await terminal.sees("last lines of stderr");
+  const details = await terminal.sees("last lines");
   assertMatch(details, /last exit +3 at/);
   assertMatch(details, /^ {2}cannot connect/m);
   assertMatch(details, /^bad is crashed/m);

@@ -36,7 +36,13 @@ processes:
   await waitFor(async () => (await first())?.delivered === 1, { what: "the crash to be told" });
   const { last, ...webhook } = await first();
   assertEquals(webhook, {
-    ...{ name: "on-call", url: `${receiver.url}/…`, only: ["bad"], signed: true },
+    ...{
+      name: "on-call",
+      url: `${receiver.url}/…`,
+      format: "standard",
+      only: ["bad"],
+      signed: true,
+    },
     ...{ events: ["crash", "errored", "unhealthy", "recovered"] },
     ...{ queued: 0, delivered: 1, failed: 0, dropped: 0 },
   });

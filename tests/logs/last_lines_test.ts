@@ -55,6 +55,15 @@ Deno.test("lastLines() gives no more than maxBytes, from the end", async () => {
   assertEquals(await lastOf("abc\ndef\n", 9, 6), "c\ndef\n");
 });
 
+Deno.test("lastLines() ends where it is told to", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/log`;
+  Deno.writeTextFileSync(path, "one\ntwo\nthree\n");
+  assertEquals(await lastTextLines(path, 0, { until: 8 }), ["one", "two"]);
+  assertEquals(await lastTextLines(path, 0, { until: 8, maxBytes: 4 }), ["two"]);
+  assertEquals(await lastTextLines(path, 0, { from: 4, until: 100 }), ["two", "three"]);
+});
+
 Deno.test("lastLines() does not read a huge line", async () => {
   await using home = tempHome();
   const path = `${home.path}/log`;

@@ -110,5 +110,6 @@ Deno.test("likelyErrorLine() prefers errors of shells and Perl to the last line"
     lines("npm error Missing script: x\nnpm error a log"),
     "npm error Missing script: x",
   );
+  assertEquals(lines("out of luck\n(node:7) Warning: old\nINFO bye"), "out of luck");
   assertEquals(likelyErrorLine([]), undefined);
 });

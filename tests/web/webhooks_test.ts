@@ -16,7 +16,7 @@ const RESULT: WebhookTestJson = {
 
 const WEBHOOK: WebhookJson = {
   ...{ name: "on call", url: "https://hooks.example.com/…", events: ["crash"], only: ["all"] },
-  ...{ signed: true, queued: 1, delivered: 2, failed: 3, dropped: 4 },
+  ...{ format: "standard", signed: true, queued: 1, delivered: 2, failed: 3, dropped: 4 },
   last: { at: RESULT.at, ok: true, status: 204, error: "" },
 };
 

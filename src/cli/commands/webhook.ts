@@ -23,6 +23,7 @@ export async function webhook(context: CommandContext): Promise<number> {
 const COLUMNS: readonly Column<WebhookJson>[] = [
   { header: "NAME", priority: 0, value: ({ name }) => name },
   { header: "URL", priority: 3, value: ({ url }) => plainText(url) },
+  { header: "FORMAT", priority: 5, value: ({ format }) => format },
   { header: "EVENTS", priority: 4, value: ({ events }) => events.join(",") },
   { header: "SIGNED", priority: 5, value: ({ signed }) => signed ? "yes" : "no" },
   { header: "QUEUED", align: "right", priority: 2, value: ({ queued }) => String(queued) },

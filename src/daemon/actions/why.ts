@@ -123,7 +123,7 @@ export function hintsOf(
   const port = portHint(config, stderr);
   return [
     ...(port === undefined ? [] : [port]),
-    `procsup logs ${name} --err -n 50`,
+    `procsup logs ${name} -n 50`,
     `procsup restart ${name}`,
   ];
 }

@@ -4,6 +4,7 @@ import { messageOf } from "../../model/errors.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
 import { retryAfter, type Verdict, verdictOf } from "../../model/webhook_rules.ts";
 import { VERSION } from "../../protocol/version.ts";
+import { bodyIn } from "./formats.ts";
 import type { Message } from "./message.ts";
 import { signature } from "./signature.ts";
 
@@ -27,10 +28,11 @@ export async function attempt(
 ): Promise<Attempt> {
   const deadline = AbortSignal.timeout(webhook.timeoutMs);
   try {
+    const sent = { id: message.id, body: bodyIn(webhook.format, message.body) };
     const response = await fetch(webhook.url, {
       method: "POST",
-      headers: await headersOf(message, await key()),
-      body: message.body,
+      headers: await headersOf(sent, await key()),
+      body: sent.body,
       redirect: "manual",
       signal: AbortSignal.any([signal, deadline]),
     });
@@ -51,7 +53,10 @@ export async function attempt(
   }
 }
 
-async function headersOf({ id, body }: Message, key: CryptoKey | undefined): Promise<Headers> {
+async function headersOf(
+  { id, body }: Pick<Message, "id" | "body">,
+  key: CryptoKey | undefined,
+): Promise<Headers> {
   const seconds = Math.floor(Date.now() / 1000);
   const headers = new Headers({
     "content-type": "application/json",

@@ -52,9 +52,9 @@ export class Sender {
 
   /** How it goes. */
   get status(): WebhookJson {
-    const { name, url, events, only, secret } = this.#webhook;
+    const { name, url, format, events, only, secret } = this.#webhook;
     return {
-      ...{ name, url: shownUrl(url), events, only, signed: secret !== undefined },
+      ...{ name, url: shownUrl(url), format, events, only, signed: secret !== undefined },
       ...{ queued: this.#queue.length, ...this.#counts, last: this.#last },
     };
   }

@@ -1,6 +1,6 @@
 /** The verbs on the web listener, its tokens, and webhooks. */
 
-import { WEBHOOK_EVENTS } from "../../model/webhook.ts";
+import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "../../model/webhook.ts";
 import * as z from "../../npm/zod.ts";
 import { about, flag, nothing, text, time } from "./shapes.ts";
 import { ROLES, verb } from "./verb.ts";
@@ -90,6 +90,7 @@ export const webhookAttempt = z.object({
 export const webhook = z.object({
   name: z.string(),
   url: about(z.string(), "What of it is no secret: https://hooks.example.com/…"),
+  format: z.enum(WEBHOOK_FORMATS),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
   only: about(z.array(z.string()), "Targets, of which a process matches one"),
   signed: about(z.boolean(), "Whether what is sent carries a signature"),

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { parseWebhook } from "../../../src/model/config_schema.ts";
-import type { Message } from "../../../src/daemon/webhooks/message.ts";
+import { type Message, testMessage } from "../../../src/daemon/webhooks/message.ts";
 import { Outbox } from "../../../src/daemon/webhooks/outbox.ts";
 import { Sender } from "../../../src/daemon/webhooks/sender.ts";
 import { signingKey } from "../../../src/daemon/webhooks/signature.ts";
@@ -61,6 +61,15 @@ Deno.test("Sender tries again after 500 and sends all in their order, each signe
   assertEquals([delivered, failed, dropped, last?.ok], [3, 0, 0, true]);
   assertEquals(test.warnings, ['Webhook "ops": it answered 500, is tried again']);
   assertEquals(test.outbox.left(), []);
+});
+
+Deno.test("Sender sends the format of the webhook, signed as it is sent", async () => {
+  await using receiver = new Receiver(() => 204);
+  await using test = await TestSender.to(receiver.url, { format: "discord" });
+  assertEquals((await test.sender.test(testMessage("box", new Date(0)))).ok, true);
+  const [{ body, signed } = { body: null, signed: "nothing" }] = receiver.got;
+  const content = "Test of procsup on box";
+  assertEquals([body, signed], [{ content, allowed_mentions: { parse: [] } }, true]);
 });
 
 Deno.test("Sender gives up a receiver that hangs after its deadline, and one that is not there", async () => {

@@ -13,13 +13,14 @@ export function WebhookRow({ webhook, reload }: {
   readonly webhook: WebhookJson;
   readonly reload: () => Promise<void>;
 }) {
-  const { name, url, events, only, signed, queued, delivered, failed, dropped } = webhook;
+  const { name, url, format, events, only, signed, queued, delivered, failed, dropped } = webhook;
   return (
     <tr>
       <th scope="row" class="name">
         <div class="name-cell">
           <strong class="clip" title={name}>{name}</strong>
           <span class="labels">
+            {format !== "standard" && <span class="label">{format}</span>}
             <span class="label">{signed ? "signed" : "not signed"}</span>
           </span>
         </div>

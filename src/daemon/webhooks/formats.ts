@@ -1,0 +1,79 @@
+/** A message in the format of the service that receives it. Pure. */
+
+import type { WebhookFormat } from "../../model/webhook.ts";
+import type { WebhookBody } from "./message.ts";
+
+/** Most characters of the lines that are quoted: Discord takes 2,000 in all. */
+const MAX_QUOTED = 1200;
+const MAX_LINE = 300;
+
+/** The body that is sent; `standard` is a `WebhookBody` in JSON. */
+export function bodyIn(format: WebhookFormat, standard: string): string {
+  if (format === "standard") return standard;
+  return JSON.stringify(BODIES[format](noteOf(JSON.parse(standard))));
+}
+
+/** What a person reads. Title and error hold text of others. */
+interface Note {
+  readonly title: string;
+  readonly error: string;
+  readonly lines: string;
+}
+
+function noteOf({ type, data: { host, process, error_line, last_output } }: WebhookBody): Note {
+  const title = process === null
+    ? `Test of procsup on ${host}`
+    : `${process.name} on ${host}: ${type}${process.reason && `, ${process.reason}`}`;
+  const lines = last_output.join("\n").slice(-MAX_QUOTED).toWellFormed();
+  return { title: cut(title), error: cut(error_line ?? ""), lines };
+}
+
+function cut(line: string): string {
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).toWellFormed()}…` : line;
+}
+
+const BODIES: Readonly<Record<Exclude<WebhookFormat, "standard">, (note: Note) => unknown>> = {
+  slack: ({ title, error, lines }) => ({
+    text: joined(entities(title), entities(error), entities(lines)),
+  }),
+  discord: ({ title, error, lines }) => ({
+    content: joined(cut(escaped(title)), cut(escaped(error)), lines),
+    allowed_mentions: { parse: [] },
+  }),
+  // Text runs, which show Markdown as it is.
+  teams({ title, error, lines }) {
+    const block = (text: string, look: object) => ({
+      type: "RichTextBlock",
+      inlines: [{ type: "TextRun", text, ...look }],
+    });
+    const body = [
+      block(title, { weight: "Bolder" }),
+      ...error === "" ? [] : [block(error, { color: "Attention" })],
+      ...lines === "" ? [] : [block(lines, { fontType: "Monospace", size: "Small" })],
+    ];
+    const content = {
+      $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+      ...{ type: "AdaptiveCard", version: "1.4", body },
+    };
+    const contentType = "application/vnd.microsoft.card.adaptive";
+    return { type: "message", attachments: [{ contentType, contentUrl: null, content }] };
+  },
+};
+
+/** In the Markdown of chats: the error as a quotation, the lines as a block of code. */
+function joined(title: string, error: string, lines: string): string {
+  const code = lines.replaceAll("```", "'''");
+  return [title, error && `> ${error}`, code && `\`\`\`\n${code}\n\`\`\``].filter(Boolean).join(
+    "\n",
+  );
+}
+
+/** For Slack, whose links and mentions are in angle brackets. */
+function entities(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/** For Discord, without its Markdown. */
+function escaped(text: string): string {
+  return text.replaceAll(/[\\*_~`|>[\]()#<-]/g, "\\$&");
+}

@@ -1,0 +1,60 @@
+/** What chat services are sent, with hostile output of an app in it. */
+
+import { assert, assertEquals } from "@std/assert";
+import { bodyIn } from "../../../src/daemon/webhooks/formats.ts";
+import { type Message, testMessage } from "../../../src/daemon/webhooks/message.ts";
+
+const EVIL = "Error: <!channel> @everyone ``` [x](http://evil) & *b*";
+
+/** A message about a crash. */
+function crash(line: string, lines: readonly string[]): string {
+  const data = {
+    ...{ host: "box", error_line: line, last_output: lines },
+    process: { name: "api", reason: "exited with code 1" },
+  };
+  return JSON.stringify({ type: "crash", timestamp: "2026-01-02T03:04:05Z", data });
+}
+
+Deno.test("bodyIn() leaves the standard format as it is", () => {
+  const { body }: Message = testMessage("box", new Date(0));
+  assertEquals(bodyIn("standard", body), body);
+});
+
+Deno.test("bodyIn() writes what Slack takes, without mentions or links of an app", () => {
+  const { text } = JSON.parse(bodyIn("slack", crash(EVIL, ["a", EVIL])));
+  const [title, error, ...code] = text.split("\n");
+  assertEquals(title, "api on box: crash, exited with code 1");
+  assertEquals(error, "> Error: &lt;!channel&gt; @everyone ``` [x](http://evil) &amp; *b*");
+  assertEquals([code[0], code[1], code.at(-1)], ["```", "a", "```"]);
+  assertEquals(text.includes("<"), false);
+});
+
+Deno.test("bodyIn() writes what Discord takes: 2,000 characters at most, and no mention works", () => {
+  const long = Array<string>(20).fill("`".repeat(500));
+  const { content, allowed_mentions } = JSON.parse(
+    bodyIn("discord", crash(`${EVIL}${"*".repeat(1000)}`, long)),
+  );
+  assertEquals(allowed_mentions, { parse: [] });
+  assert(content.length <= 2000, String(content.length));
+  assertEquals(content.split("```").length, 3);
+  assert(content.includes("\\[x\\]\\(http"), content);
+});
+
+Deno.test("bodyIn() writes an adaptive card for Teams, as text that is no Markdown", () => {
+  const { type, attachments: [card] } = JSON.parse(bodyIn("teams", crash(EVIL, ["a", "b"])));
+  assertEquals([type, card.contentType], ["message", "application/vnd.microsoft.card.adaptive"]);
+  const { body } = card.content;
+  assertEquals(body.map((block: { inlines: { text: string }[] }) => block.inlines[0]!.text), [
+    "api on box: crash, exited with code 1",
+    EVIL,
+    "a\nb",
+  ]);
+  assert(body.every((block: { type: string }) => block.type === "RichTextBlock"));
+});
+
+Deno.test("bodyIn() writes a test in every format", () => {
+  const { body } = testMessage("box", new Date(0));
+  for (const format of ["slack", "discord", "teams"] as const) {
+    assert(bodyIn(format, body).includes("Test of procsup on box"), format);
+  }
+});
