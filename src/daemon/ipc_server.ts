@@ -81,7 +81,7 @@ export function ipcApp(context: ActionContext): Hono {
   app.get("/events", async (c) => {
     const by = await authorize(c, context);
     if (c.req.query("past") === "true") {
-      return ndjson(pastEvents(context, new URL(c.req.url).searchParams));
+      return ndjson(pastEvents(context, c.req.query()));
     }
     return ndjson(untilRevoked(events(c, context), by, context.web.gatekeeper), context.farewell);
   });

@@ -6,23 +6,26 @@ import { baseName } from "../model/name.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import type { ActionContext } from "./actions/context.ts";
 
+/** Which events; without a target those of all. */
+interface EventQuery {
+  readonly target?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
 /**
- * The news on record, the oldest first, chosen by `target`, `since` and `until` of the query. A target
+ * The events on record, the oldest first. A target
  * may name an app that is no longer there. Throws `bad_request` and `ambiguous_target`.
  */
 export function pastEvents(
   { manager, journal }: Pick<ActionContext, "manager" | "journal">,
-  query: URLSearchParams,
+  { target = "all", since, until }: EventQuery,
 ): ReadableStream<ChangeJson> {
   const now = Date.now();
-  const moment = (field: string, otherwise: number) => {
-    const value = query.get(field);
-    return value === null ? otherwise : parseMoment(field, value, now);
-  };
   return journal.read({
-    since: moment("since", -Infinity),
-    until: moment("until", Infinity),
-    wanted: wantedNames(manager, query.get("target") ?? "all"),
+    since: since === undefined ? -Infinity : parseMoment("since", since, now),
+    until: until === undefined ? Infinity : parseMoment("until", until, now),
+    wanted: wantedNames(manager, target),
   });
 }
 

@@ -20,32 +20,41 @@ const NEXT_STEPS: Partial<Record<ErrorCode, string>> = {
 /** Where a verb goes by other words on the command line. */
 const COMMANDS: { readonly [N in VerbName]?: readonly string[] } = {
   add: ["start"],
+  config_reload: ["config apply", "up"],
+  cron_list: ["cron list", "cron history"],
+  cron_run: ["cron run"],
   status: ["status", "why"],
 };
 
-/** Verbs of the command line whose place a tool takes, and whether a target follows them. */
-const TOOL_OF: ReadonlyMap<string, { readonly tool: string; readonly target: boolean }> = new Map(
-  TOOL_VERBS.flatMap(({ name, verb, row: { tool } }) =>
-    (COMMANDS[name] ?? [name]).map((word) => [word, { tool, target: verb.bare === "target" }])
+interface NextTool {
+  readonly tool: string;
+  readonly target: boolean;
+}
+
+/** Commands whose place a tool takes, and whether a target follows them. */
+const TOOLS_OF: ReadonlyMap<string, readonly NextTool[]> = Map.groupBy(
+  TOOL_VERBS.flatMap(({ name, verb: { bare }, row: { tool } }) =>
+    (COMMANDS[name] ?? [name]).map((word) => ({ word, tool, target: bare !== undefined }))
   ),
+  ({ word }) => word,
 );
 
-/** Tells a failure, with a next step that an agent can take. */
-export function failureOf(error: unknown): Failure {
+/** Tells a failure, with a next step that an agent with these tools can take. */
+export function failureOf(error: unknown, granted: ReadonlySet<string>): Failure {
   const known = error instanceof ProcsupError ? error : undefined;
   const code = known?.code ?? "internal";
-  const next = known?.hint === undefined ? NEXT_STEPS[code] : inTools(known.hint);
+  const next = known?.hint === undefined ? NEXT_STEPS[code] : inTools(known.hint, granted);
   const hint = next === undefined ? "" : `\nHint: ${next}`;
   return { code, text: safeText(`${messageOf(error)} (${code})${hint}`) };
 }
 
 /** A hint with tools in place of commands; where no tool does it, it says whose business it is. */
-function inTools(hint: string): string {
+export function inTools(hint: string, granted: ReadonlySet<string>): string {
   let forTerminal = false;
   const text = hint.replaceAll(
-    /\bprocsup ([a-z]+)(?: (<\w+>))?(?: ([\w.:-]+))?/g,
+    /\bprocsup ((?:cron |config )?[a-z]+)(?: (<\w+>))?(?: (\w[\w.:-]*))?(?: --?\w[\w-]*(?: \d\w*)?)*/g,
     (whole, verb: string, blank: string | undefined, word: string | undefined) => {
-      const known = TOOL_OF.get(verb);
+      const known = TOOLS_OF.get(verb)?.find(({ tool }) => granted.has(tool));
       forTerminal ||= known === undefined;
       if (known === undefined) return whole;
       if (word === undefined) return known.tool;

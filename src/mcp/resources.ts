@@ -65,29 +65,35 @@ export function registerResources(
     granted.has(scheme === "logs" ? "get_logs" : "get_status")
   );
   const hasList = granted.has("list_apps");
-  if (hasList) registerList(server, call);
-  for (const scheme of schemes) registerApp(server, call, scheme);
+  const access = { call, granted };
+  if (hasList) registerList(server, access);
+  for (const scheme of schemes) registerApp(server, access, scheme);
   registerDocumentation(server);
-  if (schemes.length > 0) listInPages(server, call, schemes, [...hasList ? [LIST] : [], TOPICS]);
+  if (schemes.length > 0) listInPages(server, access, schemes, [...hasList ? [LIST] : [], TOPICS]);
 }
 
-function registerList(server: McpServer, call: Call): void {
+interface Access {
+  readonly call: Call;
+  readonly granted: ReadonlySet<string>;
+}
+
+function registerList(server: McpServer, { call, granted }: Access): void {
   const { uri, name, ...about } = LIST;
   server.registerResource(name, uri, about, (uri, context) =>
-    answering(uri, async () => {
+    answering(uri, granted, async () => {
       const processes = await call("list", undefined, { signal: context.mcpReq.signal });
       return content(uri, about.mimeType, JSON.stringify(safeData(processes)));
     }));
 }
 
-function registerApp(server: McpServer, call: Call, scheme: Scheme): void {
+function registerApp(server: McpServer, { call, granted }: Access, scheme: Scheme): void {
   const complete = { name: (value: string) => completeName(call, value) };
   server.registerResource(
     `app-${scheme}`,
     new ResourceTemplate(`${scheme}://{name}`, { list: undefined, complete }),
     { title: `App ${scheme}`, ...ABOUT[scheme] },
     (uri, variables, context) =>
-      answering(uri, () => {
+      answering(uri, granted, () => {
         const name = decoded(String(variables.name ?? ""));
         return read(call, scheme, name, uri, context.mcpReq.signal);
       }),
@@ -140,13 +146,13 @@ function content(
 /** Takes the place of the SDK's list, which has no pages: one exchange with the daemon for each. */
 function listInPages(
   { server }: McpServer,
-  call: Call,
+  { call, granted }: Access,
   schemes: readonly Scheme[],
   first: readonly Resource[],
 ): void {
   server.setRequestHandler("resources/list", async ({ params }, { mcpReq: { signal } }) => {
     const after = afterOf(params?.cursor);
-    return await answering(undefined, async () => {
+    return await answering(undefined, granted, async () => {
       const rest = (await call("list", undefined, { signal }))
         .filter(({ numeric_id }) => numeric_id > after);
       const page = rest.slice(0, APPS_A_PAGE);
@@ -185,11 +191,15 @@ async function completeName(call: Call, value: string): Promise<string[]> {
 }
 
 /** A failure in the words of the protocol: not found, or internal with the reason. */
-async function answering<T>(uri: URL | undefined, act: () => Promise<T>): Promise<T> {
+async function answering<T>(
+  uri: URL | undefined,
+  granted: ReadonlySet<string>,
+  act: () => Promise<T>,
+): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    const { code, text } = failureOf(error);
+    const { code, text } = failureOf(error, granted);
     if (code === "process_not_found" && uri !== undefined) {
       throw new ResourceNotFoundError(uri.href);
     }

@@ -14,7 +14,8 @@ import { type Call, reporting } from "./call.ts";
 import { failureOf } from "./failure.ts";
 import { registerResources } from "./resources.ts";
 import { safeData } from "./safe_data.ts";
-import { type Tool, type ToolAnswer, TOOLS } from "./tools.ts";
+import type { Tool, ToolAnswer } from "./tool.ts";
+import { TOOLS } from "./tools.ts";
 
 /** How a server is made. */
 interface ServerOptions {
@@ -52,7 +53,8 @@ export function createServer(supervisor: Call, options: ServerOptions): McpServe
   return server;
 }
 
-function registerTool(server: McpServer, call: Call, tool: Tool, { cwd }: ServerOptions): void {
+function registerTool(server: McpServer, call: Call, tool: Tool, options: ServerOptions): void {
+  const { cwd, granted } = options;
   const { verb, row: { tool: name, title, description, ...row } } = tool;
   server.registerTool(
     name,
@@ -60,7 +62,6 @@ function registerTool(server: McpServer, call: Call, tool: Tool, { cwd }: Server
       title,
       description,
       annotations: {
-        title,
         readOnlyHint: verb.role === "read",
         destructiveHint: row.destructive ?? false,
         idempotentHint: row.idempotent ?? false,
@@ -72,10 +73,10 @@ function registerTool(server: McpServer, call: Call, tool: Tool, { cwd }: Server
     async (args, context) => {
       using _ = tellProgress(title, context);
       try {
-        const use = { call, cwd, signal: context.mcpReq.signal };
+        const use = { call, cwd, granted, signal: context.mcpReq.signal };
         return toolResult(await tool.run(args as never, use));
       } catch (error) {
-        return toolError(error);
+        return toolError(error, granted);
       }
     },
   );
@@ -95,21 +96,37 @@ function standardSchema(schema: z.ZodMiniType): StandardSchemaWithJSON {
         }
       },
       jsonSchema: {
-        input: () => z.toJSONSchema(schema, { io: "input" }),
-        output: () => z.toJSONSchema(schema, { override: ({ jsonSchema }) => brief(jsonSchema) }),
+        input: () => {
+          const { $schema: _, ...json } = z.toJSONSchema(schema, { io: "input", override: brief });
+          return json;
+        },
+        output: () => outline(z.toJSONSchema(schema)),
       },
     },
   };
 }
 
-/** Agents pay for every word: what says nothing to them is left out. */
-function brief(schema: z.core.JSONSchema.BaseSchema): void {
-  delete schema.additionalProperties;
-  delete schema.propertyNames;
-  delete schema.pattern;
-  if (schema.type !== "integer") return;
-  delete schema.minimum;
-  delete schema.maximum;
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** Agents pay for every word: what an input schema need not say is left out. */
+function brief({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+  delete jsonSchema.propertyNames;
+  delete jsonSchema.pattern;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (Object.keys(Object(jsonSchema.additionalProperties)).length === 0) {
+    if (jsonSchema.additionalProperties !== false) delete jsonSchema.additionalProperties;
+  }
+}
+
+/** The names and types of an answer's fields: what is in them is told by the answer. */
+function outline(schema: JsonSchema): JsonSchema {
+  const fields = Object.entries(schema.properties ?? {}) as [string, JsonSchema][];
+  return {
+    type: "object",
+    properties: Object.fromEntries(fields.map(([name, { type }]) => [name, type ? { type } : {}])),
+    ...(schema.required === undefined ? {} : { required: schema.required }),
+  };
 }
 
 /** The answer as structured data, and the same as text for clients that know no structure. */
@@ -123,8 +140,8 @@ function toolResult({ data, failed = false }: ToolAnswer): CallToolResult {
 }
 
 /** A failure as a result that the model gets to read. */
-function toolError(error: unknown): CallToolResult {
-  const { code, text } = failureOf(error);
+function toolError(error: unknown, granted: ReadonlySet<string>): CallToolResult {
+  const { code, text } = failureOf(error, granted);
   return {
     content: [{ type: "text", text }],
     isError: true,

@@ -1,97 +1,112 @@
 /** The tools: what each gives, and how the verb behind it is called. */
 
 import * as z from "zod/mini";
-import { parseConfig } from "../model/config_schema.ts";
-import { wireKeys } from "../model/key_spelling.ts";
 import { nameFromPath } from "../model/name.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
 import { statusFor } from "../protocol/failed_result.ts";
-import { selectProcesses } from "../protocol/select_processes.ts";
 import { fieldsOf } from "../protocol/verbs/read_query.ts";
-import { about, bulkResult, processInfo } from "../protocol/verbs/shapes.ts";
-import { INSPECT_VERBS } from "../protocol/verbs/inspect.ts";
-import type { VerbName } from "../protocol/verbs/types.ts";
-import type { ActionResult, BulkResult, ProcessJson } from "../protocol/wire.ts";
-import type { Call } from "./call.ts";
-import { quotedLines, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
+import { bulkResult, processInfo } from "../protocol/verbs/shapes.ts";
+import { CONFIG_VERBS } from "../protocol/verbs/config.ts";
+import { CRON_VERBS } from "../protocol/verbs/cron.ts";
+import type { Input, Output, VerbName } from "../protocol/verbs/types.ts";
+import type { ActionResult, ProcessJson } from "../protocol/wire.ts";
+import { inTools } from "./failure.ts";
+import { LOGS_TOOLS } from "./log_tools.ts";
+import { briefProcess, withoutDefaults } from "./process_views.ts";
+import { quotedLines, UNTRUSTED_NOTICE } from "./safe_data.ts";
+import { selectProcesses } from "../protocol/select_processes.ts";
+import { forEach, type Tool, type ToolAnswer, type ToolRun, type ToolUse } from "./tool.ts";
 import { TOOL_VERBS, type ToolVerb } from "./tool_names.ts";
 
-/** What a tool is run with. */
-interface ToolUse {
-  readonly call: Call;
-  /** Where relative things are looked for; undefined where there is no such place. */
-  readonly cwd: string | undefined;
-  /** Aborted when the client disconnects or cancels the call. */
-  readonly signal: AbortSignal;
-}
-
-/** What a tool gives. */
-export interface ToolAnswer {
-  readonly data: Record<string, unknown>;
-  /** It was carried out, and did not work for all. */
-  readonly failed?: boolean;
-}
-
-/** One tool. */
-export interface Tool extends ToolVerb {
-  readonly output: z.ZodMiniType;
-  /** Takes arguments that the input schema has let through. */
-  readonly run: (args: never, use: ToolUse) => Promise<ToolAnswer>;
-}
-
-type Behaviour = Pick<Tool, "output" | "run">;
-
-const notice = about(z.optional(z.string()), "Stands beside `last_output`");
-const results = z.extend(bulkResult, { notice });
+const notice = z.optional(z.string());
+const processes = z.object({ processes: z.array(z.unknown()) });
 
 /** Tools that do more than call their verb. */
-const SPECIAL: { readonly [N in VerbName]?: Behaviour } = {
+const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
+  ...LOGS_TOOLS,
   list: {
-    output: z.object({ processes: z.array(processInfo) }),
-    run: async ({ target }: { target?: string }, { call, signal }) => {
+    output: processes,
+    run: async ({ target, detail }: { target?: string; detail?: boolean }, { call, signal }) => {
       const all = await call("list", undefined, { signal });
+      const view: (process: ProcessJson) => unknown = detail ? withoutDefaults : briefProcess;
       const wanted = selectProcesses(all, target === undefined ? [] : [target]);
-      return { data: { processes: wanted.map(briefProcess) } };
+      return { data: { processes: wanted.map(view) } };
+    },
+  },
+  status: {
+    output: z.extend(processes, { notice: z.string() }),
+    run: async ({ target }: { target: string }, use) => {
+      const answers = await forEach(target, use, "why");
+      return {
+        data: {
+          processes: answers.map(({ process, hints: _, ...why }) => ({
+            ...answers.length === 1 ? process : withoutDefaults(process),
+            ...quoted(why),
+          })),
+          notice: UNTRUSTED_NOTICE,
+        },
+      };
     },
   },
   why: {
-    output: z.extend(z.omit(INSPECT_VERBS.why.output, { hints: true }), { notice }),
-    run: async ({ target }: { target: string }, { call, signal }) => {
-      const { hints: _, ...why } = await call("why", target, { signal });
-      return { data: { ...quoted(why), notice: UNTRUSTED_NOTICE } };
+    output: z.object({ apps: z.array(z.unknown()), notice: z.string() }),
+    run: async ({ target }: { target: string }, use) => {
+      const answers = await forEach(target, use, "why");
+      const apps = answers.map(({ process: { name, state }, hints, ...why }) => ({
+        ...{ name, state, ...quoted(why) },
+        hints: hints.map((hint) => inTools(hint, use.granted)),
+      }));
+      return { data: { apps, notice: UNTRUSTED_NOTICE } };
     },
   },
-  logs: {
-    output: z.object({
-      target: z.string(),
-      stream: z.enum(["stdout", "stderr"]),
-      path: about(z.string(), "The log file"),
-      lines: about(z.string(), "The requested count"),
-      truncated: about(
-        z.boolean(),
-        "Whether the beginning was left out to keep within 1 MiB",
-      ),
-      notice: z.string(),
-      logs: about(z.string(), "Untrusted output of the app"),
-    }),
-    run: async (args: { target: string; stderr: boolean }, { call, signal }) => {
-      const { logs, path, lines } = await call("logs", args, { signal });
-      const { text, truncated } = safeLog(logs);
-      const stream = args.stderr ? "stderr" : "stdout";
-      const about = { target: args.target, stream, path, lines, truncated };
-      return { data: { ...about, notice: UNTRUSTED_NOTICE, logs: text } };
+  wait: {
+    output: processes,
+    run: async (args: Input<"wait">, { call, signal }) => {
+      const found = await call("wait", args, { signal });
+      return { data: { processes: found.map(briefProcess) } };
+    },
+  },
+  events: {
+    output: z.object({ events: z.array(z.unknown()), truncated: z.boolean() }),
+    run: async (args: Input<"events">, { call, signal }) => {
+      const { events, truncated } = await call("events", args, { signal });
+      return { data: { events: events.map(briefEvent), truncated } };
+    },
+  },
+  cron_list: {
+    output: z.object({ jobs: CRON_VERBS.cron_list.output }),
+    run: async ({ target }: { target?: string }, { call, signal }) => {
+      const jobs = await call("cron_list", target, { signal });
+      const shown = target === undefined ? jobs.map((job) => ({ ...job, history: [] })) : jobs;
+      return { data: { jobs: shown } };
     },
   },
   add: {
-    output: z.extend(results, { process: processInfo }),
+    output: z.extend(bulkResult, { process: processInfo, notice }),
     run: async (args: NewApp, { call, cwd, signal }) => {
       const payload = { config: newConfig(args, cwd), wait: true };
-      const { results, ...process } = await call("add", payload, { signal });
-      const { data, failed } = bulk({ status: "started", results });
-      return { data: { process, ...data }, failed };
+      const { results, from_shell: _, ...process } = await call("add", payload, { signal });
+      const { data, failed } = bulk({ status: statusFor("started", results), results });
+      return { data: { process: withoutDefaults(process), ...data }, failed };
+    },
+  },
+  config_reload: {
+    output: z.extend(CONFIG_VERBS.config_reload.output, { notice }),
+    run: async ({ file, content, plan, ...args }: ConfigArgs, { call, signal }) => {
+      const source = content === undefined
+        ? { config_path: file }
+        : { content: { file: file ?? "", text: content } };
+      const payload = { ...args, ...source, dry_run: plan, wait: true };
+      return bulk(await call("config_reload", payload, { signal }));
     },
   },
 };
+
+interface ConfigArgs extends Pick<Input<"config_reload">, "only" | "profile" | "prune"> {
+  readonly file?: string;
+  readonly content?: string;
+  readonly plan: boolean;
+}
 
 /** Every tool. */
 export const TOOLS: readonly Tool[] = TOOL_VERBS.map((tool) => ({
@@ -100,30 +115,42 @@ export const TOOLS: readonly Tool[] = TOOL_VERBS.map((tool) => ({
 }));
 
 /** Calls the verb, waits where it can, and gives what it answers. */
-function usual({ name, verb }: ToolVerb): Behaviour {
+function usual({ name, verb, row }: ToolVerb): ToolRun {
   const wait = "wait" in fieldsOf(verb) ? { wait: true } : {};
-  const isBulk = verb.output === bulkResult;
+  const output = verb.output as z.ZodMiniObject;
+  const isBulk = "results" in output.shape;
   return {
-    output: isBulk ? results : verb.output,
-    run: async (args: Record<string, unknown>, { call, signal }) => {
-      const data = await call(name, { ...args, ...wait } as never, { signal });
-      if (isBulk) return bulk(data as BulkResult);
-      const { errors = [] } = data as { readonly errors?: readonly string[] };
-      return { data: { ...data as object }, failed: errors.length > 0 };
+    output: isBulk ? z.extend(output, { notice }) : output,
+    run: async ({ target, ...args }: Record<string, unknown>, { call, signal }) => {
+      const bare = "target" in row.input.shape ? { [verb.bare!]: target } : {};
+      const data = await call(name, { ...args, ...bare, ...wait } as never, { signal });
+      if (verb.output === bulkResult) {
+        const result = data as Output<"stop">;
+        return bulk({ ...result, status: statusFor(result.status, result.results) });
+      }
+      return isBulk ? bulk(data as Bulk) : { data: data as Bulk, failed: hasErrors(data as Bulk) };
     },
   };
 }
 
-function bulk({ results, ...result }: BulkResult): Required<ToolAnswer> {
+interface Bulk extends Readonly<Record<string, unknown>> {
+  readonly results: readonly ActionResult[];
+  readonly errors?: readonly string[];
+}
+
+function hasErrors({ errors = [] }: Pick<Bulk, "errors">): boolean {
+  return errors.length > 0;
+}
+
+function bulk({ results, ...result }: Bulk): Required<ToolAnswer> {
   const quotes = results.some(({ last_output = [] }) => last_output.length > 0);
   return {
     data: {
       ...result,
-      status: statusFor(result.status, results),
       results: results.map(quoted),
       ...(quotes ? { notice: UNTRUSTED_NOTICE } : {}),
     },
-    failed: results.some(({ ok }) => !ok),
+    failed: hasErrors(result) || results.some(({ ok }) => !ok),
   };
 }
 
@@ -137,37 +164,23 @@ function quoted<T extends Pick<ActionResult, "error_line" | "last_output">>(give
   };
 }
 
-type NewApp = Readonly<Record<string, unknown>> & { readonly entrypoint: string };
+function briefEvent({ at, name, type, reason, exit }: Output<"events">["events"][number]) {
+  return { at, name, type, reason, ...exit !== null && { code: exit.code, signal: exit.signal } };
+}
+
+interface NewApp extends Readonly<Record<string, unknown>> {
+  readonly entrypoint: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+}
 
 /** The configuration of a new app; what the daemon needs and an agent need not say is filled in. */
-function newConfig(args: NewApp, here: string | undefined): Record<string, unknown> {
+function newConfig({ config, ...args }: NewApp, here: ToolUse["cwd"]): Record<string, unknown> {
   const { entrypoint } = args;
   const folder = isAbsolute(entrypoint) ? dirname(entrypoint) : here;
   return {
     name: nameFromPath(entrypoint),
     ...(folder === undefined ? {} : { cwd: folder }),
+    ...config,
     ...args,
   };
-}
-
-/** Keys that say what it is, default or not. */
-const ALWAYS: ReadonlySet<string> = new Set(["name", "entrypoint", "cwd"]);
-
-/** The same process, its configuration only as far as it differs from the defaults. */
-function briefProcess(process: ProcessJson): ProcessJson {
-  const config = Object.entries(process.config).filter(([key, value]) =>
-    ALWAYS.has(key) || JSON.stringify(value) !== defaults().get(key)
-  );
-  return { ...process, config: Object.fromEntries(config) };
-}
-
-let known: ReadonlyMap<string, string> | undefined;
-
-/** Each key's default, as JSON. */
-function defaults(): ReadonlyMap<string, string> {
-  known ??= new Map(
-    Object.entries(wireKeys(parseConfig({ name: "app", entrypoint: "app", cwd: "/" })))
-      .map(([key, value]) => [key, JSON.stringify(value)]),
-  );
-  return known;
 }

@@ -5,7 +5,7 @@ import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { TOOL_NAMES } from "../../src/mcp/tool_names.ts";
 import type { Role } from "../../src/protocol/verbs/verb.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
-import { FakeWeb } from "../web/fake_backend.ts";
+import { done, FakeWeb } from "../web/fake_backend.ts";
 
 /** A client that does not name its version counts as one of 2025. */
 const VERSIONS = [
@@ -16,17 +16,35 @@ const VERSIONS = [
   "9999-12-31",
 ];
 
-const READS: readonly string[] = ["list_apps", "get_status", "get_logs"];
+const READS: readonly string[] = [
+  ...["list_apps", "get_status", "get_logs", "why_app", "get_events", "search_logs"],
+  ...["list_jobs", "wait_for"],
+];
 
+const OPERATES: readonly string[] = [
+  ...["stop_app", "restart_app", "reload_app", "save_state", "scale_app", "roll_app", "run_job"],
+];
+
+/** In the order of `TOOL_NAMES`. */
 const TOOLS_OF: Readonly<Record<Role, readonly string[]>> = {
-  read: READS,
-  operate: [...READS, "stop_app", "restart_app", "reload_app", "save_state"],
+  read: TOOL_NAMES.filter((name) => READS.includes(name)),
+  operate: TOOL_NAMES.filter((name) => READS.includes(name) || OPERATES.includes(name)),
   admin: TOOL_NAMES,
 };
 
 const ACTION_OF: Readonly<Record<string, string>> = {
   list_apps: "list",
   get_status: "why",
+  why_app: "why",
+  get_events: "events",
+  search_logs: "search_logs",
+  wait_for: "wait",
+  list_jobs: "cron_list",
+  run_job: "cron_run",
+  scale_app: "scale",
+  roll_app: "rolling_reload",
+  update_app: "reconfigure",
+  apply_config: "config_reload",
   get_logs: "logs",
   start_app: "add",
   stop_app: "stop",
@@ -80,6 +98,12 @@ function call(name: string): Rpc {
     list_apps: {},
     save_state: {},
     resurrect_processes: {},
+    get_events: {},
+    search_logs: {},
+    list_jobs: {},
+    scale_app: { target: "api", instances: 2 },
+    update_app: { target: "api", config: { env: { A: "b" } } },
+    apply_config: { file: "/x.yaml", plan: false },
   }[name as string] ?? { target: "api" };
   return { method: "tools/call", params: { name, arguments: args } };
 }
@@ -88,6 +112,13 @@ const ANSWERS = {
   status: () => fakeProcess(),
   logs: () => ({ logs: "a line\n", path: "/x", lines: "50" }),
   save: () => ({}),
+  why: () => ({ process: fakeProcess(), reasons: [], last_output: [], hints: [] }),
+  events: () => ({ events: [], truncated: false }),
+  search_logs: () => ({ lines: [], truncated: false }),
+  wait: () => [fakeProcess()],
+  cron_list: () => [],
+  cron_run: () => ({ status: "running", name: "api" }),
+  config_reload: () => ({ ...done("reloaded"), errors: [] }),
   resurrect: () => ({ errors: [] }),
 };
 

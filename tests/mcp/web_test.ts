@@ -2,6 +2,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { TOOL_NAMES } from "../../src/mcp/tool_names.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { use } from "./clients.ts";
 
@@ -22,11 +23,11 @@ Deno.test("/mcp gives each role its tools", async () => {
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const { token } = await daemon.client.call("token");
   const owner = await connect(url, token);
-  assertEquals((await owner.listTools()).tools.length, 10);
+  assertEquals((await owner.listTools()).tools.length, TOOL_NAMES.length);
   assertEquals((await use(owner, "stop_app", { target: "app" })).results[0].state, "stopped");
   await owner.close();
 
-  for (const [role, tools] of [["read", 3], ["operate", 7]] as const) {
+  for (const [role, tools] of [["read", 8], ["operate", 15]] as const) {
     const made = await daemon.client.call("token_create", { name: role, role });
     const client = await connect(url, made.token);
     assertEquals((await client.listTools()).tools.length, tools, role);

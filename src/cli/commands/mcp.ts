@@ -27,16 +27,22 @@ export async function mcp(context: CommandContext): Promise<void> {
   });
 }
 
-/** What `--read-only` and `--allow` leave. Throws `bad_request` when that is nothing. */
+const NARROWING = ["toolsets", "read-only", "allow"];
+
+/** What `--toolsets`, `--read-only` and `--allow` leave. Throws `bad_request` when that is nothing. */
 async function grantIn(flags: Flags): Promise<Grant> {
-  const { grantedTools, parseToolNames } = await import("../../mcp/tool_names.ts");
-  const text = flags.text("allow");
+  const { grantedTools, parseToolNames, parseToolsets } = await import("../../mcp/tool_names.ts");
+  const allowed = flags.text("allow");
+  const sets = flags.text("toolsets") ?? (allowed === undefined ? "core" : "all");
   const grant: Grant = {
+    toolsets: parseToolsets(sets),
     ...(flags.on("read-only") ? { role: "read" } : {}),
-    ...(text === undefined ? {} : { allow: parseToolNames(text) }),
+    ...(allowed === undefined ? {} : { allow: parseToolNames(allowed) }),
   };
   if (grantedTools(grant).size > 0) return grant;
-  throw new ProcsupError("bad_request", `"--read-only" leaves none of the tools "${text}"`);
+  const given = flags.names().filter((name) => NARROWING.includes(name))
+    .map((name) => `"--${name}"`);
+  throw new ProcsupError("bad_request", `${given.join(" and ")} leave no tool`);
 }
 
 async function bridge({ flags, home }: CommandContext): Promise<void> {
@@ -108,9 +114,11 @@ function fileOf(client: McpClient): string {
 /** The command that is this bridge, and its flags. The home only where it is not the usual one. */
 async function bridgeArgs({ flags, home }: CommandContext): Promise<string[]> {
   const { role, allow } = await grantIn(flags);
+  const toolsets = flags.text("toolsets");
   return [
     "mcp",
     ...(home === usualHome() ? [] : ["--home", home]),
+    ...(toolsets === undefined ? [] : ["--toolsets", toolsets]),
     ...(role === "read" ? ["--read-only"] : []),
     ...(allow === undefined ? [] : ["--allow", allow.join(",")]),
   ];

@@ -85,6 +85,12 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     usage: "[install|uninstall <client>]",
     words: [0, 2],
     flags: [
+      {
+        name: "toolsets",
+        type: "text",
+        value: "SET,…",
+        help: "core (default), diagnose, deploy, jobs, or all",
+      },
       { name: "read-only", type: "bool", help: "only tools that change nothing" },
       { name: "allow", type: "text", value: "TOOL,…", help: "only these tools" },
       { name: "print", type: "bool", help: "install: print the entry, change no file" },
@@ -92,6 +98,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     examples: [
       "procsup mcp install claude",
       "procsup mcp uninstall claude",
+      "procsup mcp --toolsets core,diagnose,deploy,jobs",
       "procsup mcp --read-only",
     ],
     load: async () => (await import("../commands/mcp.ts")).mcp,

@@ -1,15 +1,17 @@
-/** The verbs that look at processes: `list`, `status`, `history` and `wait`. */
+/** The verbs that look at processes: `list`, `status`, `history`, `events` and `wait`. */
 
 import { parseDuration } from "../../model/duration.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { snakeCase } from "../../model/key_table.ts";
 import type { HealthCheckRun, HookRun } from "../../process/journal.ts";
 import { processJson } from "../../protocol/process_json.ts";
+import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { HealthCheckJson, HookRunJson } from "../../protocol/wire.ts";
+import { pastEvents } from "../past_events.ts";
 import type { Handlers } from "./context.ts";
 
 /** Their implementations. */
-export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "wait"> = {
+export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "events" | "wait"> = {
   list: ({ manager }) => manager.list().map(processJson),
   status: ({ manager }, { target }) => processJson(manager.inspect(target)),
   history({ manager }, { target }) {
@@ -21,6 +23,16 @@ export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "wait"> =
       hooks: journal.hooks.map(hookJson),
       health: journal.checks.map(checkJson),
     };
+  },
+  async events(context, { limit, ...query }) {
+    const kept: ChangeJson[] = [];
+    let count = 0;
+    for await (const event of pastEvents(context, query)) {
+      if (limit > 0 && kept.length === limit) kept.shift();
+      kept.push(event);
+      count++;
+    }
+    return { events: kept, truncated: count > kept.length };
   },
   /** Throws `timeout`, and `wrong_state` when a process is deleted meanwhile. */
   async wait({ manager }, { target, for: point, timeout }) {

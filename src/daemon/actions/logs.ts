@@ -14,12 +14,13 @@ import type { LogLevel, LogPositions, LogStart } from "../../model/log_line.ts";
 import type { LogBatch } from "../log_batch.ts";
 import { type FeedOptions, logFeed, type LogSource } from "../log_feed.ts";
 import type { ActionContext, Handlers } from "./context.ts";
+import { FoundLines } from "./found_lines.ts";
 
 /** Most characters of an answer. */
 const MAX_ANSWER = 1024 * 1024;
 
 /** The last lines, 1 MiB of them at most; with a filter the last of those that pass it. */
-export const LOGS_ACTIONS: Handlers<"logs"> = {
+export const LOGS_ACTIONS: Handlers<"logs" | "search_logs"> = {
   async logs({ manager }, { target, lines, stderr, timestamps, ignore_case: ignoreCase, ...rest }) {
     const path = stderr ? manager.logPathStderr(target) : manager.logPath(target);
     const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase }), Date.now());
@@ -27,6 +28,18 @@ export const LOGS_ACTIONS: Handlers<"logs"> = {
       ? new TextDecoder().decode(await lastLines(path, lines))
       : await entriesText(path, { lines: lines || MAX_LINES, filter, timestamps });
     return { logs: text, path, lines: String(lines) };
+  },
+  async search_logs(context, { targets = "all", limit, group_similar, ignore_case, ...rest }) {
+    const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase: ignore_case }), Date.now());
+    await filter?.ready();
+    // More than are wanted, to tell whether there are more.
+    const lines = group_similar ? MAX_LINES : limit + 1;
+    const found = new FoundLines(group_similar ? "patterns" : "lines", limit);
+    const options = { lines, filter, follow: false, streams: streamsOf(new URLSearchParams()) };
+    for await (const batch of logFeed(sourcesOf(context, [targets].flat()), options)) {
+      found.add(batch as LogBatch);
+    }
+    return found.answer(MAX_LINES);
   },
 };
 
@@ -59,20 +72,23 @@ async function entriesText(
  * go on where it says, and every line tells where it ends.
  */
 export async function streamLogs(
-  { manager }: ActionContext,
+  context: ActionContext,
   query: URLSearchParams,
   from?: LogPositions,
 ): Promise<ReadableStream<LogBatch | LogStart>> {
   const targets = query.getAll("target");
-  const found = (targets.length === 0 ? ["all"] : targets).flatMap((target) =>
-    manager.fleet.select(target)
-  );
-  const sources = new Map<string, LogSource>();
-  for (const { id, name } of found) sources.set(id, { name, files: manager.fleet.logFiles(id) });
+  const sources = sourcesOf(context, targets.length === 0 ? ["all"] : targets);
   const options = feedOptions(query);
   // What is wrong with it is an answer, not the end of a stream.
   await options.filter?.ready();
-  return logFeed([...sources.values()], from === undefined ? options : { ...options, from });
+  return logFeed(sources, from === undefined ? options : { ...options, from });
+}
+
+function sourcesOf({ manager }: ActionContext, targets: readonly string[]): LogSource[] {
+  const found = targets.flatMap((target) => manager.fleet.select(target));
+  const sources = new Map<string, LogSource>();
+  for (const { id, name } of found) sources.set(id, { name, files: manager.fleet.logFiles(id) });
+  return [...sources.values()];
 }
 
 function feedOptions(query: URLSearchParams): FeedOptions {

@@ -4,6 +4,7 @@ import * as z from "../../npm/zod.ts";
 import {
   about,
   bulkResult,
+  configKeys,
   count,
   duration,
   fieldChange,
@@ -192,6 +193,8 @@ const reconfigureRoute = {
   answers: "Reconfigured",
 };
 
+const instances = about(count.clone(), '`4`, `"+2"` or `"-1"`');
+
 /** The verbs on the instances of one process. */
 export const INSTANCE_VERBS = {
   scale: verb({
@@ -200,7 +203,7 @@ export const INSTANCE_VERBS = {
     input: z.strictObject({
       /** Name in the configuration. */
       target,
-      instances: about(count.clone(), '`4`, `"+2"` or `"-1"`'),
+      instances,
     }),
     bare: "target",
     output: bulkResult,
@@ -210,6 +213,15 @@ export const INSTANCE_VERBS = {
       body: "Scale",
       answers: "BulkResult",
     }],
+    mcp: {
+      tool: "scale_app",
+      toolset: "deploy",
+      title: "Scale app",
+      description: "Change how many instances of an app run.",
+      input: z.strictObject({ target, instances }),
+      destructive: true,
+      openWorld: true,
+    },
   }),
   rolling_reload: verb({
     help: "Reload the instances in batches",
@@ -235,6 +247,16 @@ export const INSTANCE_VERBS = {
       body: "RollingReload",
       answers: "RollingResult",
     }],
+    mcp: {
+      tool: "roll_app",
+      toolset: "deploy",
+      title: "Roll app",
+      description:
+        "Reload the instances of an app a batch at a time, so that it stays available. " +
+        "Stops at the first batch that fails.",
+      input: z.strictObject({ target, batch_size: batches.batch_size }),
+      destructive: true,
+    },
   }),
   reconfigure: verb({
     help: "Change the configuration; what runs is replaced only where a changed key needs it",
@@ -278,5 +300,17 @@ export const INSTANCE_VERBS = {
         fixed: { replace: true },
       },
     ],
+    mcp: {
+      tool: "update_app",
+      toolset: "deploy",
+      title: "Update app",
+      description: "Change the configuration of an app. Maps are merged, null removes a key. The " +
+        "app is reloaded only when a changed key needs it, and gets its old configuration back " +
+        "when it does not come up.",
+      input: z.strictObject({ target, config: configKeys }),
+      destructive: true,
+      idempotent: true,
+      openWorld: true,
+    },
   }),
 };

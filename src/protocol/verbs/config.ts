@@ -7,6 +7,8 @@ import { verb } from "./verb.ts";
 /** One word or several; an empty list is a mistake, not all or none. */
 const words = z.union([text, z.array(text).check(z.minLength(1))]);
 
+const prune = about(z._default(flag, false), "Delete processes that the files no longer name");
+
 const source = {
   only: about(
     z.optional(words),
@@ -75,7 +77,7 @@ export const CONFIG_VERBS = {
         "What the file would hold, instead of what is on the disk",
       ),
       dry_run: about(z._default(flag, false), "Only answer what would be done"),
-      prune: about(z._default(flag, false), "Delete processes that the files no longer name"),
+      prune,
     }),
     bare: "config_path",
     output: z.object({
@@ -99,5 +101,29 @@ export const CONFIG_VERBS = {
       body: "ConfigReload",
       answers: "ConfigResult",
     }],
+    mcp: {
+      tool: "apply_config",
+      toolset: "deploy",
+      title: "Apply configuration",
+      description: "Make the apps what a configuration file says. Call it with `plan` first: it " +
+        "changes nothing and answers what would be done. Waits until the apps have stayed up.",
+      input: z.strictObject({
+        file: about(
+          z.optional(text),
+          "Absolute path of a file; default: the file applied last",
+        ),
+        content: about(
+          z.optional(text),
+          "What the file would hold, instead of what is on the disk; needs `file`",
+        ),
+        only: source.only,
+        profile: source.profile,
+        prune,
+        plan: about(flag.clone(), "True: answer what would be done. False: do it."),
+      }),
+      destructive: true,
+      idempotent: true,
+      openWorld: true,
+    },
   }),
 };

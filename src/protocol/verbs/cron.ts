@@ -1,8 +1,8 @@
 /** The verbs on schedules. */
 
 import * as z from "../../npm/zod.ts";
-import { about, text, time } from "./shapes.ts";
-import { verb } from "./verb.ts";
+import { about, onTarget, target, text, time } from "./shapes.ts";
+import { type McpRow, verb } from "./verb.ts";
 
 /** One run of a job, or one restart by the clock. */
 export const cronRun = z.object({
@@ -42,7 +42,7 @@ const done = z.object({
 
 const name = about(text.clone(), "a target: name, id, ns:…, tag:…");
 
-function onSchedule(word: "start" | "stop" | "run", help: string) {
+function onSchedule(word: "start" | "stop" | "run", help: string, mcp?: McpRow) {
   return verb({
     help,
     role: "operate",
@@ -50,6 +50,7 @@ function onSchedule(word: "start" | "stop" | "run", help: string) {
     bare: "name",
     output: done,
     rest: [{ method: "POST", path: `/cron/{id}/${word}`, answers: "CronDone" }],
+    ...(mcp === undefined ? {} : { mcp }),
   });
 }
 
@@ -62,8 +63,25 @@ export const CRON_VERBS = {
     bare: "name",
     output: z.array(schedule),
     rest: [{ method: "GET", path: "/cron", query: ["name"], answers: "CronList" }],
+    mcp: {
+      tool: "list_jobs",
+      toolset: "jobs",
+      title: "List jobs",
+      description: "List the schedules with their last and next runs; with a target also the " +
+        "runs before, and those to come.",
+      input: z.strictObject({ target: z.optional(target) }),
+      idempotent: true,
+    },
   }),
   cron_start: onSchedule("start", "Enable a schedule"),
   cron_stop: onSchedule("stop", "Disable a schedule; a run in progress goes on"),
-  cron_run: onSchedule("run", "Run a job now"),
+  cron_run: onSchedule("run", "Run a job now", {
+    tool: "run_job",
+    toolset: "jobs",
+    title: "Run job",
+    description: "Run a job now; answers when the run has begun. wait_for with `exit` waits for " +
+      "its end.",
+    input: onTarget,
+    openWorld: true,
+  }),
 };

@@ -1,11 +1,8 @@
 /** `list` and `status`: the processes as they stand. */
 
 import * as z from "../../npm/zod.ts";
-import { about, nothing, onTarget, processInfo, target, text } from "./shapes.ts";
+import { about, flag, nothing, onTarget, processInfo, target } from "./shapes.ts";
 import { verb } from "./verb.ts";
-
-/** The target of a verb that looks at one process. */
-export const oneTarget = about(text.clone(), "Name, numeric id or unique id prefix of one app");
 
 /** The verbs. */
 export const LIST_VERBS = {
@@ -18,14 +15,12 @@ export const LIST_VERBS = {
     mcp: {
       tool: "list_apps",
       title: "List apps",
-      description: "List the supervised apps, or those that a target names: state, usage, and " +
-        "the configuration as far as it differs from the defaults. Where there are many, name a " +
-        "target.",
+      description: "List the supervised apps, or those that a target names: state and usage.",
       input: z.strictObject({
-        target: about(
-          z.optional(target),
-          "Only these apps: a name, the base name of instances, `ns:<namespace>`, `tag:<tag>` " +
-            "or `label:<key>=<value>`; default: all",
+        target: z.optional(target),
+        detail: about(
+          z.optional(flag),
+          "Everything about each, and the configuration as far as it differs from the defaults",
         ),
       }),
       idempotent: true,
@@ -38,5 +33,13 @@ export const LIST_VERBS = {
     bare: "target",
     output: processInfo,
     rest: [{ method: "GET", path: "/processes/{id}", answers: "ProcessInfo" }],
+    mcp: {
+      tool: "get_status",
+      title: "Get status",
+      description: "Show everything about apps: state and why, what the last check and the output say, " +
+        "usage, restarts, last exit, next restart, whole configuration.",
+      input: onTarget,
+      idempotent: true,
+    },
   }),
 };

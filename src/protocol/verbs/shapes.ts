@@ -30,6 +30,13 @@ export const target = about(
 /** Input of a verb that takes a target and nothing else. */
 export const onTarget = z.strictObject({ target });
 
+/** Keys of the configuration, as tools take them. */
+export const configKeys = about(
+  z.record(z.string(), z.unknown()),
+  "Keys of the configuration, such as `env`, `instances`, `cron` {schedule, timezone, timeout}, " +
+    "`health_check` {http | tcp | command}, `max_memory`, `depends_on`; all: resource docs://keys",
+);
+
 /** A switch. */
 export const flag = z.boolean("expected true or false");
 

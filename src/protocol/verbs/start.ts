@@ -1,7 +1,16 @@
 /** `add` makes a process and starts it; `start` starts processes that exist. */
 
 import * as z from "../../npm/zod.ts";
-import { about, actionResult, bulkResult, processInfo, target, text, wait } from "./shapes.ts";
+import {
+  about,
+  actionResult,
+  bulkResult,
+  configKeys,
+  processInfo,
+  target,
+  text,
+  wait,
+} from "./shapes.ts";
 import { verb } from "./verb.ts";
 
 /** The (first) process, and how all of them went. */
@@ -39,6 +48,7 @@ const tool = z.strictObject({
     z.optional(z.enum(["always", "on-failure", "never"])),
     "What follows when it ends by itself; default: on-failure",
   ),
+  config: z.optional(configKeys),
 });
 
 /** The verbs. On the wire `start` with a configuration is `add`: see `readAction`. */
@@ -70,8 +80,9 @@ export const START_VERBS = {
     mcp: {
       tool: "start_app",
       title: "Start app",
-      description: "Start a new app and supervise it; answers once it has stayed up, or failed. " +
-        "One that exists already, stopped or not, is started by restart_app. One that failed " +
+      description:
+        "Start a new app, or a job when `config` has `cron`, and supervise it; answers once " +
+        "it has stayed up, or failed. One that exists already, stopped or not, is started by restart_app. One that failed " +
         "stays registered, and may be tried again: get_status shows why, delete_app forgets it.",
       input: tool,
       openWorld: true,

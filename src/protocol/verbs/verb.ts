@@ -60,11 +60,17 @@ export interface RestRow {
   readonly status?: 201;
 }
 
+/** Groups of MCP tools. A client is given `core` unless it asks for others. */
+export const TOOLSETS = ["core", "diagnose", "deploy", "jobs"] as const;
+
 /** The MCP tool of a verb. What it gives stands in `mcp/tools.ts`. */
 export interface McpRow {
   readonly tool: string;
+  /** Default: `core`. */
+  readonly toolset?: (typeof TOOLSETS)[number];
   readonly title: string;
   readonly description: string;
+  /** Fields of the verb; `target` stands for its bare field. */
   readonly input: z.ZodMiniObject;
   readonly destructive?: true;
   readonly idempotent?: true;

@@ -1,0 +1,44 @@
+/** A process in fewer words. Pure. */
+
+import { parseConfig } from "../model/config_schema.ts";
+import { formatDuration } from "../model/duration.ts";
+import { wireKeys } from "../model/key_spelling.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
+
+/** Keys that say what it is, default or not. */
+const ALWAYS: ReadonlySet<string> = new Set(["name", "entrypoint", "cwd"]);
+
+/** The same process, its configuration only as far as it differs from the defaults. */
+export function withoutDefaults(process: ProcessJson): ProcessJson {
+  const config = Object.entries(process.config).filter(([key, value]) =>
+    ALWAYS.has(key) || JSON.stringify(value) !== defaults().get(key)
+  );
+  return { ...process, config: Object.fromEntries(config) };
+}
+
+let known: ReadonlyMap<string, string> | undefined;
+
+/** Each key's default, as JSON. */
+function defaults(): ReadonlyMap<string, string> {
+  known ??= new Map(
+    Object.entries(wireKeys(parseConfig({ name: "app", entrypoint: "app", cwd: "/" })))
+      .map(([key, value]) => [key, JSON.stringify(value)]),
+  );
+  return known;
+}
+
+/** State and usage in a line, and what is not as usual. */
+export function briefProcess(process: ProcessJson): Record<string, unknown> {
+  const { name, state, pid, uptime, restarts, ready, health, last_reason } = process;
+  const { cpu_percent, memory_bytes } = process;
+  const minutes = Math.floor(uptime / 60e9);
+  return {
+    name,
+    state,
+    ...pid !== 0 && { pid, cpu_percent, memory_bytes, up: formatDuration(minutes * 60_000) },
+    ...restarts > 0 && { restarts },
+    ...pid !== 0 && !ready && { ready },
+    ...health === "unhealthy" && { health },
+    ...state !== "running" && last_reason !== "" && { last_reason },
+  };
+}
