@@ -2,14 +2,17 @@
 /**
  * Foreign judges of the MCP surface, from npm, against a live daemon: the conformance suites over
  * Streamable HTTP, and the inspector's command line over both transports. What cannot be downloaded is
- * skipped, and said. `deno task test:mcp`, or with `inspector` or `conformance` for one of them.
+ * skipped, and said. And five tasks that people give to agents, by the SDK's client.
+ * `deno task test:mcp`, or with `inspector`, `conformance` or `tasks` for one of them.
  */
 
 import { programWords, TestDaemon } from "../tests/support/procsup.ts";
+import { onHttp, onStdio, type TestClient } from "../tests/mcp/clients.ts";
 import { authorizingProxy } from "./mcp/authorizing_proxy.ts";
 import { conformance, SUITES } from "./mcp/conformance.ts";
 import { inspect, INSPECTOR, TRIES } from "./mcp/inspector.ts";
 import { fetched } from "./mcp/package.ts";
+import { Agent, MAX_CALLS, setTheScene, TASKS, tokens } from "./mcp/tasks.ts";
 
 const folder = Deno.makeTempDirSync({ prefix: "procsup-mcp-" });
 
@@ -45,7 +48,16 @@ async function inspectAll(home: string, url: string, token: string): Promise<num
   // The inspector hands on no more of the environment than agents do.
   const cache = Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
   const targets = {
-    "stdio": ["-e", `DENO_DIR=${cache}`, ...programWords(), "mcp", "--home", home],
+    "stdio": [
+      "-e",
+      `DENO_DIR=${cache}`,
+      ...programWords(),
+      "mcp",
+      "--toolsets",
+      "all",
+      "--home",
+      home,
+    ],
     "Streamable HTTP": [`${url}/mcp`, "--header", `Authorization: Bearer ${token}`],
   };
   let failures = 0;
@@ -58,14 +70,48 @@ async function inspectAll(home: string, url: string, token: string): Promise<num
   return failures;
 }
 
+/** Does the tasks over both transports; returns how many took too many calls, or failed. */
+async function doTasks(): Promise<number> {
+  let failures = 0;
+  const ways: [string, (daemon: TestDaemon) => Promise<TestClient>][] = [
+    ["stdio", (daemon) => onStdio(daemon.home, { args: ["--toolsets", "all"] })],
+    ["Streamable HTTP", (daemon) => onHttp(daemon)],
+  ];
+  for (const [name, connect] of ways) {
+    await using daemon = await TestDaemon.start();
+    await setTheScene(daemon);
+    await using connected = await connect(daemon);
+    const { client } = connected;
+    const { tools } = await client.listTools();
+    const list = new Agent(client);
+    await list.use("list_apps");
+    console.log(`tasks over ${name}; tokens are characters ÷ 3.6`);
+    console.log(
+      `  ${tools.length} definitions: ${tokens(tools)} tokens, list_apps: ${list.tokens}`,
+    );
+    for (const { name, run } of TASKS) {
+      const agent = new Agent(client);
+      const problem = await run(agent).then(() => undefined, String);
+      const isDone = problem === undefined && agent.calls <= MAX_CALLS;
+      console.log(
+        `  ${isDone ? "✔" : "✘"} ${name}: ${agent.calls} calls, ${agent.tokens} tokens`,
+      );
+      if (problem !== undefined) console.log(`      ${problem}`);
+      if (!isDone) failures++;
+    }
+  }
+  return failures;
+}
+
 async function main(only: string | undefined): Promise<number> {
+  if (only === "tasks") return await doTasks();
   await using daemon = await TestDaemon.start();
   await daemon.startScript("web", "echo hello; exec sleep 1000");
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const { token } = await daemon.client.call("token");
   const judged = only === "inspector" ? 0 : await judgeAll(url, token);
   const inspected = only === "conformance" ? 0 : await inspectAll(daemon.home, url, token);
-  return judged + inspected;
+  return judged + inspected + (only === undefined ? await doTasks() : 0);
 }
 
 try {

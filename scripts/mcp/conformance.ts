@@ -1,7 +1,7 @@
 /**
  * The official conformance suite, server side. It was written for the SDKs' demonstration servers: most
  * scenarios want a tool, prompt or resource of theirs, or a feature that procsup does not declare
- * (prompts, logging, tasks, subscriptions over stateless HTTP). Every other check must pass.
+ * (logging, tasks, subscriptions over stateless HTTP). Every other check must pass.
  */
 
 import { runPackage } from "./package.ts";
@@ -18,6 +18,7 @@ const FOR_ALL = [
   "ping",
   "tools-list",
   "resources-list",
+  "prompts-list",
   "dns-rebinding-protection",
 ];
 
@@ -26,9 +27,8 @@ const FIXTURE_MISSING =
   /(tool|prompt) '?[\w-]+'? not found|resource not found: \w+:\/\/|not testable/i;
 
 /** Scenarios of features that procsup does not declare, and how their checks fail. */
-const UNDECLARED =
-  /^(logging|prompts|tasks|caching|resources-(un)?subscribe|tools-call-with-logging)/;
-const UNDECLARED_WORDS = /method not found|-32601|MUST be advertised|prompts/i;
+const UNDECLARED = /^(logging|tasks|caching|resources-(un)?subscribe|tools-call-with-logging)/;
+const UNDECLARED_WORDS = /method not found|-32601|MUST be advertised/i;
 
 /** Checks whose words do not tell that they are about the demonstration server's tools and prompts. */
 const ABOUT_FIXTURES: ReadonlySet<string> = new Set([

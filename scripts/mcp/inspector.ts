@@ -27,6 +27,8 @@ const resource = (uri: string, wants: RegExp): Try => ({
   wants,
 });
 
+const CRON = 'config={"cron":"@daily"}';
+
 /** Every tool and every resource, in an order that leaves things as they were: an app `web` runs. */
 export const TRIES: readonly Try[] = [
   { args: ["--method", "tools/list"], wants: /"resurrect_processes"/ },
@@ -46,6 +48,18 @@ export const TRIES: readonly Try[] = [
   tool("save_state", /"count": 2/),
   tool("delete_app", /"status": "deleted"/, "target=extra"),
   tool("resurrect_processes", /"count": 1/),
+  tool("why_app", /is running/, "target=extra"),
+  tool("get_events", /"type": "added"/, "target=extra"),
+  tool("search_logs", /"line": "hello"/, "targets=web"),
+  tool("wait_for", /"state": "running"/, "target=web"),
+  tool("update_app", /"status": "changed"/, "target=extra", 'config={"tags":["new"]}'),
+  tool("scale_app", /"status": "scaled"/, "target=extra", "instances=2"),
+  tool("roll_app", /"status": "reloaded"/, "target=extra"),
+  tool("start_app", /scheduled|stopped/, "entrypoint=/bin/true", "name=job", CRON),
+  tool("run_job", /"status": "running"/, "target=job"),
+  tool("list_jobs", /"schedule": "@daily"/),
+  tool("delete_app", /"status": "deleted"/, "target=job"),
+  { args: ["--method", "prompts/list"], wants: /"review-config"/ },
   tool("delete_app", /"status": "deleted"/, "target=extra"),
 ];
 
