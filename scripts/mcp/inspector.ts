@@ -50,6 +50,7 @@ export const TRIES: readonly Try[] = [
   tool("resurrect_processes", /"count": 1/),
   tool("why_app", /is running/, "target=extra"),
   tool("get_events", /"type": "added"/, "target=extra"),
+  tool("get_metrics", /"series"/, "target=all"),
   tool("search_logs", /"line": "hello"/, "targets=web"),
   tool("wait_for", /"state": "running"/, "target=web"),
   tool("update_app", /"status": "changed"/, "target=extra", 'config={"tags":["new"]}'),

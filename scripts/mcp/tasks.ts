@@ -88,6 +88,14 @@ export const TASKS: readonly Task[] = [
     },
   },
   {
+    name: "look at the memory of the last hour",
+    async run(agent) {
+      const { series } = await agent.use("get_metrics", { target: "all", since: "1h" });
+      const shop = series.find(({ name }: { name: string }) => name === "shop:0");
+      assert(shop.memory_bytes_max > 0);
+    },
+  },
+  {
     name: "errors of all apps since yesterday",
     async run(agent) {
       const { patterns } = await agent.use("search_logs", {
@@ -122,9 +130,14 @@ export async function setTheScene(daemon: TestDaemon): Promise<void> {
   for (const { name } of APPS) {
     await daemon.startScript(name, `${errors}; exec sleep 1000`, quick);
   }
-  const isAt = async () => {
+  const areWritten = async () => {
     const { patterns = [] } = await daemon.client.call("search_logs", { group_similar: true });
     return patterns.filter(({ count }) => count === ERRORS).length === APPS.length;
   };
-  await waitFor(isAt, { what: "all errors are written" });
+  await waitFor(areWritten, { what: "all errors are written" });
+  const isMeasured = async () => {
+    const { series } = await daemon.client.call("metrics_history", { target: "shop:0" });
+    return series.some(({ points }) => points.length > 0);
+  };
+  await waitFor(isMeasured, { what: "the first reading of the history", timeoutMs: 60_000 });
 }

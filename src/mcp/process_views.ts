@@ -1,9 +1,9 @@
-/** A process in fewer words. Pure. */
+/** Processes and what they used, in fewer words. Pure. */
 
 import { parseConfig } from "../model/config_schema.ts";
 import { formatDuration } from "../model/duration.ts";
 import { wireKeys } from "../model/key_spelling.ts";
-import type { ProcessJson } from "../protocol/wire.ts";
+import type { MetricsHistoryJson, ProcessJson } from "../protocol/wire.ts";
 
 /** Keys that say what it is, default or not. */
 const ALWAYS: ReadonlySet<string> = new Set(["name", "entrypoint", "cwd"]);
@@ -40,5 +40,32 @@ export function briefProcess(process: ProcessJson): Record<string, unknown> {
     ...pid !== 0 && !ready && { ready },
     ...health === "unhealthy" && { health },
     ...state !== "running" && last_reason !== "" && { last_reason },
+  };
+}
+
+/** The figures of each step in lists that begin at `since`; null where none were measured. */
+export function briefHistory({ since, until, step, series }: MetricsHistoryJson) {
+  const stepMs = step / 1e6;
+  const begin = Date.parse(since);
+  return {
+    since,
+    until,
+    step: formatDuration(stepMs),
+    series: series.map(({ name, points }) => {
+      const at = new Map(
+        points.map((point) => [Math.round((Date.parse(point.at) - begin) / stepMs), point]),
+      );
+      const steps = Array.from(
+        { length: Math.max(-1, ...at.keys()) + 1 },
+        (_, step) => at.get(step),
+      );
+      return {
+        name: name ?? "host",
+        memory_bytes: steps.map((point) => point?.memory_bytes ?? null),
+        memory_bytes_max: Math.max(0, ...points.map((point) => point.memory_bytes_max ?? 0)),
+        cpu_percent: steps.map((point) => point?.cpu_percent ?? null),
+        cpu_percent_max: Math.max(0, ...points.map((point) => point.cpu_percent_max ?? 0)),
+      };
+    }),
   };
 }

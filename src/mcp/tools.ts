@@ -12,7 +12,7 @@ import type { Input, Output, VerbName } from "../protocol/verbs/types.ts";
 import type { ActionResult, ProcessJson } from "../protocol/wire.ts";
 import { inTools } from "./failure.ts";
 import { LOGS_TOOLS } from "./log_tools.ts";
-import { briefProcess, withoutDefaults } from "./process_views.ts";
+import { briefHistory, briefProcess, withoutDefaults } from "./process_views.ts";
 import { quotedLines, UNTRUSTED_NOTICE } from "./safe_data.ts";
 import { selectProcesses } from "../protocol/select_processes.ts";
 import { forEach, type Tool, type ToolAnswer, type ToolRun, type ToolUse } from "./tool.ts";
@@ -72,6 +72,17 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
       const { events, truncated } = await call("events", args, { signal });
       return { data: { events: events.map(briefEvent), truncated } };
     },
+  },
+  metrics_history: {
+    output: z.object({
+      since: z.string(),
+      until: z.string(),
+      step: z.string(),
+      series: z.array(z.unknown()),
+    }),
+    run: async (args: Input<"metrics_history">, { call, signal }) => ({
+      data: briefHistory(await call("metrics_history", args, { signal })),
+    }),
   },
   cron_list: {
     output: z.object({ jobs: CRON_VERBS.cron_list.output }),

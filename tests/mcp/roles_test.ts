@@ -18,7 +18,7 @@ const VERSIONS = [
 
 const READS: readonly string[] = [
   ...["list_apps", "get_status", "get_logs", "why_app", "get_events", "search_logs"],
-  ...["list_jobs", "wait_for"],
+  ...["list_jobs", "wait_for", "get_metrics"],
 ];
 
 const OPERATES: readonly string[] = [
@@ -36,6 +36,7 @@ const ACTION_OF: Readonly<Record<string, string>> = {
   list_apps: "list",
   get_status: "why",
   why_app: "why",
+  get_metrics: "metrics_history",
   get_events: "events",
   search_logs: "search_logs",
   wait_for: "wait",
@@ -117,6 +118,7 @@ const ANSWERS = {
   search_logs: () => ({ lines: [], truncated: false }),
   wait: () => [fakeProcess()],
   cron_list: () => [],
+  metrics_history: () => ({ since: "", until: "", step: 1e9, series: [] }),
   cron_run: () => ({ status: "running", name: "api" }),
   config_reload: () => ({ ...done("reloaded"), errors: [] }),
   resurrect: () => ({ errors: [] }),

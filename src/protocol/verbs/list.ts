@@ -36,7 +36,8 @@ export const LIST_VERBS = {
     mcp: {
       tool: "get_status",
       title: "Get status",
-      description: "Show everything about apps: state and why, what the last check and the output say, " +
+      description:
+        "Show everything about apps: state and why, what the last check and the output say, " +
         "usage, restarts, last exit, next restart, whole configuration.",
       input: onTarget,
       idempotent: true,

@@ -39,23 +39,27 @@ export const metricsSeries = z.object({
   ),
 });
 
+const points = z.int(POINTS).check(z.minimum(1, POINTS), z.maximum(10_000, POINTS));
+
+const range = z.strictObject({
+  target: about(
+    z.optional(target.clone()),
+    "processes, also deleted ones by name; default: the host",
+  ),
+  since: about(z._default(z.string(), "1h"), "from then on: `3h` ago, or an ISO 8601 time"),
+  until: about(z.optional(z.string()), "up to then"),
+  points: about(
+    z._default(points, 120),
+    "most points of each history; 10 s and longer is a step of the last 24 h, 2 min of 30 days",
+  ),
+});
+
 /** The verbs. */
 export const METRICS_VERBS = {
   metrics_history: verb({
     help: "CPU, memory, restarts, health and uptime of processes or the host over time",
     role: "read",
-    input: z.strictObject({
-      target: about(
-        z.optional(target.clone()),
-        "processes, also deleted ones by name; default: the host",
-      ),
-      since: about(z._default(z.string(), "1h"), "from then on: `3h` ago, or an ISO 8601 time"),
-      until: about(z.optional(z.string()), "up to then"),
-      points: about(
-        z._default(z.int(POINTS).check(z.minimum(1, POINTS), z.maximum(10_000, POINTS)), 120),
-        "most points of each history; 10 s and longer is a step of the last 24 h, 2 min of 30 days",
-      ),
-    }),
+    input: range,
     bare: "target",
     output: z.object({
       since: about(time.clone(), "When the first step begins"),
@@ -69,5 +73,13 @@ export const METRICS_VERBS = {
       query: ["target", "since", "until", "points"],
       answers: "MetricsHistory",
     }],
+    mcp: {
+      tool: "get_metrics",
+      toolset: "diagnose",
+      title: "Get metrics",
+      description: "Show CPU and memory of apps, or of the machine, over time.",
+      input: z.extend(range, { points: about(z._default(points, 12), "Most points of each") }),
+      idempotent: true,
+    },
   }),
 };
