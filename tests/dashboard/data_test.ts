@@ -3,7 +3,7 @@ import { isMet } from "../../src/web/dashboard/app/graph/graph_layout.ts";
 import type { ProcessJson } from "../../src/web/dashboard/app/data/types.ts";
 import { grepOf, NO_QUERY } from "../../src/web/dashboard/app/logs/log_query.ts";
 import { credentialIn } from "../../src/web/dashboard/app/data/credential.ts";
-import { pack, recent, record, unpack } from "../../src/web/dashboard/app/process/history.ts";
+import { prepend, recent, record } from "../../src/web/dashboard/app/process/history.ts";
 import { shortSpan } from "../../src/web/dashboard/app/data/format.ts";
 
 Deno.test("credentialIn() tells links, codes and tokens apart", () => {
@@ -63,14 +63,15 @@ Deno.test("isMet() is true when all instances are where others wait for them to 
   assertEquals(met("completed_ok"), [false, false, false, true, false]);
 });
 
-Deno.test("pack() keeps a history for a minute, and the first of what is too long", () => {
-  const ring = [{ at: 5000, cpu: 1.5, memory: 2 ** 31, fds: 3, threads: 4, load: 0.25 }];
-  const history = { since: 4000, rings: [["", [ring, []]], ["1f3a", [ring, ring]]] as const };
-  const mutable = history as unknown as Parameters<typeof pack>[0];
-  assertEquals(unpack(pack(mutable, 10_000), 69_999), mutable);
-  assertEquals(unpack(pack(mutable, 10_000), 70_000), undefined);
-  const short = unpack(pack(mutable, 10_000, 60), 10_000);
-  assertEquals(short?.rings.map(([key]) => key), [""]);
+Deno.test("prepend() puts older readings before those of the page, each ring in its step", () => {
+  const now = Date.now();
+  const reading = (at: number) => ({ at, cpu: at, memory: 1, fds: 0, threads: 0, load: 0 });
+  const past = Array.from({ length: 360 }, (_, n) => reading(now - (359 - n) * 10_000));
+  record("p", reading(now - 25_000));
+  prepend("p", past, now);
+  prepend("p", past, now);
+  const counts = [60_000, 900_000, 3_600_000, 86_400_000].map((ms) => recent("p", ms, now).length);
+  assertEquals(counts, [5, 88, 358, 31]);
 });
 
 Deno.test("shortSpan() has the unit that reads best", () => {

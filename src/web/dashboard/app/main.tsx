@@ -3,7 +3,6 @@
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { startFeed } from "./data/feed.ts";
-import { keepHistory } from "./process/history.ts";
 import { listenForKeys, useKeys } from "./shell/keys.ts";
 import { go, place, screen } from "./data/router.ts";
 import { signInByLink } from "./data/sign_in.ts";
@@ -105,6 +104,5 @@ function useTitle(): void {
 }
 
 listenForKeys();
-keepHistory();
 void signInByLink().then(startFeed);
 render(<App />, document.getElementById("app")!);

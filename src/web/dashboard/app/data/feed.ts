@@ -2,6 +2,7 @@
 
 import { ApiError, ask } from "./api.ts";
 import { addMissed, takeEvent } from "./news.ts";
+import { loadRecent } from "./past.ts";
 import { poll, type Stream } from "./poll.ts";
 import { askOtherTabs, secretOfTab } from "./session_secret.ts";
 import { connection, lastMessageAt, session, takeItems, takeList, takeMetrics } from "./store.ts";
@@ -23,6 +24,8 @@ let stream: Stream | undefined;
 let heardAt = 0;
 /** How many in a row did not open. */
 let refusals = 0;
+/** Once in the life of the page. */
+let pastLoaded: Promise<void> | undefined;
 let wait = FIRST_WAIT_MS;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let refreshing: ReturnType<typeof setTimeout> | undefined;
@@ -92,6 +95,7 @@ async function connect(): Promise<void> {
     else lost();
     return;
   }
+  void (pastLoaded ??= loadRecent());
   heardAt = Date.now();
   // Some proxies let no WebSocket through; what it tells can be asked for as well.
   if (refusals >= MAX_REFUSALS) stream = poll({ receive, fail: lost });

@@ -9,6 +9,8 @@ export type {
   HealthCheckJson,
   HistoryJson,
   HookRunJson,
+  MetricsHistoryJson,
+  MetricsPointJson,
   PortsJson,
   ProcessJson,
   ReconfigureResult,

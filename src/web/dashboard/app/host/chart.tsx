@@ -41,8 +41,11 @@ export function Chart({ title, samples, value, format, ms, most, marks = [] }: C
   const y = (figure: number) => FOOT + (1 - figure / top) * (HEIGHT - 2 * FOOT);
   const near = pointed.value === 0 ? undefined : nearest(samples, pointed.value);
   const now = near ?? samples.at(-1);
-  const path = samples.map((sample) => `${x(sample.at).toFixed(1)} ${y(value(sample)).toFixed(1)}`);
   const base = HEIGHT - FOOT;
+  const pieces = piecesOf(samples, ms).map((piece) => ({
+    line: `M${piece.map((one) => `${x(one.at).toFixed(1)} ${y(value(one)).toFixed(1)}`).join("L")}`,
+    foot: `L${x(piece.at(-1)!.at)} ${base}L${x(piece[0]!.at)} ${base}Z`,
+  }));
   return (
     <figure class="chart" ref={frame}>
       <figcaption class="row between">
@@ -63,15 +66,8 @@ export function Chart({ title, samples, value, format, ms, most, marks = [] }: C
         <line class="grid" x1="0" x2={width.value} y1={base} y2={base} />
         <line class="grid" x1="0" x2={width.value} y1={y(top / 1.08)} y2={y(top / 1.08)} />
         <text class="axis" x="0" y={y(top / 1.08) - 5}>{format(top / 1.08)}</text>
-        {path.length > 1 && (
-          <>
-            <path
-              class="area"
-              d={`M${path.join("L")}L${x(end)} ${base}L${x(samples[0]!.at)} ${base}Z`}
-            />
-            <path class="line" d={`M${path.join("L")}`} />
-          </>
-        )}
+        <path class="area" d={pieces.map(({ line, foot }) => line + foot).join("")} />
+        <path class="line" d={pieces.map(({ line }) => line).join("")} />
         {marks.filter(({ at }) => at > end - ms && at <= end).map((mark) => (
           <g key={`${mark.kind} ${mark.at}`} class={`mark is-${mark.kind}`}>
             <line x1={x(mark.at)} x2={x(mark.at)} y1={FOOT} y2={base} />
@@ -95,6 +91,18 @@ export function fitting(samples: readonly Sample[], wanted: number): number {
 }
 
 const MARK_SHAPES = { start: "M0-7L5 1H-5Z", end: "M-4-4H4V4H-4Z", failure: "M-4-4L4 4M4-4L-4 4" };
+
+/** The stretches without a gap. A gap is longer than a few steps of any ring. */
+function piecesOf(samples: readonly Sample[], ms: number): Sample[][] {
+  const gap = Math.max(35_000, ms / 200);
+  const pieces: Sample[][] = [];
+  for (const sample of samples) {
+    const piece = pieces.at(-1);
+    if (piece !== undefined && sample.at - piece.at(-1)!.at <= gap) piece.push(sample);
+    else pieces.push([sample]);
+  }
+  return pieces;
+}
 
 function nearest(samples: readonly Sample[], at: number): Sample | undefined {
   const after = samples.findIndex((sample) => sample.at >= at);

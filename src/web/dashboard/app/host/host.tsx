@@ -1,6 +1,8 @@
 /** The machine, the daemon, and how programs talk to it. */
 
+import { useEffect } from "preact/hooks";
 import { copyText } from "../controls/copy.ts";
+import { loadDay } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { clock, metrics, session } from "../data/store.ts";
 import type { SystemInfoJson, SystemMetrics } from "../data/types.ts";
@@ -16,6 +18,7 @@ const INFO_MS = 30_000;
 /** The screen. */
 export function Host() {
   round.value;
+  useEffect(() => void loadDay(), []);
   const { data } = usePolled<SystemInfoJson>("/system/info", INFO_MS);
   const [host, info] = [metrics.value, data.value];
   if (host === undefined) return <Loading />;

@@ -1,4 +1,7 @@
-/** What processes and the host used, as this page saw it, and the one that it was loaded again from: the last minutes exactly, a day roughly. */
+/**
+ * What processes and the host used: the last minutes exactly, a day roughly. What was before this page
+ * comes from the daemon's metrics history.
+ */
 
 import { signal } from "@preact/signals";
 
@@ -32,9 +35,6 @@ const RINGS = [
 /** Grows with every round of readings: what shows them subscribes to it. */
 export const round = signal(0);
 
-/** When the first reading was taken. */
-export let openedAt = Date.now();
-
 const samples = new Map<string, Sample[][]>();
 const marks = new Map<string, Mark[]>();
 
@@ -56,34 +56,27 @@ export function record(key: string, sample: Sample): void {
   });
 }
 
+/** Puts readings, the oldest first, before those that this page has taken. */
+export function prepend(key: string, past: readonly Sample[], now = Date.now()): void {
+  const rings = samples.get(key) ?? RINGS.map((): Sample[] => []);
+  samples.set(key, rings);
+  RINGS.forEach(({ kept, step }, index) => {
+    const first = rings[index]![0]?.at ?? Infinity;
+    let last = -Infinity;
+    const older = past.filter(({ at }) => {
+      if (at <= now - kept || at >= first || at - last < step) return false;
+      last = at;
+      return true;
+    });
+    rings[index]!.unshift(...older);
+  });
+}
+
 /** The readings of the last `ms` milliseconds. */
 export function recent(key: string, ms: number, now = Date.now()): readonly Sample[] {
-  // A page that is young has it all in the finest one.
-  const needed = Math.min(ms, now - openedAt);
-  const ring = RINGS.findIndex(({ kept }) => kept >= needed);
-  const list = samples.get(key)?.at(ring) ?? [];
+  const list = samples.get(key)?.at(RINGS.findIndex(({ kept }) => kept >= ms)) ?? [];
   const first = list.findIndex(({ at }) => at >= now - ms);
   return first < 0 ? [] : list.slice(first);
-}
-
-/** All readings. */
-interface History {
-  /** When the first was taken. */
-  readonly since: number;
-  /** Those of each key, as dense as they are kept. */
-  readonly rings: readonly (readonly [string, Sample[][]])[];
-}
-
-/** All there are, the host's first. */
-function history(): History {
-  const rings = [...samples].sort(([a], [b]) => Number(b === HOST) - Number(a === HOST));
-  return { since: openedAt, rings };
-}
-
-/** Goes on where another page ended. */
-function restore({ since, rings }: History): void {
-  openedAt = since;
-  for (const [key, list] of rings) samples.set(key, list);
 }
 
 /** Notes a start or an end. */
@@ -105,68 +98,4 @@ export function keepOnly(keys: ReadonlySet<string>): void {
     samples.delete(key);
     marks.delete(key);
   }
-}
-
-const KEY = "procsup.history";
-/** A page that comes later would join what is far apart. */
-const GOOD_FOR_MS = 60_000;
-/** Browsers keep some five million; what does not fit begins anew. */
-const MOST_CHARACTERS = 2_000_000;
-
-type Reading = readonly [number, number, number, number, number, number];
-
-/** What is written. */
-interface Kept {
-  readonly at: number;
-  readonly since: number;
-  /** By key; times are those since `since`. */
-  readonly rings: readonly (readonly [string, readonly (readonly Reading[])[]])[];
-}
-
-/** Takes up what the page before left, and leaves it to the next one. */
-export function keepHistory(): void {
-  try {
-    const known = unpack(sessionStorage.getItem(KEY) ?? "", Date.now());
-    if (known !== undefined) restore(known);
-  } catch {
-    // It is not ours, or there is no storage: then it begins anew.
-  }
-  addEventListener("pagehide", () => {
-    try {
-      sessionStorage.setItem(KEY, pack(history(), Date.now()));
-    } catch {
-      // As above.
-    }
-  });
-}
-
-/** The history as text; the first of it when there is more than has room. */
-export function pack({ since, rings }: History, at: number, most = MOST_CHARACTERS): string {
-  const kept: string[] = [];
-  let room = most;
-  for (const [key, list] of rings) {
-    const text = JSON.stringify([key, list.map((ring) => ring.map((one) => reading(one, since)))]);
-    room -= text.length;
-    if (room < 0) break;
-    kept.push(text);
-  }
-  return `{"at":${at},"since":${since},"rings":[${kept}]}`;
-}
-
-/** The history in a text; undefined when it is too old. Throws for a text that is none. */
-export function unpack(text: string, now: number): History | undefined {
-  const { at, since, rings } = JSON.parse(text) as Kept;
-  if (!(now - at < GOOD_FOR_MS)) return undefined;
-  return {
-    since,
-    rings: rings.map(([key, list]) => [key, list.map((ring) => ring.map((r) => sample(r, since)))]),
-  };
-}
-
-function reading({ at, cpu, memory, fds, threads, load }: Sample, since: number): Reading {
-  return [at - since, Math.round(cpu * 10) / 10, memory, fds, threads, load];
-}
-
-function sample([at, cpu, memory, fds, threads, load]: Reading, since: number): Sample {
-  return { at: at + since, cpu, memory, fds, threads, load };
 }

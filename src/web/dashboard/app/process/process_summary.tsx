@@ -1,10 +1,11 @@
 /** What there is to know about a process first: why it is in its state, and its figures. */
 
 import { useSignal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { processPath } from "../data/api.ts";
-import { marksOf, openedAt, recent, round, type Sample } from "./history.ts";
+import { marksOf, recent, round, type Sample } from "./history.ts";
 import { exitText } from "../data/news.ts";
+import { loadDay } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { clock } from "../data/store.ts";
@@ -185,8 +186,9 @@ const SPANS = [
 const TABLE_ROWS = 20;
 
 /** The charts, and the newest readings as a table. */
-export function ProcessCharts({ process: { id, memory_bytes } }: { process: ProcessJson }) {
+export function ProcessCharts({ process: { id, name, memory_bytes } }: { process: ProcessJson }) {
   round.value;
+  useEffect(() => void loadDay(name), [name]);
   const ms = useSignal<number>(300_000);
   const samples = recent(id, ms.value);
   const common = { samples, ms: fitting(samples, ms.value), marks: marksOf(id) };
@@ -208,7 +210,7 @@ export function ProcessCharts({ process: { id, memory_bytes } }: { process: Proc
           ))}
         </div>
         <span class="faint small">
-          ▲ start ■ end ✕ failure · since this page was opened at {clockTime(openedAt)}
+          ▲ start ■ end ✕ failure
         </span>
       </div>
       <div class="charts">
