@@ -90,9 +90,7 @@ browserTest("charts begin with what the daemon measured, and show its gaps", asy
   await page.getByRole("button", { name: "1 hour" }).click();
   const chart = page.getByRole("img", { name: /^CPU: .* highest 77/ });
   await chart.waitFor();
-  await waitFor(async () =>
-    /^M.+L.+M.+L/.test(await chart.locator(".line").getAttribute("d") ?? "")
-  );
+  await waitFor(async () => /^M.+L.+M/.test(await chart.locator(".line").getAttribute("d") ?? ""));
 });
 
 /** As if the app had used 77 % for half an hour, until two minutes ago. */
