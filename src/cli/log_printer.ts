@@ -78,6 +78,6 @@ export async function lineFormat(
   { isRaw = false, isTimed = false }: { readonly isRaw?: boolean; readonly isTimed?: boolean } = {},
 ): Promise<(line: string) => string> {
   if (isRaw || !terminal) return (line) => line;
-  const { readableLine } = await import("./log_text.ts");
-  return (line) => readableLine(line, isTimed, color);
+  const { terminalLine } = await import("./log_text.ts");
+  return (line) => terminalLine(line, isTimed, color);
 }

@@ -1,6 +1,6 @@
 /** Lines of logs as people read them at a terminal. */
 
-import { isTimeField, lastState, structuredLine } from "../model/log_level.ts";
+import { lastState, readableLine } from "../model/log_level.ts";
 import { plainText } from "../model/plain_text.ts";
 import { dimmed, paintLevel } from "./paint.ts";
 
@@ -8,15 +8,12 @@ import { dimmed, paintLevel } from "./paint.ts";
  * A line of JSON or logfmt as level, message and dimmed fields, its stack trace below; any other line as
  * a terminal would show it in the end. `isTimed`: the time stands before it already.
  */
-export function readableLine(line: string, isTimed: boolean, color: boolean): string {
+export function terminalLine(line: string, isTimed: boolean, color: boolean): string {
   const last = lastState(line);
-  const structured = structuredLine(plainText(last));
-  if (structured === undefined) return last;
-  const { level, message, fields, stack } = structured;
-  const shown = fields.filter(([key]) => !isTimed || !isTimeField(key))
-    .map(([key, value]) => `${key}=${/[\s"=]/.test(value) ? JSON.stringify(value) : value}`);
+  const readable = readableLine(plainText(last), isTimed);
+  if (readable === undefined) return last;
+  const { level, message, fields, stack } = readable;
   const head = level === undefined ? message : `${paintLevel(level, color)} ${message}`;
-  const text = shown.length === 0 ? head : `${head} ${dimmed(shown.join(" "), color)}`;
-  const below = stack?.split("\n").map((line) => dimmed(line, color)) ?? [];
-  return [text, ...below].join("\n");
+  const text = fields === "" ? head : `${head} ${dimmed(fields, color)}`;
+  return [text, ...stack.map((line) => dimmed(line, color))].join("\n");
 }

@@ -121,18 +121,46 @@ function syslogLevel(severity: number): LogLevel {
 /** Reads levels of lines in their order: a stack trace has the level of its first line. */
 export class LevelReader {
   #level: LogLevel | undefined;
-  #inTraceback = false;
+  readonly #entries = new EntryReader();
 
   /** The level of the next line. */
   of(line: string): LogLevel | undefined {
-    const own = levelOf(line);
-    const isContinued = continuesEntry(line);
-    // The last line of a Python traceback names the exception, whatever its name.
-    const isException = this.#inTraceback && !isContinued;
-    this.#inTraceback = !isException && (this.#inTraceback || line.startsWith("Traceback ("));
-    this.#level = own ?? (isException ? "error" : isContinued ? this.#level : undefined);
+    const part = this.#entries.partOf(line);
+    this.#level = levelOf(line) ??
+      (part === "last" ? "error" : part === "more" ? this.#level : undefined);
     return this.#level;
   }
+}
+
+/** Reads lines in their order: which of them belong to the entry of a line before them. */
+export class EntryReader {
+  #inTraceback = false;
+
+  /** What the next line is: `last` is the end of a Python traceback, which names the exception. */
+  partOf(line: string): "first" | "more" | "last" {
+    const isMore = continuesEntry(line);
+    const isLast = this.#inTraceback && !isMore;
+    this.#inTraceback = !isLast && (this.#inTraceback || line.startsWith("Traceback ("));
+    return isMore ? "more" : isLast ? "last" : "first";
+  }
+}
+
+/** A line of JSON or logfmt as people read it. */
+export interface ReadableLine extends Pick<StructuredLine, "level" | "message"> {
+  /** All else that it holds, as `key=value`. */
+  readonly fields: string;
+  /** Lines of a stack trace. */
+  readonly stack: readonly string[];
+}
+
+/** Undefined for any other line. `isTimed`: the time stands before it already. */
+export function readableLine(line: string, isTimed: boolean): ReadableLine | undefined {
+  const structured = structuredLine(line);
+  if (structured === undefined) return undefined;
+  const { level, message, fields, stack } = structured;
+  const shown = fields.filter(([key]) => !isTimed || !TIME_KEYS.includes(key))
+    .map(([key, value]) => `${key}=${/[\s"=]/.test(value) ? JSON.stringify(value) : value}`);
+  return { level, message, fields: shown.join(" "), stack: stack?.split("\n") ?? [] };
 }
 
 /** Level, message and fields of a line of JSON or logfmt; undefined for any other line. */
@@ -159,11 +187,6 @@ export function structuredLine(line: string): StructuredLine | undefined {
 function stackIn(fields: unknown): string | undefined {
   const given = STACK_KEYS.map((key) => (fields as Fields | undefined | null)?.[key]);
   return given.find((value) => typeof value === "string" && value.includes("\n")) as string;
-}
-
-/** Whether a field says when the line was written. */
-export function isTimeField(key: string): boolean {
-  return TIME_KEYS.includes(key);
 }
 
 /** What a terminal shows of a line in the end: a progress bar writes over itself. */

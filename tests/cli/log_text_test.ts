@@ -1,27 +1,27 @@
 /** Lines of logs as people read them. */
 
 import { assertEquals } from "@std/assert";
-import { readableLine } from "../../src/cli/log_text.ts";
+import { terminalLine } from "../../src/cli/log_text.ts";
 import { paintName } from "../../src/cli/paint.ts";
 
-Deno.test("readableLine() shows level, message and fields of a structured line, its time once", () => {
+Deno.test("terminalLine() shows level, message and fields of a structured line, its time once", () => {
   const line = '{"level":50,"time":1,"msg":"it broke","a":"b c","err":{"stack":"E: x\\n  at y"}}';
   assertEquals(
-    readableLine(line, false, false),
+    terminalLine(line, false, false),
     'ERROR it broke time=1 a="b c" err={}\nE: x\n  at y',
   );
-  assertEquals(readableLine(line, true, false), 'ERROR it broke a="b c" err={}\nE: x\n  at y');
+  assertEquals(terminalLine(line, true, false), 'ERROR it broke a="b c" err={}\nE: x\n  at y');
   assertEquals(
-    readableLine("level=warn msg=slow ms=2", false, true),
+    terminalLine("level=warn msg=slow ms=2", false, true),
     "\x1b[33mWARN \x1b[0m slow \x1b[2mms=2\x1b[0m",
   );
 });
 
-Deno.test("readableLine() leaves any other line as it is, but for what was written over", () => {
+Deno.test("terminalLine() leaves any other line as it is, but for what was written over", () => {
   for (const line of ["plain", '{"a":1}', "\x1b[31mred\x1b[0m"]) {
-    assertEquals(readableLine(line, false, true), line);
+    assertEquals(terminalLine(line, false, true), line);
   }
-  assertEquals(readableLine("10 %\r100 %", false, true), "100 %");
+  assertEquals(terminalLine("10 %\r100 %", false, true), "100 %");
 });
 
 Deno.test("paintName() gives 12 names a colour of their own, and a name the same one again", () => {

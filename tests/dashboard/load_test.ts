@@ -37,7 +37,7 @@ browserTest(
     await dashboard.go("#/logs?t=huge");
     await page.getByText(`${LINES} the quick`).waitFor(PATIENCE);
     const loading = await cpuOf(page, async () => {
-      await page.getByRole("button", { name: "Load all there are" }).click();
+      await page.getByRole("button", { name: "Load full history" }).click();
       await page.getByText("300,000 lines").waitFor(PATIENCE);
     });
     assertQuick("loading", loading, FREEZE_MS);

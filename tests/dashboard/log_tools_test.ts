@@ -5,7 +5,8 @@ import { waitFor } from "../support/wait_for.ts";
 import { browserTest } from "./browser.ts";
 
 const OLD = `echo 'the NEEDLE of old'; seq 1 3000 | sed 's/^/line /'; ` +
-  `echo '{"level":"info","order":77}'; exec sleep 1000`;
+  `printf '9 %%\\r100 %% done\\n'; printf 'Error: boom\\n    at a (x.js:1)\\n    at b (y.js:2)\\n'; ` +
+  `echo '{"level":"info","msg":"paid","order":77}'; exec sleep 1000`;
 
 browserTest("older lines are searched on the server, and shown in context", async (dashboard) => {
   const { page, daemon } = dashboard;
@@ -13,7 +14,18 @@ browserTest("older lines are searched on the server, and shown in context", asyn
   await dashboard.signIn();
   await dashboard.go("#/logs?t=old");
   const log = page.getByRole("log");
+  await log.getByText("INFO  paid order=77").waitFor();
+  await log.getByText("100 % done", { exact: true }).waitFor();
+  const rows = page.locator(".log-row");
+  await rows.filter({ hasText: "Error: boom" }).click();
+  await page.locator(".line-details").getByText("at b (y.js:2)").waitFor();
+  assertEquals(await log.getByText("at b (y.js:2)").count(), 0);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("v");
   await log.getByText('"order":77').waitFor();
+  await log.getByText("at b (y.js:2)").waitFor();
+  await page.keyboard.press("v");
+  await log.getByText("at b (y.js:2)").waitFor({ state: "detached" });
   await page.getByLabel("Search the lines").fill("needle");
   await page.locator(".match-count").getByText("0", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Search older lines on the server" }).click();
@@ -27,7 +39,7 @@ browserTest("older lines are searched on the server, and shown in context", asyn
   await log.getByText("line 3", { exact: true }).waitFor();
 
   await dashboard.go("#/logs?t=old");
-  await log.getByText('"order":77').click();
+  await log.getByText("paid order=77").click();
   await page.locator(".fields").getByRole("button", { name: "order" }).click();
   await waitFor(async () => await page.locator(".log-row").count() === 1);
   assert(page.url().includes("re=1"));

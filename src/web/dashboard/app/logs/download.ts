@@ -1,7 +1,7 @@
 /** Gives lines to the user as a file. */
 
 import { messageOf, send } from "../data/api.ts";
-import type { LogRow } from "./log_buffer.ts";
+import type { LogRow } from "./log_rows.ts";
 import { toast } from "../shell/notices.ts";
 import type { LogLine } from "../../../../model/log_line.ts";
 import { plainLine } from "./ansi.ts";
@@ -51,7 +51,7 @@ function save(parts: readonly string[], targets: readonly string[]): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-function lineText({ at, name, text }: LogRow, isOne: boolean): string {
-  const line = plainLine(text);
-  return isOne ? line : `${new Date(at).toISOString()} ${name} ${line}`;
+function lineText({ at, name, text, trace = [] }: LogRow, isOne: boolean): string {
+  const head = isOne ? "" : `${new Date(at).toISOString()} ${name} `;
+  return [text, ...trace].map((line) => head + plainLine(line)).join("\n");
 }

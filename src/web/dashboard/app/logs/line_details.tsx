@@ -1,11 +1,12 @@
 /** One line in full: its fields when it is JSON, and a link to it. */
 
 import { copyText } from "../controls/copy.ts";
-import type { LogRow } from "./log_buffer.ts";
+import type { LogRow } from "./log_rows.ts";
 import { fingerprint, literally, type LogQuery, NO_QUERY, writeLogQuery } from "./log_query.ts";
 import { linkTo } from "../data/router.ts";
 import { Button } from "../controls/controls.tsx";
 import { plainLine } from "./ansi.ts";
+import { shownLine } from "./shown_line.ts";
 import { dateTime } from "../data/format.ts";
 import { jsonFields, levelOf } from "../../../../model/log_level.ts";
 
@@ -20,6 +21,9 @@ export function LineDetails(
 ) {
   const plain = plainLine(line.text);
   const fields = jsonFields(plain);
+  const { trace } = shownLine(line, { isTimed: false, isRaw: false });
+  const whole = [plain, ...(line.trace ?? []).map(plainLine)].join("\n");
+  const unfolded = fields === undefined ? whole : trace.map(plainLine).join("\n");
   return (
     <section class="line-details" aria-label="The line in full">
       <div class="row between">
@@ -35,7 +39,7 @@ export function LineDetails(
             icon="copy"
             kind="quiet"
             label="Copy the line"
-            onClick={() => void copyText(plain)}
+            onClick={() => void copyText(whole)}
           />
           <Button
             icon="link"
@@ -46,7 +50,8 @@ export function LineDetails(
           <Button icon="close" kind="quiet" label="Close" onClick={onClose} />
         </span>
       </div>
-      {fields === undefined ? <pre tabIndex={0}>{plain}</pre> : (
+      {unfolded !== "" && <pre tabIndex={0}>{unfolded}</pre>}
+      {fields !== undefined && (
         <dl class="fields" tabIndex={0}>
           {Object.entries(fields).map(([key, value]) => (
             <div key={key}>

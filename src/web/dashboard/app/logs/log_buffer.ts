@@ -2,20 +2,8 @@
 
 import { signal } from "@preact/signals";
 import { plainLine } from "./ansi.ts";
-import type { LogStream } from "../../../../model/log_line.ts";
+import { Folder, type LogRow } from "./log_rows.ts";
 import { type LogQuery, NO_QUERY, patternOf } from "./log_query.ts";
-
-/** One line. */
-export interface LogRow {
-  /** Grows by one a line. */
-  readonly seq: number;
-  readonly name: string;
-  readonly stream: LogStream;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  /** As the app wrote it. */
-  readonly text: string;
-}
 
 /** Most lines that are kept; a chromium element cannot be much higher than their sum. */
 const MAX_LINES = 1_200_000;
@@ -23,10 +11,15 @@ const MAX_LINES = 1_200_000;
 const SLICE_MS = 12;
 const SLICE_LINES = 500;
 
-type Filter = Pick<
-  LogQuery,
-  "stream" | "search" | "isRegex" | "matchCase" | "invert" | "onlyMatches"
->;
+type Filter =
+  & Pick<
+    LogQuery,
+    "stream" | "search" | "isRegex" | "matchCase" | "invert" | "onlyMatches"
+  >
+  & {
+    /** Whether each line is shown as it was written, and none is folded. */
+    readonly isRaw?: boolean;
+  };
 
 /** Lets the page draw and answer before the work goes on. */
 export function breathe(): Promise<void> {
@@ -45,6 +38,9 @@ export class LogBuffer {
   matches: number[] = [];
   /** How many lines were taken off the top of `shown` so far. */
   dropped = 0;
+  /** How many lines are folded into others. */
+  folded = 0;
+  readonly #folder = new Folder();
   #all: LogRow[] = [];
   #seq = 0;
   #filter: Filter = NO_QUERY;
@@ -61,9 +57,7 @@ export class LogBuffer {
   /** Forgets all lines. */
   clear(): void {
     this.#all = [];
-    this.shown = [];
-    this.matches = [];
-    this.#done = 0;
+    this.#restart();
     this.#bump();
   }
 
@@ -81,9 +75,7 @@ export class LogBuffer {
     this.#filter = filter;
     this.#pattern = patternOf(filter) ?? undefined;
     const generation = ++this.#generation;
-    this.shown = [];
-    this.matches = [];
-    this.#done = 0;
+    this.#restart();
     this.isFiltering.value = true;
     while (this.#done < this.#all.length) {
       const until = performance.now() + SLICE_MS;
@@ -98,6 +90,14 @@ export class LogBuffer {
     this.#bump();
   }
 
+  #restart(): void {
+    this.shown = [];
+    this.matches = [];
+    this.folded = 0;
+    this.#folder.clear();
+    this.#done = 0;
+  }
+
   /** Puts lines through the filter, up to a position. */
   #sift(to: number): void {
     const end = Math.min(to, this.#all.length);
@@ -105,12 +105,16 @@ export class LogBuffer {
       const line = this.#all[this.#done]!;
       const { stream, invert, onlyMatches } = this.#filter;
       if (stream !== "" && line.stream !== stream) continue;
+      const isFolded = this.#folder.fold(line, this.#filter.isRaw);
+      if (isFolded) this.folded++;
       if (this.#pattern !== undefined) {
         this.#pattern.lastIndex = 0;
         const matches = this.#pattern.test(plainLine(line.text)) !== invert;
+        // A folded line that is searched for also stands on its own.
+        if (isFolded && (!matches || invert)) continue;
         if (matches) this.matches.push(this.shown.length);
         else if (onlyMatches) continue;
-      }
+      } else if (isFolded) continue;
       this.shown.push(line);
     }
   }
@@ -122,6 +126,7 @@ export class LogBuffer {
     this.#done = Math.max(0, this.#done - cut);
     const gone = this.shown.findIndex(({ seq }) => seq >= first);
     const lost = gone < 0 ? this.shown.length : gone;
+    for (const { trace } of this.shown.slice(0, lost)) this.folded -= trace?.length ?? 0;
     this.shown = this.shown.slice(lost);
     this.matches = this.matches.map((at) => at - lost).filter((at) => at >= 0);
     this.dropped += lost;

@@ -2,14 +2,15 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { LogBuffer, LogRow } from "./log_buffer.ts";
-import { logSize, timeLook, wrap } from "./log_panes.ts";
+import type { LogBuffer } from "./log_buffer.ts";
+import type { LogRow } from "./log_rows.ts";
+import { isRaw, logSize, timeLook, wrap } from "./log_panes.ts";
 import { isPhone } from "../shell/theme.ts";
 import { clock } from "../data/store.ts";
 import { ROW_PX, RowHeights } from "./row_heights.ts";
-import { ansiRuns, type Run } from "./ansi.ts";
+import type { Run } from "./ansi.ts";
+import { type LineLook, shownLine, textOf } from "./shown_line.ts";
 import { counted, dateTime, exactTime, relative } from "../data/format.ts";
-import { levelOf } from "../../../../model/log_level.ts";
 
 /** How the list is drawn. */
 interface LogListProps {
@@ -28,7 +29,7 @@ const OVERSCAN = 10;
 /** Characters of the time and of the margin beside it. */
 const TIME_COLUMNS = 14;
 const NAME_COLUMNS = { wide: 15, phone: 10 };
-const MARK_COLUMNS = 2;
+const MARK_COLUMNS = 3;
 const PADDING_PX = 32;
 
 /** The list. */
@@ -42,7 +43,11 @@ export function LogList(props: LogListProps) {
   const view = useSignal({ top: 0, height: 600, width: 800 });
   const seen = useRef({ length: 0, dropped: 0 });
   const columns = isWrapped ? columnsFor(view.value.width, showTime, showName) : 0;
-  const heights = useMemo(() => new RowHeights(columns), [columns, buffer]);
+  const look = useMemo<LineLook>(() => ({ isTimed: showTime, isRaw: isRaw.value }), [
+    showTime,
+    isRaw.value,
+  ]);
+  const heights = useMemo(() => new RowHeights(columns, look), [columns, look, buffer]);
   heights.update(buffer.shown, buffer.dropped);
   useView(frame, view, follow);
   const total = heights.height;
@@ -90,6 +95,7 @@ export function LogList(props: LogListProps) {
               <LogRow
                 key={line.seq}
                 line={line}
+                look={look}
                 top={heights.top(index)}
                 pattern={pattern}
                 isCursor={index === cursor.value}
@@ -144,6 +150,7 @@ function isIn(sorted: readonly number[], wanted: number): boolean {
 /** How a line is drawn. */
 interface LogRowProps {
   readonly line: LogRow;
+  readonly look: LineLook;
   /** Pixels from the top of the list. */
   readonly top: number;
   readonly pattern: RegExp | undefined;
@@ -157,27 +164,28 @@ interface LogRowProps {
   readonly onClick: () => void;
 }
 
-/** A line may be megabytes long; so much of it is drawn. */
-const MAX_DRAWN = 10_000;
-
 /** The line. */
 function LogRow(props: LogRowProps) {
-  const { line, top, pattern, isCursor, isMatch, showName, time, hue, onClick } = props;
-  const drawn = line.text.length > MAX_DRAWN ? `${line.text.slice(0, MAX_DRAWN)} …` : line.text;
-  const runs = ansiRuns(drawn);
-  const plain = runs.map(({ text }) => text).join("");
-  const look = [
+  const { line, look, top, pattern, isCursor, isMatch, showName, time, hue, onClick } = props;
+  const { runs, level, trace } = shownLine(line, look);
+  const plain = textOf(runs);
+  const classes = [
     "log-row",
     line.stream === "stderr" ? "is-stderr" : "",
-    `level-${levelOf(plain) ?? "none"}`,
+    `level-${level ?? "none"}`,
     isCursor ? "is-cursor" : "",
     isMatch ? "is-match" : "",
   ];
   return (
-    <div class={look.join(" ")} style={{ transform: `translateY(${top}px)` }} onClick={onClick}>
+    <div class={classes.join(" ")} style={{ transform: `translateY(${top}px)` }} onClick={onClick}>
       {time !== "" && <span class="log-time" title={dateTime(line.at)}>{time}</span>}
       {showName && <span class={`log-name hue-${hue}`} title={line.name}>{line.name}</span>}
-      <span class="log-mark" title={line.stream}>{line.stream === "stderr" ? "!" : " "}</span>
+      <span class="log-mark" title={line.stream}>
+        {line.stream === "stderr" ? "!" : " "}
+        {trace.length > 0 && (
+          <b title={`${counted(trace.length, "more line")}: a click unfolds`}>▸</b>
+        )}
+      </span>
       <span class="log-text">
         {marked(runs, plain, pattern).map(({ text, look, hit }, index) =>
           hit

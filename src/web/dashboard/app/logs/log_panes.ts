@@ -5,7 +5,8 @@ import { useEffect } from "preact/hooks";
 import { isPhone } from "../shell/theme.ts";
 import { baseName } from "../process/select.ts";
 import { processList } from "../data/store.ts";
-import { LogBuffer, type LogRow } from "./log_buffer.ts";
+import { LogBuffer } from "./log_buffer.ts";
+import type { LogRow } from "./log_rows.ts";
 import { grepOf, type LogQuery } from "./log_query.ts";
 import { type LogSink, LogSource } from "./log_source.ts";
 
@@ -77,13 +78,15 @@ const known = stored();
 
 /** Whether long lines go on in the next row. */
 export const wrap = signal(known.wrap ?? isPhone.value);
+/** Whether lines are shown as they were written. */
+export const isRaw = signal(known.raw ?? false);
 /** How times are shown. */
 export const timeLook = signal<TimeLook>(known.time ?? (isPhone.value ? "none" : "exact"));
 /** How large lines are written. */
 export const logSize = signal<LogSize>(known.size ?? "medium");
 
 effect(() => {
-  const look = { wrap: wrap.value, time: timeLook.value, size: logSize.value };
+  const look = { wrap: wrap.value, raw: isRaw.value, time: timeLook.value, size: logSize.value };
   document.documentElement.dataset.logSize = logSize.value;
   try {
     localStorage.setItem(KEY, JSON.stringify(look));
@@ -97,11 +100,12 @@ export function nextSize(): void {
   logSize.value = SIZES[(SIZES.indexOf(logSize.value) + 1) % SIZES.length]!;
 }
 
-function stored(): { wrap?: boolean; time?: TimeLook; size?: LogSize } {
+function stored(): { wrap?: boolean; raw?: boolean; time?: TimeLook; size?: LogSize } {
   try {
-    const { wrap, time, size } = JSON.parse(localStorage.getItem(KEY) ?? "{}");
+    const { wrap, raw, time, size } = JSON.parse(localStorage.getItem(KEY) ?? "{}");
     return {
       ...(typeof wrap === "boolean" ? { wrap } : {}),
+      ...(typeof raw === "boolean" ? { raw } : {}),
       ...(["exact", "ago", "none"].includes(time) ? { time } : {}),
       ...(SIZES.includes(size) ? { size } : {}),
     };

@@ -2,7 +2,8 @@
 
 import { effect, signal } from "@preact/signals";
 import { ApiError, send } from "../data/api.ts";
-import { breathe, type LogRow } from "./log_buffer.ts";
+import { breathe } from "./log_buffer.ts";
+import type { LogRow } from "./log_rows.ts";
 import { connection } from "../data/store.ts";
 import type { LogLevel, LogLine } from "../../../../model/log_line.ts";
 

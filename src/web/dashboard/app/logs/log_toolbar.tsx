@@ -4,7 +4,15 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { downloadLines, downloadWhole } from "./download.ts";
 import { useKeys } from "../shell/keys.ts";
-import { type LogPanes, logSize, nextSize, type TimeLook, timeLook, wrap } from "./log_panes.ts";
+import {
+  isRaw,
+  type LogPanes,
+  logSize,
+  nextSize,
+  type TimeLook,
+  timeLook,
+  wrap,
+} from "./log_panes.ts";
 import type { LogLevel, LogStream } from "../../../../model/log_line.ts";
 import type { LogQuery } from "./log_query.ts";
 import { processList } from "../data/store.ts";
@@ -177,6 +185,14 @@ function LogMenu({ panes, targets }: {
             </Button>
           ))}
           <hr />
+          <Button
+            kind="quiet"
+            icon={isRaw.value ? "done" : "blank"}
+            pressed={isRaw.value}
+            onClick={() => isRaw.value = !isRaw.value}
+          >
+            Lines as written (v)
+          </Button>
           <Button kind="quiet" icon="text" onClick={nextSize}>Text: {logSize.value}</Button>
           <hr />
           <Button

@@ -4,7 +4,7 @@ import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useKeys } from "../shell/keys.ts";
 import type { LogBuffer } from "./log_buffer.ts";
-import { isOneProcess, type LogPane, LogPanes, useLogSource, wrap } from "./log_panes.ts";
+import { isOneProcess, isRaw, type LogPane, LogPanes, useLogSource, wrap } from "./log_panes.ts";
 import { fingerprint, type LogQuery, patternOf } from "./log_query.ts";
 import { FIRST_LINES, type LogSource } from "./log_source.ts";
 import { linkTo } from "../data/router.ts";
@@ -50,6 +50,7 @@ export function LogView({ query, onQuery, single = false }: LogViewProps) {
   useKeys({
     f: () => follow.value = !follow.value,
     w: () => wrap.value = !wrap.value,
+    v: () => isRaw.value = !isRaw.value,
     e: () => onQuery({ ...query, level: level === "error" ? "" : "error" }),
     n: () => toMatch(1),
     N: () => toMatch(-1),
@@ -147,8 +148,8 @@ function LogColumn(props: LogColumnProps) {
   const { search, isRegex, matchCase, invert, onlyMatches, stream } = query;
   useEffect(() => {
     cursor.value = opened.value = -1;
-    void buffer.filter(query);
-  }, [buffer, search, isRegex, matchCase, invert, onlyMatches, stream]);
+    void buffer.filter({ ...query, isRaw: isRaw.value });
+  }, [buffer, search, isRegex, matchCase, invert, onlyMatches, stream, isRaw.value]);
   usePermalink(buffer, query, (index) => {
     follow.value = false;
     cursor.value = opened.value = index;
@@ -205,8 +206,8 @@ function usePermalink(buffer: LogBuffer, query: LogQuery, found: (index: number)
   useSignalEffect(() => {
     buffer.version.value;
     if (sought.current === "") return;
-    const index = buffer.shown.findLastIndex(({ name, stream, text }) =>
-      fingerprint(name, stream, text) === sought.current
+    const index = buffer.shown.findLastIndex(({ name, stream, text, trace = [] }) =>
+      [text, ...trace].some((one) => fingerprint(name, stream, one) === sought.current)
     );
     if (index < 0) return;
     sought.current = "";
@@ -230,7 +231,7 @@ function LogStatus({ panes, source, query, onQuery, hasAll, onAll }: LogStatusPr
   let [shown, size, isFiltering] = [0, 0, false];
   for (const { buffer } of panes.list) {
     buffer.version.value;
-    shown += buffer.shown.length;
+    shown += buffer.shown.length + buffer.folded;
     size += buffer.size;
     isFiltering ||= buffer.isFiltering.value;
   }
@@ -247,7 +248,7 @@ function LogStatus({ panes, source, query, onQuery, hasAll, onAll }: LogStatusPr
       {(isLoading || isFiltering) && <span class="spinner" aria-label="Working" role="img" />}
       {source?.error.value && <span class="bad" role="alert">{source.error}</span>}
       {!hasAll && search === "" && (
-        <button type="button" class="text-button" onClick={onAll}>Load all there are</button>
+        <button type="button" class="text-button" onClick={onAll}>Load full history</button>
       )}
       {search !== "" && (
         <button

@@ -1,7 +1,7 @@
 /** Where the lines of a log stand: all of one height, or as many rows as they wrap to. */
 
-import type { LogRow } from "./log_buffer.ts";
-import { plainLine } from "./ansi.ts";
+import type { LogRow } from "./log_rows.ts";
+import { type LineLook, shownLine, textOf } from "./shown_line.ts";
 
 /** Height of one row in pixels; the style sheet says the same. */
 export const ROW_PX = 20;
@@ -9,14 +9,16 @@ export const ROW_PX = 20;
 /** Positions of lines in a list that is not wrapped. */
 export class RowHeights {
   readonly #columns: number;
+  readonly #look: LineLook;
   /** Rows before each line, and after the last one. */
   #before = new Uint32Array(1024);
   #count = 0;
   #dropped = 0;
 
   /** `columns`: characters a row holds; 0 when lines are not wrapped. */
-  constructor(columns: number) {
+  constructor(columns: number, look: LineLook) {
     this.#columns = columns;
+    this.#look = look;
   }
 
   /** Takes up lines that came; `dropped` tells how many ever went from the top. */
@@ -33,14 +35,15 @@ export class RowHeights {
       this.#before = larger;
     }
     for (let i = this.#count; i < lines.length; i++) {
-      this.#before[i + 1] = this.#before[i]! + this.#rowsOf(lines[i]!.text);
+      this.#before[i + 1] = this.#before[i]! + this.#rowsOf(lines[i]!);
     }
     this.#count = lines.length;
   }
 
-  #rowsOf(text: string): number {
-    if (text.length <= this.#columns && isNarrow(text)) return 1;
-    return Math.max(1, Math.ceil(widthOf(plainLine(text)) / this.#columns));
+  #rowsOf(line: LogRow): number {
+    if (line.text.length <= this.#columns && isNarrow(line.text)) return 1;
+    const text = textOf(shownLine(line, this.#look).runs);
+    return Math.max(1, Math.ceil(widthOf(text) / this.#columns));
   }
 
   /** Height of all, in pixels. */

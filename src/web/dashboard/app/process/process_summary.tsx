@@ -57,8 +57,7 @@ function Why({ process }: { process: ProcessJson }) {
       {lines.length > 0 && (
         <>
           <h3>
-            Last lines{" "}
-            <a class="small" href={linkTo(["processes", name], "tab=logs")}>All of the log</a>
+            Last lines <a class="small" href={linkTo(["processes", name], "tab=logs")}>Full log</a>
           </h3>
           <LastWords text={lines.map(plainLine).join("\n")} />
         </>

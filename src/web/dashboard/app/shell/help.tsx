@@ -38,6 +38,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]
     ["n / N", "Next, previous match"],
     ["e", "Errors only"],
     ["w", "Wrap lines"],
+    ["v", "Lines as written"],
   ]],
 ];
 

@@ -1,0 +1,39 @@
+import { assertEquals } from "@std/assert";
+import { Folder, type LogRow } from "../../src/web/dashboard/app/logs/log_rows.ts";
+import { shownLine, textOf } from "../../src/web/dashboard/app/logs/shown_line.ts";
+
+const LOOK = { isTimed: true, isRaw: false };
+
+Deno.test("shownLine() shows level, message and fields; as written if asked", () => {
+  const json =
+    '{"level":50,"time":1,"msg":"it \\u001b[31mbroke","ms":3,"err":{"stack":"E: x\\n  at y"}}';
+  const { runs, level, trace } = shownLine({ text: json }, LOOK);
+  assertEquals([textOf(runs), level, trace], [
+    "ERROR it broke ms=3 err={}",
+    "error",
+    ["E: x", "  at y"],
+  ]);
+  assertEquals(textOf(shownLine({ text: json }, { ...LOOK, isRaw: true }).runs), json);
+  assertEquals(textOf(shownLine({ text: "1 %\r99 %" }, LOOK).runs), "99 %");
+  assertEquals(textOf(shownLine({ text: "level=warn msg=slow a=b" }, LOOK).runs), "WARN  slow a=b");
+});
+
+const LINES = [
+  ["a", "Traceback (most recent call last):"],
+  ["a", '  File "x.py", line 1'],
+  ["b", "  indented, of another app"],
+  ["a", "Odd: name"],
+  ["a", "  indented after it"],
+  ["a", "done"],
+] as const;
+
+Deno.test("Folder folds a stack trace into its first line, app by app", () => {
+  const rows = LINES.map(([name, text], seq): LogRow => (
+    { seq, name, text, stream: "stderr", at: 0 }
+  ));
+  const folder = new Folder();
+  assertEquals(rows.map((row) => folder.fold(row)), [false, true, false, true, true, false]);
+  assertEquals(rows[0]!.trace, [LINES[1][1], LINES[3][1], LINES[4][1]]);
+  assertEquals(rows.map((row) => folder.fold(row, true)), LINES.map(() => false));
+  assertEquals(rows[0]!.trace, undefined);
+});
