@@ -28,6 +28,8 @@
  *   program that opens `/dev/stderr` itself truncates a file, and no pipe. Each `cat` has a session of
  *   its own and no run id, so that no signal to the app ends it before it has carried the last line.
  *   The pipes have names, which other users' apps may open, too.
+ * - Standard input that stays open is a FIFO, which its reader has open for writing, too. It is not
+ *   among the run files, for the same reason. An app with a terminal has it in between: two `cat`.
  * - The exit status counts only with the newline behind it, so that half a write is none: it needs no
  *   temporary file, and no program to rename one.
  */

@@ -1,7 +1,10 @@
 /** The launch wrapper under the shells that are `/bin/sh` somewhere. */
 
 import { assert, assertEquals } from "@std/assert";
+import { writeInput } from "../../src/platform/app_input.ts";
 import { startedByShell } from "../../src/platform/as_user.ts";
+import { spawnInheriting } from "../../src/platform/sockets_spawn.ts";
+import { openTerminal } from "../../src/platform/terminal.ts";
 import { NOT_STARTED, wrapperScript } from "../../src/platform/wrapper.ts";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -143,4 +146,38 @@ async function isThere(program: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+for (const shell of SHELLS) {
+  Deno.test({
+    name: `wrapperScript() opens a terminal or an input that stays open, under ${shell.join(" ")}`,
+    ignore: Deno.build.os !== "linux" || (shell[0] !== "/bin/sh" && !await isThere(shell[0]!)),
+    fn: async () => {
+      for (const tty of [false, true]) {
+        await using home = tempHome();
+        const [stdout, fifo] = [`${home.path}/stdout`, `${home.path}/stdin`];
+        const terminal = tty ? openTerminal(undefined) : undefined;
+        const command = [
+          "/bin/sh",
+          "-c",
+          "read -r a; echo $a; (: >&9) 2>/dev/null || echo closed; exit 5",
+        ];
+        const words = [home.path, stdout, `${home.path}/stderr`, "", ...command];
+        const script = wrapperScript({ stdin: true, terminal: terminal?.path });
+        spawnInheriting({
+          program: shell[0]!,
+          args: [...shell.slice(1), "-c", script, "procsup", ...words],
+          ...{ cwd: "/", env: { PATH: Deno.env.get("PATH")!, PROCSUP_ID: "run" } },
+          ...{ inherit: [], stdout: terminal?.master },
+        });
+        terminal?.[Symbol.dispose]();
+        await waitFor(() => Deno.statSync(`${home.path}/run.pid`).size > 0);
+        assertEquals(await writeInput(fifo, "hello\n"), undefined);
+        const all = tty ? "hello\nhello\nclosed\n" : "hello\nclosed\n";
+        await waitFor(() => Deno.readTextFileSync(stdout).replaceAll("\r", "") === all);
+        await waitFor(() => Deno.readTextFileSync(`${home.path}/run.exit`) === "5\n");
+        await waitFor(async () => await writeInput(fifo, "more") !== undefined);
+      }
+    },
+  });
 }
