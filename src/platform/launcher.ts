@@ -18,12 +18,7 @@ import type { RunFiles } from "./run_files.ts";
 import { type SharedSockets, SocketPool } from "./sockets.ts";
 import { nodePreload, nodePreloadEnv } from "./sockets_node.ts";
 import { LISTEN_PID_LINE, socketEnv } from "./sockets_env.ts";
-import {
-  type Spawned,
-  spawnInheriting,
-  type SpawnSpec,
-  type SpawnStatus,
-} from "./sockets_spawn.ts";
+import { type Spawned, type SpawnStatus, spawnWrapper } from "./sockets_spawn.ts";
 import { openTerminal } from "./terminal.ts";
 import { NOT_STARTED, wrapperWords } from "./wrapper.ts";
 import { wrapperShell } from "./wrapper_shell.ts";
@@ -200,7 +195,7 @@ export class Launcher {
       const whole = { ...spec.env, ...listen, PWD: spec.cwd, PROCSUP_ID: spec.runId };
       const { argv, env } = startedByShell(user, { argv: spec.argv, env: whole }, set);
       using terminal = spec.tty ? openTerminal(user?.uid) : undefined;
-      const wrapper = {
+      return spawnWrapper({
         program: wrapperShell(),
         args: wrapperWords({
           folder: this.#files.folder,
@@ -216,10 +211,7 @@ export class Launcher {
         env,
         inherit,
         stdout: terminal?.master,
-      };
-      return inherit.length === 0 && terminal === undefined
-        ? spawnPlain(wrapper)
-        : spawnInheriting(wrapper);
+      });
     } catch (error) {
       cgroups().remove(spec.runId);
       throw new ProcsupError("start_failed", `The system refused: ${(error as Error).message}`, {
@@ -290,13 +282,6 @@ function groupLines(runId: string, limits: LimitsConfig | undefined): string[] {
   // It is moved before it starts anything.
   cgroups().complete(runId);
   return [`echo $procsup_pid >'${group}/cgroup.procs' || exit 126`];
-}
-
-/** As `spawnInheriting()`, of a program that inherits nothing. */
-function spawnPlain({ program, args, cwd, env }: SpawnSpec): Spawned {
-  const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
-  const options = { args: [...args], cwd, env, clearEnv: true, detached: true, ...io };
-  return new Deno.Command(program, options).spawn();
 }
 
 /** The value of a promise if it has one by now, else `otherwise`. */

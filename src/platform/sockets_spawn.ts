@@ -47,8 +47,17 @@ interface NodeProcess {
   getBuiltinModule(name: "node:child_process"): ChildProcessModule;
 }
 
+/** Starts a program in a session of its own. Throws when the system refuses. */
+export function spawnWrapper(spec: SpawnSpec): Spawned {
+  if (spec.inherit.length > 0 || spec.stdout !== undefined) return spawnInheriting(spec);
+  const { program, args, cwd, env } = spec;
+  const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
+  const options = { args: [...args], cwd, env, clearEnv: true, detached: true, ...io };
+  return new Deno.Command(program, options).spawn();
+}
+
 /** Starts a program in a session of its own, its other standard descriptors closed. Throws when it cannot. */
-export function spawnInheriting(spec: SpawnSpec): Spawned {
+function spawnInheriting(spec: SpawnSpec): Spawned {
   const { process } = globalThis as unknown as { process: NodeProcess };
   const child = process.getBuiltinModule("node:child_process").spawn(spec.program, spec.args, {
     cwd: spec.cwd,

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { writeInput } from "../../src/platform/app_input.ts";
 import { startedByShell } from "../../src/platform/as_user.ts";
-import { spawnInheriting } from "../../src/platform/sockets_spawn.ts";
+import { spawnWrapper } from "../../src/platform/sockets_spawn.ts";
 import { openTerminal } from "../../src/platform/terminal.ts";
 import { NOT_STARTED, wrapperScript } from "../../src/platform/wrapper.ts";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";
@@ -164,7 +164,7 @@ for (const shell of SHELLS) {
         ];
         const words = [home.path, stdout, `${home.path}/stderr`, "", ...command];
         const script = wrapperScript({ stdin: true, terminal: terminal?.path });
-        spawnInheriting({
+        spawnWrapper({
           program: shell[0]!,
           args: [...shell.slice(1), "-c", script, "procsup", ...words],
           ...{ cwd: "/", env: { PATH: Deno.env.get("PATH")!, PROCSUP_ID: "run" } },
