@@ -4,7 +4,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import { apply, type ApplyOptions, type ApplyPlan, planApply } from "../manager/apply.ts";
 import type { Outcome } from "../manager/bulk.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { Fleet } from "../manager/fleet.ts";
+import type { Supervisor } from "../manager/supervisor.ts";
 import { dirname } from "../npm/path.js";
 import { readFileIfAny } from "../platform/atomic_file.ts";
 import { absolute } from "../platform/paths.ts";
@@ -50,13 +50,13 @@ interface Log {
 
 /** The configuration files of a daemon. One is applied at a time. */
 export class ConfigFiles {
-  readonly #fleet: Fleet;
+  readonly #supervisor: Supervisor;
   readonly #path: string;
   readonly #settings: Settings;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(fleet: Fleet, path: string, settings: Settings) {
-    this.#fleet = fleet;
+  constructor(supervisor: Supervisor, path: string, settings: Settings) {
+    this.#supervisor = supervisor;
     this.#path = path;
     this.#settings = settings;
   }
@@ -105,7 +105,7 @@ export class ConfigFiles {
     const configs = selectProcesses(loaded.processes, only).map(({ config }) => config);
     this.#refuseOthers(configs, applied.files);
     const mine = only.length > 0 ? [] : this.#mine(applied.files);
-    const plan = await planApply(this.#fleet, configs, mine);
+    const plan = await planApply(this.#supervisor, configs, mine);
     // A part of the processes is asked for: the daemon is none of them.
     const wanted = only.length > 0 ? {} : loaded.settings;
     const settings = await this.#planSettings(wanted, applied.files, only.length === 0, request);
@@ -115,7 +115,7 @@ export class ConfigFiles {
       return { plan, outcomes: [], errors: [], settings: changes, critical, notes };
     }
     const failed = await settings.carryOut();
-    const { outcomes, errors } = await apply(this.#fleet, plan, request);
+    const { outcomes, errors } = await apply(this.#supervisor, plan, request);
     this.#remember({ ...applied, variables: loaded.variables }, plan, wanted, request);
     return { plan, outcomes, errors: [...failed, ...errors], settings: changes, critical, notes };
   }
@@ -195,7 +195,7 @@ export class ConfigFiles {
   }
 
   #instances(name: string): ManagedProcess[] {
-    return this.#fleet.registry.list().filter(({ config }) => config.name === name);
+    return this.#supervisor.registry.list().filter(({ config }) => config.name === name);
   }
 
   #remember(
@@ -216,7 +216,7 @@ export class ConfigFiles {
       if (wanted[name] !== undefined) settings[name] = applied.files;
     }
     const whole = only === undefined ? applied : last ?? applied;
-    this.#fleet.registry.writes.attempt("the memory of the configuration files", () => {
+    this.#supervisor.registry.writes.attempt("the memory of the configuration files", () => {
       writeMemory(this.#path, { last: whole, origins, settings });
     });
   }

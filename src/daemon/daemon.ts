@@ -1,9 +1,9 @@
-/** The daemon: lock, manager, socket and signals, put together; runs until it is told to end. */
+/** The daemon: lock, supervisor, socket and signals, put together; runs until it is told to end. */
 
 import { messageOf } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
-import { halt } from "../manager/halt.ts";
-import { openSupervisor, type Supervisor } from "../manager/supervisor.ts";
+import { openSupervisor } from "../manager/open_supervisor.ts";
+import type { Supervisor } from "../manager/supervisor.ts";
 import { recordDaemon, recordPath, refuseNewerState } from "../platform/daemon_record.ts";
 import { systemClock } from "../platform/clock.ts";
 import { type HomePaths, prepareHome } from "../platform/paths.ts";
@@ -57,7 +57,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const ended = Promise.withResolvers<"asked" | "signalled" | "lost">();
   const standing: { files?: StandingFiles } = {};
   // The lock comes before the log: a second daemon must not touch the first one's.
-  const manager = await openSupervisor({
+  const supervisor = await openSupervisor({
     ...{ logDir: options.home, warn, onNews },
     onHomeChanged: () => standing.files?.look(),
     onHomeLost: () => ended.resolve("lost"),
@@ -70,9 +70,9 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   using _signals = onSignals(["SIGTERM", "SIGINT"], () => ended.resolve("signalled"));
   using _errors = keepRunning((message) => warn(message));
   const endDaemon = () => queueMicrotask(() => ended.resolve("asked"));
-  const read = metricsReader(manager.fleet);
+  const read = metricsReader(supervisor);
   using history = new MetricsHistory({ folder: paths.metrics, clock: systemClock, read, warn });
-  const context = daemonContext(manager, paths, { endDaemon, warn, webhooks, journal, history });
+  const context = daemonContext(supervisor, paths, { endDaemon, warn, webhooks, journal, history });
   // A daemon outlives its terminal: what would end others makes it read its files again.
   using _hangup = onSignals(["SIGHUP"], () => void context.configs.reloadLast(opened));
   const app = ipcApp(context);
@@ -81,15 +81,15 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     return web ? context.web.fetch(request) : app.fetch(request);
   }, warn);
   const recordSelf = () => recordDaemon(paths.home, VERSION, PROTOCOL);
-  manager.fleet.registry.writes.attempt("the record of the daemon", recordSelf);
+  supervisor.registry.writes.attempt("the record of the daemon", recordSelf);
   standing.files = new StandingFiles([
     { path: paths.socket, what: "socket", putBack: () => server.putBack() },
     { path: paths.token, what: "token", putBack: () => context.token.putBack() },
     { path: recordPath(paths.home), what: "record of the daemon", putBack: recordSelf },
   ], warn);
-  void webhooks.resume(manager.fleet);
+  void webhooks.resume(supervisor);
   void context.web.resume();
-  opened.info(`Daemon ${VERSION} runs as pid ${Deno.pid}, ${manager.list().length} processes`);
+  opened.info(`Daemon ${VERSION} runs as pid ${Deno.pid}, ${supervisor.list().length} processes`);
   using service = new Service(Deno.env.get("NOTIFY_SOCKET"), warn);
   service.ready(watchdogMs());
   history.start();
@@ -103,19 +103,19 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
       "Everything ends here: the apps are stopped, and started again with the next daemon",
     );
     service.halting();
-    for (const { error } of await halt(manager.fleet, paths)) if (error) warn(error.message);
+    for (const { error } of await supervisor.halt()) if (error) warn(error.message);
   } else {
     opened.info("Daemon ends; apps that are up stay up");
     service.stopping();
   }
   await Promise.all([server.close(why !== "lost"), context.web.close(), webhooks.close()]);
-  manager.release();
+  supervisor.release();
   return 0;
 }
 
 /** What the actions work on. The web surface calls them as every other client does. */
 function daemonContext(
-  manager: Supervisor,
+  supervisor: Supervisor,
   paths: HomePaths,
   { endDaemon, warn, webhooks, journal, history }: {
     readonly endDaemon: () => void;
@@ -126,15 +126,14 @@ function daemonContext(
   },
 ): ActionContext {
   const token = new Token(paths.token);
-  const backend = webBackend(manager, () => context);
+  const backend = webBackend(supervisor, () => context);
   const mounts = webMounts(backend, warn);
   const web = new WebListener({ paths, token, backend, warn, mounts });
-  const { fleet } = manager;
-  const settings = new Settings({ fleet, web, webhooks, warn });
-  const configs = new ConfigFiles(fleet, paths.configs, settings);
+  const settings = new Settings({ supervisor, web, webhooks, warn });
+  const configs = new ConfigFiles(supervisor, paths.configs, settings);
   const farewell = new Farewell();
   const context: ActionContext = {
-    ...{ manager, paths, token, configs, web, webhooks, journal, history, farewell, endDaemon },
+    ...{ supervisor, paths, token, configs, web, webhooks, journal, history, farewell, endDaemon },
   };
   return context;
 }

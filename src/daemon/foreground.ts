@@ -6,7 +6,8 @@ import { baseName } from "../model/name.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { SIGNAL_NAMES, type SignalName } from "../model/signal.ts";
-import { openSupervisor, type Supervisor } from "../manager/supervisor.ts";
+import { openSupervisor } from "../manager/open_supervisor.ts";
+import type { Supervisor } from "../manager/supervisor.ts";
 import { pathsIn } from "../platform/paths.ts";
 import { reapOrphans } from "../platform/reaper.ts";
 import { ConfigFiles } from "./config_files.ts";
@@ -50,24 +51,24 @@ const LAST_DELIVERIES_MS = 3000;
 export async function runForeground(options: ForegroundOptions): Promise<number> {
   using _reaper = reapOrphans();
   const { home, warn, stdin, onNews } = options;
-  await using manager = await openSupervisor({ logDir: home, stdin, warn, onNews });
+  await using supervisor = await openSupervisor({ logDir: home, stdin, warn, onNews });
   const output = new ForegroundOutput(pathsIn(home).apps, options.onLine);
   const signalled = Promise.withResolvers<Deno.Signal>();
-  using _signals = listen(manager, signalled.resolve);
+  using _signals = listen(supervisor, signalled.resolve);
   const critical: string[] = [...options.critical];
-  const ended = endOf(manager, critical);
+  const ended = endOf(supervisor, critical);
   const webhooks = new Webhooks({ folder: pathsIn(home).webhooks, warn });
-  critical.push(...await start(manager, webhooks, options));
-  refuseUnknown(options.critical, manager.list());
-  output.follow(manager);
+  critical.push(...await start(supervisor, webhooks, options));
+  refuseUnknown(options.critical, supervisor.list());
+  output.follow(supervisor);
   const signal = await Promise.race([ended(), signalled.promise]);
-  const before = manager.list();
+  const before = supervisor.list();
   if (signal === "SIGINT") options.onInterrupt(before.filter(isUp).map(({ name }) => name));
-  const outcomes = await manager.fleet.shutDown();
+  const outcomes = await supervisor.shutDown();
   for (const { error } of outcomes) if (error !== undefined) options.warn(messageOf(error));
   await output.finish();
   await webhooks.close(LAST_DELIVERIES_MS);
-  return signal === "SIGINT" ? INTERRUPTED : codeOf(before, manager.list(), critical);
+  return signal === "SIGINT" ? INTERRUPTED : codeOf(before, supervisor.list(), critical);
 }
 
 function isUp({ pid, state }: ProcessInfo): boolean {
@@ -76,17 +77,17 @@ function isUp({ pid, state }: ProcessInfo): boolean {
 
 /** Starts all of them; the names of those that are critical by their file. */
 async function start(
-  manager: Supervisor,
+  supervisor: Supervisor,
   webhooks: Webhooks,
   { files, only, profile, config, home, warn }: ForegroundOptions,
 ): Promise<readonly string[]> {
   if (config !== undefined) {
-    const [first] = await manager.fleet.add({ ...config });
+    const [first] = await supervisor.add({ ...config });
     if (first?.error !== undefined) throw first.error;
     return [];
   }
-  const settings = new Settings({ fleet: manager.fleet, webhooks, warn });
-  const configs = new ConfigFiles(manager.fleet, pathsIn(home).configs, settings);
+  const settings = new Settings({ supervisor, webhooks, warn });
+  const configs = new ConfigFiles(supervisor, pathsIn(home).configs, settings);
   const { errors, critical, notes } = await configs.apply({
     ...{ files: files!, startDown: true },
     ...(only === undefined ? {} : { only }),
@@ -103,13 +104,13 @@ function refuseUnknown(critical: readonly string[], all: readonly ProcessInfo[])
   throw new ProcsupError("bad_request", `--critical names "${unknown}", which is not run here`);
 }
 
-function listen(manager: Supervisor, end: (signal: Deno.Signal) => void): Disposable {
+function listen(supervisor: Supervisor, end: (signal: Deno.Signal) => void): Disposable {
   const listeners: (readonly [Deno.Signal, () => void])[] = [
     ...ENDING.map((signal) => [signal, () => end(signal)] as const),
     ...FORWARDED.map((signal) =>
       [
         signal,
-        () => void manager.fleet.signal("all", signal as SignalName).catch(() => {}),
+        () => void supervisor.signal("all", signal as SignalName).catch(() => {}),
       ] as const
     ),
   ];
@@ -122,10 +123,10 @@ function listen(manager: Supervisor, end: (signal: Deno.Signal) => void): Dispos
 }
 
 /** A promise, made when asked for, of the moment when there is nothing left to wait for. */
-function endOf(manager: Supervisor, critical: readonly string[]): () => Promise<void> {
-  const events = manager.events();
+function endOf(supervisor: Supervisor, critical: readonly string[]): () => Promise<void> {
+  const events = supervisor.events();
   const over = () => {
-    const all = manager.list();
+    const all = supervisor.list();
     const wanted = critical.length === 0 ? all : all.filter((one) => isCritical(one, critical));
     if (wanted.length === 0) return true;
     return critical.length === 0 ? wanted.every(isOver) : wanted.some(isOver);

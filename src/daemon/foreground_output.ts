@@ -25,10 +25,10 @@ export class ForegroundOutput {
   }
 
   /** Prints from now on, and what was written since their start. */
-  follow({ fleet }: Supervisor): void {
-    this.#sources = fleet.registry.list().map((process) => ({
+  follow(supervisor: Supervisor): void {
+    this.#sources = supervisor.registry.list().map((process) => ({
       name: process.name,
-      files: fleet.logFilesOf(process),
+      files: process.logs,
     }));
     for (const { name, files } of this.#sources) {
       for (const stream of STREAMS) {

@@ -88,7 +88,7 @@ export function ipcApp(context: ActionContext): Hono {
   app.get("/attach", async (c) => {
     const by = await authorize(c, context, () => "operate");
     const { target, lines = 0, from } = readPayload(attachQuery, c.req.query());
-    const pieces = terminalFeed(context.manager, target, { lines, from });
+    const pieces = terminalFeed(context.supervisor, target, { lines, from });
     return ndjson(untilRevoked<unknown>(pieces, by, context.web.gatekeeper), context.farewell);
   });
   return app;
@@ -152,13 +152,13 @@ function payloadOf(body: unknown): unknown {
   return enveloped ? (body as { payload: unknown }).payload : body;
 }
 
-function events(c: Context, { manager }: ActionContext): ReadableStream<unknown> {
+function events(c: Context, { supervisor }: ActionContext): ReadableStream<unknown> {
   const target = c.req.query("target") ?? "all";
   // A target that matches nothing is an error now, not a stream that stays empty.
-  const wanted = target === "all" ? undefined : new Set(manager.fleet.select(target).map(nameOf));
+  const wanted = target === "all" ? undefined : new Set(supervisor.select(target).map(nameOf));
   const isWanted = ({ name }: ProcessChange) => wanted === undefined || wanted.has(name);
   const since = Date.parse(c.req.query("since") ?? "");
-  const news = manager.fleet.events(undefined, Number.isNaN(since) ? undefined : since);
+  const news = supervisor.events(undefined, Number.isNaN(since) ? undefined : since);
   return news.pipeThrough(
     new TransformStream<ProcessChange, unknown>({
       transform: (change, out) => {

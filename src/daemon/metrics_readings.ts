@@ -1,6 +1,6 @@
 /** What processes and the host use, as the metrics history keeps it. */
 
-import type { Fleet } from "../manager/fleet.ts";
+import type { Supervisor } from "../manager/supervisor.ts";
 import { HostMeter } from "../platform/host.ts";
 import type { CpuMark, TreeUsage } from "../platform/usage.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -14,7 +14,7 @@ const HEALTH = { unknown: NaN, healthy: 1, unhealthy: 0 } as const;
  * previous call: readings of others in between make no difference.
  */
 export function metricsReader(
-  { registry, usage }: Pick<Fleet, "registry" | "usage">,
+  { registry, usage }: Pick<Supervisor, "registry" | "usage">,
 ): () => Reading[] {
   const meter = new HostMeter();
   // The first reading of a meter covers the time since the boot.

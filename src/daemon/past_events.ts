@@ -18,24 +18,24 @@ interface EventQuery {
  * may name an app that is no longer there. Throws `bad_request` and `ambiguous_target`.
  */
 export function pastEvents(
-  { manager, journal }: Pick<ActionContext, "manager" | "journal">,
+  { supervisor, journal }: Pick<ActionContext, "supervisor" | "journal">,
   { target = "all", since, until }: EventQuery,
 ): ReadableStream<ChangeJson> {
   const now = Date.now();
   return journal.read({
     since: since === undefined ? -Infinity : parseMoment("since", since, now),
     until: until === undefined ? Infinity : parseMoment("until", until, now),
-    wanted: wantedNames(manager, target),
+    wanted: wantedNames(supervisor, target),
   });
 }
 
 function wantedNames(
-  { fleet }: ActionContext["manager"],
+  supervisor: ActionContext["supervisor"],
   target: string,
 ): (name: string) => boolean {
   if (target === "all") return () => true;
   try {
-    const names = new Set(fleet.select(target).map(({ name }) => name));
+    const names = new Set(supervisor.select(target).map(({ name }) => name));
     return (name) => names.has(name);
   } catch (error) {
     if (!(error instanceof ProcsupError) || error.code !== "process_not_found") throw error;

@@ -4,7 +4,7 @@ import type { SettingName } from "./config_memory.ts";
 import type { LoadedSettings } from "../config/load_settings.ts";
 import { messageOf } from "../model/errors.ts";
 import type { FieldChange } from "../manager/config_diff.ts";
-import type { Fleet } from "../manager/fleet.ts";
+import type { Supervisor } from "../manager/supervisor.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
 import { webChanges, type WebListener } from "./web_listener.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
@@ -28,7 +28,7 @@ export interface SettingsRequest {
 
 /** Who the settings belong to; in the foreground there is no web surface. */
 export interface SettingsParts {
-  readonly fleet: Fleet;
+  readonly supervisor: Supervisor;
   readonly web?: WebListener;
   readonly webhooks: Webhooks;
   readonly warn: (message: string) => void;
@@ -91,11 +91,11 @@ export class Settings {
   }
 
   async #webhooks({ wanted, mine, prune }: SettingsRequest): Promise<Step[]> {
-    const { webhooks, fleet } = this.#parts;
+    const { webhooks, supervisor } = this.#parts;
     const now = await webhooks.list();
     if (wanted.webhooks === undefined) {
       if (now.length === 0 || !mine.has("webhooks")) return [];
-      const act = () => prune ? webhooks.configure(fleet, []) : idle();
+      const act = () => prune ? webhooks.configure(supervisor, []) : idle();
       return [step("webhooks", prune ? "removed" : "kept", [], act)];
     }
     const keyed = await webhooks.keyed(wanted.webhooks);
@@ -103,7 +103,7 @@ export class Settings {
     const fields = webhookChanges(now, wanted.webhooks);
     const change = fields.length === 0 ? "unchanged" : now.length === 0 ? "added" : "changed";
     // Unchanged too: a secret may have another value now.
-    return [step("webhooks", change, fields, () => webhooks.configure(fleet, keyed))];
+    return [step("webhooks", change, fields, () => webhooks.configure(supervisor, keyed))];
   }
 }
 

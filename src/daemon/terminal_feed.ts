@@ -16,12 +16,12 @@ interface FeedStart {
 
 /** The output of an app until it has come to rest for good. Throws `process_not_found`. */
 export function terminalFeed(
-  { fleet }: Supervisor,
+  supervisor: Supervisor,
   target: string,
   { from, lines }: FeedStart,
 ): ReadableStream<TerminalPiece> {
-  const process = fleet.process(target);
-  const path = fleet.logFilesOf(process).stdout;
+  const process = supervisor.process(target);
+  const path = process.logs.stdout;
   const follower = new LogFollower(path, {
     ...{ follow: true, pollMs: POLL_MS },
     begin: (span, cursor) =>
@@ -31,7 +31,7 @@ export function terminalFeed(
   });
   const left = new AbortController();
   const finish = () => follower.finish();
-  fleet.waitFor(process.name, "exit", left.signal).then(finish, finish);
+  supervisor.waitFor(process.name, "exit", left.signal).then(finish, finish);
   const decoder = new TextDecoder();
   return new ReadableStream<TerminalPiece>({
     async pull(out) {

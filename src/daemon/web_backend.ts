@@ -15,11 +15,11 @@ import { dispatch } from "./actions/mod.ts";
 import type { LogBatch } from "./log_batch.ts";
 
 /** The verbs and streams. `context` is asked for when the first verb is carried out. */
-export function webBackend(manager: Supervisor, context: () => ActionContext): Backend {
+export function webBackend(supervisor: Supervisor, context: () => ActionContext): Backend {
   return {
     dispatch: (action, payload) => dispatch(context(), action, payload),
-    events: (signal) => manager.events(signal === undefined ? {} : { signal }),
-    namesOf: (target) => new Set(manager.fleet.select(target).map(({ name }) => name)),
+    events: (signal) => supervisor.events(signal),
+    namesOf: (target) => new Set(supervisor.select(target).map(({ name }) => name)),
     // Where no positions are asked for there are lines only.
     streamLogs: (query) => streamLogs(context(), query) as Promise<ReadableStream<LogBatch>>,
   };

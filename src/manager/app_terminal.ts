@@ -7,11 +7,11 @@ import { wrapperAlive } from "../platform/process_group.ts";
 import { resizeTerminal, type TerminalSize } from "../platform/terminal.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
-import type { Fleet } from "./fleet.ts";
+import type { Supervisor } from "./supervisor.ts";
 
 /** Writes a text to the standard input of apps. */
-export function sendText(fleet: Fleet, target: string, text: string): Promise<Outcome[]> {
-  return runBulk(fleet.registry.resolve(target), async (process) => {
+export function sendText(supervisor: Supervisor, target: string, text: string): Promise<Outcome[]> {
+  return runBulk(supervisor.registry.resolve(target), async (process) => {
     refuseAtRest(process, "send to");
     const { name, config: { stdin, tty } } = process;
     if (!stdin && !tty) {
@@ -22,7 +22,7 @@ export function sendText(fleet: Fleet, target: string, text: string): Promise<Ou
         `procsup restart ${name} --stdin`,
       );
     }
-    const problem = await writeInput(`${dirname(fleet.logFilesOf(process).stdout)}/stdin`, text);
+    const problem = await writeInput(`${dirname(process.logs.stdout)}/stdin`, text);
     if (problem !== undefined) throw refusal("send to", name, problem);
   });
 }

@@ -5,13 +5,21 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { startWaves } from "../model/start_order.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/requests.ts";
-import { refuseTakenSockets } from "../process/launch_setup.ts";
-import { inWaves, isJob, ordered, type Outcome, reversed, runBulk, runWaves } from "./bulk.ts";
-import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
+import {
+  inWaves,
+  isJob,
+  isKeptUp,
+  ordered,
+  type Outcome,
+  reversed,
+  runBulk,
+  runWaves,
+} from "./bulk.ts";
+import { type FieldChange, needsRestart } from "./config_diff.ts";
 import { isAwaitedToEnd } from "./dependencies.ts";
-import type { Fleet } from "./fleet.ts";
-import { rollingReload } from "./rolling_reload.ts";
+import { firstChanges, reloadWith } from "./reconfigure.ts";
 import { scale } from "./scale.ts";
+import type { Supervisor } from "./supervisor.ts";
 
 /** A process whose configuration changes. */
 export interface ConfigChange {
@@ -48,13 +56,13 @@ export interface ApplyOptions {
  * files. Throws `invalid_config` when any of it could not be started; nothing has been done then.
  */
 export async function planApply(
-  fleet: Fleet,
+  supervisor: Supervisor,
   wanted: readonly ProcessConfig[],
   mine: Iterable<string> = [],
 ): Promise<ApplyPlan> {
-  if (fleet.closing) throw new ProcsupError("closed", "The supervisor is shutting down");
-  const configs = await checkAll(fleet, wanted);
-  const there = Map.groupBy(fleet.registry.list(), ({ config }) => config.name);
+  if (supervisor.closing) throw new ProcsupError("closed", "The supervisor is shutting down");
+  const configs = await checkAll(supervisor, wanted);
+  const there = Map.groupBy(supervisor.registry.list(), ({ config }) => config.name);
   const added: ProcessConfig[] = [];
   const changed: ConfigChange[] = [];
   const unchanged: string[] = [];
@@ -64,10 +72,8 @@ export async function planApply(
       added.push(config);
       continue;
     }
-    // After a rolling reload that failed the instances differ among each other.
-    const fields = instances.map((process) => configChanges(process.config, config))
-      .find((changes) => changes.length > 0);
-    if (fields === undefined) unchanged.push(config.name);
+    const fields = firstChanges(instances, config);
+    if (fields.length === 0) unchanged.push(config.name);
     else changed.push({ config, fields, restarts: needsRestart(fields) });
   }
   const gone = [...mine].filter((name) => there.has(name) && !configs.has(name));
@@ -75,22 +81,20 @@ export async function planApply(
 }
 
 async function checkAll(
-  fleet: Fleet,
+  supervisor: Supervisor,
   wanted: readonly ProcessConfig[],
 ): Promise<Map<string, ProcessConfig>> {
   const configs = new Map<string, ProcessConfig>();
   const problems: string[] = [];
   for (const config of wanted) {
     try {
-      fleet.checkParsed(config);
-      refuseTakenSockets(config, configs.values());
-      await fleet.checkLoaded(config);
+      await supervisor.check(config, configs.values());
       configs.set(config.name, config);
     } catch (error) {
       problems.push(messageOf(error));
     }
   }
-  const known = new Set(fleet.registry.list().map(({ config }) => config.name));
+  const known = new Set(supervisor.registry.list().map(({ config }) => config.name));
   for (const { name, dependsOn } of configs.values()) {
     for (const dependency of Object.keys(dependsOn)) {
       if (configs.has(dependency) || known.has(dependency)) continue;
@@ -98,7 +102,7 @@ async function checkAll(
     }
   }
   if (problems.length > 0) throw refusal(problems);
-  const others = fleet.registry.list().map(({ config }) => config)
+  const others = supervisor.registry.list().map(({ config }) => config)
     .filter(({ name }) => !configs.has(name));
   startWaves([...configs.values(), ...others], ordered);
   return configs;
@@ -122,21 +126,23 @@ export interface Applied {
 
 /** Carries a plan out: what is gone first, then wave by wave. A failure of one stops no other. */
 export async function apply(
-  fleet: Fleet,
+  supervisor: Supervisor,
   plan: ApplyPlan,
   options: ApplyOptions = {},
 ): Promise<Applied> {
   const errors: string[] = [];
-  const outcomes = options.prune ? await removeAll(fleet, plan.gone) : [];
+  const outcomes = options.prune ? await removeAll(supervisor, plan.gone) : [];
   const added = new Set(plan.added);
   const changed = new Map(plan.changed.map((change) => [change.config.name, change]));
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
     // Those that wait for its end are registered after it.
     const awaited = isAwaitedToEnd(config.name, plan.configs.values()) && { mayEnd: true };
-    if (added.has(config)) return await add(fleet, config, { ...options, ...awaited });
+    if (added.has(config)) return await add(supervisor, config, { ...options, ...awaited });
     const change = changed.get(config.name);
-    const outcomes = change === undefined ? [] : await applyChange(fleet, change, options);
-    const down = options.startDown && config.autostart ? startDown(fleet, config, options) : [];
+    const outcomes = change === undefined ? [] : await applyChange(supervisor, change, options);
+    const down = options.startDown && config.autostart
+      ? startDown(supervisor, config, options)
+      : [];
     return [...outcomes, ...await down];
   };
   for (const wave of startWaves([...plan.configs.values()], ordered)) {
@@ -148,72 +154,66 @@ export async function apply(
     );
     outcomes.push(...(await Promise.all(done)).flat());
   }
-  await fleet.scheduler.sync();
+  await supervisor.scheduler.sync();
   for (const { error } of outcomes) if (error !== undefined) errors.push(error.message);
   return { outcomes, errors };
 }
 
-async function removeAll(fleet: Fleet, names: readonly string[]): Promise<Outcome[]> {
-  const going = fleet.registry.list().filter(({ config }) => names.includes(config.name));
+async function removeAll(supervisor: Supervisor, names: readonly string[]): Promise<Outcome[]> {
+  const going = supervisor.registry.list().filter(({ config }) => names.includes(config.name));
   return await runWaves(reversed(inWaves(going)), async (process) => {
     await process.stop({ reason: "no longer in the configuration" });
-    fleet.registry.remove(process);
+    supervisor.registry.remove(process);
   });
 }
 
 async function add(
-  fleet: Fleet,
+  supervisor: Supervisor,
   config: ProcessConfig,
   { wait = false, mayEnd }: ApplyOptions & UpOptions,
 ): Promise<Outcome[]> {
-  if (fleet.closing) return [];
+  if (supervisor.closing) return [];
   if (config.autostart) {
-    return await fleet.addChecked(config, { wait, ...mayEnd && { mayEnd } });
+    return await supervisor.addChecked(config, { wait, ...mayEnd && { mayEnd } });
   }
-  const added = fleet.registry.add(config).map((process) => ({ process }));
-  fleet.registry.recordRest();
+  const added = supervisor.registry.add(config).map((process) => ({ process }));
+  supervisor.registry.recordRest();
   return added;
 }
 
 async function startDown(
-  fleet: Fleet,
+  supervisor: Supervisor,
   { name }: ProcessConfig,
   { wait = false }: ApplyOptions,
 ): Promise<Outcome[]> {
-  const down = instancesOf(fleet, name).filter((process) => isDown(process) && !isJob(process));
+  const down = instancesOf(supervisor, name).filter((process) =>
+    isDown(process) && !isJob(process)
+  );
   return await runBulk(down, (process) => process.start({ wait }));
 }
 
 async function applyChange(
-  fleet: Fleet,
-  { config, restarts }: ConfigChange,
+  supervisor: Supervisor,
+  { config }: ConfigChange,
   { wait = false }: ApplyOptions,
 ): Promise<Outcome[]> {
-  const { registry } = fleet;
+  const { registry } = supervisor;
   const outcomes: Outcome[] = [];
-  const before = instancesOf(fleet, config.name);
+  const before = instancesOf(supervisor, config.name);
   if (before.length > config.instances) {
     outcomes.push(...await scale(registry, config.name, config.instances));
   }
-  const left = instancesOf(fleet, config.name);
-  const replaced = restarts ? left.filter(isKeptUp) : [];
-  for (const process of left) if (!replaced.includes(process)) process.reconfigure(config);
-  const waitReady = wait || replaced.length > 1;
-  outcomes.push(...(await rollingReload(replaced, { config, waitReady })).outcomes);
+  const left = instancesOf(supervisor, config.name);
+  const waitReady = wait || left.filter(isKeptUp).length > 1;
+  outcomes.push(...(await reloadWith(left, config, { waitReady })).outcomes);
   if (left.length < config.instances) {
     outcomes.push(...await scale(registry, config.name, config.instances));
   }
   return outcomes;
 }
 
-function instancesOf(fleet: Fleet, name: string): ManagedProcess[] {
-  return fleet.registry.list().filter(({ config }) => config.name === name);
-}
-
-/** Nobody stopped it and it did not end well: a new configuration is for it to run with. */
-export function isKeptUp(process: ManagedProcess): boolean {
-  const { state, wish } = process.snapshot;
-  return wish === "up" && state !== "stopped" && !isJob(process);
+function instancesOf(supervisor: Supervisor, name: string): ManagedProcess[] {
+  return supervisor.registry.list().filter(({ config }) => config.name === name);
 }
 
 /** Somebody stopped it, or it has come to rest by itself. */

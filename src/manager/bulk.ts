@@ -40,6 +40,12 @@ export function isJob({ config }: ManagedProcess): boolean {
   return config.cron !== undefined;
 }
 
+/** Nobody stopped it and it did not end well: a new configuration is for it to run with. */
+export function isKeptUp(process: ManagedProcess): boolean {
+  const { state, wish } = process.snapshot;
+  return wish === "up" && state !== "stopped" && !isJob(process);
+}
+
 /** What a target means where it starts something: a job is run only when it is named. */
 export function withoutJobs(target: string, found: ManagedProcess[]): ManagedProcess[] {
   const isGroup = target === "all" || /^(ns|tag|label):/.test(target);

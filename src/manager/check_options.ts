@@ -6,7 +6,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import { quote } from "../model/quote.ts";
 import type { LogOptions, SupervisorConfig } from "./manager_options.ts";
-import { wireDefaults } from "./wire_defaults.ts";
+import { wireDefaults } from "./check_config.ts";
 
 const KEYS: readonly (keyof SupervisorConfig)[] = [
   ...["logDir", "defaults", "warn", "onNews", "stdin", "onHomeChanged", "onHomeLost"] as const,

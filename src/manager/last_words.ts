@@ -6,7 +6,6 @@ import { isSuccess } from "../model/outcomes.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { LastWords } from "../model/start_failed.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { Fleet } from "./fleet.ts";
 
 /** Lines that go with a failure, and their characters. */
 const LINES = 10;
@@ -24,11 +23,10 @@ export interface WhichRuns {
 
 /** The last words of a process, without lines of other runs where it is known where those end. */
 export async function lastWords(
-  fleet: Fleet,
   process: ManagedProcess,
   { runs = "last", lines = LINES }: WhichRuns = {},
 ): Promise<LastWords> {
-  const files = fleet.logFilesOf(process);
+  const files = process.logs;
   const begin = process.journal.outputFrom;
   const read = (path: string, at: number | undefined) => {
     const from = runs === "last" ? at : undefined;

@@ -43,7 +43,6 @@ const TROUBLE = {
 export interface LogKeeperOptions {
   readonly clock: Clock;
   readonly list: () => readonly ManagedProcess[];
-  readonly files: (process: ManagedProcess) => LogFiles;
   readonly warn: (message: string) => void;
 }
 
@@ -74,7 +73,7 @@ export class LogKeeper {
   /** A process is being launched. */
   wake(process: ManagedProcess): void {
     if (this.#closed) return;
-    const { stdout, stderr } = this.#options.files(process);
+    const { stdout, stderr } = process.logs;
     for (const [stream, path] of [[0, stdout], [1, stderr]] as const) {
       const log = this.#logs.get(path) ?? this.#taken(path, stream, process);
       log.process = process;
@@ -96,7 +95,7 @@ export class LogKeeper {
 
   /** Empties the logs of a process and removes their archives. */
   async flush(process: ManagedProcess): Promise<void> {
-    const { stdout, stderr } = this.#options.files(process);
+    const { stdout, stderr } = process.logs;
     for (const path of [stdout, stderr]) {
       await this.#changing(this.#logs.get(path), () => flushLog(path));
     }
@@ -104,7 +103,7 @@ export class LogKeeper {
 
   /** A process is deleted: a later one of the same name does not show its lines. */
   async disown(process: ManagedProcess): Promise<void> {
-    const { stdout, stderr } = this.#options.files(process);
+    const { stdout, stderr } = process.logs;
     try {
       for (const path of [stdout, stderr]) await disownLog(path);
     } catch (error) {

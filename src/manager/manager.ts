@@ -1,4 +1,4 @@
-/** The library's face, and the life of a home: opened, saved, resurrected, closed (spec 4.5). */
+/** The library's face: a supervisor whose failures are thrown. */
 
 import { inputKeys } from "../model/key_spelling.ts";
 import type { DurationInput } from "../model/duration.ts";
@@ -9,16 +9,11 @@ import type { ProcessInfo } from "../model/process_info.ts";
 import { parseSignal, type SignalName } from "../model/signal.ts";
 import { filteredStream, logStream } from "../logs/log_stream.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
-import type { ManagedProcess } from "../process/managed_process.ts";
-import { notPermitted, refuseMissingPermissions } from "../platform/permissions.ts";
 import { inWorkingDirectory } from "../platform/paths.ts";
 import { unlessAborted } from "./abandon.ts";
 import { type Outcome, throwFirst } from "./bulk.ts";
-import { checkedConfig, checkLogOptions } from "./check_options.ts";
+import { checkLogOptions } from "./check_options.ts";
 import { throwFailedStart } from "./failed_start.ts";
-import { Fleet } from "./fleet.ts";
-import { guardHome } from "./guard_home.ts";
-import { lastWords } from "./last_words.ts";
 import type {
   CallOptions,
   EventOptions,
@@ -27,41 +22,22 @@ import type {
   RollingOptions,
   SaveOptions,
   StartOptions,
-  SupervisorConfig,
   WaitOptions,
 } from "./manager_options.ts";
-import { recoverHome } from "./recovery.ts";
-import { resurrect, type Resurrected, saveState } from "./saved_state.ts";
-import { type SystemWorld, systemWorld } from "./system_world.ts";
-import { takeHome, type TakenHome } from "./take_home.ts";
-
-/** Every verb by target, on one or many processes. Not exported by the library. */
-export let fleetOf: (manager: Manager) => Fleet;
+import { openSupervisor } from "./open_supervisor.ts";
+import type { Resurrected } from "./saved_state.ts";
+import type { Supervisor } from "./supervisor.ts";
 
 /**
- * Supervises processes (spec 4.5). Every method that takes an id also takes a numeric id as text, a
+ * Supervises processes. Every method that takes an id also takes a numeric id as text, a
  * name, a base name or a unique prefix of an id. What fails throws a `ProcsupError`: besides the codes
  * named at each method `process_not_found`, `ambiguous_target`, and `closed` after `close()`.
  */
 export class Manager implements AsyncDisposable {
-  readonly #fleet: Fleet;
-  readonly #home: TakenHome;
-  readonly #warn: (message: string) => void;
-  readonly #system: SystemWorld;
-  #closing: Promise<void> | undefined;
+  readonly #supervisor: Supervisor;
 
-  static {
-    fleetOf = (manager) => manager.#fleet;
-  }
-
-  private constructor(
-    home: TakenHome,
-    { defaults = {}, warn = () => {}, stdin }: SupervisorConfig,
-  ) {
-    this.#home = home;
-    this.#warn = warn;
-    this.#system = systemWorld(home.paths, stdin);
-    this.#fleet = new Fleet(this.#system.world, home.paths, defaults, warn);
+  private constructor(supervisor: Supervisor) {
+    this.#supervisor = supervisor;
   }
 
   /**
@@ -71,13 +47,13 @@ export class Manager implements AsyncDisposable {
    */
   static async open(config: ManagerConfig = {}, { signal }: CallOptions = {}): Promise<Manager> {
     signal?.throwIfAborted();
-    const opening = Manager.#open(config);
+    const opening = openSupervisor(config);
     try {
-      return await unlessAborted(signal, () => opening);
+      return new Manager(await unlessAborted(signal, () => opening));
     } catch (error) {
       // Given up: nobody is left to close it.
-      opening.then((manager) => manager.release(), () => {});
-      throw notPermitted(error, "supervise processes") ?? error;
+      opening.then((supervisor) => supervisor.release(), () => {});
+      throw error;
     }
   }
 
@@ -126,8 +102,7 @@ export class Manager implements AsyncDisposable {
 
   /** Reloads the instances of a process a batch at a time, and goes on no further when one fails. */
   async rollingReload(id: string, { signal, ...how }: RollingOptions = {}): Promise<void> {
-    const options = { ...how, lastWords: (one: ManagedProcess) => lastWords(this.#fleet, one) };
-    await this.#up(signal, async () => (await this.#live.rollingReload(id, options)).outcomes);
+    await this.#up(signal, async () => (await this.#live.rollingReload(id, how)).outcomes);
   }
 
   /**
@@ -171,7 +146,7 @@ export class Manager implements AsyncDisposable {
 
   /** One process. */
   inspect(id: string): ProcessInfo {
-    return this.#live.one(id);
+    return this.#live.inspect(id);
   }
 
   /**
@@ -212,20 +187,13 @@ export class Manager implements AsyncDisposable {
    * Saves the list of processes to the disk; returns how many. Throws `wrong_state` for an empty one,
    * `home_unusable` when it cannot be written.
    */
-  async save({ allowEmpty = false, signal }: SaveOptions = {}): Promise<number> {
-    const how = { allowEmpty, warn: this.#warn };
-    const save = () => saveState(this.#home.paths.saved, this.#live.registry.list(), how);
-    return await unlessAborted(signal, () => Promise.resolve(save()));
+  async save({ signal, ...options }: SaveOptions = {}): Promise<number> {
+    return await unlessAborted(signal, () => Promise.resolve(this.#live.save(options)));
   }
 
   /** Brings back the saved processes that are not here, and starts those that were up. */
   async resurrect({ signal }: CallOptions = {}): Promise<Resurrected> {
-    return await unlessAborted(signal, async () => {
-      const { registry, scheduler } = this.#live;
-      const resurrected = await resurrect(registry, this.#home.paths.saved, () => void this.#live);
-      await scheduler.sync();
-      return resurrected;
-    });
+    return await unlessAborted(signal, () => this.#live.resurrect());
   }
 
   /**
@@ -233,7 +201,7 @@ export class Manager implements AsyncDisposable {
    * logs and saved state stay. Safe to call several times. Throws `stop_failed` when something would not end.
    */
   close(): Promise<void> {
-    return this.#closing ??= this.#close();
+    return this.#supervisor.close();
   }
 
   /** Same as `close()`. */
@@ -243,17 +211,12 @@ export class Manager implements AsyncDisposable {
 
   /** Lets go of all processes and leaves them running, for the next manager to take up. */
   release(): void {
-    this.#closing ??= Promise.resolve();
-    this.#fleet.release();
-    this.#system.launcher.close();
-    this.#system.files.close();
-    this.#system.ready.close();
-    this.#home[Symbol.dispose]();
+    this.#supervisor.release();
   }
 
-  /** The fleet of a manager that is not closed. */
-  get #live(): Fleet {
-    if (this.#closing === undefined) return this.#fleet;
+  /** The supervisor of a manager that is not closed. */
+  get #live(): Supervisor {
+    if (!this.#supervisor.closing) return this.#supervisor;
     throw new ProcsupError("closed", "The manager is closed");
   }
 
@@ -263,39 +226,7 @@ export class Manager implements AsyncDisposable {
     start: () => Promise<readonly Outcome[]>,
   ): Promise<readonly Outcome[]> {
     const outcomes = await unlessAborted(signal, start);
-    await throwFailedStart(this.#fleet, outcomes);
+    await throwFailedStart(outcomes);
     return outcomes;
-  }
-
-  static async #open(given: SupervisorConfig): Promise<Manager> {
-    const config = checkedConfig(given);
-    refuseMissingPermissions();
-    const home = await takeHome(config.logDir);
-    let manager: Manager | undefined;
-    try {
-      manager = new Manager(home, config);
-      if (config.onNews !== undefined) manager.#fleet.listen(config.onNews);
-      await recoverHome(manager.#fleet, home.paths, manager.#system, manager.#warn);
-      manager.#fleet.logs.start();
-      await manager.#fleet.scheduler.sync();
-      const parts = { fleet: manager.#fleet, system: manager.#system, warn: manager.#warn };
-      guardHome(home, parts, { onHomeLost: () => manager!.release(), ...config });
-      return manager;
-    } catch (error) {
-      if (manager === undefined) home[Symbol.dispose]();
-      else manager.release();
-      throw error;
-    }
-  }
-
-  async #close(): Promise<void> {
-    const processes = this.#fleet.registry.list();
-    const outcomes = await this.#fleet.close();
-    // Whoever closes may be the first process of a container, which ends with it, or a test.
-    await Promise.all(processes.map(({ journal }) => journal.over()));
-    await this.#fleet.logs.close();
-    await this.#system.launcher.close();
-    this.release();
-    throwFirst(outcomes);
   }
 }

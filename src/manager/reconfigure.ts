@@ -1,83 +1,103 @@
-/** Changes the configuration of one process, and replaces what runs only where the change asks for it. */
+/** Gives processes another configuration, and replaces what runs only where the change asks for it. */
 
+import { ProcsupError } from "../model/errors.ts";
 import { wireKeys } from "../model/key_spelling.ts";
 import { mergePatch } from "../model/merge_patch.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
 import { expanded } from "../model/shorthand.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { isKeptUp } from "./apply.ts";
+import { isKeptUp } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
-import type { Fleet } from "./fleet.ts";
-import {
-  oneConfig,
-  type RollingOptions,
-  rollingReload,
-  type RollingResult,
-} from "./rolling_reload.ts";
+import { type RollingOptions, rollingReload, type RollingResult } from "./rolling_reload.ts";
+
+/** How processes get another configuration. */
+export interface ReloadOptions extends Omit<RollingOptions, "config"> {
+  /** Reload all of them, whatever has changed. */
+  readonly always?: boolean;
+}
 
 /** What becomes of a configuration. */
-export interface ReconfigureOptions extends Omit<RollingOptions, "config"> {
+export interface ReconfigureOptions extends ReloadOptions {
   /** Keys in wire form. */
   readonly keys: Readonly<Record<string, unknown>>;
   /** The keys are all there is, the others get their defaults. Else they are a merge patch. */
   readonly replace?: boolean;
 }
 
-/** What came of it. */
+/** What came of it: outcomes of those that were reloaded. */
 export interface Reconfigured extends RollingResult {
   readonly fields: readonly FieldChange[];
-  /** Whether what runs was replaced, and not only told. */
-  readonly restarted: boolean;
+  /** Those that were not reloaded, and have the configuration for their next start. */
+  readonly told: readonly ManagedProcess[];
 }
 
 /**
- * Gives the instances that a target addresses another configuration. The policy is that of
- * configuration files: see `needsRestart()`. Throws as `Fleet.check()` does before anything is done.
+ * Reloads those that have to run with the configuration, see `needsRestart()`; the others get it for
+ * their next start, unless a reload failed: they keep what they had.
  */
-export async function reconfigure(
-  fleet: Fleet,
-  target: string,
-  { keys, replace = false, ...rolling }: ReconfigureOptions,
+export async function reloadWith(
+  processes: readonly ManagedProcess[],
+  config: ProcessConfig,
+  { always = false, ...rolling }: ReloadOptions,
 ): Promise<Reconfigured> {
-  const processes = fleet.registry.resolve(target);
-  if (processes.length === 0) {
-    return { outcomes: [], rolledBack: false, fields: [], restarted: false };
-  }
-  const { name, instances } = oneConfig(processes, keys);
-  const before = wireKeys(processes[0]!.config);
-  const wire = replace
-    ? mergePatch({}, { ...keys, name, instances })
-    : mergePatch(before, expanded(keys));
-  const config = fleet.check(wire);
-  fleet.registry.checkDependencies(config);
-  await fleet.checkLoaded(config);
   const fields = firstChanges(processes, config);
-  const replaced = needsRestart(fields) ? processes.filter(isKeptUp) : [];
-  if (fields.length === 0) {
-    return { outcomes: processes.map(unchanged), rolledBack: false, fields, restarted: false };
-  }
-  const result = await rollingReload(replaced, { ...rolling, config });
-  // One that did not come up has the others keep what they had.
+  const replaced = always ? processes : needsRestart(fields) ? processes.filter(isKeptUp) : [];
+  const result = replaced.length === 0
+    ? { outcomes: [], rolledBack: false }
+    : await rollingReload(replaced, { ...rolling, config });
   const failed = result.outcomes.some(({ error }) => error !== undefined);
   const told = failed ? [] : processes.filter((process) => !replaced.includes(process));
-  for (const process of told) process.reconfigure(config);
-  await fleet.scheduler.sync();
-  return {
-    ...result,
-    outcomes: [...result.outcomes, ...told.map(unchanged)],
-    fields,
-    restarted: replaced.length > 0,
-  };
+  if (fields.length > 0) for (const process of told) process.reconfigure(config);
+  return { ...result, fields, told };
 }
 
-function unchanged(process: ManagedProcess): { readonly process: ManagedProcess } {
-  return { process };
-}
-
-/** After a rolling reload that failed the instances differ among each other. */
-function firstChanges(
+/** What configures them differently; after a rolling reload that failed they differ among each other. */
+export function firstChanges(
   processes: readonly ManagedProcess[],
-  config: ManagedProcess["config"],
+  config: ProcessConfig,
 ): readonly FieldChange[] {
   return processes.map((process) => configChanges(process.config, config))
     .find((changes) => changes.length > 0) ?? [];
 }
+
+/**
+ * The changed configuration of processes, in wire form. Throws `bad_request` when they are not
+ * instances of one process, or when the keys would make them another one.
+ */
+export function changedConfig(
+  processes: readonly ManagedProcess[],
+  { keys, replace = false }: ReconfigureOptions,
+): Record<string, unknown> {
+  const before = oneConfig(processes, keys);
+  const { name, instances } = before;
+  return replace
+    ? mergePatch({}, { ...keys, name, instances })
+    : mergePatch(wireKeys(before), expanded(keys));
+}
+
+/**
+ * The configuration that all of them have, to be changed by `patch`. Throws `bad_request` when they
+ * are not instances of one process, or when the patch would make them another one.
+ */
+function oneConfig(
+  processes: readonly ManagedProcess[],
+  patch: Readonly<Record<string, unknown>>,
+): ProcessConfig {
+  const { config } = processes[0]!;
+  const names = new Set(processes.map((process) => process.config.name));
+  if (names.size > 1) {
+    const quoted = [...names].map((name) => `"${name}"`).join(", ");
+    throw new ProcsupError("bad_request", `Cannot give one configuration to ${quoted}`);
+  }
+  for (const [key, why] of Object.entries(FIXED)) {
+    const value = patch[key];
+    if (value === undefined || value === config[key as keyof typeof FIXED]) continue;
+    throw new ProcsupError("invalid_config", `Invalid "${key}": ${why}`);
+  }
+  return config;
+}
+
+const FIXED = {
+  name: "a process cannot be renamed",
+  instances: "scale changes how many there are",
+} as const;

@@ -12,15 +12,16 @@ import { readState, writeState } from "../platform/state_file.ts";
 import type { Recovered, Run } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { inWaves, isJob } from "./bulk.ts";
-import type { Fleet } from "./fleet.ts";
-import { HALTED } from "./halt.ts";
 import { takeUpLost } from "./lost_records.ts";
 import type { ProcessRecord } from "./record_file.ts";
 import type { FoundRecords } from "./records.ts";
-import type { Warn } from "./registry.ts";
+import type { Registry, Warn } from "./registry.ts";
 import type { RetriedWrites } from "./retried_writes.ts";
 import { loadState } from "./saved_state.ts";
 import type { SystemWorld } from "./system_world.ts";
+
+/** What stands in place of a boot's identity: of that boot nothing was left running. */
+export const HALTED = "halted";
 
 /** Hooks whose end is waited for by what is begun anew. */
 const BEGUN_ANEW: ReadonlySet<string> = new Set(["pre_start", "pre_stop"]);
@@ -37,7 +38,7 @@ interface Traces {
 
 /** Registers the recorded processes of a home and takes each up where the last supervisor left it. */
 export async function recoverHome(
-  { registry }: Fleet,
+  registry: Registry,
   paths: HomePaths,
   { files, launcher, world }: SystemWorld,
   warn: Warn,

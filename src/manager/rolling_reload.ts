@@ -2,10 +2,10 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { LastWords } from "../model/start_failed.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { refuseEndless, type UpOptions } from "../process/requests.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
+import { lastWords } from "./last_words.ts";
 
 /** How a rolling reload is done (spec 2.6). */
 export interface RollingOptions extends Pick<UpOptions, "askedIn"> {
@@ -17,8 +17,6 @@ export interface RollingOptions extends Pick<UpOptions, "askedIn"> {
   readonly rollbackOnFailure?: boolean;
   /** The configuration to go to; default: the one it has. */
   readonly config?: ProcessConfig;
-  /** Tells what the run that failed said last, before the old configuration runs again. */
-  readonly lastWords?: (process: ManagedProcess) => Promise<LastWords>;
   /** Called after each batch. */
   readonly onProgress?: (done: number, of: number) => void;
 }
@@ -61,7 +59,7 @@ export async function rollingReload(
     options.onProgress?.(outcomes.length, processes.length);
     if (!outcomes.some(({ error }) => error !== undefined)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
-    const told = await Promise.all(outcomes.map((outcome) => withLastWords(outcome, options)));
+    const told = await Promise.all(outcomes.map(withLastWords));
     const old = before.filter(({ process }) => touched.includes(process));
     await runBulk(old.map(({ process }) => process), (process) => {
       const { config } = old.find((entry) => entry.process === process)!;
@@ -72,8 +70,9 @@ export async function rollingReload(
   return { outcomes, rolledBack: false };
 }
 
-async function withLastWords(outcome: Outcome, { lastWords }: RollingOptions): Promise<Outcome> {
-  if (outcome.error === undefined || lastWords === undefined) return outcome;
+/** Read before the old configuration runs again, and writes to the same log. */
+async function withLastWords(outcome: Outcome): Promise<Outcome> {
+  if (outcome.error === undefined) return outcome;
   return { ...outcome, lastWords: await lastWords(outcome.process) };
 }
 
@@ -107,33 +106,6 @@ async function putBack(
   process.reconfigure(config);
   await process.restart({ wait, reason: "rolled back" });
 }
-
-/**
- * The configuration that all of them have, to be changed by `patch`. Throws `bad_request` when they
- * are not instances of one process, or when the patch would make them another one.
- */
-export function oneConfig(
-  processes: readonly ManagedProcess[],
-  patch: Readonly<Record<string, unknown>>,
-): ProcessConfig {
-  const { config } = processes[0]!;
-  const names = new Set(processes.map((process) => process.config.name));
-  if (names.size > 1) {
-    const quoted = [...names].map((name) => `"${name}"`).join(", ");
-    throw new ProcsupError("bad_request", `Cannot give one configuration to ${quoted}`);
-  }
-  for (const [key, why] of Object.entries(FIXED)) {
-    const value = patch[key];
-    if (value === undefined || value === config[key as keyof typeof FIXED]) continue;
-    throw new ProcsupError("invalid_config", `Invalid "${key}": ${why}`);
-  }
-  return config;
-}
-
-const FIXED = {
-  name: "a process cannot be renamed",
-  instances: "scale changes how many there are",
-} as const;
 
 /** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` naming the value. */
 export function batchCount(batchSize: number | string, instances: number): number {

@@ -1,14 +1,345 @@
-/** A manager as the daemon has it: with its fleet, for every verb by target. */
+/** Every verb on the processes of one home, by target, and the life of that home. */
 
-import type { Fleet } from "./fleet.ts";
-import { fleetOf, Manager } from "./manager.ts";
+import { parseConfig } from "../model/config_schema.ts";
+import { ProcsupError } from "../model/errors.ts";
+import type { ProcessChange } from "../model/process_change.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { ProcessDefaults } from "../model/config_input.ts";
+import type { ProcessInfo } from "../model/process_info.ts";
+import type { SignalName } from "../model/signal.ts";
+import { ambiguous, notFound } from "../model/target.ts";
+import type { WaitPoint } from "../model/wait_point.ts";
+import type { LogFiles } from "../logs/log_files.ts";
+import { writeState } from "../platform/state_file.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import type { StopRequest, UpOptions } from "../process/requests.ts";
+import {
+  inWaves,
+  isJob,
+  type Outcome,
+  reversed,
+  runBulk,
+  runWaves,
+  throwFirst,
+  withoutJobs,
+} from "./bulk.ts";
+import { checkConfig, wireDefaults } from "./check_config.ts";
+import { EventHub } from "./event_hub.ts";
+import { LogKeeper } from "./log_keeper.ts";
 import type { SupervisorConfig } from "./manager_options.ts";
+import {
+  changedConfig,
+  type Reconfigured,
+  type ReconfigureOptions,
+  reloadWith,
+} from "./reconfigure.ts";
+import { HALTED } from "./recovery.ts";
+import { Registry } from "./registry.ts";
+import {
+  reloadAll,
+  type RollingOptions,
+  rollingReload,
+  type RollingResult,
+} from "./rolling_reload.ts";
+import { resurrect, type Resurrected, saveState } from "./saved_state.ts";
+import { scale } from "./scale.ts";
+import { Scheduler } from "./scheduler.ts";
+import { type StopOptions, stopRequest } from "./stop_options.ts";
+import { type SystemWorld, systemWorld } from "./system_world.ts";
+import type { TakenHome } from "./take_home.ts";
+import { UsageSampler } from "./usage_sampler.ts";
+import { untilReached } from "./wait_points.ts";
 
-/** A manager that shows its fleet; the library's does not. */
-export type Supervisor = Manager & { readonly fleet: Fleet };
+/** Supervises the processes of one home. */
+export class Supervisor implements AsyncDisposable {
+  readonly registry: Registry;
+  /** Rotates, notes times, flushes. */
+  readonly logs: LogKeeper;
+  /** Runs jobs, and restarts by the clock. */
+  readonly scheduler: Scheduler;
+  /** Reads what processes use, once for everything that asks. */
+  readonly usage: UsageSampler;
+  /** The operating system as its processes see it. */
+  readonly system: SystemWorld;
+  readonly warn: (message: string) => void;
+  readonly #home: TakenHome;
+  readonly #defaults: ProcessDefaults;
+  readonly #hub = new EventHub();
+  #closing = false;
+  #closed: Promise<void> | undefined;
 
-/** Opens one. Throws what `Manager.open()` does. */
-export async function openSupervisor(config: SupervisorConfig): Promise<Supervisor> {
-  const manager = await Manager.open(config);
-  return Object.assign(manager, { fleet: fleetOf(manager) });
+  /** Use `openSupervisor()`: this one has taken up nothing of what runs in its home. */
+  constructor(home: TakenHome, { defaults = {}, warn = () => {}, stdin }: SupervisorConfig) {
+    const { paths } = this.#home = home;
+    this.#defaults = defaults;
+    this.warn = warn;
+    this.system = systemWorld(paths, stdin);
+    const { world } = this.system;
+    const list = () => this.registry.list();
+    this.usage = new UsageSampler(world.clock);
+    this.registry = new Registry({ world, paths, hub: this.#hub, warn });
+    const { writes } = this.registry;
+    this.logs = new LogKeeper({ clock: world.clock, list, warn });
+    this.scheduler = new Scheduler({ clock: world.clock, folder: paths.cron, list, writes, warn });
+    this.registry.onChanged = (process, before) => this.scheduler.changed(process, before);
+    this.registry.onLaunch = (process) => this.logs.wake(process);
+  }
+
+  /** Whether no verb is taken any more. */
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** All processes, by numeric id. */
+  list(): ProcessInfo[] {
+    return this.#infos(this.registry.list());
+  }
+
+  /** The processes that a target addresses. */
+  select(target: string): ProcessInfo[] {
+    return this.#infos(this.registry.resolve(target));
+  }
+
+  /** The one process that a target addresses, as it stands. */
+  inspect(target: string): ProcessInfo {
+    return this.info(this.process(target));
+  }
+
+  /** The one process that a target addresses. */
+  process(target: string): ManagedProcess {
+    const found = this.registry.resolve(target);
+    if (found.length > 1) throw ambiguous(target, found);
+    if (found.length === 0) throw notFound(target, []);
+    return found[0]!;
+  }
+
+  /** A process as it stands after a verb. */
+  info(process: ManagedProcess): ProcessInfo {
+    return this.#infos([process])[0]!;
+  }
+
+  /** Paths of a process's logs. */
+  logFiles(target: string): LogFiles {
+    return this.process(target).logs;
+  }
+
+  /** News of all processes from now on, or as far as they are kept from `since` on. */
+  events(signal?: AbortSignal, since?: number): ReadableStream<ProcessChange> {
+    return this.#hub.stream(signal, since);
+  }
+
+  /** Calls `listener` with all news from now on, while they happen; returns its undoing. */
+  listen(listener: (change: ProcessChange) => void): () => void {
+    return this.#hub.listen(listener);
+  }
+
+  /** Registers a configuration in wire form and starts its instances. Throws before anything is done. */
+  async add(wire: Record<string, unknown>, options: UpOptions = {}): Promise<Outcome[]> {
+    this.refuseClosed();
+    const config = this.#parse(wire);
+    await this.check(config);
+    return await this.addChecked(config, options);
+  }
+
+  /** Registers a configuration that was checked, and starts its instances. */
+  async addChecked(config: ProcessConfig, options: UpOptions = {}): Promise<Outcome[]> {
+    this.refuseClosed();
+    const added = this.registry.add(config);
+    // A job is only registered: the clock starts it.
+    const up = runBulk(added, async (process) => {
+      if (!isJob(process)) await process.start(options);
+    });
+    this.registry.recordRest();
+    await this.scheduler.sync();
+    return await up;
+  }
+
+  #parse(wire: Record<string, unknown>): ProcessConfig {
+    return parseConfig({ ...wireDefaults(this.#defaults, wire), ...wire });
+  }
+
+  /** Throws `invalid_config` when a configuration could not be started beside all others. */
+  async check(config: ProcessConfig, others: Iterable<ProcessConfig> = []): Promise<void> {
+    const all = [...this.registry.list().map((process) => process.config), ...others];
+    await checkConfig(config, { world: this.system.world, others: all });
+    await this.scheduler.check(config);
+  }
+
+  /** Starts existing processes. */
+  async start(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+    this.refuseClosed();
+    const waves = inWaves(withoutJobs(target, this.registry.resolve(target)));
+    return await runWaves(waves, (process) => process.start(options));
+  }
+
+  /** Stops processes: those that depend on others first. */
+  async stop(target: string, options: StopOptions = {}): Promise<Outcome[]> {
+    const request = stopRequest(options);
+    const waves = reversed(inWaves(this.registry.resolve(target)));
+    return await runWaves(waves, (process) => process.stop(request), options.parallel ?? true);
+  }
+
+  /** Restarts processes. */
+  restart(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+    return this.#onEach(target, (process) => process.restart(options), withoutJobs);
+  }
+
+  /** Reloads processes, the instances of one in turn. */
+  async reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+    this.refuseClosed();
+    return await reloadAll(withoutJobs(target, this.registry.resolve(target)), options);
+  }
+
+  /** Reloads processes batch by batch. */
+  async rollingReload(target: string, options: RollingOptions = {}): Promise<RollingResult> {
+    this.refuseClosed();
+    return await rollingReload(this.registry.resolve(target), options);
+  }
+
+  /**
+   * Gives the instances of a process another configuration; see `reloadWith()`. Throws as `check()`
+   * does before anything is done.
+   */
+  async reconfigure(target: string, options: ReconfigureOptions): Promise<Reconfigured> {
+    this.refuseClosed();
+    const processes = this.registry.resolve(target);
+    if (processes.length === 0) {
+      return { outcomes: [], rolledBack: false, fields: [], told: [] };
+    }
+    const config = this.#parse(changedConfig(processes, options));
+    this.registry.checkDependencies(config);
+    await this.check(config);
+    const done = await reloadWith(processes, config, options);
+    await this.scheduler.sync();
+    return done;
+  }
+
+  /** Changes how many instances of a process there are. */
+  async scale(name: string, change: string | number): Promise<Outcome[]> {
+    this.refuseClosed();
+    const outcomes = await scale(this.registry, name, change);
+    await this.scheduler.sync();
+    return outcomes;
+  }
+
+  /** Stops and forgets processes. */
+  async remove(target: string): Promise<Outcome[]> {
+    const outcomes = await this.#onEach(target, async (process) => {
+      await process.stop({ then: () => this.logs.disown(process) });
+      this.registry.remove(process);
+    });
+    await this.scheduler.sync();
+    return outcomes;
+  }
+
+  /** Empties the logs of processes, archives included. */
+  flush(target: string): Promise<Outcome[]> {
+    return this.#onEach(target, (process) => this.logs.flush(process));
+  }
+
+  /** Sends a signal to the apps themselves. */
+  signal(target: string, signal: SignalName): Promise<Outcome[]> {
+    return this.#onEach(target, (process) => Promise.resolve(process.signal(signal)));
+  }
+
+  /** Resolves when every process has come to a point in its life; see `untilReached()`. */
+  async waitFor(target: string, point: WaitPoint, signal?: AbortSignal): Promise<ProcessInfo[]> {
+    const processes = this.registry.resolve(target);
+    await untilReached(processes, point, signal);
+    return this.#infos(processes);
+  }
+
+  async #onEach(
+    target: string,
+    act: (process: ManagedProcess) => Promise<void>,
+    meant = (_: string, found: ManagedProcess[]) => found,
+  ): Promise<Outcome[]> {
+    this.refuseClosed();
+    return await runBulk(meant(target, this.registry.resolve(target)), act);
+  }
+
+  /** Saves the list of processes; see `saveState()`. Returns how many. */
+  save(options: { readonly allowEmpty?: boolean } = {}): number {
+    const { allowEmpty = false } = options;
+    return saveState(this.#home.paths.saved, this.registry.list(), { allowEmpty, warn: this.warn });
+  }
+
+  /** Brings back the saved processes that are not here, and starts those that were up. */
+  async resurrect(): Promise<Resurrected> {
+    const { saved } = this.#home.paths;
+    const resurrected = await resurrect(this.registry, saved, () => this.refuseClosed());
+    await this.scheduler.sync();
+    return resurrected;
+  }
+
+  /**
+   * Stops all, the last one first, forgets them, waits for their hooks and cleans up; logs and saved
+   * state stay. Safe to call several times. Throws `stop_failed` when something would not end.
+   */
+  close(): Promise<void> {
+    return this.#closed ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    const processes = this.registry.list();
+    const outcomes = await this.#stopAll({});
+    for (const process of this.registry.list()) this.registry.remove(process);
+    await this.scheduler.sync();
+    // Whoever closes may be the first process of a container, which ends with it, or a test.
+    await Promise.all(processes.map(({ journal }) => journal.over()));
+    await this.logs.close();
+    await this.system.launcher.close();
+    this.release();
+    throwFirst(outcomes);
+  }
+
+  /** Same as `close()`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Stops all, the last one first; they stay registered. No verb is taken from now on. */
+  shutDown(): Promise<Outcome[]> {
+    return this.#stopAll({ reason: "shutdown" });
+  }
+
+  /**
+   * The same at the end of a machine, or of a user's session. The records stay as they are: what is
+   * wanted up is started by the next supervisor of the home, of this boot or of another. One that is
+   * killed half-way has left enough: the next one adopts what still runs, and starts the others.
+   */
+  halt(): Promise<Outcome[]> {
+    this.registry.freeze();
+    writeState(this.#home.paths.boot, HALTED);
+    return this.shutDown();
+  }
+
+  #stopAll(request: StopRequest): Promise<Outcome[]> {
+    this.#closing = true;
+    this.scheduler.close();
+    return runWaves(reversed(inWaves(this.registry.list())), (process) => process.stop(request));
+  }
+
+  /** Lets go of all processes and leaves them running, for the next supervisor to take up. */
+  release(): void {
+    this.#closed ??= Promise.resolve();
+    this.#closing = true;
+    this.scheduler.close();
+    void this.logs.close();
+    this.registry.close();
+    for (const process of this.registry.list()) process.release();
+    this.#hub.close();
+    this.system.close();
+    this.#home[Symbol.dispose]();
+  }
+
+  #infos(processes: readonly ManagedProcess[]): ProcessInfo[] {
+    const usage = this.usage.sample(processes);
+    return processes.map((process) => process.info(usage(process)));
+  }
+
+  /** Throws `closed` when no verb is taken any more. */
+  refuseClosed(): void {
+    if (this.#closing) throw new ProcsupError("closed", "The supervisor is shutting down");
+  }
 }

@@ -17,6 +17,8 @@ export interface SystemWorld {
   readonly files: RunFiles;
   readonly ready: ReadyFiles;
   readonly launcher: Launcher;
+  /** Closes what is open of its files. */
+  close(): void;
 }
 
 /** The operating system as the processes of a home see it. */
@@ -52,5 +54,10 @@ export function systemWorld(paths: HomePaths, stdin = false): SystemWorld {
     end: endRun,
     sweep: sweepRun,
   };
-  return { world, files, ready, launcher };
+  const close = () => {
+    void launcher.close();
+    files.close();
+    ready.close();
+  };
+  return { world, files, ready, launcher, close };
 }

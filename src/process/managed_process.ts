@@ -6,6 +6,7 @@ import { NO_USAGE, type ProcessInfo, type Usage } from "../model/process_info.ts
 import type { ProcessEvent, Snapshot } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
+import { type LogFiles, logFiles } from "../logs/log_files.ts";
 import type { Clock } from "../platform/clock.ts";
 import { comeUp } from "./coming_up.ts";
 import { Effects } from "./effects.ts";
@@ -57,6 +58,7 @@ export class ManagedProcess {
   #config: ProcessConfig;
   /** What its waits are measured by. */
   readonly clock: Clock;
+  readonly #apps: string;
   readonly #observer: Observer;
   readonly #effects: Effects;
   readonly #mailbox = new Mailbox<ProcessEvent>((event) => this.#handle(event));
@@ -80,6 +82,7 @@ export class ManagedProcess {
     this.#config = config;
     this.#snapshot = snapshot;
     this.clock = world.clock;
+    this.#apps = world.apps;
     this.#observer = observer;
     this.#effects = new Effects(this, world);
   }
@@ -144,6 +147,11 @@ export class ManagedProcess {
       tags: this.config.tags,
       config: this.config,
     };
+  }
+
+  /** Paths of its logs. */
+  get logs(): LogFiles {
+    return logFiles(this.#apps, this.name);
   }
 
   /** What its hooks and health checks did last. */

@@ -21,10 +21,10 @@ Deno.test("a process starts when its dependencies are ready, and is stopped befo
   await test.script("api", member("api"), { depends_on: ["db"] }, { wait: true });
   await test.script("web", member("web"), { depends_on: ["api"] }, { wait: true });
   assertEquals(test.lines("order"), ["db", "ready", "api", "web"]);
-  await test.manager.fleet.stop("all");
+  await test.supervisor.stop("all");
   assertEquals(test.lines("order").slice(4), ["web ends", "api ends", "db ends"]);
   await Deno.remove(`${test.home}/order`);
-  await test.manager.fleet.start("all", { wait: true });
+  await test.supervisor.start("all", { wait: true });
   assertEquals(test.lines("order"), ["db", "ready", "api", "web"]);
 });
 
@@ -32,8 +32,8 @@ Deno.test("starting a process starts what it depends on along with it", async ()
   await using test = await TestManager.open();
   await test.script("db", member("db"));
   await test.script("api", member("api"), { depends_on: ["db"] }, { wait: true });
-  await test.manager.fleet.stop("all");
-  await test.manager.fleet.start("api", { wait: true });
+  await test.supervisor.stop("all");
+  await test.supervisor.start("api", { wait: true });
   assertEquals([test.info("db").state, test.info("api").state], ["running", "running"]);
 });
 
@@ -43,9 +43,9 @@ Deno.test("lower priorities start first and stop last", async () => {
     await test.script(name, member(name), { priority });
   }
   await waitFor(() => test.lines("order").length === 3, { what: "the starts" });
-  await test.manager.fleet.stop("all");
+  await test.supervisor.stop("all");
   assertEquals(test.lines("order").slice(3), ["last ends", "mid ends", "first ends"]);
-  await test.manager.fleet.start("all", { wait: true });
+  await test.supervisor.start("all", { wait: true });
   assertEquals(test.lines("order").slice(6), ["first", "mid", "last"]);
 });
 
@@ -56,7 +56,7 @@ Deno.test("independent processes are stopped side by side", async () => {
   for (const name of names) {
     await test.script(name, "trap '' TERM; while :; do sleep 0.05; done", stubborn);
   }
-  const stopping = test.manager.fleet.stop("all");
+  const stopping = test.supervisor.stop("all");
   const states = () => names.map((name) => test.info(name).state);
   await waitFor(() => states().every((state) => state === "stopping"), { what: "all at once" });
   await stopping;
@@ -116,14 +116,14 @@ Deno.test("a cycle that a change of configuration would make is refused", async 
   await test.script("db", "exec sleep 1000");
   await test.script("api", "exec sleep 1000", { depends_on: ["db"] }, { wait: true });
   const patch = (depends_on: readonly string[]) =>
-    test.manager.fleet.rollingReload("db", { patch: { depends_on } });
+    test.supervisor.reconfigure("db", { keys: { depends_on } });
   const error = await assertRejects(() => patch(["api"]), ProcsupError);
   assertEquals([error.code, error.message], [
     "invalid_config",
     "Dependencies form a cycle: db → api → db",
   ]);
   await assertRejects(() => patch(["nobody"]), ProcsupError, 'there is no process "nobody"');
-  await test.manager.fleet.stop("all");
+  await test.supervisor.stop("all");
 });
 
 Deno.test("a daemon killed while an app waits for its dependency waits on", async () => {

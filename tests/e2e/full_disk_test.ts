@@ -16,7 +16,7 @@ Deno.test("how an app ended outlives its supervisor when the disk took no record
   await test.script("app", "sleep 0.2; exit 7", { restart_policy: "never" });
   await waitFor(() => disk.remount("ro"), { what: "a disk on which nothing is written" });
   const exit = () => test.manager.list()[0]!.lastExit?.code;
-  const [process] = test.manager.fleet.registry.list();
+  const [process] = test.supervisor.registry.list();
   await waitFor(() => exit() === 7 && process!.snapshot.leftovers.length === 0, {
     what: "the end of all that it started",
   });

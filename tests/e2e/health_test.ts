@@ -41,7 +41,7 @@ function server(check: Record<string, unknown> = {}, env: Record<string, string>
 Deno.test("a server that falls ill is restarted with the reason, and is well again", async () => {
   await using test = await TestManager.open();
   const { url, config } = server({ grace_period: "0s", on_failure: "restart" });
-  await test.manager.fleet.add(
+  await test.supervisor.add(
     { cwd: test.home, wait_ready: true, ...config },
     { wait: true },
   );
@@ -61,7 +61,7 @@ Deno.test("a server that falls ill is restarted with the reason, and is well aga
 Deno.test("a server that does nothing about its illness goes on with on_failure none", async () => {
   await using test = await TestManager.open();
   const { url, config } = server({ grace_period: "0s", on_failure: "none" });
-  await test.manager.fleet.add(
+  await test.supervisor.add(
     { cwd: test.home, wait_ready: true, ...config },
     { wait: true },
   );

@@ -72,8 +72,8 @@ const OWN_RESTARTS: readonly [
   (test: TestManager) => unknown,
 ][] = [
   ["age", { max_age: "400ms" }, () => {}],
-  ["memory", {}, ({ manager }) => {
-    const app = manager.fleet.process("app");
+  ["memory", {}, ({ supervisor }) => {
+    const app = supervisor.process("app");
     app.post({ type: "recycle_requested", attempt: app.snapshot.attempt, reason: "memory" });
   }],
   [

@@ -119,7 +119,7 @@ Deno.test("increment_env gives every instance its own number, those that come la
   await using test = await TestManager.open();
   const config = { instances: 2, env: { PORT: "3000" }, increment_env: "PORT" };
   await test.script("api", 'echo "$PROCSUP_INSTANCE $PORT" >>order; exec sleep 1000', config);
-  await test.manager.fleet.scale("api", 3);
+  await test.supervisor.scale("api", 3);
   await waitFor(() => test.lines("order").length === 3, { what: "three starts" });
   assertEquals(test.lines("order").toSorted(), ["0 3000", "1 3001", "2 3002"]);
 });

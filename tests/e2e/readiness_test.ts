@@ -28,7 +28,7 @@ function server(port: number, changes: Record<string, unknown> = {}) {
 Deno.test("ready by health check: start returns when the server answers", async () => {
   await using test = await TestManager.open();
   const port = freePort();
-  const adding = test.manager.fleet.add(server(port), WAIT);
+  const adding = test.supervisor.add(server(port), WAIT);
   await waitFor(() => test.info("api").pid > 0, { what: "a pid" });
   assertEquals([test.info("api").state, test.info("api").ready], ["starting", false]);
   await adding;
@@ -44,7 +44,7 @@ Deno.test("ready by health check: a port that another process answers on is not 
   const onListen = () => {};
   const stranger = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, () => new Response());
   const config = server(stranger.addr.port, { listen_timeout: "700ms" });
-  await test.manager.fleet.add({ ...config, entrypoint: "/bin/sleep", args: ["1000"] }, WAIT);
+  await test.supervisor.add({ ...config, entrypoint: "/bin/sleep", args: ["1000"] }, WAIT);
   assertEquals(test.info("api").state, "errored");
   await stranger.shutdown();
 });
@@ -73,7 +73,7 @@ Deno.test("ready by process.send: a Node app says so as under PM2, and its child
   );
   const env = { NODE_OPTIONS: "--no-warnings" };
   const config = { name: "app", entrypoint: app, cwd: test.home, env, wait_ready: true };
-  const adding = test.manager.fleet.add(config, WAIT);
+  const adding = test.supervisor.add(config, WAIT);
   await waitFor(() => test.info("app").pid > 0);
   assertEquals(test.info("app").ready, false);
   const [outcome] = await adding;

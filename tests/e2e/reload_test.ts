@@ -18,7 +18,7 @@ async function four(test: TestManager): Promise<number[]> {
 }
 
 function versions(test: TestManager): (string | undefined)[] {
-  return test.manager.fleet.select("api").map(({ config }) => config.env.VERSION);
+  return test.supervisor.select("api").map(({ config }) => config.env.VERSION);
 }
 
 Deno.test("reload by signal reaches the app itself, which goes on under its pid", async () => {
@@ -44,7 +44,7 @@ Deno.test("reload of what does not run: a signal has nobody to go to, a restart 
   await using test = await TestManager.open();
   await test.script("signal", "exec sleep 1000", { reload_signal: "SIGHUP" });
   await test.script("plain", "exec sleep 1000");
-  await test.manager.fleet.stop("all");
+  await test.supervisor.stop("all");
   const error = await assertRejects(() => test.manager.reload("signal"), ProcsupError);
   assertEquals(error.code, "wrong_state");
   await test.manager.reload("plain");
@@ -56,9 +56,9 @@ Deno.test("reload of several instances takes them in turn, and stops at the one 
   const before = await four(test);
   await test.script("other", "exec sleep 1000");
   let over = false;
-  const reloading = test.manager.fleet.reload("all").finally(() => over = true);
+  const reloading = test.supervisor.reload("all").finally(() => over = true);
   while (!over) {
-    const running = test.manager.fleet.select("api").filter(({ state }) => state === "running");
+    const running = test.supervisor.select("api").filter(({ state }) => state === "running");
     assert(running.length >= 3, `${running.length} of 4 run`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
@@ -66,9 +66,9 @@ Deno.test("reload of several instances takes them in turn, and stops at the one 
   const after = test.pids("api");
   assertEquals(after.filter((pid) => before.includes(pid)), []);
 
-  const [, second] = test.manager.fleet.registry.resolve("api");
+  const [, second] = test.supervisor.registry.resolve("api");
   second!.reconfigure({ ...second!.config, env: { VERSION: "bad" } });
-  const outcomes = await test.manager.fleet.reload("api");
+  const outcomes = await test.supervisor.reload("api");
   assertEquals(outcomes.map(({ error }) => error?.code), [undefined, "start_failed"]);
   assertEquals(test.pids("api").slice(2), after.slice(2));
 });
@@ -78,12 +78,10 @@ Deno.test("rolling reload never has more than a batch down, for each size of a b
     await using test = await TestManager.open();
     const before = await four(test);
     let over = false;
-    const rolling = test.manager.fleet.rollingReload("api", { batchSize }).finally(() =>
-      over = true
-    );
+    const rolling = test.supervisor.rollingReload("api", { batchSize }).finally(() => over = true);
     let mostDown = 0;
     await waitFor(() => {
-      const down = test.manager.fleet.select("api").filter(({ ready }) => !ready).length;
+      const down = test.supervisor.select("api").filter(({ ready }) => !ready).length;
       mostDown = Math.max(mostDown, down);
       return over;
     });
@@ -98,14 +96,14 @@ Deno.test("rolling reload refuses a wrong batch size and a wrong configuration, 
   await using test = await TestManager.open();
   const before = await four(test);
   for (const batchSize of [0, 99, -1, "x", "0.5"]) {
-    const reload = () => test.manager.fleet.rollingReload("api", { batchSize });
+    const reload = () => test.supervisor.rollingReload("api", { batchSize });
     const error = await assertRejects(reload, ProcsupError);
     assertEquals(error.code, "bad_request");
   }
-  for (const patch of [{ wait_raedy: true }, { cwd: "/absent" }, { entrypoint: "/absent" }]) {
-    const reload = () => test.manager.fleet.rollingReload("api", { patch });
+  for (const keys of [{ wait_raedy: true }, { cwd: "/absent" }, { entrypoint: "/absent" }]) {
+    const reload = () => test.supervisor.reconfigure("api", { keys });
     const error = await assertRejects(reload, ProcsupError);
-    assertEquals(error.code, "invalid_config", JSON.stringify(patch));
+    assertEquals(error.code, "invalid_config", JSON.stringify(keys));
   }
   assertEquals([test.pids("api"), versions(test)], [before, ["1", "1", "1", "1"]]);
 });
@@ -113,7 +111,7 @@ Deno.test("rolling reload refuses a wrong batch size and a wrong configuration, 
 Deno.test("rolling reload gives every instance the new configuration", async () => {
   await using test = await TestManager.open();
   await four(test);
-  await test.manager.fleet.rollingReload("api", { batchSize: 2, patch: { env: { VERSION: "2" } } });
+  await test.supervisor.reconfigure("api", { batchSize: 2, keys: { env: { VERSION: "2" } } });
   assertEquals(versions(test), ["2", "2", "2", "2"]);
   const told = test.lines("order").slice(4).toSorted();
   assertEquals(told, ["api:0 2", "api:1 2", "api:2 2", "api:3 2"]);
@@ -123,14 +121,14 @@ Deno.test("rolling reload gives every instance the new configuration", async () 
 Deno.test("rolling reload puts the old configuration back when a release never becomes ready", async () => {
   await using test = await TestManager.open();
   const before = await four(test);
-  const { outcomes, rolledBack } = await test.manager.fleet.rollingReload("api", {
+  const { outcomes, rolledBack } = await test.supervisor.reconfigure("api", {
     batchSize: 2,
     rollbackOnFailure: true,
-    patch: { env: { VERSION: "bad" } },
+    keys: { env: { VERSION: "bad" } },
   });
   assertEquals(rolledBack, true);
   assertEquals(outcomes.map(({ error }) => error?.code), ["start_failed", "start_failed"]);
-  const now = test.manager.fleet.select("api");
+  const now = test.supervisor.select("api");
   assertEquals(now.map(({ state, ready }) => [state, ready]), Array(4).fill(["running", true]));
   assertEquals(versions(test), ["1", "1", "1", "1"]);
   assertEquals(test.pids("api").map((pid, i) => pid === before[i]), [false, false, true, true]);
@@ -139,10 +137,10 @@ Deno.test("rolling reload puts the old configuration back when a release never b
 Deno.test("rolling reload without rollback stops where it failed", async () => {
   await using test = await TestManager.open();
   await four(test);
-  const patch = { env: { VERSION: "bad" } };
-  const { rolledBack } = await test.manager.fleet.rollingReload("api", { patch });
+  const keys = { env: { VERSION: "bad" } };
+  const { rolledBack } = await test.supervisor.reconfigure("api", { keys });
   assertEquals(rolledBack, false);
-  const states = test.manager.fleet.select("api").map(({ state }) => state);
+  const states = test.supervisor.select("api").map(({ state }) => state);
   assertEquals(states, ["errored", "running", "running", "running"]);
   assertEquals(versions(test), ["bad", "1", "1", "1"]);
 });
@@ -201,7 +199,7 @@ Deno.test("scale moves the log of an app that goes on writing into it", async ()
   await test.script("api", app);
   const lines = (name: string) => test.lines(`apps/${name}/stdout.log`);
   await waitFor(() => lines("api").length > 5, { what: "some lines" });
-  await test.manager.fleet.scale("api", "+1");
+  await test.supervisor.scale("api", "+1");
   const moved = lines("api:0").length;
   await waitFor(() => lines("api:0").length > moved + 5, { what: "more lines" });
   assertEquals(lines("api:0").map(Number), lines("api:0").map((_, index) => index + 1));

@@ -267,9 +267,9 @@ Deno.test("delete forgets nothing that was started again meanwhile", async () =>
   const slow = "trap 'sleep 0.3; exit 0' TERM; echo $$ >>pids; while :; do sleep 0.02; done";
   await test.script("app", slow);
   await waitFor(() => test.lines("pids").length === 1, { what: "the app" });
-  const deleting = test.manager.fleet.remove("app");
+  const deleting = test.supervisor.remove("app");
   await test.until("app", "stopping");
-  await test.manager.fleet.start("app");
+  await test.supervisor.start("app");
   const [outcome] = await deleting;
   assertEquals(outcome?.error?.message, 'Cannot delete "app": it was started meanwhile');
   const { pid, state } = test.info("app");
@@ -282,9 +282,9 @@ Deno.test("a rolling reload starts nothing that was deleted before its turn", as
     'echo READY=1 >"$PROCSUP_READY_FILE"; exec sleep 1000';
   await test.script("app", app, { wait_ready: true, instances: 2 }, { wait: true });
   Deno.writeTextFileSync(`${test.home}/next`, "");
-  const rolling = test.manager.fleet.rollingReload("app", {});
+  const rolling = test.supervisor.rollingReload("app", {});
   await waitFor(() => test.lines("pids").length === 3, { what: "the first to be reloaded" });
-  await test.manager.fleet.remove("app:1");
+  await test.supervisor.remove("app:1");
   Deno.writeTextFileSync(`${test.home}/ready`, "");
   const { outcomes: [first, second] } = await rolling;
   assertEquals(first?.error, undefined);

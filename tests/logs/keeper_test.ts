@@ -26,11 +26,12 @@ class KeeperScene implements AsyncDisposable {
     Deno.writeTextFileSync(this.scene.log, "");
     Deno.writeTextFileSync(this.scene.path("stderr"), "");
     const config = { maxSizeBytes: 4096, maxFiles: 3, maxAgeMs: 1e9, compress: false, ...log };
-    this.process = { config: { log: config }, snapshot: { run: {} } } as unknown as ManagedProcess;
+    const logs = { stdout: this.scene.log, stderr: this.scene.path("stderr") };
+    const process = { config: { log: config }, snapshot: { run: {} }, logs };
+    this.process = process as unknown as ManagedProcess;
     this.keeper = new LogKeeper({
       clock: { ...systemClock, after: (ms, act) => this.#after(ms, act) },
       list: () => [this.process],
-      files: () => ({ stdout: this.scene.log, stderr: this.scene.path("stderr") }),
       warn: (message) => this.said.push(message),
     });
   }

@@ -15,31 +15,31 @@ function recorded(home: string): string[] {
 
 Deno.test("apply() has on record what it only registers when it returns", async () => {
   await using test = await TestManager.open();
-  const { fleet } = test.manager;
+  const { supervisor } = test;
   const wire = { name: "idle", entrypoint: "/bin/sleep", cwd: test.home, autostart: false };
-  await apply(fleet, await planApply(fleet, [parseConfig(wire)]));
+  await apply(supervisor, await planApply(supervisor, [parseConfig(wire)]));
   assertEquals(recorded(test.home), ["idle"]);
 });
 
 Deno.test("scale() has on record the instances of a job, which the clock starts, when it returns", async () => {
   await using test = await TestManager.open();
-  const { fleet } = test.manager;
-  await fleet.add({ name: "job", entrypoint: "/bin/true", cwd: test.home, cron: "@yearly" });
-  await fleet.scale("job", 2);
+  const { supervisor } = test;
+  await supervisor.add({ name: "job", entrypoint: "/bin/true", cwd: test.home, cron: "@yearly" });
+  await supervisor.scale("job", 2);
   assertEquals(recorded(test.home), ["job:0", "job:1"]);
 });
 
 Deno.test("apply() takes an app that ends at once for a failure, unless others wait for its end", async () => {
   await using test = await TestManager.open();
-  const { fleet } = test.manager;
+  const { supervisor } = test;
   const app = { entrypoint: "/bin/sh", cwd: test.home, min_uptime: "300ms" };
   const wanted = [
     { ...app, name: "migrate", args: ["-c", "exit 0"] },
     { ...app, name: "gone", args: ["-c", "exit 0"] },
     { ...app, name: "web", args: ["-c", "exec sleep 99"], depends_on: { migrate: "completed_ok" } },
   ].map((wire) => parseConfig(wire));
-  const { errors } = await apply(fleet, await planApply(fleet, wanted), { wait: true });
+  const { errors } = await apply(supervisor, await planApply(supervisor, wanted), { wait: true });
   assertEquals(errors, ['Cannot start "gone": exited with code 0 before min_uptime 300ms']);
-  const [again] = await fleet.restart("migrate", { wait: true });
+  const [again] = await supervisor.restart("migrate", { wait: true });
   assertEquals(again!.error, undefined);
 });

@@ -3,7 +3,8 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
-import { batchCount, oneConfig, rollingReload } from "../../src/manager/rolling_reload.ts";
+import { changedConfig } from "../../src/manager/reconfigure.ts";
+import { batchCount, rollingReload } from "../../src/manager/rolling_reload.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { FakeRegistry } from "./fake_registry.ts";
@@ -148,12 +149,16 @@ Deno.test("rollingReload() refuses a wrong batch size before anything is done", 
   assertEquals([fake.world.children.length, versions(fake)], [2, ["old", "old"]]);
 });
 
-Deno.test("oneConfig() refuses several processes, another name, and another number of instances", async () => {
+Deno.test("changedConfig() refuses several processes, another name, and another number of instances", async () => {
   await using fake = await running(2);
   const other = fake.add("web");
   const api: ManagedProcess[] = fake.registry.list().slice(0, 2);
-  assertEquals(oneConfig(api, { args: [], instances: 2, name: "api" }), api[0]!.config);
-  assertThrows(() => oneConfig([...api, other], {}), ProcsupError, 'to "api", "web"');
-  assertThrows(() => oneConfig(api, { name: "x" }), ProcsupError, 'Invalid "name"');
-  assertThrows(() => oneConfig(api, { instances: 3 }), ProcsupError, 'Invalid "instances"');
+  assertEquals(changedConfig(api, { keys: { args: ["x"], instances: 2 } }).args, ["x"]);
+  assertThrows(() => changedConfig([...api, other], { keys: {} }), ProcsupError, 'to "api", "web"');
+  assertThrows(() => changedConfig(api, { keys: { name: "x" } }), ProcsupError, 'Invalid "name"');
+  assertThrows(
+    () => changedConfig(api, { keys: { instances: 3 } }),
+    ProcsupError,
+    'Invalid "instances"',
+  );
 });

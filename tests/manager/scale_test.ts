@@ -109,13 +109,13 @@ Deno.test("scale() comes to the wished number from any other, each index once", 
 
 Deno.test("scale() keeps the logs that deleted instances left under the name of the first", async () => {
   await using test = await TestManager.open();
-  const { fleet } = test.manager;
+  const { supervisor } = test;
   for (const word of ["one", "two", "three"]) {
     await test.script("app", `echo ${word}; exec sleep 1000`);
     await waitFor(() => test.lines("apps/app/stdout.log").length === 1, { what: "the line" });
-    await fleet.scale("app", 2);
+    await supervisor.scale("app", 2);
     assertEquals(test.lines("apps/app:0/stdout.log"), [word]);
-    await fleet.remove("app");
+    await supervisor.remove("app");
   }
   assertEquals(test.lines("apps/app:0.1/stdout.log"), ["one"]);
   assertEquals(test.lines("apps/app:0.2/stdout.log"), ["two"]);

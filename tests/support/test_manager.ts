@@ -3,7 +3,9 @@
 import type { ProcessChange, ProcessInfo } from "../../src/mod.ts";
 import type { UpOptions } from "../../src/process/requests.ts";
 import { throwFirst } from "../../src/manager/bulk.ts";
-import { openSupervisor, type Supervisor } from "../../src/manager/supervisor.ts";
+import { Manager } from "../../src/manager/manager.ts";
+import { openSupervisor } from "../../src/manager/open_supervisor.ts";
+import type { Supervisor } from "../../src/manager/supervisor.ts";
 import { tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 
@@ -15,7 +17,7 @@ export class TestManager implements AsyncDisposable {
   /** What the supervisor itself had to say. */
   readonly warnings: string[] = [];
   readonly #temp: AsyncDisposable;
-  #manager: Supervisor | undefined;
+  #supervisor: Supervisor | undefined;
 
   private constructor(temp: AsyncDisposable & { path: string }) {
     this.#temp = temp;
@@ -29,20 +31,25 @@ export class TestManager implements AsyncDisposable {
     return test;
   }
 
-  get manager(): Supervisor {
-    return this.#manager!;
+  get supervisor(): Supervisor {
+    return this.#supervisor!;
+  }
+
+  /** The library's face of the same supervisor; its constructor is private to the types alone. */
+  get manager(): Manager {
+    return Reflect.construct(Manager, [this.supervisor]);
   }
 
   /** Opens another manager where the one before it let go. */
   async reopen(): Promise<void> {
     const warn = (message: string) => this.warnings.push(message);
-    this.#manager = await openSupervisor({ logDir: this.home, warn });
-    void this.#listen(this.#manager.events());
+    this.#supervisor = await openSupervisor({ logDir: this.home, warn });
+    void this.#listen(this.#supervisor.events());
   }
 
   /** Lets go of all processes, as a daemon that was killed. */
   release(): void {
-    this.manager.release();
+    this.supervisor.release();
   }
 
   /** Starts a shell script, in the manager's directory unless `config` says otherwise. */
@@ -54,19 +61,19 @@ export class TestManager implements AsyncDisposable {
   ): Promise<ProcessInfo> {
     const words = { name, entrypoint: "/bin/sh", args: ["-c", script], cwd: this.home };
     const quick = { min_uptime: "50ms" };
-    const outcomes = await this.manager.fleet.add({ ...words, ...quick, ...config }, options);
+    const outcomes = await this.supervisor.add({ ...words, ...quick, ...config }, options);
     throwFirst(outcomes);
-    return this.manager.fleet.info(outcomes[0]!.process);
+    return this.supervisor.info(outcomes[0]!.process);
   }
 
   /** One process. */
   info(name: string): ProcessInfo {
-    return this.manager.inspect(name);
+    return this.supervisor.inspect(name);
   }
 
   /** Pids of all instances, by index. */
   pids(name: string): number[] {
-    return this.manager.fleet.select(name).map(({ pid }) => pid);
+    return this.supervisor.select(name).map(({ pid }) => pid);
   }
 
   /** Waits until a process is in a state; running, its pid is known. */
@@ -93,7 +100,7 @@ export class TestManager implements AsyncDisposable {
 
   /** Ends every process and removes the directory. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#manager?.close();
+    await this.#supervisor?.close();
     await this.#temp[Symbol.asyncDispose]();
   }
 

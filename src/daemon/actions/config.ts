@@ -73,11 +73,11 @@ async function startExisting(
   context: ActionContext,
   { only, wait = false }: ConfigRequest,
 ): Promise<StartAllResult> {
-  const { fleet } = context.manager;
+  const { supervisor } = context;
   const { onlyWords } = await import("../../config/select.ts");
   const targets = only === undefined ? ["all"] : onlyWords(only);
   const outcomes: Outcome[] = [];
-  for (const target of targets) outcomes.push(...await fleet.start(target, { wait }));
+  for (const target of targets) outcomes.push(...await supervisor.start(target, { wait }));
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
   return await answer(context, outcomes, errors, []);
 }

@@ -19,7 +19,7 @@ import type { Webhooks } from "../webhooks/webhooks.ts";
 
 /** The daemon, as its verbs see it. */
 export interface ActionContext {
-  readonly manager: Supervisor;
+  readonly supervisor: Supervisor;
   /** Where its files are. */
   readonly paths: HomePaths;
   readonly token: Token;
@@ -50,7 +50,7 @@ export type Handlers<N extends VerbName = VerbName> = {
 
 /** How a verb went for each process, with the last words of those that failed. */
 export async function results(
-  { manager }: ActionContext,
+  { supervisor }: ActionContext,
   outcomes: readonly Outcome[],
 ): Promise<ActionResult[]> {
   return await Promise.all(outcomes.map(async ({ process, error, lastWords: words }) => {
@@ -59,7 +59,7 @@ export async function results(
     if (error === undefined) return { ...who, ok: true };
     const { errorLine: error_line, lastOutput: last_output } = error.code !== "start_failed"
       ? { lastOutput: [] }
-      : words ?? await lastWords(manager.fleet, process);
+      : words ?? await lastWords(process);
     const hint = portHint(process.config, last_output) ?? error.hint;
     const { message, code } = error;
     const said = { ...error_line && { error_line }, last_output };

@@ -9,8 +9,8 @@ import type { ActionContext, Handlers } from "./context.ts";
 /** The implementations. */
 export const CRON_ACTIONS: Handlers<keyof typeof CRON_VERBS> = {
   /** Every schedule with its history; with a name also its next runs. */
-  cron_list({ manager }, { name }) {
-    const { registry, scheduler } = manager.fleet;
+  cron_list({ supervisor }, { name }) {
+    const { registry, scheduler } = supervisor;
     if (name === undefined) return scheduler.list().map(cronJson);
     const processes = registry.resolve(name);
     return scheduler.list(processes).map((info) => {
@@ -24,14 +24,14 @@ export const CRON_ACTIONS: Handlers<keyof typeof CRON_VERBS> = {
   cron_start: (context, { name }) => switched(context, name, true),
   cron_stop: (context, { name }) => switched(context, name, false),
   /** Answers when the run has begun. */
-  cron_run({ manager }, { name }) {
-    const { registry, scheduler } = manager.fleet;
+  cron_run({ supervisor }, { name }) {
+    const { registry, scheduler } = supervisor;
     return { status: scheduler.run(registry.resolve(name)), name };
   },
 };
 
-function switched({ manager }: ActionContext, name: string, enabled: boolean): CronResult {
-  const { registry, scheduler } = manager.fleet;
+function switched({ supervisor }: ActionContext, name: string, enabled: boolean): CronResult {
+  const { registry, scheduler } = supervisor;
   scheduler.enable(registry.resolve(name), enabled);
   return { status: enabled ? "started" : "stopped", name };
 }

@@ -14,11 +14,11 @@ const startedAt = performance.now();
 /** Their implementations. */
 export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
   ping: () => ({ status: "ok", version: VERSION, protocol: PROTOCOL }),
-  async save({ manager }, { allow_empty }) {
-    return { status: "saved", count: await manager.save({ allowEmpty: allow_empty }) };
+  async save({ supervisor }, { allow_empty }) {
+    return { status: "saved", count: await supervisor.save({ allowEmpty: allow_empty }) };
   },
-  async resurrect({ manager }) {
-    return { status: "resurrected", ...await manager.resurrect() };
+  async resurrect({ supervisor }) {
+    return { status: "resurrected", ...await supervisor.resurrect() };
   },
   token({ token, web }, { rotate }) {
     if (!rotate) return { token: token.value };
@@ -39,16 +39,16 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
   },
   /** Stops all processes, the last one first, and then the daemon. */
   async shutdown(context) {
-    const outcomes = await context.manager.fleet.shutDown();
+    const outcomes = await context.supervisor.shutDown();
     context.farewell.say({ type: "shutdown", at: new Date().toISOString() });
     context.endDaemon();
     return bulkResult(context, "stopped", outcomes);
   },
-  system_metrics({ manager }) {
+  system_metrics({ supervisor }) {
     const { hostname, platform, arch, ...figures } = meter.read();
     return {
       ...figures,
-      process_count: manager.fleet.registry.list().length,
+      process_count: supervisor.registry.list().length,
       hostname,
       platform,
       arch,
@@ -57,7 +57,7 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
         version: VERSION,
         memory_bytes: Deno.memoryUsage().rss,
         uptime_seconds: Math.floor((performance.now() - startedAt) / 1000),
-        restarts_last_hour: manager.fleet.registry.restartsLastHour,
+        restarts_last_hour: supervisor.registry.restartsLastHour,
       },
     };
   },
@@ -71,10 +71,10 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
       disk_available: available,
     };
   },
-  ports({ manager }) {
+  ports({ supervisor }) {
     const now = performance.now();
     if (last === undefined || now - last.at > MAX_AGE_MS) {
-      last = { at: now, answer: readPorts(manager) };
+      last = { at: now, answer: readPorts(supervisor) };
     }
     return last.answer;
   },
@@ -93,8 +93,8 @@ const MAX_AGE_MS = 2000;
 
 let last: { readonly at: number; readonly answer: readonly PortsJson[] } | undefined;
 
-function readPorts({ fleet }: ActionContext["manager"]): PortsJson[] {
-  const up = fleet.registry.list().flatMap(({ name, identity, snapshot }) => {
+function readPorts(supervisor: ActionContext["supervisor"]): PortsJson[] {
+  const up = supervisor.registry.list().flatMap(({ name, identity, snapshot }) => {
     const root = snapshot.run?.wrapperPid;
     return root ? [{ root, name, id: identity.id.slice(0, 8) }] : [];
   });

@@ -12,11 +12,11 @@ import type { Handlers } from "./context.ts";
 
 /** Their implementations. */
 export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "events" | "wait"> = {
-  list: ({ manager }) => manager.list().map(processJson),
-  status: ({ manager }, { target }) => processJson(manager.inspect(target)),
-  history({ manager }, { target }) {
-    const { name, id } = manager.inspect(target);
-    const { journal } = manager.fleet.registry.resolve(id)[0]!;
+  list: ({ supervisor }) => supervisor.list().map(processJson),
+  status: ({ supervisor }, { target }) => processJson(supervisor.inspect(target)),
+  history({ supervisor }, { target }) {
+    const { name, id } = supervisor.inspect(target);
+    const { journal } = supervisor.registry.resolve(id)[0]!;
     return {
       name,
       id: id.slice(0, 8),
@@ -35,13 +35,13 @@ export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "events" 
     return { events: kept, truncated: count > kept.length };
   },
   /** Throws `timeout`, and `wrong_state` when a process is deleted meanwhile. */
-  async wait({ manager }, { target, for: point, timeout }) {
+  async wait({ supervisor }, { target, for: point, timeout }) {
     const late = new AbortController();
     const timer = timeout === undefined
       ? undefined
       : setTimeout(() => late.abort(tooLate(target, point, timeout)), parseDuration(timeout));
     try {
-      return (await manager.fleet.waitFor(target, point, late.signal)).map(processJson);
+      return (await supervisor.waitFor(target, point, late.signal)).map(processJson);
     } finally {
       clearTimeout(timer);
     }

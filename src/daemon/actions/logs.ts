@@ -21,8 +21,8 @@ const MAX_ANSWER = 1024 * 1024;
 
 /** The last lines, 1 MiB of them at most; with a filter the last of those that pass it. */
 export const LOGS_ACTIONS: Handlers<"logs" | "search_logs"> = {
-  async logs({ manager }, { target, lines, stderr, timestamps, ignore_case: ignoreCase, ...rest }) {
-    const path = stderr ? manager.logPathStderr(target) : manager.logPath(target);
+  async logs({ supervisor }, { target, lines, stderr, timestamps, ignore_case: ignoreCase, ...rest }) {
+    const path = supervisor.logFiles(target)[stderr ? "stderr" : "stdout"];
     const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase }), Date.now());
     const text = filter === undefined && !timestamps
       ? new TextDecoder().decode(await lastLines(path, lines))
@@ -84,10 +84,10 @@ export async function streamLogs(
   return logFeed(sources, from === undefined ? options : { ...options, from });
 }
 
-function sourcesOf({ manager }: ActionContext, targets: readonly string[]): LogSource[] {
-  const found = targets.flatMap((target) => manager.fleet.select(target));
+function sourcesOf({ supervisor }: ActionContext, targets: readonly string[]): LogSource[] {
+  const found = targets.flatMap((target) => supervisor.select(target));
   const sources = new Map<string, LogSource>();
-  for (const { id, name } of found) sources.set(id, { name, files: manager.fleet.logFiles(id) });
+  for (const { id, name } of found) sources.set(id, { name, files: supervisor.logFiles(id) });
   return [...sources.values()];
 }
 

@@ -9,7 +9,7 @@ import type { ActionContext, Handlers } from "./context.ts";
 
 /** Its implementation. */
 export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
-  async metrics_history({ manager, history }, { target, since, until = "now", points }) {
+  async metrics_history({ supervisor, history }, { target, since, until = "now", points }) {
     const now = Date.now();
     const [from, to] = [parseMoment("since", since, now), parseMoment("until", until, now)];
     if (from > to) {
@@ -20,7 +20,7 @@ export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
     }
     const range = plan(from, to, points, now);
     const series = [];
-    for (const name of target === undefined ? [HOST] : namesOf({ manager, history }, target)) {
+    for (const name of target === undefined ? [HOST] : namesOf({ supervisor, history }, target)) {
       const found = await history.points(name, range);
       series.push({ name: name === HOST ? null : name, points: found.map(pointJson) });
     }
@@ -35,13 +35,13 @@ export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
 
 /** Names of the processes that a target addresses, and of the deleted ones that have that name. */
 function namesOf(
-  { manager, history }: Pick<ActionContext, "manager" | "history">,
+  { supervisor, history }: Pick<ActionContext, "supervisor" | "history">,
   target: string,
 ): string[] {
   if (target === "all") return history.names();
   const deleted = history.named(target);
   try {
-    const found = manager.fleet.registry.resolve(target).map(({ name }) => name);
+    const found = supervisor.registry.resolve(target).map(({ name }) => name);
     return [...new Set([...found, ...deleted])];
   } catch (error) {
     const isUnknown = error instanceof ProcsupError && error.code === "process_not_found";

@@ -9,7 +9,6 @@ import { INSPECT_ACTIONS } from "./inspect.ts";
 import { LOGS_ACTIONS } from "./logs.ts";
 import { METRICS_ACTIONS } from "./metrics.ts";
 import { PROCESS_ACTIONS } from "./processes.ts";
-import { RECONFIGURE_ACTIONS } from "./reconfigure.ts";
 import { WEB_ACTIONS } from "./web.ts";
 import { WHY_ACTIONS } from "./why.ts";
 
@@ -19,7 +18,6 @@ const ACTIONS: Handlers = {
   ...METRICS_ACTIONS,
   ...LOGS_ACTIONS,
   ...PROCESS_ACTIONS,
-  ...RECONFIGURE_ACTIONS,
   ...CONFIG_ACTIONS,
   ...CRON_ACTIONS,
   ...DAEMON_ACTIONS,

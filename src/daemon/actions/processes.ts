@@ -2,73 +2,76 @@
 
 import { resizeApp, sendText } from "../../manager/app_terminal.ts";
 import type { Outcome } from "../../manager/bulk.ts";
-import { lastWords } from "../../manager/last_words.ts";
+import type { Reconfigured } from "../../manager/reconfigure.ts";
+import type { RollingOptions } from "../../manager/rolling_reload.ts";
 import { ProcsupError } from "../../model/errors.ts";
+import { refuseMasks } from "../../model/masks.ts";
 import { parseSignal } from "../../model/signal.ts";
+import { takenFromShell } from "../../process/environment.ts";
 import type { BULK_VERBS } from "../../protocol/verbs/bulk.ts";
 import type { START_VERBS } from "../../protocol/verbs/start.ts";
 import { processJson } from "../../protocol/process_json.ts";
-import type { Output } from "../../protocol/verbs/types.ts";
+import type { Input, Output } from "../../protocol/verbs/types.ts";
 import { type ActionContext, bulkResult, type Handlers, results } from "./context.ts";
 
 /** Their implementations. */
 export const PROCESS_ACTIONS: Handlers<
-  keyof typeof START_VERBS | keyof typeof BULK_VERBS | "scale" | "rolling_reload"
+  keyof typeof START_VERBS | keyof typeof BULK_VERBS | "scale" | "rolling_reload" | "reconfigure"
 > = {
   async add(context, { config, wait = false }) {
-    const outcomes = await context.manager.fleet.add(config, { wait });
+    const outcomes = await context.supervisor.add(config, { wait });
     // A new one has used nothing yet: to read that would cost a look at the whole machine.
     const answer = await started(context, outcomes, ({ process }) => process.info());
-    const from_shell = context.manager.fleet.takenFromShell(outcomes[0]!.process);
+    const { inherited } = context.supervisor.system.world;
+    const from_shell = takenFromShell(inherited, outcomes[0]!.process.config);
     return { ...answer, ...from_shell.length > 0 && { from_shell } };
   },
   async start(context, { target, wait = false }) {
-    const { fleet } = context.manager;
-    const outcomes = await fleet.start(target, { wait });
-    return await started(context, outcomes, ({ process }) => fleet.info(process));
+    const { supervisor } = context;
+    const outcomes = await supervisor.start(target, { wait });
+    return await started(context, outcomes, ({ process }) => supervisor.info(process));
   },
   async stop(context, { target, ...options }) {
-    return bulkResult(context, "stopped", await context.manager.fleet.stop(target, options));
+    return bulkResult(context, "stopped", await context.supervisor.stop(target, options));
   },
   async restart(context, { target, wait = false }) {
-    const { manager: { fleet }, askedIn } = context;
-    return bulkResult(context, "restarted", await fleet.restart(target, { wait, askedIn }));
+    const { supervisor, askedIn } = context;
+    return bulkResult(context, "restarted", await supervisor.restart(target, { wait, askedIn }));
   },
   async reload(context, { target, wait }) {
-    const { manager: { fleet }, askedIn } = context;
+    const { supervisor, askedIn } = context;
     const options = wait === undefined ? { askedIn } : { askedIn, wait };
-    return bulkResult(context, "reloaded", await fleet.reload(target, options));
+    return bulkResult(context, "reloaded", await supervisor.reload(target, options));
   },
   async delete(context, { target }) {
-    return bulkResult(context, "deleted", await context.manager.fleet.remove(target));
+    return bulkResult(context, "deleted", await context.supervisor.remove(target));
   },
   async signal(context, { target, signal }) {
-    const outcomes = await context.manager.fleet.signal(target, parseSignal(signal));
+    const outcomes = await context.supervisor.signal(target, parseSignal(signal));
     return bulkResult(context, "signalled", outcomes);
   },
   async send(context, { target, text }) {
-    return bulkResult(context, "sent", await sendText(context.manager.fleet, target, text));
+    return bulkResult(context, "sent", await sendText(context.supervisor, target, text));
   },
-  attach({ manager: { fleet } }, { target, ...size }) {
-    const process = fleet.process(target);
+  attach({ supervisor }, { target, ...size }) {
+    const process = supervisor.process(target);
     resizeApp(process, size);
     return { name: process.name };
   },
   async flush(context, { target }) {
-    return bulkResult(context, "flushed", await context.manager.fleet.flush(target));
+    return bulkResult(context, "flushed", await context.supervisor.flush(target));
   },
   async scale(context, { target, instances }) {
-    return bulkResult(context, "scaled", await context.manager.fleet.scale(target, instances));
+    return bulkResult(context, "scaled", await context.supervisor.scale(target, instances));
   },
   async rolling_reload(context, given) {
-    const { outcomes, rolledBack } = await context.manager.fleet.rollingReload(given.target, {
-      ...(given.batch_size === undefined ? {} : { batchSize: given.batch_size }),
-      waitReady: given.wait_ready,
-      ...(given.config === undefined ? {} : { patch: given.config }),
-      askedIn: context.askedIn,
-      lastWords: (process) => lastWords(context.manager.fleet, process),
-      rollbackOnFailure: given.rollback_on_failure,
-    });
+    const { supervisor } = context;
+    const { target, config: keys } = given;
+    const rolling = rollingOptions(context, given);
+    if (keys !== undefined) refuseMasks(keys);
+    const { outcomes, rolledBack } = keys === undefined
+      ? await supervisor.rollingReload(target, rolling)
+      : await supervisor.reconfigure(target, { ...rolling, keys, always: true });
     const failed = outcomes.some(({ error }) => error !== undefined);
     return {
       status: rolledBack ? "rolled_back" : failed ? "failed" : "reloaded",
@@ -76,7 +79,42 @@ export const PROCESS_ACTIONS: Handlers<
       rolled_back: rolledBack,
     };
   },
+  async reconfigure(context, given) {
+    const { target, config: keys, replace } = given;
+    refuseMasks(keys);
+    const options = { ...rollingOptions(context, given), keys, replace };
+    const done = await context.supervisor.reconfigure(target, options);
+    const told = done.told.map((process) => ({ process }));
+    return {
+      status: reconfiguredStatus(done),
+      results: await results(context, [...done.outcomes, ...told]),
+      rolled_back: done.rolledBack,
+      restarted: done.outcomes.length > 0,
+      changes: done.fields,
+    };
+  },
 };
+
+function rollingOptions(
+  { askedIn }: ActionContext,
+  given: Omit<Input<"rolling_reload">, "target" | "config">,
+): RollingOptions {
+  return {
+    askedIn,
+    ...(given.batch_size === undefined ? {} : { batchSize: given.batch_size }),
+    waitReady: given.wait_ready,
+    rollbackOnFailure: given.rollback_on_failure,
+  };
+}
+
+function reconfiguredStatus(
+  { fields, rolledBack, outcomes }: Reconfigured,
+): Output<"reconfigure">["status"] {
+  if (fields.length === 0) return "unchanged";
+  if (rolledBack) return "rolled_back";
+  if (outcomes.some(({ error }) => error !== undefined)) return "failed";
+  return outcomes.length > 0 ? "reloaded" : "changed";
+}
 
 async function started(
   context: ActionContext,

@@ -11,15 +11,15 @@ import type { Handlers } from "./context.ts";
 
 /** The implementation of `why`. */
 export const WHY_ACTIONS: Handlers<"why"> = {
-  async why({ manager }, { target }) {
-    const info = manager.inspect(target);
-    const process = manager.fleet.registry.resolve(info.id)[0]!;
+  async why({ supervisor }, { target }) {
+    const info = supervisor.inspect(target);
+    const process = supervisor.registry.resolve(info.id)[0]!;
     // Of an app that runs again, the lines of the run before tell why that ended.
     const runs = info.state === "running" ? "all" : "last";
-    const { errorLine, lastOutput } = await lastWords(manager.fleet, process, { runs });
+    const { errorLine, lastOutput } = await lastWords(process, { runs });
     const run = runWithError(info);
     const error = run === "before"
-      ? (await lastWords(manager.fleet, process, { runs: run })).errorLine
+      ? (await lastWords(process, { runs: run })).errorLine
       : errorLine;
     return {
       process: processJson(info),

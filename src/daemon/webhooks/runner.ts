@@ -4,8 +4,8 @@ import { messageOf } from "../../model/errors.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
 import type { LastWords } from "../../model/start_failed.ts";
 import type { Webhook, WebhookEvent } from "../../model/webhook.ts";
-import type { Fleet } from "../../manager/fleet.ts";
 import { lastWords } from "../../manager/last_words.ts";
+import type { Supervisor } from "../../manager/supervisor.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import { bodyWithOutput, messageAbout, OUTPUT_LINES, testMessage } from "./message.ts";
@@ -20,7 +20,7 @@ const MAX_UNWRITTEN = 1000;
 export interface RunnerParts {
   /** Folder of its files. */
   readonly folder: string;
-  readonly fleet: Fleet;
+  readonly supervisor: Supervisor;
   readonly warn: (message: string) => void;
 }
 
@@ -47,7 +47,7 @@ export class Runner {
   #writing = false;
 
   constructor(parts: RunnerParts, webhooks: readonly KeyedWebhook[]) {
-    const { folder, fleet, warn } = parts;
+    const { folder, supervisor, warn } = parts;
     this.#parts = parts;
     this.#outbox = new Outbox(`${folder}/pending`, warn);
     this.configure(webhooks);
@@ -58,7 +58,7 @@ export class Runner {
     }
     this.#watch = new TroubleWatch({
       path: `${folder}/troubled`,
-      list: () => fleet.registry.list(),
+      list: () => supervisor.registry.list(),
       announce: (event, change, process) => this.#announce(event, change, process),
     });
   }
@@ -144,7 +144,7 @@ export class Runner {
     if (!events.includes(event)) return false;
     return only.some((target) => {
       try {
-        return this.#parts.fleet.registry.resolve(target).includes(process);
+        return this.#parts.supervisor.registry.resolve(target).includes(process);
       } catch {
         // It names nobody now, or several.
         return false;
@@ -177,7 +177,7 @@ export class Runner {
     try {
       // The next run may have begun already.
       const which = { runs: "all", lines: OUTPUT_LINES } as const;
-      return await lastWords(this.#parts.fleet, process, which);
+      return await lastWords(process, which);
     } catch (error) {
       this.#parts.warn(`Webhooks: output of "${process.name}": ${messageOf(error)}`);
       return undefined;

@@ -4,7 +4,7 @@ import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { didYouMean } from "../../model/did_you_mean.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
 import type { Webhook } from "../../model/webhook.ts";
-import type { Fleet } from "../../manager/fleet.ts";
+import type { Supervisor } from "../../manager/supervisor.ts";
 import { sleep } from "../../platform/clock.ts";
 import { isState } from "../../platform/state_file.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
@@ -51,11 +51,11 @@ export class Webhooks {
   }
 
   /** Goes on where the daemon before ended. What is in the way is only told. */
-  resume(fleet: Fleet): Promise<void> {
-    return isState(this.#path) ? this.#inTurn(() => this.#resume(fleet)) : Promise.resolve();
+  resume(supervisor: Supervisor): Promise<void> {
+    return isState(this.#path) ? this.#inTurn(() => this.#resume(supervisor)) : Promise.resolve();
   }
 
-  async #resume(fleet: Fleet): Promise<void> {
+  async #resume(supervisor: Supervisor): Promise<void> {
     const { warn } = this.#parts;
     try {
       const [{ readRemembered }, { webhookKey }] = await Promise.all([
@@ -72,7 +72,7 @@ export class Webhooks {
         });
         return { webhook, key };
       });
-      await this.#run(fleet, await Promise.all(keyed));
+      await this.#run(supervisor, await Promise.all(keyed));
     } catch (error) {
       this.#early = undefined;
       warn(`Webhooks: ${messageOf(error)}`);
@@ -94,16 +94,16 @@ export class Webhooks {
   }
 
   /** Tells these from now on, and no others, and remembers it. */
-  configure(fleet: Fleet, webhooks: readonly KeyedWebhook[]): Promise<void> {
-    return this.#inTurn(() => this.#configure(fleet, webhooks));
+  configure(supervisor: Supervisor, webhooks: readonly KeyedWebhook[]): Promise<void> {
+    return this.#inTurn(() => this.#configure(supervisor, webhooks));
   }
 
-  async #configure(fleet: Fleet, webhooks: readonly KeyedWebhook[]): Promise<void> {
+  async #configure(supervisor: Supervisor, webhooks: readonly KeyedWebhook[]): Promise<void> {
     if (webhooks.length === 0 && !isState(this.#path)) return;
     const { forget, remember } = await import("./memory.ts");
     if (webhooks.length > 0) {
       remember(this.#path, webhooks.map(({ webhook }) => webhook));
-      return await this.#run(fleet, webhooks);
+      return await this.#run(supervisor, webhooks);
     }
     this.#runner?.configure([]);
     this.#stop();
@@ -143,13 +143,13 @@ export class Webhooks {
     this.#stop();
   }
 
-  async #run(fleet: Fleet, webhooks: readonly KeyedWebhook[]): Promise<void> {
+  async #run(supervisor: Supervisor, webhooks: readonly KeyedWebhook[]): Promise<void> {
     if (this.#runner !== undefined) return this.#runner.configure(webhooks);
     const { Runner } = await import("./runner.ts");
     if (this.#closed) return;
-    const runner = new Runner({ ...this.#parts, fleet }, webhooks);
+    const runner = new Runner({ ...this.#parts, supervisor }, webhooks);
     this.#runner = runner;
-    this.#unlisten = fleet.listen((change) => runner.tell(change));
+    this.#unlisten = supervisor.listen((change) => runner.tell(change));
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const change of early) runner.tell(change);

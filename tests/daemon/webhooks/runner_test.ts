@@ -1,4 +1,4 @@
-/** What is to be told, against a real fleet. */
+/** What is to be told, against a real supervisor. */
 
 import { assertEquals } from "@std/assert";
 import { Outbox } from "../../../src/daemon/webhooks/outbox.ts";
@@ -18,10 +18,10 @@ Deno.test("Runner has a crash on record before it reads what the app said last",
     throw new Error(message);
   };
   const webhook = parseWebhook({ name: "ops", url: receiver.url }, "/");
-  const { fleet } = test.manager;
-  const runner = new Runner({ folder, fleet, warn }, [{ webhook, key: undefined }]);
+  const { supervisor } = test;
+  const runner = new Runner({ folder, supervisor, warn }, [{ webhook, key: undefined }]);
   const crash = Promise.withResolvers<ProcessChange>();
-  fleet.listen((change) => change.type === "crashed" && crash.resolve(change));
+  supervisor.listen((change) => change.type === "crashed" && crash.resolve(change));
   await test.script("app", "echo last words >&2; exit 3", { restart_policy: "never" });
   const change = await crash.promise;
 

@@ -1,0 +1,77 @@
+/** Takes a home, takes up what runs in it, and looks after its files from then on. */
+
+import { notPermitted, refuseMissingPermissions } from "../platform/permissions.ts";
+import { checkedConfig } from "./check_options.ts";
+import type { SupervisorConfig } from "./manager_options.ts";
+import { recordBoot, recoverHome } from "./recovery.ts";
+import { Supervisor } from "./supervisor.ts";
+import { takeHome, type TakenHome } from "./take_home.ts";
+
+/**
+ * Opens a supervisor on its directory and takes up what an earlier one left running there. Throws
+ * `invalid_config`, `home_unusable`, `home_in_use` when another supervisor has the directory, and
+ * `forbidden` when Deno was not given the permissions that supervising needs.
+ */
+export async function openSupervisor(given: SupervisorConfig): Promise<Supervisor> {
+  const config = checkedConfig(given);
+  refuseMissingPermissions();
+  try {
+    return await take(config);
+  } catch (error) {
+    throw notPermitted(error, "supervise processes") ?? error;
+  }
+}
+
+async function take(config: SupervisorConfig): Promise<Supervisor> {
+  const home = await takeHome(config.logDir);
+  let supervisor: Supervisor | undefined;
+  try {
+    supervisor = new Supervisor(home, config);
+    const { registry, system, scheduler, logs, warn } = supervisor;
+    if (config.onNews !== undefined) supervisor.listen(config.onNews);
+    await recoverHome(registry, home.paths, system, warn);
+    logs.start();
+    await scheduler.sync();
+    guardHome(home, supervisor, config);
+    return supervisor;
+  } catch (error) {
+    if (supervisor === undefined) home[Symbol.dispose]();
+    else supervisor.release();
+    throw error;
+  }
+}
+
+/** Looks after the files of a home until it is released. */
+function guardHome(
+  home: TakenHome,
+  supervisor: Supervisor,
+  { onHomeChanged = () => {}, onHomeLost = () => supervisor.release() }: SupervisorConfig,
+): void {
+  const { registry, system: { files, launcher }, warn } = supervisor;
+  const { records, run, boot } = home.paths;
+  const folders = () => [records, run].map(identityOf).join(" ");
+  let seen = folders();
+  home.guard({
+    changed: () => {
+      if (seen !== folders()) {
+        warn(`Folders of home "${home.paths.home}" were removed: they are put back`);
+        files.keepIfPossible();
+        registry.recordAnew();
+        recordBoot(registry.writes, boot, launcher.bootId);
+        seen = folders();
+      }
+      onHomeChanged();
+    },
+    lost: () => {
+      registry.abandonRecords();
+      onHomeLost();
+    },
+    warn,
+  });
+}
+
+/** An inode alone is given again to the next folder. */
+function identityOf(path: string): string {
+  const { ino, birthtime } = Deno.lstatSync(path);
+  return `${ino} ${birthtime?.getTime()}`;
+}
