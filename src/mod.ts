@@ -75,7 +75,7 @@ export type {
 } from "./model/process_config.ts";
 export type { Exit, ProcessInfo, ProcessState, Usage } from "./model/process_info.ts";
 export type { SignalName } from "./model/signal.ts";
-export { type FailedStart, StartFailedError } from "./model/start_failed.ts";
+export { type FailedStart, type LastWords, StartFailedError } from "./model/start_failed.ts";
 export { AmbiguousTargetError } from "./model/target.ts";
 export type { LogLevel } from "./model/log_line.ts";
 export type { WaitPoint } from "./model/wait_point.ts";
