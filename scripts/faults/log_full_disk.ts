@@ -26,13 +26,14 @@ async function fault(): Promise<void> {
   const log = `${folder}/stdout.log`;
   const said: string[] = [];
   const settings = { maxSizeBytes: 65_536, maxFiles: 3, maxAgeMs: 1e9, compress: false };
-  const process = { config: { log: settings }, snapshot: { run: {} } } as unknown as ManagedProcess;
+  const logs = { stdout: log, stderr: `${folder}/stderr.log` };
+  const parts = { config: { log: settings }, snapshot: { run: {} }, logs };
+  const process = parts as unknown as ManagedProcess;
   // An hour passes as a minute would: the next attempt comes soon.
   const clock = { ...systemClock, steady: () => systemClock.steady() * 60 };
   const keeper = new LogKeeper({
     clock: { ...clock, after: (ms, act) => systemClock.after(ms / 60, act) },
     list: () => [process],
-    files: () => ({ stdout: log, stderr: `${folder}/stderr.log` }),
     warn: (message) => said.push(message),
   });
   await Deno.writeTextFile(log, "x".repeat(99).concat("\n").repeat(4000));

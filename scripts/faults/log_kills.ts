@@ -31,12 +31,12 @@ function keep(folder: string, writers: number, maxSizeBytes: number): void {
   const log = { maxSizeBytes, maxFiles: 1000, maxAgeMs: 1e9, compress: false };
   const processes = Array.from({ length: writers }, (_, index) => {
     const name = `app${index}`;
-    return { name, config: { log }, snapshot: { run: {} } } as unknown as ManagedProcess;
+    const logs = { stdout: `${folder}/${name}.log`, stderr: `${folder}/${name}.err.log` };
+    return { name, config: { log }, snapshot: { run: {} }, logs } as unknown as ManagedProcess;
   });
   const keeper = new LogKeeper({
     clock: systemClock,
     list: () => processes,
-    files: ({ name }) => ({ stdout: `${folder}/${name}.log`, stderr: `${folder}/${name}.err.log` }),
     warn: (message) => console.log(`  ${message}`),
   });
   keeper.start();

@@ -6,7 +6,6 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type Archive, pruneArchives } from "../logs/archives.ts";
-import type { LogFiles } from "../logs/log_files.ts";
 import { readPosition } from "../logs/log_position.ts";
 import { disownLog, flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
 import { trimMarks } from "../logs/time_index.ts";

@@ -47,7 +47,7 @@ export async function reloadWith(
     : await rollingReload(replaced, { ...rolling, config });
   const failed = result.outcomes.some(({ error }) => error !== undefined);
   const told = failed ? [] : processes.filter((process) => !replaced.includes(process));
-  if (fields.length > 0) for (const process of told) process.reconfigure(config);
+  if (fields.length > 0) { for (const process of told) process.reconfigure(config); }
   return { ...result, fields, told };
 }
 

@@ -18,7 +18,7 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload"> = {
       ...source(config),
       startDown: true,
     });
-    return { ...await answer(context, outcomes, errors, plan.unchanged), settings };
+    return { ...await answer(outcomes, errors, plan.unchanged), settings };
   },
   async config_reload(context, { config_path, content, dry_run, prune, ...rest }) {
     if (content !== undefined && config_path !== undefined) {
@@ -46,7 +46,7 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload"> = {
         fields,
       })),
       settings,
-      results: await results(context, outcomes),
+      results: await results(outcomes),
     };
   },
 };
@@ -70,20 +70,18 @@ function source(config: Input<"start_all">["config"]): ConfigRequest {
 
 /** Without any file: the processes that exist. */
 async function startExisting(
-  context: ActionContext,
+  { supervisor }: ActionContext,
   { only, wait = false }: ConfigRequest,
 ): Promise<StartAllResult> {
-  const { supervisor } = context;
   const { onlyWords } = await import("../../config/select.ts");
   const targets = only === undefined ? ["all"] : onlyWords(only);
   const outcomes: Outcome[] = [];
   for (const target of targets) outcomes.push(...await supervisor.start(target, { wait }));
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
-  return await answer(context, outcomes, errors, []);
+  return await answer(outcomes, errors, []);
 }
 
 async function answer(
-  context: ActionContext,
   outcomes: readonly Outcome[],
   errors: readonly string[],
   unchanged: readonly string[],
@@ -93,6 +91,6 @@ async function answer(
     errors,
     unchanged,
     settings: [],
-    results: await results(context, outcomes),
+    results: await results(outcomes),
   };
 }

@@ -49,10 +49,7 @@ export type Handlers<N extends VerbName = VerbName> = {
 };
 
 /** How a verb went for each process, with the last words of those that failed. */
-export async function results(
-  { supervisor }: ActionContext,
-  outcomes: readonly Outcome[],
-): Promise<ActionResult[]> {
+export async function results(outcomes: readonly Outcome[]): Promise<ActionResult[]> {
   return await Promise.all(outcomes.map(async ({ process, error, lastWords: words }) => {
     const { state, pid } = process.snapshot;
     const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };
@@ -69,10 +66,9 @@ export async function results(
 
 /** The answer of a verb on several processes. */
 export async function bulkResult(
-  context: ActionContext,
   status: string,
   outcomes: readonly Outcome[],
 ): Promise<BulkResult> {
-  const told = await results(context, outcomes);
+  const told = await results(outcomes);
   return { status: statusFor(status, told), results: told };
 }

@@ -42,7 +42,7 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
     const outcomes = await context.supervisor.shutDown();
     context.farewell.say({ type: "shutdown", at: new Date().toISOString() });
     context.endDaemon();
-    return bulkResult(context, "stopped", outcomes);
+    return bulkResult("stopped", outcomes);
   },
   system_metrics({ supervisor }) {
     const { hostname, platform, arch, ...figures } = meter.read();

@@ -21,7 +21,10 @@ const MAX_ANSWER = 1024 * 1024;
 
 /** The last lines, 1 MiB of them at most; with a filter the last of those that pass it. */
 export const LOGS_ACTIONS: Handlers<"logs" | "search_logs"> = {
-  async logs({ supervisor }, { target, lines, stderr, timestamps, ignore_case: ignoreCase, ...rest }) {
+  async logs(
+    { supervisor },
+    { target, lines, stderr, timestamps, ignore_case: ignoreCase, ...rest },
+  ) {
     const path = supervisor.logFiles(target)[stderr ? "stderr" : "stdout"];
     const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase }), Date.now());
     const text = filter === undefined && !timestamps

@@ -18,51 +18,48 @@ import { type ActionContext, bulkResult, type Handlers, results } from "./contex
 export const PROCESS_ACTIONS: Handlers<
   keyof typeof START_VERBS | keyof typeof BULK_VERBS | "scale" | "rolling_reload" | "reconfigure"
 > = {
-  async add(context, { config, wait = false }) {
-    const outcomes = await context.supervisor.add(config, { wait });
+  async add({ supervisor }, { config, wait = false }) {
+    const outcomes = await supervisor.add(config, { wait });
     // A new one has used nothing yet: to read that would cost a look at the whole machine.
-    const answer = await started(context, outcomes, ({ process }) => process.info());
-    const { inherited } = context.supervisor.system.world;
+    const answer = await started(outcomes, ({ process }) => process.info());
+    const { inherited } = supervisor.system.world;
     const from_shell = takenFromShell(inherited, outcomes[0]!.process.config);
     return { ...answer, ...from_shell.length > 0 && { from_shell } };
   },
-  async start(context, { target, wait = false }) {
-    const { supervisor } = context;
+  async start({ supervisor }, { target, wait = false }) {
     const outcomes = await supervisor.start(target, { wait });
-    return await started(context, outcomes, ({ process }) => supervisor.info(process));
+    return await started(outcomes, ({ process }) => supervisor.info(process));
   },
-  async stop(context, { target, ...options }) {
-    return bulkResult(context, "stopped", await context.supervisor.stop(target, options));
+  async stop({ supervisor }, { target, ...options }) {
+    return bulkResult("stopped", await supervisor.stop(target, options));
   },
-  async restart(context, { target, wait = false }) {
-    const { supervisor, askedIn } = context;
-    return bulkResult(context, "restarted", await supervisor.restart(target, { wait, askedIn }));
+  async restart({ supervisor, askedIn }, { target, wait = false }) {
+    return bulkResult("restarted", await supervisor.restart(target, { wait, askedIn }));
   },
-  async reload(context, { target, wait }) {
-    const { supervisor, askedIn } = context;
+  async reload({ supervisor, askedIn }, { target, wait }) {
     const options = wait === undefined ? { askedIn } : { askedIn, wait };
-    return bulkResult(context, "reloaded", await supervisor.reload(target, options));
+    return bulkResult("reloaded", await supervisor.reload(target, options));
   },
-  async delete(context, { target }) {
-    return bulkResult(context, "deleted", await context.supervisor.remove(target));
+  async delete({ supervisor }, { target }) {
+    return bulkResult("deleted", await supervisor.remove(target));
   },
-  async signal(context, { target, signal }) {
-    const outcomes = await context.supervisor.signal(target, parseSignal(signal));
-    return bulkResult(context, "signalled", outcomes);
+  async signal({ supervisor }, { target, signal }) {
+    const outcomes = await supervisor.signal(target, parseSignal(signal));
+    return bulkResult("signalled", outcomes);
   },
-  async send(context, { target, text }) {
-    return bulkResult(context, "sent", await sendText(context.supervisor, target, text));
+  async send({ supervisor }, { target, text }) {
+    return bulkResult("sent", await sendText(supervisor, target, text));
   },
   attach({ supervisor }, { target, ...size }) {
     const process = supervisor.process(target);
     resizeApp(process, size);
     return { name: process.name };
   },
-  async flush(context, { target }) {
-    return bulkResult(context, "flushed", await context.supervisor.flush(target));
+  async flush({ supervisor }, { target }) {
+    return bulkResult("flushed", await supervisor.flush(target));
   },
-  async scale(context, { target, instances }) {
-    return bulkResult(context, "scaled", await context.supervisor.scale(target, instances));
+  async scale({ supervisor }, { target, instances }) {
+    return bulkResult("scaled", await supervisor.scale(target, instances));
   },
   async rolling_reload(context, given) {
     const { supervisor } = context;
@@ -75,7 +72,7 @@ export const PROCESS_ACTIONS: Handlers<
     const failed = outcomes.some(({ error }) => error !== undefined);
     return {
       status: rolledBack ? "rolled_back" : failed ? "failed" : "reloaded",
-      results: await results(context, outcomes),
+      results: await results(outcomes),
       rolled_back: rolledBack,
     };
   },
@@ -87,7 +84,7 @@ export const PROCESS_ACTIONS: Handlers<
     const told = done.told.map((process) => ({ process }));
     return {
       status: reconfiguredStatus(done),
-      results: await results(context, [...done.outcomes, ...told]),
+      results: await results([...done.outcomes, ...told]),
       rolled_back: done.rolledBack,
       restarted: done.outcomes.length > 0,
       changes: done.fields,
@@ -117,7 +114,6 @@ function reconfiguredStatus(
 }
 
 async function started(
-  context: ActionContext,
   outcomes: readonly Outcome[],
   infoOf: (first: Outcome) => Parameters<typeof processJson>[0],
 ): Promise<Output<"start">> {
@@ -127,5 +123,5 @@ async function started(
       hint: "There is no process yet; procsup start <script> makes one",
     });
   }
-  return { ...processJson(infoOf(first)), results: await results(context, outcomes) };
+  return { ...processJson(infoOf(first)), results: await results(outcomes) };
 }
