@@ -8,7 +8,7 @@ import { basename } from "../npm/path.js";
 import { isLinux } from "./os.ts";
 import { readFileIfAny, removeFile } from "./atomic_file.ts";
 import { lstatIfAny } from "./stat.ts";
-import { headOfForeignFile } from "./foreign_file.ts";
+import { headOfForeignFile, headOfOwnFile } from "./foreign_file.ts";
 import { watchFolders } from "./threads.ts";
 
 type FileKind = "pid" | "exit" | "ready";
@@ -28,6 +28,13 @@ const SETTLE_MS = 50;
 
 /** How much is read of a ready file, which its app may make as large as it likes. */
 const READY_BYTES = 64;
+
+/** The first bytes of a ready file: it was made by us, and belongs to the app's user. */
+function readReadyFile(path: string): string | undefined {
+  const owner = lstatIfAny(path)?.uid;
+  if (owner === undefined) return undefined;
+  return (owner === Deno.uid() ? headOfOwnFile : headOfForeignFile)(path, READY_BYTES);
+}
 
 /** The run folder. */
 export class RunFiles {
@@ -60,7 +67,7 @@ export class RunFiles {
   read(runId: string, kind: FileKind): number | undefined {
     const path = `${this.stem(runId)}.${kind}`;
     try {
-      const text = kind === "ready" ? headOfForeignFile(path, READY_BYTES) : readFileIfAny(path);
+      const text = kind === "ready" ? readReadyFile(path) : readFileIfAny(path);
       const value = text === undefined ? undefined : CONTENT[kind].exec(text)?.[1];
       return value === undefined ? undefined : Number(value);
     } catch {

@@ -2,7 +2,12 @@
 
 /** Flips one bit of a file. */
 export function flip(path: string, bit: number): void {
-  const bytes = Deno.readFileSync(path);
-  bytes[bit >> 3]! ^= 1 << (bit & 7);
-  Deno.writeFileSync(path, bytes);
+  // In its place: a file with holes keeps them.
+  using file = Deno.openSync(path, { read: true, write: true });
+  const byte = new Uint8Array(1);
+  file.seekSync(bit >> 3, Deno.SeekMode.Start);
+  file.readSync(byte);
+  byte[0]! ^= 1 << (bit & 7);
+  file.seekSync(bit >> 3, Deno.SeekMode.Start);
+  file.writeSync(byte);
 }
