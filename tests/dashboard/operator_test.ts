@@ -76,6 +76,7 @@ browserTest("what can be done is in reach at any width, and done once", async (d
   let requests = 0;
   page.on("request", (request) => requests += Number(request.url().includes("/stuck/restart")));
   await daemon.startScript("needy", "exec sleep 1000", { depends_on: { sick: "started" } });
+  await page.locator('[data-row="needy"]').getByText("running").waitFor();
   await dashboard.go("#/processes/sick");
   await page.getByRole("button", { name: "Reload" }).click();
   await page.getByText("Others depend on it: needy.").waitFor();
