@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { TOOL_NAMES } from "../../src/mcp/tool_names.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
-import { onHttp, onStdio, refusal, use, WAYS } from "./clients.ts";
+import { onHttp, onStdio, refusal, type TestClient, use, WAYS } from "./clients.ts";
 
 const SERVER = new URL("../fixtures/waits_for_term.sh", import.meta.url).pathname;
 const QUICK = { min_uptime: "10ms" };
@@ -71,6 +71,27 @@ Deno.test("tools of one daemon", async (t) => {
     assertEquals(core.tools.map(({ name }) => name), TOOL_NAMES.slice(0, 10));
     const size = JSON.stringify(core.tools).length;
     assert(size < 2500 * 3.6, `${size} characters`);
+  });
+
+  await t.step("prompts name no tool that the client does not have", async () => {
+    const texts = async ({ client }: TestClient) => {
+      const { prompts } = await client.listPrompts();
+      const { tools } = await client.listTools();
+      const missing = TOOL_NAMES.filter((tool) => !tools.some(({ name }) => name === tool));
+      const found = new Map<string, string>();
+      for (const { name, arguments: words = [] } of prompts) {
+        const given = Object.fromEntries(words.map(({ name }) => [name, "x y"]));
+        const text = JSON.stringify(await client.getPrompt({ name, arguments: given }));
+        assertStringIncludes(text, "x y");
+        assertEquals(missing.filter((tool) => text.includes(tool)), [], name);
+        found.set(name, text);
+      }
+      return found;
+    };
+    const all = await texts(http);
+    assertEquals([...all.keys()], ["diagnose", "deploy", "review-config"]);
+    assertStringIncludes(all.get("diagnose")!, "why_app");
+    assertEquals([...(await texts(stdio)).keys()], ["diagnose", "review-config"]);
   });
 
   await t.step(
