@@ -9,7 +9,7 @@ import {
 import type { Call, Changes } from "./call.ts";
 import { type NewsSource, watchChanges } from "./change_watch.ts";
 import { createServer } from "./server.ts";
-import { type Grant, grantedTools } from "./tool_names.ts";
+import { type Grant, grantedTools, parseToolsets } from "./tool_names.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -24,13 +24,13 @@ export interface McpHttpOptions extends Grant {
 /** Answers one request. */
 export type McpHandler = (request: Request) => Promise<Response>;
 
-/** Answers requests, each with a server of its own. All of them have the same grant. */
+/** Answers requests, each with a server of its own. All of them have the same role. */
 export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
   const { changes, onError } = options;
-  const granted = grantedTools(options);
   const names = async () => (await call("list")).map(({ name }) => name);
-  const handler = createMcpHandler(({ era }) => {
+  const handler = createMcpHandler(({ era, requestInfo }) => {
     const tells = era === "modern" && changes !== undefined;
+    const granted = grantedTools({ ...options, ...toolsetsIn(requestInfo!.url) });
     return createServer(call, { granted, tells, onError });
   }, {
     maxRequestBodySize: MAX_BODY_BYTES,
@@ -43,8 +43,16 @@ export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
     // Without the server's signal, which `Deno.serve` aborts on success too: a verb whose client goes
     // away is carried out to its end, and a stream notices it by itself.
     const { url, method, headers, body } = request;
+    // A mistake in it is answered as on every route.
+    toolsetsIn(url);
     return await handler.fetch(new Request(url, { method, headers, body }));
   };
+}
+
+/** `?toolsets=core,jobs`, as clients have no flag here. Throws `bad_request`. */
+function toolsetsIn(url: string): Pick<Grant, "toolsets"> {
+  const text = new URL(url).searchParams.get("toolsets");
+  return text === null ? {} : { toolsets: parseToolsets(text) };
 }
 
 /** Carries news to the open streams. Without an open stream it does not listen. */

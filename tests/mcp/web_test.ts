@@ -6,13 +6,13 @@ import { TOOL_NAMES } from "../../src/mcp/tool_names.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { use } from "./clients.ts";
 
-async function connect(url: string, token: string): Promise<Client> {
+async function connect(url: string, token: string, query = ""): Promise<Client> {
   const client = new Client({ name: "test", version: "1" }, {
     versionNegotiation: { mode: "auto" },
   });
   const headers = { authorization: `Bearer ${token}` };
   await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp${query}`), { requestInit: { headers } }),
   );
   return client;
 }
@@ -22,6 +22,13 @@ Deno.test("/mcp gives each role its tools", async () => {
   await daemon.startScript("app", "exec sleep 1000");
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const { token } = await daemon.client.call("token");
+  const few = await connect(url, token, "?toolsets=jobs");
+  const names = (await few.listTools()).tools.map(({ name }) => name);
+  assertEquals(names, ["wait_for", "list_jobs", "run_job"]);
+  await few.close();
+  const headers = { authorization: `Bearer ${token}` };
+  const wrong = await fetch(`${url}/mcp?toolsets=job`, { method: "POST", headers, body: "{}" });
+  assertEquals([wrong.status, (await wrong.json()).code], [400, "bad_request"]);
   const owner = await connect(url, token);
   assertEquals((await owner.listTools()).tools.length, TOOL_NAMES.length);
   assertEquals((await use(owner, "stop_app", { target: "app" })).results[0].state, "stopped");
