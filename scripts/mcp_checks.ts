@@ -6,6 +6,7 @@
  * `deno task test:mcp`, or with `inspector`, `conformance` or `tasks` for one of them.
  */
 
+import { TOOLSETS } from "../src/protocol/verbs/verb.ts";
 import { programWords, TestDaemon } from "../tests/support/procsup.ts";
 import { onHttp, onStdio, type TestClient } from "../tests/mcp/clients.ts";
 import { authorizingProxy } from "./mcp/authorizing_proxy.ts";
@@ -35,6 +36,12 @@ async function judgeAll(url: string, token: string): Promise<number> {
     const problem = await fetched(suite, folder);
     console.log(problem === undefined ? suite : `skipped: ${suite} cannot be had (${problem})`);
     if (problem === undefined) failures += await judge(suite, `${proxy.url}/mcp`);
+  }
+  const newest = SUITES.at(-1)!;
+  if (await fetched(newest, folder) !== undefined) return failures;
+  for (const toolset of TOOLSETS) {
+    console.log(`${newest}, ?toolsets=${toolset}`);
+    failures += await judge(newest, `${proxy.url}/mcp?toolsets=${toolset}`);
   }
   return failures;
 }

@@ -48,7 +48,7 @@ export const TRIES: readonly Try[] = [
   tool("save_state", /"count": 2/),
   tool("delete_app", /"status": "deleted"/, "target=extra"),
   tool("resurrect_processes", /"count": 1/),
-  tool("why_app", /is running/, "target=extra"),
+  tool("why_app", /is stopped/, "target=extra"),
   tool("get_events", /"type": "added"/, "target=extra"),
   tool("get_metrics", /"series"/, "target=all"),
   tool("search_logs", /"line": "hello"/, "targets=web"),
