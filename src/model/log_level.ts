@@ -153,13 +153,16 @@ export interface ReadableLine extends Pick<StructuredLine, "level" | "message"> 
   readonly stack: readonly string[];
 }
 
+/** Objects and lists are JSON already. */
+const NEEDS_QUOTES = /^(?![{[]).*[\s"=]/s;
+
 /** Undefined for any other line. `isTimed`: the time stands before it already. */
 export function readableLine(line: string, isTimed: boolean): ReadableLine | undefined {
   const structured = structuredLine(line);
   if (structured === undefined) return undefined;
   const { level, message, fields, stack } = structured;
   const shown = fields.filter(([key]) => !isTimed || !TIME_KEYS.includes(key))
-    .map(([key, value]) => `${key}=${/[\s"=]/.test(value) ? JSON.stringify(value) : value}`);
+    .map(([key, value]) => `${key}=${NEEDS_QUOTES.test(value) ? JSON.stringify(value) : value}`);
   return { level, message, fields: shown.join(" "), stack: stack?.split("\n") ?? [] };
 }
 

@@ -6,10 +6,10 @@ const LOOK = { isTimed: true, isRaw: false };
 
 Deno.test("shownLine() shows level, message and fields; as written if asked", () => {
   const json =
-    '{"level":50,"time":1,"msg":"it \\u001b[31mbroke","ms":3,"err":{"stack":"E: x\\n  at y"}}';
+    '{"level":50,"time":1,"msg":"it \\u001b[31mbroke","ms":3,"err":{"type":"E","stack":"E: x\\n  at y"}}';
   const { runs, level, trace } = shownLine({ text: json }, LOOK);
   assertEquals([textOf(runs), level, trace], [
-    "ERROR it broke ms=3 err={}",
+    'ERROR it broke ms=3 err={"type":"E"}',
     "error",
     ["E: x", "  at y"],
   ]);
