@@ -1,7 +1,10 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { dispatch } from "../../src/daemon/actions/mod.ts";
 import { HOST, MetricsHistory, type Reading } from "../../src/daemon/metrics_history.ts";
 import { encodeHeader, plan, RING_FILE_BYTES } from "../../src/daemon/metrics_ring.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { notFound } from "../../src/model/target.ts";
+import type { MetricsHistoryJson } from "../../src/protocol/wire.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -131,4 +134,50 @@ Deno.test("MetricsHistory warns once while it cannot write, tries again, and war
   block();
   scene.clock.advance(20_000);
   assertEquals(scene.warnings.length, 2);
+});
+
+Deno.test("metrics_history answers for deleted processes and the host, with null for what is unknown", async () => {
+  const figures = {
+    cpu: 1.26,
+    cpuMax: NaN,
+    memory: 5,
+    memoryMax: 5,
+    threads: 1,
+    fds: 1,
+    load: NaN,
+  };
+  const sample = { ...figures, restarts: 2, uptime: 3, up: 1, health: NaN };
+  const resolve = (target: string) => {
+    if (target === "api") return [{ name: "api:0" }];
+    throw notFound(target, []);
+  };
+  const history = {
+    names: () => ["api:0", "gone", "newer"],
+    named: (target: string) => ["gone", "newer"].filter((name) => name === target),
+    points(name: string) {
+      if (name === "newer") throw new ProcsupError("other_version", "newer");
+      return Promise.resolve([{ at: Date.UTC(2026, 0), sample }]);
+    },
+  };
+  const context = { history, supervisor: { registry: { resolve } } };
+  const ask = async (payload: unknown) =>
+    await dispatch(context as never, "metrics_history", payload);
+  const namesFor = async (payload: unknown) =>
+    (await ask(payload) as MetricsHistoryJson).series.map(({ name }) => name);
+  assertEquals(await namesFor({}), [null]);
+  assertEquals(await namesFor("api"), ["api:0"]);
+  assertEquals(await namesFor({ target: "gone" }), ["gone"]);
+  assertEquals(await namesFor({ target: "all" }), ["api:0", "gone"]);
+  const codeOf = async (payload: unknown) =>
+    (await assertRejects(() => ask(payload), ProcsupError)).code;
+  assertEquals(await codeOf("newer"), "other_version");
+  assertEquals(await codeOf("nothing"), "process_not_found");
+  assertEquals(await codeOf({ since: "1h", until: "2h" }), "bad_request");
+  assertEquals(await codeOf({ points: 10_001 }), "bad_request");
+  const { series: [first] } = await ask({}) as MetricsHistoryJson;
+  assertEquals(first!.points[0], {
+    ...{ at: "2026-01-01T00:00:00.000Z", cpu_percent: 1.3, cpu_percent_max: null },
+    ...{ memory_bytes: 5, memory_bytes_max: 5, threads: 1, fds: 1, load: null, restarts: 2 },
+    ...{ uptime: 3e9, up: 1, healthy: null },
+  });
 });

@@ -7,7 +7,7 @@ import { HOST } from "../metrics_history.ts";
 import { plan, type Point } from "../metrics_ring.ts";
 import type { ActionContext, Handlers } from "./context.ts";
 
-/** Its implementation. */
+/** Its implementation. Throws `other_version` when a newer version wrote all that is asked for. */
 export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
   async metrics_history({ supervisor, history }, { target, since, until = "now", points }) {
     const now = Date.now();
@@ -19,11 +19,20 @@ export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
       );
     }
     const range = plan(from, to, points, now);
+    const names = target === undefined ? [HOST] : namesOf({ supervisor, history }, target);
     const series = [];
-    for (const name of target === undefined ? [HOST] : namesOf({ supervisor, history }, target)) {
-      const found = await history.points(name, range);
-      series.push({ name: name === HOST ? null : name, points: found.map(pointJson) });
+    let refused: ProcsupError | undefined;
+    for (const name of names) {
+      try {
+        const found = await history.points(name, range);
+        series.push({ name: name === HOST ? null : name, points: found.map(pointJson) });
+      } catch (error) {
+        // A file of a newer version does not hide those of the others.
+        if (!(error instanceof ProcsupError)) throw error;
+        refused = error;
+      }
     }
+    if (series.length === 0 && refused !== undefined) throw refused;
     return {
       since: new Date(range.since).toISOString(),
       until: new Date(Math.max(range.since, range.until)).toISOString(),
