@@ -1,19 +1,20 @@
 /** The library's face: a supervisor whose failures are thrown. */
 
-import { inputKeys } from "../model/key_spelling.ts";
+import { parseLogFilter } from "../logs/log_filter.ts";
+import { filteredStream, logStream } from "../logs/log_stream.ts";
+import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { inputKeys } from "../model/key_spelling.ts";
 import type { ProcessChange } from "../model/process_change.ts";
-import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { parseSignal, type SignalName } from "../model/signal.ts";
-import { filteredStream, logStream } from "../logs/log_stream.ts";
-import { parseLogFilter } from "../logs/log_filter.ts";
+import { StartFailedError } from "../model/start_failed.ts";
 import { inWorkingDirectory } from "../platform/paths.ts";
-import { unlessAborted } from "./abandon.ts";
+import { unlessAborted } from "../process/abort.ts";
 import { type Outcome, throwFirst } from "./bulk.ts";
 import { checkLogOptions } from "./check_options.ts";
-import { throwFailedStart } from "./failed_start.ts";
+import { lastWords } from "./last_words.ts";
 import type {
   CallOptions,
   EventOptions,
@@ -229,4 +230,16 @@ export class Manager implements AsyncDisposable {
     await throwFailedStart(outcomes);
     return outcomes;
   }
+}
+
+/** Throws the first failure of several, if there is one; that of a start with the last words of its run. */
+async function throwFailedStart(outcomes: readonly Outcome[]): Promise<void> {
+  const failed = outcomes.find(({ error }) => error !== undefined);
+  if (failed?.error?.code !== "start_failed") return throwFirst(outcomes);
+  const { process, error, lastWords: words } = failed;
+  throw new StartFailedError(error.message, {
+    processName: process.name,
+    state: process.snapshot.state,
+    ...words ?? await lastWords(process),
+  }, { cause: error });
 }

@@ -13,15 +13,12 @@ import type { Exit } from "../model/process_info.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
 import { appendToFile, replaceFile } from "../platform/atomic_file.ts";
 import { sealed, unsealed } from "../platform/state_file.ts";
-import type { Identity, ManagedProcess } from "../process/managed_process.ts";
+import type { Identity } from "../process/managed_process.ts";
 
 /** A file that has grown beyond this is begun anew. */
 const FULL_BYTES = 32 * 1024;
 
 /** What is recorded of a process. */
-export type Recordable = Pick<ManagedProcess, "identity" | "config" | "snapshot">;
-
-/** A process as it was recorded. */
 export interface ProcessRecord {
   readonly identity: Identity;
   readonly config: ProcessConfig;
@@ -32,7 +29,7 @@ export interface ProcessRecord {
 export class RecordFile {
   readonly #path: string;
   /** What the first line says; undefined: the file must be begun anew. */
-  #begun: Pick<Recordable, "identity" | "config"> | undefined;
+  #begun: Pick<ProcessRecord, "identity" | "config"> | undefined;
   #bytes = 0;
 
   constructor(path: string) {
@@ -40,7 +37,7 @@ export class RecordFile {
   }
 
   /** Appends a line, or begins the file anew. Throws what the file system throws. */
-  write({ identity, config, snapshot }: Recordable, number: number): void {
+  write({ identity, config, snapshot }: ProcessRecord, number: number): void {
     const begun = this.#begun;
     const goesOn = begun?.identity === identity && begun.config === config &&
       this.#bytes < FULL_BYTES;
@@ -58,12 +55,12 @@ export class RecordFile {
 }
 
 /** A process as a sealed line, its environment included: the file is the user's alone. */
-export function recordText(process: Recordable, number = 0): string {
+export function recordText(process: ProcessRecord, number = 0): string {
   return sealed({ number, ...recordWire(process) });
 }
 
 /** A process as JSON. */
-export function recordWire({ identity, config, snapshot }: Recordable): object {
+export function recordWire({ identity, config, snapshot }: ProcessRecord): object {
   return { version: 1, identity, config: wireKeys(config), snapshot };
 }
 

@@ -13,7 +13,6 @@ import {
 import {
   parseRecordLines,
   type ProcessRecord,
-  type Recordable,
   RecordFile,
   type RecordLines,
   recordText,
@@ -50,12 +49,12 @@ export class Records {
   }
 
   /** Puts a process on record. Throws what the file system throws. */
-  write(process: Recordable): void {
+  write(process: ProcessRecord): void {
     this.#of(process).file.write(process, ++this.#number);
   }
 
   /** Puts a process on record in the copy, which may lag behind a little. */
-  writeCopy(process: Recordable): void {
+  writeCopy(process: ProcessRecord): void {
     this.#of(process).copy.write(process, this.#number);
   }
 
@@ -128,7 +127,9 @@ export class Records {
     return { record, problems };
   }
 
-  #of({ identity: { id } }: Recordable): { readonly file: RecordFile; readonly copy: RecordFile } {
+  #of(
+    { identity: { id } }: ProcessRecord,
+  ): { readonly file: RecordFile; readonly copy: RecordFile } {
     let files = this.#files.get(id);
     if (files === undefined) {
       const path = this.#path(id);

@@ -10,7 +10,7 @@ import type { Snapshot } from "../model/process_state.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import type { RetriedWrites } from "./retried_writes.ts";
 import { type CronInfo, ScheduleEntry, scheduleOf } from "./scheduler_entry.ts";
-import type { Schedulable } from "./scheduler_runner.ts";
+import type { ScheduledProcess } from "./scheduler_runner.ts";
 import { CronStore } from "./scheduler_store.ts";
 
 /** The longest time between two looks at the clock, which may be set at any moment. */
@@ -24,7 +24,7 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   /** Where its memory is kept. */
   readonly folder: string;
-  readonly list: () => readonly Schedulable[];
+  readonly list: () => readonly ScheduledProcess[];
   readonly writes: RetriedWrites;
   readonly warn: (message: string) => void;
 }
@@ -65,28 +65,28 @@ export class Scheduler {
   }
 
   /** A process went from `before` to what it is now. */
-  changed(process: Schedulable, before: Snapshot): void {
+  changed(process: ScheduledProcess, before: Snapshot): void {
     this.#entries.get(process.id)?.changed(before);
   }
 
   /** The schedules of processes; those without one are left out. */
-  list(processes: readonly Schedulable[] = this.#options.list()): CronInfo[] {
+  list(processes: readonly ScheduledProcess[] = this.#options.list()): CronInfo[] {
     return this.#of(processes).map((entry) => entry.info);
   }
 
   /** The next moments of a process's schedule. */
-  moments(process: Schedulable): Date[] {
+  moments(process: ScheduledProcess): Date[] {
     return this.#entries.get(process.id)?.moments(FORETOLD) ?? [];
   }
 
   /** Switches schedules on or off. Throws `wrong_state` naming a process that has none. */
-  enable(processes: readonly Schedulable[], enabled: boolean): void {
+  enable(processes: readonly ScheduledProcess[], enabled: boolean): void {
     for (const entry of this.#need(processes)) entry.enable(enabled);
     this.#arm();
   }
 
   /** Runs jobs, or restarts, now. Throws `wrong_state` when one runs that must not overlap. */
-  run(processes: readonly Schedulable[]): "running" | "queued" {
+  run(processes: readonly ScheduledProcess[]): "running" | "queued" {
     return this.#need(processes).map((entry) => entry.run()).at(-1)!;
   }
 
@@ -97,7 +97,7 @@ export class Scheduler {
     for (const entry of this.#entries.values()) entry.close();
   }
 
-  #take(cron: typeof import("../model/cron.ts"), process: Schedulable): void {
+  #take(cron: typeof import("../model/cron.ts"), process: ScheduledProcess): void {
     if (this.#entries.has(process.id) || scheduleOf(process.config) === undefined) return;
     try {
       const schedule = parsed(cron, process.config);
@@ -108,11 +108,11 @@ export class Scheduler {
     }
   }
 
-  #of(processes: readonly Schedulable[]): ScheduleEntry[] {
+  #of(processes: readonly ScheduledProcess[]): ScheduleEntry[] {
     return processes.flatMap(({ id }) => this.#entries.get(id) ?? []);
   }
 
-  #need(processes: readonly Schedulable[]): ScheduleEntry[] {
+  #need(processes: readonly ScheduledProcess[]): ScheduleEntry[] {
     const entries = this.#of(processes);
     if (entries.length > 0) return entries;
     const names = processes.map(({ name }) => `"${name}"`).join(", ");

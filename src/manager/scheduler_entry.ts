@@ -1,15 +1,13 @@
 /** One process with a schedule. */
 
 import type { Schedule } from "../model/cron.ts";
-import type { ProcessConfig } from "../model/process_config.ts";
-import type { CronConfig, CronRestartConfig } from "../model/process_config.ts";
+import { ProcsupError } from "../model/errors.ts";
+import type { CronConfig, CronRestartConfig, ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
 import { Job } from "./scheduler_job.ts";
-import { ClockRestart } from "./scheduler_restart.ts";
-import type { Runner, Schedulable } from "./scheduler_runner.ts";
+import type { RunLog, Runner, ScheduledProcess } from "./scheduler_runner.ts";
 import { type CronMemory, type CronRun, type CronStore, withRun } from "./scheduler_store.ts";
-import { SET_BACK_MS, tick } from "./scheduler_ticks.ts";
 
 /** A schedule as it stands. */
 export interface CronInfo {
@@ -34,7 +32,7 @@ export function scheduleOf(config: ProcessConfig): CronConfig | CronRestartConfi
 
 /** Watches one schedule. */
 export class ScheduleEntry {
-  readonly process: Schedulable;
+  readonly process: ScheduledProcess;
   readonly config: CronConfig | CronRestartConfig;
   readonly #schedule: Schedule;
   readonly #clock: Clock;
@@ -44,7 +42,7 @@ export class ScheduleEntry {
   #next: number | null;
   #forgotten = false;
 
-  constructor(process: Schedulable, schedule: Schedule, clock: Clock, store: CronStore) {
+  constructor(process: ScheduledProcess, schedule: Schedule, clock: Clock, store: CronStore) {
     this.process = process;
     this.config = scheduleOf(process.config)!;
     this.#schedule = schedule;
@@ -147,5 +145,75 @@ export class ScheduleEntry {
   #remember(news: Partial<CronMemory>): void {
     this.#memory = { ...this.#memory, ...news };
     if (!this.#forgotten) this.#store.write(this.process.id, this.#memory);
+  }
+}
+
+/** A moment that was passed by longer ago than this is missed, and not made up. */
+const GRACE_MS = 30_000;
+
+/** A clock that is set back by less is waited for; by more it was wrong, and the new time holds. */
+const SET_BACK_MS = 3 * 3_600_000;
+
+/** What came of a look at the clock. */
+interface Tick {
+  /** The moment that is due; null: none. Several that were passed by count as one. */
+  readonly due: number | null;
+  /** Everything up to here is dealt with, and never due again. */
+  readonly covered: number;
+  /** The next moment; null: never. */
+  readonly next: number | null;
+}
+
+/** A look at the clock, after an earlier one had dealt with everything up to `covered`. */
+function tick(schedule: Schedule, covered: number, now: number): Tick {
+  const known = covered - now > SET_BACK_MS ? now : covered;
+  const moment = schedule.next(Math.max(known, now - GRACE_MS));
+  const due = moment !== null && moment <= now ? moment : null;
+  const after = Math.max(known, now);
+  return { due, covered: after, next: schedule.next(after) };
+}
+
+/** `cron_restart`: restarts a process by the clock, as long as it is wanted up. */
+class ClockRestart implements Runner {
+  readonly #process: ScheduledProcess;
+  readonly #log: RunLog;
+  #busy = false;
+
+  constructor(process: ScheduledProcess, log: RunLog) {
+    this.#process = process;
+    this.#log = log;
+  }
+
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  /** A process that a user stopped stays stopped; one restart at a time. */
+  due(): void {
+    if (this.#process.snapshot.wish === "up" && !this.#busy) void this.#restart("by schedule");
+  }
+
+  run(): "running" {
+    if (this.#busy) {
+      throw new ProcsupError("wrong_state", `"${this.#process.name}" is being restarted already`);
+    }
+    void this.#restart("by cron run");
+    return "running";
+  }
+
+  changed(): void {}
+
+  close(): void {}
+
+  async #restart(how: string): Promise<void> {
+    const { clock } = this.#log;
+    const at = clock.now();
+    const begun = clock.steady();
+    this.#busy = true;
+    const ok = await this.#process.restart({ reason: `restarted ${how}` })
+      .then(() => true, () => false);
+    this.#busy = false;
+    const durationMs = clock.steady() - begun;
+    this.#log.ended({ at, durationMs, status: ok ? "ok" : "failed", exitCode: null });
   }
 }

@@ -10,7 +10,7 @@ import { AT_REST } from "../model/outcomes.ts";
 import type { CronConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
-import type { RunLog, Runner, Schedulable } from "./scheduler_runner.ts";
+import type { RunLog, Runner, ScheduledProcess } from "./scheduler_runner.ts";
 import type { CronMemory, RunStatus } from "./scheduler_store.ts";
 
 /** What a daemon knows of the job of an earlier one. */
@@ -18,7 +18,7 @@ export type LeftRun = Pick<CronMemory, "runningSince" | "again">;
 
 /** Runs one job. */
 export class Job implements Runner {
-  readonly #process: Schedulable;
+  readonly #process: ScheduledProcess;
   readonly #config: CronConfig;
   readonly #log: RunLog;
   /** When the run under way began, on the wall and on the steady clock. */
@@ -30,7 +30,7 @@ export class Job implements Runner {
   #cancelTimeout: Cancel = () => {};
 
   /** Takes up the run that an earlier daemon left, and the one that was to follow it. */
-  constructor(process: Schedulable, config: CronConfig, log: RunLog, left: LeftRun) {
+  constructor(process: ScheduledProcess, config: CronConfig, log: RunLog, left: LeftRun) {
     this.#process = process;
     this.#config = config;
     this.#log = log;

@@ -1,23 +1,15 @@
 /** What a schedule does with its process when a moment is due. */
 
-import type { ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { RestartOptions, StopRequest } from "../process/requests.ts";
+import type { ProcessHandle } from "../process/process_handle.ts";
 import type { CronRun } from "./scheduler_store.ts";
 
-/** A process, as schedules use it. */
-export interface Schedulable {
-  readonly id: string;
-  readonly name: string;
-  readonly config: ProcessConfig;
-  readonly snapshot: Snapshot;
-  /** Whether a stop is under way, of which the schedule must start nothing. */
-  readonly isBeingStopped: boolean;
-  start(options?: RestartOptions): Promise<void>;
-  restart(options?: RestartOptions): Promise<void>;
-  stop(request?: StopRequest): Promise<void>;
-}
+/** A process, as far as schedules use it. */
+export type ScheduledProcess = Pick<
+  ProcessHandle,
+  "id" | "name" | "config" | "snapshot" | "isBeingStopped" | "start" | "restart" | "stop"
+>;
 
 /** Where a runner tells what happens. */
 export interface RunLog {

@@ -12,8 +12,8 @@ import { appEnvironment } from "./environment.ts";
 import { type HookOwner, runHook } from "./hooks.ts";
 import { Journal } from "./journal.ts";
 import { launchPlan } from "./launch_plan.ts";
-import { orAborted } from "./or_aborted.ts";
-import type { Performer } from "./performer.ts";
+import { orAborted } from "./abort.ts";
+import type { ProcessHandle } from "./process_handle.ts";
 import { RunKeeper } from "./run_keeper.ts";
 import { fetchSecrets, withoutSecrets } from "./secrets.ts";
 import { spawnRun } from "./spawn.ts";
@@ -21,7 +21,7 @@ import type { World } from "./world.ts";
 
 /** Performs effects for one process. */
 export class Effects {
-  readonly #process: Performer;
+  readonly #process: ProcessHandle;
   readonly #world: World;
   readonly #run: RunKeeper;
   /** What its hooks and health checks did last. */
@@ -33,7 +33,7 @@ export class Effects {
   #closed = false;
   #runtime: string | undefined;
 
-  constructor(process: Performer, world: World) {
+  constructor(process: ProcessHandle, world: World) {
     this.#process = process;
     this.#world = world;
     this.#run = new RunKeeper(process, world, this);

@@ -8,15 +8,15 @@ import type { Cancel } from "../platform/clock.ts";
 import { portMayBelongTo } from "../platform/port_owner.ts";
 import { probeHttp, probeTcp } from "../platform/probe.ts";
 import { runShell } from "../platform/shell.ts";
-import type { Attendant, Attended } from "./attended.ts";
+import type { Monitor, MonitoredRun } from "./monitor.ts";
 import { runHook } from "./hooks.ts";
 
 /** How often a process is checked while it is awaited to become ready. */
 const READINESS_INTERVAL_MS = 200;
 
 /** Checks until it is stopped. */
-export class HealthMonitor implements Attendant {
-  readonly #process: Attended;
+export class HealthMonitor implements Monitor {
+  readonly #process: MonitoredRun;
   readonly #config: HealthCheckConfig;
   readonly #abort = new AbortController();
   #record: HealthRecord = UNKNOWN_HEALTH;
@@ -24,7 +24,7 @@ export class HealthMonitor implements Attendant {
   /** The post_healthcheck hook that still runs. */
   #posting: Promise<void> | undefined;
 
-  constructor(process: Attended, config: HealthCheckConfig) {
+  constructor(process: MonitoredRun, config: HealthCheckConfig) {
     this.#process = process;
     this.#config = config;
     void this.#check();
@@ -94,7 +94,7 @@ export class HealthMonitor implements Attendant {
 /** One check. Resolves with what is wrong, or undefined. */
 async function probe(
   config: HealthCheckConfig,
-  process: Attended,
+  process: MonitoredRun,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { timeoutMs } = config;
@@ -120,7 +120,7 @@ async function probe(
 }
 
 /** A port that answers before the process is ready may be somebody else's. */
-function strangersPort(port: number, { snapshot, run }: Attended): string | undefined {
+function strangersPort(port: number, { snapshot, run }: MonitoredRun): string | undefined {
   if (snapshot.ready || portMayBelongTo(port, run.wrapperPid)) return undefined;
   return `port ${port} is held by another process`;
 }

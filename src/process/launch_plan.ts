@@ -1,19 +1,15 @@
 /** All that a launch needs, found out before anything is done. */
 
 import type { LaunchSetup } from "../platform/launcher.ts";
-import type { ProcessConfig } from "../model/process_config.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { appUser } from "./app_user.ts";
 import { appEnvironment } from "./environment.ts";
 import { launchSetup } from "./launch_setup.ts";
+import type { ProcessHandle } from "./process_handle.ts";
 import type { SecretCommands } from "./secrets.ts";
 
 /** The process to be launched. */
-export interface Launchable {
-  readonly name: string;
-  readonly instanceIndex: number;
-  readonly config: ProcessConfig;
-}
+export type LaunchedProcess = Pick<ProcessHandle, "name" | "instanceIndex" | "config">;
 
 /** A launch, ready to be made. */
 export interface LaunchPlan {
@@ -32,7 +28,7 @@ export interface LaunchPlan {
  * print must have been fetched, or are left out.
  */
 export function launchPlan(
-  process: Launchable,
+  process: LaunchedProcess,
   inherited: Readonly<Record<string, string>>,
   secrets: SecretCommands = "fetched",
 ): LaunchPlan {

@@ -4,16 +4,16 @@ import { type LinePattern, linePattern } from "../logs/line_pattern.ts";
 import { LogEntries } from "../logs/log_entries.ts";
 import { lineFilter } from "../logs/log_filter.ts";
 import { messageOf } from "../model/errors.ts";
-import type { Attendant, Attended } from "./attended.ts";
+import type { Monitor, MonitoredRun } from "./monitor.ts";
 
 const POLL_MS = 50;
 
 /** Calls `found` at the first line that matches, of either log. */
-export class LineWatch implements Attendant {
+export class LineWatch implements Monitor {
   readonly #logs: LogEntries[] = [];
   #isStopped = false;
 
-  constructor(process: Attended, source: string, found: () => void) {
+  constructor(process: MonitoredRun, source: string, found: () => void) {
     this.#begin(process, source, found)
       .catch((error) => process.note(`cannot look for its ready_log: ${messageOf(error)}`));
   }
@@ -23,7 +23,7 @@ export class LineWatch implements Attendant {
     for (const log of this.#logs) log.stop();
   }
 
-  async #begin(process: Attended, source: string, found: () => void): Promise<void> {
+  async #begin(process: MonitoredRun, source: string, found: () => void): Promise<void> {
     const filter = lineFilter(readyPattern(source));
     const { stdout, stderr } = process.logs;
     for (const [stream, path] of [stdout, stderr].entries()) {

@@ -8,7 +8,7 @@ import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
 import { type LogFiles, logFiles } from "../logs/log_files.ts";
 import type { Clock } from "../platform/clock.ts";
-import { comeUp } from "./coming_up.ts";
+import { startAndWait } from "./start_and_wait.ts";
 import { Effects } from "./effects.ts";
 import type { Journal } from "./journal.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -18,7 +18,7 @@ import {
   type StopRequest,
   type UpOptions,
 } from "./requests.ts";
-import { Waiters } from "./settling.ts";
+import { Waiters } from "./snapshot_waiters.ts";
 import type { World } from "./world.ts";
 
 /** Who a process is. */
@@ -164,7 +164,7 @@ export class ManagedProcess {
     this.#refuseDeleted("start");
     if (this.#snapshot.state === "running") return;
     const { reason } = options;
-    await comeUp(this, { type: "start_requested", ...(reason && { reason }) }, options);
+    await startAndWait(this, { type: "start_requested", ...(reason && { reason }) }, options);
   }
 
   /** Stops it and starts it again. */
@@ -172,7 +172,7 @@ export class ManagedProcess {
     refuseEndless("restart", this, options);
     await this.#before("restart");
     const { reason = "restarted by user" } = options;
-    await comeUp(this, { type: "restart_requested", reason }, options);
+    await startAndWait(this, { type: "restart_requested", reason }, options);
     void this.#effects.hook("postRestart");
   }
 
@@ -195,7 +195,11 @@ export class ManagedProcess {
     const { reloadSignal, overlap } = this.config;
     if (reloadSignal !== undefined) this.signal(reloadSignal);
     else if (overlap && this.#snapshot.state === "running") await this.#effects.run.overlap();
-    else await comeUp(this, { type: "restart_requested", reason: "reloaded by user" }, options);
+    else {await startAndWait(
+        this,
+        { type: "restart_requested", reason: "reloaded by user" },
+        options,
+      );}
     void this.#effects.hook("postReload");
   }
 

@@ -4,23 +4,21 @@ import { ProcsupError } from "../model/errors.ts";
 import { wantsReadiness } from "../model/outcomes.ts";
 import { NEW, type ProcessEvent, type Run } from "../model/process_state.ts";
 import type { Child } from "../platform/launcher.ts";
-import type { Attended } from "./attended.ts";
+import type { MonitoredRun } from "./monitor.ts";
 import { HealthMonitor } from "./health_monitor.ts";
-import { orAborted } from "./or_aborted.ts";
+import { orAborted } from "./abort.ts";
+import type { ProcessHandle } from "./process_handle.ts";
 import { awaitReadiness } from "./readiness.ts";
 import { fetchSecrets } from "./secrets.ts";
 import { type Spawned, spawnRun } from "./spawn.ts";
+import type { World } from "./world.ts";
 
-/** The process that is reloaded, as the overlap sees it. */
-export interface OverlapHost {
+/** What a reload with overlap works with. */
+export interface Overlap {
+  readonly process: ProcessHandle;
+  readonly world: World;
   /** What goes along with a run of this process, which is `spawned`. */
-  attended(spawned: Spawned, post: (event: ProcessEvent) => void): Attended;
-  readonly name: string;
-  readonly instanceIndex: number;
-  readonly config: Attended["config"];
-  readonly snapshot: Attended["snapshot"];
-  readonly world: Attended["world"];
-  post(event: ProcessEvent): void;
+  monitored(spawned: Spawned, post: (event: ProcessEvent) => void): MonitoredRun;
   /** Aborted when the process leaves its running state. */
   readonly leaving: AbortSignal;
   /** Makes the new run the process's own; returns the old one. */
@@ -33,28 +31,33 @@ export interface OverlapHost {
 }
 
 /** Replaces the run. Throws `start_failed`, the old run untouched, when the new one does not come up. */
-export async function overlapReload(host: OverlapHost): Promise<void> {
-  refuseLeft(host);
-  const begins = await host.preStart();
-  refuseLeft(host);
-  if (!begins) throw failure(host.name, "pre_start hook failed");
-  await orAborted(fetchSecrets(host.config, host.world.inherited, "fresh"), host.leaving);
-  refuseLeft(host);
-  const spawned = spawnSuccessor(host);
+export async function overlapReload(overlap: Overlap): Promise<void> {
+  refuseLeft(overlap);
+  const begins = await overlap.preStart();
+  refuseLeft(overlap);
+  if (!begins) throw failure(overlap.process.name, "pre_start hook failed");
+  await orAborted(
+    fetchSecrets(overlap.process.config, overlap.world.inherited, "fresh"),
+    overlap.leaving,
+  );
+  refuseLeft(overlap);
+  const spawned = spawnSuccessor(overlap);
   try {
-    const [pid] = await Promise.all([spawned.child.pid, up(host, spawned)]);
-    refuseLeft(host);
-    const old = host.swap(spawned, pid);
-    await host.preStop();
-    await host.endOther(old);
+    const [pid] = await Promise.all([spawned.child.pid, up(overlap, spawned)]);
+    refuseLeft(overlap);
+    const old = overlap.swap(spawned, pid);
+    await overlap.preStop();
+    await overlap.endOther(old);
   } catch (error) {
-    if (host.snapshot.run?.runId !== spawned.run.runId) await host.endOther(spawned.child);
+    if (overlap.process.snapshot.run?.runId !== spawned.run.runId) {
+      await overlap.endOther(spawned.child);
+    }
     throw error;
   }
 }
 
 /** Throws `start_failed` when the process has left its running state since. */
-function refuseLeft({ leaving, name }: OverlapHost): void {
+function refuseLeft({ leaving, process: { name } }: Overlap): void {
   if (leaving.aborted) throw failure(name, "it was stopped meanwhile");
 }
 
@@ -63,34 +66,34 @@ function failure(name: string, why: string): ProcsupError {
 }
 
 /** Launches the new run; its intent is taken back when that fails. */
-function spawnSuccessor(host: OverlapHost): Spawned {
-  const { attempt } = host.snapshot;
+function spawnSuccessor(overlap: Overlap): Spawned {
+  const { attempt } = overlap.process.snapshot;
   let intent: Run | undefined;
   try {
-    return spawnRun(host, host.world, (run) => {
+    return spawnRun(overlap.process, overlap.world, (run) => {
       intent = run;
-      host.post({ type: "successor_launching", attempt, run });
+      overlap.process.post({ type: "successor_launching", attempt, run });
     });
   } catch (error) {
-    if (intent !== undefined) host.post({ type: "disposed", run: intent });
+    if (intent !== undefined) overlap.process.post({ type: "disposed", run: intent });
     throw error;
   }
 }
 
 /** Resolves when the new run is ready or, without a readiness check, has lived for min_uptime. */
-async function up(host: OverlapHost, spawned: Spawned): Promise<void> {
-  const { config, world, leaving, name } = host;
+async function up(overlap: Overlap, spawned: Spawned): Promise<void> {
+  const { process: { config, name }, world, leaving } = overlap;
   const outcome = Promise.withResolvers<string | undefined>();
-  const process = host.attended(spawned, (event) => {
+  const run = overlap.monitored(spawned, (event) => {
     if (event.type === "became_ready") outcome.resolve(undefined);
     if (event.type === "ready_timed_out") outcome.resolve(event.reason);
   });
-  const attendants = wantsReadiness(config)
+  const monitors = wantsReadiness(config)
     ? [
-      awaitReadiness({ ...process, snapshot: NEW }),
+      awaitReadiness({ ...run, snapshot: NEW }),
       ...(config.healthCheck === undefined
         ? []
-        : [new HealthMonitor({ ...process, snapshot: NEW }, config.healthCheck)]),
+        : [new HealthMonitor({ ...run, snapshot: NEW }, config.healthCheck)]),
     ]
     : [{ stop: world.clock.after(config.minUptimeMs, () => outcome.resolve(undefined)) }];
   void spawned.child.exited.then(() => outcome.resolve("it ended at once"));
@@ -98,6 +101,6 @@ async function up(host: OverlapHost, spawned: Spawned): Promise<void> {
     const problem = await orAborted(outcome.promise, leaving);
     if (problem !== undefined) throw failure(name, problem);
   } finally {
-    for (const attendant of attendants) attendant.stop();
+    for (const monitor of monitors) monitor.stop();
   }
 }

@@ -2,11 +2,11 @@
 
 import { formatDuration } from "../model/duration.ts";
 import type { Cancel } from "../platform/clock.ts";
-import type { Attendant, Attended } from "./attended.ts";
+import type { Monitor, MonitoredRun } from "./monitor.ts";
 import { LineWatch } from "./line_watch.ts";
 
 /** Waits for readiness; posts `became_ready` or, at the timeout, `ready_timed_out`. */
-export function awaitReadiness(process: Attended): Attendant {
+export function awaitReadiness(process: MonitoredRun): Monitor {
   const { attempt, config, world } = process;
   const ready = () => {
     stop();
@@ -37,7 +37,7 @@ export function awaitReadiness(process: Attended): Attendant {
 }
 
 /** What a run is ready by. */
-export function readySign({ readyLog, readyDelayMs, healthCheck }: Attended["config"]): string {
+export function readySign({ readyLog, readyDelayMs, healthCheck }: MonitoredRun["config"]): string {
   if (readyDelayMs !== undefined) return `its ready_delay of ${formatDuration(readyDelayMs)}`;
   if (readyLog !== undefined) return `a line of output that matches ${JSON.stringify(readyLog)}`;
   if (healthCheck !== undefined) return `its ${healthCheck.type} health check`;

@@ -1,4 +1,4 @@
-/** The run of a process: watched, attended, replaced, ended. */
+/** The run of a process: watched, monitored, replaced, ended. */
 
 import { messageOf } from "../model/errors.ts";
 import type { Health } from "../model/health.ts";
@@ -7,10 +7,10 @@ import type { Effect, ProcessEvent, Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { logFiles } from "../logs/log_files.ts";
 import type { Child } from "../platform/launcher.ts";
-import { Attendance } from "./attendance.ts";
-import type { Attended } from "./attended.ts";
+import { RunMonitors } from "./run_monitors.ts";
+import type { MonitoredRun } from "./monitor.ts";
 import { Leftovers } from "./leftovers.ts";
-import type { Performer } from "./performer.ts";
+import type { ProcessHandle } from "./process_handle.ts";
 import { LoopGuard } from "./watch/guard.ts";
 import type { HookOwner } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
@@ -31,14 +31,14 @@ export interface HookRunner {
 
 /** Looks after the run that is up. */
 export class RunKeeper {
-  readonly #process: Performer;
+  readonly #process: ProcessHandle;
   readonly #world: World;
   readonly #hooks: HookRunner;
   readonly #watchGuard = new LoopGuard();
   #child: Child | undefined;
   /** Steady milliseconds of the launch. */
   #launchedAt = 0;
-  #attendance: Attendance | undefined;
+  #monitors: RunMonitors | undefined;
   /** Aborted when the run that is up is left. */
   #leaving = new AbortController();
   readonly #leftovers: Leftovers;
@@ -48,7 +48,7 @@ export class RunKeeper {
   /** The end of the other run of a reload. */
   #otherEnd: RunEnd | undefined;
 
-  constructor(process: Performer, world: World, hooks: HookRunner) {
+  constructor(process: ProcessHandle, world: World, hooks: HookRunner) {
     this.#process = process;
     this.#world = world;
     this.#hooks = hooks;
@@ -67,7 +67,7 @@ export class RunKeeper {
 
   /** What the health checks say. */
   get health(): Health {
-    return this.#attendance?.health ?? "unknown";
+    return this.#monitors?.health ?? "unknown";
   }
 
   /** Resolves when the groups of earlier runs are gone: no launch passes that. */
@@ -79,7 +79,7 @@ export class RunKeeper {
   begin({ child, run, launchedAt }: Spawned, attempt: number): void {
     this.#watch(child, attempt, launchedAt);
     this.#process.post({ type: "launched", attempt, at: this.#world.clock.now(), run });
-    this.#attend(run, attempt);
+    this.#monitor(run, attempt);
   }
 
   /** Looks after the run in the snapshot, which an earlier daemon launched. */
@@ -93,7 +93,7 @@ export class RunKeeper {
       (message) => this.#process.note(message),
     );
     this.#watch(child, attempt, clock.steady() - upFor);
-    if (this.#process.snapshot.state !== "stopping") this.#attend(run!, attempt);
+    if (this.#process.snapshot.state !== "stopping") this.#monitor(run!, attempt);
   }
 
   /** Sends a signal to the app; false when it does not run. */
@@ -115,16 +115,10 @@ export class RunKeeper {
   }
 
   async #overlap(leaving: AbortSignal): Promise<void> {
-    const process = this.#process;
-    const { name, instanceIndex, config } = process;
     await overlapReload({
-      ...{ name, instanceIndex, config, leaving, world: this.#world },
-      get snapshot() {
-        return process.snapshot;
-      },
-      post: (event) => this.#process.post(event),
-      attended: ({ run, launchedAt }, post) =>
-        this.#attended(run, 0, () => this.#world.clock.steady() - launchedAt, post),
+      ...{ process: this.#process, leaving, world: this.#world },
+      monitored: ({ run, launchedAt }, post) =>
+        this.#monitored(run, 0, () => this.#world.clock.steady() - launchedAt, post),
       swap: (spawned, pid) => this.#swap(spawned, pid),
       preStart: () => this.#hooks.hook("preStart", leaving),
       preStop: () => this.#hooks.hook("preStop", leaving),
@@ -136,11 +130,11 @@ export class RunKeeper {
   #swap({ child, run, launchedAt }: Spawned, pid: number): Child {
     const old = this.#child!;
     const { attempt } = this.#process.snapshot;
-    this.#attendance?.stop();
+    this.#monitors?.stop();
     const at = this.#world.clock.now();
     this.#process.post({ type: "replaced", attempt, at, run, pid });
     this.#watch(child, attempt + 1, launchedAt);
-    this.#attend(run, attempt + 1);
+    this.#monitor(run, attempt + 1);
     void this.#hooks.hook("postStart");
     return old;
   }
@@ -227,7 +221,7 @@ export class RunKeeper {
 
   /** The run is over: nothing goes along with it any longer. */
   #leave(): void {
-    this.#attendance?.stop();
+    this.#monitors?.stop();
     this.#leaving.abort();
     this.#leaving = new AbortController();
   }
@@ -259,18 +253,18 @@ export class RunKeeper {
     );
   }
 
-  #attend(run: Run, attempt: number): void {
+  #monitor(run: Run, attempt: number): void {
     const uptime = () => this.uptimeMs;
     const post = (event: ProcessEvent) => this.#process.post(event);
-    this.#attendance = new Attendance(this.#attended(run, attempt, uptime, post));
+    this.#monitors = new RunMonitors(this.#monitored(run, attempt, uptime, post));
   }
 
-  #attended(
+  #monitored(
     run: Run,
     attempt: number,
     uptime: () => number,
     post: (event: ProcessEvent) => void,
-  ): Attended {
+  ): MonitoredRun {
     const process = this.#process;
     return {
       config: process.config,

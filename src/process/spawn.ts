@@ -5,7 +5,7 @@ import { logFiles, prepareLogFiles } from "../logs/log_files.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { logEnd } from "../logs/log_position.ts";
 import type { Child, LaunchSetup } from "../platform/launcher.ts";
-import { type Launchable, launchPlan } from "./launch_plan.ts";
+import { type LaunchedProcess, launchPlan } from "./launch_plan.ts";
 import { saysReady } from "./launch_setup.ts";
 import type { World } from "./world.ts";
 
@@ -24,7 +24,7 @@ export interface Spawned {
  * refuse it. Throws `ProcsupError` when the process cannot be started.
  */
 export function spawnRun(
-  process: Launchable,
+  process: LaunchedProcess,
   world: World,
   intend: (run: Run) => void,
 ): Spawned {

@@ -3,31 +3,17 @@
 import { formatDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { wantsReadiness } from "../model/outcomes.ts";
-import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessEvent, Snapshot } from "../model/process_state.ts";
-import type { Clock } from "../platform/clock.ts";
+import type { ProcessHandle } from "./process_handle.ts";
 import type { UpOptions } from "./requests.ts";
-import { atRest, endedWell, isUp, settled } from "./settling.ts";
-
-/** The process that is to come up, as whoever waits for it sees it. */
-export interface Rising {
-  readonly name: string;
-  readonly config: ProcessConfig;
-  readonly snapshot: Snapshot;
-  /** Milliseconds since the launch. */
-  readonly uptimeMs: number;
-  readonly clock: Clock;
-  readonly mayEnd: boolean;
-  post(event: ProcessEvent): void;
-  until(condition: (now: Snapshot) => boolean, signal?: AbortSignal): Promise<Snapshot>;
-}
+import { atRest, endedWell, isUp, settled } from "./snapshot_waiters.ts";
 
 /**
  * Throws `start_failed` when it could not be launched or, if asked to wait, did not stay up: only the
  * end of a job is a success.
  */
-export async function comeUp(
-  process: Rising,
+export async function startAndWait(
+  process: ProcessHandle,
   event: ProcessEvent,
   { wait = false, mayEnd = false }: UpOptions,
 ): Promise<void> {
@@ -37,7 +23,9 @@ export async function comeUp(
   const begun = await process.until((now) =>
     settled(now, wait) && (now.attempt > earlier || atRest(now))
   );
-  const now = wait && !wantsReadiness(process.config) ? await proven(process, begun) : begun;
+  const now = wait && !wantsReadiness(process.config)
+    ? await survivedMinUptime(process, begun)
+    : begun;
   if (now.state === "running") return;
   if (!wait && now.state !== "errored") return;
   const early = endedWell(now, process.config);
@@ -53,7 +41,7 @@ export async function comeUp(
 }
 
 /** The snapshot after `min_uptime`, or when it left the running state before that. */
-async function proven(process: Rising, begun: Snapshot): Promise<Snapshot> {
+async function survivedMinUptime(process: ProcessHandle, begun: Snapshot): Promise<Snapshot> {
   if (begun.state !== "running") return begun;
   const enough = new AbortController();
   const left = process.config.minUptimeMs - process.uptimeMs;

@@ -3,7 +3,7 @@
 import { UNKNOWN_HEALTH } from "../model/health.ts";
 import { wantsReadiness } from "../model/outcomes.ts";
 import { dirname } from "../npm/path.js";
-import type { Attendant, Attended } from "./attended.ts";
+import type { Monitor, MonitoredRun } from "./monitor.ts";
 import { watchFiles } from "./watch/file_watch.ts";
 import { HealthMonitor } from "./health_monitor.ts";
 import { awaitReadiness } from "./readiness.ts";
@@ -12,7 +12,7 @@ import { awaitReadiness } from "./readiness.ts";
  * What goes along with a run where its configuration asks for it: with one that was launched, and with
  * one that an earlier daemon launched.
  */
-export const ATTENDANTS: Readonly<Record<string, (process: Attended) => Attendant | undefined>> = {
+export const MONITORS: Readonly<Record<string, (process: MonitoredRun) => Monitor | undefined>> = {
   readiness: (process) => {
     const isAwaited = !process.snapshot.ready && wantsReadiness(process.config);
     return isAwaited ? awaitReadiness(process) : undefined;
@@ -32,26 +32,26 @@ export const ATTENDANTS: Readonly<Record<string, (process: Attended) => Attendan
   },
 };
 
-/** The attendants of one run. */
-export class Attendance implements Attendant {
-  readonly #attendants: readonly Attendant[];
+/** The monitors of one run. */
+export class RunMonitors implements Monitor {
+  readonly #monitors: readonly Monitor[];
 
-  constructor(process: Attended) {
-    this.#attendants = Object.values(ATTENDANTS).flatMap((begin) => begin(process) ?? []);
+  constructor(process: MonitoredRun) {
+    this.#monitors = Object.values(MONITORS).flatMap((begin) => begin(process) ?? []);
   }
 
   /** What the health checks say. */
   get health(): "unknown" | "healthy" | "unhealthy" {
-    const monitor = this.#attendants.find((attendant) => attendant instanceof HealthMonitor);
+    const monitor = this.#monitors.find((monitor) => monitor instanceof HealthMonitor);
     return (monitor?.record ?? UNKNOWN_HEALTH).health;
   }
 
   stop(): void {
-    for (const attendant of this.#attendants) attendant.stop();
+    for (const monitor of this.#monitors) monitor.stop();
   }
 }
 
-function watchSources(process: Attended): Attendant {
+function watchSources(process: MonitoredRun): Monitor {
   const { config, world, watchGuard } = process;
   return watchFiles({
     cwd: config.cwd,
@@ -65,7 +65,7 @@ function watchSources(process: Attended): Attendant {
   });
 }
 
-function limitAge(process: Attended, maxAgeMs: number): Attendant {
+function limitAge(process: MonitoredRun, maxAgeMs: number): Monitor {
   const { attempt, world } = process;
   const left = Math.max(0, maxAgeMs - process.uptimeMs);
   const stop = world.clock.after(
@@ -76,7 +76,7 @@ function limitAge(process: Attended, maxAgeMs: number): Attendant {
 }
 
 /** The whole tree counts; one that is not up yet is left to come up. */
-function limitMemory(process: Attended, limit: number): Attendant {
+function limitMemory(process: MonitoredRun, limit: number): Monitor {
   const { attempt, run, world } = process;
   const stop = world.limitMemory(run, limit, (bytes) => {
     if (!process.snapshot.ready) return;

@@ -2,20 +2,20 @@
 
 import { assertEquals } from "@std/assert";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
-import { ATTENDANTS } from "../../src/process/attendance.ts";
+import { MONITORS } from "../../src/process/run_monitors.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
 
 interface Case {
   readonly config: Record<string, unknown>;
-  /** Makes the attendant act. */
+  /** Makes the monitor act. */
   readonly act: (lone: LoneProcess) => void;
   /** How it stands before; running unless given. */
   readonly before?: "starting";
 }
 
-const CASES: Readonly<Record<keyof typeof ATTENDANTS, Case>> = {
+const CASES: Readonly<Record<keyof typeof MONITORS, Case>> = {
   readiness: {
     config: { wait_ready: true },
     act: ({ world }) => world.sayReady(),
@@ -39,8 +39,8 @@ const CASES: Readonly<Record<keyof typeof ATTENDANTS, Case>> = {
   },
 };
 
-Deno.test("every attendant has its case here", () => {
-  assertEquals(Object.keys(CASES), Object.keys(ATTENDANTS));
+Deno.test("every monitor has its case here", () => {
+  assertEquals(Object.keys(CASES), Object.keys(MONITORS));
 });
 
 for (const [name, { config, act, before = "running" }] of Object.entries(CASES)) {

@@ -9,8 +9,8 @@ import type { HookOwner } from "./hooks.ts";
 import type { HealthCheckRun } from "./journal.ts";
 import type { World } from "./world.ts";
 
-/** The process whose run is attended. */
-export interface Attended {
+/** The process whose run is monitored. */
+export interface MonitoredRun {
   readonly config: ProcessConfig;
   readonly snapshot: Snapshot;
   readonly world: World;
@@ -34,6 +34,6 @@ export interface Attended {
 }
 
 /** Something that goes along with a run. */
-export interface Attendant {
+export interface Monitor {
   stop(): void;
 }

@@ -1,0 +1,37 @@
+/** A process, as everything that works for it sees it. */
+
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { ProcessEvent, Snapshot } from "../model/process_state.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { RestartOptions, StopRequest } from "./requests.ts";
+
+/** One supervised process. */
+export interface ProcessHandle {
+  /** UUID. */
+  readonly id: string;
+  readonly name: string;
+  readonly instanceIndex: number;
+  readonly config: ProcessConfig;
+  readonly snapshot: Snapshot;
+  /** What its waits are measured by. */
+  readonly clock: Clock;
+  /** Milliseconds since the launch; 0 while nothing runs. */
+  readonly uptimeMs: number;
+  /** Whether it is meant to end. */
+  readonly mayEnd: boolean;
+  /** Whether a stop is under way, during which its schedule must start nothing. */
+  readonly isBeingStopped: boolean;
+  start(options?: RestartOptions): Promise<void>;
+  restart(options?: RestartOptions): Promise<void>;
+  stop(request?: StopRequest): Promise<void>;
+  post(event: ProcessEvent): void;
+  /** Resolves with the first snapshot, the present one included, that fulfils the condition. */
+  until(condition: (now: Snapshot) => boolean, signal?: AbortSignal): Promise<Snapshot>;
+  /** Acts once it is on record as it is now: at once, unless the disk refused. */
+  whenRecorded(act: () => void): void;
+  /** Something worth telling that changes no state. */
+  note(message: string): void;
+  healthChanged(health: "healthy" | "unhealthy", reason: string): void;
+  /** Resolves when all dependencies are ready; throws with the reason when one cannot be. */
+  dependencies(signal: AbortSignal): Promise<void>;
+}
