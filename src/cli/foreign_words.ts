@@ -9,7 +9,6 @@ import type { UnknownWordError } from "./unknown_word.ts";
 /** Commands of other tools. */
 export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   add: "procsup config apply <file>",
-  attach: "procsup logs <target> -f",
   avail: "procsup list for what is there, procsup config plan <file> for what the file has beside",
   backup: "procsup save writes state/saved.json, which procsup resurrect reads on another machine",
   cat: "procsup config show",
@@ -24,7 +23,7 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   env: "The names of the variables, without values: procsup status <target> -o yaml",
   exec: "procsup start -- <command> runs one beside the others",
   export: "procsup save writes state/saved.json, which procsup resurrect reads on another machine",
-  fg: "procsup logs <target> -f",
+  fg: "procsup attach <target>",
   get: "Settings are in the configuration file: procsup config show",
   history: "procsup events <target> --since 24h, and for jobs: procsup cron history <target>",
   id: "procsup list -o json",
@@ -37,7 +36,6 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   "list-timers": "procsup cron list",
   maintail: "The daemon's own log is daemon.log in the folder that procsup status names",
   mask: "procsup stop <target> holds over reboots too, until procsup start <target>",
-  metrics: "procsup web, which serves /metrics: procsup token create <name> --role read",
   monitoring: "procsup web",
   plus: "procsup web",
   process: "procsup list, procsup start, procsup stop …",
