@@ -49,6 +49,9 @@ export interface HistoryOptions {
 const KEPT_MS = COARSE.slots * COARSE.step;
 const MAX_DELETED = 100;
 
+/** A timer may end before its slot begins, while the machine's clock is being corrected. */
+const EARLY_MS = 1000;
+
 const ENDING = ".ring";
 
 /** The metrics history of one home. */
@@ -67,8 +70,7 @@ export class MetricsHistory implements Disposable {
   /** Writes from now on, at the beginning of every slot. */
   start(): void {
     const { clock } = this.#options;
-    const left = FINE.step - clock.now() % FINE.step;
-    this.#cancel = clock.after(left, () => {
+    this.#cancel = clock.after(this.#slot() + FINE.step - clock.now(), () => {
       this.start();
       this.#attempt(() => this.#write());
     });
@@ -105,10 +107,14 @@ export class MetricsHistory implements Disposable {
     }
   }
 
+  /** The slot that is under way, or about to begin. */
+  #slot(): number {
+    return slotStart(FINE, this.#options.clock.now() + EARLY_MS);
+  }
+
   #write(): void {
-    const { clock, read } = this.#options;
-    const at = slotStart(FINE, clock.now());
-    const readings = read();
+    const at = this.#slot();
+    const readings = this.#options.read();
     this.#followRenames(readings);
     const worked = readings.map(({ name, sample }) =>
       this.#attempt(() => this.#add(name, at, sample))

@@ -187,10 +187,11 @@ export interface Region {
   readonly from: number;
 }
 
-/** The one or two regions that hold a range of time. */
+/** The one or two regions that hold a range of time, or the end of one that is longer than the ring. */
 export function regions(ring: Ring, since: number, until: number): Region[] {
-  const [first, final] = [slotStart(ring, since), slotStart(ring, until)];
-  const total = Math.min(ring.slots, (final - first) / ring.step + 1);
+  const final = slotStart(ring, until);
+  const first = Math.max(slotStart(ring, since), final - (ring.slots - 1) * ring.step);
+  const total = (final - first) / ring.step + 1;
   const found: Region[] = [];
   for (let from = first, left = total; left > 0;) {
     const position = slotPosition(ring, from);

@@ -98,6 +98,14 @@ Deno.test("MetricsHistory keeps the history of a renamed process, and of a delet
   assertEquals(scene.history.names().length, 101);
 });
 
+Deno.test("MetricsHistory writes a slot once when its timer ends before the slot begins", async () => {
+  await using scene = new Scene();
+  scene.clock.advance(9000);
+  scene.clock.jump(-5);
+  scene.clock.advance(11_005);
+  assertEquals(await scene.cpu("api"), [10, 20.005].map(Math.fround));
+});
+
 Deno.test("MetricsHistory sets a damaged file aside, and leaves one of a newer format alone", async () => {
   await using scene = new Scene();
   scene.apps = { a: "api", b: "new", c: "newer" };
