@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { dirname } from "../npm/path.js";
-import { writeInput } from "../platform/app_input.ts";
+import { inputPath, writeInput } from "../platform/app_input.ts";
 import { wrapperAlive } from "../platform/process_group.ts";
 import { resizeTerminal, type TerminalSize } from "../platform/terminal.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -12,7 +12,7 @@ import type { Supervisor } from "./supervisor.ts";
 /** Writes a text to the standard input of apps. */
 export function sendText(supervisor: Supervisor, target: string, text: string): Promise<Outcome[]> {
   return runBulk(supervisor.registry.resolve(target), async (process) => {
-    refuseAtRest(process, "send to");
+    const { runId } = refuseAtRest(process, "send to");
     const { name, config: { stdin, tty } } = process;
     if (!stdin && !tty) {
       throw refusal(
@@ -22,7 +22,7 @@ export function sendText(supervisor: Supervisor, target: string, text: string): 
         `procsup restart ${name} --stdin`,
       );
     }
-    const problem = await writeInput(`${dirname(process.logs.stdout)}/stdin`, text);
+    const problem = await writeInput(inputPath(dirname(process.logs.stdout), runId), text);
     if (problem !== undefined) throw refusal("send to", name, problem);
   });
 }

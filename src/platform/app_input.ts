@@ -1,5 +1,6 @@
 /** Writes to the standard input of apps that have `stdin` or `tty`. */
 
+import { removeFile } from "./atomic_file.ts";
 import { sleep } from "./clock.ts";
 
 /** As much of node:fs as is used: Deno itself opens no file without waiting for its reader. */
@@ -22,12 +23,28 @@ export function nodeFs(): NodeFs {
 const PATIENCE_MS = 2000;
 const RETRY_MS = 10;
 
+const CLOSED = "it has closed its standard input";
+
+/** Path of the FIFO of a run, in the folder of the logs; the launch wrapper makes it. */
+export function inputPath(folder: string, runId: string): string {
+  return `${folder}/stdin.${runId}`;
+}
+
+/** Removes the FIFO of a run that is over, if it had one. */
+export function removeInput(folder: string, runId: string): void {
+  try {
+    removeFile(inputPath(folder, runId));
+  } catch {
+    // The disk refuses: a FIFO without a reader does no harm.
+  }
+}
+
 /** Writes a text to the FIFO of an app. Returns why not all of it was taken, as a sentence's end. */
 export async function writeInput(path: string, text: string): Promise<string | undefined> {
   const { constants, openSync, writeSync, closeSync } = nodeFs();
   const flags = constants.O_WRONLY | constants.O_NONBLOCK;
   const fd = unlessRefused(() => openSync(path, flags), ["ENXIO", "ENOENT"]);
-  if (fd === undefined) return "it has closed its standard input";
+  if (fd === undefined) return CLOSED;
   try {
     let bytes = new TextEncoder().encode(text);
     for (let waitedMs = 0; bytes.length > 0;) {
@@ -39,6 +56,10 @@ export async function writeInput(path: string, text: string): Promise<string | u
       waitedMs += RETRY_MS;
     }
     return undefined;
+  } catch (error) {
+    // It has ended, or closed it, since the FIFO was opened.
+    if (hasCode(error, ["EPIPE"])) return CLOSED;
+    throw error;
   } finally {
     closeSync(fd);
   }
@@ -48,7 +69,11 @@ function unlessRefused(act: () => number, codes: readonly string[]): number | un
   try {
     return act();
   } catch (error) {
-    if (codes.includes((error as { code?: string }).code ?? "")) return undefined;
+    if (hasCode(error, codes)) return undefined;
     throw error;
   }
+}
+
+function hasCode(error: unknown, codes: readonly string[]): boolean {
+  return codes.includes((error as { code?: string }).code ?? "");
 }

@@ -58,9 +58,8 @@ ${carry("$2")}
 ${carry("$3")}`;
 
 /** A FIFO beside the logs that is open at both ends, so that it never ends; see app_input.ts. */
-const INPUT =
-  `command -p rm -f "\${2%/*}/stdin"; command -p mkfifo -m 600 "\${2%/*}/stdin" || exit 126
-`;
+const FIFO = '"${2%/*}/stdin.$PROCSUP_ID"';
+const INPUT = `command -p mkfifo -m 600 ${FIFO} || exit 126\n`;
 
 /**
  * Descriptor 1 is the master of the terminal, which is opened by the leader of the session and so is
@@ -68,9 +67,9 @@ const INPUT =
  * log, one input from the FIFO, which descriptor 9 keeps open until the app has ended.
  */
 const terminalLines = (path: string) =>
-  `${INPUT}exec <>${path} 9<>"\${2%/*}/stdin"
+  `${INPUT}exec <>${path} 9<>${FIFO}
 (exec <&1 >>"$2" 9>&-; ${APART}) &
-(exec <"\${2%/*}/stdin" 9>&-; ${APART}) &`;
+(exec <${FIFO} 9>&-; ${APART}) &`;
 
 const text = (prepare: string, open: string, drain: string) => `
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM 16 TSTP TTIN TTOU XCPU XFSZ VTALRM PROF 29 SYS${POWER_SIGNAL}
@@ -98,7 +97,7 @@ export function wrapperScript({ piped = false, stdin = false, terminal }: Wrappe
   if (terminal !== undefined) {
     return text(terminalLines(terminal), ">&0 2>&0 9>&-", "exec </dev/null 9>&-; wait");
   }
-  const input = stdin ? ' <>"${2%/*}/stdin"' : "";
+  const input = stdin ? ` <>${FIFO}` : "";
   const prepare = stdin ? INPUT : "";
   if (!piped) return text(prepare, `>>"$2" 2>>"$3"${input}`, "");
   // Both are open at both ends by then.

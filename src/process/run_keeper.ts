@@ -6,6 +6,7 @@ import type { HookName } from "../model/process_config.ts";
 import type { Effect, ProcessEvent, Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { logFiles } from "../logs/log_files.ts";
+import { removeInput } from "../platform/app_input.ts";
 import type { Child } from "../platform/launcher.ts";
 import { RunMonitors } from "./run_monitors.ts";
 import type { MonitoredRun } from "./monitor.ts";
@@ -182,7 +183,10 @@ export class RunKeeper {
 
   /** Removes the files of a run that is over, once the disk has what they said. */
   #forget({ runId }: Run): void {
-    this.#process.whenRecorded(() => this.#world.forget(runId));
+    this.#process.whenRecorded(() => {
+      this.#world.forget(runId);
+      removeInput(`${this.#world.apps}/${this.#process.name}`, runId);
+    });
   }
 
   /** Ends the run, or hurries its end; `giveUpLaunch` ends one that is only being made. */

@@ -57,7 +57,12 @@ for (const uid of [undefined, 65534]) {
     const user = uid === undefined ? {} : { uid, gid: uid };
     await daemon.startScript("app", script, { tty: true, ...user });
     const log = () => Deno.readTextFileSync(`${daemon.home}/apps/app/stdout.log`);
-    assertEquals(Deno.lstatSync(`${daemon.home}/apps/app/stdin`).mode! & 0o777, 0o600);
+    const inputs = () =>
+      [...Deno.readDirSync(`${daemon.home}/apps/app`)].filter(({ name }) =>
+        name.startsWith("stdin")
+      );
+    const [input] = inputs();
+    assertEquals(Deno.lstatSync(`${daemon.home}/apps/app/${input!.name}`).mode! & 0o777, 0o600);
     await daemon.client.call("send", { target: "app", text: "hello\n" });
     await waitFor(() => log().includes("got hello"));
     await waitFor(() => /(\d+\s+){3}$/.test(log()), { what: "the app and two cat" });
@@ -65,6 +70,7 @@ for (const uid of [undefined, 65534]) {
     const pids = [...log().matchAll(/^\s*(\d+)\s*$/gm)].map(([, pid]) => Number(pid));
     await daemon.client.call("stop", "app");
     await waitFor(() => !pids.some(isAlive), { what: `${pids} to end` });
+    await waitFor(() => inputs().length === 0);
   });
 }
 
@@ -90,6 +96,30 @@ Deno.test("send writes to an open standard input, and says why it cannot", async
   const attached = await daemon.client.call("attach", { target: "open", columns: 80, rows: 24 })
     .catch((error) => error);
   assertEquals(attached.message, 'Cannot attach to "open": it has no terminal');
+});
+
+Deno.test("send reaches the old run after a reload with overlap that failed", async () => {
+  await using daemon = await TestDaemon.start();
+  const script = "mkdir first || exit 3; read -r line; echo $line; sleep 1000";
+  const cwd = Deno.makeTempDirSync({ dir: daemon.home });
+  await daemon.startScript("app", script, { stdin: true, overlap: true, cwd });
+  const { results } = await daemon.client.call("reload", { target: "app" });
+  assertEquals(results.map(({ ok }) => ok), [false]);
+  await daemon.client.call("send", { target: "app", text: "hello\n" });
+  const log = () => Deno.readTextFileSync(`${daemon.home}/apps/app/stdout.log`);
+  await waitFor(() => log() === "hello\n");
+});
+
+Deno.test("writeInput() says that an app which ends has closed its input", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/stdin`;
+  new Deno.Command("mkfifo", { args: [path] }).outputSync();
+  await using reader = new Deno.Command("sh", { args: ["-c", `exec sleep 1000 <>${path}`] })
+    .spawn();
+  await waitFor(async () => await writeInput(path, "x") === undefined);
+  const problem = writeInput(path, "x".repeat(100_000));
+  reader.kill("SIGKILL");
+  assertEquals(await problem, "it has closed its standard input");
 });
 
 Deno.test("writeInput() gives up on an app that does not read its input", async () => {

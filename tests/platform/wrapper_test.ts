@@ -155,7 +155,7 @@ for (const shell of SHELLS) {
     fn: async () => {
       for (const tty of [false, true]) {
         await using home = tempHome();
-        const [stdout, fifo] = [`${home.path}/stdout`, `${home.path}/stdin`];
+        const [stdout, fifo] = [`${home.path}/stdout`, `${home.path}/stdin.run`];
         const terminal = tty ? openTerminal(undefined) : undefined;
         const command = [
           "/bin/sh",
