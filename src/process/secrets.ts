@@ -86,8 +86,9 @@ async function ask(command: string, config: Secretive, inherited: Variables): Pr
   });
 }
 
-function keyOf(command: string, { cwd, uid, gid }: Secretive): string {
-  return JSON.stringify([command, cwd, uid, gid]);
+/** All that a command may go by: what it prints for one environment is no secret of another. */
+function keyOf(command: string, { cwd, uid, gid, inheritEnv, shellEnv }: Secretive): string {
+  return JSON.stringify([command, cwd, uid, gid, inheritEnv, shellEnv]);
 }
 
 /**

@@ -34,6 +34,17 @@ Deno.test("secretVariables() runs a command once for a start, and not again for 
   assertEquals((await secret(command, home.path))?.trim(), "1");
 });
 
+Deno.test("secretVariables() runs a command anew for the environment of another shell", async () => {
+  const secretFor = async (WHO: string) => {
+    const shellEnv = { PATH: "/usr/bin:/bin", WHO };
+    const secrets = { A: { command: "echo $WHO" } };
+    const config = { name: "api", cwd: "/", inheritEnv: true, shellEnv, secrets };
+    await fetchSecrets(config, INHERITED, "fresh");
+    return secretVariables(config, INHERITED).A;
+  };
+  assertEquals([await secretFor("ann"), await secretFor("bob")], ["ann", "bob"]);
+});
+
 Deno.test("secretVariables() names what is missing, and nothing of what there is", async () => {
   const refusal = async (source: SecretSource) =>
     (await assertRejects(() => secret(source), ProcsupError)).message;
