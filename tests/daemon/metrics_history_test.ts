@@ -159,8 +159,9 @@ Deno.test("metrics_history answers for deleted processes and the host, with null
     if (target === "api") return [{ name: "api:0" }];
     throw notFound(target, []);
   };
+  let many: readonly string[] = [];
   const history = {
-    names: () => ["api:0", "gone", "newer"],
+    names: () => ["api:0", "gone", "newer", ...many],
     named: (target: string) => ["gone", "newer"].filter((name) => name === target),
     points(name: string) {
       if (name === "newer") throw new ProcsupError("other_version", "newer");
@@ -176,6 +177,12 @@ Deno.test("metrics_history answers for deleted processes and the host, with null
   assertEquals(await namesFor("api"), ["api:0"]);
   assertEquals(await namesFor({ target: "gone" }), ["gone"]);
   assertEquals(await namesFor({ target: "all" }), ["api:0", "gone"]);
+  many = Array.from({ length: 500 }, (_, n) => `app${n}`);
+  const { step, since, until } = await ask(
+    { target: "all", since: "24h", points: 10_000 },
+  ) as MetricsHistoryJson;
+  const length = Date.parse(until) - Date.parse(since);
+  assert(length / (step / 1e6) <= 200, `${length} ms in steps of ${step} ns`);
   const codeOf = async (payload: unknown) =>
     (await assertRejects(() => ask(payload), ProcsupError)).code;
   assertEquals(await codeOf("newer"), "other_version");

@@ -7,6 +7,9 @@ import { HOST } from "../metrics_history.ts";
 import { plan, type Point } from "../metrics_ring.ts";
 import type { ActionContext, Handlers } from "./context.ts";
 
+/** Points in one answer: those of many processes would fill the memory. */
+const MAX_POINTS = 100_000;
+
 /** Its implementation. Throws `other_version` when a newer version wrote all that is asked for. */
 export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
   async metrics_history({ supervisor, history }, { target, since, until = "now", points }) {
@@ -18,8 +21,9 @@ export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
         `Invalid "since" "${since}": it is later than "until" "${until}"`,
       );
     }
-    const range = plan(from, to, points, now);
     const names = target === undefined ? [HOST] : namesOf({ supervisor, history }, target);
+    const most = Math.max(1, Math.floor(MAX_POINTS / names.length));
+    const range = plan(from, to, Math.min(points, most), now);
     const series = [];
     let refused: ProcsupError | undefined;
     for (const name of names) {
