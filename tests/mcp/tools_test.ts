@@ -228,6 +228,9 @@ Deno.test("tools of one daemon", async (t) => {
     assertEquals(counts.slice(2).sort(), ["one 1 ERROR one", "two 1 ERROR two"]);
     assertStringIncludes(await refusal(client, "search_logs", { limit: 0 }), "1 to 1000");
     assertStringIncludes(await refusal(client, "search_logs", { targets: "on" }), "one");
+    // Each is looked for among all processes: a reader with many of them kept the daemon from answering.
+    const many = Array.from({ length: 1001 }, () => "all");
+    assertStringIncludes(await refusal(client, "search_logs", { targets: many }), "targets");
     await use(client, "delete_app", { target: "all" });
   });
 

@@ -88,9 +88,12 @@ export async function streamLogs(
 }
 
 function sourcesOf({ supervisor }: ActionContext, targets: readonly string[]): LogSource[] {
-  const found = targets.flatMap((target) => supervisor.select(target));
   const sources = new Map<string, LogSource>();
-  for (const { id, name } of found) sources.set(id, { name, files: supervisor.logFiles(id) });
+  for (const target of new Set(targets)) {
+    for (const { id, name } of supervisor.select(target)) {
+      if (!sources.has(id)) sources.set(id, { name, files: supervisor.logFiles(id) });
+    }
+  }
   return [...sources.values()];
 }
 

@@ -78,9 +78,12 @@ const logs = z.strictObject({
   timestamps: about(z._default(flag, false), "each line begins with its time"),
 });
 
+/** Targets of one search: each is looked for among all processes. */
+const MAX_TARGETS = 1000;
+
 const search = z.strictObject({
   targets: about(
-    z.optional(z.union([target, z.array(target).check(z.minLength(1))])),
+    z.optional(z.union([target, z.array(target).check(z.minLength(1), z.maxLength(MAX_TARGETS))])),
     "One target or several; default: all",
   ),
   ...z.pick(logs, {
