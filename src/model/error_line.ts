@@ -99,7 +99,9 @@ function firstOf(lines: readonly string[]): number {
 function told(lines: readonly string[], at: number): string {
   const line = lines[at]!.trim();
   const below = lines[at + 1]?.trim() ?? "";
-  if (/:$|^terminate called after/.test(line) && below !== "") return `${line} ${below}`;
+  if (/:$|^terminate called after|^\w+: \S+\[\d+\]$/.test(line) && below !== "") {
+    return `${line} ${below}`;
+  }
   const entry = structuredLine(line);
   if (entry === undefined) return line;
   const { message, stack, fields } = entry;

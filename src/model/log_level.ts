@@ -21,10 +21,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The words of loggers for each level. */
 const WORDS: readonly (readonly [LogLevel, string])[] = [
-  ["debug", "trace|debug|dbg|verbose|silly|fine|finer|finest"],
+  ["debug", "trace|trce|debug|dbug|dbg|verbose|silly|fine|finer|finest"],
   ["info", "info|information|notice|log|http|success"],
   ["warn", "warn|warning|wrn"],
-  ["error", "error|err|severe|fatal|crit|critical|alert|emerg|emergency|panic|dpanic"],
+  ["error", "error|err|fail|severe|fatal|crit|critical|alert|emerg|emergency|panic|dpanic"],
 ];
 const LEVEL_OF = new Map(
   WORDS.flatMap(([level, words]) => words.split("|").map((word) => [word, level] as const)),
@@ -53,6 +53,9 @@ const GLOG_LEVELS: Readonly<Record<string, LogLevel>> = {
   E: "error",
   F: "error",
 };
+
+/** Monolog: `[2026-01-02 15:04:05] app.ERROR: `; the console of .NET: `fail: My.Server[13]`. */
+const NAMED = /^\[[^\]]+\] [\w-]+\.([A-Z]+): |^(trce|dbug|fail|crit): \S+\[\d+\]$/;
 
 /** How runtimes begin, or end, to tell of an exception. */
 const EXCEPTIONS: readonly RegExp[] = [
@@ -87,7 +90,9 @@ function prefixLevel(head: string): LogLevel | undefined {
   const priority = SYSLOG.exec(head)?.[1];
   if (priority !== undefined) return syslogLevel(Number(priority) % 8);
   const letter = GLOG.exec(head)?.[1];
-  return letter === undefined ? undefined : GLOG_LEVELS[letter];
+  if (letter !== undefined) return GLOG_LEVELS[letter];
+  const [, monolog, dotnet] = NAMED.exec(head) ?? [];
+  return LEVEL_OF.get((monolog ?? dotnet ?? "").toLowerCase());
 }
 
 function textLevel(line: string, head: string): LogLevel | undefined {

@@ -19,8 +19,11 @@ function withExec(line: string): string {
   return /^[A-Za-z_]\w*=/.test(line) ? `exec env ${line}` : `exec ${line}`;
 }
 
-/** What only a shell does: operators, patterns, comments, `$VAR`, a variable before the command. */
-const SHELL = /[;&|<>()`*?[\]\n]|\$(?!\{)|(^|\s)[#~]|^[A-Za-z_]\w*=/;
+/**
+ * What only a shell does: operators, patterns, comments, `$VAR`, a variable before the command; and a
+ * quote that is never closed, about which the shell complains.
+ */
+const SHELL = /[;&|<>()`*?[\]\n'"\\]|\$(?!\{)|(^|\s)[#~]|^[A-Za-z_]\w*=/;
 
 /**
  * A line as entrypoint and arguments: its words, or `/bin/sh` where it needs a shell. A `${…}` stays in

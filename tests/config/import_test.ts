@@ -9,7 +9,7 @@ import {
 } from "@std/assert";
 import { importFile } from "../../src/config/import/import_file.ts";
 import { parseIni } from "../../src/config/import/ini.ts";
-import { shellCommand, splitWords } from "../../src/model/shell_line.ts";
+import { commandOf, shellCommand, splitWords } from "../../src/model/shell_line.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { budgetLeft, recentRestarts } from "../../src/model/restart_budget.ts";
 import { loadConfig } from "../../src/config/load_config.ts";
@@ -179,6 +179,13 @@ Deno.test("shellCommand() gives way to the program where the line is one command
   assertEquals(line("echo 'a && b' \"$PORT;\""), "exec echo 'a && b' \"$PORT;\"");
   for (const kept of ["a && b", "a | b", "cd x; y", "(a)", "if a; then b; fi", "exec a", "a &"]) {
     assertEquals(line(kept), kept);
+  }
+});
+
+Deno.test("commandOf() leaves a quote that is never closed to the shell", () => {
+  assertEquals(commandOf(`a 'b c' "it's"`), { entrypoint: "a", args: ["b c", "it's"] });
+  for (const line of ["echo don't stop", 'echo "a', "echo a\\"]) {
+    assertEquals(commandOf(line), { entrypoint: "/bin/sh", args: ["-c", `exec ${line}`] });
   }
 });
 

@@ -52,6 +52,11 @@ const STATED: readonly (readonly [output: string, expected: string | undefined])
     "terminate called after throwing an instance of 'std::runtime_error'\n  what():  no room",
     "terminate called after throwing an instance of 'std::runtime_error' what():  no room",
   ],
+  // .NET
+  [
+    "info: My.Host[14]\n      Listening\nfail: My.Server[13]\n      no room\n      System.Exception: x",
+    "fail: My.Server[13] no room",
+  ],
   // Loggers: pino, bunyan, winston, zap, logrus, structlog
   [
     '{"level":30,"msg":"up"}\n' +
