@@ -97,6 +97,9 @@ Deno.test("compose services that are built here become processes, images are nam
   assertStringIncludes(docker.yaml, "entrypoint: docker");
   assertStringIncludes(docker.yaml, "- -p\n      - 5432:5432");
   assertMatch(docker.yaml, /command: docker exec \S+-db sh -c pg_isready/);
+  const named = 'services: { "x; touch y": { image: redis } }\n';
+  const { yaml: hostile } = await made({ "compose.yaml": named }, "compose", { withDocker: true });
+  assertMatch(hostile, /pre_start: docker rm -f \S+-x-touch-y >/);
   const nothing = made({ "compose.yaml": "services: { db: { image: redis } }\n" });
   await assertRejects(() => nothing, ProcsupError, "apt-get install redis-server");
 });
@@ -122,7 +125,7 @@ WantedBy=multi-user.target
   const { yaml, notes } = await made({ "app.service": text });
   const app = (await loadedFrom("procsup.yaml", yaml)).get("app")!;
   assertEquals([app.uid, app.cwd, app.env], ["www", "/srv/app", { A: "b c", D: "e" }]);
-  assertEquals(app.args, ["-c", 'exec /usr/bin/app --port "${PORT}"    --name app.service']);
+  assertEquals(app.args, ["-c", 'exec /usr/bin/app --port "${PORT}" --name app.service']);
   assertEquals([app.reloadSignal, app.restartDelayMs], ["SIGHUP", 123_000]);
   assertEquals(app.hooks.preStart?.command, "/bin/mkdir x || true");
   assertEquals(notes.map((note) => note.split(":")[1]!.trim()), [
@@ -132,6 +135,27 @@ WantedBy=multi-user.target
   ]);
   const forking = made({ "a.service": "[Service]\nType=forking\nExecStart=/bin/a\n" });
   await assertRejects(() => forking, ProcsupError, "Type=forking");
+});
+
+Deno.test("a systemd unit's commands mean to the shell what they mean to systemd", async () => {
+  const text = `[Service]
+Environment="TWO=a b"
+ExecStartPre=/bin/echo a;b 'it''s' ; /bin/echo c
+ExecStartPre=/usr/bin/find . -exec echo {} \\;
+ExecStart=/usr/bin/printf [%%s] $TWO "\${TWO} *" a|b \`id\` 'x $TWO "q"' $$TWO
+`;
+  const { yaml } = await made({ "app.service": text });
+  const app = (await loadedFrom("procsup.yaml", yaml)).get("app")!;
+  assertEquals(
+    app.hooks.preStart?.command,
+    '/bin/echo "a;b" its && /bin/echo c && /usr/bin/find . -exec echo "{}" ";"',
+  );
+  const { stdout } = await new Deno.Command("/bin/sh", { args: [...app.args], env: app.env })
+    .output();
+  assertEquals(
+    new TextDecoder().decode(stdout),
+    '[a][b][a b *][a|b][`id`][x $TWO "q"][$TWO]',
+  );
 });
 
 Deno.test("initialConfig() writes what the folder holds, and it is right", async () => {

@@ -82,7 +82,8 @@ class Converter {
 
   /** Adds the process of a service, or a note on why it has none. */
   add(name: string, service: Service): void {
-    const container = `${nameFromPath(this.#folder)}-${name}`;
+    // It stands in lines for a shell.
+    const container = `${nameFromPath(this.#folder)}-${name.replace(/[^\w.-]+/g, "-")}`;
     const found = this.#program(service, container);
     if (typeof found === "string") return this.#result.note(name, found);
     const { notes, ...program } = found;

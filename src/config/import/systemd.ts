@@ -191,11 +191,26 @@ function programOf(starts: readonly string[]): Keys {
 function lines(commands: readonly string[], exec = false): string {
   return commands.map((command) => {
     const [, prefix, line] = /^([-@:+!|]*)(.*)$/s.exec(command)!;
-    // An unquoted ${NAME} is one word for systemd.
-    const words = line!.trim().replace(/(?<!["'\w])\$\{(\w+)\}(?!["'])/g, '"${$1}"');
-    if (prefix!.includes("-")) return `${words} || true`;
-    return exec && commands.length === 1 ? `exec ${words}` : words;
+    const all = splitWords(line!);
+    // A word of its own between two commands, unless the unit escapes one.
+    const isTwo = all.includes(";") && !line!.includes("\\;");
+    const text = all.map((word) => isTwo && word === ";" ? "&&" : shellWord(word)).join(" ");
+    if (prefix!.includes("-")) return `${text} || true`;
+    return exec && commands.length === 1 && !isTwo ? `exec ${text}` : text;
   }).join(" && ");
+}
+
+/**
+ * A word as a shell takes it. For systemd only variables have a meaning: `$NAME` as a word is split at
+ * blanks, `${NAME}` is not, `$$` is a `$`.
+ */
+function shellWord(word: string): string {
+  if (/^\$[A-Za-z_]\w*$|^[\w@%+=:,./-]+$/.test(word)) return word;
+  const text = word.replace(
+    /\$\{[A-Za-z_]\w*\}|\$\$?|["\\`]/g,
+    (part) => part.startsWith("${") ? part : part.startsWith("$") ? "\\$" : `\\${part}`,
+  );
+  return `"${text}"`;
 }
 
 /** Sections, each with the values of its settings. An empty value takes back those before it. */
