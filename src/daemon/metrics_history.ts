@@ -24,7 +24,7 @@ import {
   summarize,
 } from "./metrics_ring.ts";
 
-/** The host, among the names: no process can be called that. */
+/** Name of the host's history: no process can have it. */
 export const HOST = ".host";
 
 /** What is written at a time. */
@@ -59,7 +59,7 @@ export class MetricsHistory implements Disposable {
   readonly #options: HistoryOptions;
   /** Names by id, as of the last readings. */
   #names: ReadonlyMap<string, string> = new Map();
-  /** Kinds of trouble that the log has. */
+  /** Kinds of trouble that were logged. */
   readonly #told = new Set<"disk" | "format">();
   #cancel: Cancel | undefined;
 
@@ -86,14 +86,14 @@ export class MetricsHistory implements Disposable {
       .map((name) => name.slice(0, -ENDING.length)).filter((name) => name !== HOST).sort();
   }
 
-  /** Those of a name or a base name. */
+  /** Processes with a history that have this name or base name. */
   named(target: string): string[] {
     return this.names().filter((name) => name === target || baseName(name) === target);
   }
 
   /** The points of a process in a range of time. Throws `other_version`. */
   async points(name: string, { ring, step, since, until }: Plan): Promise<Point[]> {
-    // Many histories in a row must not hold up the daemon.
+    // Let the daemon do other work between many histories.
     await sleep(0);
     try {
       using file = openRing(this.#path(name), { read: true });
@@ -176,7 +176,7 @@ export class MetricsHistory implements Disposable {
     return `${this.#options.folder}/${name}${ENDING}`;
   }
 
-  /** The file of a process, made where there is none. A damaged one is set aside. */
+  /** The file of a process; creates it if missing. Sets a damaged one aside. */
   #opened(name: string): Deno.FsFile {
     const path = this.#path(name);
     const open = () => openRing(path, { read: true, write: true, create: true, mode: 0o600 });
@@ -247,7 +247,7 @@ function isNewer(path: string): boolean {
   }
 }
 
-/** Bytes at a position, zeros where the file has none. */
+/** Bytes at a position; zeros beyond the end of the file. */
 function readAt(file: Deno.FsFile, position: number, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   file.seekSync(position, Deno.SeekMode.Start);

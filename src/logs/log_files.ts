@@ -10,7 +10,7 @@ export interface LogFiles {
   readonly stderr: string;
 }
 
-/** The log files of the app `name` (spec 4.5): `<apps>/<name>/stdout.log` and `stderr.log`. */
+/** The log files of the app `name`: `<apps>/<name>/stdout.log` and `stderr.log`. */
 export function logFiles(appsFolder: string, name: string): LogFiles {
   return {
     stdout: `${appsFolder}/${name}/stdout.log`,

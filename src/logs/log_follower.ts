@@ -10,7 +10,7 @@ export type Begin = (span: Span, cursor: LogCursor) => number | Promise<number>;
 /** Between two looks at a file that cannot be watched, and two reads of one that keeps growing. */
 const POLL_MS = 200;
 
-/** Between two looks at a file that is watched: a memory map, for one, is written to unseen. */
+/** Between two looks at a watched file: inotify does not report writes to a memory map. */
 const WATCHED_MS = 10_000;
 
 /** One reader of one log. */
@@ -86,7 +86,7 @@ export class LogFollower {
       // Before the look: what is written after it is an event.
       this.#watchFile();
       if (this.#stopped || await this.#hasMore()) continue;
-      // Nobody wakes up who was told to stop or finish while the look was under way.
+      // `stop()` or `finish()` may have been called during the look.
       if (!this.#stopped && this.follow) await this.#wait();
     }
     return undefined;
@@ -141,7 +141,7 @@ export class LogFollower {
   /** At the end of the file: whether a look at the path shows a reason to read on at once. */
   async #hasMore(): Promise<boolean> {
     const found = await this.#cursor.look();
-    // Missing: deleted, but whoever has it open may still write to it.
+    // Missing: deleted, but a program that has it open may still write to it.
     if (found !== "replaced") {
       if (found !== "missing") this.#replaced = false;
       return found === "grown" || found === "truncated";

@@ -1,4 +1,4 @@
-/** One log under the keeper's eyes: how often it is looked at, and what the looks found. */
+/** One log that the keeper looks after: how often it is looked at, and what the looks found. */
 
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { readPosition } from "../logs/log_position.ts";
@@ -157,7 +157,7 @@ export class KeptLog {
 
   /** One look: few calls of the system while nothing was written. */
   look(steady: number, now: number): void {
-    // It was watched since the last look, and the watch has said nothing yet.
+    // It was watched since the last look, without an event yet.
     if (this.#unwatch !== undefined) this.#changedAt ??= now;
     if (this.#grownLooks < CONTINUOUS_LOOKS) this.#watchFile();
     let grown = this.#isGrown(now);

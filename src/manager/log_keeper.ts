@@ -38,7 +38,7 @@ const TROUBLE = {
     "program that rotates it must copy and truncate",
 } as const;
 
-/** What the keeper is told and tells. */
+/** What a keeper works with. */
 export interface LogKeeperOptions {
   readonly clock: Clock;
   readonly list: () => readonly ManagedProcess[];
@@ -228,7 +228,7 @@ export class LogKeeper {
     return false;
   }
 
-  /** Somebody truncated it at the wrong moment; or, when that is said again, it cannot be cut. */
+  /** Another program truncated it at the wrong moment; or, after several refusals, it cannot be cut. */
   #refused(log: KeptLog): void {
     if (log.collapse !== true || ++log.refusals < MAX_REFUSALS) return;
     log.collapse = false;

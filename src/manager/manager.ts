@@ -52,7 +52,7 @@ export class Manager implements AsyncDisposable {
     try {
       return new Manager(await unlessAborted(signal, () => opening));
     } catch (error) {
-      // Given up: nobody is left to close it.
+      // The caller gave up and will not close it.
       opening.then((supervisor) => supervisor.release(), () => {});
       throw error;
     }

@@ -5,7 +5,7 @@ import type { ProcessDefaults } from "../model/config_input.ts";
 import type { LogLevel } from "../model/log_line.ts";
 import type { WaitPoint } from "../model/wait_point.ts";
 
-/** What a manager is made with (spec 2.4). */
+/** What a manager is made with. */
 export interface ManagerConfig {
   /** Directory for logs and saved state; default `$TMPDIR/procsup-<uid>`. One manager at a time. */
   readonly logDir?: string;
@@ -61,7 +61,7 @@ export interface RollingOptions extends CallOptions {
   readonly rollbackOnFailure?: boolean;
 }
 
-/** How a log is read (spec 2.7). */
+/** How a log is read. */
 export interface LogOptions {
   /** Deliver that many of the last lines first; 0, the default, means all. */
   readonly tail?: number;

@@ -7,7 +7,7 @@ import { refuseEndless, type UpOptions } from "../process/requests.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
 import { lastWords } from "./last_words.ts";
 
-/** How a rolling reload is done (spec 2.6). */
+/** How a rolling reload is done. */
 export interface RollingOptions extends Pick<UpOptions, "askedIn"> {
   /** Instances at a time: a number, or a part such as `"25%"`; default 1. */
   readonly batchSize?: number | string;

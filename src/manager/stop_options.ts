@@ -4,7 +4,7 @@ import { type DurationInput, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { StopRequest } from "../process/requests.ts";
 
-/** How processes are stopped (spec 2.6). */
+/** How processes are stopped. */
 export interface StopOptions {
   /** SIGKILL at once. */
   readonly force?: boolean;

@@ -68,7 +68,7 @@ export class Supervisor implements AsyncDisposable {
   #closing = false;
   #closed: Promise<void> | undefined;
 
-  /** Use `openSupervisor()`: this one has taken up nothing of what runs in its home. */
+  /** Use `openSupervisor()`, which also adopts what runs in the home. */
   constructor(home: TakenHome, { defaults = {}, warn = () => {}, stdin }: SupervisorConfig) {
     const { paths } = this.#home = home;
     this.#defaults = defaults;
@@ -85,7 +85,7 @@ export class Supervisor implements AsyncDisposable {
     this.registry.onLaunch = (process) => this.logs.wake(process);
   }
 
-  /** Whether no verb is taken any more. */
+  /** Whether verbs are refused: it shuts down or has shut down. */
   get closing(): boolean {
     return this.#closing;
   }
@@ -135,7 +135,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Registers a configuration in wire form and starts its instances. Throws before anything is done. */
   async add(wire: Record<string, unknown>, options: UpOptions = {}): Promise<Outcome[]> {
-    this.refuseClosed();
+    this.#refuseClosed();
     const config = this.#parse(wire);
     await this.check(config);
     return await this.addChecked(config, options);
@@ -143,7 +143,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Registers a configuration that was checked, and starts its instances. */
   async addChecked(config: ProcessConfig, options: UpOptions = {}): Promise<Outcome[]> {
-    this.refuseClosed();
+    this.#refuseClosed();
     const added = this.registry.add(config);
     // A job is only registered: the clock starts it.
     const up = runBulk(added, async (process) => {
@@ -167,7 +167,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Starts existing processes. */
   async start(target: string, options: UpOptions = {}): Promise<Outcome[]> {
-    this.refuseClosed();
+    this.#refuseClosed();
     const waves = inWaves(withoutJobs(target, this.registry.resolve(target)));
     return await runWaves(waves, (process) => process.start(options));
   }
@@ -186,13 +186,13 @@ export class Supervisor implements AsyncDisposable {
 
   /** Reloads processes, the instances of one in turn. */
   async reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
-    this.refuseClosed();
+    this.#refuseClosed();
     return await reloadAll(withoutJobs(target, this.registry.resolve(target)), options);
   }
 
   /** Reloads processes batch by batch. */
   async rollingReload(target: string, options: RollingOptions = {}): Promise<RollingResult> {
-    this.refuseClosed();
+    this.#refuseClosed();
     return await rollingReload(this.registry.resolve(target), options);
   }
 
@@ -201,7 +201,7 @@ export class Supervisor implements AsyncDisposable {
    * does before anything is done.
    */
   async reconfigure(target: string, options: ReconfigureOptions): Promise<Reconfigured> {
-    this.refuseClosed();
+    this.#refuseClosed();
     const processes = this.registry.resolve(target);
     if (processes.length === 0) {
       return { outcomes: [], rolledBack: false, fields: [], told: [] };
@@ -216,7 +216,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Changes how many instances of a process there are. */
   async scale(name: string, change: string | number): Promise<Outcome[]> {
-    this.refuseClosed();
+    this.#refuseClosed();
     const outcomes = await scale(this.registry, name, change);
     await this.scheduler.sync();
     return outcomes;
@@ -254,7 +254,7 @@ export class Supervisor implements AsyncDisposable {
     act: (process: ManagedProcess) => Promise<void>,
     meant = (_: string, found: ManagedProcess[]) => found,
   ): Promise<Outcome[]> {
-    this.refuseClosed();
+    this.#refuseClosed();
     return await runBulk(meant(target, this.registry.resolve(target)), act);
   }
 
@@ -267,7 +267,7 @@ export class Supervisor implements AsyncDisposable {
   /** Brings back the saved processes that are not here, and starts those that were up. */
   async resurrect(): Promise<Resurrected> {
     const { saved } = this.#home.paths;
-    const resurrected = await resurrect(this.registry, saved, () => this.refuseClosed());
+    const resurrected = await resurrect(this.registry, saved, () => this.#refuseClosed());
     await this.scheduler.sync();
     return resurrected;
   }
@@ -285,7 +285,7 @@ export class Supervisor implements AsyncDisposable {
     const outcomes = await this.#stopAll({});
     for (const process of this.registry.list()) this.registry.remove(process);
     await this.scheduler.sync();
-    // Whoever closes may be the first process of a container, which ends with it, or a test.
+    // The caller may end right after: a test, or the first process of a container.
     await Promise.all(processes.map(({ journal }) => journal.over()));
     await this.logs.close();
     await this.system.launcher.close();
@@ -338,8 +338,8 @@ export class Supervisor implements AsyncDisposable {
     return processes.map((process) => process.info(usage(process)));
   }
 
-  /** Throws `closed` when no verb is taken any more. */
-  refuseClosed(): void {
+  /** Throws `closed` once it shuts down. */
+  #refuseClosed(): void {
     if (this.#closing) throw new ProcsupError("closed", "The supervisor is shutting down");
   }
 }

@@ -1,9 +1,9 @@
-/** What there is to know about a process: the read-only snapshot behind every surface (spec 2.1). */
+/** What there is to know about a process: the read-only snapshot behind every surface. */
 
 import type { Health } from "./health.ts";
 import type { ProcessConfig } from "./process_config.ts";
 
-/** Where a process is in its life (spec 3). */
+/** Where a process is in its life. */
 export type ProcessState =
   | "starting"
   | "running"

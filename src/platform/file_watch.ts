@@ -1,7 +1,7 @@
 /**
- * Says when a file is written to, by inotify. A watch ends with its first event, so that a file that is
- * written to all the time costs one event and not millions. The kernel announces events by a
- * signal: no thread of the runtime waits for them.
+ * Reports changes of files, by inotify. A watch ends with its first event: a file that changes all the time
+ * costs one event, not millions. The kernel announces events by a signal, so no thread of the runtime
+ * waits for them.
  */
 
 import type { Cancel } from "./clock.ts";
@@ -27,10 +27,10 @@ const OVERFLOWN = -1;
 /** Bytes of an event of a file: watch, what, cookie, length of the name. */
 const EVENT_BYTES = 16;
 
-/** Events of this time are taken together: with many files a signal each would cost more than all else. */
+/** Events of this time are read together: one signal for each of many files would cost too much. */
 const GATHER_MS = 50;
 
-/** The one queue of events of this process, while somebody watches. */
+/** The inotify queue that all watches of this process share. */
 class Inotify {
   readonly #library = openLibrary(SYMBOLS);
   readonly #fd = this.#library.symbols.inotify_init1(NONBLOCK_CLOEXEC);
@@ -42,7 +42,7 @@ class Inotify {
 
   constructor() {
     const { fcntl } = this.#library.symbols;
-    // First the listener: a signal that nothing listens to ends the process.
+    // The listener comes first: SIGIO without one ends the process.
     Deno.addSignalListener("SIGIO", this.#signalled);
     fcntl(this.#fd, F_SETOWN, Deno.pid);
     fcntl(this.#fd, F_SETFL, NONBLOCK | ASYNC);
@@ -71,7 +71,7 @@ class Inotify {
     fcntl(this.#fd, F_SETFL, NONBLOCK);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      // Before the read: what comes after it is signalled.
+      // Before the read: later events must raise a signal.
       fcntl(this.#fd, F_SETFL, NONBLOCK | ASYNC);
       this.#read();
     }, GATHER_MS);
@@ -113,7 +113,7 @@ class Inotify {
 let shared: Inotify | undefined;
 let users = 0;
 
-/** Watches files, as long as it is not disposed of. */
+/** Watches files until it is disposed of. */
 export class FileWatch implements Disposable {
   readonly #cancels = new Set<Cancel>();
   #inotify: Inotify | undefined;
@@ -123,7 +123,7 @@ export class FileWatch implements Disposable {
     try {
       shared ??= new Inotify();
     } catch {
-      // No C library that can be loaded.
+      // The C library cannot be loaded.
       return;
     }
     users++;
@@ -131,8 +131,9 @@ export class FileWatch implements Disposable {
   }
 
   /**
-   * Calls `act` once, 50 ms after the next write to the file, its truncation, removal or renaming: what is
-   * written at once is there by then. The path ends with a NUL. Undefined when it cannot be watched: there is none, or the system has no watches left.
+   * Calls `act` once, 50 ms after the file is next written to, truncated, removed or renamed: a burst of
+   * writes is over by then. The path ends with a NUL. Returns undefined if the file cannot be watched: it
+   * does not exist, or the system has no watches left.
    */
   once(path: Uint8Array<ArrayBuffer>, act: () => void): Cancel | undefined {
     if (!this.#inotify?.isOpen) return undefined;

@@ -1,4 +1,4 @@
-/** The ten lifecycle hooks (spec 6.2). */
+/** The ten lifecycle hooks. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";

@@ -1,4 +1,4 @@
-/** From a configuration to the words that the system is given (spec 2.5). */
+/** From a configuration to the words that the system is given. */
 
 import { basename } from "../npm/path.js";
 import { headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";

@@ -1,4 +1,4 @@
-/** The runtimes of spec 2.5, one row each: what gives them away, and their command line. */
+/** The runtimes, one row each: what gives them away, and their command line. */
 
 import type { RuntimeName } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";

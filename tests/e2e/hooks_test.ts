@@ -1,4 +1,4 @@
-/** The ten hooks of spec 6.2, around real children. */
+/** The ten lifecycle hooks, around real children. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";

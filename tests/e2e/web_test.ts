@@ -1,4 +1,4 @@
-/** The web surface's contract (spec 2.1, 2.7, 4.1, 6.1, 7), row by row, on a running daemon over TCP. */
+/** The web surface's contract, row by row, on a running daemon over TCP. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { freePort } from "../support/http_load.ts";

@@ -1,5 +1,5 @@
 /**
- * Restart on change (spec 2.3, WatchConfig): tells when files below the watched paths change, once a
+ * Restart on change: tells when files below the watched paths change, once a
  * burst. The folders are walked with the ignores, so that nothing ignored is watched, and a link is
  * never followed. A change after the first that was told is told no more: the run is over by then.
  */
