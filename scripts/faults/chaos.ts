@@ -11,6 +11,7 @@
  * `deno task chaos [--seed N] [--minutes M] [--keep]`
  */
 
+import { bundle } from "../compile/bundle.ts";
 import { freePort } from "../../tests/support/http_load.ts";
 import { tempHome } from "../../tests/support/temp_home.ts";
 import { isAlive } from "../../tests/support/procsup.ts";
@@ -28,6 +29,8 @@ import { Random } from "./chaos/random.ts";
 
 /** How long what was asked for may take to be so. */
 const SETTLE_MS = 40_000;
+
+const ROOT = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -167,7 +170,9 @@ async function main(args: string[]): Promise<number> {
   Deno.chmodSync(home, 0o700);
   const canMount = Deno.build.os === "linux" && Deno.uid() === 0;
   const disk = canMount ? new SmallDisk(`${home}/state`, "8m") : undefined;
-  const house = new House(home);
+  // From its sources Deno ends where it cannot open another file: it reads them for the text of errors.
+  await bundle(ROOT, `${ROOT}/main.ts`, `${temp.path}/program`);
+  const house = new House(home, `${temp.path}/program/main.js`);
   await house.up();
   const { url } = await house.client.call("web_start", { listen: "127.0.0.1:0" });
   const chaos = new Chaos({

@@ -1,4 +1,4 @@
-/** The daemon under chaos: started from source, killed, stopped, continued, replaced. */
+/** The daemon under chaos: started as it is shipped, killed, stopped, continued, replaced. */
 
 import { fixedWords } from "../../../src/platform/own_program.ts";
 import { readDaemonRecord } from "../../../src/platform/daemon_record.ts";
@@ -6,18 +6,19 @@ import { DaemonClient } from "../../../src/protocol/daemon_client.ts";
 import { type CliResult, isAlive } from "../../../tests/support/procsup.ts";
 import { waitFor } from "../../../tests/support/wait_for.ts";
 
-const MAIN = new URL("../../../main.ts", import.meta.url).pathname;
-
 /** A home, and the daemon in it. */
 export class House {
   readonly home: string;
   readonly client: DaemonClient;
+  /** Path of the program's main module. */
+  readonly #main: string;
   /** How often its daemon was killed. */
   kills = 0;
   #coming: Promise<void> | undefined;
 
-  constructor(home: string) {
+  constructor(home: string, main: string) {
     this.home = home;
+    this.#main = main;
     this.client = new DaemonClient(home);
   }
 
@@ -41,7 +42,12 @@ export class House {
     if (await this.answers()) return;
     await waitFor(() => this.pid === 0, { what: "the old daemon to end" });
     const words = fixedWords({
-      ...{ standalone: false, mainModule: MAIN, execPath: Deno.execPath(), executable: undefined },
+      ...{
+        standalone: false,
+        mainModule: this.#main,
+        execPath: Deno.execPath(),
+        executable: undefined,
+      },
     });
     const child = new Deno.Command(words[0]!, {
       args: [...words.slice(1), "daemon"],
@@ -75,7 +81,7 @@ export class House {
   /** One command of the program. */
   async cli(...args: string[]): Promise<CliResult> {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", MAIN, ...args],
+      args: ["run", "-A", this.#main, ...args],
       env: { PROCSUP_HOME: this.home, NO_COLOR: "1", PROCSUP_NO_AUTOSTART: "1" },
       stdin: "null",
     }).output();
