@@ -204,13 +204,12 @@ export class Launcher {
           setup: lines.join("\n"),
           piped: spec.piped === true,
           stdin: spec.stdin === true,
-          terminal: terminal?.path,
+          terminal: terminal && { path: terminal.path, master: 3 + inherit.length },
           command: [...prefix, ...argv],
         }),
         cwd: spec.cwd,
         env,
-        inherit,
-        stdout: terminal?.master,
+        inherit: terminal === undefined ? inherit : [...inherit, terminal.master],
       });
     } catch (error) {
       cgroups().remove(spec.runId);

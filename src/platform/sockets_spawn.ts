@@ -12,10 +12,8 @@ export interface SpawnSpec {
   readonly cwd: string;
   /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Descriptors that become 3, 4, … */
+  /** Descriptors that become 3, 4, … A standard one cannot be given: Deno leaves a copy of it open. */
   readonly inherit: readonly number[];
-  /** Descriptor that becomes 1. */
-  readonly stdout?: number | undefined;
 }
 
 /** A started program. */
@@ -49,7 +47,7 @@ interface NodeProcess {
 
 /** Starts a program in a session of its own. Throws when the system refuses. */
 export function spawnWrapper(spec: SpawnSpec): Spawned {
-  if (spec.inherit.length > 0 || spec.stdout !== undefined) return spawnInheriting(spec);
+  if (spec.inherit.length > 0) return spawnInheriting(spec);
   const { program, args, cwd, env } = spec;
   const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
   const options = { args: [...args], cwd, env, clearEnv: true, detached: true, ...io };
@@ -63,7 +61,7 @@ function spawnInheriting(spec: SpawnSpec): Spawned {
     cwd: spec.cwd,
     env: spec.env,
     detached: true,
-    stdio: ["ignore", spec.stdout ?? "ignore", "ignore", ...spec.inherit],
+    stdio: ["ignore", "ignore", "ignore", ...spec.inherit],
   });
   const status = Promise.withResolvers<SpawnStatus>();
   child.on("exit", (code, signal) => status.resolve({ code, signal }));

@@ -66,8 +66,9 @@ const INPUT = `command -p mkfifo -m 600 ${FIFO} || exit 126\n`;
  * its controlling terminal. Two `cat` outside of the session hold the master: one carries output to the
  * log, one input from the FIFO, which descriptor 9 keeps open until the app has ended.
  */
-const terminalLines = (path: string) =>
-  `${INPUT}exec <>${path} 9<>${FIFO}
+const terminalLines = ({ path, master }: WrapperTerminal) =>
+  `${INPUT}exec >&${master} ${master}>&-
+exec <>${path} 9<>${FIFO}
 (exec <&1 >>"$2" 9>&-; ${APART}) &
 (exec <${FIFO} 9>&-; ${APART}) &`;
 
@@ -88,8 +89,14 @@ export interface WrapperIo {
   readonly piped?: boolean;
   /** Whether its standard input stays open. */
   readonly stdin?: boolean;
-  /** Path of its terminal, whose master is descriptor 1 of the wrapper. */
-  readonly terminal?: string | undefined;
+  readonly terminal?: WrapperTerminal | undefined;
+}
+
+/** The terminal of an app. */
+export interface WrapperTerminal {
+  readonly path: string;
+  /** Descriptor that the wrapper is given its master as, 9 at most. */
+  readonly master: number;
 }
 
 /** The script of a wrapper. */

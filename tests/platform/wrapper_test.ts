@@ -160,15 +160,18 @@ for (const shell of SHELLS) {
         const command = [
           "/bin/sh",
           "-c",
-          "read -r a; echo $a; (: >&9) 2>/dev/null || echo closed; exit 5",
+          "read -r a; echo $a; (: >&9) 2>/dev/null || echo closed; ls -l /proc/self/fd | grep ptmx; exit 5",
         ];
         const words = [home.path, stdout, `${home.path}/stderr`, "", ...command];
-        const script = wrapperScript({ stdin: true, terminal: terminal?.path });
+        const script = wrapperScript({
+          stdin: true,
+          terminal: terminal && { path: terminal.path, master: 3 },
+        });
         spawnWrapper({
           program: shell[0]!,
           args: [...shell.slice(1), "-c", script, "procsup", ...words],
           ...{ cwd: "/", env: { PATH: Deno.env.get("PATH")!, PROCSUP_ID: "run" } },
-          ...{ inherit: [], stdout: terminal?.master },
+          inherit: terminal === undefined ? [] : [terminal.master],
         });
         terminal?.[Symbol.dispose]();
         await waitFor(() => Deno.statSync(`${home.path}/run.pid`).size > 0);
