@@ -4,7 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { wireKeys } from "../model/key_spelling.ts";
 import { mergePatch } from "../model/merge_patch.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { expanded } from "../model/shorthand.ts";
+import { expanded, keptUnder } from "../model/shorthand.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { isKeptUp } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
@@ -72,7 +72,7 @@ export function changedConfig(
   const { name, instances } = before;
   return replace
     ? mergePatch({}, { ...keys, name, instances })
-    : mergePatch(wireKeys(before), expanded(keys));
+    : mergePatch(keptUnder(keys, wireKeys(before)), expanded(keys));
 }
 
 /**

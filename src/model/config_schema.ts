@@ -20,7 +20,7 @@ import type { ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 import { quote } from "./quote.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "./settings_keys.ts";
-import { besideCommand, expanded } from "./shorthand.ts";
+import { commandProblem, expanded } from "./shorthand.ts";
 import type { Webhook } from "./webhook.ts";
 
 type Path = readonly PropertyKey[];
@@ -94,10 +94,9 @@ export function parseConfig(input: unknown): ProcessConfig {
     throw new ConfigFieldError("Invalid configuration: expected an object", []);
   }
   const given = input as Keyed;
-  const beside = besideCommand(given);
-  if (beside !== undefined) {
-    const why = `give it or "${beside}", not both`;
-    throw new ConfigFieldError(`Invalid "command": ${why}`, ["command"], true);
+  const problem = commandProblem(given);
+  if (problem !== undefined) {
+    throw new ConfigFieldError(`Invalid "command": ${problem}`, ["command"], true);
   }
   const wire = checked(PROCESS_KEYS, jobRules(expanded(given)));
   return memoryKeys(wire) as unknown as ProcessConfig;

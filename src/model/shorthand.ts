@@ -7,9 +7,19 @@ type Keyed = Readonly<Record<string, unknown>>;
 /** Keys that say what runs: `command` replaces all of them. */
 const PROGRAM_KEYS = ["entrypoint", "script", "binary", "args"];
 
-/** The key beside `command` that says the same; undefined without one. */
-export function besideCommand(keys: Keyed): string | undefined {
-  return keys.command === undefined ? undefined : PROGRAM_KEYS.find((key) => keys[key] != null);
+/** What is wrong with `command`; undefined when it is fine or missing. */
+export function commandProblem({ command, ...keys }: Keyed): string | undefined {
+  if (command === undefined) return undefined;
+  const beside = PROGRAM_KEYS.find((key) => keys[key] != null);
+  if (beside !== undefined) return `give it or "${beside}", not both`;
+  if (command === null || (typeof command === "string" && command.trim() !== "")) return undefined;
+  return 'expected a command line, such as "node app.js --port 80"';
+}
+
+/** The keys of a configuration that stay under a patch: its `command` replaces what ran before. */
+export function keptUnder(patch: Keyed, keys: Keyed): Keyed {
+  if (patch.command == null) return keys;
+  return Object.fromEntries(Object.entries(keys).filter(([key]) => !PROGRAM_KEYS.includes(key)));
 }
 
 /**
@@ -21,8 +31,7 @@ export function expanded(given: Keyed): Keyed {
   const { command, instances, runtime } = keys;
   if (runtime === "") keys.runtime = "auto";
   if (instances === "max") keys.instances = navigator.hardwareConcurrency;
-  if (typeof command !== "string" || command.trim() === "") return keys;
-  if (besideCommand(keys) !== undefined) return keys;
+  if (typeof command !== "string" || commandProblem(keys) !== undefined) return keys;
   delete keys.command;
   return { ...keys, ...commandOf(command) };
 }

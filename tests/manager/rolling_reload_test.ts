@@ -154,6 +154,9 @@ Deno.test("changedConfig() refuses several processes, another name, and another 
   const other = fake.add("web");
   const api: ManagedProcess[] = fake.registry.list().slice(0, 2);
   assertEquals(changedConfig(api, { keys: { args: ["x"], instances: 2 } }).args, ["x"]);
+  // A command stands for all that ran before, also a wrong one: the error is about it alone.
+  const { command, entrypoint } = changedConfig(api, { keys: { command: ["x"] } });
+  assertEquals([command, entrypoint], [["x"], undefined]);
   assertThrows(() => changedConfig([...api, other], { keys: {} }), ProcsupError, 'to "api", "web"');
   assertThrows(() => changedConfig(api, { keys: { name: "x" } }), ProcsupError, 'Invalid "name"');
   assertThrows(
