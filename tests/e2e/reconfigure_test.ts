@@ -60,7 +60,8 @@ Deno.test("PATCH puts the old configuration back when the new one does not come 
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", {
     stop_timeout: "1s",
-    min_uptime: "100ms",
+    // Longer than a loaded machine takes to end the new one.
+    min_uptime: "1500ms",
   });
   const bad = await web.ask("PATCH", `${P}/app`, { args: ["-c", "exit 3"], max_restarts: 0 });
   assertEquals([bad.status, bad.body.code], [422, "start_failed"]);
