@@ -5,7 +5,6 @@ import { assert, assertEquals } from "@std/assert";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";
-import { lstatIfAny } from "../../src/platform/stat.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const WRITER = new URL("../fixtures/numbered_writer.sh", import.meta.url).pathname;
@@ -146,49 +145,24 @@ async function recordPath(home: string, id: string): Promise<string> {
 Deno.test("daemon never signals a stranger that got the pid of an app which ended meanwhile", {
   ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
 }, async () => {
-  await using daemon = await TestDaemon.start();
-  let [wrapperPid, stranger] = [0, undefined as Deno.ChildProcess | undefined];
-  for (let round = 0; stranger === undefined; round++) {
-    assert(round < 5, "another program has got the pid each time");
-    await daemon.client.call("delete", "all");
-    const config = { restart_policy: "never" };
-    const { pid, id } = await daemon.startScript("app", "exec sleep 1000", config);
-    const path = await recordPath(daemon.home, id);
-    // The pids are put on record a moment after the launch.
-    await waitFor(async () => {
-      const { record } = parseRecordLines([await Deno.readTextFile(path)]);
-      wrapperPid = record!.snapshot.run!.wrapperPid;
-      return wrapperPid > 0;
-    }, { what: "the launch to be on record" });
-    await daemon.kill();
-    Deno.kill(-wrapperPid, "SIGKILL");
-    // A zombie keeps its pid, its group's and its session's.
-    await waitFor(
-      () => [pid, wrapperPid].every((one) => lstatIfAny(`/proc/${one}`) === undefined),
-      {
-        what: "the app to be collected",
-      },
-    );
-    stranger = await strangerWithPid(wrapperPid);
-    await daemon.run();
-  }
-  await daemon.client.call("stop", { target: "app", timeout: "1s" });
-  await daemon.client.call("delete", "app");
-  assert(isAlive(wrapperPid), "the stranger was killed");
-  stranger.kill("SIGKILL");
-  await stranger.status;
+  const scene = new URL("../fixtures/pid_taken.ts", import.meta.url).pathname;
+  // The shell is the first process there, and collects what loses its parent.
+  const inside = [
+    "sh",
+    "-c",
+    '"$@"; exit $?',
+    "sh",
+    Deno.execPath(),
+    "run",
+    "-A",
+    "--no-check",
+    scene,
+  ];
+  const { success, stderr } = await new Deno.Command("unshare", {
+    args: ["--pid", "--fork", "--kill-child", "--mount-proc", ...inside],
+  }).output();
+  assert(success, new TextDecoder().decode(stderr));
 });
-
-/** A process of its own session under a given pid; undefined when another program has got it. */
-async function strangerWithPid(pid: number): Promise<Deno.ChildProcess | undefined> {
-  for (let attempt = 0; attempt < 50; attempt++) {
-    await Deno.writeTextFile("/proc/sys/kernel/ns_last_pid", String(pid - 1));
-    const child = new Deno.Command("sleep", { args: ["1000"], detached: true }).spawn();
-    if (child.pid === pid) return child;
-    child.kill("SIGKILL");
-    await child.status;
-  }
-}
 
 /** Leaves a member of its group that ignores SIGTERM, and tells when one is there already. */
 const LEAVES =
