@@ -7,7 +7,7 @@ import { type Attack, BOB, brief, holds, type Scene } from "./scene.ts";
 
 const VERSIONS = [undefined, ...SUPPORTED_PROTOCOL_VERSIONS, "2026-07-28", "1999-01-01"];
 /** What a token of role `operate` may do beyond reading. */
-const OPERATES = /\/(start|stop|restart|reload|rolling_reload|scale|signal|flush|run|save)$/;
+const OPERATES = /\/(start|stop|restart|reload|rolling_reload|scale|signal|flush|run|save|send)$/;
 
 /** Calls a tool in the words of a version of the protocol. */
 function callTool(scene: Scene, token: string, version: string | undefined, name: string) {
@@ -100,7 +100,7 @@ export const roles: Readonly<Record<string, Attack>> = {
   async "a read token on the Unix socket"(scene) {
     const [token, pid] = [await scene.token("read"), await scene.appPid()];
     const reads = new Set(
-      "list status why history metrics_history wait logs events cron_list webhook_list ports system_metrics system_info ping"
+      "list status why history metrics_history wait logs search_logs events cron_list webhook_list ports system_metrics system_info ping"
         .split(" "),
     );
     for (const action of Object.keys(VERBS).filter((name) => !reads.has(name))) {
