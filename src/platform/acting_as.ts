@@ -35,14 +35,12 @@ const NO_SETUID_FIXUP = 4;
 
 const MAX_GROUPS = 65_536;
 
-let library: Library | undefined;
-
 /**
  * Does `act`, which must not wait for anything, with the rights of a user on files; as root before and
  * after it. Throws when the rights cannot be changed.
  */
 export function actingAs<T>(user: FileUser, act: () => T): T {
-  const c = library ??= openLibc(SYMBOLS);
+  const c = openLibc(SYMBOLS);
   const [uid, gid] = [Deno.uid()!, Deno.gid()!];
   const groups = ownGroups(c);
   const theirs = user.name === undefined ? new Uint32Array() : groupsOf(c, user.name, user.gid);

@@ -111,10 +111,8 @@ const O_NOCTTY_NONBLOCK_CLOEXEC = 0o2004400;
 const RESOLVE_NO_MAGICLINKS = 2;
 const [EPERM, ENOSYS] = [1, 38];
 
-let library: Library | undefined;
-
 function openByCall(path: string, as: FileUser | undefined): OpenFile {
-  const c = library ??= openLibc(SYMBOLS);
+  const c = openLibc(SYMBOLS);
   const opened = () => descriptor(c, path, as);
   const fd = as === undefined ? opened() : actingAs(as, opened);
   const file: OpenFile = {

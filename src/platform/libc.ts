@@ -48,11 +48,18 @@ export function mayCallC(): boolean {
   return Deno.permissions.querySync({ name: "ffi" }).state === "granted";
 }
 
-/** Just these of its symbols: each one costs time. Throws when there is none that can be loaded. */
+/** Opened libraries, by their tables of symbols. */
+const opened = new Map<Deno.ForeignLibraryInterface, unknown>();
+
+/**
+ * Just these of its symbols, since each one costs time. A table is opened once and stays open. Throws
+ * when there is no C library that can be loaded.
+ */
 export function openLibc<S extends Deno.ForeignLibraryInterface>(
   symbols: S,
 ): Deno.StaticForeignLibraryInterface<S> {
-  return openLibrary(symbols).symbols;
+  if (!opened.has(symbols)) opened.set(symbols, openLibrary(symbols).symbols);
+  return opened.get(symbols) as Deno.StaticForeignLibraryInterface<S>;
 }
 
 /** The same, for one who closes it again. */

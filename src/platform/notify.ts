@@ -13,8 +13,6 @@ const SYMBOLS = {
   close: { parameters: ["i32"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-let loaded: Deno.StaticForeignLibraryInterface<typeof SYMBOLS> | undefined;
-
 /** What a service manager tells its services. It is not meant for what these start in turn. */
 const SERVICE_VARIABLES = new Set([
   ...["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "FDSTORE", "MAINPID", "SYSTEMD_EXEC_PID"],
@@ -39,7 +37,7 @@ const MAX_PATH = 107;
 export function notifyService(socket: string, state: string): boolean {
   const address = socketAddress(socket);
   if (!isLinux || address === undefined) return false;
-  const call = loaded ??= openLibc(SYMBOLS);
+  const call = openLibc(SYMBOLS);
   const fd = call.socket(C.AF_UNIX, SOCK_DGRAM, 0);
   if (fd < 0) return false;
   try {

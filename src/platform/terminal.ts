@@ -15,8 +15,6 @@ const SYMBOLS = {
   close: { parameters: ["i32"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-let library: Deno.StaticForeignLibraryInterface<typeof SYMBOLS> | undefined;
-
 const O_RDWR_NOCTTY_CLOEXEC = 0o2000402;
 const TIOCSWINSZ = 0x5414n;
 
@@ -44,7 +42,7 @@ export function terminalProblem(): string | undefined {
 
 /** Opens a new terminal that belongs to a user. Throws when the system has none left. */
 export function openTerminal(uid: number | undefined): Terminal {
-  const c = library ??= openLibc(SYMBOLS);
+  const c = openLibc(SYMBOLS);
   const master = c.posix_openpt(O_RDWR_NOCTTY_CLOEXEC);
   const name = new Uint8Array(64);
   if (master < 0) throw new Error("there is no terminal left: see /proc/sys/kernel/pty/max");
@@ -65,7 +63,7 @@ export function openTerminal(uid: number | undefined): Terminal {
 
 /** Tells programs on the terminal that a process has open as descriptor 0 how large it is. */
 export function resizeTerminal(pid: number, size: TerminalSize): void {
-  const c = library ??= openLibc(SYMBOLS);
+  const c = openLibc(SYMBOLS);
   const { openSync, closeSync, constants } = nodeFs();
   // Not by its own path, which may be another program's terminal by now.
   const fd = openSync(`/proc/${pid}/fd/0`, constants.O_RDWR | constants.O_NOCTTY);
