@@ -3,7 +3,7 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
-import { lstatIfAny } from "../platform/stat.ts";
+import { lstatIfAny, namesIn } from "../platform/stat.ts";
 import { setAside } from "../platform/state_file.ts";
 import {
   COARSE,
@@ -82,7 +82,7 @@ export class MetricsHistory implements Disposable {
 
   /** Names of the processes that have a history, deleted ones included. */
   names(): string[] {
-    return this.#files().filter((name) => name.endsWith(ENDING))
+    return namesIn(this.#options.folder).filter((name) => name.endsWith(ENDING))
       .map((name) => name.slice(0, -ENDING.length)).filter((name) => name !== HOST).sort();
   }
 
@@ -153,22 +153,13 @@ export class MetricsHistory implements Disposable {
   #prune(now: number): void {
     const { folder } = this.#options;
     const used = new Set([...this.#names.values()].map((name) => name + ENDING));
-    const deleted = this.#files().filter((file) => !used.has(file)).map((file) => {
+    const deleted = namesIn(this.#options.folder).filter((file) => !used.has(file)).map((file) => {
       const path = `${folder}/${file}`;
       return { path, at: Deno.lstatSync(path).mtime?.getTime() ?? 0 };
     }).sort((a, b) => b.at - a.at);
     for (const [index, { path, at }] of deleted.entries()) {
       if (index < MAX_DELETED && at > now - KEPT_MS) continue;
       if (!isNewer(path)) Deno.removeSync(path);
-    }
-  }
-
-  #files(): string[] {
-    try {
-      return Array.from(Deno.readDirSync(this.#options.folder), ({ name }) => name);
-    } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return [];
-      throw error;
     }
   }
 

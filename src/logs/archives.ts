@@ -1,6 +1,7 @@
 /** What was rotated out of a log: files beside it, named by their time and their first position. */
 
 import { basename, dirname } from "../npm/path.js";
+import { namesIn } from "../platform/stat.ts";
 
 /** One archive of a log. */
 export interface Archive {
@@ -157,15 +158,6 @@ export function removeLeftovers(log: string): void {
   const whole = new Set(files.filter(({ isWhole }) => isWhole).map(({ archive }) => archive.path));
   for (const { archive: { path }, isWhole } of files) {
     if (!isWhole || whole.has(`${path}.gz`)) Deno.removeSync(path);
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return [...Deno.readDirSync(folder)].map(({ name }) => name);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
   }
 }
 

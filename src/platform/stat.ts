@@ -18,3 +18,13 @@ export function lookAt(path: string): Deno.FileInfo | undefined {
     return undefined;
   }
 }
+
+/** Names in a folder; none when there is no such folder. Throws any other failure. */
+export function namesIn(folder: string): string[] {
+  try {
+    return Array.from(Deno.readDirSync(folder), ({ name }) => name);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
