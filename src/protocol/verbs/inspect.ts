@@ -15,6 +15,7 @@ import {
   processInfo,
   target,
   time,
+  wholeNumber,
 } from "./shapes.ts";
 import { verb } from "./verb.ts";
 
@@ -57,8 +58,6 @@ export const healthCheck = z.object({
   latency: about(z.int(), "Nanoseconds"),
 });
 
-const SEARCH_LINES = "expected a number from 1 to 1000";
-
 const logs = z.strictObject({
   target,
   lines: about(
@@ -95,10 +94,7 @@ const search = z.strictObject({
     level: true,
   }).shape,
   limit: about(
-    z._default(
-      z.int(SEARCH_LINES).check(z.minimum(1, SEARCH_LINES), z.maximum(1000, SEARCH_LINES)),
-      100,
-    ),
+    z._default(wholeNumber(1, 1000), 100),
     "How many of the last lines, or of the most frequent patterns",
   ),
   group_similar: about(

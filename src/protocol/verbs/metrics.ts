@@ -1,10 +1,8 @@
 /** The verb that reads the metrics history. */
 
 import * as z from "../../npm/zod.ts";
-import { about, target, time } from "./shapes.ts";
+import { about, target, time, wholeNumber } from "./shapes.ts";
 import { verb } from "./verb.ts";
-
-const POINTS = "expected a number from 1 to 10000";
 
 const figure = z.nullable(z.number());
 
@@ -39,7 +37,7 @@ export const metricsSeries = z.object({
   ),
 });
 
-const points = z.int(POINTS).check(z.minimum(1, POINTS), z.maximum(10_000, POINTS));
+const points = wholeNumber(1, 10_000);
 
 const range = z.strictObject({
   target: about(

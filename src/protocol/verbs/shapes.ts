@@ -55,13 +55,17 @@ export const duration = z.union([z.string(), z.number()], "expected a duration")
 /** A number, or a text that says how many. */
 export const count = z.union([z.int(), z.string()]);
 
+/** A whole number in a range. */
+export function wholeNumber(least: number, most: number): z.ZodMiniNumberFormat {
+  const message = `expected a number from ${least} to ${most}`;
+  return z.int(message).check(z.minimum(least, message), z.maximum(most, message));
+}
+
 /** Most lines of a log in one answer. */
 export const MAX_LINES = 10_000;
 
-const LINES = `expected a number from 0 to ${MAX_LINES}`;
-
 /** How many lines of a log; 0 is all that fits. */
-export const lineCount = z.int(LINES).check(z.minimum(0, LINES), z.maximum(MAX_LINES, LINES));
+export const lineCount = wholeNumber(0, MAX_LINES);
 
 /** ISO 8601. */
 export const time = z.iso.datetime();
