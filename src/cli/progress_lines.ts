@@ -87,7 +87,7 @@ export function processLines(
 }
 
 /** What a process waits for; undefined for one that rests, and for one that was not started since. */
-export function waitsFor(process: ProcessJson, since: number, now: number): string | undefined {
+function waitsFor(process: ProcessJson, since: number, now: number): string | undefined {
   const { state, last_reason, next_restart_at, started_at, finished_at, config } = process;
   if (next_restart_at !== null) {
     if (!isAfter(finished_at, since)) return undefined;

@@ -214,7 +214,7 @@ type Keys = Readonly<Record<string, unknown>>;
  * Merges `over` into `base`; null keys of `over` are ignored. Maps, and objects without a shorter
  * form, are merged entry by entry; any other value is replaced.
  */
-export function mergeKeys(base: Keys, over: Keys): Record<string, unknown> {
+function mergeKeys(base: Keys, over: Keys): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...base };
   for (const [key, { aliases = [] }] of Object.entries(PROCESS_KEYS)) {
     // Several names for one key: the newer one wins.
@@ -252,7 +252,7 @@ export interface Variables {
 }
 
 /** Looks up variables. A `.env` is read only when needed. */
-export function variablesOf({ env, folders }: VariableSources): Variables {
+function variablesOf({ env, folders }: VariableSources): Variables {
   const used: Record<string, string> = {};
   let fromFiles: Record<string, string> | undefined;
   const lookup = (name: string) => {

@@ -19,7 +19,7 @@ export interface CronRun {
 }
 
 /** Runs that are remembered. */
-export const HISTORY = 20;
+const HISTORY = 20;
 
 /** The memory of one schedule. */
 export interface CronMemory {

@@ -6,7 +6,7 @@
 import { plainText } from "../model/plain_text.ts";
 
 /** Most bytes of log text in one answer. */
-export const MAX_LOG_BYTES = 1024 * 1024;
+const MAX_LOG_BYTES = 1024 * 1024;
 
 /** Most characters of a line that is quoted beside a result. */
 const MAX_QUOTED = 1000;

@@ -167,7 +167,7 @@ function typesIn(type: ValueType, path: readonly PropertyKey[]): ValueType[] {
 }
 
 /** Whether the value at a path is never shown. */
-export function isMasked(table: KeyTable, path: readonly PropertyKey[]): boolean {
+function isMasked(table: KeyTable, path: readonly PropertyKey[]): boolean {
   return rowsAt(table, path).some((row) => "masked" in row && row.masked === "always");
 }
 

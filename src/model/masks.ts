@@ -4,7 +4,7 @@ import { ProcsupError } from "./errors.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 
 /** What is shown instead of a masked value. */
-export const MASK = "***";
+const MASK = "***";
 
 type Keyed = Readonly<Record<string, unknown>>;
 

@@ -23,7 +23,7 @@ export const MAX_INSTANCES = 1024;
 export const RUNTIMES = ["go", "python", "node", "bun", "deno", "ruby", "php", "auto"] as const;
 
 /** Values of `restart_policy`. */
-export const RESTART_POLICIES = ["always", "on-failure", "never"] as const;
+const RESTART_POLICIES = ["always", "on-failure", "never"] as const;
 
 const CONDITIONS = ["started", "ready", "healthy", "completed", "completed_ok"];
 

@@ -22,7 +22,7 @@ const SEEK_DATA = 3;
 const SEEK_HOLE = 4;
 
 /** Cuts are multiples of this, or of the file system's block where that is larger. */
-export const CUT_UNIT: number = 4096;
+const CUT_UNIT: number = 4096;
 
 type Library = Deno.StaticForeignLibraryInterface<typeof SYMBOLS>;
 

@@ -289,7 +289,7 @@ function settled<T>(promise: Promise<T>, otherwise: T): Promise<T> {
 }
 
 /** A shell reports an end by a signal as 128 + its number. */
-export function exitFromStatus(status: number, known?: string): Exit {
+function exitFromStatus(status: number, known?: string): Exit {
   const linuxName = SIGNAL_NAMES[status - 129];
   const signal = known ?? (linuxName === undefined ? null : localSignal(status - 128, linuxName));
   return { code: status, signal, at: new Date() };

@@ -34,7 +34,7 @@ export function wrapperAlive(run: Run): boolean {
  * Signals the whole group, stopped members included. Nothing is sent when the group may belong to a
  * stranger: its leader is gone and no member carries our run id.
  */
-export async function signalGroup(run: Run, signal: SignalName): Promise<void> {
+async function signalGroup(run: Run, signal: SignalName): Promise<void> {
   if (!wrapperAlive(run) && !(await survivors(run)).some((pid) => inGroup(pid, run))) return;
   sendSignal(-run.wrapperPid, signal);
   if (signal !== "SIGKILL" && signal !== "SIGSTOP") sendSignal(-run.wrapperPid, "SIGCONT");
@@ -45,7 +45,7 @@ function inGroup(pid: number, run: Run): boolean {
 }
 
 /** Whether the group has a member. Cheap; a member that ended and was not collected counts. */
-export function groupExists(run: Run): boolean {
+function groupExists(run: Run): boolean {
   // A run of which only the intent is known: group 0 would be our own.
   return run.wrapperPid > 0 && exists(-run.wrapperPid);
 }

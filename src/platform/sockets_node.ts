@@ -16,7 +16,7 @@ import { FOR_OTHER_USERS, prepareForOtherUsers } from "./other_users.ts";
  * - An address whose descriptor is in use is left to Node, which then says EADDRINUSE as ever.
  * - Where one `listen()` means several sockets, the further ones hand their connections to the first.
  */
-export const NODE_PRELOAD: string = `"use strict";
+const NODE_PRELOAD: string = `"use strict";
 const { env, pid } = process;
 const texts = (env.PROCSUP_SOCKETS || "").split(" ");
 const mine = Number(env.LISTEN_PID) === pid && env.PROCSUP_SOCKETS !== undefined;

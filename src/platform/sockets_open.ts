@@ -9,7 +9,7 @@ import { isSockaddr, type SocketAddress, toSockaddr } from "./sockets_address.ts
 const BACKLOG = 1024;
 
 /** First descriptor that an instance inherits (the systemd convention). */
-export const FIRST_FD = 3;
+const FIRST_FD = 3;
 
 /**
  * Opens a listening socket, closed on exec. With `beside`, another socket that `openListener()`

@@ -65,6 +65,6 @@ export function isJson(type: string): boolean {
 }
 
 /** The refusal of any other. */
-export function notJson(): ProcsupError {
+function notJson(): ProcsupError {
   return new ProcsupError("not_json", "The body is not JSON: send Content-Type: application/json");
 }

@@ -157,7 +157,7 @@ function listenError(address: ListenAddress, error: unknown): ProcsupError {
 }
 
 /** Calls `act` with all news from now on; returns its undoing. */
-export function onChanges(backend: Backend, act: (change: ProcessChange) => void): () => void {
+function onChanges(backend: Backend, act: (change: ProcessChange) => void): () => void {
   const over = new AbortController();
   const run = async () => {
     // A stream that fell behind is ended; the next one begins with what happens then.

@@ -156,7 +156,7 @@ export async function roll(context: CommandContext): Promise<number> {
 }
 
 /** Throws `bad_request` for the first word that is a configuration file of this folder. */
-export async function refuseFiles({ command, positionals }: CommandContext): Promise<void> {
+async function refuseFiles({ command, positionals }: CommandContext): Promise<void> {
   // A name with a dot is rare: only then the disk is asked, and the kinds of files are loaded.
   for (const word of positionals.filter((word) => word.includes("."))) {
     const { isConfigName } = await import("../../config/file_kind.ts");

@@ -13,7 +13,7 @@ export function completion({ positionals: [shell = ""], output }: CommandContext
 }
 
 /** Shell → script. A line of the answer is a word, a tab and what it is; `:files` leaves it to the shell. */
-export const COMPLETION_SCRIPTS: Readonly<Record<string, string>> = {
+const COMPLETION_SCRIPTS: Readonly<Record<string, string>> = {
   bash: `# bash completion of procsup. Put into ~/.bashrc:  source <(procsup completion bash)
 _procsup() {
   local IFS=$'\\n' cur line words files=

@@ -45,7 +45,7 @@ export async function config(context: CommandContext): Promise<number> {
 }
 
 /** Says that the files are right, or what is wrong with them and where. */
-export async function configValidate(
+async function configValidate(
   context: CommandContext,
   words: readonly string[],
 ): Promise<number> {
@@ -68,7 +68,7 @@ export async function configValidate(
 }
 
 /** Prints the plan; nothing is changed. */
-export async function configPlan(
+async function configPlan(
   context: CommandContext,
   words: readonly string[],
 ): Promise<number> {
@@ -105,7 +105,7 @@ async function planWithoutDaemon(
 }
 
 /** Prints what would be done, or was done. */
-export async function printPlan(
+async function printPlan(
   { output }: CommandContext,
   data: ConfigReloadResult,
 ): Promise<void> {
@@ -114,7 +114,7 @@ export async function printPlan(
 }
 
 /** Applies; with `--dry-run` only tells what that would do. */
-export async function configApply(
+async function configApply(
   context: CommandContext,
   words: readonly string[],
 ): Promise<number> {
@@ -134,7 +134,7 @@ export async function configApply(
 }
 
 /** Prints what was done, and what failed. */
-export async function printApplied(
+async function printApplied(
   context: CommandContext,
   data: ConfigReloadResult,
 ): Promise<number> {
@@ -159,7 +159,7 @@ async function noteFailed(context: CommandContext, unchanged: readonly string[])
 }
 
 /** Has the daemon read its files again; named ones are applied. */
-export async function configReload(
+async function configReload(
   context: CommandContext,
   words: readonly string[],
 ): Promise<number> {
@@ -180,7 +180,7 @@ export async function configReload(
 }
 
 /** Prints the processes of the files; values of their environments are masked. */
-export async function configShow(
+async function configShow(
   context: CommandContext,
   words: readonly string[],
 ): Promise<number> {
@@ -200,14 +200,14 @@ export async function configShow(
 }
 
 /** Prints it. */
-export async function configSchema({ output }: CommandContext): Promise<number> {
+async function configSchema({ output }: CommandContext): Promise<number> {
   const { configFileSchema } = await import("../../config/json_schema.ts");
   output.json(configFileSchema(), 2);
   return 0;
 }
 
 /** `web` and `webhooks` with all defaults; of the URLs only what is no secret. */
-export function shownSettings({ web, webhooks }: LoadedSettings): Record<string, unknown> {
+function shownSettings({ web, webhooks }: LoadedSettings): Record<string, unknown> {
   return {
     ...(web === undefined ? {} : { web }),
     ...(webhooks === undefined ? {} : {

@@ -94,7 +94,7 @@ export function overview(all: readonly Command[]): string {
 }
 
 /** Global flags, targets, environment and exit codes: what `procsup help` adds to the overview. */
-export function generalHelp(commands: readonly Command[]): string {
+function generalHelp(commands: readonly Command[]): string {
   return [
     overview(commands),
     section("Flags of every command", GLOBAL_FLAGS.map(flagRow)),

@@ -179,7 +179,7 @@ function eventText({ type, at, name, reason }: EventJson, color: boolean): strin
  * The answer about the target, or one about each process where it means several: every instance of
  * an app, a namespace, a tag. Only then the list is needed. Throws what `ask` throws, but for that.
  */
-export async function askEachMatch<T>(
+async function askEachMatch<T>(
   client: DaemonClient,
   target: string,
   ask: (target: string) => Promise<T>,

@@ -65,7 +65,7 @@ function tableOf(
 type ProcessColumn = Column<ProcessJson>;
 
 /** The columns of `-o table`, or of `-o wide`. */
-export function processColumns(wide: boolean, color: boolean): readonly ProcessColumn[] {
+function processColumns(wide: boolean, color: boolean): readonly ProcessColumn[] {
   const state: ProcessColumn = {
     header: "STATE",
     priority: 0,

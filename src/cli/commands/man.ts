@@ -12,7 +12,7 @@ export function man({ commands, output }: CommandContext): void {
 }
 
 /** The whole page. `date` is the day of the build, as mdoc wants it. */
-export function manPage(commands: readonly Command[], version: string, date: string): string {
+function manPage(commands: readonly Command[], version: string, date: string): string {
   return [
     `.Dd ${date}`,
     ".Dt PROCSUP 1",

@@ -99,7 +99,7 @@ const MADE_MS = 60_000;
  * Makes one. A container that was killed, and is started again, has those of its earlier lives in
  * it, with their logs: they go. Throws `home_unusable` where nothing can be written.
  */
-export function makeRunHome(isFirst: boolean = Deno.pid === 1): string {
+function makeRunHome(isFirst: boolean = Deno.pid === 1): string {
   const home = make(isFirst ? FIRST : OTHERS);
   if (isFirst) removeLeft(dirname(home));
   return home;

@@ -128,7 +128,7 @@ function readText(file: string): string {
 }
 
 /** The text. */
-export async function importedYaml(imported: Imported, from: string): Promise<string> {
+async function importedYaml(imported: Imported, from: string): Promise<string> {
   const yaml = await import("../../npm/yaml.ts");
   const { processes, profiles = {}, critical = [], notes } = imported;
   const document = new yaml.Document({

@@ -7,7 +7,7 @@ export const LOOP_RESTARTS = 10;
 export const SOON_MS = 3000;
 
 /** Restarts longer ago than this do not count. */
-export const LOOP_WINDOW_MS = 120_000;
+const LOOP_WINDOW_MS = 120_000;
 
 /** One restart because of a change. */
 export interface WatchRestart {

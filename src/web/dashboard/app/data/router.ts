@@ -23,7 +23,7 @@ export const screen = computed(() => {
 });
 
 /** Reads `#/a/b?c=d`. */
-export function parsePlace(text: string): Place {
+function parsePlace(text: string): Place {
   const [path = "", query = ""] = text.replace(/^#\/?/, "").split(/\?(.*)/s);
   return {
     path: path.split("/").filter((part) => part !== "").map(decoded),
