@@ -6,11 +6,11 @@ import type { ChangeType, ProcessChange } from "../model/process_change.ts";
 import { alarming, dimmed, paintName } from "./paint.ts";
 import type { Output } from "./output.ts";
 
-/** What happened to an app, here or in a daemon. */
+/** An event of an app, here or in a daemon. */
 type Happening = Pick<ProcessChange, "type" | "name" | "pid" | "restarts" | "reason">;
 
-/** What is told between the lines, and whether it is bad news. */
-const TOLD: Readonly<Partial<Record<ChangeType, boolean>>> = {
+/** Events that are printed between the lines, and whether they are bad news. */
+const PRINTED: Readonly<Partial<Record<ChangeType, boolean>>> = {
   running: false,
   stopped: false,
   crashed: true,
@@ -44,9 +44,9 @@ export class LogPrinter {
     return this.#before(name, mark, text);
   }
 
-  /** Tells what happened, on standard error, after the lines that were written before it. */
+  /** Prints an event on standard error, after the lines that were written before it. */
   tell({ type, name, pid, restarts, reason }: Happening): void {
-    const isBad = TOLD[type];
+    const isBad = PRINTED[type];
     if (isBad === undefined) return;
     const { color } = this.#output;
     const word = type !== "running" ? type : restarts > 0 ? "restarted" : "started";

@@ -14,8 +14,7 @@ interface EventQuery {
 }
 
 /**
- * The events on record, the oldest first. A target
- * may name an app that is no longer there. Throws `bad_request` and `ambiguous_target`.
+ * The events on record, the oldest first. A target may name a deleted app. Throws `bad_request` and `ambiguous_target`.
  */
 export function pastEvents(
   { supervisor, journal }: Pick<ActionContext, "supervisor" | "journal">,

@@ -15,7 +15,7 @@ const PAUSE = {
 const PTHREAD = {
   pthread_create: { parameters: ["buffer", "pointer", "pointer", "pointer"], result: "i32" },
   pthread_join: { parameters: ["u64", "pointer"], result: "i32" },
-  // What the thread does: nothing that anyone would notice.
+  // The thread calls this and ends.
   getpid: { type: "pointer" },
 } as const satisfies Deno.ForeignLibraryInterface;
 

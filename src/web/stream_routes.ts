@@ -13,8 +13,7 @@ import { reply, replyJson, replyWith } from "./reply.ts";
 
 /** Adds them. */
 export function addExtras(app: WebApp, parts: WebParts): void {
-  const { backend } = parts;
-  const { gatekeeper } = parts;
+  const { backend, gatekeeper } = parts;
   type Answer = (c: WebContext, principal: Principal) => Promise<Response>;
   const get = (path: string, answer: Answer) => {
     app.get(path, async (c) => {
