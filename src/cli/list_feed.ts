@@ -3,7 +3,7 @@
 import type { ProcessJson } from "../protocol/wire.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
-import { ndjson } from "../protocol/ndjson.ts";
+import { following, unending } from "../protocol/following.ts";
 
 /** Who is told what. */
 export interface ListFeedOptions {
@@ -40,7 +40,7 @@ export class ListFeed {
       if (signal.aborted) return;
       if (list !== undefined) {
         this.#options.onList(list);
-        this.#listen();
+        if (!this.#listening) void this.#listen();
       }
       await this.#pause(list === undefined ? RETRY_MS : this.#options.intervalMs);
     }
@@ -87,22 +87,21 @@ export class ListFeed {
     });
   }
 
-  /** News of the daemon, for as long as it sends any. The next list that comes asks for them again. */
+  /** Events of the daemon. The lists tell whether it is gone. */
   async #listen(): Promise<void> {
-    if (this.#listening) return;
     this.#listening = true;
-    try {
-      const stream = await this.#client.stream("/events", this.#over.signal);
-      // What happened between the list and now.
+    const { signal } = this.#over;
+    const events = following<ChangeJson>({
+      open: async () => unending(await this.#client.stream("/events", signal)),
+      // For what happened between the list and now, and when a daemon is lost.
+      opened: () => this.refresh(),
+      lost: () => this.refresh(),
+      signal,
+      forEver: true,
+    });
+    for await (const event of events) {
+      this.#options.onEvent?.(event);
       this.refresh();
-      for await (const { value } of ndjson<ChangeJson>(stream, true)) {
-        // A daemon that ends says so, of no process.
-        if (value.name !== undefined) this.#options.onEvent?.(value);
-        this.refresh();
-      }
-    } catch {
-      // The lists tell whether the daemon is gone.
     }
-    this.#listening = false;
   }
 }

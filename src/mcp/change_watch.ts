@@ -1,5 +1,6 @@
 /** Tells clients what has changed, not more often than they can use. */
 
+import { following } from "../protocol/following.ts";
 import type { Changes } from "./call.ts";
 import { APP_SCHEMES, LIST_URI } from "./resources.ts";
 
@@ -29,10 +30,6 @@ export interface Watch {
 /** News within this time are sent together. */
 const COALESCE_MS = 100;
 
-/** Pause before a lost source is tried again, and its growth. */
-const RETRY_MS = 500;
-const MAX_RETRY_MS = 10_000;
-
 /**
  * Reads news until the signal and passes them on. A source that ends, such as a daemon that is
  * upgraded, is opened again, and everything counts as changed then.
@@ -49,22 +46,15 @@ async function watching(
   signal: AbortSignal,
   asked: () => void,
 ): Promise<void> {
-  let pause = RETRY_MS;
-  for (let again = false; !signal.aborted; again = true) {
-    try {
-      const news = await changes(signal);
-      asked();
-      pause = RETRY_MS;
-      if (again) { for (const name of [undefined, ...await names()]) batch.add(true, name); }
-      for await (const { type, name } of news) {
-        batch.add(type === "added" || type === "deleted", name);
-      }
-    } catch {
-      // Gone: it is tried again below.
-    }
+  const opened = async (again: boolean) => {
     asked();
-    await resting(pause, signal);
-    pause = Math.min(pause * 2, MAX_RETRY_MS);
+    if (again) { for (const name of [undefined, ...await names()]) batch.add(true, name); }
+  };
+  const open = () => changes(signal);
+  for await (
+    const { type, name } of following({ open, opened, lost: asked, signal, forEver: true })
+  ) {
+    batch.add(type === "added" || type === "deleted", name);
   }
   batch.drop();
 }
@@ -105,17 +95,4 @@ class Batch {
     if (list) this.#notifier.resourcesChanged();
     for (const uri of uris) this.#notifier.resourceUpdated(uri);
   }
-}
-
-function resting(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const end = () => {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
-    resolve();
-  };
-  const timer = setTimeout(end, ms);
-  signal.addEventListener("abort", end);
-  return promise;
 }

@@ -26,7 +26,7 @@ export async function attach(context: CommandContext): Promise<number> {
   // A program draws its screen anew when the size changes.
   await client.call("attach", { target, columns, rows: Math.max(1, rows - 1) });
   const { name } = await client.call("attach", { target, columns, rows });
-  const { following } = await import("../following.ts");
+  const { following, unending } = await import("../../protocol/following.ts");
   const { RawTerminal } = await import("../raw_terminal.ts");
   const terminal = new RawTerminal({
     key,
@@ -35,10 +35,13 @@ export async function attach(context: CommandContext): Promise<number> {
   }, output);
   let pid = 0;
   let start: Record<string, string> = { lines: String(rows) };
-  const open = () => client.stream(`/attach?${new URLSearchParams({ target: name, ...start })}`);
+  const open = async () => {
+    const query = new URLSearchParams({ target: name, ...start });
+    return unending<TerminalPiece>(await client.stream(`/attach?${query}`));
+  };
   output.note(`attached to ${name}: ${word} detaches`);
   const end = await terminal.use(async () => {
-    for await (const piece of following<TerminalPiece>({ open, note: () => {} })) {
+    for await (const piece of following({ open })) {
       if ("ended" in piece) return piece;
       // The terminal of the next run has the size that terminals begin with.
       if (pid > 0 && piece.pid > 0 && piece.pid !== pid) terminal.resize();

@@ -8,6 +8,7 @@ import { pathsIn } from "../../platform/paths.ts";
 import { PROTOCOL } from "../../protocol/version.ts";
 import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
+import { following, unending } from "../../protocol/following.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
@@ -18,7 +19,6 @@ import {
   stateCounts,
   stateSummary,
 } from "../describe.ts";
-import { following } from "../following.ts";
 import { humanBytes, humanDuration } from "../human.ts";
 import { refuseWholeFormats } from "../line_format.ts";
 import type { Output } from "../output.ts";
@@ -139,18 +139,19 @@ async function printPast(
   if (last.length === 0 && !flags.on("follow")) output.note("nothing is on record for that");
 }
 
-async function follow(context: CommandContext, from: string): Promise<never> {
+async function follow(context: CommandContext, from: string): Promise<void> {
   const { positionals: [target], output } = context;
   const client = connect(context);
   // The next daemon tells what it found when it came up, too.
   let since = from;
   const events = following<EventJson>({
-    open: () =>
-      client.stream(`/events?${new URLSearchParams({ since, ...(target ? { target } : {}) })}`),
+    open: async () => {
+      const query = new URLSearchParams({ since, ...(target ? { target } : {}) });
+      return unending(await client.stream(`/events?${query}`));
+    },
     note: (message) => output.note(message),
   });
-  for (;;) {
-    const { value } = await events.next();
+  for await (const value of events) {
     since = value.at;
     printEvent(context, value);
   }

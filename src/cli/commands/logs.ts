@@ -19,19 +19,18 @@ export async function logs(context: CommandContext): Promise<void> {
 }
 
 /** Each line once, over an upgrade of the daemon: the next one is told what is printed already. */
-async function follow(context: CommandContext): Promise<never> {
-  const { following } = await import("../following.ts");
+async function follow(context: CommandContext): Promise<void> {
+  const { following, unending } = await import("../../protocol/following.ts");
   const names = new LogPrinter(context.output);
   const print = await printer(context, names);
   const client = connect(context);
   if (isForPeople(context)) void tellNews(context, names);
   const from: Record<string, number> = {};
   const lines = following<LogLine & { readonly end: number } | LogStart>({
-    open: () => client.stream(`/logs?${query(context)}`, undefined, { from }),
+    open: async () => unending(await client.stream(`/logs?${query(context)}`, undefined, { from })),
     note: (message) => context.output.note(message),
   });
-  for (;;) {
-    const { value } = await lines.next();
+  for await (const value of lines) {
     if ("positions" in value) {
       Object.keys(value.positions).forEach((key) => names.expect(key.slice(0, key.indexOf("/"))));
       Object.assign(from, { ...value.positions, ...from });
@@ -92,11 +91,12 @@ function isForPeople({ output, flags }: CommandContext): boolean {
 
 /** Starts and ends of the apps between the lines. The lines matter more: they say what went wrong. */
 async function tellNews(context: CommandContext, names: LogPrinter): Promise<void> {
-  const { following } = await import("../following.ts");
+  const { following, unending } = await import("../../protocol/following.ts");
   const targets = context.positionals.length === 0 ? ["all"] : context.positionals;
   await Promise.all(targets.map(async (target) => {
     const query = new URLSearchParams({ target });
-    const open = () => connect(context).stream(`/events?${query}`);
-    for await (const event of following<ChangeJson>({ open, note: () => {} })) names.tell(event);
+    const open = async () =>
+      unending<ChangeJson>(await connect(context).stream(`/events?${query}`));
+    for await (const event of following({ open })) names.tell(event);
   })).catch(() => {});
 }

@@ -7,7 +7,7 @@ import { configFolder } from "../../platform/os.ts";
 import { ownWords } from "../../platform/own_program.ts";
 import { defaultHome } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
-import { ndjson } from "../../protocol/ndjson.ts";
+import { unending } from "../../protocol/following.ts";
 import type { McpClient } from "../../mcp/client_config.ts";
 import type { Grant } from "../../mcp/tool_names.ts";
 import type { CommandContext } from "../command.ts";
@@ -52,14 +52,10 @@ async function bridge({ flags, home }: CommandContext): Promise<void> {
   await serveOnStdio((action, payload, options) => daemon.call(action, payload, options), {
     ...grant,
     cwd: Deno.cwd(),
-    changes: async (signal) => changesOf(await daemon.stream("/events", signal)),
+    changes: async (signal) => unending(await daemon.stream("/events", signal)),
     // Standard error: clients keep it as a log.
     onError: (error) => writeMessage(`procsup mcp: ${messageOf(error)}\n`),
   });
-}
-
-async function* changesOf(stream: ReadableStream<Uint8Array>) {
-  for await (const { value } of ndjson<{ type: string; name: string }>(stream, false)) yield value;
 }
 
 async function install(context: CommandContext, name: string): Promise<void> {

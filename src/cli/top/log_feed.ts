@@ -1,7 +1,8 @@
 /** Log lines of the selected apps, in batches no faster than a person can read. */
 
+import { sleep } from "../../platform/clock.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
-import { ndjson } from "../../protocol/ndjson.ts";
+import { following, unending } from "../../protocol/following.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { sourceKey } from "./log_view.ts";
 import type { FeedEvent } from "./messages.ts";
@@ -14,7 +15,6 @@ const BATCH_MS = 80;
 const MAX_BATCH_CHARS = 64 * 1024;
 /** After this many full batches in a row, about 3 seconds, skip to the last lines. */
 const TOO_MANY = 30;
-const RETRY_MS = 1000;
 const MAX_LINE_CHARS = 4096;
 
 /** Follows the logs of one selection of apps at a time. */
@@ -51,22 +51,16 @@ export class LogFeed {
   }
 
   async #run(wanted: WantedLogs, source: string, signal: AbortSignal): Promise<void> {
-    await pause(SETTLE_MS, signal);
+    await sleep(SETTLE_MS, signal);
     for (let skipped = false; !signal.aborted;) {
-      try {
-        skipped = await this.#read(wanted, { source, skipped }, signal);
-      } catch {
-        // The daemon or the app is gone: the list shows which.
-        skipped = false;
-        await pause(RETRY_MS, signal);
-      }
+      skipped = await this.#read(wanted, { source, skipped }, signal);
     }
   }
 
-  /** Reads to the end of the stream. True if it fell behind. */
+  /** Reads until the signal, or until it falls behind: then true. The list shows what is gone. */
   async #read(
     { names, stderr }: WantedLogs,
-    of: { readonly source: string; readonly skipped: boolean },
+    { source, skipped }: { readonly source: string; readonly skipped: boolean },
     signal: AbortSignal,
   ): Promise<boolean> {
     const lines = Math.max(50, Math.min(1000, Math.floor(2000 / names.length)));
@@ -75,21 +69,30 @@ export class LogFeed {
     query.set("lines", String(lines));
     if (stderr) query.set("stderr", "true");
     const done = new AbortController();
-    let begins = true;
+    let start = { begins: true, skipped };
     const batch = new Batch((lines) => {
-      this.#tell({ type: "log", ...of, begins, lines });
-      begins = false;
+      this.#tell({ type: "log", source, ...start, lines });
+      start = { ...start, begins: false };
+    });
+    const ends = AbortSignal.any([signal, done.signal]);
+    const logs = following<LogLine>({
+      open: async () => unending(await this.#client.stream(`/logs?${query}`, ends)),
+      opened: (again) => {
+        if (!again) return;
+        batch.flush();
+        start = { begins: true, skipped: false };
+      },
+      signal,
+      forEver: true,
     });
     try {
-      const ends = AbortSignal.any([signal, done.signal]);
-      const stream = await this.#client.stream(`/logs?${query}`, ends);
-      for await (const { value } of ndjson<LogLine>(stream, true)) {
+      for await (const value of logs) {
         if (signal.aborted) return false;
         batch.add(value);
         await this.#held?.promise;
         if (!batch.full) continue;
         if (batch.flushFull() >= TOO_MANY) return true;
-        await pause(BATCH_MS, signal);
+        await sleep(BATCH_MS, signal);
       }
       return false;
     } finally {
@@ -145,17 +148,4 @@ class Batch {
     if (silently) this.#lines = [];
     this.flush();
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end);
-  });
 }
