@@ -91,14 +91,26 @@ const CHANGES: readonly [string, string, (w: Watched) => void][] = [
   }],
 ];
 
-for (const [when, path, act] of CHANGES) {
-  Deno.test(`watchFiles() tells once when ${when}`, async () => {
+/** Each case as a step, all at once: they wait for the clock, each in a folder of its own. */
+async function atOnce<Case extends readonly [string, ...unknown[]]>(
+  t: Deno.TestContext,
+  cases: readonly Case[],
+  check: (of: Case) => Promise<void>,
+): Promise<void> {
+  const shared = { sanitizeOps: false, sanitizeResources: false, sanitizeExit: false };
+  const steps = cases.map((of) => ({ name: of[0], fn: () => check(of), ...shared }));
+  const passed = await Promise.all(steps.map((step) => t.step(step)));
+  assert(passed.every(Boolean));
+}
+
+Deno.test("watchFiles() tells once when", async (t) => {
+  await atOnce(t, CHANGES, async ([, path, act]) => {
     await using watched = new Watched();
     await watched.watch();
     act(watched);
     await watched.told(path);
   });
-}
+});
 
 const QUIETS: readonly [string, Partial<FileWatchOptions>, (w: Watched) => void][] = [
   ["an ignored folder changes", {}, (w) => w.write("node_modules/x/index.js")],
@@ -119,162 +131,157 @@ const QUIETS: readonly [string, Partial<FileWatchOptions>, (w: Watched) => void]
   }],
 ];
 
-for (const [when, options, act] of QUIETS) {
-  Deno.test(`watchFiles() keeps quiet when ${when}`, async () => {
+Deno.test("watchFiles() keeps quiet when", async (t) => {
+  await atOnce(t, QUIETS, async ([, options, act]) => {
     await using watched = new Watched();
     await watched.watch(options);
     act(watched);
     await watched.quiet();
     assertEquals(watched.problems, []);
   });
-}
-
-Deno.test("watchFiles() does not take the supervisor's own files for changes", async () => {
-  await using watched = new Watched();
-  await watched.watch({ own: [`${watched.path}/home`] });
-  watched.write("home/apps/x/stdout.log");
-  await watched.quiet();
 });
 
-Deno.test("watchFiles() sees a watched file that is replaced by a rename", async () => {
-  await using watched = new Watched();
-  await watched.watch({ paths: ["src/a.ts"] });
-  watched.write("src/tmp");
-  Deno.renameSync(`${watched.path}/src/tmp`, `${watched.path}/src/a.ts`);
-  await watched.told("src/a.ts");
-});
+const OTHERS: readonly [string, () => Promise<void>][] = [
+  ["does not take the supervisor's own files for changes", async () => {
+    await using watched = new Watched();
+    await watched.watch({ own: [`${watched.path}/home`] });
+    watched.write("home/apps/x/stdout.log");
+    await watched.quiet();
+  }],
+  ["sees a watched file that is replaced by a rename", async () => {
+    await using watched = new Watched();
+    await watched.watch({ paths: ["src/a.ts"] });
+    watched.write("src/tmp");
+    Deno.renameSync(`${watched.path}/src/tmp`, `${watched.path}/src/a.ts`);
+    await watched.told("src/a.ts");
+  }],
+  ["tells once of 2,000 files in 200 folders", async () => {
+    await using watched = new Watched();
+    for (let i = 0; i < 200; i++) watched.write(`many/${i}/0.ts`);
+    await watched.watch();
+    for (let i = 0; i < 2000; i++) watched.write(`many/${i % 200}/${i}.ts`);
+    await waitFor(() => watched.changes.length > 0);
+    await settle();
+    assertEquals(watched.changes.length, 1);
+    assert(watched.changes[0]!.startsWith("many/"));
+  }],
+  ["tells of changes that do not end", async () => {
+    await using watched = new Watched();
+    await watched.watch({ debounceMs: 500 });
+    const writing = setInterval(() => watched.write("src/a.ts"), 50);
+    try {
+      await waitFor(() => watched.changes.length > 0, { timeoutMs: 8000 });
+    } finally {
+      clearInterval(writing);
+    }
+  }],
+  ["sees what is in a folder that was removed and made again", async () => {
+    await using first = new Watched();
+    await first.watch();
+    // Another watch holds the same folders.
+    const other: string[] = [];
+    const held = watchFiles(
+      { cwd: first.path, paths: [], ignore: ["*.ts"], debounceMs: DEBOUNCE_MS },
+      { changed: (path) => other.push(path), problem: () => {} },
+    );
+    await settle();
+    Deno.removeSync(`${first.path}/src/deep`, { recursive: true });
+    Deno.mkdirSync(`${first.path}/src/deep`);
+    await settle();
+    first.write("src/deep/note.txt");
+    await waitFor(() => other.length > 0, { what: "the other watch to see the new folder" });
+    assertEquals(other, ["src/deep/note.txt"]);
+    held.stop();
+  }],
+  ["sees a watched folder that was moved away and comes back", async () => {
+    await using watched = new Watched();
+    await watched.watch({ paths: ["src"], ignore: ["*.ts"] });
+    Deno.removeSync(`${watched.path}/src`, { recursive: true });
+    await waitFor(() => watched.changes.length === 0);
+    watched.write("src/note.txt");
+    await watched.told("src/note.txt");
+  }],
+  ["does not follow a loop of links", async () => {
+    await using watched = new Watched();
+    Deno.symlinkSync(watched.path, `${watched.path}/src/loop`);
+    await watched.watch();
+    watched.write("src/a.ts");
+    await watched.told("src/a.ts");
+  }],
+  ["watches through a link that is the watched path itself", async () => {
+    await using watched = new Watched();
+    await using link = new Watched();
+    Deno.symlinkSync(`${watched.path}/src`, `${link.path}/linked`);
+    await link.watch({ paths: ["linked"] });
+    watched.write("src/a.ts");
+    await link.told(`${watched.path}/src/a.ts`);
+  }],
+  ["names a path that is not there and watches the others", async () => {
+    await using watched = new Watched();
+    await watched.watch({ paths: ["nowhere", "src"] });
+    assertEquals(watched.problems, ['cannot watch "nowhere": no such file or directory']);
+    watched.write("src/a.ts");
+    await watched.told("src/a.ts");
+  }],
+  ["looks at the files itself when the system grants no more watches", async () => {
+    await using watched = new Watched();
+    await watched.watch({
+      open: () => {
+        throw new Error("OS file watch limit reached. about []");
+      },
+    });
+    assertEquals(watched.problems.length, 1);
+    assert(
+      watched.problems[0]!.includes("sysctl fs.inotify.max_user_watches"),
+      watched.problems[0],
+    );
+    watched.write("src/a.ts");
+    await watched.told("src/a.ts");
+  }],
+  ["finds what was changed when events were lost", async () => {
+    await using watched = new Watched();
+    let lose: (() => void) | undefined;
+    const silent = async function* () {
+      await new Promise<void>((resolve) => lose = resolve);
+      yield { kind: "other", paths: [], flag: "rescan" } as Deno.FsEvent;
+    };
+    const open = () => Object.assign(silent(), { close: () => {} }) as unknown as Deno.FsWatcher;
+    await watched.watch({ open });
+    watched.write("src/a.ts");
+    await watched.quiet();
+    lose!();
+    await watched.told("src/a.ts");
+  }],
+  ["finds what was changed before it stood, and nothing of before it began", async () => {
+    await using watched = new Watched();
+    const open = (folders: string[]) => {
+      // The clock of files ticks a hundred times a second.
+      for (const since = Date.now(); Date.now() < since + 20;);
+      watched.write("src/deep/er/b.ts");
+      return Deno.watchFs(folders, { recursive: false });
+    };
+    const tomorrow = new Date(Date.now() + 86_400_000);
+    Deno.utimeSync(`${watched.path}/src/a.ts`, tomorrow, tomorrow);
+    await settle();
+    await watched.watch({ open });
+    await watched.told("src/deep/er/b.ts");
+  }],
+  ["pauses when restarts in a row come right after the start", async () => {
+    await using watched = new Watched();
+    const guard = new LoopGuard();
+    const before = Array.from({ length: 10 }, () => guard.trips({ at: 0, upForMs: 100 }));
+    assertEquals(before, Array(10).fill(false));
+    let now = 0;
+    const clock = { now: Date.now, steady: () => now++, after: later };
+    await watched.watch({ guard, clock });
+    watched.write("src/a.ts");
+    await waitFor(() => watched.problems.length > 0);
+    assertEquals(watched.changes, []);
+    assert(watched.problems[0]!.includes('"src/a.ts"'), watched.problems[0]);
+  }],
+];
 
-Deno.test("watchFiles() tells once of 2,000 files in 200 folders", async () => {
-  await using watched = new Watched();
-  for (let i = 0; i < 200; i++) watched.write(`many/${i}/0.ts`);
-  await watched.watch();
-  for (let i = 0; i < 2000; i++) watched.write(`many/${i % 200}/${i}.ts`);
-  await waitFor(() => watched.changes.length > 0);
-  await settle();
-  assertEquals(watched.changes.length, 1);
-  assert(watched.changes[0]!.startsWith("many/"));
-});
-
-Deno.test("watchFiles() tells of changes that do not end", async () => {
-  await using watched = new Watched();
-  await watched.watch({ debounceMs: 500 });
-  const writing = setInterval(() => watched.write("src/a.ts"), 50);
-  try {
-    await waitFor(() => watched.changes.length > 0, { timeoutMs: 8000 });
-  } finally {
-    clearInterval(writing);
-  }
-});
-
-Deno.test("watchFiles() sees what is in a folder that was removed and made again", async () => {
-  await using first = new Watched();
-  await first.watch();
-  // Another watch holds the same folders.
-  const other: string[] = [];
-  const held = watchFiles(
-    { cwd: first.path, paths: [], ignore: ["*.ts"], debounceMs: DEBOUNCE_MS },
-    { changed: (path) => other.push(path), problem: () => {} },
-  );
-  await settle();
-  Deno.removeSync(`${first.path}/src/deep`, { recursive: true });
-  Deno.mkdirSync(`${first.path}/src/deep`);
-  await settle();
-  first.write("src/deep/note.txt");
-  await waitFor(() => other.length > 0, { what: "the other watch to see the new folder" });
-  assertEquals(other, ["src/deep/note.txt"]);
-  held.stop();
-});
-
-Deno.test("watchFiles() sees a watched folder that was moved away and comes back", async () => {
-  await using watched = new Watched();
-  await watched.watch({ paths: ["src"], ignore: ["*.ts"] });
-  Deno.removeSync(`${watched.path}/src`, { recursive: true });
-  await waitFor(() => watched.changes.length === 0);
-  watched.write("src/note.txt");
-  await watched.told("src/note.txt");
-});
-
-Deno.test("watchFiles() does not follow a loop of links", async () => {
-  await using watched = new Watched();
-  Deno.symlinkSync(watched.path, `${watched.path}/src/loop`);
-  await watched.watch();
-  watched.write("src/a.ts");
-  await watched.told("src/a.ts");
-});
-
-Deno.test("watchFiles() watches through a link that is the watched path itself", async () => {
-  await using watched = new Watched();
-  await using link = new Watched();
-  Deno.symlinkSync(`${watched.path}/src`, `${link.path}/linked`);
-  await link.watch({ paths: ["linked"] });
-  watched.write("src/a.ts");
-  await link.told(`${watched.path}/src/a.ts`);
-});
-
-Deno.test("watchFiles() names a path that is not there and watches the others", async () => {
-  await using watched = new Watched();
-  await watched.watch({ paths: ["nowhere", "src"] });
-  assertEquals(watched.problems, ['cannot watch "nowhere": no such file or directory']);
-  watched.write("src/a.ts");
-  await watched.told("src/a.ts");
-});
-
-Deno.test("watchFiles() looks at the files itself when the system grants no more watches", async () => {
-  await using watched = new Watched();
-  await watched.watch({
-    open: () => {
-      throw new Error("OS file watch limit reached. about []");
-    },
-  });
-  assertEquals(watched.problems.length, 1);
-  assert(watched.problems[0]!.includes("sysctl fs.inotify.max_user_watches"), watched.problems[0]);
-  watched.write("src/a.ts");
-  await watched.told("src/a.ts");
-});
-
-Deno.test("watchFiles() finds what was changed when events were lost", async () => {
-  await using watched = new Watched();
-  let lose: (() => void) | undefined;
-  const silent = async function* () {
-    await new Promise<void>((resolve) => lose = resolve);
-    yield { kind: "other", paths: [], flag: "rescan" } as Deno.FsEvent;
-  };
-  const open = () => Object.assign(silent(), { close: () => {} }) as unknown as Deno.FsWatcher;
-  await watched.watch({ open });
-  watched.write("src/a.ts");
-  await watched.quiet();
-  lose!();
-  await watched.told("src/a.ts");
-});
-
-Deno.test("watchFiles() finds what was changed before it stood, and nothing of before it began", async () => {
-  await using watched = new Watched();
-  const open = (folders: string[]) => {
-    // The clock of files ticks a hundred times a second.
-    for (const since = Date.now(); Date.now() < since + 20;);
-    watched.write("src/deep/er/b.ts");
-    return Deno.watchFs(folders, { recursive: false });
-  };
-  const tomorrow = new Date(Date.now() + 86_400_000);
-  Deno.utimeSync(`${watched.path}/src/a.ts`, tomorrow, tomorrow);
-  await settle();
-  await watched.watch({ open });
-  await watched.told("src/deep/er/b.ts");
-});
-
-Deno.test("watchFiles() pauses when restarts in a row come right after the start", async () => {
-  await using watched = new Watched();
-  const guard = new LoopGuard();
-  const before = Array.from({ length: 10 }, () => guard.trips({ at: 0, upForMs: 100 }));
-  assertEquals(before, Array(10).fill(false));
-  let now = 0;
-  const clock = { now: Date.now, steady: () => now++, after: later };
-  await watched.watch({ guard, clock });
-  watched.write("src/a.ts");
-  await waitFor(() => watched.problems.length > 0);
-  assertEquals(watched.changes, []);
-  assert(watched.problems[0]!.includes('"src/a.ts"'), watched.problems[0]);
-});
+Deno.test("watchFiles()", (t) => atOnce(t, OTHERS, ([, check]) => check()));
 
 function later(ms: number, act: () => void): () => void {
   const timer = setTimeout(act, ms);
