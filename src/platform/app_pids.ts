@@ -1,7 +1,7 @@
 /** Finds out the pids of apps. */
 
 import { wrapperAlive } from "./process_group.ts";
-import { recentProcessTable } from "./process_table.ts";
+import { processTableIfReadable } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import type { Run } from "../model/process_state.ts";
 
@@ -38,9 +38,10 @@ export class AppPids {
 
   /** The app is its wrapper's only child. */
   #look(): void {
+    const table = processTableIfReadable();
     for (const [run, known] of [...this.#unknown]) {
       if (!wrapperAlive(run)) this.#drop(run);
-      const row = recentProcessTable().find(({ ppid }) => ppid === run.wrapperPid);
+      const row = table.find(({ ppid }) => ppid === run.wrapperPid);
       if (row !== undefined && wrapperAlive(run)) known(row.pid);
     }
   }

@@ -59,18 +59,25 @@ export class Gatherer {
   /** All processes, a moment from now. One look serves all who wait for it. */
   #table(): Promise<readonly ProcessRow[]> {
     const { signal } = this.#closing;
-    return this.#pass ??= new Promise((resolve) => {
-      const look = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", look);
-        this.#pass = undefined;
-        resolve(signal.aborted ? [] : processTable());
-      };
-      const timer = setTimeout(look, CHILDREN_AFTER_MS);
-      signal.addEventListener("abort", look);
-      if (signal.aborted) look();
+    return this.#pass ??= pause(CHILDREN_AFTER_MS, signal).then(() => {
+      this.#pass = undefined;
+      return signal.aborted ? [] : processTable();
     });
   }
+}
+
+/** Resolves after `ms`, or as soon as `signal` is aborted. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    signal.addEventListener("abort", over);
+    if (signal.aborted) over();
+  });
 }
 
 /** Pids below a process. */

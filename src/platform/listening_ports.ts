@@ -1,7 +1,7 @@
 /** Which ports process trees listen on. Read when somebody asks: it takes a look at every descriptor. */
 
 import { isLinux } from "./os.ts";
-import { descriptorsOf, processTable } from "./process_table.ts";
+import { descriptorsOf, processTableIfReadable } from "./process_table.ts";
 import { treesOf } from "./usage.ts";
 
 /** A TCP socket that waits for connections. */
@@ -23,7 +23,7 @@ export function listeningPorts(roots: Iterable<number>): Map<number, ListeningPo
   const sockets = listeningSockets();
   if (sockets.size === 0) return found;
   const wanted = new Map([...roots].map((root) => [root, true]));
-  for (const [root, rows] of treesOf(wanted, processTable())) {
+  for (const [root, rows] of treesOf(wanted, processTableIfReadable())) {
     const inodes = new Set(rows.flatMap(({ pid }) => socketsOf(pid)));
     const ports = [...inodes].flatMap((inode) => sockets.get(inode) ?? []);
     if (ports.length > 0) found.set(root, ports.sort((a, b) => a.port - b.port));

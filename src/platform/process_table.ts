@@ -42,10 +42,19 @@ export function processRow(pid: number): ProcessRow | undefined {
   return stat === undefined ? undefined : rowOf(stat);
 }
 
-/** Every process that can be seen. */
+/** Every process that can be seen. Throws when it cannot be read now, for want of descriptors. */
 export function processTable(): ProcessRow[] {
   if (!isLinux) return psRows(["-A"]);
   return [...procPids()].flatMap((pid) => processRow(pid) ?? []);
+}
+
+/** The same for those who only look, and will look again: empty when it cannot be read now. */
+export function processTableIfReadable(): ProcessRow[] {
+  try {
+    return processTable();
+  } catch {
+    return [];
+  }
 }
 
 let recent: { readonly rows: ProcessRow[]; readonly until: number } | undefined;

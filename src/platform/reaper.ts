@@ -2,7 +2,7 @@
 
 import { openLibc } from "./libc.ts";
 import { isLinux } from "./os.ts";
-import { processTable } from "./process_table.ts";
+import { processTableIfReadable } from "./process_table.ts";
 
 const LOOK_EVERY_MS = 500;
 
@@ -22,7 +22,7 @@ export function reapOrphans(pid: number = Deno.pid): Disposable {
   const { waitpid } = openLibc(SYMBOLS);
   let seen = new Set<string>();
   const look = () => {
-    const zombies = processTable().filter((row) => row.zombie && row.ppid === pid);
+    const zombies = processTableIfReadable().filter((row) => row.zombie && row.ppid === pid);
     const now = new Set<string>();
     for (const zombie of zombies) {
       const name = `${zombie.pid} ${zombie.start}`;

@@ -1,7 +1,7 @@
 /** What process trees use: one pass over the machine serves all of them. */
 
 import type { Usage } from "../model/process_info.ts";
-import { descriptorsOf, type ProcessRow, processTable } from "./process_table.ts";
+import { descriptorsOf, type ProcessRow, processTableIfReadable } from "./process_table.ts";
 
 /** CPU time of a tree at a moment, to compare the next reading with. */
 export interface CpuMark {
@@ -26,7 +26,7 @@ export function readUsage(
   roots: ReadonlyMap<number, CpuMark>,
   now: number,
 ): Map<number, TreeUsage> {
-  const byRoot = treesOf(roots, processTable());
+  const byRoot = treesOf(roots, processTableIfReadable());
   totalMemory ??= Deno.systemMemoryInfo().total;
   const result = new Map<number, TreeUsage>();
   for (const [root, rows] of byRoot) {
@@ -50,7 +50,7 @@ export function readUsage(
 
 /** Memory of the trees below `roots`, in bytes. */
 export function memoryOfTrees(roots: readonly number[]): Map<number, number> {
-  const trees = treesOf(new Map(roots.map((root) => [root, true])), processTable());
+  const trees = treesOf(new Map(roots.map((root) => [root, true])), processTableIfReadable());
   return new Map([...trees].map(([root, rows]) => [root, sum(rows, (row) => row.rssBytes)]));
 }
 
