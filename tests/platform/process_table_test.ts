@@ -1,0 +1,47 @@
+/** The machine's processes, where they cannot be read. */
+
+import { assertEquals } from "@std/assert";
+
+const src = new URL("../../src/platform/", import.meta.url).href;
+
+/** Loads all that it needs, then takes every descriptor. */
+const PROGRAM = `
+import { portMayBelongTo } from "${src}port_owner.ts";
+import { processTable, processTableIfReadable } from "${src}process_table.ts";
+import { memoryOfTrees } from "${src}usage.ts";
+const looks = () => [
+  processTableIfReadable().length > 0,
+  memoryOfTrees([Deno.ppid]).size > 0,
+  portMayBelongTo(port, 999999),
+];
+using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+const { port } = listener.addr;
+const before = looks();
+const held = [];
+try { for (;;) held.push(Deno.openSync("/dev/null")); } catch {}
+let code;
+try { processTable(); } catch (error) { code = error.code; }
+const without = looks();
+for (const file of held) file.close();
+console.log(JSON.stringify({ before, without, code }));
+`;
+
+Deno.test({
+  name: "processTable() throws without a descriptor, and a look that is repeated sees nothing",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using tree = new Deno.Command("/bin/sh", {
+      args: ["-c", 'ulimit -n 64; "$0" eval "$1"; :', Deno.execPath(), PROGRAM],
+      // The root of a tree leads a group.
+      detached: true,
+      stdout: "piped",
+    }).spawn();
+    const { stdout } = await tree.output();
+    assertEquals(JSON.parse(new TextDecoder().decode(stdout)), {
+      before: [true, true, false],
+      // Whose port it is cannot be told then.
+      without: [false, false, true],
+      code: "EMFILE",
+    });
+  },
+});
