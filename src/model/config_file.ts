@@ -12,7 +12,7 @@ export type FileKey<K extends string> = K extends `${infer When}HealthCheck` ? `
     : `_${Lowercase<Head>}${FileKey<Tail>}`
   : K;
 
-/** A map of the user's own keys is unchanged; so is a value without keys. */
+/** Converts the keys of nested objects. Maps with the user's own keys stay as they are. */
 export type FileValue<T> = T extends string | number | boolean | readonly unknown[] ? T
   : string extends keyof T ? T
   : T extends object ? FileInput<T>
@@ -23,42 +23,42 @@ export type FileInput<T> = {
   readonly [K in keyof T as K extends string ? FileKey<K> : never]: FileValue<T[K]>;
 };
 
-/** A process in a file. In a map its name is the key. */
+/** A process in a file. In a map, the key is its name. */
 export type FileProcess = Partial<FileInput<ProcessConfigInput>>;
 
-/** A job in a file: its schedule beside the keys of a process, `command` a shell line. */
+/** A cron job in a file: a schedule and the keys of a process. */
 export type CronFileEntry = Omit<FileProcess, "cron"> & {
-  /** 5 or 6 fields. */
+  /** Cron expression of 5 or 6 fields; with 6, the first is seconds. */
   readonly schedule: string;
-  /** IANA name; default: the machine's. */
+  /** IANA time zone; defaults to the machine's. */
   readonly timezone?: string;
-  /** What happens when a run is due while the last one still runs. */
+  /** What to do when a run is due while the last one still runs. */
   readonly overlap?: "skip" | "kill" | "queue";
   /** Time limit of one run. */
   readonly timeout?: string | number;
-  /** Start it by the schedule. */
+  /** Whether the schedule starts it. */
   readonly enabled?: boolean;
-  /** Run with `sh -c`. */
+  /** Shell command line, run with `sh -c`. */
   readonly command?: string;
 };
 
-/** A webhook in a file. In a map its name is the key. */
+/** A webhook in a file. In a map, the key is its name. */
 export interface WebhookFileEntry {
-  /** Unique. */
+  /** Unique name. */
   readonly name?: string;
-  /** http or https; a file that extends another one may leave it out. */
+  /** Where to post, http or https. A file that extends another one may leave it out. */
   readonly url?: string;
-  /** Where the key of the signature comes from. */
+  /** Source of the key that signs deliveries. */
   readonly secret?: SecretSource;
-  /** Events that are sent; default: all. */
+  /** Events to send; defaults to all. */
   readonly events?: WebhookEvent | readonly WebhookEvent[];
-  /** Targets, one of which a process must match. */
+  /** Targets: a process is reported if it matches one of them. */
   readonly only?: string | readonly string[];
   /** Time limit of one attempt; default 10s. */
   readonly timeout?: string | number;
   /** Attempts before a delivery is given up; default 10. */
   readonly max_attempts?: number;
-  /** Deliveries that may wait; default 256. */
+  /** Deliveries that may be queued; default 256. */
   readonly max_queued?: number;
   /** Delay before the second attempt; default 1s. */
   readonly retry_delay?: string | number;
@@ -70,37 +70,37 @@ export interface RunFileEntry {
   readonly critical?: string | readonly string[];
 }
 
-/** What a profile may change. */
+/** The keys that a profile may set. */
 export interface ProfileFile {
-  /** For every process. */
+  /** Defaults for every process. */
   readonly defaults?: FileProcess;
-  /** Variables whose values come from elsewhere, for every process. */
+  /** Secret variables of every process, each with the source of its value. */
   readonly secrets?: Readonly<Record<string, SecretSource>>;
-  /** By name, or as a list of entries with a `name`. */
+  /** Processes, as a map by name or a list of entries with a `name`. */
   readonly processes?: Readonly<Record<string, FileProcess>> | readonly FileProcess[];
-  /** Jobs, the same way. */
+  /** Cron jobs, as a map by name or a list of entries with a `name`. */
   readonly cron?: Readonly<Record<string, CronFileEntry>> | readonly CronFileEntry[];
   /** Where the dashboard and the REST API listen. */
   readonly web?: Partial<WebSettings>;
-  /** Webhooks for processes in trouble, by name or as a list of entries with a `name`. */
+  /** Webhooks, as a map by name or a list of entries with a `name`. */
   readonly webhooks?: Readonly<Record<string, WebhookFileEntry>> | readonly WebhookFileEntry[];
-  /** Only for `procsup run`: a daemon never ends with its processes. */
+  /** Settings of `procsup run`. The daemon ignores them: it outlives its processes. */
   readonly run?: RunFileEntry;
 }
 
-/** A whole file. */
+/** A configuration file. */
 export interface ConfigFile extends ProfileFile {
-  /** Where editors find the schema. */
+  /** URL of the JSON Schema, for editors. */
   readonly $schema?: string;
-  /** Of the format. */
+  /** Version of the file format. */
   readonly version?: 1;
-  /** Files that this one builds on. */
+  /** Files that this one extends. */
   readonly extends?: string | readonly string[];
-  /** Chosen by `--profile`. */
+  /** Profiles by name; `--profile` selects one. */
   readonly profiles?: Readonly<Record<string, ProfileFile>>;
 }
 
-/** The file as it is, checked by the compiler and completed by the editor. */
+/** Returns `config` unchanged. It lets the compiler check and the editor complete a configuration. */
 export function defineConfig(config: ConfigFile): ConfigFile {
   return config;
 }

@@ -30,7 +30,7 @@ export type ConfigInputKey<K> = K extends `${infer Base}Ms` ? Base
   : K extends `${infer Base}Bytes` ? Base
   : K;
 
-/** What a key takes: durations and sizes as strings, everything optional. */
+/** The type of a key's value as a user writes it: everything is optional, units may be text. */
 export type ConfigInputValue<K, T> = K extends
   `${string}Ms` | `${string}Bytes` | "stopSignal" | "reloadSignal" ? string | number
   : T extends readonly unknown[] | string | number | boolean ? T
@@ -45,32 +45,32 @@ export type ConfigInput<T> = {
 
 /** Keys that also take a shorter form. */
 export interface ConfigShorthand {
-  /** `max`: one for each processor. */
+  /** Number of instances; `max` means one for each CPU. */
   readonly instances?: number | "max";
-  /** An empty one is `auto`. */
+  /** An empty string means `auto`. */
   readonly runtime?: RuntimeName | "";
-  /** Names, each of which must be ready; or names and the states that they must reach. */
+  /** Names of processes that must be ready first, or a map of names to conditions. */
   readonly dependsOn?: readonly string[] | Readonly<Record<string, DependencyCondition>>;
-  /** One file or several. */
+  /** One file or a list of files. */
   readonly envFile?: string | readonly string[];
-  /** Variables whose values come from elsewhere. */
+  /** Secret variables, each with the source of its value. */
   readonly secrets?: Readonly<Record<string, SecretSource>>;
-  /** One variable or several. */
+  /** One variable or a list of variables. */
   readonly incrementEnv?: string | readonly string[];
-  /** On or off, or paths, or all keys. */
+  /** On or off, a list of paths, or an object with all keys. */
   readonly watch?: boolean | readonly string[] | ConfigInput<WatchConfig>;
-  /** The schedule alone, or all keys. */
+  /** A schedule, or an object with all keys. */
   readonly cronRestart?: string | ConfigInput<CronRestartConfig>;
-  /** The schedule alone, or all keys. */
+  /** A schedule, or an object with all keys. */
   readonly cron?: string | ConfigInput<CronConfig>;
-  /** Commands alone, or all keys. */
+  /** Each hook is a command, or an object with all keys. */
   readonly hooks?: { readonly [H in keyof HooksConfig]?: string | ConfigInput<HookConfig> };
 }
 
 /**
- * A process's configuration as a library user writes it: `name` and one of `entrypoint`, `script`,
- * `binary` and `command`; all else has a default. Durations are Go strings (`"5s"`) or nanoseconds, sizes
- * strings (`"512MB"`) or bytes.
+ * A process's configuration as a library user writes it. It needs `name` and one of `entrypoint`,
+ * `script`, `binary` and `command`; everything else has a default. Durations are Go strings
+ * (`"5s"`) or nanoseconds, sizes are strings (`"512MB"`) or bytes.
  */
 export type ProcessConfigInput =
   & Omit<ConfigInput<ProcessConfig>, keyof ConfigShorthand>

@@ -1,4 +1,4 @@
-/** Checks what configures a process, `web` or a webhook: files, REST, IPC, MCP and the library go through it. */
+/** Validates configurations of processes, `web` and webhooks, whatever their source. */
 
 import * as z from "../npm/zod.ts";
 import { didYouMean } from "./did_you_mean.ts";
@@ -26,13 +26,13 @@ import type { Webhook } from "./webhook.ts";
 type Path = readonly PropertyKey[];
 type Keyed = Readonly<Record<string, unknown>>;
 
-/** A configuration that is refused, and the part of it that is wrong. */
+/** An invalid configuration, with the path of the invalid part. */
 export class ConfigFieldError extends ProcsupError {
-  /** Keys and indexes down to the part. */
+  /** Keys and list indexes that lead to the invalid part. */
   readonly path: Path;
-  /** Whether the key itself is wrong, and not its value. */
+  /** True if the key itself is invalid, rather than its value. */
   readonly onKey: boolean;
-  /** One for each unknown key if there are several; else this one alone. */
+  /** One error for each unknown key if there are several; otherwise only this error. */
   readonly each: readonly ConfigFieldError[];
 
   constructor(
@@ -50,15 +50,15 @@ export class ConfigFieldError extends ProcsupError {
 }
 
 /**
- * The input in wire form, with defaults. Throws `ConfigFieldError` for every unknown key, else for the
- * first mistake.
+ * Returns the input in wire form, with defaults. Throws a `ConfigFieldError` that lists all unknown
+ * keys, or else names the first invalid value.
  */
 function checked(table: KeyTable, input: unknown, where = ""): Keyed {
   const schema = objectSchema({ type: "object", keys: table, named: "" });
   const result = z.safeParse(schema, input, { error: issueText });
   if (result.success) return result.data as Keyed;
   const { issues } = result.error;
-  // A misspelt key is why another one is missing: it comes first.
+  // Report unknown keys first: a misspelled key makes the right one look missing.
   const unknown = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? unknownKeys(issue, input, table, where) : []
   );
@@ -102,12 +102,12 @@ export function parseConfig(input: unknown): ProcessConfig {
   return memoryKeys(wire) as unknown as ProcessConfig;
 }
 
-/** Defaults without what a job cannot have. */
+/** Removes the keys that a cron job cannot have from a file's defaults. */
 export function jobDefaults({ cron_restart: _, restart_policy, ...defaults }: Keyed): Keyed {
   return restart_policy === "always" ? defaults : { ...defaults, restart_policy };
 }
 
-/** A job ends between its runs: it is not kept up, and a failed run waits for the next tick. */
+/** Checks a cron job. It ends between its runs, and after a failure it waits for the next one. */
 function jobRules(config: Keyed): Keyed {
   if (config.cron === undefined) return config;
   const refuse = (key: string, why: string) =>
@@ -116,12 +116,15 @@ function jobRules(config: Keyed): Keyed {
     throw refuse("restart_policy", 'a process with "cron" ends between its runs');
   }
   if (config.cron_restart !== undefined) {
-    throw refuse("cron_restart", 'a process with "cron" is not kept up, give one of the two');
+    throw refuse(
+      "cron_restart",
+      'a process with "cron" ends between its runs; give one of the two',
+    );
   }
   return { ...config, restart_policy: config.restart_policy ?? "never" };
 }
 
-/** `web` as it was written, checked and with its defaults. Throws `ConfigFieldError`. */
+/** Validates `web` and fills in the defaults. Throws `ConfigFieldError`. */
 export function parseWeb(input: unknown): WebSettings {
   const settings = checked(WEB_KEYS, input, "web") as unknown as WebSettings;
   const { listen, allow_remote } = settings;
@@ -132,13 +135,13 @@ export function parseWeb(input: unknown): WebSettings {
   throw new ConfigFieldError(message, ["listen"]);
 }
 
-/** An entry of `webhooks`, the same way; paths of its secret are relative to `cwd`. */
+/** Validates a webhook and fills in the defaults. Paths of its secret are relative to `cwd`. */
 export function parseWebhook(input: Keyed, cwd: string): Webhook {
   const wire = checked(WEBHOOK_KEYS, input, `webhooks.${input.name}`);
   return { ...memoryKeys(wire, WEBHOOK_KEYS) as unknown as Omit<Webhook, "cwd">, cwd };
 }
 
-/** A webhook as it is written, every default filled in. */
+/** Returns a webhook in wire form, with all defaults. */
 export function webhookWire({ cwd: _, ...given }: Webhook): Record<string, unknown> {
   return wireKeys(given, WEBHOOK_KEYS);
 }
@@ -168,7 +171,10 @@ function fieldError(
   return new ConfigFieldError(message, path, params.onKey === true);
 }
 
-/** The way to a mistake as it was written: short forms and other names of keys are not spelt out. */
+/**
+ * Finds the path and value of an issue in the input as written, before shorthands and aliases were
+ * expanded.
+ */
 function located(path: Path, input: unknown, table: KeyTable): { path: Path; value: unknown } {
   const written: PropertyKey[] = [];
   let value = input;
@@ -196,7 +202,7 @@ function keysAt(table: KeyTable, path: Path): string[] {
   return inner === undefined ? [] : keyNames(inner);
 }
 
-/** For a value that may have several forms: the mistake in the form that it has. */
+/** For a union, returns the issue of the branch that fits the form of the value. */
 function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== "invalid_union") return issue;
   const inner = issue.errors.flat().find(({ path }) => path.length > 0) ??

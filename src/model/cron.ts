@@ -1,6 +1,6 @@
 /**
- * When a schedule is due. It brings its parser along, so that only those load it, by `import()`, who
- * have a schedule.
+ * Computes when a schedule is due. Load this module with `import()` where a schedule needs it: it
+ * brings the cron parser along.
  */
 
 import { Cron } from "../npm/croner.ts";
@@ -8,15 +8,14 @@ import { messageOf, ProcsupError } from "./errors.ts";
 import type { CronRestartConfig } from "./process_config.ts";
 import { quote } from "./quote.ts";
 
-/** The moments of a schedule. */
 export interface Schedule {
-  /** The first moment after the given one, in milliseconds since the epoch; null: never again. */
+  /** The first due time after `after`, in milliseconds since the epoch; null if none is left. */
   next(after: number): number | null;
 }
 
 /**
- * Reads 5 or 6 fields (seconds first), or a nickname such as `@daily`. Throws `invalid_config`
- * naming `key` for a bad expression, a date that never comes and an unknown timezone.
+ * Parses 5 or 6 fields (seconds first), or a nickname such as `@daily`. Throws `invalid_config`
+ * naming `key` for a bad expression, a date that never comes and an unknown time zone.
  */
 export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartConfig): Schedule {
   const { schedule, timezone } = config;
@@ -46,7 +45,7 @@ export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartC
   return { next: (after) => cron.nextRun(new Date(after))?.getTime() ?? null };
 }
 
-/** The parser also takes years and single dates, which are no schedule here. */
+/** The parser would also accept years and single dates. */
 function formProblem(schedule: string): string | undefined {
   if (isNickname(schedule)) return undefined;
   const fields = schedule.trim().split(/\s+/).length;

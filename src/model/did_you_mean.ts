@@ -1,6 +1,6 @@
 /** The nearest known word to a mistyped one. */
 
-/** Longer words are not compared: it takes time for each pair of their characters. */
+/** Longer words are not compared: the time grows with the product of both lengths. */
 const MAX_LENGTH = 256;
 
 /** The candidate within an edit distance of 2 of `word` (1 for short words), or undefined. */
@@ -17,7 +17,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return best;
 }
 
-/** Levenshtein distance, a swap of two neighbours counting as one edit. */
+/** Levenshtein distance in which swapping two neighbors counts as one edit. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);

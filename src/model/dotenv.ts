@@ -1,4 +1,4 @@
-/** Files of `NAME=value` lines. */
+/** Parses dotenv files. */
 
 import { ProcsupError } from "./errors.ts";
 
@@ -7,13 +7,13 @@ const DOUBLE_QUOTED = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/s;
 const SINGLE_QUOTED = /^'([^']*)'\s*(?:#.*)?$/;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
-/** Characters of a file. No program can be given more than that. */
+/** Maximum length of a file, in characters. */
 const MAX_LENGTH = 1024 * 1024;
 
 /**
- * The variables of a file: blank lines and `#` comments are passed over, a leading `export` too;
- * in double quotes `\n`, `\r` and `\t` are escapes, in single quotes nothing is. Nothing is
- * expanded. Throws `invalid_config` naming the line, never its value, and for a file over 1 MiB.
+ * Parses lines of `NAME=value`. Skips blank lines, `#` comments and a leading `export`. Escapes
+ * such as `\n` work in double quotes only; nothing is expanded. Throws `invalid_config` naming the
+ * line, never its value, and for a file over 1 MiB.
  */
 export function parseDotenv(text: string, file: string): Record<string, string> {
   if (text.length > MAX_LENGTH) {

@@ -21,9 +21,9 @@ const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/gy;
 export type DurationInput = string | number;
 
 /**
- * Milliseconds of a Go duration string (`"1h2m3.5s"`, `"0"`) or of an integer of nanoseconds.
- * Throws `ProcsupError` `bad_request` for anything else, negative ones included, and for a number
- * below a millisecond: who writes `5000` has thought of milliseconds.
+ * Converts a Go duration string (`"1h2m3.5s"`, `"0"`) or an integer of nanoseconds to milliseconds.
+ * Throws `bad_request` for anything else, for negative values, and for a number below a
+ * millisecond: `5000` was most likely meant as milliseconds.
  */
 export function parseDuration(value: DurationInput): number {
   const problem = durationProblem(value);
@@ -31,7 +31,7 @@ export function parseDuration(value: DurationInput): number {
   throw new ProcsupError("bad_request", `Invalid duration ${quote(value)}: ${problem}`);
 }
 
-/** What is wrong with a duration, and what would be right; undefined when it is one. */
+/** Says what is wrong with a duration and what is expected; undefined if it is valid. */
 export function durationProblem(value: DurationInput): string | undefined {
   if (typeof value === "number" && Number.isInteger(value) && value > 0 && value < NS_PER_MS) {
     return "as a number it is nanoseconds, less than a millisecond; " +

@@ -1,4 +1,4 @@
-/** Which line of an app's output says what went wrong. Pure, in time linear in the lines. */
+/** Finds the line of an app's output that says what went wrong. Pure, and linear in the lines. */
 
 import {
   continuesEntry,
@@ -10,11 +10,11 @@ import {
 } from "./log_level.ts";
 import { plainText } from "./plain_text.ts";
 
-/** Lines that are looked at; lines of stack traces do not count. */
+/** How many lines are examined, not counting stack traces. */
 const LINES = 40;
 const MAX_LENGTH = 500;
 
-/** Written after the error by what ran the program, or as advice. */
+/** Lines that launchers print after the program's own error, or that give advice. */
 const AFTERWORD = new RegExp(
   [
     "npm (?:ERR!|error)|\\s*ELIFECYCLE|error Command failed|error: script |info Visit ",
@@ -23,7 +23,7 @@ const AFTERWORD = new RegExp(
   ].map((words) => `^(?:${words})`).join("|"),
 );
 
-/** Errors of shells and Perl, and of the system, which state no level. */
+/** Errors of shells, of Perl and of the system: they carry no log level. */
 const PLAIN_ERRORS: readonly RegExp[] = [
   /^\S+: (?:line )?\d+: /,
   / at \S+ line \d+(?:\.|, <)/,
@@ -32,16 +32,15 @@ const PLAIN_ERRORS: readonly RegExp[] = [
 
 const CAUSE = /^\s*(?:\[cause\]|Caused by):\s*(.*)$/;
 
-/** A line that states an error, and where it stands. */
 interface Found {
   readonly at: number;
-  /** Empty when it names none. */
+  /** Empty if the output names no cause. */
   cause: string;
 }
 
 /**
- * The last line that states an error, with what caused it: an exception, a panic, or an entry of a logger.
- * Undefined when the lines state none.
+ * The last line that states an error (an exception, a panic, an error entry of a logger), with its
+ * cause. Undefined if no line does.
  */
 export function errorLine(output: readonly string[]): string | undefined {
   const lines = output.map(shown);
@@ -57,19 +56,19 @@ export function errorLine(output: readonly string[]): string | undefined {
       else if (isOpen) found.cause = cause || lines[at + 1]?.trim() || "";
     } else if (!continuesEntry(line)) {
       const isError = level === "error";
-      // What started the program tells of its failure as well.
+      // A launcher reports the program's failure again: keep the program's own error.
       if (isError && !(found !== undefined && AFTERWORD.test(line))) found = { at, cause: "" };
       isOpen = isError;
     }
   }
   if (found === undefined) return undefined;
-  const text = told(lines, found.at);
+  const text = errorText(lines, found.at);
   return cut(found.cause === "" ? text : `${text}; caused by ${found.cause}`);
 }
 
 /**
- * The line that most likely says why a program failed that states no error: that of a shell or of Perl,
- * else the last one. Undefined without lines.
+ * For output that states no error: the last line that looks like an error of a shell or of Perl,
+ * otherwise the last line. Undefined if the output is empty.
  */
 export function likelyErrorLine(output: readonly string[]): string | undefined {
   const lines = output.map(shown);
@@ -89,14 +88,14 @@ function cut(text: string): string {
   return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;
 }
 
-/** Where the last `LINES` lines begin that belong to no stack trace. */
+/** Where the last `LINES` lines begin, not counting stack traces. */
 function firstOf(lines: readonly string[]): number {
   let left = LINES;
   return lines.findLastIndex((line) => !continuesEntry(line) && --left === 0) + (left > 0 ? 1 : 0);
 }
 
-/** An entry of a logger as its message and error; a heading with the line below it. */
-function told(lines: readonly string[], at: number): string {
+/** The message and error of a log entry; a heading with the line below it; otherwise the line. */
+function errorText(lines: readonly string[], at: number): string {
   const line = lines[at]!.trim();
   const below = lines[at + 1]?.trim() ?? "";
   if (/:$|^terminate called after|^\w+: \S+\[\d+\]$/.test(line) && below !== "") {

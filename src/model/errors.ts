@@ -1,12 +1,12 @@
-/** Every expected failure, and the one table that turns its code into each surface's answer. */
+/** The expected failures, and the one table that maps each code to its meaning on every surface. */
 
-/** What an error means on every surface: HTTP status, exit code of the command line. */
+/** How every surface reports an error: HTTP status, exit code of the command line. */
 export interface ErrorMeaning {
   readonly http: number;
   readonly exit: number;
-  /** Topic of the page about it: `procsup help <page>`. */
+  /** Help topic that explains it: `procsup help <page>`. */
   readonly page: string;
-  /** One sentence. */
+  /** One sentence for people. */
   readonly means: string;
 }
 
@@ -39,7 +39,8 @@ export type ErrorCode =
   | "home_in_use"
   | "timeout";
 
-const MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
+/** The meaning of each error code. */
+export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   bad_request: meaning(400, 2, "commands", "The request or command line is wrong."),
   unknown_action: meaning(400, 2, "upgrading", "The daemon does not know this verb."),
   unauthorized: meaning(401, 7, "tokens", "The token is missing or wrong."),
@@ -55,16 +56,31 @@ const MEANINGS: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   not_json: meaning(415, 2, "rest", "The body of the request is not JSON."),
   invalid_config: meaning(422, 2, "configuration", "A configuration is wrong: see `field`."),
   rate_limited: meaning(429, 7, "tokens", "Too many wrong tokens from this address."),
-  start_failed: meaning(422, 1, "starting", "The process did not come up."),
-  stop_failed: meaning(422, 1, "restarts", "Something that it started could not be ended."),
+  start_failed: meaning(422, 1, "starting", "The process did not start, or did not stay up."),
+  stop_failed: meaning(
+    422,
+    1,
+    "restarts",
+    "A process that belongs to the app could not be killed.",
+  ),
   internal: meaning(500, 1, "faults", "A failure that procsup did not expect."),
-  closed: meaning(503, 5, "faults", "The daemon is ending, or the library's manager was closed."),
+  closed: meaning(
+    503,
+    5,
+    "faults",
+    "The daemon is shutting down, or the library's manager was closed.",
+  ),
   daemon_unreachable: meaning(503, 5, "faults", "No daemon answers."),
-  daemon_hangs: meaning(503, 5, "faults", "The daemon runs and does not answer."),
-  other_version: meaning(503, 5, "upgrading", "The daemon is of another version."),
+  daemon_hangs: meaning(503, 5, "faults", "The daemon runs but does not answer."),
+  other_version: meaning(503, 5, "upgrading", "The daemon has a different version."),
   too_many_clients: meaning(503, 5, "rest", "Too many connections are open."),
-  home_unusable: meaning(500, 2, "architecture", "The home of the daemon cannot be used."),
-  home_in_use: meaning(409, 6, "architecture", "Another daemon or manager uses this home."),
+  home_unusable: meaning(500, 2, "architecture", "The daemon's home directory cannot be used."),
+  home_in_use: meaning(
+    409,
+    6,
+    "architecture",
+    "Another daemon or manager uses this home directory.",
+  ),
   timeout: meaning(504, 124, "health", "The time limit passed."),
 };
 
@@ -72,15 +88,12 @@ function meaning(http: number, exit: number, page: string, means: string): Error
   return { http, exit, page, means };
 }
 
-/** Code → what it means. */
-export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorMeaning>> = MEANINGS;
-
-/** Whether a string received from elsewhere is one of our codes. */
+/** Whether a string from outside is one of our codes. */
 export function isErrorCode(value: unknown): value is ErrorCode {
-  return typeof value === "string" && Object.hasOwn(MEANINGS, value);
+  return typeof value === "string" && Object.hasOwn(ERROR_TABLE, value);
 }
 
-/** What an error says besides its code and its message; see `ProcsupError`. */
+/** The optional parts of a `ProcsupError`. */
 export interface ErrorDetails {
   readonly hint?: string | undefined;
   readonly field?: string | undefined;
@@ -91,14 +104,14 @@ export interface ErrorDetails {
 export class ProcsupError extends Error {
   /** The machine-readable name of the failure. */
   readonly code: ErrorCode;
-  /** The next thing to do, as one line, where there is an obvious one. */
+  /** The next thing to do, in one line; undefined if nothing is obvious. */
   readonly hint: string | undefined;
-  /** The key of the configuration that is wrong, where it is one: `health_check.url`. */
+  /** The configuration key that is invalid, such as `health_check.url`. */
   readonly field: string | undefined;
-  /** What may have been meant by an unknown name, where something is like it. */
+  /** The known name closest to the one given; undefined if none is close. */
   readonly near: string | undefined;
 
-  /** An error; the options are its properties. */
+  /** Creates an error; the options become its properties. */
   constructor(
     code: ErrorCode,
     message: string,

@@ -1,6 +1,6 @@
-/** What keys of other tools' configurations are called here. */
+/** Maps the configuration keys of other tools to ours. */
 
-/** Keys of a process, as PM2, supervisord, systemd and the composes have them → ours. */
+/** Process keys of PM2, supervisord, systemd and Compose → ours. */
 const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   autorestart: "restart_policy",
   availability: "restart_policy",
@@ -59,7 +59,7 @@ const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   working_directory: "cwd",
 };
 
-/** The key of ours that does what a key of another tool does there; undefined for any other word. */
+/** Our key for what another tool calls `key`; undefined for any other word. */
 export function foreignKey(key: string): string | undefined {
   const snake = key.replace(/([a-z])([A-Z])/g, "$1_$2").toLowerCase();
   return Object.hasOwn(FOREIGN_KEYS, snake) ? FOREIGN_KEYS[snake] : undefined;

@@ -1,26 +1,24 @@
 /**
- * Globs: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any number of folders. Made a regular
- * expression, `*a*a*a*b` would take years for some file names; here the time grows with the glob and
- * the path alone. Pure.
+ * Globs: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any number of folders. They are not
+ * compiled to regular expressions: `*a*a*a*b` would take years on some names. Pure.
  */
 
 import { ProcsupError } from "./errors.ts";
 import { quote } from "./quote.ts";
 
-/** Whether a name matches. */
 export type NameTest = (name: string) => boolean;
 
-/** Most globs that one with braces may stand for. */
+/** Maximum number of globs that braces may expand to. */
 const MAX_ALTERNATIVES = 256;
 
 const STAR = Symbol("*");
 
-/** What one character must be, or any number of characters. */
+/** A test for one character or path part; `STAR` matches any number of them. */
 type Token = typeof STAR | NameTest;
 
 /**
- * Reads a glob for paths; the test holds for paths that match, and for all below them. Throws
- * `invalid_config` for one that stands for too many.
+ * Compiles a glob for paths. The test also holds for everything below a matching path. Throws
+ * `invalid_config` if its braces expand to too many globs.
  */
 export function pathTest(glob: string): NameTest {
   const all = alternatives(glob).map((one) =>
@@ -32,14 +30,14 @@ export function pathTest(glob: string): NameTest {
   };
 }
 
-/** Reads a glob for one name, without `{…}`. */
+/** Compiles a glob for one name, without `{…}`. */
 export function nameTest(glob: string): NameTest {
   if (!/[*?[\\]/.test(glob)) return (name) => name === glob;
   const tokens = tokensOf(glob);
   return (name) => matches(tokens, name, false);
 }
 
-/** Only the last star is ever tried again: one that matched before it needs no more. */
+/** Only the last star is retried: a later star makes the earlier ones final. */
 function matches(
   tokens: readonly Token[],
   items: string | readonly string[],
@@ -78,7 +76,7 @@ function tokensOf(glob: string): Token[] {
   return tokens;
 }
 
-/** `a-z_`, with a `!` or a `^` before it: none of them. */
+/** Compiles a class such as `a-z_`; a leading `!` or `^` negates it. */
 function classTest(text: string): NameTest {
   const not = /^[!^]/.test(text);
   const bare = not ? text.slice(1) : text;
@@ -91,7 +89,7 @@ function classTest(text: string): NameTest {
   return (name) => ranges.some(([from, to]) => name >= from && name <= to) !== not;
 }
 
-/** `a.{js,css}` → `a.js`, `a.css`. Braces within braces, and those that are never closed, too. */
+/** Expands `a.{js,css}` to `a.js` and `a.css`. Braces may be nested; unclosed ones are literal. */
 function alternatives(glob: string): string[] {
   const done: string[] = [];
   const left = [glob];

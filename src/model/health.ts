@@ -1,25 +1,24 @@
-/** Whether a process is healthy, by the answers of its checks. Pure. */
+/** Decides whether a process is healthy from the results of its checks. Pure. */
 
 import type { HealthCheckConfig } from "./process_config.ts";
 
-/** What the checks say of a process; `unknown` before they agree, and without checks. */
+/** `unknown` until the checks agree, and without checks. */
 export type Health = "unknown" | "healthy" | "unhealthy";
 
-/** What is remembered between checks. */
+/** State kept between checks. */
 export interface HealthRecord {
   readonly health: Health;
-  /** Failures in a row. */
+  /** Consecutive failures. */
   readonly failures: number;
-  /** Successes in a row. */
+  /** Consecutive successes. */
   readonly successes: number;
 }
 
-/** Before the first check. */
 export const UNKNOWN_HEALTH: HealthRecord = { health: "unknown", failures: 0, successes: 0 };
 
 type Thresholds = Pick<HealthCheckConfig, "retries" | "successThreshold" | "gracePeriodMs">;
 
-/** The record after one more check, made that long after the start. */
+/** Returns the record after one more check, made `upForMs` after the start. */
 export function judge(
   record: HealthRecord,
   ok: boolean,

@@ -1,8 +1,8 @@
-/** What zod found, in words. zod/mini itself has none. */
+/** Words for the issues that zod finds. zod/mini has none of its own. */
 
 import type * as z from "../npm/zod.ts";
 
-/** Types as a configuration file calls them. */
+/** Types by the names that configuration files use. */
 const TYPES: Readonly<Record<string, string>> = {
   object: "map",
   record: "map",
@@ -10,7 +10,7 @@ const TYPES: Readonly<Record<string, string>> = {
   int: "integer",
 };
 
-/** One phrase for a mistake: the value itself is the caller's to quote. */
+/** Describes an issue in one phrase. The caller quotes the value. */
 export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
@@ -31,7 +31,6 @@ export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** What a limit counts. */
 function unitOf(origin: string): string {
   return origin === "string" ? " characters" : origin === "array" ? " items" : "";
 }

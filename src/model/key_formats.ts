@@ -1,4 +1,4 @@
-/** Texts of configurations that a pattern cannot check alone. */
+/** Text formats that a pattern alone cannot check. */
 
 import { messageOf } from "./errors.ts";
 import { pathTest } from "./glob.ts";
@@ -8,13 +8,12 @@ import { nameProblem } from "./name.ts";
 import { parseSignal } from "./signal.ts";
 
 interface FormatRule {
-  /** What is wrong with a text; undefined: nothing. */
+  /** Says what is wrong with a text; undefined if it is valid. */
   readonly problem: (text: string) => string | undefined;
-  /** The same as far as a regular expression tells it, for editors. */
+  /** A regular expression for editors that comes close to the check. */
   readonly pattern?: string;
 }
 
-/** The rules by format. */
 export const FORMATS: Readonly<Record<Format, FormatRule>> = {
   name: {
     problem: nameProblem,

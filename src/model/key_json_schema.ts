@@ -16,11 +16,10 @@ import {
 /** A JSON Schema, or a part of one. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
-/** How a table is meant. */
 export interface JsonSchemaOptions {
-  /** In files texts may hold `${VAR}`, and paths are relative to the file. */
+  /** In files, text may contain `${VAR}` and paths are relative to the file. */
   readonly inFile?: boolean;
-  /** No key is required. */
+  /** Makes every key optional. */
   readonly partial?: boolean;
 }
 
@@ -29,7 +28,7 @@ export function tableJson(table: KeyTable, options: JsonSchemaOptions = {}): Jso
   const properties = Object.entries(table).flatMap(([key, row]) =>
     [key, ...row.aliases ?? []].map((name) => [name, keyJson(key, name, row, options)])
   );
-  // A key with other names is missing only if all of them are.
+  // The schema cannot require one of several names, so a key with aliases is never required.
   const required = Object.keys(table).filter((key) => table[key]!.required && !table[key]!.aliases);
   return {
     type: "object",
@@ -103,7 +102,7 @@ function textJson(type: TextType, filled: boolean): JsonSchema {
   return { type: "string", pattern: filled ? `${pattern}|\\$\\{` : pattern };
 }
 
-/** In a file, numbers and booleans in a list or map of texts are taken as they are written. */
+/** In a file, a list or map of text also accepts numbers and booleans. */
 function textsJson(of: ValueType, filled: boolean, options: JsonSchemaOptions): JsonSchema {
   if (!filled || of.type !== "text") return valueJson(of, filled, options);
   return of.pattern === undefined

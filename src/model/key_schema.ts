@@ -107,12 +107,12 @@ function unitSchema(
   const schema = z.union([z.string(), z.number()], expected);
   return reading(schema, (value) => {
     const amount = parse(value);
-    if (least !== undefined && amount < parse(least)) throw new Error(`the least is ${least}`);
+    if (least !== undefined && amount < parse(least)) throw new Error(`expected ${least} or more`);
     return amount;
   });
 }
 
-/** A value whose text form one of our own parsers reads. */
+/** A value that one of our own parsers reads; its error becomes the issue. */
 function reading<I extends Schema>(input: I, parse: (value: z.output<I>) => unknown): Schema {
   return z.pipe(
     input,
@@ -135,7 +135,7 @@ function listSchema({ of, single, minItems = 0, maxItems = Infinity }: ListType)
     if (length > maxItems) refuse(context, `expected at most ${maxItems} items`);
   });
   if (!single) return list;
-  // A list is checked as one, so that a mistake in an item is told of that item.
+  // Wrap a single item first: an issue in a list then names its item.
   const wrapped = z.transform((value) => Array.isArray(value) || value == null ? value : [value]);
   return z.pipe(wrapped, list);
 }
@@ -145,16 +145,16 @@ function mapSchema({ of, variableNames, listMeans }: MapType): Schema {
     if (!variableNames) return;
     const wrong = Object.keys(context.value).find((key) => !new RegExp(VARIABLE_NAME).test(key));
     if (wrong === undefined) return;
-    // What follows the sign was meant as a value, which may be a secret.
+    // What follows the "=" was meant as a value, which may be a secret.
     const shown = JSON.stringify(wrong.replace(/=.*/s, "=***"));
     const message = `${shown} is not a variable name: it is empty, or contains a blank or "="`;
     context.issues.push({ code: "custom", input: wrong, message });
   });
   const prepare = z.transform((value, context) => {
     if (isKeyed(value) && Object.hasOwn(value, "__proto__")) {
-      // zod would leave this key out without a word.
+      // zod would drop this key silently.
       const params = { onKey: true };
-      const message = "this name is not possible";
+      const message = "this name is reserved";
       context.issues.push({ code: "custom", input: value, path: ["__proto__"], message, params });
     }
     const isNames = Array.isArray(value) && value.every((item) => typeof item === "string");
@@ -165,10 +165,10 @@ function mapSchema({ of, variableNames, listMeans }: MapType): Schema {
   return z.pipe(prepare, map);
 }
 
-/** Schemas by table: ten hooks share one. */
+/** Schemas by table, since several keys share one. */
 const made = new WeakMap<KeyTable, Schema>();
 
-/** The schema of an object: its short forms and the other names of its keys included. */
+/** The schema of an object, with its short forms and the aliases of its keys. */
 export function objectSchema(type: ObjectType): Schema {
   const known = made.get(type.keys);
   if (known !== undefined) return known;
@@ -206,7 +206,7 @@ function objectProblem({ exactlyOne, keys, needs }: ObjectType, value: Keyed): s
   return `${needs.by} "${kind}" needs "${needed}"`;
 }
 
-/** Other names of keys as the keys. Giving a key twice is a mistake. */
+/** Renames aliases to their keys. A key given twice is an issue. */
 function withoutAliases(
   value: Keyed,
   named: readonly string[][],

@@ -12,7 +12,7 @@ import { formatSize } from "./size.ts";
 
 type Keyed = Record<string, unknown>;
 
-/** A checked wire configuration, durations in milliseconds, → the names used in memory. */
+/** Converts a checked wire configuration (durations in milliseconds) to the names in memory. */
 export function memoryKeys(wire: object, table: KeyTable = PROCESS_KEYS): Keyed {
   return Object.fromEntries(
     Object.entries(wire).map(([key, value]) => {
@@ -23,10 +23,10 @@ export function memoryKeys(wire: object, table: KeyTable = PROCESS_KEYS): Keyed 
   );
 }
 
-/** Keys that are there although they are empty. */
+/** Keys that are written even when they are empty. */
 const ALWAYS: ReadonlySet<string> = new Set(["args", "env"]);
 
-/** A configuration in memory → its wire form. What is empty, and empty by default, is left out. */
+/** Converts a configuration in memory to wire form. Omits empty values whose default is empty. */
 export function wireKeys(config: object, table: KeyTable = PROCESS_KEYS): Keyed {
   const wire = wireObject(config, table);
   return Object.fromEntries(
@@ -58,7 +58,7 @@ function wireValue(value: unknown, row: ValueType): unknown {
 
 const namesOf = new WeakMap<KeyTable, ReadonlyMap<string, string>>();
 
-/** Names in memory → keys. */
+/** Maps the names in memory to keys. */
 function wireNames(table: KeyTable): ReadonlyMap<string, string> {
   const known = namesOf.get(table);
   if (known !== undefined) return known;
@@ -68,8 +68,9 @@ function wireNames(table: KeyTable): ReadonlyMap<string, string> {
 }
 
 /**
- * What a library user wrote → wire keys, values untouched; undefined values are left out. Throws
- * `invalid_config` if it is not an object or cannot be read, and for a key in both spellings.
+ * Converts a library user's input to wire keys. Values stay as they are; undefined ones are
+ * dropped. Throws `invalid_config` if the input is not an object, cannot be read, or has a key in
+ * both spellings.
  */
 export function inputKeys(input: object): Keyed {
   if (!isKeyed(input)) {
@@ -97,7 +98,7 @@ function inputObject(input: Keyed, table: KeyTable): Keyed {
   }));
 }
 
-/** The keys of a map are the user's own. */
+/** Leaves the keys of maps alone: they are the user's own. */
 function inputValue(value: unknown, row: ValueType | undefined): unknown {
   if (Array.isArray(value)) return value.map((item) => inputValue(item, undefined));
   if (!isPlain(value)) return value;
@@ -105,7 +106,7 @@ function inputValue(value: unknown, row: ValueType | undefined): unknown {
   return inputObject(value, row?.type === "object" ? row.keys : {});
 }
 
-/** Whether its keys are all that there is to it; the schema refuses a date or a `Map`. */
+/** Whether it is a plain object. The schema refuses others, such as a `Date` or a `Map`. */
 function isPlain(value: unknown): value is Keyed {
   return Object.prototype.toString.call(value) === "[object Object]";
 }

@@ -1,6 +1,6 @@
-/** What a row of a key table says, and how rows are found and named. Pure data: the command line loads it. */
+/** The rows of a key table, and how they are found and named. Pure data: the command line loads it. */
 
-/** Texts that are checked by a function: see `key_formats.ts`. */
+/** Text formats that a function checks: see `key_formats.ts`. */
 export type Format =
   | "http_url"
   | "webhook_url"
@@ -11,47 +11,47 @@ export type Format =
   | "glob"
   | "endpoint";
 
-/** Text. */
 export interface TextType {
   readonly type: "text";
   readonly format?: Format;
-  /** A regular expression, and what it stands for in a message. */
+  /** A regular expression, and the words for it in a message. */
   readonly pattern?: readonly [source: string, expected: string];
-  /** Text has at least one character unless this is set. */
+  /** Allows empty text. */
   readonly mayBeEmpty?: true;
 }
 
-/** A number. */
 export interface NumberType {
   readonly type: "int" | "number";
   readonly min?: number;
   readonly max?: number;
-  /** A word that stands for a number. */
+  /** A word accepted in place of a number. */
   readonly word?: string;
 }
 
 /** An amount with a unit. */
 export interface UnitType {
-  /** On the wire a duration is text or nanoseconds, a size text or bytes; in memory milliseconds or bytes. */
+  /**
+   * On the wire a duration is text or nanoseconds and a size is text or bytes; in memory they are
+   * milliseconds and bytes.
+   */
   readonly type: "duration" | "size";
-  /** The least value, in wire form. */
+  /** Minimum, in wire form. */
   readonly least?: string;
 }
 
 interface ChoiceType {
   readonly type: "choice";
   readonly choices: readonly string[];
-  /** Name of its TypeScript type, which is written out in place without one. */
+  /** Name of its TypeScript type; without one the type is written out in place. */
   readonly named?: string;
 }
 
-/** A list. */
 export interface ListType {
   readonly type: "list";
   readonly of: ValueType;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** One item may stand without the list. */
+  /** Accepts a single item without the list. */
   readonly single?: true;
 }
 
@@ -61,25 +61,25 @@ export interface MapType {
   readonly of: ValueType;
   /** Keys must be names of environment variables. */
   readonly variableNames?: true;
-  /** A list of names may stand for the map: each gets this value. */
+  /** Accepts a list of names too: each gets this value. */
   readonly listMeans?: string;
 }
 
-/** An object with keys of its own. */
+/** An object with fixed keys. */
 export interface ObjectType {
   readonly type: "object";
   readonly keys: KeyTable;
   /** Name of its TypeScript type. */
   readonly named: string;
-  /** Shorter forms: a value of that type stands for an object with this one key. */
+  /** Short forms: a value of type `of` stands for an object with the single key `into`. */
   readonly short?: readonly { readonly of: ValueType; readonly into: string }[];
   /** Exactly one of its keys must be given. */
   readonly exactlyOne?: true;
-  /** The value of a key → the key that must be given with it. */
+  /** Maps the values of the key `by` to the key that each of them requires. */
   readonly needs?: { readonly by: string; readonly keys: Readonly<Record<string, string>> };
 }
 
-/** What a value may be. `path`, `program` and `entrypoint` are paths against the file they are in. */
+/** The type of a value. `path`, `program` and `entrypoint` are relative to the file that holds them. */
 export type ValueType =
   | TextType
   | NumberType
@@ -92,68 +92,66 @@ export type ValueType =
   | { readonly type: "path"; readonly absolute?: true }
   | { readonly type: "either"; readonly of: readonly ValueType[] };
 
-/** A flag of `start`, `restart` and `run`. What is not given comes from the row. */
+/** A flag of `start`, `restart` and `run`. What is missing here comes from the row. */
 export interface KeyFlag {
-  /** Default: the key with dashes; with `no-` in front where the default is true. */
+  /** Defaults to the key with dashes, after `no-` if the key defaults to true. */
   readonly name?: string;
   readonly short?: string;
   readonly aliases?: readonly string[];
-  /** How the help calls the value. */
+  /** Placeholder for the value in the help. */
   readonly value?: string;
   readonly help?: string;
-  /** A path stays relative to the working directory of the app. */
+  /** The path stays relative to the app's working directory. */
   readonly relative?: true;
-  /** Only for a new app: `restart` does not take it. */
+  /** Only for a new app: `restart` refuses it. */
   readonly onlyNew?: true;
 }
 
-/** What a row says beside the type. */
+/** Properties of a key besides its type. */
 interface KeyFacts {
   /** One phrase, without a period. */
   readonly help: string;
-  /** More for the reference and for editors: whole sentences. */
+  /** Whole sentences for the reference and for editors. */
   readonly note?: string;
-  /** In wire form. */
+  /** Default value in wire form. */
   readonly default?: unknown;
   readonly required?: true;
-  /** Only in what is given: other keys replace it before the check. */
+  /** Only in the input: other keys replace it before validation. */
   readonly input?: true;
   /** A change takes effect while the process runs; any other key restarts it. */
   readonly live?: true;
-  /** `always`: its values are never shown. `in changes`: a list of changes leaves them out. */
+  /** `always`: its value is never shown. `in changes`: lists of changes omit it. */
   readonly masked?: "always" | "in changes";
   /** In files `${VAR}` and `${VAR:-default}` are filled in, and `$$` is a `$`. */
   readonly variables?: true;
-  /** Other names of the key. */
   readonly aliases?: readonly string[];
-  /** Name in memory, where it is not the key in camelCase with its unit. */
+  /** Name in memory, if it is not the key in camelCase with its unit. */
   readonly memory?: string;
   readonly flag?: KeyFlag;
-  /** In the dashboard's form; default: the key in words. */
+  /** Label in the dashboard's form; defaults to the key in words. */
   readonly label?: string;
   /** Heading in the reference and in the dashboard's form. */
   readonly group?: string;
 }
 
-/** One key. */
 export type Key = ValueType & KeyFacts;
 
-/** Keys by the name that they have on the wire and in files. */
+/** Keys by their names on the wire and in files. */
 export type KeyTable = { readonly [key: string]: Key };
 
-/** The row of a key or of another name of it. */
+/** The row of a key or alias. */
 export function rowOf(table: KeyTable, name: string): Key | undefined {
   if (Object.hasOwn(table, name)) return table[name];
   return Object.values(table).find(({ aliases }) => aliases?.includes(name));
 }
 
-/** Every key of a table, other names included. */
+/** All keys of a table, with their aliases. */
 export function keyNames(table: KeyTable): string[] {
   const aliases = Object.values(table).flatMap((key) => key.aliases ?? []);
   return [...Object.keys(table), ...aliases];
 }
 
-/** The rows along a path into a value; shorter than the path where it leaves the table. */
+/** The rows along a path into a value; it ends where the path leaves the table. */
 export function rowsAt(table: KeyTable, path: readonly PropertyKey[]): ValueType[] {
   const [name, ...rest] = path;
   const row = typeof name === "string" ? rowOf(table, name) : undefined;
@@ -171,7 +169,7 @@ function isMasked(table: KeyTable, path: readonly PropertyKey[]): boolean {
   return rowsAt(table, path).some((row) => "masked" in row && row.masked === "always");
 }
 
-/** Whether what stands at a path may be a secret: a masked value, or one in place of a source of secrets. */
+/** Whether the value at a path may be a secret: it is masked, or stands where a source of secrets should. */
 export function mayBeSecret(table: KeyTable, path: readonly PropertyKey[]): boolean {
   return isMasked(table, path) || rowsAt(table, path).some(isSource);
 }
@@ -182,7 +180,7 @@ function isSource(type: ValueType): boolean {
     : type.type === "object" && type.exactlyOne === true;
 }
 
-/** Names of environment variables. */
+/** Pattern of the names of environment variables. */
 export const VARIABLE_NAME = "^[^=\\s\\0]+$";
 
 /** `restartDelay` → `restart_delay`. */
@@ -199,7 +197,10 @@ export function memoryName(key: string, { type, memory }: Key): string {
   return memory ?? camel + (UNITS[type] ?? "");
 }
 
-/** Whether the flag of a boolean key sets it to false: without a name of its own it is the default's opposite. */
+/**
+ * Whether the flag of a boolean key sets it to false: the key defaults to true and the flag has no
+ * name of its own.
+ */
 export function turnsOff({ type, default: value, flag }: Key): boolean {
   return type === "boolean" && value === true && flag?.name === undefined;
 }

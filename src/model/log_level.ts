@@ -1,8 +1,8 @@
-/** What lines of logs say about themselves: level, message and fields. Pure, in time linear in the line. */
+/** Reads level, message and fields from log lines. Pure, and linear in the length of the line. */
 
 import { LOG_LEVELS, type LogLevel } from "./log_line.ts";
 
-/** Whether a level is at least as grave as another. A line that states no level counts as `info`. */
+/** Whether a level is at least as severe as `least`. A line without a level counts as `info`. */
 export function reaches(level: LogLevel | undefined, least: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level ?? "info") >= LOG_LEVELS.indexOf(least);
 }
@@ -11,15 +11,14 @@ export function reaches(level: LogLevel | undefined, least: LogLevel): boolean {
 export interface StructuredLine {
   readonly level: LogLevel | undefined;
   readonly message: string;
-  /** All else that it holds. */
+  /** All other fields. */
   readonly fields: readonly (readonly [key: string, value: string])[];
-  /** A stack trace; undefined without one. */
   readonly stack: string | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The words of loggers for each level. */
+/** The words that loggers use for each level. */
 const WORDS: readonly (readonly [LogLevel, string])[] = [
   ["debug", "trace|trce|debug|dbug|dbg|verbose|silly|fine|finer|finest"],
   ["info", "info|information|notice|log|http|success"],
@@ -35,7 +34,7 @@ const MESSAGE_KEYS = ["msg", "message", "@m", "@mt", "event"];
 const STACK_KEYS = ["stack", "stacktrace", "stack_trace", "exc_info", "exception"];
 const TIME_KEYS = ["time", "timestamp", "ts", "@timestamp", "@t", "datetime", "asctime"];
 
-/** So much of a line is looked at: words further on belong to the message. */
+/** How much of a line is searched for a level: later words belong to the message. */
 const HEAD = 160;
 
 const LOUD =
@@ -54,10 +53,10 @@ const GLOG_LEVELS: Readonly<Record<string, LogLevel>> = {
   F: "error",
 };
 
-/** Monolog: `[2026-01-02 15:04:05] app.ERROR: `; the console of .NET: `fail: My.Server[13]`. */
+/** Monolog: `[2026-01-02 15:04:05] app.ERROR: `; the console logger of .NET: `fail: My.Server[13]`. */
 const NAMED = /^\[[^\]]+\] [\w-]+\.([A-Z]+): |^(trce|dbug|fail|crit): \S+\[\d+\]$/;
 
-/** How runtimes begin, or end, to tell of an exception. */
+/** How runtimes start, or end, the report of an exception. */
 const EXCEPTIONS: readonly RegExp[] = [
   /^(?:Caused by: |Uncaught (?:\(in promise\) )?)?(?:[\w$]+(?:\.|::?))*(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?(?::|$)/,
   /^Traceback \(most recent call last\)/,
@@ -69,15 +68,15 @@ const EXCEPTIONS: readonly RegExp[] = [
   /\((?:(?:\w+::)*\w*(?:Error|Exception)|Errno::\w+)\)$/,
 ];
 
-/** What belongs to the line before it, beside indented lines. */
+/** Lines that belong to the line before them. */
 const CONTINUED = /^(?:\s|$|Caused by:|During handling of the above|The above exception was)/;
 
-/** Whether a line belongs to the one before it, as those of a stack trace do. */
+/** Whether a line continues the one before it, as lines of a stack trace do. */
 export function continuesEntry(line: string): boolean {
   return CONTINUED.test(line);
 }
 
-/** How grave a line is; undefined when it does not say. `line` is without control sequences. */
+/** The level of a line; undefined if it states none. Remove control sequences from `line` first. */
 export function levelOf(line: string): LogLevel | undefined {
   const fields = jsonFields(line);
   if (fields !== undefined) return levelIn(fields);
@@ -100,7 +99,7 @@ function textLevel(line: string, head: string): LogLevel | undefined {
     .filter((match) => match !== null);
   const isException = EXCEPTIONS.some((pattern) => pattern.test(head)) ||
     EXCEPTIONS.at(-1)!.test(line.slice(-HEAD));
-  // The first one counts: others are words of the message.
+  // The first level word counts: later ones belong to the message.
   const first = words.toSorted((one, other) => one.index - other.index)[0];
   if (isException && first?.index !== 0) return "error";
   return first === undefined ? undefined : LEVEL_OF.get(first[1]!.toLowerCase());
@@ -112,7 +111,7 @@ function levelIn(fields: Fields): LogLevel | undefined {
   return value === undefined ? undefined : numberedLevel(Number(value));
 }
 
-/** As pino and bunyan number levels, from 10 on; below, as syslog does. */
+/** pino and bunyan number levels from 10; smaller numbers are those of syslog. */
 function numberedLevel(level: number): LogLevel | undefined {
   if (!Number.isFinite(level)) return undefined;
   if (level < 10) return syslogLevel(level);
@@ -123,12 +122,11 @@ function syslogLevel(severity: number): LogLevel {
   return severity <= 3 ? "error" : severity === 4 ? "warn" : severity <= 6 ? "info" : "debug";
 }
 
-/** Reads levels of lines in their order: a stack trace has the level of its first line. */
+/** Reads the levels of consecutive lines: a stack trace has the level of its first line. */
 export class LevelReader {
   #level: LogLevel | undefined;
   readonly #entries = new EntryReader();
 
-  /** The level of the next line. */
   of(line: string): LogLevel | undefined {
     const part = this.#entries.partOf(line);
     this.#level = levelOf(line) ??
@@ -137,11 +135,11 @@ export class LevelReader {
   }
 }
 
-/** Reads lines in their order: which of them belong to the entry of a line before them. */
+/** Finds out which of consecutive lines belong together. */
 export class EntryReader {
   #inTraceback = false;
 
-  /** What the next line is: `last` is the end of a Python traceback, which names the exception. */
+  /** Classifies the next line. `last` ends a Python traceback and names the exception. */
   partOf(line: string): "first" | "more" | "last" {
     const isMore = continuesEntry(line);
     const isLast = this.#inTraceback && !isMore;
@@ -150,18 +148,18 @@ export class EntryReader {
   }
 }
 
-/** A line of JSON or logfmt as people read it. */
+/** A JSON or logfmt line, formatted for people. */
 export interface ReadableLine extends Pick<StructuredLine, "level" | "message"> {
-  /** All else that it holds, as `key=value`. */
+  /** All other fields, as `key=value`. */
   readonly fields: string;
-  /** Lines of a stack trace. */
+  /** Lines of the stack trace. */
   readonly stack: readonly string[];
 }
 
-/** Objects and lists are JSON already. */
+/** Objects and lists are JSON already and need no quotes. */
 const NEEDS_QUOTES = /^(?![{[]).*[\s"=]/s;
 
-/** Undefined for any other line. `isTimed`: the time stands before it already. */
+/** Undefined for any other line. With `isTimed`, fields with the time are left out. */
 export function readableLine(line: string, isTimed: boolean): ReadableLine | undefined {
   const structured = structuredLine(line);
   if (structured === undefined) return undefined;
@@ -197,7 +195,7 @@ function stackIn(fields: unknown): string | undefined {
   return given.find((value) => typeof value === "string" && value.includes("\n")) as string;
 }
 
-/** What a terminal shows of a line in the end: a progress bar writes over itself. */
+/** What a terminal finally shows of a line: a progress bar overwrites itself. */
 export function lastState(line: string): string {
   return line.includes("\r") ? line.split("\r").findLast((state) => state !== "") ?? "" : line;
 }

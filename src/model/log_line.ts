@@ -1,40 +1,40 @@
-/** A line of a log, as every surface has it. */
+/** Types of log lines, the same on every surface. */
 
 /** Which of an app's two logs. */
 export type LogStream = "stdout" | "stderr";
 
-/** How grave a line is. */
+/** Level of a line. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Levels, the least grave first. */
+/** Levels from the least to the most severe. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 
 /** One line of a log. */
 export interface LogLine {
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
-  /** Where it was written. */
+  /** The log that it was written to. */
   readonly stream: LogStream;
-  /** Without its end. */
+  /** Text without the line break. */
   readonly line: string;
-  /** When it was written, as ISO 8601: see the time index for how exact that is. */
+  /** When it was written, as ISO 8601, as exact as the time index. */
   readonly at: string;
-  /** Position after it, where positions are wanted. */
+  /** Byte position after the line; set only if positions were requested. */
   readonly end?: number;
 }
 
-/** Which log it is. */
+/** Identifies a log. */
 export type LogName = Pick<LogLine, "name" | "stream">;
 
-/** Positions of logs by `positionKey()`: where a reader goes on later. */
+/** Positions by `positionKey()`, from which a reader can resume. */
 export type LogPositions = Readonly<Record<string, number>>;
 
-/** Says where each log stands whose new lines follow. */
+/** Sent before new lines: the position from which each log is followed. */
 export interface LogStart {
   readonly positions: LogPositions;
 }
 
-/** Name of a log among the positions of several. */
+/** The key of a log in `LogPositions`. */
 export function positionKey({ name, stream }: LogName): string {
   return `${name}/${stream}`;
 }

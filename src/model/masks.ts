@@ -1,14 +1,14 @@
-/** Masked values: they are never shown, and a mask that is sent back is refused. */
+/** Masked values are never shown, and sending a mask back is refused. */
 
 import { ProcsupError } from "./errors.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 
-/** What is shown instead of a masked value. */
+/** Shown in place of a masked value. */
 const MASK = "***";
 
 type Keyed = Readonly<Record<string, unknown>>;
 
-/** A configuration in wire form with its masked values replaced. */
+/** Returns a configuration in wire form with its masked values replaced. */
 export function masked(wire: Keyed): Keyed {
   const hidden = maskedKeys().filter((key) => wire[key] !== undefined);
   return { ...wire, ...Object.fromEntries(hidden.map((key) => [key, maskOf(wire[key])])) };
@@ -20,8 +20,8 @@ function maskOf(value: unknown): unknown {
 }
 
 /**
- * Throws `invalid_config` for a configuration in wire form that holds a mask: a configuration that was
- * read and is sent back would replace the value by it.
+ * Throws `invalid_config` if a configuration in wire form contains a mask: it was read and sent
+ * back, and would overwrite the real value.
  */
 export function refuseMasks(wire: Keyed): void {
   for (const key of maskedKeys()) {

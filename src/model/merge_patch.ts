@@ -1,11 +1,10 @@
 /** JSON Merge Patch (RFC 7396). Pure. */
 
-/** Keys and values as JSON has them. */
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * A value with a patch laid over it: `null` takes a key away, maps are merged, all else (lists
- * included) takes the place of what there was.
+ * Applies a patch to a value: `null` removes a key, maps are merged, anything else (lists included)
+ * replaces the old value.
  */
 export function mergePatch(value: Json, patch: Json): Record<string, unknown> {
   const merged = new Map(Object.entries(value));

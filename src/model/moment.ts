@@ -1,4 +1,4 @@
-/** Moments as people say them: how long ago, a time of the day, a date. Pure. */
+/** Parses times as people write them: an age, a time of day or a date. Pure. */
 
 import { parseDuration } from "./duration.ts";
 import { ProcsupError } from "./errors.ts";
@@ -8,9 +8,9 @@ const CLOCK = /^(?:(today|yesterday) )?(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * A moment in milliseconds since the epoch: `10m` or `2d` ago, `now`, `today` and `yesterday` from
- * midnight on, `23:40` when the clock last said so, `yesterday 23:40`, or a date with or without a
- * time. What names no zone is in that of this machine. Throws `bad_request` naming `field`.
+ * Parses a time to milliseconds since the epoch: `10m` or `2d` ago; `now`; midnight of `today` or
+ * `yesterday`; the last `23:40`; `yesterday 23:40`; or a date with or without a time. Without a
+ * time zone it is local time. Throws `bad_request` naming `field`.
  */
 export function parseMoment(field: string, value: string | Date, now: number): number {
   const time = value instanceof Date
@@ -34,7 +34,7 @@ function momentOf(text: string, now: number): number {
   if (text === "yesterday") return midnight(now, -1);
   const clock = CLOCK.exec(text);
   if (clock !== null) return clockTime(clock, now);
-  // A date alone would be taken for one of UTC, and a number alone for a year.
+  // Date.parse() would read a bare date as UTC, and a bare number as a year.
   if (DATE.test(text)) return Date.parse(`${text}T00:00`);
   if (/^\d{4}-/.test(text)) return Date.parse(text);
   return now - agoMs(text.replace(/^-/, "").replace(/\sago$/, "").trimEnd());
@@ -62,7 +62,7 @@ function clockTime([, day, ...parts]: RegExpExecArray, now: number): number {
   if (hours > 23 || minutes > 59 || seconds > 59) return NaN;
   const date = new Date(midnight(now, day === "yesterday" ? -1 : 0));
   date.setHours(hours, minutes, seconds);
-  // Nobody asks for what was not yet: at eight, 23:40 was last night.
+  // A time is never in the future: at eight o'clock, 23:40 was last night.
   if (day === undefined && date.getTime() > now) date.setDate(date.getDate() - 1);
   return date.getTime();
 }

@@ -1,10 +1,10 @@
-/** What a process may be called. */
+/** Names of processes and their instances. */
 
 import { basename } from "../npm/path.js";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** Why `name` cannot name a process, or undefined when it can. */
+/** Why `name` cannot name a process; undefined if it can. */
 export function nameProblem(name: string): string | undefined {
   if (name.length > 128) return `is ${name.length} characters long, 128 are allowed`;
   if (!NAME.test(name)) {
@@ -15,7 +15,7 @@ export function nameProblem(name: string): string | undefined {
   return undefined;
 }
 
-/** A valid name made from a path or a command: `/srv/My app.ts` → `My-app`. */
+/** Makes a valid name from a path or a command: `/srv/My app.ts` → `My-app`. */
 export function nameFromPath(path: string): string {
   const base = basename(path);
   const stem = base.replace(/\.[A-Za-z0-9]{1,4}$/, "") || base;

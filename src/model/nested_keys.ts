@@ -2,10 +2,9 @@
 
 import type { KeyTable, ObjectType, ValueType } from "./key_table.ts";
 
-/** Text that may be empty. */
 export const ANY_TEXT: ValueType = { type: "text", mayBeEmpty: true };
 
-/** Where the value of a secret is. */
+/** Where to get the value of a secret. */
 export const SECRET: ObjectType = {
   type: "object",
   named: "SecretSource",
@@ -77,7 +76,7 @@ const HOOK: ObjectType = {
   },
 };
 
-/** Shell commands at points of a process's life. */
+/** Shell commands run at points of a process's life. */
 export const HOOKS: ObjectType = {
   type: "object",
   named: "HooksConfig",

@@ -1,4 +1,4 @@
-/** What becomes of a process: the steps that the cells of the state table are made of. Pure. */
+/** The steps from which the state table is built. Pure. */
 
 import type { ProcessConfig } from "./process_config.ts";
 import type { HookName } from "./process_config.ts";
@@ -6,7 +6,7 @@ import type { Exit, ProcessState } from "./process_info.ts";
 import type { Effect, ProcessEvent, Run, Snapshot } from "./process_state.ts";
 import { budgetLeft, ranStably, recentRestarts, restartDelay } from "./restart_budget.ts";
 
-/** What is decided by the configuration. */
+/** The part of a configuration that decides transitions. */
 export type Policy = Pick<
   ProcessConfig,
   | "restartPolicy"
@@ -24,40 +24,40 @@ export type Policy = Pick<
   | "hooks"
 >;
 
-/** The next snapshot, and what must be done. */
+/** The next snapshot, and the effects to perform. */
 export type Step = readonly [Snapshot, readonly Effect[]];
 
 type EventOf<T extends ProcessEvent["type"]> = Extract<ProcessEvent, { type: T }>;
 
-/** States in which nothing runs and nothing is due. */
+/** States in which nothing runs and no restart is due. */
 export const AT_REST: ReadonlySet<ProcessState> = new Set(["stopped", "crashed", "errored"]);
 
-/** Whether a process counts as running only when it is ready. */
+/** Whether a process counts as running only once it is ready. */
 export function wantsReadiness(
   policy: Pick<Policy, "waitReady" | "readyLog" | "readyDelayMs">,
 ): boolean {
   return policy.waitReady || policy.readyLog !== undefined || policy.readyDelayMs !== undefined;
 }
 
-/** A user wants it down. */
+/** A user stops it. */
 export function stopWish(now: Snapshot, event: EventOf<"stop_requested">): Snapshot {
   const lastReason = event.reason ?? "stopped by user";
   return { ...now, wish: "down", ending: null, endFailed: false, lastReason };
 }
 
-/** A user wants it up again once it is down. */
+/** A user wants it started again once it has stopped. */
 export function upAgain(now: Snapshot, reason: string): Snapshot {
   return { ...now, wish: "up", ending: "asked", lastReason: reason };
 }
 
-/** End it, to go on afterwards. */
+/** Stops the run and remembers what comes next. */
 export function endFor(
   ending: Snapshot["ending"],
   now: Snapshot,
   reason: string,
   policy: Policy,
 ): Step {
-  // A user's restart has run it already.
+  // A restart by a user has run the hook already.
   const isOurs = ending === "recycled" && policy.hooks.preRestart !== undefined;
   return [
     { ...now, state: "stopping", ending, lastReason: reason },
@@ -65,7 +65,7 @@ export function endFor(
   ];
 }
 
-/** A start that a user asked for: earlier failures are forgotten, dependencies come first. */
+/** A start by a user: forgets earlier failures and waits for dependencies first. */
 export function freshStart(now: Snapshot, reason: string, policy: Policy): Step {
   const fresh: Snapshot = {
     ...now,
@@ -91,7 +91,7 @@ export function freshStart(now: Snapshot, reason: string, policy: Policy): Step 
   ];
 }
 
-/** The next attempt. */
+/** Begins the next attempt. */
 export function launch(now: Snapshot): Step {
   const next: Snapshot = {
     ...now,
@@ -107,12 +107,12 @@ export function launch(now: Snapshot): Step {
   return [next, [{ type: "launch" }]];
 }
 
-/** The same step, without what was being waited for. */
+/** The same step, after cancelling pending timers and waits. */
 export function disarmed([now, effects]: Step): Step {
   return [now, [{ type: "disarm" }, ...effects]];
 }
 
-/** Everything of the run has ended because it was asked to; `before` is done ahead of what follows. */
+/** The run ended because it was asked to. `before` is performed ahead of the effects that follow. */
 export function gone(
   now: Snapshot,
   event: Omit<EventOf<"gone">, "type" | "attempt">,
@@ -125,7 +125,7 @@ export function gone(
   };
   const { left, problem } = event;
   if (left.length > 0 || problem !== undefined) {
-    // Started again it would be there twice. The next daemon tries again to end what is left.
+    // Started again, it would run twice. The next daemon tries again to stop what is left.
     const state = now.wish === "up" ? "errored" : "stopped";
     const lastReason = left.length > 0
       ? `could not end pid ${left.join(", ")}`
@@ -149,15 +149,15 @@ function afterwards(
 }
 
 /**
- * The attempt has come to a launch, which counts where it is an automatic restart: one that is stopped,
- * or whose daemon is killed, before that is none.
+ * Counts an automatic restart once it leads to a launch. A restart that is stopped before, or whose
+ * daemon is killed before, does not count.
  */
 export function counted(now: Snapshot): Snapshot {
   const isCounted = now.startedAt !== null || now.restartsAt.length === 0;
   return isCounted ? now : { ...now, restarts: now.restarts + 1 };
 }
 
-/** It is up, and ready where readiness is asked for. */
+/** The run is up, and ready if readiness is configured. */
 export function running(now: Snapshot, policy: Policy): Step {
   return [
     { ...now, state: "running", ready: true, postRestartDue: false },
@@ -172,14 +172,14 @@ function hookEffect(hook: HookName, policy: Policy): Effect[] {
   return policy.hooks[hook] === undefined ? [] : [{ type: "hook", hook }];
 }
 
-/** A timeout of readiness is a failure: of the start, or of one more automatic restart. */
+/** A readiness timeout fails the start; for an automatic restart it counts as one more failure. */
 function unready(over: Snapshot, event: { at: number; random: number }, policy: Policy): Step {
   const first = over.streak === 0 && over.restartsAt.length === 0;
   if (first) return [{ ...over, state: "errored" }, []];
   return failed(over, event, policy, []);
 }
 
-/** Replaced at once, but within the budget: a limit that is always hit must not loop for ever. */
+/** Restarts at once but within the budget: a limit that is always hit must not loop forever. */
 function recycled(over: Snapshot, policy: Policy): Step {
   const recent = recentRestarts(policy, over.restartsAt, over.ranMs);
   if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, []);
@@ -199,17 +199,17 @@ function finished(now: Snapshot, exit: Exit | null, at: number, ranForMs: number
   };
 }
 
-/** The runs of which something may be left once the one that is up is over. */
+/** The runs that may have left processes behind once the current run is over. */
 export function leftBy({ leftovers, run }: Snapshot): readonly Run[] {
   return run === null ? leftovers : [...leftovers, run];
 }
 
-/** The end of what the run that was up has left behind. */
+/** Kills what the current run left behind. */
 export function sweepOf({ run }: Snapshot): Effect[] {
   return run === null ? [] : [{ type: "sweep", run }];
 }
 
-/** The app ended by itself: the policy decides what follows. */
+/** The app ended by itself: the policy decides what comes next. */
 export function exited(
   now: Snapshot,
   event: { exit: Exit; ranForMs: number; random: number },
@@ -235,7 +235,7 @@ export function exited(
   return failed(over, { at, random }, policy, sweep);
 }
 
-/** The machine could not launch it: again, after longer and longer delays. No restart is used up. */
+/** The system could not launch it: try again with growing delays. The restart budget is not used. */
 export function refused(
   now: Snapshot,
   { at, random, reason }: { at: number; random: number; reason: string },
@@ -258,7 +258,7 @@ export function refused(
   ];
 }
 
-/** Again, after a delay, if the policy and the budget allow. */
+/** Restarts after a delay, if the policy and the budget allow it. */
 function failed(
   over: Snapshot,
   { at, random }: { at: number; random: number },
@@ -288,7 +288,7 @@ function givenUp(over: Snapshot, restarts: number, effects: readonly Effect[]): 
   return [{ ...over, state: "errored", lastReason }, effects];
 }
 
-/** Whether it ended by itself with one of its success codes. */
+/** Whether the app exited by itself with one of its success codes. */
 export function isSuccess(exit: Exit, policy: Pick<Policy, "successExitCodes">): boolean {
   return exit.code !== null && exit.signal === null && policy.successExitCodes.includes(exit.code);
 }

@@ -1,8 +1,9 @@
-/** Text of apps made safe to show: without what moves a cursor, sets a title or hides words. */
+/** Makes text of apps safe to display: removes what moves the cursor, sets a title or hides words. */
 
 /**
- * In this order: strings that run to their terminator (OSC, DCS, SOS, PM, APC), control sequences,
- * other escapes, lone control characters. Each also in its 8-bit form. All but tab and newline.
+ * Matches, in this order: strings up to their terminator (OSC, DCS, SOS, PM, APC), control
+ * sequences, other escapes, single control characters; each also in its 8-bit form. Tabs and
+ * newlines do not match.
  */
 export const CONTROLS: RegExp = new RegExp(
   [
@@ -14,12 +15,12 @@ export const CONTROLS: RegExp = new RegExp(
   "g",
 );
 
-/** Text without any control sequence or control character but tab and newline. */
+/** Removes control sequences and control characters, except tab and newline. */
 export function plainText(text: string): string {
   return isPrintableAscii(text) ? text : text.replace(CONTROLS, "");
 }
 
-/** Whether it is one line of ASCII that any terminal shows as it is. */
+/** Whether it is one line of printable ASCII. */
 export function isPrintableAscii(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }

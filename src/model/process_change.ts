@@ -1,8 +1,8 @@
-/** What there is to tell about a process as it happens. */
+/** The events of a process. */
 
 import type { Exit, ProcessState } from "./process_info.ts";
 
-/** The kinds of news about a process: a state it entered, or something else that befell it. */
+/** Kind of event: a state that was entered, or something else. */
 export type ChangeType =
   | "added"
   | "deleted"
@@ -12,41 +12,41 @@ export type ChangeType =
   | "unhealthy"
   | ProcessState;
 
-/** When each of them happens. */
+/** When each of them happens, for the documentation. */
 export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
   added: "The process was created.",
   deleted: "The process was deleted.",
   adopted: "A new daemon took up the running process.",
-  note: "Something worth a warning; `reason` says what. The state is as before.",
+  note: "A warning; `reason` says what happened. The state is unchanged.",
   healthy: "The health checks succeed again, or for the first time.",
   unhealthy: "The health checks failed `retries` times in a row.",
   starting: "A run is being launched.",
-  running: "The run is up, and ready if it has a readiness.",
+  running: "The run is up, and ready if readiness is configured.",
   stopping: "The run is being stopped.",
-  stopped: "It was stopped, or ended with success.",
+  stopped: "It was stopped, or exited with a success code.",
   crashed: "A run ended by itself; `exit` says how. A restart may follow.",
   errored: "It could not be started, or used up its restarts.",
-  waiting: "A restart is due later, or a dependency or the machine is not ready.",
+  waiting: "It waits for the next restart, for a dependency or for the machine.",
 };
 
-/** One piece of news. */
+/** One event of a process. */
 export interface ProcessChange {
-  /** What happened. */
+  /** Kind of event. */
   readonly type: ChangeType;
-  /** When. */
+  /** When it happened. */
   readonly at: Date;
   /** UUID. */
   readonly id: string;
-  /** Whom it is about. */
+  /** Name of the process. */
   readonly name: string;
-  /** The state it is in now. */
+  /** State after the event. */
   readonly state: ProcessState;
-  /** Process id, 0 while nothing runs. */
+  /** Process id; 0 while nothing runs. */
   readonly pid: number;
   /** Automatic restarts so far. */
   readonly restarts: number;
-  /** Why, in words. */
+  /** Reason, as a phrase for people. */
   readonly reason: string;
-  /** Of the run that just ended. */
+  /** How the last run ended; null if the event does not end one. */
   readonly exit: Exit | null;
 }

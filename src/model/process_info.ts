@@ -1,9 +1,9 @@
-/** What there is to know about a process: the read-only snapshot behind every surface. */
+/** The read-only view of a process that every surface shows. */
 
 import type { Health } from "./health.ts";
 import type { ProcessConfig } from "./process_config.ts";
 
-/** Where a process is in its life. */
+/** State of a process. */
 export type ProcessState =
   | "starting"
   | "running"
@@ -13,7 +13,7 @@ export type ProcessState =
   | "errored"
   | "waiting";
 
-/** All of them. */
+/** All states. */
 export const PROCESS_STATES = [
   "starting",
   "running",
@@ -24,7 +24,7 @@ export const PROCESS_STATES = [
   "waiting",
 ] as const satisfies readonly ProcessState[];
 
-/** All of them, those that need somebody first. */
+/** All states, those that need attention first. */
 export const STATES_BY_URGENCY: readonly ProcessState[] = [
   "errored",
   "crashed",
@@ -35,25 +35,25 @@ export const STATES_BY_URGENCY: readonly ProcessState[] = [
   "stopped",
 ];
 
-/** How a process ended. `code` is null when it is not known, `signal` null when none ended it. */
+/** How a process ended. */
 export interface Exit {
-  /** Exit code; 128 + the signal's number when a signal ended it. */
+  /** Exit code; 128 plus the signal's number after a signal; null if unknown. */
   readonly code: number | null;
-  /** The signal that ended it. */
+  /** Name of the signal that ended it; null if none did. */
   readonly signal: string | null;
   /** When it ended. */
   readonly at: Date;
-  /** The system had no process for it: it never ran. */
+  /** Set if the system could not create the process: the app never ran. */
   readonly refused?: true;
 }
 
-/** What a process tree uses. All zero while nothing runs. */
+/** Resource usage of a process tree. All zero while nothing runs. */
 export interface Usage {
   /** Percent of one core, over the time since the previous reading. */
   readonly cpuPercent: number;
   /** Resident memory of the whole tree, in bytes. */
   readonly memBytes: number;
-  /** The same in percent of the machine's memory. */
+  /** Resident memory in percent of the machine's memory. */
   readonly memPercent: number;
   /** Threads of the whole tree. */
   readonly threads: number;
@@ -61,51 +61,50 @@ export interface Usage {
   readonly fds: number;
 }
 
-/** Usage of a process that does not run. */
 export const NO_USAGE: Usage = { cpuPercent: 0, memBytes: 0, memPercent: 0, threads: 0, fds: 0 };
 
-/** A process as it stood when it was asked about. */
+/** A process at the time of the request. */
 export interface ProcessInfo extends Usage {
   /** UUID; the wire shows its first 8 characters. */
   readonly id: string;
   /** Sequential number. */
   readonly numericId: number;
-  /** Unique name; with the instance's index where there are several. */
+  /** Unique name, with the index of the instance if there are several. */
   readonly name: string;
-  /** Group. */
+  /** Group that `ns:NAME` targets address. */
   readonly namespace: string;
-  /** 0 for the first. */
+  /** Index among the instances of the process, from 0. */
   readonly instanceIndex: number;
-  /** The runtime that runs it, `auto` resolved; `""` for a plain program. */
+  /** The resolved runtime; `""` for a plain program. */
   readonly runtime: string;
-  /** Where it is in its life. */
+  /** State of the process. */
   readonly state: ProcessState;
-  /** Whether it runs and answered its readiness check, where it has one. */
+  /** Whether it runs and has passed its readiness check, if any. */
   readonly ready: boolean;
-  /** What its health checks say; `unknown` without them. */
+  /** Result of its health checks; `unknown` without checks. */
   readonly health: Health;
   /** Process id of the app itself, 0 while nothing runs. */
   readonly pid: number;
-  /** Last exit code; 0 also when it never ended, see `lastExit`. */
+  /** Last exit code; 0 also if it never ended, see `lastExit`. */
   readonly exitCode: number;
-  /** Null when it never ended. */
+  /** How the last run ended; null if none has. */
   readonly lastExit: Exit | null;
-  /** Automatic restarts: after a crash or, under `always`, a success; for liveness, memory and age. */
+  /** Automatic restarts: after a crash, after a success under `always`, for health, memory and age. */
   readonly restarts: number;
   /** When it was added. */
   readonly createdAt: Date;
-  /** When its last run began; null when there was none. */
+  /** When the last run started; null if it never ran. */
   readonly startedAt: Date | null;
-  /** When its last run ended; null when none did. */
+  /** When the last run ended; null if none has. */
   readonly finishedAt: Date | null;
-  /** When the next automatic restart is due. */
+  /** When the next automatic restart is due; null if none is. */
   readonly nextRestartAt: Date | null;
-  /** Why it is in this state, in words. */
+  /** Reason for its state, as a phrase for people. */
   readonly lastReason: string;
   /** Milliseconds since the start; 0 while nothing runs. */
   readonly uptimeMs: number;
-  /** Words of its configuration. */
+  /** Words that `tag:WORD` targets address. */
   readonly tags: readonly string[];
-  /** Its configuration, defaults filled in. */
+  /** Configuration with all defaults. */
   readonly config: ProcessConfig;
 }

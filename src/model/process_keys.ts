@@ -1,6 +1,7 @@
 /**
- * The configuration keys of a process. A key stands here once: schema, types, both spellings, flags,
- * masking, restart decision, JSON Schema, the dashboard's form and the reference come from its row.
+ * The configuration keys of a process, each defined once: the schema, the types, both spellings,
+ * flags, masking, the decision to restart, the JSON Schema, the dashboard's form and the reference
+ * are derived from its row.
  */
 
 import type { KeyTable } from "./key_table.ts";
@@ -16,13 +17,12 @@ import {
   WATCH,
 } from "./nested_keys.ts";
 
-/** The most instances one process may have. */
+/** Maximum number of instances of one process. */
 export const MAX_INSTANCES = 1024;
 
 /** Values of `runtime`. */
 export const RUNTIMES = ["go", "python", "node", "bun", "deno", "ruby", "php", "auto"] as const;
 
-/** Values of `restart_policy`. */
 const RESTART_POLICIES = ["always", "on-failure", "never"] as const;
 
 const CONDITIONS = ["started", "ready", "healthy", "completed", "completed_ok"];

@@ -1,73 +1,72 @@
-/** The words of a process's life: its snapshot, what can happen to it, and what must be done then. */
+/** The vocabulary of a process's life: its snapshot, its events and its effects. */
 
 import type { HookName } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
 
-/** What the user wants of a process. */
+/** Whether the user wants the process to run. */
 export type Wish = "up" | "down";
 
-/** Identity of one launch: enough to find it again after the daemon was replaced. */
+/** Identifies one launch, so that a later daemon can find it again. */
 export interface Run {
-  /** Exported to the app as PROCSUP_ID; finds strays by their environment. */
+  /** Passed to the app as PROCSUP_ID, so that stray processes are found by their environment. */
   readonly runId: string;
   /** Pid of the launch wrapper; also the process group and the session of the run. */
   readonly wrapperPid: number;
-  /** Start time of the wrapper in the kernel's own unit: tells it from a later owner of its pid. */
+  /** Start time of the wrapper, in the kernel's unit: detects that its pid was reused. */
   readonly wrapperStart: string;
   readonly bootId: string;
-  /** The user that it runs as, where that is not the supervisor's. */
+  /** User id that it runs as, if that is not the supervisor's. */
   readonly user?: number;
-  /** Sizes of stdout and stderr log when it was launched: its own output starts there. */
+  /** Sizes of both logs at the launch: the run's own output starts there. */
   readonly outputFrom?: readonly [number, number];
 }
 
 /**
- * Why a process that is wanted up is being ended: a user asked for a restart, it did not become
- * ready in time, or it is to be replaced (unhealthy, too large, too old).
+ * Why a process that should run is being stopped: a user restarts it, it did not become ready in
+ * time, or it is replaced because it is unhealthy, too large or too old.
  */
 export type Ending = "asked" | "unready" | "recycled";
 
-/** Everything that decides what a process does next. Survives the daemon. */
+/** Everything that decides what a process does next. It outlives the daemon. */
 export interface Snapshot {
   readonly state: ProcessState;
   readonly wish: Wish;
-  /** Number of the current or last start; grows with each. */
+  /** Number of the current or last attempt to start. */
   readonly attempt: number;
   readonly run: Run | null;
-  /** A new run that is to take the place of `run` once it is ready. */
+  /** A second run that replaces `run` once it is ready. */
   readonly successor: Run | null;
-  /** Runs that are over for the process, and of which something may still have to be ended. */
+  /** Earlier runs that may have left processes behind. */
   readonly leftovers: readonly Run[];
-  /** Hooks on the side that were asked for and have not begun. */
+  /** Background hooks that are due but have not begun. */
   readonly dueHooks: readonly HookName[];
-  /** Pid of the app itself, 0 until it is known. */
+  /** Pid of the app itself; 0 until known. */
   readonly pid: number;
   readonly ready: boolean;
-  /** Automatic restarts in the process's life, those after a success under `always` included. */
+  /** Automatic restarts over the process's life, including those after a success under `always`. */
   readonly restarts: number;
-  /** Failures in a row: the exponent of the backoff. */
+  /** Consecutive failures: the exponent of the backoff. */
   readonly streak: number;
-  /** Milliseconds spent running since a user last started it. */
+  /** Total milliseconds of running since a user last started it. */
   readonly ranMs: number;
-  /** Automatic restarts, on the axis of `ranMs`. */
+  /** Values of `ranMs` at the automatic restarts that still count. */
   readonly restartsAt: readonly number[];
   /** Milliseconds since the epoch. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly nextRestartAt: number | null;
-  /** In `waiting`: what for. */
+  /** What it waits for, in state `waiting`. */
   readonly awaiting: "delay" | "dependencies" | "machine" | null;
-  /** The attempt replaces a run that was recycled: post_restart follows its start. */
+  /** The attempt follows a run that was recycled, so post_restart runs after its start. */
   readonly postRestartDue: boolean;
-  /** In `stopping`: what for, when it is wanted up again afterwards. */
+  /** In state `stopping`: why, if it starts again afterwards. */
   readonly ending: Ending | null;
-  /** Something of the last run could not be ended: `lastReason` names it. */
+  /** True if processes of the last run could not be killed; `lastReason` names them. */
   readonly endFailed: boolean;
   readonly lastExit: Exit | null;
   readonly lastReason: string;
 }
 
-/** A process that was never started. */
 export const NEW: Snapshot = {
   state: "stopped",
   wish: "down",
@@ -98,13 +97,13 @@ export type ProcessEvent =
   | { readonly type: "start_requested"; readonly reason?: string }
   | { readonly type: "stop_requested"; readonly timeoutMs: number; readonly reason?: string }
   | { readonly type: "restart_requested"; readonly reason: string }
-  /** The intent, on record before the spawn. */
+  /** Recorded before the process is spawned. */
   | { readonly type: "launching"; readonly attempt: number; readonly run: Run }
   | {
     readonly type: "launch_failed";
     readonly attempt: number;
     readonly reason: string;
-    /** The machine lacked something that it may have again; without it the app is what is wrong. */
+    /** Set if the machine lacks something and a later attempt may succeed; otherwise the app is wrong. */
     readonly lack?: { readonly at: number; readonly random: number };
   }
   | { readonly type: "launched"; readonly attempt: number; readonly at: number; readonly run: Run }
@@ -114,7 +113,7 @@ export type ProcessEvent =
     readonly attempt: number;
     readonly exit: Exit;
     readonly ranForMs: number;
-    /** In [0, 1): the jitter of the delay that follows. */
+    /** In [0, 1): jitter of the delay before the next start. */
     readonly random: number;
   }
   | {
@@ -122,16 +121,16 @@ export type ProcessEvent =
     readonly attempt: number;
     readonly at: number;
     readonly exit: Exit | null;
-    /** Pids that could not be ended. */
+    /** Pids that could not be killed. */
     readonly left: readonly number[];
-    /** Why it is not known whether anything is left, where that is so. */
+    /** Why it is unknown whether processes are left; undefined if it is known. */
     readonly problem?: string;
     readonly ranForMs: number;
     readonly random: number;
   }
-  /** The intent to start a second run beside the one that is up. */
+  /** Recorded before a second run is spawned beside the current one. */
   | { readonly type: "successor_launching"; readonly attempt: number; readonly run: Run }
-  /** The second run is up, ready where readiness is asked for, and takes over. */
+  /** The second run is up, and ready if readiness is configured: it takes over. */
   | {
     readonly type: "replaced";
     readonly attempt: number;
@@ -139,9 +138,9 @@ export type ProcessEvent =
     readonly run: Run;
     readonly pid: number;
   }
-  /** A hook on the side runs. */
+  /** A background hook has started. */
   | { readonly type: "hook_begun"; readonly hook: HookName }
-  /** Nothing is left of another run than `run`. */
+  /** A run other than `run` has left nothing behind. */
   | { readonly type: "disposed"; readonly run: Run }
   | { readonly type: "became_ready"; readonly attempt: number }
   | { readonly type: "ready_timed_out"; readonly attempt: number; readonly reason: string }
@@ -151,12 +150,12 @@ export type ProcessEvent =
   | { readonly type: "delay_over"; readonly attempt: number }
   | Recovered;
 
-/** What a new daemon found out about a process that an earlier one looked after. */
+/** What a new daemon found out about a process of an earlier daemon. */
 export interface Recovered {
   readonly type: "recovered";
   readonly at: number;
   readonly found:
-    /** The machine was booted since: nothing of the process can be left. */
+    /** The machine has been rebooted: nothing of the process can be left. */
     | { readonly kind: "rebooted"; readonly autostart: boolean }
     | { readonly kind: "alive"; readonly run: Run; readonly pid: number; readonly ageMs?: number }
     | {
@@ -165,27 +164,27 @@ export interface Recovered {
       readonly random: number;
       readonly ageMs?: number;
     }
-    /** No trace of a run: the launch had not happened, or was none under way. */
+    /** No trace of a run: it was never launched. */
     | { readonly kind: "no_run" };
 }
 
 /** What the process's runner must do. */
 export type Effect =
-  /** Wait for the dependencies; answers `dependencies_met` or `dependency_failed`. */
+  /** Waits for the dependencies, then posts `dependencies_met` or `dependency_failed`. */
   | { readonly type: "await_dependencies" }
-  /** Launch; answers `launched` or `launch_failed`. */
+  /** Launches, then posts `launched` or `launch_failed`. */
   | { readonly type: "launch" }
-  /** Look after the run in the snapshot, which an earlier daemon launched. */
+  /** Takes over the run in the snapshot, which an earlier daemon launched. */
   | { readonly type: "adopt" }
-  /** End the run and all that belongs to it, or give up the launch; answers `gone`. */
+  /** Stops the run and everything it started, or cancels the launch; then posts `gone`. */
   | { readonly type: "end"; readonly timeoutMs: number; readonly first?: HookName }
-  /** End what is left of the run that was up. No launch passes it; answers `disposed`. */
+  /** Kills what is left of `run`, before the next launch; then posts `disposed`. */
   | { readonly type: "sweep"; readonly run: Run }
-  /** Answer `delay_over` after that time. */
+  /** Posts `delay_over` after `ms`. */
   | { readonly type: "arm_delay"; readonly ms: number }
-  /** The same for another run, which an earlier daemon left. */
+  /** Kills what is left of a run of an earlier daemon; then posts `disposed`. */
   | { readonly type: "dispose"; readonly run: Run }
-  /** Run a hook on the side. */
+  /** Runs a hook in the background. */
   | { readonly type: "hook"; readonly hook: HookName }
-  /** Wait no longer, neither for the delay nor for dependencies. */
+  /** Cancels the delay and the wait for dependencies. */
   | { readonly type: "disarm" };

@@ -1,8 +1,8 @@
-/** A value as it stands in an error. */
+/** Shows a value in an error message. */
 
 const MAX_LENGTH = 80;
 
-/** As JSON where that tells it, else as the engine writes it: `NaN`, `5n`, `/x/`. Cut after 80 characters. */
+/** As JSON if possible, otherwise as the engine prints it: `NaN`, `5n`, `/x/`. At most 80 characters. */
 export function quote(value: unknown): string {
   const text = isJson(value)
     ? textOf(value)

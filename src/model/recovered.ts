@@ -1,4 +1,4 @@
-/** What becomes of a process that a new daemon finds. Pure. */
+/** Decides what happens to a process that a new daemon finds. Pure. */
 
 import {
   AT_REST,
@@ -11,12 +11,12 @@ import {
 } from "./outcomes.ts";
 import type { Run, Snapshot } from "./process_state.ts";
 
-/** More than the kernel's age of a process may be inexact by. */
+/** Differences up to this are the inexactness of the kernel's age of a process. */
 const CLOCK_SET_MS = 2000;
 
 /**
- * When the run in the snapshot was started, by the clock as it is now: someone may have set it since.
- * `ageMs` is how long that is ago by the kernel's own clock, where that is known.
+ * When the run in the snapshot started, on the clock as it is now: the clock may have been set
+ * since. `ageMs` is the age of the run on the kernel's own clock, if known.
  */
 export function startOf(now: Snapshot, { ageMs }: { ageMs?: number }, at: number): number {
   const startedAt = now.startedAt ?? at;
@@ -24,7 +24,7 @@ export function startOf(now: Snapshot, { ageMs }: { ageMs?: number }, at: number
   return isSet ? at - ageMs : startedAt;
 }
 
-/** The same process, under a new daemon. */
+/** Adopts the running process. */
 export function adopted(
   now: Snapshot,
   found: { run: Run; pid: number; ageMs?: number },
@@ -39,7 +39,7 @@ export function adopted(
   return [next, [{ type: "adopt" }, ...hooks]];
 }
 
-/** The machine was booted since: what was wanted up starts afresh. */
+/** After a reboot: starts again what should run. */
 export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): Step {
   const over: Snapshot = {
     ...now,

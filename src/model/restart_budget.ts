@@ -1,11 +1,11 @@
-/** How often and how soon a process that ended by itself is started again. */
+/** How often and how soon a process that ended by itself is restarted. */
 
 import type { ProcessConfig } from "./process_config.ts";
 
 type DelayPolicy = Pick<ProcessConfig, "restartDelayMs" | "backoffMaxMs">;
 type BudgetPolicy = Pick<ProcessConfig, "maxRestarts" | "restartWindowMs">;
 
-/** Part of a delay that is drawn by chance, so that many processes do not return in step. */
+/** Share of a delay that is random, so that many processes do not restart in step. */
 const JITTER = 0.2;
 
 /**
@@ -17,15 +17,14 @@ export function restartDelay(policy: DelayPolicy, streak: number, random: number
   return Math.round(Math.min(doubled, longestDelay(policy)) * (1 - JITTER * random));
 }
 
-/** The most that a delay can be, in milliseconds. */
+/** Longest possible delay, in milliseconds. */
 export function longestDelay({ backoffMaxMs, restartDelayMs }: DelayPolicy): number {
   return Math.max(backoffMaxMs, restartDelayMs);
 }
 
 /**
- * The earlier restarts that still count. Both are on the axis of time the process spent running:
- * delays between starts do not use up the window, so a long backoff cannot keep the limit from
- * ever being reached.
+ * The restarts that still count. Times are in milliseconds of running: delays between starts do not
+ * use up the window, so the limit is reached even with a long backoff.
  */
 export function recentRestarts(
   policy: BudgetPolicy,
@@ -40,12 +39,11 @@ export function budgetLeft(policy: BudgetPolicy, recent: readonly number[]): boo
   return recent.length < policy.maxRestarts;
 }
 
-/** How long a run must be to forget the failures before it, in milliseconds. */
+/** How long a run must last to reset the count of failures, in milliseconds. */
 export function stableRunMs({ minUptimeMs }: Pick<ProcessConfig, "minUptimeMs">): number {
   return minUptimeMs * 10;
 }
 
-/** Whether a run was that long. */
 export function ranStably(policy: Pick<ProcessConfig, "minUptimeMs">, ranForMs: number): boolean {
   return ranForMs >= stableRunMs(policy);
 }

@@ -1,6 +1,6 @@
 /** Compares secrets. Pure. */
 
-/** Whether two texts are the same. Takes as long for a near miss as for a far one. */
+/** Whether two texts are equal. The time does not depend on where they differ. */
 export function sameText(given: string, secret: string): boolean {
   let difference = given.length ^ secret.length;
   for (let i = 0; i < secret.length; i++) {

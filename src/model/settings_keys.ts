@@ -1,4 +1,4 @@
-/** The keys of `web` and of an entry of `webhooks`: what a configuration file says about the daemon. */
+/** The keys of `web` and `webhooks` in a configuration file. */
 
 import type { KeyTable } from "./key_table.ts";
 import { DEFAULT_LISTEN } from "./listen_address.ts";

@@ -1,10 +1,10 @@
-/** Signals by name, as people write them and as Deno wants them. */
+/** Names of signals. */
 
 import { didYouMean } from "./did_you_mean.ts";
 import { ProcsupError } from "./errors.ts";
 import { quote } from "./quote.ts";
 
-/** Signals that may be sent to a process, with their numbers on Linux (the low ones are the same everywhere). */
+/** Signals in the order of their numbers on Linux, from 1; the low numbers are the same everywhere. */
 const SIGNALS: readonly SignalName[] = [
   "SIGHUP",
   "SIGINT",

@@ -1,4 +1,4 @@
-/** Sizes as people write them: `512MB`, `1.5GiB`, or a number of bytes. */
+/** Parses and formats sizes: `512MB`, `1.5GiB`, or a number of bytes. */
 
 import { ProcsupError } from "./errors.ts";
 import { quote } from "./quote.ts";
@@ -17,10 +17,10 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
   gib: 1024 ** 3,
 };
 
-/** Below this a number without a unit is a mistake: `300` was meant to be 300 MB. */
+/** A smaller number without a unit is refused: `300` was probably meant as 300 MB. */
 const BARE_BYTES = 1024 ** 2;
 
-/** Bytes of a size. K, M and G are powers of 1024. Throws `ProcsupError` `bad_request`. */
+/** Parses a size to bytes. K, M and G are powers of 1024. Throws `bad_request`. */
 export function parseSize(value: string | number): number {
   const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(String(value).trim()) ?? [];
   const factor = UNIT_BYTES[unit.toLowerCase()];

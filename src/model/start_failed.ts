@@ -1,38 +1,38 @@
-/** A start that came to nothing. */
+/** The error of a failed start. */
 
 import { type ErrorDetails, ProcsupError } from "./errors.ts";
 import type { ProcessState } from "./process_info.ts";
 
-/** What a run wrote last. */
+/** The last output of a run. */
 export interface LastWords {
-  /** The line that says what went wrong; undefined where none does. */
+  /** The line that says what went wrong; undefined if none does. */
   readonly errorLine?: string | undefined;
-  /** Its last lines: of standard error; of standard output where that says more. */
+  /** The last lines of standard error, or of standard output if those say more. */
   readonly lastOutput: readonly string[];
 }
 
-/** What is known of it. */
+/** Details of a failed start. */
 export interface FailedStart extends LastWords {
   /** Name of the process. */
   readonly processName: string;
-  /** The state it is left in. It stays registered, to be looked at, restarted or removed. */
+  /** State of the process now. It stays registered, so it can be inspected, restarted or removed. */
   readonly state: ProcessState;
 }
 
 /** A process could not be started, or did not stay up. Its code is `start_failed`. */
 export class StartFailedError extends ProcsupError implements FailedStart {
-  /** What went wrong, in one line; the message goes on with the last lines of output. */
+  /** What went wrong, in one line; `message` adds the last lines of output. */
   readonly summary: string;
   /** Name of the process. */
   readonly processName: string;
-  /** The state it is left in. It stays registered, to be looked at, restarted or removed. */
+  /** State of the process now. It stays registered, so it can be inspected, restarted or removed. */
   readonly state: ProcessState;
-  /** The line that says what went wrong; undefined where none does. */
+  /** The line that says what went wrong; undefined if none does. */
   readonly errorLine: string | undefined;
-  /** Its last lines: of standard error; of standard output where that says more. */
+  /** The last lines of standard error, or of standard output if those say more. */
   readonly lastOutput: readonly string[];
 
-  /** An error that shows what the process said last. */
+  /** Creates an error whose message ends with the last output. */
   constructor(summary: string, failed: FailedStart, options?: ErrorOptions & ErrorDetails) {
     const { errorLine, lastOutput } = failed;
     const what = errorLine === undefined ? summary : `${summary}: ${errorLine}`;

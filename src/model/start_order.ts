@@ -1,19 +1,18 @@
-/** In which order processes start and stop, by what they depend on. Pure. */
+/** Computes the order in which processes start, from their dependencies. Pure. */
 
 import { ProcsupError } from "./errors.ts";
 
-/** What the order is made from. */
 export interface Ordered {
-  /** Name in the configuration, which dependencies name. */
+  /** Name in the configuration, as in `dependsOn`. */
   readonly name: string;
   readonly dependsOn: readonly string[];
-  /** Lower starts first among those that could start together. */
+  /** Lower starts first among processes that could start together. */
   readonly priority: number;
 }
 
 /**
- * Waves of processes: each needs only those of earlier waves. Dependencies on processes that are not
- * in the list count as met. Throws `invalid_config` naming a cycle.
+ * Groups processes into waves; each depends only on earlier waves. Dependencies outside the list
+ * count as met. Throws `invalid_config` naming a cycle.
  */
 export function startWaves<P>(processes: readonly P[], describe: (process: P) => Ordered): P[][] {
   const nodes = processes.map((process) => ({ process, ...describe(process) }));
@@ -26,7 +25,7 @@ export function startWaves<P>(processes: readonly P[], describe: (process: P) =>
       dependsOn.every((name) => placed.has(name) || !names.has(name))
     );
     if (free.length === 0) throw cycleError(left);
-    // Those of one priority go together; a higher one waits for its turn.
+    // Processes of the lowest priority start together; the others wait for a later wave.
     const first = Math.min(...free.map(({ priority }) => priority));
     const wave = free.filter(({ priority }) => priority === first);
     waves.push(wave.map(({ process }) => process));

@@ -5,7 +5,7 @@ import { type ErrorDetails, ProcsupError } from "./errors.ts";
 import { baseName } from "./name.ts";
 import { quote } from "./quote.ts";
 
-/** What a target is compared with. */
+/** The properties of a process that targets match. */
 export interface Addressable {
   readonly id: string;
   readonly numericId: number;
@@ -15,19 +15,19 @@ export interface Addressable {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Several processes matched where one was meant. */
+/** Several processes match a target that must match one. */
 export class AmbiguousTargetError extends ProcsupError {
   /** Names of the processes that matched. */
   readonly matches: readonly string[];
 
-  /** An error with the names of what was found. */
+  /** Creates an error with the names of the matching processes. */
   constructor(message: string, matches: readonly string[], options?: ErrorDetails) {
     super("ambiguous_target", message, options);
     this.matches = matches;
   }
 }
 
-/** The error for a target that addresses several processes where one was meant. */
+/** The error for a target that matches several processes instead of one. */
 export function ambiguous(
   target: string,
   found: readonly { readonly id: string; readonly name: string }[],
@@ -41,8 +41,8 @@ export function ambiguous(
 
 /**
  * The processes that `target` addresses: `all`, `ns:…`, `tag:…`, `label:k=v`, a numeric id, a UUID,
- * a name, a base name (every instance) or a unique prefix of an id.
- * Throws `process_not_found` when there is none, except for `all`, and `ambiguous_target`.
+ * a name, a base name (every instance) or a unique prefix of an id. Throws `ambiguous_target`, and
+ * `process_not_found` if nothing matches; `all` may match nothing.
  */
 export function resolveTarget<P extends Addressable>(target: string, processes: readonly P[]): P[] {
   if (typeof target !== "string") {
@@ -88,7 +88,7 @@ function byPrefix<P extends Addressable>(target: string, processes: readonly P[]
   return found;
 }
 
-/** The error for a target that addresses nothing, with what may have been meant. */
+/** The error for a target that matches nothing, with a suggestion. */
 export function notFound(
   target: string,
   processes: readonly (Pick<Addressable, "name"> & Partial<Addressable>)[],
@@ -98,13 +98,16 @@ export function notFound(
   const near = group ?? didYouMean(target, names);
   return new ProcsupError("process_not_found", "process not found", {
     hint: near === undefined
-      ? `Nothing matches "${target}"; procsup list shows what there is`
+      ? `Nothing matches "${target}"; procsup list shows all processes`
       : `Nothing matches "${target}"; did you mean "${near}"?`,
     near,
   });
 }
 
-/** A namespace or a tag without its `ns:` or `tag:`, or supervisord's `group:name` and `group:*`. */
+/**
+ * Suggests the selector for a namespace or tag given without `ns:` or `tag:`, or for supervisord's
+ * `group:name` and `group:*`.
+ */
 function groupMeant(
   target: string,
   processes: readonly (Pick<Addressable, "name"> & Partial<Addressable>)[],

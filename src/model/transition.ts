@@ -1,19 +1,19 @@
 /**
  * The life of one process, as a table.
  *
- * What is wanted (`wish`) is kept apart from what is (`state`), and only a user changes it: a later
- * wish overtakes an earlier one by rewriting it, so a stop beats a pending restart without a flag. Every event is legal in every
- * state: a cell of the table either changes something, or there is no cell and nothing happens.
- * Anything slow (a hook, an exit, a timer) is an effect, and comes back as another event.
- * Events of an attempt carry its number, and those of an earlier attempt are ignored.
+ * What the user wants (`wish`) is kept apart from what is (`state`), and only a user changes it. A
+ * later wish overwrites an earlier one, so a stop beats a pending restart without a flag. Every
+ * event may come in every state; without a cell in the table it does nothing. Anything slow (a
+ * hook, an exit, a timer) is an effect and comes back as another event. Events carry the number of
+ * their attempt; those of an earlier attempt are ignored.
  *
- * - `starting`  wanted up, being launched, or launched and not ready yet
- * - `running`   launched, and ready where readiness is asked for
- * - `stopping`  being ended; what happens then is up to the wish
- * - `stopped`   wanted down, or done with success
- * - `crashed`   ended by itself, and the policy leaves it there
+ * - `starting`  being launched, or launched and not ready yet
+ * - `running`   launched, and ready if readiness is configured
+ * - `stopping`  being stopped; the wish decides what follows
+ * - `stopped`   stopped by a user, or exited with success
+ * - `crashed`   ended by itself, and the policy does not restart it
  * - `errored`   could not be started, or used up its restarts
- * - `waiting`   wanted up, nothing running: a restart is due later, or a dependency is not there yet
+ * - `waiting`   should run, but a restart is due later, or a dependency or the machine is not ready
  */
 
 import {
@@ -100,10 +100,11 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     ],
     delay_over: (now) => {
       const [next, effects] = launch(now);
-      // What the machine refused is launched again: it was counted with its first launch, if any.
+      // A refused launch is tried again: a launched attempt was counted before and must not count
+      // twice.
       return [now.awaiting === "machine" ? { ...next, startedAt: now.startedAt } : next, effects];
     },
-    dependencies_met: (now) => launch({ ...now, lastReason: "dependencies are there" }),
+    dependencies_met: (now) => launch({ ...now, lastReason: "dependencies ready" }),
     dependency_failed: (now, event) => [
       { ...now, state: "errored", awaiting: null, lastReason: event.reason },
       [],
@@ -148,7 +149,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       stopWish(now, event),
       [{ type: "end", timeoutMs: event.timeoutMs }],
     ],
-    // A launch that was under way when the stop came: it is ended like any other.
+    // The launch was under way when the stop came.
     launched: (now, event) => [{ ...counted(now), run: event.run, startedAt: event.at }, []],
     gone,
     recovered: (now, event, policy) => {
@@ -172,7 +173,7 @@ function startReason({ reason = "started by user" }: EventOf<"start_requested">)
   return reason;
 }
 
-/** What an event makes of a process: the next snapshot, and what must be done. Pure. */
+/** Applies an event to a process. Returns the next snapshot and the effects to perform. Pure. */
 export function transition(now: Snapshot, event: ProcessEvent, policy: Policy): Step {
   if (event.type === "disposed") return [without(now, event.run), []];
   if (event.type === "hook_begun") return [withoutHook(now, event.hook), []];
@@ -188,7 +189,7 @@ export function transition(now: Snapshot, event: ProcessEvent, policy: Policy): 
 }
 
 function withDue(now: Snapshot, dueHooks: readonly HookName[]): Snapshot {
-  // A snapshot that stays as it is need not be recorded.
+  // Keep the same object if nothing changed, so that it is not recorded again.
   const same = dueHooks.length === now.dueHooks.length &&
     dueHooks.every((hook, index) => hook === now.dueHooks[index]);
   return same ? now : { ...now, dueHooks };
@@ -203,7 +204,7 @@ function withoutHook(now: Snapshot, hook: HookName): Snapshot {
   return at < 0 ? now : { ...now, dueHooks: now.dueHooks.toSpliced(at, 1) };
 }
 
-/** Hooks that the earlier daemon was killed before, as far as there is still an occasion for them. */
+/** Hooks that the earlier daemon did not get to, if they still make sense. */
 function missedHooks({ dueHooks }: Snapshot, { found }: EventOf<"recovered">): HookName[] {
   if (found.kind === "rebooted") return [];
   const needsRun = (hook: HookName) => hook === "postStart" || hook === "postRestart";
@@ -216,7 +217,7 @@ function without(now: Snapshot, { runId }: Run): Snapshot {
   return leftovers.length === now.leftovers.length ? now : { ...now, leftovers };
 }
 
-/** A new daemon goes on with the one run that counted, and ends what is left of all others. */
+/** A new daemon continues with the current run and kills what is left of all others. */
 function disposals({ successor, leftovers }: Snapshot): Effect[] {
   const others = successor === null ? leftovers : [successor, ...leftovers];
   return others.map((run) => ({ type: "dispose", run }));

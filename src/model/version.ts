@@ -1,6 +1,6 @@
-/** Versions of this program: three numbers. */
+/** Compares versions of three numbers. */
 
-/** Whether `one` is newer than `other`. What follows the numbers, or is none, does not count. */
+/** Whether `one` is newer than `other`. Suffixes such as `-rc.1` do not count. */
 export function isNewer(one: string, other: string): boolean {
   const [a, b] = [numbers(one), numbers(other)];
   const at = a.findIndex((number, index) => number !== b[index]);

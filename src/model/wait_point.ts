@@ -1,6 +1,4 @@
-/** The points in a process's life that can be waited for. */
-
-/** Their names; `exit` is at rest for good: stopped, left crashed, or given up. */
+/** All of them. */
 export const WAIT_POINTS = [
   "running",
   "ready",
@@ -8,5 +6,5 @@ export const WAIT_POINTS = [
   "exit",
 ] as const satisfies readonly WaitPoint[];
 
-/** A point in a process's life that can be waited for; `exit` is at rest for good. */
+/** A state to wait for. `exit` means stopped, crashed without a restart, or errored. */
 export type WaitPoint = "running" | "ready" | "stopped" | "exit";

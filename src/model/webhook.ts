@@ -1,44 +1,42 @@
-/** The words of webhooks: who is told what, and how it is brought to them. */
+/** Types of webhooks. */
 
 import type { SecretSource } from "./process_config.ts";
 
-/** All of them, as a list. */
 export const WEBHOOK_EVENTS = ["crash", "errored", "unhealthy", "recovered"] as const;
 
-/** What a webhook can be told. */
+/** An event that a webhook can report. */
 export type WebhookEvent = "crash" | "errored" | "unhealthy" | "recovered";
 
-/** All of them, as a list. */
 export const WEBHOOK_FORMATS = ["standard", "slack", "discord", "teams"] as const;
 
-/** What a receiver understands: Standard Webhooks, or a chat service. */
+/** Format of a delivery: Standard Webhooks, or that of a chat service. */
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
-/** Somebody who is told. */
+/** A webhook with all defaults. */
 export interface Webhook {
-  /** Unique among the webhooks. */
+  /** Unique name. */
   readonly name: string;
-  /** http or https. May hold a secret: it is shown to nobody, see `shownUrl()`. */
+  /** http or https. It may contain a secret: show only `shownUrl()`. */
   readonly url: string;
-  /** Where the key of the signature comes from; unsigned without it. */
+  /** Source of the key that signs deliveries; without it they are unsigned. */
   readonly secret?: SecretSource;
-  /** What relative paths and the command of `secret` are against. */
+  /** Folder for relative paths and for the command of `secret`. */
   readonly cwd: string;
   readonly format: WebhookFormat;
   readonly events: readonly WebhookEvent[];
-  /** Targets, of which a process must match one; none: every process. */
+  /** Targets: a process must match one of them. Empty means every process. */
   readonly only: readonly string[];
-  /** Time that one attempt may take. */
+  /** Time limit of one attempt. */
   readonly timeoutMs: number;
-  /** Attempts before it is given up. */
+  /** Attempts before a delivery is given up. */
   readonly maxAttempts: number;
-  /** Deliveries that may wait; what is more takes the place of the oldest. */
+  /** Deliveries that may be queued; then the oldest is dropped. */
   readonly maxQueued: number;
-  /** Delay before the second attempt; it doubles with each. */
+  /** Delay before the second attempt; it doubles with each further one. */
   readonly retryDelayMs: number;
 }
 
-/** Of a URL only what is no secret: `https://hooks.example.com/…`. */
+/** The part of a URL that is not secret: `https://hooks.example.com/…`. */
 export function shownUrl(url: string): string {
   if (!URL.canParse(url)) return "…";
   const { origin, pathname, search } = new URL(url);

@@ -1,4 +1,4 @@
-/** What webhooks are told, when they are tried again, and what is signed. Pure. */
+/** Decides what webhooks report, when deliveries are retried, and what is signed. Pure. */
 
 import type { Health } from "./health.ts";
 import { isSuccess } from "./outcomes.ts";
@@ -8,7 +8,6 @@ import type { Snapshot } from "./process_state.ts";
 import { stableRunMs } from "./restart_budget.ts";
 import type { Webhook, WebhookEvent } from "./webhook.ts";
 
-/** An event that calls for help. */
 export type Trouble = Exclude<WebhookEvent, "recovered">;
 
 const TROUBLES: { readonly [T in ChangeType]?: Trouble } = {
@@ -17,12 +16,12 @@ const TROUBLES: { readonly [T in ChangeType]?: Trouble } = {
   unhealthy: "unhealthy",
 };
 
-/** The trouble that a piece of news is, if any. */
+/** The trouble that an event reports; undefined if it reports none. */
 export function troubleOf(type: ChangeType): Trouble | undefined {
   return TROUBLES[type];
 }
 
-/** How a process in trouble stands now. */
+/** The current state of a process in trouble. */
 export interface Standing {
   readonly snapshot: Pick<Snapshot, "state" | "wish" | "lastExit">;
   readonly health: Health;
@@ -31,9 +30,9 @@ export interface Standing {
 }
 
 /**
- * Milliseconds until a process in trouble has recovered, 0 when it has; undefined while only news of
- * it can tell. Recovered is what is healthy, where it is checked, and has run stably; or what has
- * completed with success, as a job does.
+ * Milliseconds until a process in trouble counts as recovered; 0 if it has, undefined if only a
+ * later event can tell. It has recovered when it is healthy (if checked) and ran stably, or when it
+ * exited with success, as a job does.
  */
 export function recoveredIn(
   { snapshot, health, uptimeMs, config }: Standing,
@@ -47,24 +46,25 @@ export function recoveredIn(
   return Math.max(0, stableRunMs(config) - uptimeMs);
 }
 
-/** What an answer means for a delivery. */
+/** What a receiver's status means for a delivery. */
 export type Verdict = "delivered" | "again" | "refused";
 
-/** By the status; a redirection is refused, since what it leads to was configured by nobody. */
+/** Redirections are refused: nobody configured their destination. */
 export function verdictOf(status: number): Verdict {
   if (status >= 200 && status < 300) return "delivered";
   return status >= 500 || status === 429 || status === 408 ? "again" : "refused";
 }
 
-/** No receiver waits longer for the next attempt. */
+/** Longest delay before another attempt. */
 const MAX_RETRY_MS = 5 * 60_000;
 
-/** Part of a delay that is drawn by chance, so that many senders do not return in step. */
+/** Share of a delay that is random, so that many senders do not retry in step. */
 const JITTER = 0.5;
 
 /**
- * Milliseconds until the next attempt after so many that failed: doubled with each, up to five
- * minutes, less up to a half. What the receiver asked for is the least. `random` is in [0, 1).
+ * Milliseconds until the next attempt after `attempts` failures: the delay doubles with each, up to
+ * five minutes, and is reduced by up to half at random. It is at least what the receiver asked for,
+ * up to five minutes. `random` is in [0, 1).
  */
 export function retryDelay(
   { retryDelayMs }: Pick<Webhook, "retryDelayMs">,
@@ -77,7 +77,7 @@ export function retryDelay(
   return Math.max(delay, Math.min(askedMs, MAX_RETRY_MS));
 }
 
-/** Milliseconds that a `Retry-After` asks for: seconds, or a date; 0 for anything else. */
+/** Milliseconds that a `Retry-After` header asks for (seconds or a date); 0 for anything else. */
 export function retryAfter(header: string | null, now: number): number {
   if (header === null) return 0;
   if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
@@ -85,7 +85,7 @@ export function retryAfter(header: string | null, now: number): number {
   return Number.isNaN(date) ? 0 : Math.max(0, date - now);
 }
 
-/** What is signed, by Standard Webhooks. `seconds` is the time of the attempt. */
+/** The text to sign, by Standard Webhooks. `seconds` is the time of the attempt. */
 export function signedText(id: string, seconds: number, body: string): string {
   return `${id}.${seconds}.${body}`;
 }

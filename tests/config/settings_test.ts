@@ -133,7 +133,7 @@ Deno.test("loadConfig() refuses what is wrong about settings, with its place, an
     ],
     [
       "webhooks: { a: { url: http://a/, timeout: 0s } }",
-      '1:43 invalid "webhooks.a.timeout" "0s": the least is 1ms',
+      '1:43 invalid "webhooks.a.timeout" "0s": expected 1ms or more',
     ],
     [
       "webhooks: { a: { url: http://a/, timeout: 1d } }",

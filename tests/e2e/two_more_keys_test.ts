@@ -49,7 +49,7 @@ Deno.test("a row of the key table checks its key and spells it both ways", () =>
     'Unknown key "linger_tim": did you mean "linger_time"?',
   );
   // Its values are masked, in errors too.
-  assertEquals(refusal({ cache_room: "1B" }), 'Invalid "cache_room": the least is 1KB');
+  assertEquals(refusal({ cache_room: "1B" }), 'Invalid "cache_room": expected 1KB or more');
 });
 
 Deno.test("a row of the key table is a key of files, their schema and their places", async () => {

@@ -122,7 +122,7 @@ const MISTAKES: readonly [object, string][] = [
     { health_check: { type: "http", url } },
     `Invalid "health_check.url" "${url}": expected `,
   ]),
-  [{ restart_window: "0s" }, 'Invalid "restart_window" "0s": the least is 1ms'],
+  [{ restart_window: "0s" }, 'Invalid "restart_window" "0s": expected 1ms or more'],
   [{ health_check: { ...HTTP, interval: 5.5 } }, 'Invalid "health_check.interval" 5.5: '],
   [
     { health_check: { ...HTTP, on_failure: "stop" } },

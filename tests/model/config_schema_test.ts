@@ -406,7 +406,7 @@ Deno.test("parseConfig() takes a command line, and one instance for each process
   assertEquals([config.entrypoint, config.args], ["sleep", ["1 0"]]);
   assertEquals(config.instances, navigator.hardwareConcurrency);
   const error = assertThrows(() => parseConfig({ ...LEAST, command: "sleep 1" }), ProcsupError);
-  assertEquals(error.message, 'Invalid "command": give it or "entrypoint", not both');
+  assertEquals(error.message, 'Invalid "command": give either "command" or "entrypoint", not both');
   for (const command of ["", ["sleep", "1"]]) {
     const { message } = assertThrows(() => parseConfig({ ...rest, command }), ProcsupError);
     assertEquals(message.startsWith('Invalid "command": expected a command line'), true, message);

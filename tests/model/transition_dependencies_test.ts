@@ -45,7 +45,7 @@ Deno.test("transition() does not wait for dependencies at an automatic restart",
   assertEquals([replaced.now.state, replaced.effects.at(-1)], ["starting", { type: "launch" }]);
 });
 
-Deno.test("transition() launches when the dependencies are there, which is no restart", () => {
+Deno.test("transition() launches when the dependencies ready, which is no restart", () => {
   const { now, effects } = play(NEW, [START, dependenciesMet(0)], DEPENDING);
   assertEquals([now.state, now.awaiting, now.attempt, now.restarts], ["starting", null, 1, 0]);
   assertEquals(effects.at(-1), { type: "launch" });
