@@ -74,7 +74,12 @@ procsup events -f                          # the last ones, then as it happens
 procsup events api --since yesterday       # what happened
 procsup events -o jsonl                    # an object a line
 curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:9615/api/v1/events
+curl -H "Authorization: Bearer $TOKEN" \\
+  "http://127.0.0.1:9615/api/v1/events/history?type=crashed&since=24h&limit=50"
 \`\`\``,
+    "`GET /events` streams new events. `GET /events/history` answers with those on record, filtered " +
+    "by target, time, type and words; `next` of its answer, given as `before`, continues with " +
+    "older ones.",
     "The command line, REST, the WebSocket, the library and the client have the same events.",
     table(
       ["Type", "Happens when"],

@@ -43,6 +43,8 @@ const NAMED: readonly (readonly [name: string, title: string, schema: z.ZodMiniT
   ["MetricsHistoryJson", "Answer of `metrics_history`.", VERBS.metrics_history.output],
   ["MetricsSeriesJson", "The history of one process or of the host.", metricsSeries],
   ["MetricsPointJson", "The figures of one step of time.", metricsPoint],
+  ["EventsJson", "Answer of `events`: the newest last.", VERBS.events.output],
+  ["LogCountsJson", "Answer of `log_counts`.", VERBS.log_counts.output],
   ["LogsJson", "Answer of `logs`.", VERBS.logs.output],
   ["WhyJson", "Answer of `why`.", VERBS.why.output],
   ["PingJson", "Answer of `ping`.", VERBS.ping.output],

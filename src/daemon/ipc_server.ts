@@ -16,7 +16,6 @@ import type { Role } from "../protocol/verbs/verb.ts";
 import { untilRevoked } from "../auth/gatekeeper.ts";
 import { allowRole, type Principal } from "../auth/principal.ts";
 import type { ActionContext } from "./actions/context.ts";
-import { pastEvents } from "./past_events.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
 import { LogBatch } from "./log_batch.ts";
@@ -80,9 +79,6 @@ export function ipcApp(context: ActionContext): Hono {
   });
   app.get("/events", async (c) => {
     const by = await authorize(c, context);
-    if (c.req.query("past") === "true") {
-      return ndjson(pastEvents(context, c.req.query()));
-    }
     return ndjson(untilRevoked(events(c, context), by, context.web.gatekeeper), context.farewell);
   });
   app.get("/attach", async (c) => {

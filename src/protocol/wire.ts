@@ -333,6 +333,73 @@ export interface MetricsPointJson {
   readonly healthy: number | null;
 }
 
+/** Answer of `events`: the newest last. */
+export interface EventsJson {
+  readonly events: readonly ({
+    /** A state that was entered, or `added`, `deleted`, `healthy`, … */
+    readonly type:
+      | "added"
+      | "deleted"
+      | "adopted"
+      | "note"
+      | "healthy"
+      | "unhealthy"
+      | "starting"
+      | "running"
+      | "stopping"
+      | "stopped"
+      | "crashed"
+      | "errored"
+      | "waiting";
+    readonly at: string;
+    /** First 8 characters of the UUID. */
+    readonly id: string;
+    /** Of the process. */
+    readonly name: string;
+    /** The state since then. */
+    readonly state:
+      | "starting"
+      | "running"
+      | "stopping"
+      | "stopped"
+      | "crashed"
+      | "errored"
+      | "waiting";
+    /** 0 while nothing runs. */
+    readonly pid: number;
+    /** Automatic restarts until then. */
+    readonly restarts: number;
+    /** Why. */
+    readonly reason: string;
+    /** How the run ended, if one did. */
+    readonly exit: ExitJson | null;
+  })[];
+  /** Whether there were more. */
+  readonly truncated: boolean;
+  /** `before` of the next, older events; absent at the end. */
+  readonly next?: string;
+}
+
+/** Answer of `log_counts`. */
+export interface LogCountsJson {
+  /** When the first step begins. */
+  readonly since: string;
+  /** When the last step ends. */
+  readonly until: string;
+  /** Nanoseconds. */
+  readonly step: number;
+  /** Lines before it were too many to be counted. */
+  readonly counted_since: string;
+  /** A line without a level is `info`. Steps without lines are missing. */
+  readonly counts: readonly {
+    readonly at: string;
+    readonly debug: number;
+    readonly info: number;
+    readonly warn: number;
+    readonly error: number;
+  }[];
+}
+
 /** Answer of `logs`. */
 export interface LogsJson {
   /** The lines, each with its end. */

@@ -3,6 +3,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { EventJournal } from "../../src/daemon/event_journal.ts";
 import type { ProcessChange } from "../../src/model/process_change.ts";
+import type { ActionContext } from "../../src/daemon/actions/context.ts";
+import { pastEvents } from "../../src/daemon/past_events.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 function change(name: string, type: ProcessChange["type"], at: number): ProcessChange {
@@ -10,10 +12,10 @@ function change(name: string, type: ProcessChange["type"], at: number): ProcessC
   return { ...rest, type, name, at: new Date(at), id: "12345678-0000" } as ProcessChange;
 }
 
-async function read(journal: EventJournal, query: Partial<Parameters<EventJournal["read"]>[0]>) {
+async function read(journal: EventJournal, query: Partial<Parameters<EventJournal["newest"]>[0]>) {
   const all = { since: -Infinity, until: Infinity, wanted: () => true };
-  const found = await Array.fromAsync(journal.read({ ...all, ...query }));
-  return found.map(({ name, at }) => `${name} ${Date.parse(at)}`);
+  const found = await Array.fromAsync(journal.newest({ ...all, ...query }));
+  return found.reverse().map(({ event: { name, at } }) => `${name} ${Date.parse(at)}`);
 }
 
 Deno.test("EventJournal gives back what happened, by time and name, and not what only passes", async () => {
@@ -28,7 +30,7 @@ Deno.test("EventJournal gives back what happened, by time and name, and not what
   journal.record(change("a", "stopped", 4));
   assertEquals(await read(journal, {}), ["a 2", "b 3", "a 4"]);
   assertEquals(await read(journal, { since: 3, until: 3 }), ["b 3"]);
-  assertEquals(await read(journal, { wanted: (name) => name === "a", since: 3 }), ["a 4"]);
+  assertEquals(await read(journal, { wanted: ({ name }) => name === "a", since: 3 }), ["a 4"]);
   assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
 });
 
@@ -41,6 +43,19 @@ Deno.test("EventJournal keeps the newest of what is too much, and goes on withou
   assert(kept.length > 7000 && kept.length < 20_000, `${kept.length}`);
   assertEquals(kept.at(-1), "a 19999");
   assert(Deno.statSync(path).size <= 4 * 1024 * 1024);
+  const pages: number[] = [];
+  for (let before: string | undefined = undefined;;) {
+    const context = { supervisor: undefined, journal } as unknown as ActionContext;
+    const page: Awaited<ReturnType<typeof pastEvents>> = await pastEvents(context, {
+      ...{ limit: 5000, before, search: "A run" },
+    });
+    pages.push(...page.events.toReversed().map(({ at }) => Date.parse(at)));
+    if (page.next === undefined) break;
+    // What comes meanwhile moves no page; the file is begun anew below the reader.
+    for (let at = 20_000; at < 20_010; at++) journal.record(change("a", "running", at));
+    before = page.next;
+  }
+  assertEquals(pages, kept.map((text) => Number(text.slice(2))).reverse());
   using none = new EventJournal(`${home.path}/absent/events.jsonl`);
   none.record(change("a", "running", 1));
   assertEquals(await read(none, {}), []);

@@ -9,7 +9,6 @@ import { PROTOCOL } from "../../protocol/version.ts";
 import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { following, unending } from "../../protocol/following.ts";
-import { ndjson } from "../../protocol/ndjson.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import {
@@ -102,6 +101,8 @@ interface EventJson {
 
 /** How many events are printed unless a time or a number is given. */
 const RECENT = 20;
+/** The daemon gives so many, or all. */
+const MAX_LIMIT = 10_000;
 
 /** Prints what happened, and with `-f` what happens from then on, over an upgrade of the daemon too. */
 export async function events(context: CommandContext): Promise<void> {
@@ -113,28 +114,23 @@ export async function events(context: CommandContext): Promise<void> {
     throw new ProcsupError("bad_request", "--until and --follow exclude each other", { hint });
   }
   const now = new Date().toISOString();
-  await printPast(context, follows ? { until: now } : {});
+  await printPast(context, follows ? now : undefined);
   if (follows) await follow(context, now);
 }
 
-async function printPast(
-  context: CommandContext,
-  more: Readonly<Record<string, string>>,
-): Promise<void> {
+async function printPast(context: CommandContext, now?: string): Promise<void> {
   const { positionals: [target], flags, output } = context;
-  const query = new URLSearchParams({ past: "true", ...(target ? { target } : {}), ...more });
-  for (const name of ["since", "until"]) {
-    const value = flags.text(name);
-    if (value !== undefined) query.set(name, value);
-  }
-  const isOfTime = flags.text("since") !== undefined || flags.text("until") !== undefined;
+  const [since, until] = [flags.text("since"), flags.text("until") ?? now];
+  const isOfTime = since !== undefined || flags.text("until") !== undefined;
   const count = flags.int("lines") ?? (isOfTime ? Infinity : RECENT);
-  const stream = await connect(context).stream(`/events?${query}`);
-  const last: EventJson[] = [];
-  for await (const { value } of ndjson<EventJson>(stream, false)) {
-    last.push(value);
-    if (last.length > count) last.shift();
-  }
+  if (count === 0) return;
+  const { events } = await connect(context).call("events", {
+    ...(target && { target }),
+    ...(since && { since }),
+    ...(until && { until }),
+    limit: count > MAX_LIMIT ? 0 : count,
+  });
+  const last = events.slice(-count);
   for (const event of last) printEvent(context, event);
   if (last.length === 0 && !flags.on("follow")) output.note("nothing is on record for that");
 }

@@ -5,7 +5,6 @@ import { ProcsupError } from "../../model/errors.ts";
 import { snakeCase } from "../../model/key_table.ts";
 import type { HealthCheckRun, HookRun } from "../../process/journal.ts";
 import { processJson } from "../../protocol/process_json.ts";
-import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { HealthCheckJson, HookRunJson } from "../../protocol/wire.ts";
 import { pastEvents } from "../past_events.ts";
 import type { Handlers } from "./context.ts";
@@ -24,16 +23,7 @@ export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "events" 
       health: journal.checks.map(checkJson),
     };
   },
-  async events(context, { limit, ...query }) {
-    const kept: ChangeJson[] = [];
-    let count = 0;
-    for await (const event of pastEvents(context, query)) {
-      if (limit > 0 && kept.length === limit) kept.shift();
-      kept.push(event);
-      count++;
-    }
-    return { events: kept, truncated: count > kept.length };
-  },
+  events: pastEvents,
   /** Throws `timeout`, and `wrong_state` when a process is deleted meanwhile. */
   async wait({ supervisor }, { target, for: point, timeout }) {
     const late = new AbortController();

@@ -7,6 +7,7 @@ import { LogEntries } from "../../logs/log_entries.ts";
 import type { LogFiles } from "../../logs/log_files.ts";
 import { type LogFilter, type LogFilterInput, parseLogFilter } from "../../logs/log_filter.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
+import { parseMoment } from "../../model/moment.ts";
 import { readPayload } from "../../protocol/verbs/read_input.ts";
 import { fromText } from "../../protocol/verbs/read_query.ts";
 import { lineCount, MAX_LINES } from "../../protocol/verbs/shapes.ts";
@@ -20,7 +21,7 @@ import { FoundLines } from "./found_lines.ts";
 const MAX_ANSWER = 1024 * 1024;
 
 /** The last lines, 1 MiB of them at most; with a filter the last of those that pass it. */
-export const LOGS_ACTIONS: Handlers<"logs" | "search_logs"> = {
+export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
   async logs(
     { supervisor },
     { target, lines, stderr, timestamps, ignore_case: ignoreCase, ...rest },
@@ -43,6 +44,26 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs"> = {
       found.add(batch as LogBatch);
     }
     return found.answer(MAX_LINES);
+  },
+  async log_counts(context, { targets, since, until, steps, ignore_case, ...rest }) {
+    const now = Date.now();
+    const [from, to] = [parseMoment("since", since, now), parseMoment("until", until, now)];
+    if (from >= to) {
+      throw new ProcsupError("bad_request", `Invalid "since" "${since}": it is not before "until"`);
+    }
+    const step = Math.max(1, Math.ceil((to - from) / steps));
+    const range = { since: Math.floor(from / step) * step, until: Math.ceil(to / step) * step };
+    const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase: ignore_case }), now);
+    await filter?.ready();
+    const paths = sourcesOf(context, targets).flatMap(({ files }) => [files.stdout, files.stderr]);
+    const { countLines } = await import("../log_counts.ts");
+    const counted = await countLines({ paths, ...range, step, filter });
+    const iso = (at: number) => new Date(at).toISOString();
+    return {
+      ...{ since: iso(range.since), until: iso(range.until), step: step * 1e6 },
+      counted_since: iso(counted.since),
+      counts: counted.counts.map(({ at, ...counts }) => ({ at: iso(at), ...counts })),
+    };
   },
 };
 

@@ -8,6 +8,7 @@ import { CRON_VERBS } from "./cron.ts";
 import { DAEMON_VERBS } from "./daemon.ts";
 import { INSPECT_VERBS } from "./inspect.ts";
 import { LIST_VERBS } from "./list.ts";
+import { LOG_VERBS } from "./logs.ts";
 import { METRICS_VERBS } from "./metrics.ts";
 import { readInput } from "./read_input.ts";
 import { START_VERBS } from "./start.ts";
@@ -18,6 +19,7 @@ import { WEB_VERBS, WEBHOOK_VERBS } from "./web.ts";
 export const VERBS = {
   ...LIST_VERBS,
   ...INSPECT_VERBS,
+  ...LOG_VERBS,
   ...METRICS_VERBS,
   ...START_VERBS,
   ...BULK_VERBS,

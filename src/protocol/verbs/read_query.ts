@@ -20,9 +20,12 @@ export function readQuery(
   if (strict) { for (const name of query.keys()) refuseUnknown(name, names); }
   const fields = fieldsOf(verb);
   return Object.fromEntries(names.flatMap((name) => {
-    const text = query.get(name) ?? defaults[name];
+    const schema = fields[name]!;
+    const texts = query.getAll(name);
+    if (texts.length > 0 && innermost(schema) === "array") return [[name, texts]];
+    const text = texts[0] ?? defaults[name];
     if (text === undefined || (name in defaults && text === "own")) return [];
-    const value = fromText(fields[name]!, text);
+    const value = fromText(schema, text);
     return value === undefined ? [] : [[name, value]];
   }));
 }

@@ -1,0 +1,93 @@
+/** How many lines of each level were written when: what a histogram shows. */
+
+import { LogEntries, type LogEntry } from "../logs/log_entries.ts";
+import type { LogFilter } from "../logs/log_filter.ts";
+import { Search } from "../logs/search.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { LevelReader } from "../model/log_level.ts";
+import type { LogLevel } from "../model/log_line.ts";
+import { plainText } from "../model/plain_text.ts";
+
+/** So much is counted for one answer; a histogram is asked for again and again. */
+const LIMITS = { ms: 1000, bytes: 256 * 1024 ** 2 };
+
+/** Parts of the range, counted from the newest to the oldest: what is left out is the oldest. */
+const PARTS = 4;
+const LINES_A_TURN = 50;
+
+/** Lines in one step of time. */
+export type LevelCounts = { readonly at: number } & Record<LogLevel, number>;
+
+/** What is counted. */
+interface CountOptions {
+  /** Log files. */
+  readonly paths: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly until: number;
+  /** Milliseconds. */
+  readonly step: number;
+  /** Lines that count; undefined for all. */
+  readonly filter: LogFilter | undefined;
+}
+
+/** Counts lines. `since` is where counting came to: lines before it were too many to be counted. */
+export async function countLines(
+  { paths, since, until, step, filter }: CountOptions,
+): Promise<{ readonly counts: readonly LevelCounts[]; readonly since: number }> {
+  const search = new Search(LIMITS);
+  const counts = new Map<number, LevelCounts>();
+  const stepsAPart = Math.ceil((until - since) / step / PARTS);
+  let [from, to] = [Infinity, until];
+  for (let part = PARTS - 1; part >= 0 && from > since; part--) {
+    from = since + part * stepsAPart * step;
+    const range = { matcher: filter?.matcher, since: from, until: to - 1 };
+    const inPart = { ...range, ready: () => filter?.ready() ?? Promise.resolve() };
+    const partly = new Map<number, LevelCounts>();
+    try {
+      for (const path of paths) await countIn(path, inPart, { search, step, into: partly });
+    } catch (error) {
+      if (!(error instanceof ProcsupError) || error.code !== "timeout") throw error;
+      return { counts: sorted(counts), since: to };
+    }
+    for (const [at, one] of partly) counts.set(at, one);
+    to = from;
+  }
+  return { counts: sorted(counts), since };
+}
+
+interface Counting {
+  readonly search: Search;
+  readonly step: number;
+  readonly into: Map<number, LevelCounts>;
+}
+
+async function countIn(
+  path: string,
+  filter: LogFilter & { readonly since: number },
+  { search, step, into }: Counting,
+): Promise<void> {
+  const info = await Deno.stat(path).catch(() => undefined);
+  // Nothing has been written to it since.
+  if (info === undefined || (info.mtime?.getTime() ?? Infinity) < filter.since) return;
+  const entries = new LogEntries(path, { filter, search });
+  const levels = new LevelReader();
+  function* count(some: readonly LogEntry[]): Generator<void, void> {
+    for (const [index, { line, at }] of some.entries()) {
+      const start = Math.floor(at / step) * step;
+      const counts = into.get(start) ?? { at: start, debug: 0, info: 0, warn: 0, error: 0 };
+      into.set(start, counts);
+      counts[levels.of(plainText(line)) ?? "info"]++;
+      if (index % LINES_A_TURN === 0) yield;
+    }
+  }
+  try {
+    for await (const some of entries.stored(true)) await search.run(count(some));
+  } finally {
+    entries.close();
+  }
+}
+
+function sorted(counts: ReadonlyMap<number, LevelCounts>): LevelCounts[] {
+  return [...counts.values()].sort((one, other) => one.at - other.at);
+}

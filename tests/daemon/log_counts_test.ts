@@ -1,0 +1,44 @@
+/** Lines by level and time, as a histogram shows them. */
+
+import { assertEquals } from "@std/assert";
+import { countLines } from "../../src/daemon/log_counts.ts";
+import { addMarks, releaseMarks } from "../../src/logs/time_index.ts";
+import { parseLogFilter } from "../../src/logs/log_filter.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+const BEGIN = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+Deno.test("countLines() counts lines by level and step, a stack trace as error, and no others", async () => {
+  await using home = await tempHome();
+  const path = `${home.path}/stdout.log`;
+  const written = [
+    [500, "too early\n"],
+    [1000, "plain\nWARN hot\n"],
+    [1900, "\x1b[31mERROR\x1b[0m broken\n    at a (x.js:1)\n"],
+    [3000, '{"level":"debug"}\n'],
+    [5000, "too late\n"],
+  ] as const;
+  let end = 0;
+  const marks = written.map(([at, text]) => ({
+    at: BEGIN + at,
+    end: end += text.length,
+    exact: true,
+  }));
+  Deno.writeTextFileSync(path, written.map(([, text]) => text).join(""));
+  addMarks(path, marks);
+  releaseMarks(path);
+  const range = { since: BEGIN + 1000, until: BEGIN + 5000, step: 1000 };
+  const absent = `${home.path}/none.log`;
+  const none = { debug: 0, info: 0, warn: 0, error: 0 };
+  const count = (filter?: Parameters<typeof parseLogFilter>[0]) =>
+    countLines({ paths: [path, absent], ...range, filter: filter && parseLogFilter(filter, 0) });
+  assertEquals(await count(), {
+    since: BEGIN + 1000,
+    counts: [
+      { ...none, at: BEGIN + 1000, info: 1, warn: 1, error: 2 },
+      { ...none, at: BEGIN + 3000, debug: 1 },
+    ],
+  });
+  const { counts } = await count({ grep: "O" });
+  assertEquals(counts, [{ ...none, at: BEGIN + 1000, error: 1 }]);
+});
