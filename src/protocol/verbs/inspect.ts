@@ -4,16 +4,7 @@ import { CHANGE_MEANINGS, type ChangeType } from "../../model/process_change.ts"
 import { PROCESS_STATES } from "../../model/process_info.ts";
 import { WAIT_POINTS } from "../../model/wait_point.ts";
 import * as z from "../../npm/zod.ts";
-import {
-  about,
-  duration,
-  exit,
-  lineCount,
-  onTarget,
-  processInfo,
-  target,
-  time,
-} from "./shapes.ts";
+import { about, duration, exit, lineCount, onTarget, processInfo, target, time } from "./shapes.ts";
 import { verb } from "./verb.ts";
 
 const EVENT_TYPES = Object.keys(CHANGE_MEANINGS) as ChangeType[];

@@ -107,7 +107,9 @@ export const LOG_VERBS = {
       step: about(z.int(), "Nanoseconds"),
       counted_since: about(time.clone(), "Lines before it were too many to be counted"),
       counts: about(
-        z.array(z.object({ at: time, debug: z.int(), info: z.int(), warn: z.int(), error: z.int() })),
+        z.array(
+          z.object({ at: time, debug: z.int(), info: z.int(), warn: z.int(), error: z.int() }),
+        ),
         "A line without a level is `info`. Steps without lines are missing",
       ),
     }),
