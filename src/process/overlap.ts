@@ -1,6 +1,6 @@
 /** Reload with overlap: the new run first, and the old one ended when the new one is ready. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { wantsReadiness } from "../model/outcomes.ts";
 import { NEW, type ProcessEvent, type Run } from "../model/process_state.ts";
 import type { Child } from "../platform/launcher.ts";
@@ -61,8 +61,8 @@ function refuseLeft({ leaving, process: { name } }: Overlap): void {
   if (leaving.aborted) throw failure(name, "it was stopped meanwhile");
 }
 
-function failure(name: string, why: string): ProcsupError {
-  return new ProcsupError("start_failed", `Cannot reload "${name}": ${why}`);
+function failure(name: string, why: string, cause?: unknown): ProcsupError {
+  return new ProcsupError("start_failed", `Cannot reload "${name}": ${why}`, { cause });
 }
 
 /** Launches the new run; its intent is taken back when that fails. */
@@ -76,7 +76,8 @@ function spawnSuccessor(overlap: Overlap): Spawned {
     });
   } catch (error) {
     if (intent !== undefined) overlap.process.post({ type: "disposed", run: intent });
-    throw error;
+    if (error instanceof ProcsupError) throw error;
+    throw failure(overlap.process.name, messageOf(error), error);
   }
 }
 

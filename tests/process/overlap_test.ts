@@ -66,6 +66,10 @@ Deno.test("reload() with overlap leaves nothing on record when the system refuse
     throw new ProcsupError("start_failed", "The system refused: no more processes");
   };
   await assertRejects(() => lone.process.reload(), ProcsupError, "no more processes");
+  lone.world.beforeLaunch = () => {
+    throw new Error("too many open files");
+  };
+  await assertRejects(() => lone.process.reload(), ProcsupError, "too many open files");
   const { state, successor, run } = lone.process.snapshot;
   assertEquals([state, successor, run?.runId], ["running", null, lone.world.child.run.runId]);
 });
