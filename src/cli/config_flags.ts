@@ -27,7 +27,15 @@ export function configKeys(request: ConfigFlags): Record<string, unknown> {
     ...keys,
     ...(watch === undefined ? {} : { watch: { ...watch, enabled: true } }),
     ...schedules(request.flags),
+    ...oneLog(request, keys.log),
   };
+}
+
+function oneLog({ flags, cwd }: ConfigFlags, log: unknown): Record<string, unknown> {
+  const file = flags.text("log-file");
+  if (file === undefined) return {};
+  if (log !== undefined) throw bad("Cannot use --log-file with --stdout or --stderr: it is both");
+  return { log: { stdout: resolve(cwd, file), stderr: resolve(cwd, file) } };
 }
 
 function keysOf(table: KeyTable, request: ConfigFlags): Record<string, unknown> {

@@ -26,13 +26,13 @@ export class ForegroundOutput {
 
   /** Prints from now on, and what was written since their start. */
   follow(supervisor: Supervisor): void {
-    this.#sources = supervisor.registry.list().map((process) => ({
-      name: process.name,
-      files: process.logs,
-    }));
-    for (const { name, files } of this.#sources) {
-      for (const stream of STREAMS) {
-        this.#positions[positionKey({ name, stream })] = this.#earlier.get(files[stream]) ?? 0;
+    const processes = supervisor.registry.list();
+    this.#sources = processes.map(({ name, logs }) => ({ name, files: logs }));
+    for (const { logs, name, folder, journal } of processes) {
+      for (const [index, stream] of STREAMS.entries()) {
+        const inHome = logs[stream].startsWith(`${folder}/`);
+        const from = inHome ? this.#earlier.get(logs[stream]) : journal.outputFrom?.[index];
+        this.#positions[positionKey({ name, stream })] = from ?? 0;
       }
     }
     const reader = this.#feed(true).getReader();

@@ -2,7 +2,9 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { dirname } from "../npm/path.js";
+import type { LogPaths } from "../model/log_paths.ts";
 import { lstatIfAny } from "../platform/stat.ts";
+import { folderProblem, wayProblem } from "../platform/way.ts";
 
 /** Absolute paths of an app's log files. */
 export interface LogFiles {
@@ -10,30 +12,66 @@ export interface LogFiles {
   readonly stderr: string;
 }
 
-/** The log files of the app `name`: `<apps>/<name>/stdout.log` and `stderr.log`. */
-export function logFiles(appsFolder: string, name: string): LogFiles {
+/**
+ * The log files of the app `name`: `<apps>/<name>/stdout.log` and `stderr.log`, unless it has paths of
+ * its own. Of two streams in one file, that is the log of stdout.
+ */
+export function logFiles(appsFolder: string, name: string, own: LogPaths = {}): LogFiles {
+  const folder = `${appsFolder}/${name}`;
+  const merged = own.stderr === own.stdout;
   return {
-    stdout: `${appsFolder}/${name}/stdout.log`,
-    stderr: `${appsFolder}/${name}/stderr.log`,
+    stdout: own.stdout ?? `${folder}/stdout.log`,
+    stderr: (merged ? undefined : own.stderr) ?? `${folder}/stderr.log`,
   };
 }
 
 /**
- * Makes the folder (0700) and the files (0600) that are not there yet. Three system calls when all
- * are. Throws `ProcsupError` `start_failed` when one of them is a link or of another kind, or
- * cannot be made.
+ * Makes the folder of an app (0700) and the files (0600) that are not there yet. Three system calls
+ * when all are. Throws `ProcsupError` `start_failed` when one of them is a link or of another kind, or
+ * cannot be made, or when another user could exchange a path of its own.
  */
-export function prepareLogFiles(files: LogFiles): void {
-  prepare(dirname(files.stdout), "isDirectory", (path) => {
-    Deno.mkdirSync(path, { recursive: true, mode: 0o700 });
-  });
-  prepare(files.stdout, "isFile", createFile);
-  prepare(files.stderr, "isFile", createFile);
+export function prepareLogFiles(appFolder: string, files: LogFiles): void {
+  makeFolder(appFolder);
+  for (const path of [files.stdout, files.stderr]) {
+    if (dirname(path) !== appFolder) {
+      makeFolder(dirname(path), 0o755);
+      const problem = ownLogProblem(path);
+      if (problem !== undefined) refuse(path, problem);
+    }
+    prepare(path, "isFile", createFile);
+  }
 }
 
-function prepare(path: string, kind: "isFile" | "isDirectory", create: (path: string) => void) {
+/**
+ * What is wrong with a path for a log outside of the home: the supervisor writes there with its own
+ * rights, so that no other user may exchange the file or a folder above it. As in logrotate.
+ */
+export function ownLogProblem(path: string): string | undefined {
+  try {
+    const folder = dirname(path);
+    if (lstatIfAny(folder) === undefined) return wayProblem(folder);
+    const info = lstatIfAny(path);
+    if (info !== undefined && !info.isFile) return "it is not a file";
+    return folderProblem(folder) ?? wayProblem(path);
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function makeFolder(path: string, mode = 0o700): void {
+  prepare(path, mode === 0o700 ? "isDirectory" : "any", (path) => {
+    Deno.mkdirSync(path, { recursive: true, mode });
+  });
+}
+
+function prepare(
+  path: string,
+  kind: "isFile" | "isDirectory" | "any",
+  create: (path: string) => void,
+) {
   const info = attempt(path, () => lstatIfAny(path));
   if (info === undefined) attempt(path, () => create(path));
+  else if (kind === "any") return;
   else if (info.isSymlink) refuse(path, "it is a symbolic link");
   else if (!info[kind]) refuse(path, kind === "isFile" ? "it is not a file" : "it is not a folder");
 }

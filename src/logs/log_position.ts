@@ -1,7 +1,7 @@
 /**
  * Where a log stands in all that was ever written to it. Positions count from the first byte of the
  * first day and never change; what is cut off the head of the file moves its `base`. The side file
- * `stdout.pos` holds the base, and is the journal of a cut as well: a reader that finds the same
+ * `stdout.log.pos` holds the base, and is the journal of a cut as well: a reader that finds the same
  * number of changes before and after its read knows that nothing was cut meanwhile. When it is
  * missing or damaged, the archives tell the base.
  */
@@ -48,9 +48,9 @@ export const UNCUT: LogPosition = {
 /** Bytes of the file: one write, always of the same size, in place. */
 const FILE_BYTES = 512;
 
-/** Path of a file that belongs to a log: `stdout.log` → `stdout.pos`. */
-export function besideLog(log: string, extension: string): string {
-  return log.replace(/\.log$/, "") + extension;
+/** Path of a file that belongs to a log: `stdout.log` → `stdout.log.pos`. */
+export function besideLog(log: string, extension: ".pos" | ".idx"): string {
+  return log + extension;
 }
 
 /**

@@ -1,7 +1,6 @@
 /** Standard input of apps, and their terminals. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { dirname } from "../npm/path.js";
 import { inputPath, writeInput } from "../platform/app_input.ts";
 import { wrapperAlive } from "../platform/process_group.ts";
 import { resizeTerminal, type TerminalSize } from "../platform/terminal.ts";
@@ -22,7 +21,7 @@ export function sendText(supervisor: Supervisor, target: string, text: string): 
         `procsup restart ${name} --stdin`,
       );
     }
-    const problem = await writeInput(inputPath(dirname(process.logs.stdout), runId), text);
+    const problem = await writeInput(inputPath(process.folder, runId), text);
     if (problem !== undefined) throw refusal("send to", name, problem);
   });
 }

@@ -74,6 +74,10 @@ export class KeptLog {
   trouble: "truncated" | "moved" | undefined;
   /** When the oldest archive was made; Infinity without one. */
   oldestAt = Infinity;
+  /** When the file was made. */
+  bornAt = 0;
+  /** What the file holds was written after this; undefined before it was looked at. */
+  begunAt: number | undefined;
   readonly #stream: 0 | 1;
   #interval = BUSY_MS;
   #base = 0;
@@ -120,13 +124,22 @@ export class KeptLog {
 
   /** Whether its app has come to rest and everything it wrote was seen. */
   get isDone(): boolean {
-    return this.process.snapshot.run === null && this.#interval > BUSY_MS;
+    const { logs, snapshot } = this.process;
+    const isWritten = snapshot.run !== null && Object.values(logs).includes(this.path);
+    return !isWritten && this.#interval > BUSY_MS;
   }
 
   /** Whether it is time to rotate. */
   get isFull(): boolean {
     const { maxSizeBytes } = this.process.config.log;
     return this.#size > rotationSize(maxSizeBytes, this.#blockSize);
+  }
+
+  /** When what was written on an earlier day is to be an archive, in milliseconds since the epoch. */
+  get dayEndsAt(): number {
+    const isDaily = this.process.config.log.rotate === "daily";
+    if (!isDaily || this.begunAt === undefined || this.#size === 0) return Infinity;
+    return new Date(this.begunAt).setHours(24, 0, 0, 0);
   }
 
   /** When an archive becomes too old, in milliseconds since the epoch. */
@@ -146,10 +159,11 @@ export class KeptLog {
     this.#base = readPosition(this.path).base;
     const mark = lastMark(this.path);
     const info = lstatIfAny(this.path);
-    const born = this.#base > 0 ? undefined : info?.birthtime ?? info?.mtime;
+    this.bornAt = (info?.birthtime ?? info?.mtime ?? new Date()).getTime();
+    const born = this.#base > 0 ? undefined : this.bornAt;
     this.#end = Math.max(mark?.end ?? 0, this.#base);
     this.#markedAt = mark?.at ?? 0;
-    this.#lookedAt = mark?.at ?? born?.getTime() ?? Date.now();
+    this.#lookedAt = mark?.at ?? born ?? Date.now();
     this.#inode = info?.ino ?? null;
     this.#size = info?.size ?? 0;
     this.#writtenAt = info?.mtime?.getTime();
@@ -169,7 +183,7 @@ export class KeptLog {
     }
     this.#grownLooks = grown ? this.#grownLooks + 1 : 0;
     this.#interval = grown ? BUSY_MS : Math.min(SILENT_MS, this.#interval * 2);
-    this.dueAt = steady + this.#pauseMs(grown);
+    this.dueAt = steady + Math.min(this.#pauseMs(grown), Math.max(1, this.dayEndsAt - now));
     this.#lookedAt = now;
     this.#lookedSteady = steady;
     this.#changedAt = undefined;

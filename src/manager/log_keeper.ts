@@ -27,6 +27,10 @@ const ROUND_MS = 25;
 const MAX_CUTS = 16;
 const MAX_REFUSALS = 3;
 
+/** Least time between two looks at a log that is at rest; most, of one that is rotated by the clock. */
+const REST_MS = 1000;
+const DAILY_REST_MS = 60_000;
+
 /** After a rotation that failed, a full disk for one. */
 const RETRY_MS = 60_000;
 
@@ -157,7 +161,8 @@ export class LogKeeper {
       this.#say(`${log.trouble} ${log.path}`, `"${log.path}" was ${TROUBLE[log.trouble]}`);
     }
     if (clock.now() > log.expiresAt) this.#prune(log);
-    if (log.isFull && clock.steady() >= log.retryAt) {
+    const isDue = log.isFull || clock.now() >= log.dayEndsAt;
+    if (isDue && clock.steady() >= log.retryAt) {
       log.busy = true;
       this.#rotations = this.#rotations
         .then(() => this.#attempt(log, () => this.#rotate(log)))
@@ -171,12 +176,14 @@ export class LogKeeper {
   /** Nothing is written any more: what is left to do is to remove archives. */
   #rest(log: KeptLog): void {
     const { clock, list } = this.#options;
-    const left = log.expiresAt - clock.now();
+    // The machine may be suspended, or its clock set.
+    const untilDay = log.dayEndsAt === Infinity ? Infinity : DAILY_REST_MS;
+    const left = Math.min(log.expiresAt - clock.now(), log.dayEndsAt - clock.now(), untilDay);
     const isOver = left === Infinity || !list().includes(log.process);
     if (isOver) {
       this.#logs.delete(log.path);
       log.release();
-    } else log.dueAt = clock.steady() + left;
+    } else log.dueAt = clock.steady() + Math.max(left, REST_MS);
   }
 
   async #takeUp(log: KeptLog): Promise<void> {
@@ -189,14 +196,21 @@ export class LogKeeper {
 
   /** Archive by archive, until what is left is no full one. */
   async #rotate(log: KeptLog): Promise<void> {
-    for (let count = 0; count < MAX_CUTS && log.isFull && !this.#closed; count++) {
+    const { clock } = this.#options;
+    for (let count = 0; count < MAX_CUTS && !this.#closed; count++) {
+      const now = clock.now();
+      const isDayOver = now >= log.dayEndsAt;
+      if (!log.isFull && !isDayOver) return;
       const archive = await this.#changing(log, async () => {
         log.collapse ??= await this.#canCut(log);
         const { maxSizeBytes } = log.process.config.log;
-        const options = { maxSizeBytes, collapse: log.collapse, now: this.#options.clock.now() };
-        return await rotateLog(log.path, options);
+        // Nothing is lost by a truncation while nothing is written, and it leaves no part of a block.
+        const { run, leftovers } = log.process.snapshot;
+        const collapse = log.collapse && !(isDayOver && run === null && leftovers.length === 0);
+        return await rotateLog(log.path, { maxSizeBytes, collapse, now });
       });
-      if (archive === undefined) return this.#refused(log);
+      if (isDayOver && !log.isFull) log.begunAt = now;
+      if (archive === undefined) return isDayOver ? undefined : this.#refused(log);
       log.refusals = 0;
       this.#prune(log);
       this.#compress(log, archive);
@@ -209,6 +223,7 @@ export class LogKeeper {
     const { path, process } = log;
     const { kept, removed } = pruneArchives(path, process.config.log, this.#options.clock.now());
     log.oldestAt = kept[0]?.at ?? Infinity;
+    log.begunAt ??= kept.at(-1)?.at ?? log.bornAt;
     if (removed > 0) trimMarks(path, kept[0]?.start ?? readPosition(path).base, Infinity);
     return kept;
   }

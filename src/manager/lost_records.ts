@@ -81,7 +81,7 @@ function rebuilt(found: FoundRun, { inherited, takeNumericId }: LostAndFound): P
 }
 
 function rebuiltConfig(
-  { name, command: [entrypoint, ...args], cwd, env, user }: FoundRun,
+  { name, command: [entrypoint, ...args], cwd, env, user, run }: FoundRun,
   inherited: Readonly<Record<string, string>>,
 ): ProcessConfig {
   const own = Object.entries(env).filter(([key, value]) =>
@@ -95,5 +95,6 @@ function rebuiltConfig(
     entrypoint,
     args,
     cwd,
+    ...(run.logs && { log: run.logs }),
   });
 }

@@ -5,6 +5,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { notFound } from "../model/target.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { isJob, type Outcome, runBulk } from "./bulk.ts";
+import { refuseOneForMany } from "./log_path_checks.ts";
 import type { Registry } from "./registry.ts";
 
 /**
@@ -21,6 +22,7 @@ export async function scale(
     throw notFound(name, registry.list().map(({ config }) => ({ name: config.name })));
   }
   const count = scaledCount(change, instances.length);
+  refuseOneForMany({ ...instances[0]!.config, instances: count });
   const byIndex = [...instances].sort((a, b) => a.instanceIndex - b.instanceIndex);
   if (count > 1 && byIndex[0]!.name === name) registry.rename(byIndex[0]!, `${name}:0`);
   const config = { ...byIndex[0]!.config, instances: count };

@@ -188,6 +188,8 @@ export const LIMITS: ObjectType = {
   },
 };
 
+const LOG_PATH_NOTE = "{name} and {instance} stand for the process and the index of the instance.";
+
 /** How logs are written and rotated. */
 export const LOG: ObjectType = {
   type: "object",
@@ -206,6 +208,27 @@ export const LOG: ObjectType = {
       type: "boolean",
       default: false,
       help: "Write through pipes: for an app that opens /dev/stdout or /dev/stderr itself",
+    },
+    rotate: {
+      type: "choice",
+      choices: ["size", "daily"],
+      default: "size",
+      live: true,
+      help: "daily: rotate at local midnight as well",
+    },
+    stdout: {
+      type: "path",
+      variables: true,
+      help: "File for stdout, in place of the one in the home",
+      note: LOG_PATH_NOTE,
+      flag: { value: "FILE" },
+    },
+    stderr: {
+      type: "path",
+      variables: true,
+      help: "File for stderr, in place of the one in the home",
+      note: "With the path of stdout, both streams go to one file.",
+      flag: { value: "FILE" },
     },
   },
 };

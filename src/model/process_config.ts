@@ -253,6 +253,12 @@ export interface LogConfig {
   readonly compress: boolean;
   /** Write through pipes: for an app that opens /dev/stdout or /dev/stderr itself. */
   readonly pipe: boolean;
+  /** daily: rotate at local midnight as well. */
+  readonly rotate: "size" | "daily";
+  /** File for stdout, in place of the one in the home. {name} and {instance} stand for the process and the index of the instance. */
+  readonly stdout?: string;
+  /** File for stderr, in place of the one in the home. With the path of stdout, both streams go to one file. */
+  readonly stderr?: string;
 }
 
 /** The points at which hooks run. */

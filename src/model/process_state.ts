@@ -1,5 +1,6 @@
 /** The vocabulary of a process's life: its snapshot, its events and its effects. */
 
+import type { LogPaths } from "./log_paths.ts";
 import type { HookName } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
 
@@ -19,6 +20,8 @@ export interface Run {
   readonly user?: number;
   /** Sizes of both logs at the launch: the run's own output starts there. */
   readonly outputFrom?: readonly [number, number];
+  /** Its log files, where they are not in the home. */
+  readonly logs?: LogPaths;
 }
 
 /**

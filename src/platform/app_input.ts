@@ -25,7 +25,7 @@ const RETRY_MS = 10;
 
 const CLOSED = "it has closed its standard input";
 
-/** Path of the FIFO of a run, in the folder of the logs; the launch wrapper makes it. */
+/** Path of the FIFO of a run, in the folder of its app; the launch wrapper makes it. */
 export function inputPath(folder: string, runId: string): string {
   return `${folder}/stdin.${runId}`;
 }

@@ -1,7 +1,8 @@
 /** Runs that no record names, found by the wrappers that are alive. */
 
 import type { Run } from "../model/process_state.ts";
-import { basename, dirname } from "../npm/path.js";
+import { dirname } from "../npm/path.js";
+import { pathsIn } from "./paths.ts";
 import { processesByRunId } from "./process_scan.ts";
 import { processRow, userOf } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
@@ -14,7 +15,6 @@ export interface FoundRun {
   readonly pid: number;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Name of the process, by the folder of its logs. */
   readonly name: string;
   readonly command: readonly string[];
   readonly cwd: string;
@@ -54,13 +54,13 @@ function foundRun(
     const row = processRow(wrapperPid);
     // The app's own process has the same words for a moment, and leads no group.
     if (words?.folder !== files.folder || row?.pgid !== wrapperPid || row.zombie) return undefined;
-    const folder = dirname(words.stdout);
+    const logs = ownLogs(words, pathsIn(dirname(files.folder)).apps);
     const pid = files.read(runId, "pid") ?? 0;
     return {
-      run: { runId, wrapperPid, wrapperStart: row.start, bootId },
+      run: { runId, wrapperPid, wrapperStart: row.start, bootId, ...logs },
       pid,
       startedAt: files.writtenAt(runId, "pid").getTime(),
-      name: basename(folder),
+      name: words.name,
       command: commandOf(words, pid),
       cwd: Deno.readLinkSync(`/proc/${wrapperPid}/cwd`),
       env: environmentOf(runId, wrapperPid, pid),
@@ -70,6 +70,13 @@ function foundRun(
     // It ended meanwhile.
     return undefined;
   }
+}
+
+/** Those of its logs that are not in the home. */
+function ownLogs({ name, stdout, stderr }: WrapperWords, apps: string): Pick<Run, "logs"> {
+  const isOwn = (path: string) => dirname(path) !== `${apps}/${name}`;
+  if (!isOwn(stdout) && !isOwn(stderr)) return {};
+  return { logs: { ...isOwn(stdout) && { stdout }, ...isOwn(stderr) && { stderr } } };
 }
 
 /** The app's own words, without programs that set something up before it. */

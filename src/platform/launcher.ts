@@ -26,6 +26,8 @@ import { wrapperShell } from "./wrapper_shell.ts";
 /** What is to be run, every path absolute. */
 export interface LaunchSpec {
   readonly runId: string;
+  /** Name of the process. */
+  readonly name: string;
   readonly argv: readonly string[];
   readonly cwd: string;
   /** The whole environment of the app but for `PROCSUP_ID`. */
@@ -202,6 +204,7 @@ export class Launcher {
           stdout: spec.stdout,
           stderr: spec.stderr,
           setup: lines.join("\n"),
+          name: spec.name,
           piped: spec.piped === true,
           stdin: spec.stdin === true,
           terminal: terminal && { path: terminal.path, master: 3 + inherit.length },

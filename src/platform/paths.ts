@@ -130,10 +130,7 @@ export function prepareHome(home: string): HomePaths {
 /** Throws `home_unusable` when other users could exchange the home, or a folder above it. */
 export function checkWay(home: string): void {
   const problem = wayProblem(home);
-  // The first process of a container that is not root's has none but its own user's beside it. There
-  // all may write to the volumes that an orchestrator mounts.
-  const isAlone = Deno.pid === 1 && Deno.uid() !== 0;
-  if (problem === undefined || isAlone) return;
+  if (problem === undefined) return;
   throw new ProcsupError("home_unusable", `Refusing home "${home}": ${problem}`, {
     hint: "Every folder above it must belong to root or to you, and no other user may write to it",
   });

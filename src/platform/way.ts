@@ -12,6 +12,9 @@ const MAX_LINKS = 40;
  * who may write to the last folder.
  */
 export function wayProblem(path: string): string | undefined {
+  // The first process of a container that is not root's has no other users beside it. There everyone
+  // may write to the volumes that an orchestrator mounts.
+  if (Deno.pid === 1 && Deno.uid() !== 0) return undefined;
   const root = Deno.lstatSync("/");
   // In a container all that belongs to users outside of it, root included, is shown as one user's.
   const trusted = [0, Deno.uid(), root.uid];
@@ -35,13 +38,27 @@ export function wayProblem(path: string): string | undefined {
   return undefined;
 }
 
+/**
+ * The same for a folder in which files are made by names that others could know, so that nobody else
+ * may make files in it, be it sticky.
+ */
+export function folderProblem(folder: string): string | undefined {
+  const problem = wayProblem(folder);
+  if (problem !== undefined || (Deno.pid === 1 && Deno.uid() !== 0)) return problem;
+  const others = othersMayWrite(Deno.statSync(folder));
+  return others ? `others may write to "${folder}"` : undefined;
+}
+
 function partsOf(path: string): string[] {
   return path.split("/").filter((part) => part !== "" && part !== ".");
 }
 
 /** Whether others could exchange what is in a folder. In a sticky one they leave alone what is not theirs. */
-function isOpen({ mode, gid }: Deno.FileInfo): boolean {
-  if ((mode! & 0o1000) !== 0) return false;
+function isOpen(info: Deno.FileInfo): boolean {
+  return (info.mode! & 0o1000) === 0 && othersMayWrite(info);
+}
+
+function othersMayWrite({ mode, gid }: Deno.FileInfo): boolean {
   // The group of root, and a user's private one, which has the user's number, have no others in them.
   const isOwnGroup = gid === 0 || (gid === Deno.uid() && gid === Deno.gid());
   return (mode! & (isOwnGroup ? 0o002 : 0o022)) !== 0;

@@ -5,7 +5,8 @@
  * it leads the app's own session and process group. It costs about 0.4 MB and 1 ms a start.
  *
  * Arguments, which every user of the machine can read: `$1` folder of the run files, `$2` stdout log,
- * `$3` stderr log, `$4` lines of shell that set up the app's process (mostly none), then the command.
+ * `$3` stderr log, `$4` lines of shell that set up the app's process (mostly none), `$5` name of the
+ * process, then the command.
  * The run id, by which processes are known to belong to the app, is in its environment alone.
  *
  * - The app runs in the foreground: a background job of a shell has SIGINT and SIGQUIT ignored.
@@ -57,8 +58,8 @@ const PIPES = `command -p mkfifo -m 622 "$2.$PROCSUP_ID" "$3.$PROCSUP_ID" || exi
 ${carry("$2")}
 ${carry("$3")}`;
 
-/** A FIFO beside the logs that is open at both ends, so that it never ends; see app_input.ts. */
-const FIFO = '"${2%/*}/stdin.$PROCSUP_ID"';
+/** A FIFO in the folder of the app that is open at both ends, so that it never ends; see app_input.ts. */
+const FIFO = '"${1%/*}/apps/$5/stdin.$PROCSUP_ID"';
 const INPUT = `command -p mkfifo -m 600 ${FIFO} || exit 126\n`;
 
 /**
@@ -76,7 +77,7 @@ const text = (prepare: string, open: string, drain: string) => `
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM 16 TSTP TTIN TTOU XCPU XFSZ VTALRM PROF 29 SYS${POWER_SIGNAL}
 trap 'echo ${NOT_STARTED} >"$1/$PROCSUP_ID.exit"' EXIT
 ${prepare}
-(exec ${open}; ${PID_LINE}; echo $procsup_pid 2>/dev/null >"$1/$PROCSUP_ID.pid"; eval "$4"; unset procsup_pid; shift 4; exec "$@")
+(exec ${open}; ${PID_LINE}; echo $procsup_pid 2>/dev/null >"$1/$PROCSUP_ID.pid"; eval "$4"; unset procsup_pid; shift 5; exec "$@")
 s=$?
 trap - EXIT
 echo $s >"$1/$PROCSUP_ID.exit"
@@ -121,18 +122,20 @@ export interface WrapperWords extends WrapperIo {
   readonly stderr: string;
   /** Lines of shell that set up the app's process. */
   readonly setup: string;
+  /** Name of the process. */
+  readonly name: string;
   readonly command: readonly string[];
 }
 
 /** The words that `/bin/sh` is run with. */
 export function wrapperWords(words: WrapperWords): string[] {
-  const { folder, stdout, stderr, setup, command } = words;
-  return ["-c", wrapperScript(words), "procsup", folder, stdout, stderr, setup, ...command];
+  const { folder, stdout, stderr, setup, name, command } = words;
+  return ["-c", wrapperScript(words), "procsup", folder, stdout, stderr, setup, name, ...command];
 }
 
 /** The opposite of `wrapperWords()`, by the command line of a process; undefined when it is no wrapper. */
 export function parseWrapperWords(commandLine: readonly string[]): WrapperWords | undefined {
-  const [, , , name, folder, stdout, stderr, setup, ...command] = commandLine;
-  if (name !== "procsup" || setup === undefined || command.length === 0) return undefined;
-  return { folder: folder!, stdout: stdout!, stderr: stderr!, setup, command };
+  const [, , , program, folder, stdout, stderr, setup, name, ...command] = commandLine;
+  if (program !== "procsup" || name === undefined || command.length === 0) return undefined;
+  return { folder: folder!, stdout: stdout!, stderr: stderr!, setup: setup!, name, command };
 }

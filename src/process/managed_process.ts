@@ -6,6 +6,7 @@ import { NO_USAGE, type ProcessInfo, type Usage } from "../model/process_info.ts
 import type { ProcessEvent, Snapshot } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
+import { logPaths } from "../model/log_paths.ts";
 import { type LogFiles, logFiles } from "../logs/log_files.ts";
 import type { Clock } from "../platform/clock.ts";
 import { startAndWait } from "./start_and_wait.ts";
@@ -149,9 +150,15 @@ export class ManagedProcess {
     };
   }
 
-  /** Paths of its logs. */
+  /** Paths of the logs that it writes; at rest, of those that its next run writes. */
   get logs(): LogFiles {
-    return logFiles(this.#apps, this.name);
+    const { run } = this.#snapshot;
+    return logFiles(this.#apps, this.name, run === null ? logPaths(this.config, this.instanceIndex) : run.logs);
+  }
+
+  /** The folder of what belongs to it in the home. */
+  get folder(): string {
+    return `${this.#apps}/${this.name}`;
   }
 
   /** What its hooks and health checks did last. */

@@ -275,7 +275,7 @@ export class RunKeeper {
       world: this.#world,
       run,
       attempt,
-      logs: logFiles(this.#world.apps, process.name),
+      logs: logFiles(this.#world.apps, process.name, run.logs),
       get snapshot() {
         return process.snapshot;
       },

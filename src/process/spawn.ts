@@ -2,6 +2,7 @@
 
 import type { Run } from "../model/process_state.ts";
 import { logFiles, prepareLogFiles } from "../logs/log_files.ts";
+import { logPaths } from "../model/log_paths.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { logEnd } from "../logs/log_position.ts";
 import type { Child, LaunchSetup } from "../platform/launcher.ts";
@@ -29,18 +30,25 @@ export function spawnRun(
   intend: (run: Run) => void,
 ): Spawned {
   const plan = launchPlan(process, world.inherited);
-  const files = logFiles(world.apps, process.name);
-  prepareLogFiles(files);
+  const logs = logPaths(process.config, process.instanceIndex);
+  const files = logFiles(world.apps, process.name, logs);
+  prepareLogFiles(`${world.apps}/${process.name}`, files);
   const runId = crypto.randomUUID();
   const outputFrom = [logEnd(files.stdout), logEnd(files.stderr)] as const;
   const { argv, cwd, setup } = plan;
-  const more = { outputFrom, ...(setup.user && { user: setup.user.uid }) };
+  const more = {
+    outputFrom,
+    ...(setup.user && { user: setup.user.uid }),
+    ...(process.config.log.stdout ?? process.config.log.stderr ? { logs } : {}),
+  };
   intend({ runId, wrapperPid: 0, wrapperStart: "", bootId: world.bootId, ...more });
   const env = saysReady(process.config)
     ? { ...plan.env, PROCSUP_READY_FILE: readyFile(world, runId, setup) }
     : plan.env;
   const child = world.launch({
-    ...{ runId, argv, cwd, env, ...files },
+    ...{ runId, name: process.name, argv, cwd, env },
+    stdout: files.stdout,
+    stderr: logs.stderr ?? files.stderr,
     piped: process.config.log.pipe,
     stdin: process.config.stdin ?? world.stdin,
     tty: process.config.tty,

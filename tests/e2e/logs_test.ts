@@ -61,7 +61,7 @@ Deno.test("daemon rotates, compresses and prunes, and logs still finds the last 
   }, { what: "three compressed archives" });
   const { logs } = await daemon.client.call("logs", { target: "app", lines: 9000 });
   assertEquals(logs, numbers(80_000).split("\n").slice(-9001).join("\n"));
-  assertEquals(Deno.statSync(`${daemon.home}/apps/app/${"stdout.pos"}`).mode! & 0o777, 0o600);
+  assertEquals(Deno.statSync(`${daemon.home}/apps/app/${"stdout.log.pos"}`).mode! & 0o777, 0o600);
   for (const { path } of listArchives(logOf(daemon, "app"))) {
     assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
   }

@@ -10,7 +10,7 @@ import { LogKeeper } from "../../src/manager/log_keeper.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { LogScene, numbers } from "./rotation_scene.ts";
+import { CAN_COLLAPSE, LogScene, numbers } from "./rotation_scene.ts";
 
 /** A keeper of one process, and what it said. */
 class KeeperScene implements AsyncDisposable {
@@ -18,6 +18,9 @@ class KeeperScene implements AsyncDisposable {
   readonly said: string[] = [];
   readonly keeper: LogKeeper;
   readonly process: ManagedProcess;
+  /** How far its clock is ahead, and the longest time that its timers take. */
+  aheadMs = 0;
+  longestMs = Infinity;
   /** Timers that are set. */
   timers = 0;
 
@@ -30,7 +33,11 @@ class KeeperScene implements AsyncDisposable {
     const process = { config: { log: config }, snapshot: { run: {} }, logs };
     this.process = process as unknown as ManagedProcess;
     this.keeper = new LogKeeper({
-      clock: { ...systemClock, after: (ms, act) => this.#after(ms, act) },
+      clock: {
+        ...systemClock,
+        now: () => Date.now() + this.aheadMs,
+        after: (ms, act) => this.#after(Math.min(ms, this.longestMs), act),
+      },
       list: () => [this.process],
       warn: (message) => this.said.push(message),
     });
@@ -115,6 +122,43 @@ Deno.test("LogKeeper truncates where nothing can be cut, and says so once", {
   assert(said[0]!.includes("copied and truncated"));
 });
 
+for (const isUp of [true, false]) {
+  Deno.test(`LogKeeper rotates daily logs once a day, of an app that is ${isUp ? "up" : "at rest"}`, {
+    ignore: !CAN_COLLAPSE,
+  }, async () => {
+    await using kept = new KeeperScene(undefined, { maxSizeBytes: 1e6, rotate: "daily" });
+    const { scene, keeper } = kept;
+    kept.longestMs = 5;
+    await scene.append(numbers(3000));
+    if (!isUp) Object.assign(kept.process, { snapshot: { run: null, leftovers: [] } });
+    keeper.start();
+    await waitFor(() => lastMark(scene.log) !== undefined);
+    const tomorrow = new Date().setHours(24, 0, 0, 0);
+    for (let day = 1; day <= 3; day++) {
+      assertEquals(scene.archives().length, day - 1);
+      kept.aheadMs = new Date(tomorrow).setDate(new Date(tomorrow).getDate() + day - 1) + 1000 -
+        Date.now();
+      keeper.wake(kept.process);
+      await waitFor(() => scene.archives().length === day, { what: `archive ${day}` });
+      // What is less than a block stays, while the app may write.
+      assertEquals(Deno.statSync(scene.log).size < (isUp ? 4097 : 1), true);
+      await scene.append(numbers(3000));
+    }
+    assertEquals(await scene.whole(), numbers(3000).repeat(4));
+  });
+}
+
+Deno.test("LogKeeper makes up for a day that ended while nobody kept the log", {
+  ignore: !CAN_COLLAPSE,
+}, async () => {
+  await using kept = new KeeperScene(undefined, { maxSizeBytes: 1e6, rotate: "daily" });
+  const { scene, keeper } = kept;
+  await scene.append(numbers(3000));
+  kept.aheadMs = new Date().setHours(24, 0, 0, 0) - Date.now() + 9 * 3_600_000;
+  keeper.start();
+  await waitFor(() => scene.archives().length === 1, { what: "an archive" });
+});
+
 Deno.test("LogKeeper dates what an app writes at first no earlier than its start", async () => {
   await using kept = new KeeperScene();
   const { scene, keeper, process } = kept;
@@ -178,7 +222,7 @@ Deno.test("LogKeeper leaves an append-only log alone, and says so once", {
     `Cannot cut "${scene.log}": it may only be appended to, until chattr -a changes that`,
   ]);
   assertEquals([...Deno.readDirSync(dirname(scene.log))].map(({ name }) => name).sort(), [
-    ...["stderr.log", "stdout.idx", "stdout.log"],
+    ...["stderr.log", "stdout.log", "stdout.log.idx"],
   ]);
   const flushed = await assertRejects(() => keeper.flush(kept.process), ProcsupError);
   assertEquals(flushed.message, said[0]);
@@ -203,7 +247,7 @@ Deno.test("LogKeeper leaves a log alone that cannot be archived, and says so onc
   await using kept = new KeeperScene();
   const { scene, keeper, said } = kept;
   // Where the position is written there is a folder: as good as a full disk.
-  await Deno.mkdir(scene.log.replace(".log", ".pos"));
+  await Deno.mkdir(`${scene.log}.pos`);
   await scene.append(numbers(3000));
   keeper.start();
   await waitFor(() => said.length > 0);

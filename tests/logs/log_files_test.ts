@@ -3,6 +3,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { logFiles, prepareLogFiles } from "../../src/logs/log_files.ts";
+import { dirname } from "../../src/npm/path.js";
 import { tempHome } from "../support/temp_home.ts";
 
 function mode(path: string): number {
@@ -10,7 +11,7 @@ function mode(path: string): number {
 }
 
 function refusal(files: { stdout: string; stderr: string }): string {
-  const error = assertThrows(() => prepareLogFiles(files), ProcsupError);
+  const error = assertThrows(() => prepareLogFiles(dirname(files.stdout), files), ProcsupError);
   assertEquals(error.code, "start_failed");
   return error.message;
 }
@@ -25,7 +26,7 @@ Deno.test("logFiles() puts both logs into the app's folder", () => {
 Deno.test("prepareLogFiles() makes private files and leaves existing ones alone", async () => {
   await using home = tempHome();
   const files = logFiles(home.path, "api");
-  prepareLogFiles(files);
+  prepareLogFiles(dirname(files.stdout), files);
   assertEquals([mode(`${home.path}/api`), mode(files.stdout), mode(files.stderr)], [
     0o700,
     0o600,
@@ -33,7 +34,7 @@ Deno.test("prepareLogFiles() makes private files and leaves existing ones alone"
   ]);
   await Deno.writeTextFile(files.stdout, "kept\n");
   await Deno.remove(files.stderr);
-  prepareLogFiles(files);
+  prepareLogFiles(dirname(files.stdout), files);
   assertEquals(await Deno.readTextFile(files.stdout), "kept\n");
   assertEquals(await Deno.readTextFile(files.stderr), "");
 });

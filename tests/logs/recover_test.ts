@@ -155,7 +155,7 @@ for (const [damage, act] of Object.entries(DAMAGES)) {
     for (let round = 0; round < 4; round++) await scene.rotate(scene.log, 20_000);
     await compressArchive(scene.archives().at(-1)!, () => Promise.resolve());
     const { base } = readPosition(scene.log);
-    await act(scene.log.replace(".log", ".pos"), scene.log);
+    await act(`${scene.log}.pos`, scene.log);
     await recoverLog(scene.log);
     const healed = readPosition(scene.log);
     assertEquals([healed.base, healed.changes > 0], [base, true]);

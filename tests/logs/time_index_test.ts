@@ -86,7 +86,7 @@ Deno.test("readTimeIndex() leaves out marks that a damaged file holds", async ()
   await scene.append("x".repeat(40));
   const good = [{ at: 1000, end: 10 }, { at: 3000, end: 30 }, { at: 4000, end: 40 }];
   for (const bad of [{ at: NaN, end: 20 }, { at: 2e300, end: 20 }, { at: 2000, end: 1e300 }]) {
-    await Deno.remove(scene.log.replace(".log", ".idx")).catch(() => {});
+    await Deno.remove(`${scene.log}.idx`).catch(() => {});
     addMarks(scene.log, [good[0]!, bad, good[1]!, good[2]!]);
     const index = await readTimeIndex(scene.log, 0);
     assertEquals([20, 30, 35].map((end) => index.timeAt(end)), [2000, 3000, 3500]);
@@ -98,7 +98,7 @@ Deno.test("readTimeIndex() is bounded in size", async () => {
   const many = 140_000;
   addMarks(scene.log, Array.from({ length: many }, (_, i) => ({ at: i * 1000, end: i })));
   trimMarks(scene.log, 0, Infinity);
-  assert(Deno.statSync(scene.log.replace(".log", ".idx")).size < 128 * 1024 * 16);
+  assert(Deno.statSync(`${scene.log}.idx`).size < 128 * 1024 * 16);
   assertEquals((await readTimeIndex(scene.log, 0)).timeAt(50_001), 50_001_000);
   assertEquals(lastMark(scene.log)!.end, many - 1);
 });

@@ -60,6 +60,7 @@ Deno.test("parseConfig() fills in every default", () => {
       maxAgeMs: 7 * 24 * 3_600_000,
       compress: true,
       pipe: false,
+      rotate: "size",
     },
   });
 });
@@ -117,7 +118,10 @@ Deno.test("parseConfig() takes every key", () => {
     umask: "027",
     nice: 5,
     limits: { nofile: 1024, core: 0, memory: "1GB", cpu_percent: 50, pids: 10 },
-    log: { max_size: "1MB", max_files: 2, max_age: "1h", compress: false, pipe: true },
+    log: {
+      ...{ max_size: "1MB", max_files: 2, max_age: "1h", compress: false, pipe: true },
+      ...{ rotate: "daily", stdout: "/srv/out.log", stderr: "/srv/err.log" },
+    },
   };
   assertEquals(parseConfig(wire), {
     name: "api",
@@ -186,6 +190,9 @@ Deno.test("parseConfig() takes every key", () => {
       maxAgeMs: 3_600_000,
       compress: false,
       pipe: true,
+      rotate: "daily",
+      stdout: "/srv/out.log",
+      stderr: "/srv/err.log",
     },
   });
 });

@@ -28,6 +28,7 @@ class Scene implements AsyncDisposable {
   async launch(script: string) {
     const { path } = this.#temp;
     const child = this.launcher.launch({
+      name: "app",
       ...{ runId: crypto.randomUUID(), argv: ["/bin/sh", "-c", script], cwd: path },
       env: { PATH: Deno.env.get("PATH")! },
       ...{ stdout: `${path}/stdout`, stderr: `${path}/stderr` },

@@ -20,7 +20,7 @@ function wrapped(
   setup: string,
   command: readonly string[],
 ): Deno.Command {
-  const words = [folder, `${folder}/stdout`, `${folder}/stderr`, setup, ...command];
+  const words = [folder, `${folder}/stdout`, `${folder}/stderr`, setup, "app", ...command];
   const env = { PATH: Deno.env.get("PATH")!, WORD: "kept", PROCSUP_ID: "run" };
   const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
   return new Deno.Command(program!, {

@@ -1,6 +1,8 @@
 /** `procsup why`: the plain-words answer. */
 
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
+import { type LogPathConfig, logPaths } from "../../model/log_paths.ts";
+import { baseName } from "../../model/name.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { PROCESS_STATES, type ProcessState } from "../../model/process_info.ts";
 import type { WaitPoint } from "../../model/wait_point.ts";
@@ -229,6 +231,8 @@ async function print(
   if (await printData(output, process, [process.name])) return;
   if (apart) output.done("");
   const folder = `${pathsIn(home).apps}/${process.name}`;
+  const { cwd = "/", log = {} } = process.config as Partial<LogPathConfig>;
+  const own = logPaths({ name: baseName(process.name), cwd, log }, process.instance_index);
   const up = process.pid > 0;
   const lines: (Line | false)[] = [
     ["name", process.name],
@@ -248,8 +252,8 @@ async function print(
     ["cwd", String(process.config.cwd ?? "-")],
     ["namespace", process.namespace],
     process.tags.length > 0 && ["tags", process.tags.join(", ")],
-    ["stdout", `${folder}/stdout.log`],
-    ["stderr", `${folder}/stderr.log`],
+    ["stdout", own.stdout ?? `${folder}/stdout.log`],
+    ["stderr", own.stderr ?? `${folder}/stderr.log`],
     ["last exit", lastExit(process)],
     ["reason", process.last_reason],
   ];

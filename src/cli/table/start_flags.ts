@@ -25,6 +25,13 @@ const TIMEZONE: Flag = {
   help: "timezone of --cron and --cron-restart (default: the machine's)",
 };
 
+const LOG_FILE: Flag = {
+  name: "log-file",
+  type: "text",
+  value: "FILE",
+  help: "one file for stdout and stderr, in place of two in the home",
+};
+
 /** How the help calls a value. */
 const VALUES: Readonly<Record<string, string>> = {
   duration: "DURATION",
@@ -36,7 +43,7 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 /** Flags that configure an app. */
-export const CONFIG_FLAGS: readonly Flag[] = [...flagsOf(PROCESS_KEYS), TIMEZONE];
+export const CONFIG_FLAGS: readonly Flag[] = [...flagsOf(PROCESS_KEYS), TIMEZONE, LOG_FILE];
 
 /** Flags of `start`. */
 export const START_FLAGS: readonly Flag[] = [...CONFIG_FLAGS, NO_WAIT];

@@ -1,0 +1,86 @@
+/** Whether the log files that a configuration names may be used. */
+
+import { type LogPaths, logPathTemplates } from "../model/log_paths.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import { ownLogProblem } from "../logs/log_files.ts";
+import { basename, dirname } from "../npm/path.js";
+import { refuse } from "../runtimes/refusal.ts";
+
+type Configured = Pick<ProcessConfig, "name" | "cwd" | "log" | "instances" | "tty">;
+
+/**
+ * Throws `invalid_config` when a log of a process cannot be where its configuration says: another user
+ * could exchange it, it is in the home, or another log goes there.
+ */
+export function checkLogPaths(config: Configured, others: Iterable<Configured>, home: string) {
+  const { name, log } = config;
+  const own = canonical(config);
+  const merged = own.stdout !== undefined && own.stdout === own.stderr;
+  if (merged && log.pipe) refuse(name, "log.pipe needs two files: log.stdout and log.stderr are one");
+  for (const [stream, path] of Object.entries(own)) {
+    const key = `log.${stream} "${path}"`;
+    if (path.startsWith(`${home}/`)) refuse(name, `${key} is in the home, which has its own files`);
+    const problem = ownLogProblem(instanceOf(path));
+    if (problem !== undefined) refuse(name, `${key} is not safe to write to: ${problem}`, SAFE);
+  }
+  refuseOneForMany(config);
+  if (!merged && overlap(own.stdout, own.stderr)) {
+    refuse(name, "log.stdout and log.stderr would share a file for some instances");
+  }
+  refuseTaken(name, own, others);
+}
+
+/** Throws `invalid_config` when several instances would write to one file. */
+export function refuseOneForMany(config: Configured): void {
+  const { name, instances } = config;
+  if (instances === 1) return;
+  for (const [stream, path] of Object.entries(logPathTemplates(config))) {
+    if (path.includes(INSTANCE)) continue;
+    const problem = `log.${stream} "${path}" is one file for ${instances} instances`;
+    refuse(name, problem, "Put {instance} into the path");
+  }
+}
+
+const SAFE = "Every folder above a log must belong to root or to the daemon's user, and no other " +
+  "user may write to it";
+
+function refuseTaken(name: string, own: LogPaths, others: Iterable<Configured>): void {
+  const paths = Object.values(own);
+  if (paths.length === 0) return;
+  for (const other of others) {
+    if (other.name === name) continue;
+    const theirs = Object.values(canonical(other));
+    const both = paths.find((path) => theirs.some((taken) => overlap(path, taken)));
+    if (both !== undefined) refuse(name, `"${both}" is a log of "${other.name}"`);
+  }
+}
+
+const INSTANCE = "{instance}";
+
+function instanceOf(template: string): string {
+  return template.replaceAll(INSTANCE, "0");
+}
+
+/** Whether two templates mean one file for some instances. */
+function overlap(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  return matches(one, instanceOf(other)) || matches(other, instanceOf(one));
+}
+
+function matches(template: string, path: string): boolean {
+  const parts = template.split(INSTANCE).map((part) => part.replace(/[^\w/]/g, "\\$&"));
+  return new RegExp(`^${parts.join("\\d+")}$`).test(path);
+}
+
+/** The templates, with the links in the way to their folders followed. */
+function canonical(config: Configured): LogPaths {
+  return Object.fromEntries(
+    Object.entries(logPathTemplates(config)).map(([stream, path]) => {
+      try {
+        return [stream, `${Deno.realPathSync(dirname(path)).replace(/\/$/, "")}/${basename(path)}`];
+      } catch {
+        return [stream, path];
+      }
+    }),
+  );
+}

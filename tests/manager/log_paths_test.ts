@@ -1,0 +1,124 @@
+/** Apps whose logs are where the configuration says. */
+
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { listArchives } from "../../src/logs/archives.ts";
+import { lastTextLines } from "../../src/logs/last_lines.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { TestManager } from "../support/test_manager.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const SLEEP = "exec sleep 1000";
+
+function text(path: string): string {
+  return Deno.readTextFileSync(path);
+}
+
+Deno.test("log.stdout and log.stderr are written, rotated, read, flushed, adopted and put off", async () => {
+  await using folder = tempHome();
+  await using test = await TestManager.open();
+  const path = (name: string) => `${folder.path}/new/${name}`;
+  const log = { stdout: path("{name}-{instance}.out"), stderr: path("{instance}.err") };
+  const script = `echo out $PROCSUP_INSTANCE; echo err >&2; read line; seq 20000; ${SLEEP}`;
+  await test.script("api", script, {
+    ...{ instances: 2, stdin: true },
+    log: { ...log, max_size: "8KB", max_files: 100 },
+  });
+  const { supervisor } = test;
+  await waitFor(() => text(path("api-1.out")) === "out 1\n" && text(path("0.err")) === "err\n");
+  assertEquals(Deno.statSync(path("0.err")).mode! & 0o777, 0o600);
+  assertEquals(supervisor.logFiles("api:1"), { stdout: path("api-1.out"), stderr: path("1.err") });
+  // The FIFO of standard input is in the home.
+  await Deno.writeTextFile(inputOf(test, "api:0"), "go\n");
+  const archives = () => listArchives(path("api-0.out")).length;
+  await waitFor(() => archives() > 3, { what: "archives beside the log" });
+  await waitFor(async () => (await lastTextLines(path("api-0.out"), 1)).join() === "20000");
+
+  const pids = test.pids("api");
+  test.release();
+  for (const { name } of Deno.readDirSync(`${test.home}/state/processes`)) {
+    Deno.removeSync(`${test.home}/state/processes/${name}`);
+  }
+  await test.reopen();
+  assertEquals(test.pids("api").sort(), pids.sort(), "found without their records");
+  assertEquals(test.supervisor.logFiles("api:0").stdout, path("api-0.out"));
+
+  await test.supervisor.flush("api");
+  assertEquals([archives(), text(path("api-0.out"))], [0, ""]);
+  await Deno.writeTextFile(inputOf(test, "api:1"), "go\n");
+  await waitFor(async () => (await lastTextLines(path("api-1.out"), 1)).join() === "20000");
+  await test.supervisor.remove("all");
+  await test.script("other", SLEEP, { log: { stdout: path("api-1.out") } });
+  assertEquals(await lastTextLines(path("api-1.out"), 1), [], "lines of the deleted app");
+});
+
+function inputOf(test: TestManager, name: string): string {
+  const { snapshot: { run } } = test.supervisor.registry.resolve(name)[0]!;
+  return `${test.home}/apps/${name}/stdin.${run!.runId}`;
+}
+
+Deno.test("log.stdout and log.stderr are one file where both name it", async () => {
+  await using folder = tempHome();
+  await using test = await TestManager.open();
+  const both = `${folder.path}/both.log`;
+  await test.script("api", `echo one; echo two >&2; ${SLEEP}`, {
+    log: { stdout: both, stderr: both },
+  });
+  await waitFor(() => text(both) === "one\ntwo\n");
+  assertEquals(test.supervisor.logFiles("api").stderr, `${test.home}/apps/api/stderr.log`);
+});
+
+Deno.test("log.stdout that changes is the log of the next run", async () => {
+  await using folder = tempHome();
+  await using test = await TestManager.open();
+  await test.script("api", `echo up; ${SLEEP}`);
+  const path = `${folder.path}/api.log`;
+  await test.supervisor.reconfigure("api", { keys: { log: { stdout: path } } });
+  await waitFor(() => text(path) === "up\n");
+  assertEquals(text(`${test.home}/apps/api/stdout.log`), "up\n");
+});
+
+Deno.test("log paths are refused where other users, the home or another log come in", async () => {
+  await using folder = tempHome();
+  await using test = await TestManager.open();
+  const at = folder.path;
+  Deno.mkdirSync(`${at}/open`);
+  Deno.chmodSync(`${at}/open`, 0o1777);
+  Deno.symlinkSync(at, `${at}/link`);
+  Deno.mkdirSync(`${at}/dir`);
+  await test.script("api", SLEEP, {
+    instances: 2,
+    log: { stdout: `${at}/api-{instance}.log` },
+  });
+  const isRoot = Deno.uid() === 0;
+  if (isRoot) {
+    Deno.mkdirSync(`${at}/theirs`);
+    Deno.chownSync(`${at}/theirs`, 65534, 65534);
+    Deno.writeTextFileSync(`${at}/their.log`, "");
+    Deno.chownSync(`${at}/their.log`, 65534, 65534);
+  }
+  const cases: [Record<string, unknown>, string][] = [
+    [{ log: { stdout: `${at}/open/x.log` } }, `others may write to "${at}/open"`],
+    [{ log: { stdout: `${at}/one.log` }, instances: 2 }, "is one file for 2 instances"],
+    [{ log: { stdout: `${at}/link/api-7.log` } }, `"${at}/api-7.log" is a log of "api"`],
+    [{ log: { stderr: `${test.home}/token` } }, "is in the home"],
+    [{ log: { stdout: `${at}/a`, stderr: `${at}/a`, pipe: true } }, "log.pipe needs two files"],
+    [{ log: { stdout: `${at}/dir` } }, "it is not a file"],
+    [{ log: { stdout: `/dev/null` } }, "it is not a file"],
+    [{ log: { rotate: "hourly" } }, "expected one of size, daily"],
+    ...(isRoot
+      ? [
+        [{ log: { stdout: `${at}/theirs/x` }, uid: "nobody" }, "belongs to user 65534"],
+        [{ log: { stdout: `${at}/their.log` } }, "belongs to user 65534"],
+      ] as [Record<string, unknown>, string][]
+      : []),
+  ];
+  for (const [config, problem] of cases) {
+    const error = await assertRejects(() => test.script("other", SLEEP, config), ProcsupError);
+    assertStringIncludes(error.message, problem);
+    assertEquals(test.supervisor.registry.list().length, 2, problem);
+  }
+  await test.script("single", SLEEP, { log: { stdout: `${at}/single.log` } });
+  const error = await assertRejects(() => test.supervisor.scale("single", 2), ProcsupError);
+  assertStringIncludes(error.message, "is one file for 2 instances");
+});
