@@ -73,7 +73,6 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--attach": FOREGROUND,
     "--daemon-off": FOREGROUND,
     "--disable-logs": "Each app has log files, rotated at 10MB: log.max_size in procsup.yaml",
-    "--output": "It is --stdout FILE here",
     "--error": "It is --stderr FILE here",
     "--exp-backoff-restart-delay": BACKOFF,
     "--filter-env": "inherit_env in procsup.yaml: false, or the variables to keep",

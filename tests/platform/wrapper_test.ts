@@ -6,6 +6,7 @@ import { startedByShell } from "../../src/platform/as_user.ts";
 import { spawnWrapper } from "../../src/platform/sockets_spawn.ts";
 import { openTerminal } from "../../src/platform/terminal.ts";
 import { NOT_STARTED, wrapperScript } from "../../src/platform/wrapper.ts";
+import { dirname } from "../../src/npm/path.js";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -91,7 +92,7 @@ for (const shell of SHELLS) {
 Deno.test("WRAPPER ends with the app's status and adds nothing to its output when it can write no file", async () => {
   await using home = tempHome();
   const command = ["/bin/sh", "-c", "echo out; exit 7"];
-  const words = [`${home.path}/removed`, `${home.path}/stdout`, `${home.path}/stderr`, ""];
+  const words = [`${home.path}/removed`, `${home.path}/stdout`, `${home.path}/stderr`, "", "app"];
   const { code } = await new Deno.Command("/bin/sh", {
     args: ["-c", WRAPPER, "procsup", ...words, ...command],
     env: { PROCSUP_ID: "run" },
@@ -108,7 +109,7 @@ Deno.test({
   fn: async () => {
     await using home = tempHome();
     Deno.chownSync(home.path, 64321, 64321);
-    const words = [home.path, `${home.path}/stdout`, `${home.path}/stderr`, "", "/bin/true"];
+    const words = [home.path, `${home.path}/stdout`, `${home.path}/stderr`, "", "app", "/bin/true"];
     const user = ["--reuid=64321", "--regid=64321", "--clear-groups"];
     await new Deno.Command("setpriv", {
       args: [...user, "prlimit", "--nproc=1", "/bin/sh", "-c", WRAPPER, "procsup", ...words],
@@ -129,7 +130,7 @@ Deno.test({
       ...app,
       argv: ["/bin/sh", "-c", "env; exit 7"],
     }, []);
-    const words = [home.path, `${home.path}/stdout`, `${home.path}/stderr`, ""];
+    const words = [home.path, `${home.path}/stdout`, `${home.path}/stderr`, "", "app"];
     await new Deno.Command("bash", {
       args: ["--posix", "-c", WRAPPER, "procsup", ...words, ...argv],
       ...{ env, clearEnv: true, stdin: "null", stdout: "null", stderr: "null" },
@@ -155,14 +156,16 @@ for (const shell of SHELLS) {
     fn: async () => {
       for (const tty of [false, true]) {
         await using home = tempHome();
-        const [stdout, fifo] = [`${home.path}/stdout`, `${home.path}/stdin.run`];
+        const [run, stdout] = [`${home.path}/run`, `${home.path}/stdout`];
+        const fifo = `${home.path}/apps/app/stdin.run`;
+        for (const folder of [run, dirname(fifo)]) Deno.mkdirSync(folder, { recursive: true });
         const terminal = tty ? openTerminal(undefined) : undefined;
         const command = [
           "/bin/sh",
           "-c",
           "read -r a; echo $a; (: >&9) 2>/dev/null || echo closed; ls -l /proc/self/fd | grep ptmx; exit 5",
         ];
-        const words = [home.path, stdout, `${home.path}/stderr`, "", ...command];
+        const words = [run, stdout, `${home.path}/stderr`, "", "app", ...command];
         const script = wrapperScript({
           stdin: true,
           terminal: terminal && { path: terminal.path, master: 3 },
@@ -174,11 +177,11 @@ for (const shell of SHELLS) {
           inherit: terminal === undefined ? [] : [terminal.master],
         });
         terminal?.[Symbol.dispose]();
-        await waitFor(() => Deno.statSync(`${home.path}/run.pid`).size > 0);
+        await waitFor(() => Deno.statSync(`${run}/run.pid`).size > 0);
         assertEquals(await writeInput(fifo, "hello\n"), undefined);
         const all = tty ? "hello\nhello\nclosed\n" : "hello\nclosed\n";
         await waitFor(() => Deno.readTextFileSync(stdout).replaceAll("\r", "") === all);
-        await waitFor(() => Deno.readTextFileSync(`${home.path}/run.exit`) === "5\n");
+        await waitFor(() => Deno.readTextFileSync(`${run}/run.exit`) === "5\n");
         await waitFor(async () => await writeInput(fifo, "more") !== undefined);
       }
     },
