@@ -16,7 +16,9 @@ export function checkLogPaths(config: Configured, others: Iterable<Configured>, 
   const { name, log } = config;
   const own = canonical(config);
   const merged = own.stdout !== undefined && own.stdout === own.stderr;
-  if (merged && log.pipe) refuse(name, "log.pipe needs two files: log.stdout and log.stderr are one");
+  if (merged && log.pipe) {
+    refuse(name, "log.pipe needs two files: log.stdout and log.stderr are one");
+  }
   for (const [stream, path] of Object.entries(own)) {
     const key = `log.${stream} "${path}"`;
     if (path.startsWith(`${home}/`)) refuse(name, `${key} is in the home, which has its own files`);

@@ -3,9 +3,13 @@
 /** Longer words are not compared: the time grows with the product of both lengths. */
 const MAX_LENGTH = 256;
 
-/** The candidate within an edit distance of 2 of `word` (1 for short words), or undefined. */
-export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
+/**
+ * The candidate within an edit distance of 2 of `word` (1 for short words), or the only one that
+ * begins with it; undefined without one.
+ */
+export function didYouMean(word: string, known: Iterable<string>): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
+  const candidates = [...known];
   const allowed = word.length <= 3 ? 1 : 2;
   let best: string | undefined;
   let bestDistance = allowed + 1;
@@ -14,7 +18,14 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best;
+  return best ?? completed(word, candidates);
+}
+
+/** The candidate that every candidate with this beginning begins with. */
+function completed(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length < 2) return undefined;
+  const found = candidates.filter((one) => one.toLowerCase().startsWith(word.toLowerCase()));
+  return found.find((one) => found.every((other) => other.startsWith(one)));
 }
 
 /** Levenshtein distance in which swapping two neighbors counts as one edit. */

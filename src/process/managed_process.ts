@@ -153,7 +153,11 @@ export class ManagedProcess {
   /** Paths of the logs that it writes; at rest, of those that its next run writes. */
   get logs(): LogFiles {
     const { run } = this.#snapshot;
-    return logFiles(this.#apps, this.name, run === null ? logPaths(this.config, this.instanceIndex) : run.logs);
+    return logFiles(
+      this.#apps,
+      this.name,
+      run === null ? logPaths(this.config, this.instanceIndex) : run.logs,
+    );
   }
 
   /** The folder of what belongs to it in the home. */

@@ -123,29 +123,33 @@ Deno.test("LogKeeper truncates where nothing can be cut, and says so once", {
 });
 
 for (const isUp of [true, false]) {
-  Deno.test(`LogKeeper rotates daily logs once a day, of an app that is ${isUp ? "up" : "at rest"}`, {
-    ignore: !CAN_COLLAPSE,
-  }, async () => {
-    await using kept = new KeeperScene(undefined, { maxSizeBytes: 1e6, rotate: "daily" });
-    const { scene, keeper } = kept;
-    kept.longestMs = 5;
-    await scene.append(numbers(3000));
-    if (!isUp) Object.assign(kept.process, { snapshot: { run: null, leftovers: [] } });
-    keeper.start();
-    await waitFor(() => lastMark(scene.log) !== undefined);
-    const tomorrow = new Date().setHours(24, 0, 0, 0);
-    for (let day = 1; day <= 3; day++) {
-      assertEquals(scene.archives().length, day - 1);
-      kept.aheadMs = new Date(tomorrow).setDate(new Date(tomorrow).getDate() + day - 1) + 1000 -
-        Date.now();
-      keeper.wake(kept.process);
-      await waitFor(() => scene.archives().length === day, { what: `archive ${day}` });
-      // What is less than a block stays, while the app may write.
-      assertEquals(Deno.statSync(scene.log).size < (isUp ? 4097 : 1), true);
+  Deno.test(
+    `LogKeeper rotates daily logs once a day, of an app that is ${isUp ? "up" : "at rest"}`,
+    {
+      ignore: !CAN_COLLAPSE,
+    },
+    async () => {
+      await using kept = new KeeperScene(undefined, { maxSizeBytes: 1e6, rotate: "daily" });
+      const { scene, keeper } = kept;
+      kept.longestMs = 5;
       await scene.append(numbers(3000));
-    }
-    assertEquals(await scene.whole(), numbers(3000).repeat(4));
-  });
+      if (!isUp) Object.assign(kept.process, { snapshot: { run: null, leftovers: [] } });
+      keeper.start();
+      await waitFor(() => lastMark(scene.log) !== undefined);
+      const tomorrow = new Date().setHours(24, 0, 0, 0);
+      for (let day = 1; day <= 3; day++) {
+        assertEquals(scene.archives().length, day - 1);
+        kept.aheadMs = new Date(tomorrow).setDate(new Date(tomorrow).getDate() + day - 1) + 1000 -
+          Date.now();
+        keeper.wake(kept.process);
+        await waitFor(() => scene.archives().length === day, { what: `archive ${day}` });
+        // What is less than a block stays, while the app may write.
+        assertEquals(Deno.statSync(scene.log).size < (isUp ? 4097 : 1), true);
+        await scene.append(numbers(3000));
+      }
+      assertEquals(await scene.whole(), numbers(3000).repeat(4));
+    },
+  );
 }
 
 Deno.test("LogKeeper makes up for a day that ended while nobody kept the log", {
