@@ -4,7 +4,7 @@
  * that the process carries it.
  */
 
-import { livingThread, readProc, statFields } from "./process_table.ts";
+import { isMemoryless, livingThread, statOf } from "./process_table.ts";
 
 /** More than this is not read of an environment. */
 const READ_BYTES = 256 * 1024;
@@ -19,8 +19,8 @@ const EVENT = /(?:^|\0)PROCSUP_EVENT=([^\0]{1,64})(?:\0|$)/;
  * `PROCSUP_ID` of a process: a run id or, for a hook, the id of its process. Undefined when it has
  * none; null when it is about to begin another program, and has to be looked at again.
  */
-export function runIdOf(pid: number): string | undefined | null {
-  const environment = environmentOf(pid);
+export function runIdOf(pid: number, stat = statOf(pid)): string | undefined | null {
+  const environment = stat && !isMemoryless(stat) ? environmentOf(pid) : undefined;
   if (environment === undefined) return undefined;
   const runId = RUN_ID.exec(decoder.decode(environment))?.[1];
   if (runId !== undefined || environment.at(-1) === 0) return runId;
@@ -51,13 +51,12 @@ function read(path: string): Uint8Array | undefined {
 
 /**
  * Whether a process was in the middle of `exec` when its environment was read: that of the old program
- * broke off, or the new one has no code yet. What is of the kernel, or has ended, has no memory.
+ * broke off, or the new one has no code yet.
  */
 function isBetweenPrograms(pid: number, length: number): boolean {
   if (length === READ_BYTES) return false;
-  const stat = readProc(`/proc/${pid}/stat`);
+  const stat = statOf(pid);
   if (stat === undefined) return false;
-  const fields = statFields(stat).map(Number);
-  const [memory, code, start, end] = [fields[20]!, fields[23]!, fields[47]!, fields[48]!];
-  return memory > 0 && (code === 0 || length < end - start);
+  const [memory, code, start, end] = [20, 23, 47, 48].map((field) => Number(stat[field]));
+  return memory! > 0 && (code === 0 || length < end! - start!);
 }

@@ -80,8 +80,7 @@ function nextScan(run: Run): Promise<ProcessScan> {
     const runs: Run[] = [];
     const scan = pass.then(() => {
       nextPass = undefined;
-      const all = runs.some(({ runId }) => !cgroups().isWhole(runId));
-      const begun = scanProcesses({ all, users: usersOf(runs), seen: killCondemned });
+      const begun = scanProcesses({ users: usersOf(runs), seen: killCondemned });
       pass = begun.catch(() => {});
       return begun;
     });
@@ -110,7 +109,7 @@ export async function survivors(
 ): Promise<readonly number[]> {
   const scan = await nextScan(run);
   const gathered = cgroups().members(run.runId).flatMap((pid) => processRow(pid) ?? []);
-  return members.find(scan, [...gathered, ...groupMembers(run)]);
+  return members.find(scan, gathered);
 }
 
 /**

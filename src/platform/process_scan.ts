@@ -9,10 +9,11 @@ import { isLinux } from "./os.ts";
 import { runIdOf } from "./process_environment.ts";
 import {
   type ProcessRow,
-  processRow,
   processTable,
   procPids,
   readProc,
+  rowOf,
+  statOf,
   userOf,
 } from "./process_table.ts";
 
@@ -21,14 +22,11 @@ export interface Sighting {
   readonly pid: number;
   /** `PROCSUP_ID` in its environment. */
   readonly runId?: string | undefined;
-  /** Read in a scan of all. */
-  readonly row?: ProcessRow | undefined;
+  readonly row: ProcessRow;
 }
 
 /** How a scan is made. */
 export interface ScanOptions {
-  /** Read the lineage of all processes, too: that takes as long again. */
-  readonly all?: boolean;
   /** The users whose environments are read; all unless given. */
   readonly users?: ReadonlySet<number> | undefined;
   /** Called with each process at once: it may not be there much longer. */
@@ -39,7 +37,7 @@ export interface ScanOptions {
 const AGAIN_MS = 100;
 const AGAIN_ROUNDS = 50;
 
-/** The processes that carry a run id, or all that can be seen. */
+/** All processes that can be seen. */
 export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessScan> {
   const found = new ProcessScan();
   if (!isLinux) {
@@ -104,7 +102,6 @@ export class ProcessScan {
   /** Adds a process. */
   add({ pid, runId, row }: Sighting): void {
     if (runId !== undefined) append(this.byRunId, runId, pid);
-    if (row === undefined) return;
     this.rows.set(pid, row);
     append(this.byGroup, row.pgid, row);
     append(this.bySession, row.sid, row);
@@ -118,12 +115,12 @@ function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value);
 }
 
-/** A process as far as it is wanted; null when it has no environment to read yet. */
-function read(pid: number, { all = false, users }: ScanOptions): Sighting | undefined | null {
-  const runId = users === undefined || users.has(userOf(pid)) ? runIdOf(pid) : undefined;
-  if (runId === null) return null;
-  const row = all ? processRow(pid) : undefined;
-  return runId === undefined && row === undefined ? undefined : { pid, runId, row };
+/** A process; undefined when it is gone, null when it has no environment to read yet. */
+function read(pid: number, { users }: ScanOptions): Sighting | undefined | null {
+  const stat = statOf(pid);
+  if (stat === undefined) return undefined;
+  const runId = users === undefined || users.has(userOf(pid)) ? runIdOf(pid, stat) : undefined;
+  return runId === null ? null : { pid, runId, row: rowOf(pid, stat) };
 }
 
 /** The pid that was given away last, to a thread perhaps; always the same where that is not told. */

@@ -38,8 +38,8 @@ export function readProc(path: string): string | undefined {
 /** One process, or undefined when there is none of that pid. */
 export function processRow(pid: number): ProcessRow | undefined {
   if (!isLinux) return psRows(["-p", String(pid)])[0];
-  const stat = readProc(`/proc/${pid}/stat`);
-  return stat === undefined ? undefined : rowOf(stat);
+  const stat = statOf(pid);
+  return stat && rowOf(pid, stat);
 }
 
 /** Every process that can be seen. Throws when it cannot be read now, for want of descriptors. */
@@ -103,18 +103,20 @@ export function descriptorsOf(pid: number): string[] {
  * threads are the same. What stands for it in a path of /proc: `12/task/13`, or `12` as a rule.
  */
 export function livingThread(pid: number): string {
-  const stat = readProc(`/proc/${pid}/stat`);
-  if (stat === undefined || !isLeaderless(statFields(stat))) return String(pid);
-  const threads = entriesOf(`/proc/${pid}/task`);
-  const living = threads.find((path) =>
-    !/^[ZX]/.test(statFields(readProc(`${path}/stat`) ?? "")[0]!)
-  );
-  return (living ?? `/proc/${pid}`).slice("/proc/".length);
+  const stat = statOf(pid);
+  if (stat === undefined || !isLeaderless(stat)) return String(pid);
+  const threads = entriesOf(`/proc/${pid}/task`).map((path) => path.slice("/proc/".length));
+  return threads.find((thread) => !/^[ZX]?$/.test(statOf(thread)?.[0] ?? "")) ?? String(pid);
 }
 
 /** Whether the main thread has ended, and others live on. */
-function isLeaderless(fields: readonly string[]): boolean {
-  return fields[0] === "Z" && Number(fields[17]) > 1;
+function isLeaderless(stat: Stat): boolean {
+  return stat[0] === "Z" && Number(stat[17]) > 1;
+}
+
+/** Whether a process has no memory: it has ended, or is a part of the kernel. */
+export function isMemoryless(stat: Stat): boolean {
+  return stat[20] === "0" && !isLeaderless(stat);
 }
 
 function entriesOf(folder: string): string[] {
@@ -133,28 +135,29 @@ export function* procPids(): Generator<number> {
   }
 }
 
-/** The fields of a `stat` file from the third on. The second, the command's name, may hold blanks and parentheses. */
-export function statFields(stat: string): readonly string[] {
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+/** The fields of a `stat` file from the third on. */
+export type Stat = readonly string[];
+
+/** What the kernel says of a process, or of a thread: `12/task/13`. Undefined when it is gone. */
+export function statOf(pid: number | string): Stat | undefined {
+  const stat = readProc(`/proc/${pid}/stat`);
+  // The second field, the command's name, may hold blanks and parentheses.
+  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** What a `stat` file says. */
-export function rowOf(stat: string): ProcessRow {
-  const rest = statFields(stat);
-  const pid = parseInt(stat);
-  const leaderless = isLeaderless(rest);
-  const memory = leaderless
-    ? statFields(readProc(`/proc/${livingThread(pid)}/stat`) ?? stat)
-    : rest;
+/** A process as a row. */
+export function rowOf(pid: number, stat: Stat): ProcessRow {
+  const leaderless = isLeaderless(stat);
+  const memory = leaderless ? statOf(livingThread(pid)) ?? stat : stat;
   return {
     pid,
-    zombie: !leaderless && (rest[0] === "Z" || rest[0] === "X"),
-    ppid: Number(rest[1]),
-    pgid: Number(rest[2]),
-    sid: Number(rest[3]),
-    cpuMs: (Number(rest[11]) + Number(rest[12])) * CLOCK_TICK_MS,
-    threads: Number(rest[17]),
-    start: rest[19]!,
+    zombie: !leaderless && (stat[0] === "Z" || stat[0] === "X"),
+    ppid: Number(stat[1]),
+    pgid: Number(stat[2]),
+    sid: Number(stat[3]),
+    cpuMs: (Number(stat[11]) + Number(stat[12])) * CLOCK_TICK_MS,
+    threads: Number(stat[17]),
+    start: stat[19]!,
     rssBytes: Number(memory[21]) * PAGE_BYTES,
   };
 }

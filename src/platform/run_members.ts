@@ -55,18 +55,16 @@ export class RunMembers {
 
   /** Whether a process belongs to the run by what it has itself. */
   claims({ pid, runId, row }: Sighting): boolean {
-    if (row?.zombie || NEVER.has(pid)) return false;
-    return this.#isMarked(pid, runId) || row !== undefined && (
-          this.#groups.has(row.pgid) && this.#owns(row.pgid, processRow(row.pgid)) ||
-          this.#sessions.has(row.sid) && this.#owns(row.sid, processRow(row.sid))
-        );
+    if (row.zombie || NEVER.has(pid)) return false;
+    return this.#isMarked(pid, runId) ||
+      this.#groups.has(row.pgid) && this.#owns(row.pgid, processRow(row.pgid)) ||
+      this.#sessions.has(row.sid) && this.#owns(row.sid, processRow(row.sid));
   }
 
   *#roots(scan: ProcessScan): Generator<ProcessRow> {
     const { runId } = this.#run;
     for (const pid of scan.byRunId.get(runId) ?? []) {
-      const row = this.#isMarked(pid, runId) ? scan.rows.get(pid) ?? processRow(pid) : undefined;
-      if (row !== undefined) yield row;
+      if (this.#isMarked(pid, runId)) yield scan.rows.get(pid)!;
     }
     for (const [pid, start] of this.#known) {
       const row = scan.rows.get(pid);
