@@ -6,20 +6,19 @@
 
 import type { Run } from "../model/process_state.ts";
 import type { Cgroups } from "./cgroup.ts";
-import { type ProcessRow, processRow, processTable } from "./process_table.ts";
+import { childrenOf, processRow } from "./process_table.ts";
 
-/** Children that were forked before their parent was moved are looked for after that time. */
-const CHILDREN_AFTER_MS = 250;
+/** How often what was forked before its parent was moved is looked for. */
+const ROUNDS = 8;
 
-/** And again while more of them are found, so often. */
-const ROUNDS = 3;
+/** A look may miss a child while another one ends; as many in a row miss none. */
+const QUIET_ROUNDS = 2;
 
 /** Moves apps into their groups. */
 export class Gatherer {
   readonly #groups: Cgroups;
   readonly #pending = new Set<Promise<void>>();
-  readonly #closing = new AbortController();
-  #pass: Promise<readonly ProcessRow[]> | undefined;
+  #closed = false;
 
   constructor(groups: Cgroups) {
     this.#groups = groups;
@@ -36,7 +35,7 @@ export class Gatherer {
 
   /** Moves nobody any longer; resolves when nothing is under way. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closed = true;
     await Promise.all(this.#pending);
   }
 
@@ -45,48 +44,22 @@ export class Gatherer {
     const isOurs = () => processRow(pid)?.ppid === run.wrapperPid;
     this.#groups.locate(run.runId, pid);
     if (!isOurs() || this.#groups.create(run.runId) === undefined) return;
-    await this.#groups.move(run.runId, pid);
-    for (let round = 0; round < ROUNDS; round++) {
-      const table = await this.#table();
-      if (this.#closing.signal.aborted || !isOurs()) return;
-      const inside = new Set(this.#groups.members(run.runId));
-      const outside = descendants(pid, table).filter((one) => !inside.has(one));
-      if (outside.length === 0) return this.#groups.complete(run.runId);
+    let outside: readonly number[] = [pid];
+    for (let round = 0, quiet = 0; round < ROUNDS; round++) {
       for (const one of outside) await this.#groups.move(run.runId, one);
+      if (this.#closed || !isOurs()) return;
+      const tree = treeOf(pid);
+      const inside = new Set(this.#groups.members(run.runId));
+      outside = tree.filter((one) => !inside.has(one));
+      quiet = outside.length === 0 ? quiet + 1 : 0;
+      if (quiet === QUIET_ROUNDS) return this.#groups.complete(run.runId);
     }
   }
-
-  /** All processes, a moment from now. One look serves all who wait for it. */
-  #table(): Promise<readonly ProcessRow[]> {
-    const { signal } = this.#closing;
-    return this.#pass ??= pause(CHILDREN_AFTER_MS, signal).then(() => {
-      this.#pass = undefined;
-      return signal.aborted ? [] : processTable();
-    });
-  }
 }
 
-/** Resolves after `ms`, or as soon as `signal` is aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const over = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", over);
-      resolve();
-    };
-    const timer = setTimeout(over, ms);
-    signal.addEventListener("abort", over);
-    if (signal.aborted) over();
-  });
-}
-
-/** Pids below a process. */
-function descendants(pid: number, table: readonly ProcessRow[]): number[] {
-  const found = new Set([pid]);
-  for (let before = 0; before < found.size;) {
-    before = found.size;
-    for (const row of table) if (found.has(row.ppid)) found.add(row.pid);
-  }
-  found.delete(pid);
-  return [...found];
+/** Pids of a process and of all below it. */
+function treeOf(pid: number): readonly number[] {
+  const found = [pid];
+  for (const one of found) found.push(...childrenOf(one));
+  return found;
 }

@@ -55,7 +55,7 @@ function read(path: string): Uint8Array | undefined {
  */
 function isBetweenPrograms(pid: number, length: number): boolean {
   if (length === READ_BYTES) return false;
-  const stat = statOf(pid);
+  const stat = statOf(pid, 49);
   if (stat === undefined) return false;
   const [memory, code, start, end] = [20, 23, 47, 48].map((field) => Number(stat[field]));
   return memory! > 0 && (code === 0 || length < end! - start!);

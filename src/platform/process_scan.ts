@@ -8,6 +8,7 @@ import { sleep } from "./clock.ts";
 import { isLinux } from "./os.ts";
 import { runIdOf } from "./process_environment.ts";
 import {
+  isThread,
   type ProcessRow,
   processTable,
   procPids,
@@ -79,7 +80,7 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
  * read: what forked it was there at that time.
  */
 function* unseen(pids: readonly number[], known: ReadonlySet<number>): Generator<number> {
-  for (const pid of pids) if (!known.has(pid) && !isThread(pid)) yield pid;
+  for (const pid of pids) if (!known.has(pid)) yield pid;
 }
 
 function* chained(...parts: readonly Iterable<number>[]): Generator<number> {
@@ -115,10 +116,10 @@ function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value);
 }
 
-/** A process; undefined when it is gone, null when it has no environment to read yet. */
+/** A process; undefined for a thread and when it is gone, null when it has no environment to read yet. */
 function read(pid: number, { users }: ScanOptions): Sighting | undefined | null {
   const stat = statOf(pid);
-  if (stat === undefined) return undefined;
+  if (stat === undefined || isThread(stat)) return undefined;
   const runId = users === undefined || users.has(userOf(pid)) ? runIdOf(pid, stat) : undefined;
   return runId === null ? null : { pid, runId, row: rowOf(pid, stat) };
 }
@@ -137,10 +138,4 @@ function given(from: number, to: number): number[] {
 
 function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, index) => from + 1 + index);
-}
-
-/** Whether a pid is that of a thread beside the main one, or of no process any more. */
-function isThread(pid: number): boolean {
-  const leader = /^Tgid:\t(\d+)$/m.exec(readProc(`/proc/${pid}/status`) ?? "")?.[1];
-  return leader !== String(pid);
 }

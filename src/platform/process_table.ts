@@ -127,6 +127,18 @@ function entriesOf(folder: string): string[] {
   }
 }
 
+/** Pids of the children of a process. */
+export function childrenOf(pid: number): number[] {
+  try {
+    const threads = entriesOf(`/proc/${pid}/task`);
+    const lists = threads.map((thread) => Deno.readTextFileSync(`${thread}/children`));
+    return lists.join("").split(" ").filter(Boolean).map(Number);
+  } catch {
+    // One of its threads has just ended, or the kernel keeps no such lists.
+    return processTable().filter(({ ppid }) => ppid === pid).map((row) => row.pid);
+  }
+}
+
 /** Pids of all processes that can be seen. */
 export function* procPids(): Generator<number> {
   for (const entry of Deno.readDirSync("/proc")) {
@@ -135,14 +147,19 @@ export function* procPids(): Generator<number> {
   }
 }
 
-/** The fields of a `stat` file from the third on. */
+/** The fields of a `stat` file from the third on; those behind `exit_signal` only where they are wanted. */
 export type Stat = readonly string[];
 
 /** What the kernel says of a process, or of a thread: `12/task/13`. Undefined when it is gone. */
-export function statOf(pid: number | string): Stat | undefined {
+export function statOf(pid: number | string, fields = 36): Stat | undefined {
   const stat = readProc(`/proc/${pid}/stat`);
   // The second field, the command's name, may hold blanks and parentheses.
-  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ", fields);
+}
+
+/** Whether it is that of a thread beside the main one, which is no child of a process that waits for it. */
+export function isThread(stat: Stat): boolean {
+  return stat[35] === "-1";
 }
 
 /** A process as a row. */
