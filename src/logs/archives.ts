@@ -1,46 +1,41 @@
-/** What was rotated out of a log: files beside it, named by their time and their first position. */
+/** Archives of a log: files beside it, named by their time and first position. */
 
 import { basename, dirname } from "../npm/path.js";
 import { namesIn } from "../platform/stat.ts";
 
-/** One archive of a log. */
 export interface Archive {
   readonly path: string;
-  /** Position of its first byte. */
+  /** Position of its first byte in the log. */
   readonly start: number;
   /** When it was made, in milliseconds since the epoch. */
   readonly at: number;
   readonly compressed: boolean;
 }
 
-/** `stdout.log.20261121T031944Z.10485760.gz`, with `.tmp` behind it while it is being written */
+/** Example: `stdout.log.20261121T031944Z.10485760.gz`, with the suffix `.tmp` while being written. */
 const NAME = /^\.(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.(\d+)(\.gz)?(\.tmp)?$/;
 
-/** Bytes of a gzip file that holds nothing. */
+/** Size of an empty gzip file. */
 const GZIP_LEAST = 18;
 
-/** File name of a new archive of a log. */
 export function archiveName(log: string, at: number, start: number): string {
   const time = new Date(at).toISOString().replace(/[-:]|\.\d+/g, "");
   return `${basename(log)}.${time}.${start}`;
 }
 
-/**
- * The archives of a log that hold something from before `base`, by position. One that begins at the
- * base or after it is about to be made.
- */
+/** The archives of a log that begin before `base`, by position. One that begins later is not finished. */
 export function listArchives(log: string, base = Infinity): Archive[] {
   const archives = new Map<number, Archive>();
   for (const { archive, isWhole } of filesOf(log)) {
     if (!isWhole || archive.start >= base) continue;
-    // Being compressed: both are there for a moment, and hold the same.
+    // While an archive is compressed, both forms exist with the same content.
     if (archive.compressed && archives.has(archive.start)) continue;
     archives.set(archive.start, archive);
   }
   return [...archives.values()].sort((a, b) => a.start - b.start);
 }
 
-/** Every file that was made for the archives of a log, unfinished ones included. */
+/** All archive files of a log, including unfinished ones. */
 function filesOf(log: string): { archive: Archive; isWhole: boolean }[] {
   const folder = dirname(log);
   const prefix = basename(log);
@@ -58,13 +53,13 @@ function filesOf(log: string): { archive: Archive; isWhole: boolean }[] {
   });
 }
 
-/** Position after the last byte of the archives; 0 without one. */
+/** Position after the last archived byte; 0 without archives. */
 export function archivesEnd(log: string): number {
   const last = listArchives(log).at(-1);
   return last === undefined ? 0 : last.start + bytesIn(last);
 }
 
-/** Bytes that an archive holds. Gzip writes that number at its end, modulo 4 GiB. */
+/** Uncompressed size of an archive. Gzip stores it at the end, modulo 4 GiB. */
 function bytesIn({ path, compressed }: Archive): number {
   using file = Deno.openSync(path);
   const { size } = file.statSync();
@@ -75,12 +70,12 @@ function bytesIn({ path, compressed }: Archive): number {
   return new DataView(number.buffer).getUint32(0, true);
 }
 
-/** The archive that holds a position, or else the first one after it. */
+/** The archive that contains a position, otherwise the first one after it. */
 export function archiveAt(archives: readonly Archive[], position: number): Archive | undefined {
   return archives.findLast(({ start }) => start <= position) ?? archives[0];
 }
 
-/** The bytes of an archive; undefined when it is gone by now. */
+/** The bytes of an archive; undefined if it no longer exists. */
 export async function openArchive(
   archive: Archive,
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | undefined> {
@@ -95,13 +90,12 @@ export async function openArchive(
   return file.readable.pipeThrough(new DecompressionStream("gzip"));
 }
 
-/** Which archives a log keeps. */
 interface Retention {
   readonly maxFiles: number;
   readonly maxAgeMs: number;
 }
 
-/** Removes the archives that are too many or too old; those that are left, and how many are not. */
+/** Removes archives that are too old or exceed the limit. Returns the kept ones and the number removed. */
 export function pruneArchives(
   log: string,
   { maxFiles, maxAgeMs }: Retention,
@@ -115,7 +109,7 @@ export function pruneArchives(
   return { kept, removed: all.length - kept.length };
 }
 
-/** Removes an archive in both its forms. */
+/** Removes both forms of an archive. */
 export function removeArchive(path: string): void {
   const plain = path.replace(/\.gz$/, "");
   for (const each of [plain, `${plain}.gz`]) {
@@ -127,12 +121,12 @@ export function removeArchive(path: string): void {
   }
 }
 
-/** Path of the copy that becomes an archive once its bytes are off the log. */
+/** Path of the copy that becomes an archive after its bytes are cut off the log. */
 export function copyPath(archive: string): string {
   return `${archive}.tmp`;
 }
 
-/** Makes a copy an archive. Nothing to do when it is one already. */
+/** Turns a copy into an archive. Does nothing if it is one already. */
 export function keepCopy(archive: string): void {
   try {
     Deno.renameSync(copyPath(archive), archive);
@@ -141,18 +135,18 @@ export function keepCopy(archive: string): void {
   }
 }
 
-/** The copies that have not become archives. */
+/** Copies that have not become archives. */
 export function listCopies(log: string): Archive[] {
   return filesOf(log).filter(({ archive, isWhole }) => !isWhole && !archive.compressed)
     .map(({ archive }) => archive);
 }
 
-/** Whether there is an archive of a log, or a part of one. */
+/** Whether archive files of a log exist, even unfinished ones. */
 export function hasArchives(log: string): boolean {
   return filesOf(log).length > 0;
 }
 
-/** Clears away what was interrupted: copies, and one of two forms of the same archive. */
+/** Removes what an interruption left: copies, and archives that exist in both forms. */
 export function removeLeftovers(log: string): void {
   const files = filesOf(log);
   const whole = new Set(files.filter(({ isWhole }) => isWhole).map(({ archive }) => archive.path));
@@ -161,18 +155,18 @@ export function removeLeftovers(log: string): void {
   }
 }
 
-/** A part of a log. */
+/** A range of positions in a log. */
 export interface LogPart {
   readonly start: number;
   readonly end: number;
-  /** Nothing before it is there, or wanted. */
+  /** True if nothing before it exists or is wanted. */
   readonly isFirst: boolean;
 }
 
-/** Bytes of a part, where the log is not rotated away. A line that is longer comes in pieces of this. */
+/** Size of a part of a log that is not rotated. Longer lines are split into pieces of this size. */
 export const PART_BYTES = 8 * 1024 * 1024;
 
-/** The part that ends at `end`, nothing of before `from`: a whole archive below the file's `base`. */
+/** The part that ends at `end` and begins at `from` or later. Below `base` a part is a whole archive. */
 export function lastPart(
   log: string,
   { base, end }: { readonly base: number; readonly end: number },

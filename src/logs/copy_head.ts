@@ -1,4 +1,4 @@
-/** The head of a log, copied and compared in pieces. */
+/** Copies the head of a log, and compares it, in pieces. */
 
 import { sleep } from "../platform/clock.ts";
 import { nextData } from "../platform/collapse.ts";
@@ -6,12 +6,12 @@ import { BLOCK_BYTES, fillAt } from "./read_at.ts";
 
 const PIECE_BYTES = 256 * 1024;
 
-/** After so many bytes it rests for as long as they took, so that the disk has time for others. */
+/** After this many bytes the copy pauses for as long as they took, to leave the disk to others. */
 const REST_EVERY_BYTES = 16 * 1024 * 1024;
 
 /**
- * Copies the first `bytes` of a log to a new file and has them on the disk; with `toEnd` also what
- * comes while it copies. A hole stays one. How many bytes that were. Leaves nothing behind when it fails.
+ * Copies the first `bytes` of a log to a new file and syncs it; with `toEnd`, also what is appended
+ * meanwhile. Holes stay holes. Returns the number of bytes copied. Removes the file on failure.
  */
 export async function copyHead(
   log: string,
@@ -47,7 +47,7 @@ async function copy(log: string, path: string, bytes: number): Promise<number> {
     await writeAll(to, piece);
     copied += piece.length;
     if (piece.length < room.length) break;
-    // What comes while it copies is caught up with.
+    // Do not rest in the part that was appended meanwhile: catch up with it.
     if (copied < size) await rest(piece.length);
   }
   await to.truncate(copied);
@@ -55,12 +55,12 @@ async function copy(log: string, path: string, bytes: number): Promise<number> {
   return copied;
 }
 
-/** Where the hole ends that a position is in; the position itself when it is in none. */
+/** End of the hole at a position; the position itself if there is no hole. */
 async function holeEnd(log: string, file: Deno.FsFile, position: number): Promise<number> {
   return Math.min(nextData(log, position), (await file.stat()).size);
 }
 
-/** To be told how many bytes were copied; resolves when it may go on. */
+/** Returns a function that takes the number of bytes copied and resolves when to continue. */
 function rests(): (bytes: number) => Promise<void> {
   let [left, since] = [REST_EVERY_BYTES, performance.now()];
   return async (bytes) => {
@@ -71,19 +71,20 @@ function rests(): (bytes: number) => Promise<void> {
   };
 }
 
-/** A write may be short, on a full disk above all. */
+/** Writes may be short, for example on a full disk. */
 async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
   for (let written = 0; written < bytes.length;) {
     written += await file.write(bytes.subarray(written));
   }
 }
 
-/** More is not moved in one go, for which everything else waits. */
+/** Maximum to move at once, since everything else waits meanwhile. */
 const MAX_REST_BYTES = 64 * 1024 * 1024;
 
 /**
- * Adds to the copy of a log what came since, and empties the log at once: only what is written
- * between the last read and that is lost. How many bytes the copy has. Throws when it is too much.
+ * Appends what was written since to the copy of a log, then empties the log. Only what is written
+ * between the last read and the truncation is lost. Returns the size of the copy. Throws if there is
+ * too much.
  */
 export function moveRest(log: string, copy: string): number {
   using from = Deno.openSync(log, { read: true, write: true });
@@ -102,8 +103,8 @@ export function moveRest(log: string, copy: string): number {
 }
 
 /**
- * Writes the first bytes of a copy back to the head of the log that they were taken from, the first
- * block last: as long as a hole is in its place this is to be done.
+ * Writes the first bytes of a copy back to the head of the log they came from. The first block comes
+ * last: a hole there means that the work is not finished.
  */
 export async function writeBack(
   log: string,
@@ -124,7 +125,7 @@ export async function writeBack(
   await put(0, block);
 }
 
-/** Whether a log begins with what is in its copy: it has not been truncated then. */
+/** Whether a log begins with its copy, so that it has not been truncated. */
 export async function sameHead(log: string, copy: string): Promise<boolean> {
   using from = await Deno.open(copy);
   using of = await Deno.open(log);

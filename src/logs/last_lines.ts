@@ -1,22 +1,22 @@
-/** The end of a log, found from its end: what it costs depends on what is asked, not on the file. */
+/** Reads the end of a log backward: the cost depends on what is wanted, not on the size of the file. */
 
 import { LogCursor } from "./log_cursor.ts";
 import type { LogEntries, LogEntry } from "./log_entries.ts";
 import { startOfTail } from "./log_tail.ts";
 
-/** Which part of a log is read. */
+/** Limits of what is read. */
 export interface TailBounds {
-  /** Most bytes: of a longer end the beginning is missing. Default 1 MiB. */
+  /** Maximum number of bytes; a longer tail loses its beginning. Default 1 MiB. */
   readonly maxBytes?: number;
-  /** Position in the log to begin at. */
+  /** Position to begin at. */
   readonly from?: number | undefined;
-  /** Position to end at, with a `count` of 0. */
+  /** Position to end at; only with a `count` of 0. */
   readonly until?: number | undefined;
 }
 
 /**
- * The last `count` lines of a log, byte for byte; with 0 as much of its end as `maxBytes` holds. What the
- * file does not hold is taken from its archives. Empty without a file.
+ * The last `count` lines of a log, byte for byte; with 0, the last `maxBytes`. Continues into the
+ * archives if the file holds fewer. Empty if there is no file.
  */
 export async function lastLines(
   path: string,
@@ -27,7 +27,7 @@ export async function lastLines(
   try {
     const span = await cursor.open();
     if (span === undefined) return new Uint8Array();
-    // Another program has truncated it: all of it was written after that position.
+    // Another program truncated the log: all of it was written after that position.
     const wanted = from > span.end ? span.base : from;
     const end = Math.min(span.end, until);
     const floor = Math.min(end, Math.max(wanted, span.from, end - maxBytes));
@@ -45,7 +45,7 @@ async function readAll(cursor: LogCursor): Promise<Uint8Array<ArrayBuffer>> {
   return await new Blob(chunks).bytes();
 }
 
-/** The last lines of a file as text without line ends; bytes that are no UTF-8 become U+FFFD. */
+/** The last lines of a log as text without line ends. Invalid UTF-8 becomes U+FFFD. */
 export async function lastTextLines(
   path: string,
   count: number,
@@ -53,17 +53,17 @@ export async function lastTextLines(
 ): Promise<string[]> {
   const text = new TextDecoder().decode(await lastLines(path, count, bounds));
   const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
-  // What stands after the last newline is no line when it is empty.
+  // Empty text after the last newline is not a line.
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
 
-/** Where a line stands. */
+/** Position and time of a line. */
 export type LogPlace = Pick<LogEntry, "at" | "start">;
 
 /**
- * The last lines, those that pass the filter; fewer when they have more than `maxChars`. `complete`
- * gives a last line without newline, too. What comes after them may be read on.
+ * The last lines that pass the filter; fewer if they exceed `maxChars`. With `complete`, an unfinished
+ * last line counts too. Reading can continue after them.
  */
 export async function lastEntries(
   entries: LogEntries,
@@ -78,7 +78,7 @@ export async function lastEntries(
   );
 }
 
-/** Where the last lines stand, without the lines. */
+/** Like `lastEntries()`, but returns only where the lines are. */
 export async function lastPlaces(
   entries: LogEntries,
   { count, complete }: { count: number; complete: boolean },
@@ -117,7 +117,7 @@ async function take(
   for await (const some of entries.stored(complete)) some.forEach(add);
 }
 
-/** Keeps the last of many. */
+/** Keeps the last items of many. */
 class BoundedTail<T> {
   readonly #sizeOf: (item: T) => number;
   readonly #count: number;
@@ -126,24 +126,23 @@ class BoundedTail<T> {
   #first = 0;
   #size = 0;
 
-  /** Keeps `count` at most, and of one that has `maxSize` alone that one. */
+  /** Keeps up to `count` items with a total size of `maxSize`, but at least the last one. */
   constructor(sizeOf: (item: T) => number, count: number, maxSize: number) {
     this.#sizeOf = sizeOf;
     this.#count = count;
     this.#maxSize = maxSize;
   }
 
-  /** What is kept, in its order. */
+  /** The kept items in order. */
   get items(): T[] {
     return this.#kept.slice(this.#first);
   }
 
-  /** Whether the next one takes the place of another. */
+  /** Whether the next item replaces another. */
   get isFull(): boolean {
     return this.#kept.length - this.#first >= this.#count || this.#size >= this.#maxSize;
   }
 
-  /** The next one. */
   add(item: T): void {
     const kept = this.#kept;
     kept.push(item);

@@ -1,46 +1,44 @@
 /**
- * Regular expressions from users, searched for in lines from apps. A backtracking engine may take
- * years for one line, and a single alternation is enough for seconds. So plain text is found by
- * `includes()`, and every expression by RE2's automaton, whose time grows with the line alone. It is
- * loaded with the first expression.
+ * Searches lines of apps for regular expressions of users. A backtracking engine may take years for one
+ * line. So plain text is found with `includes()`, and expressions run on RE2's automaton, which takes
+ * linear time. It is loaded with the first expression.
  */
 
 import { type ErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
 import type { RE2JS } from "../npm/re2js.ts";
 
-/** An expression, once it is ready. */
 export interface LinePattern {
-  /** Resolves when lines can be scanned. Throws what `linePattern()` throws. */
+  /** Resolves when lines can be scanned. Throws like `linePattern()`. */
   ready(): Promise<void>;
-  /** Whether a line, without its end, matches. Yields after each bit of work. */
+  /** Whether a line, without its end, matches. Yields after each piece of work. */
   scan(line: string): Generator<void, boolean>;
 }
 
-/** What an expression is called where it is refused. */
+/** The field and error code used when an expression is refused. */
 interface PatternName {
   readonly field: string;
   readonly code: ErrorCode;
 }
 
-/** Characters of an expression: reading and compiling takes time, too. */
+/** Maximum length of an expression, since compiling takes time too. */
 const MAX_LENGTH = 1000;
 
-/** Instructions of a compiled expression: each may cost time for each character of a line. */
+/** Maximum number of instructions: each may take time for each character of a line. */
 const MAX_SIZE = 300;
 
 /** Memory for the states of an automaton. */
 const STATE_BYTES = 256 * 1024;
 
-/** What RE2 does not have: to match them may take for ever. */
+/** Syntax that RE2 does not support, because it may take exponential time. */
 const UNBOUNDED = /\(\?<?[=!]|\\[1-9]|\\k</;
 
-/** An expression without any operator, and an escape in it. */
+/** Matches expressions without operators; `ESCAPE` matches the escapes in them. */
 const LITERAL = /^(?:[^\\^$.*+?()[\]{}|]|\\[\\^$.*+?()[\]{}|/])*$/;
 const ESCAPE = /\\(.)/g;
 
 /**
- * Reads an expression. One that is a `RegExp` already comes from the program that we are a part of,
- * and is taken as it is. Throws the error of `name`, at once or from `ready()`, with the expression.
+ * Compiles an expression. A `RegExp` comes from the program that uses the library, and is used as it
+ * is. Invalid expressions throw the error of `name`, here or from `ready()`.
  */
 export function linePattern(
   source: string | RegExp,
@@ -48,7 +46,7 @@ export function linePattern(
   ignoreCase = false,
 ): LinePattern {
   if (typeof source !== "string") {
-    // Without the flags g and y, which remember where the last match was.
+    // Drop the flags g and y, which keep state between matches.
     const flags = source.flags.replace(/[giy]/g, "");
     const own = new RegExp(source.source, source.ignoreCase || ignoreCase ? `${flags}i` : flags);
     return new SimplePattern((line) => own.test(line));
@@ -61,7 +59,7 @@ export function linePattern(
   return new LinearPattern(source, name, ignoreCase);
 }
 
-/** The text that an expression stands for; undefined when it stands for more than one. */
+/** The literal text of an expression without operators; undefined for other expressions. */
 export function literalOf(source: string): string | undefined {
   return LITERAL.test(source) ? source.replace(ESCAPE, "$1") : undefined;
 }
@@ -120,7 +118,7 @@ class LinearPattern implements LinePattern {
 
 function reasonOf(source: string, error: unknown): string {
   if (UNBOUNDED.test(source)) {
-    return "look-around and back references are not taken, for they may take for ever";
+    return "look-around and back references are not supported, because they may take forever";
   }
   return messageOf(error).replace(/^error parsing regexp: /, "");
 }
@@ -132,33 +130,35 @@ function refusal(source: string, { field, code }: PatternName, why: string): Pro
 
 type Compiled = RE2JS["re2Input"];
 
-/** Units of work between two pauses. A character at a known state is one: they take 0.1 ms. */
+/** Units of work between two pauses. A step to a known state is one unit; a pause comes every 0.1 ms. */
 const PAUSE_AFTER = 16 * 1024;
 
-/** RE2's names: where a line begins, its end in place of a character, and a match that may begin anywhere. */
+/**
+ * Constants of RE2: a start at the beginning of a line, the end of text in place of a character, and an
+ * unanchored match.
+ */
 const LINE_START = { context: () => 4 };
 const END_TEXT = -1;
 const UNANCHORED = 0;
 
-/** How far a line has been scanned. */
 interface Place {
   at: number;
   state: ReturnType<Compiled["dfa"]["start"]>;
 }
 
 /**
- * A compiled expression. The library's own search cannot pause, and takes 0.2 s for 64 KiB with an
- * expression that never comes to the same state twice.
+ * Runs a compiled expression. The library's own search cannot pause, and takes 0.2 s for 64 KiB if the
+ * expression never reaches the same state twice.
  */
 class Automaton {
   readonly #dfa: Compiled["dfa"];
   readonly #prefilter: Compiled["prefilter"];
-  /** Units of work that it takes to find a state that is not known yet. */
+  /** Units of work for a step to an unknown state. */
   readonly #stepCost: number;
-  /** Units of work since the last pause, whatever the line. */
+  /** Units of work since the last pause, across lines. */
   #work = 0;
 
-  /** `stateBytes` is the memory for the states that it knows: beyond it, they are found again. */
+  /** `stateBytes` limits the memory for known states; beyond it they are computed again. */
   constructor({ dfa, prefilter, prog }: Compiled, stateBytes: number) {
     dfa.stateBudget = dfa.memBudget = stateBytes;
     this.#dfa = dfa;
@@ -166,7 +166,6 @@ class Automaton {
     this.#stepCost = 10 * prog.numInst() + dfa.numClasses;
   }
 
-  /** Whether a line matches. Yields at each pause. */
   *scan(line: string): Generator<void, boolean> {
     if (!this.#mayMatch(line)) return false;
     const place = { at: 0, state: this.#dfa.start(LINE_START, 0) };
@@ -178,7 +177,7 @@ class Automaton {
     }
   }
 
-  /** Whether the words are in it without which nothing matches. */
+  /** Whether the line contains the words that every match needs. */
   #mayMatch(line: string): boolean {
     return this.#prefilter === null || this.#prefilter.eval({
       hasString: ({ str }: { str: string }) => line.includes(str),
@@ -187,7 +186,7 @@ class Automaton {
     }, 0);
   }
 
-  /** Goes on until it is known whether the line matches; undefined at a pause. */
+  /** Scans until the result is known; undefined at a pause. */
   #go(line: string, place: Place): boolean | undefined {
     const dfa = this.#dfa;
     const { latin1Class } = dfa;
@@ -211,7 +210,7 @@ class Automaton {
     const dfa = this.#dfa;
     this.#work += this.#stepCost;
     return dfa.step(state, kind, rune, UNANCHORED) ??
-      // Its memory is full: it forgets all states but this one.
+      // The cache is full: keep only this state.
       dfa.step(dfa.resetCache(state), kind, rune, UNANCHORED);
   }
 }

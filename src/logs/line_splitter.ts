@@ -1,32 +1,32 @@
-/** From bytes to lines that know where they end. */
+/** Splits bytes into lines with their end positions. */
 
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
 
-/** The longest piece of a line, in bytes. */
+/** Maximum bytes of a piece of a line. */
 const MAX_PIECE = 64 * 1024;
 
-/** What a splitter holds of a line that has not ended yet. */
+/** State of a splitter in the middle of a line. */
 export interface SplitState {
   readonly rest: Uint8Array;
-  /** A piece of that line has been given. */
+  /** True if a piece of that line was emitted. */
   readonly begun: boolean;
 }
 
-/** Takes a line without its end, and the position after it. */
+/** Receives a line without its end, and the position after it. */
 export type EmitLine = (line: string, end: number) => void;
 
 /**
- * Cuts bytes into lines without their `\n` or `\r\n`, whatever the chunks. Bytes that are no UTF-8
- * become U+FFFD. A line over 64 KiB comes in pieces of about that size.
+ * Splits bytes into lines without their `\n` or `\r\n`, across chunks. Invalid UTF-8 becomes U+FFFD.
+ * Lines over 64 KiB come in pieces of about that size.
  */
 export class LineSplitter {
   readonly #decoder = new TextDecoder();
   #rest: Uint8Array = new Uint8Array();
-  /** A piece of the line that `#rest` belongs to has been given. */
+  /** True if a piece of the line in `#rest` was emitted. */
   #begun = false;
 
-  /** All that decides what becomes of the bytes that come next. */
+  /** The state that determines how the next bytes are split. */
   get state(): SplitState {
     return { rest: this.#rest, begun: this.#begun };
   }
@@ -36,7 +36,7 @@ export class LineSplitter {
     this.#begun = begun;
   }
 
-  /** Bytes that wait for the end of their line. */
+  /** Number of bytes that wait for the end of their line. */
   get waiting(): number {
     return this.#rest.length;
   }
@@ -46,7 +46,7 @@ export class LineSplitter {
     const all = joined(this.#rest, chunk);
     const start = end - all.length;
     let from = 0;
-    // The part kept from before holds no newline.
+    // The kept part has no newline.
     let newline = all.indexOf(NEWLINE, this.#rest.length);
     while (newline >= 0) {
       from = this.#pieces(all, from, newline, start, emit);
@@ -58,7 +58,7 @@ export class LineSplitter {
     this.#rest = all.slice(from);
   }
 
-  /** What stands after the last newline is a line, too, unless it is empty. */
+  /** Emits an unfinished last line, unless it is empty. */
   end(end: number, emit: EmitLine): void {
     if (this.#rest.length > 0) this.#last(this.#rest, end, emit);
     this.#rest = new Uint8Array();
@@ -81,7 +81,7 @@ export class LineSplitter {
   }
 }
 
-/** Used by all, since it is not looked at any more when `add()` returns. */
+/** Shared buffer: nobody uses it after `add()` returns. */
 const scratch = new Uint8Array(160 * 1024);
 
 function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
@@ -93,7 +93,7 @@ function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
   return all;
 }
 
-/** The cut must not go through a character, which is 4 bytes long at most. */
+/** Moves a cut back to the start of a UTF-8 character, which has at most 4 bytes. */
 function characterStart(bytes: Uint8Array, at: number): number {
   for (let back = 0; back < 4; back++) if ((bytes[at - back]! & 0xc0) !== 0x80) return at - back;
   return at;

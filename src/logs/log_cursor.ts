@@ -1,4 +1,4 @@
-/** Reads a log from a position on, through its archives into the file, whatever is cut meanwhile. */
+/** Reads a log from a position, through its archives into the file, even while it is being rotated. */
 
 import { sleep } from "../platform/clock.ts";
 import { archiveAt, listArchives, openArchive } from "./archives.ts";
@@ -7,14 +7,13 @@ import { BLOCK_BYTES, giveBlock, openIfAny, readAt, takeBlock } from "./read_at.
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** An archive that is being read. */
 interface OpenArchive {
   readonly reader: ReadableStreamDefaultReader<Bytes>;
-  /** What was read and not yet given. */
+  /** Bytes that were read but not returned. */
   rest: Bytes;
 }
 
-/** Where a log's file begins and ends, and where the process of today begins. */
+/** Positions of a log's file, and where the output of the current process begins. */
 export interface Span {
   readonly base: number;
   readonly end: number;
@@ -22,11 +21,10 @@ export interface Span {
   readonly from: number;
 }
 
-/** A cut takes milliseconds; one that takes longer was left by a supervisor that was killed. */
+/** A cut takes milliseconds; a longer one was interrupted when its supervisor was killed. */
 const CUT_POLL_MS = 2;
 const CUT_PATIENCE_MS = 3000;
 
-/** One reader of one log. */
 export class LogCursor {
   readonly #path: string;
   readonly #lends: boolean;
@@ -37,27 +35,26 @@ export class LogCursor {
   #archive: OpenArchive | undefined;
   /** Position of the next byte, see `LogPosition`. */
   position = 0;
-  /** Nothing from here on is read. */
+  /** Position at which reading stops. */
   end = Infinity;
 
-  /** With `lends`, what `read()` gives from the file is good until `giveBack()`, and no copy. */
+  /** With `lends`, `read()` returns its own buffer, which is valid until `giveBack()`. */
   constructor(path: string, lends = false) {
     this.#path = path;
     this.#lends = lends;
     this.#positions = new PositionReader(path);
   }
 
-  /** Whether the file is open. */
   get isOpen(): boolean {
     return this.#file !== undefined;
   }
 
-  /** Which file is open, or was last. */
+  /** The file that is open, or was last. */
   get inode(): string {
     return this.#inode;
   }
 
-  /** Opens the file as it is now; undefined when there is none. */
+  /** Opens the file as it is now; undefined if it does not exist. */
   async open(): Promise<Span | undefined> {
     this.close();
     return await this.consistently(async (base, from) => {
@@ -67,12 +64,12 @@ export class LogCursor {
       const info = await this.#file.stat();
       this.#inode = identity(info);
       const end = base + info.size;
-      // Another program has truncated it: all of it is the present process's.
+      // Another program truncated it: all of it belongs to the current process.
       return { base, end, from: from > end ? base : from };
     });
   }
 
-  /** Closes what is open; `open()` may follow. */
+  /** Closes everything. `open()` may follow. */
   close(): void {
     this.#file?.close();
     this.#file = undefined;
@@ -80,12 +77,12 @@ export class LogCursor {
     this.#positions[Symbol.dispose]();
   }
 
-  /** The open file, for whoever looks for a place to begin. */
+  /** The open file, for searching a start position. */
   get file(): Deno.FsFile {
     return this.#file!;
   }
 
-  /** What `read` gives, certain that nothing was cut off the file while it read. */
+  /** Repeats `read` until nothing was cut off the file meanwhile, and returns its result. */
   async consistently<T>(read: (base: number, from: number) => Promise<T>): Promise<T> {
     for (;;) {
       const before = await this.#settled();
@@ -105,7 +102,7 @@ export class LogCursor {
     }
   }
 
-  /** The next bytes; undefined at the end, for now. */
+  /** The next bytes; undefined at the current end. */
   async read(): Promise<Bytes | undefined> {
     while (this.position < this.end) {
       const found = await this.consistently((base) => this.#readFile(base));
@@ -135,13 +132,13 @@ export class LogCursor {
     return chunk;
   }
 
-  /** What was lent is not looked at any more. */
+  /** Returns the lent buffer. */
   giveBack(): void {
     if (this.#block !== undefined) giveBlock(this.#block);
     this.#block = undefined;
   }
 
-  /** Bytes from before the file's head; undefined when there are none here, and the position moved on. */
+  /** Bytes from before the file's head; undefined if they no longer exist, after moving the position on. */
   async #readArchive(): Promise<Bytes | undefined> {
     const { base } = await this.#settled();
     this.#archive ??= await this.#openArchive(base);
@@ -155,14 +152,14 @@ export class LogCursor {
     const archives = listArchives(this.#path, base);
     const archive = archiveAt(archives, this.position);
     const stream = archive && await openArchive(archive);
-    // Pruned or flushed, if not renamed just now.
+    // The archive was removed, unless it was renamed just now.
     if (archive === undefined) this.position = base;
     if (archive === undefined || stream === undefined) return undefined;
     this.position = Math.max(this.position, archive.start);
     const reader = stream.getReader();
     const rest = await skip(reader, this.position - archive.start);
     if (rest !== undefined) return { reader, rest };
-    // It ends before the position: what lies between is lost.
+    // The archive ends before the position: the bytes between are lost.
     reader.cancel().catch(() => {});
     const next = archives.find(({ start }) => start > this.position);
     this.position = next?.start ?? base;
@@ -176,8 +173,8 @@ export class LogCursor {
   }
 
   /**
-   * What became of the file that was read to its end: `grown`, `same` or `missing`; `truncated` when
-   * somebody emptied it, the position being its start now; `replaced` by another file.
+   * What happened to the file at whose end the reader is: `grown`, `same` or `missing`; `truncated`,
+   * after which the position is its start; or `replaced` by another file.
    */
   async look(): Promise<"grown" | "same" | "missing" | "truncated" | "replaced"> {
     const now = await this.consistently(async (base) => {
@@ -201,7 +198,7 @@ async function nextOf(archive: OpenArchive): Promise<Bytes | undefined> {
   return chunk.length === 0 ? undefined : chunk;
 }
 
-/** An archive that is damaged ends where the damage is. */
+/** A damaged archive ends at the damage. */
 async function pieceOf(reader: ReadableStreamDefaultReader<Bytes>): Promise<Bytes | undefined> {
   try {
     return (await reader.read()).value;
@@ -210,7 +207,7 @@ async function pieceOf(reader: ReadableStreamDefaultReader<Bytes>): Promise<Byte
   }
 }
 
-/** Drops the first bytes of a stream; what is left of its current chunk, undefined at its end. */
+/** Drops the first bytes of a stream. Returns the rest of its current chunk; undefined at the end. */
 async function skip(
   reader: ReadableStreamDefaultReader<Bytes>,
   bytes: number,

@@ -1,4 +1,4 @@
-/** A log as lines that know when they were written, filtered. */
+/** Reads a log as filtered lines with their times. */
 
 import { singleFlight } from "./single_flight.ts";
 import { LineSplitter, type SplitState } from "./line_splitter.ts";
@@ -10,38 +10,36 @@ import { Search } from "./search.ts";
 import { lastPart, type LogPart, PART_BYTES } from "./archives.ts";
 import { readTimeIndex, recentTimes, type TimeIndex } from "./time_index.ts";
 
-/** One line. */
 export interface LogEntry {
   readonly line: string;
-  /** When it was written, in milliseconds since the epoch; as exact as the time index. */
+  /** When it was written, in milliseconds since the epoch, as exact as the time index. */
   readonly at: number;
-  /** Its position, see `log_position.ts`. */
+  /** Position of its first byte, see `log_position.ts`. */
   readonly start: number;
-  /** Position after it: where a reader goes on that has it. */
+  /** Position after it, from which a reader can resume. */
   readonly end: number;
 }
 
-/** What is read of a log. */
 export interface EntryOptions {
-  /** The last lines (of those that pass the filter); undefined or 0 for all, archives included. */
+  /** Number of last lines (that pass the filter); undefined or 0 for all, including archives. */
   readonly tail?: number;
-  /** Nothing of what is there. */
+  /** Skip the lines that exist. */
   readonly newOnly?: boolean;
-  /** Position to begin at, whatever the others say. */
+  /** Position to begin at; overrides the options above. */
   readonly from?: number;
-  /** Position to end at, unless it is followed. */
+  /** Position to end at, unless following. */
   readonly to?: number;
   readonly filter?: LogFilter;
-  /** Milliseconds between two reads of what is followed: 200 unless given. */
+  /** Milliseconds between reads while following; default 200. */
   readonly pollMs?: number;
-  /** What this is a part of; of its own, without limits, unless given. */
+  /** The search that this reading is part of; default: one of its own without limits. */
   readonly search?: Search;
 }
 
-/** Lines that came, for all who follow a log and have come as far. Not to be changed. */
+/** New lines, shared by all readers at the same position. Do not change it. */
 export interface LogChunk {
   readonly entries: readonly LogEntry[];
-  /** Where it leaves a reader. */
+  /** Position of a reader after it. */
   readonly position: number;
   readonly inode: string;
   readonly state: SplitState;
@@ -50,26 +48,26 @@ export interface LogChunk {
 
 const NEWLINE = 10;
 
-/** How far back the last lines are looked for, in bytes. */
+/** How far back the last lines are searched, in bytes. */
 const MAX_BACK = 8 * 1024 * 1024;
 
-/** The lines of one log: those that are there, then those that come. */
+/** The lines of one log: first those that exist, then new ones. */
 export class LogEntries {
   readonly #path: string;
   readonly #options: EntryOptions;
   readonly #follower: LogFollower;
   readonly #search: Search;
-  /** What comes has no end, and no limits. */
+  /** Following is endless, so it has no limits. */
   readonly #following = new Search();
   readonly #matches: LineMatcher | undefined;
   readonly #splitter = new LineSplitter();
   #index: TimeIndex | undefined;
   #part: LogPart | undefined;
-  /** The part begins before this. */
+  /** The part begins before this position. */
   #reach = Infinity;
-  /** The first bytes are the end of a line that is not wanted. */
+  /** True while the next bytes are the rest of a line to skip. */
   #midLine = false;
-  /** Position of the first line that is looked at. */
+  /** Position of the first line that was examined. */
   #firstLine: number | undefined;
   #finished = false;
   #leave = () => {};
@@ -93,15 +91,12 @@ export class LogEntries {
     return this.#follower.position - this.#splitter.waiting;
   }
 
-  /** Position after all that was read. */
+  /** Position after the last byte that was read. */
   get end(): number {
     return this.#follower.position;
   }
 
-  /**
-   * The lines that are there, the oldest first, some at a time; `complete` gives a last line without
-   * newline, too.
-   */
+  /** The existing lines in chunks, the oldest first. With `complete`, an unfinished last line counts too. */
   async *stored(complete: boolean): AsyncGenerator<readonly LogEntry[]> {
     const { filter } = this.#options;
     await filter?.ready();
@@ -125,15 +120,15 @@ export class LogEntries {
   }
 
   /**
-   * What stands before the lines that `stored()` gave, when the last ones that pass a filter are looked
-   * for: a part at a time, from the end. Undefined when nothing does.
+   * The reader for the part before the lines that `stored()` returned, when searching the last lines
+   * that pass a filter. Undefined if nothing is left.
    */
   older(): LogEntries | undefined {
     if (this.#part === undefined || this.#part.isFirst) return undefined;
     const { start, end } = this.#part;
     const first = this.#firstLine ?? end;
     if (first < end) return this.#upTo(first, first);
-    // No line begins in it: what is there belongs to one that began before, or is a piece of it.
+    // No line begins in this part: it continues a line of an earlier part.
     const longer = this.#upTo(end, start);
     if (end - start >= PART_BYTES) longer.#part = this.#part;
     return longer;
@@ -145,7 +140,7 @@ export class LogEntries {
     return older;
   }
 
-  /** The lines that come, until it is stopped or finished. */
+  /** New lines, until stopped or finished. */
   async *coming(): AsyncGenerator<LogChunk> {
     const { filter } = this.#options;
     await filter?.ready();
@@ -164,14 +159,14 @@ export class LogEntries {
     }
   }
 
-  /** Gives the lines up to the end of what is there, and no more. */
+  /** Ends after the lines that exist now. */
   finish(): void {
     this.#finished = true;
     this.#follower.finish();
     this.#leave();
   }
 
-  /** Makes what waits for lines end. */
+  /** Ends all waiting. */
   stop(): void {
     this.#follower.stop();
     this.#search.stop();
@@ -179,14 +174,13 @@ export class LogEntries {
     this.#leave();
   }
 
-  /** Closes the file. */
   close(): void {
     this.#follower.close();
   }
 
-  /** What comes, read by this or by another reader that has come as far. */
+  /** Reads new lines, or shares those of another reader at the same position. */
   async #next(): Promise<LogChunk | undefined> {
-    // It looks for its place by itself.
+    // It must first find its own start.
     if (!this.#follower.hasBegun) return await this.#read();
     const { inode, position } = this.#follower;
     const { rest, begun } = this.#splitter.state;
@@ -219,7 +213,7 @@ export class LogEntries {
     return { entries, position, inode, state: this.#splitter.state, midLine: this.#midLine };
   }
 
-  /** The same, and in the end a last line without newline. */
+  /** Like `#read()`, and at the end returns an unfinished last line. */
   async #readRest(): Promise<LogChunk | undefined> {
     const { inode } = this.#follower;
     const chunk = await this.#read();
@@ -286,14 +280,13 @@ export class LogEntries {
     return this.#firstLine = position;
   }
 
-  /** Skips the line that a position is in, unless it begins there. */
+  /** Skips the line around a position, unless it begins there. */
   #afterLineAt(position: number): number {
     this.#midLine = position > 0;
     return this.#midLine ? position - 1 : this.#beginAt(position);
   }
 }
 
-/** The lines that match. */
 function* passing(
   entries: readonly LogEntry[],
   matches: LineMatcher,

@@ -1,4 +1,4 @@
-/** An app's two log files, made before it starts and never through somebody's link. */
+/** Creates an app's two log files before it starts, and never follows a symbolic link. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { dirname } from "../npm/path.js";
@@ -6,15 +6,14 @@ import type { LogPaths } from "../model/log_paths.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import { folderProblem, wayProblem } from "../platform/way.ts";
 
-/** Absolute paths of an app's log files. */
 export interface LogFiles {
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /**
- * The log files of the app `name`: `<apps>/<name>/stdout.log` and `stderr.log`, unless it has paths of
- * its own. Of two streams in one file, that is the log of stdout.
+ * The log files of an app: `<apps>/<name>/stdout.log` and `stderr.log`, unless its configuration names
+ * others. If both streams share one file, it is the log of stdout.
  */
 export function logFiles(appsFolder: string, name: string, own: LogPaths = {}): LogFiles {
   const folder = `${appsFolder}/${name}`;
@@ -26,9 +25,9 @@ export function logFiles(appsFolder: string, name: string, own: LogPaths = {}): 
 }
 
 /**
- * Makes the folder of an app (0700) and the files (0600) that are not there yet. Three system calls
- * when all are. Throws `ProcsupError` `start_failed` when one of them is a link or of another kind, or
- * cannot be made, or when another user could exchange a path of its own.
+ * Creates the folder of an app (0700) and the files (0600) that are missing, with three system calls if
+ * none is. Throws `start_failed` if one is a link or of another kind, cannot be created, or has a path
+ * that another user could replace.
  */
 export function prepareLogFiles(appFolder: string, files: LogFiles): void {
   makeFolder(appFolder);
@@ -43,8 +42,8 @@ export function prepareLogFiles(appFolder: string, files: LogFiles): void {
 }
 
 /**
- * What is wrong with a path for a log outside of the home: the supervisor writes there with its own
- * rights, so that no other user may exchange the file or a folder above it. As in logrotate.
+ * Says what is wrong with the path of a log outside the home. The supervisor writes there with its own
+ * rights, so no other user may replace the file or a folder above it; logrotate has the same rule.
  */
 export function ownLogProblem(path: string): string | undefined {
   try {
@@ -76,7 +75,7 @@ function prepare(
   else if (!info[kind]) refuse(path, kind === "isFile" ? "it is not a file" : "it is not a folder");
 }
 
-/** Fails when something has come into being at the path since we looked, a link included. */
+/** Fails if something was created at the path meanwhile, even a link. */
 function createFile(path: string): void {
   Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();
 }
@@ -96,5 +95,5 @@ function attempt<T>(path: string, act: () => T): T {
 }
 
 function refuse(path: string, why: string): never {
-  throw new ProcsupError("start_failed", `Refusing log ${JSON.stringify(path)}: ${why}`);
+  throw new ProcsupError("start_failed", `Cannot use log ${JSON.stringify(path)}: ${why}`);
 }

@@ -1,4 +1,4 @@
-/** Which lines of a log are wanted. */
+/** Filters lines of logs. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { LevelReader, reaches } from "../model/log_level.ts";
@@ -8,36 +8,35 @@ import { quote } from "../model/quote.ts";
 import { plainText } from "../model/plain_text.ts";
 import { type LinePattern, linePattern } from "./line_pattern.ts";
 
-/** As a client says it. */
+/** A filter as a client writes it. */
 export interface LogFilterInput {
-  /** A time (ISO 8601, `23:40`, `yesterday`), or how long ago (`10m`): lines from then on. */
+  /** Lines from this time on: a time (ISO 8601, `23:40`, `yesterday`) or an age (`10m`). */
   readonly since?: string | Date;
-  /** The same: lines up to then. */
+  /** Lines up to this time. */
   readonly until?: string | Date;
-  /** A regular expression that the line must match. */
   readonly grep?: string | RegExp;
-  /** Lines that do not match, instead. */
+  /** Select lines that do not match `grep`. */
   readonly invert?: boolean;
-  /** Capital and small letters match each other. */
+  /** Ignore case in `grep`. */
   readonly ignoreCase?: boolean;
-  /** Lines of that level and graver ones, with their stack traces. */
+  /** Minimum level. Stack traces belong to their line. */
   readonly level?: LogLevel;
 }
 
-/** Whether the next line will do, see `LinePattern.scan()`. */
+/** Whether the next line passes, see `LinePattern.scan()`. */
 export type LineMatcher = (line: string) => Generator<void, boolean>;
 
-/** As it is worked with. Times in milliseconds since the epoch. */
+/** A filter ready for use. Times are in milliseconds since the epoch. */
 export interface LogFilter {
   readonly since: number | undefined;
   readonly until: number | undefined;
-  /** Makes what says whether the lines of one log will do, in their order; undefined when all will. */
+  /** Makes a matcher for the consecutive lines of one log; undefined if all lines pass. */
   readonly matcher: (() => LineMatcher) | undefined;
   /** Resolves when lines can be matched. Throws `bad_request`. */
   ready(): Promise<void>;
 }
 
-/** Reads a filter; undefined when it lets everything through. Throws `bad_request`. */
+/** Parses a filter; undefined if it passes everything. Throws `bad_request`. */
 export function parseLogFilter(input: LogFilterInput, now: number): LogFilter | undefined {
   const { since, until, grep, level, invert = false, ignoreCase = false } = input;
   if (grep !== undefined && typeof grep !== "string" && !(grep instanceof RegExp)) {
@@ -64,7 +63,7 @@ export function parseLogFilter(input: LogFilterInput, now: number): LogFilter | 
   };
 }
 
-/** The lines that match, whenever they were written. */
+/** A filter by pattern and level, for lines of any time. */
 export function lineFilter(
   pattern: LinePattern | undefined,
   { invert = false, level }: { invert?: boolean; level?: LogLevel | undefined } = {},
@@ -84,7 +83,7 @@ export function lineFilter(
   };
 }
 
-/** Colours in the midst of a line are no part of what people read, and look for. */
+/** Also matches without color codes, as people read the line. */
 function* matchesAsRead(
   pattern: LinePattern,
   line: string,

@@ -1,39 +1,38 @@
-/** Reads a log to its end and, if told to, on and on: over rotations, truncations and replacements. */
+/** Reads a log to its end or, while following, on through rotation, truncation and replacement. */
 
 import type { Cancel } from "../platform/clock.ts";
 import { FileWatch, watchedPath } from "../platform/file_watch.ts";
 import { LogCursor, type Span } from "./log_cursor.ts";
 
-/** The position to begin at, once the file is open; `cursor` may be used to look for it. */
+/** Chooses the start position once the file is open. It may use `cursor` to search. */
 export type Begin = (span: Span, cursor: LogCursor) => number | Promise<number>;
 
-/** Between two looks at a file that cannot be watched, and two reads of one that keeps growing. */
+/** Time between checks of a file that cannot be watched, and between reads of one that keeps growing. */
 const POLL_MS = 200;
 
-/** Between two looks at a watched file: inotify does not report writes to a memory map. */
+/** Time between checks of a watched file: inotify does not report writes through a memory map. */
 const WATCHED_MS = 10_000;
 
-/** One reader of one log. */
 export class LogFollower {
   readonly #cursor: LogCursor;
   readonly #pollMs: number;
   #begin: Begin | undefined;
-  /** Another file has the path by now: this one is read to its end and given up. */
+  /** The path leads to another file now: read this one to its end, then close it. */
   #replaced = false;
   #stopped = false;
   #wake: (() => void) | undefined;
   readonly #watchedPath: Uint8Array<ArrayBuffer>;
   #watch: FileWatch | undefined;
-  /** Ends the watch that waits for a change. */
+  /** Cancels the watch for a change. */
   #unwatch: Cancel | undefined;
-  /** It has changed since it was watched. */
+  /** True if the file changed since the watch began. */
   #changed = false;
   #onChange = () => {};
   #readAt = -Infinity;
-  /** Whether to go on after the end. The file's end at its opening counts as long as it is false. */
+  /** Whether to continue at the end. While false, the end is that of the file when it was opened. */
   follow: boolean;
 
-  /** With `lends`, what `next()` gives is good until `giveBack()`. */
+  /** With `lends`, the result of `next()` is valid until `giveBack()`. */
   constructor(
     path: string,
     options: { follow: boolean; pollMs?: number; begin: Begin; lends?: boolean },
@@ -45,22 +44,21 @@ export class LogFollower {
     this.follow = options.follow;
   }
 
-  /** Position after what was read. */
+  /** Position after the last byte read. */
   get position(): number {
     return this.#cursor.position;
   }
 
-  /** Which file is read. */
+  /** Identifies the file that is read. */
   get inode(): string {
     return this.#cursor.inode;
   }
 
-  /** Whether it has looked for its place already. */
+  /** Whether the start position has been determined. */
   get hasBegun(): boolean {
     return this.#begin === undefined;
   }
 
-  /** Whether the file is open. */
   get isOpen(): boolean {
     return this.#cursor.isOpen;
   }
@@ -69,11 +67,11 @@ export class LogFollower {
     return this.#stopped;
   }
 
-  /** The next bytes; undefined at the end, or when it was stopped. */
+  /** The next bytes; undefined at the end, or once stopped. */
   async next(): Promise<Uint8Array<ArrayBuffer> | undefined> {
     if (this.follow) this.#cursor.end = Infinity;
     while (!this.#stopped) {
-      // What was written before it was finished is found by a read that begins after that.
+      // Only a read that begins after `finish()` finds all that was written before it.
       const isLast = !this.follow;
       if (this.#cursor.isOpen || await this.#open()) {
         const chunk = await this.#cursor.read();
@@ -83,21 +81,21 @@ export class LogFollower {
         }
       }
       if (isLast) return undefined;
-      // Before the look: what is written after it is an event.
+      // Watch before checking, so that no later write is missed.
       this.#watchFile();
       if (this.#stopped || await this.#hasMore()) continue;
-      // `stop()` or `finish()` may have been called during the look.
+      // `stop()` or `finish()` may have been called during the check.
       if (!this.#stopped && this.follow) await this.#wait();
     }
     return undefined;
   }
 
-  /** What was lent is not looked at any more. */
+  /** Returns the lent buffer. */
   giveBack(): void {
     this.#cursor.giveBack();
   }
 
-  /** Goes on at a place that another reader of the same log has come to. */
+  /** Continues at the position of another reader of the same log. */
   skipTo(position: number, inode: string): void {
     this.#replaced = false;
     if (this.#cursor.isOpen && this.#cursor.inode === inode) {
@@ -108,7 +106,7 @@ export class LogFollower {
     }
   }
 
-  /** Goes on to the end of what is there, and no further. */
+  /** Ends at the current end of the file. */
   finish(): void {
     this.follow = false;
     this.#wake?.();
@@ -120,7 +118,7 @@ export class LogFollower {
     this.#wake?.();
   }
 
-  /** Closes the file; no `next()` may be under way. */
+  /** Closes the file. Do not call it during `next()`. */
   close(): void {
     this.#cursor.close();
     this.#watch?.[Symbol.dispose]();
@@ -138,16 +136,16 @@ export class LogFollower {
     return true;
   }
 
-  /** At the end of the file: whether a look at the path shows a reason to read on at once. */
+  /** At the end of the file: whether to read on at once. */
   async #hasMore(): Promise<boolean> {
     const found = await this.#cursor.look();
-    // Missing: deleted, but a program that has it open may still write to it.
+    // Missing means deleted, but a program may still write to the open file.
     if (found !== "replaced") {
       if (found !== "missing") this.#replaced = false;
       return found === "grown" || found === "truncated";
     }
     if (this.#replaced) this.#cursor.close();
-    // Once more to the old one's end, which may have grown before it was replaced.
+    // Read the old file to its end once more: it may have grown before it was replaced.
     this.#replaced = this.#cursor.isOpen && !this.#replaced;
     return true;
   }
@@ -163,7 +161,7 @@ export class LogFollower {
     });
   }
 
-  /** Until the file changes, or it is time for a look. */
+  /** Waits until the file changes or the next check is due. */
   #wait(): Promise<void> {
     return new Promise((resolve) => {
       const isWatched = this.#unwatch !== undefined;

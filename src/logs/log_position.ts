@@ -1,39 +1,41 @@
 /**
- * Where a log stands in all that was ever written to it. Positions count from the first byte of the
- * first day and never change; what is cut off the head of the file moves its `base`. The side file
- * `stdout.log.pos` holds the base, and is the journal of a cut as well: a reader that finds the same
- * number of changes before and after its read knows that nothing was cut meanwhile. When it is
- * missing or damaged, the archives tell the base.
+ * Positions in a log. They count from the first byte ever written and never change; cutting off the
+ * head of the file moves its `base`. The side file `stdout.log.pos` holds the base and is also the journal
+ * of a cut: if a reader finds the same number of changes before and after a read, nothing was cut
+ * meanwhile. If it is missing or damaged, the base follows from the archives.
  */
 
 import { archivesEnd } from "./archives.ts";
 
-/** How bytes leave a log: cut at the head, archived and truncated, or flushed. */
+/** How bytes leave a log: cut off at the head, archived and truncated, or flushed. */
 export type CutMethod = "collapse" | "truncate" | "flush";
 
 /**
- * `idle`; `archived`: the archive is whole and nothing is cut yet; `cutting`: the file may or may not
- * be cut by now (a collapse is not done as long as the file begins with a hole).
+ * `archived`: the archive is complete and nothing is cut yet. `cutting`: the file may or may not be cut
+ * (a collapse is not done while the file begins with a hole).
  */
 export type Phase = "idle" | "archived" | "cutting";
 
-/** What a position file says. */
+/** Content of a position file. */
 export interface LogPosition {
   /** Number of changes so far. */
   readonly changes: number;
   readonly phase: Phase;
   /** Position of the first byte of the file. */
   readonly base: number;
-  /** Position where the output of the present process begins; before it is a deleted namesake's. */
+  /**
+   * Where the output of the current process begins; before it is that of a deleted process of the same
+   * name.
+   */
   readonly from: number;
-  /** The cut under way: bytes, file name of the archive, inode of the log. */
+  /** The current cut: bytes, file name of the archive, inode of the log. */
   readonly cut: number;
   readonly method: CutMethod;
   readonly archive: string;
   readonly inode: number;
 }
 
-/** The position of a log from which nothing was cut yet. */
+/** The position of a log that was never cut. */
 export const UNCUT: LogPosition = {
   changes: 0,
   phase: "idle",
@@ -45,17 +47,17 @@ export const UNCUT: LogPosition = {
   inode: 0,
 };
 
-/** Bytes of the file: one write, always of the same size, in place. */
+/** Size of the file, so that it is replaced by a single write. */
 const FILE_BYTES = 512;
 
-/** Path of a file that belongs to a log: `stdout.log` → `stdout.log.pos`. */
-export function besideLog(log: string, extension: ".pos" | ".idx"): string {
-  return log + extension;
+/** Path of a side file of a log: `stdout.log` → `stdout.log.pos`. */
+export function besideLog(log: string, extension: string): string {
+  return log.replace(/\.log$/, "") + extension;
 }
 
 /**
- * Puts the next position of a log on record; what was written before it is given as `before`. Without
- * `synced` it outlives the supervisor, but not a loss of power.
+ * Writes the next position of a log; `before` is the last one written. Without `synced` it survives the
+ * supervisor, but not a power failure.
  */
 export async function writePosition(
   log: string,
@@ -70,7 +72,7 @@ export async function writePosition(
   return position;
 }
 
-/** Reads a log's position again and again. */
+/** Reads the position of a log repeatedly. */
 export class PositionReader implements Disposable {
   readonly #log: string;
   readonly #path: string;
@@ -83,15 +85,15 @@ export class PositionReader implements Disposable {
     this.#path = besideLog(log, ".pos");
   }
 
-  /** What the file says now; what the archives say when it is missing or damaged. */
+  /** The current position, from the archives if the file is missing or damaged. */
   read(): LogPosition {
     return this.recorded() ?? (this.#rebuilt ??= { ...UNCUT, base: archivesEnd(this.#log) });
   }
 
-  /** What the file says now; undefined when it is missing or damaged. */
+  /** The content of the file; undefined if it is missing or damaged. */
   recorded(): LogPosition | undefined {
     this.#file ??= openIfAny(this.#path);
-    // A read in the middle of a write looks like damage, once.
+    // A read during a write looks like damage: try again once.
     return this.#file && (this.#parsed(this.#file) ?? this.#parsed(this.#file));
   }
 
@@ -108,22 +110,21 @@ export class PositionReader implements Disposable {
   }
 }
 
-/** The position of a log, read once. */
 export function readPosition(log: string): LogPosition {
   using reader = new PositionReader(log);
   return reader.read();
 }
 
 /**
- * Position at which the next byte of a log will stand, for a reader that begins there. Every start
- * asks for it, so that a log without a record counts as uncut: its archives are not looked for.
+ * End position of a log, where the next byte goes. Every start needs it, so it does not search
+ * archives: a log without a position file counts as uncut.
  */
 export function logEnd(log: string): number {
   using reader = new PositionReader(log);
   return (reader.recorded() ?? UNCUT).base + Deno.statSync(log).size;
 }
 
-/** The words, and behind them their checksum. */
+/** The fields, followed by their checksum. */
 function positionText(position: LogPosition): string {
   const { changes, phase, base, from, cut, method, archive, inode } = position;
   const words = [changes, phase, base, from, cut, method, archive, inode].join(" ");
@@ -147,7 +148,7 @@ function parsePosition(text: string): LogPosition | undefined {
   };
 }
 
-/** FNV-1a: no single flipped bit leaves it the same. */
+/** FNV-1a. Any single flipped bit changes it. */
 function checksum(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

@@ -1,36 +1,34 @@
-/** A log as a stream of bytes, from its start or its last lines, to its end or on and on. */
+/** Streams the bytes of a log. */
 
 import { lastEntries } from "./last_lines.ts";
 import { type EntryOptions, LogEntries, type LogEntry } from "./log_entries.ts";
 import { type Begin, LogFollower } from "./log_follower.ts";
 import { startOfTail } from "./log_tail.ts";
 
-/** Which part of a log is streamed. */
 export interface LogStreamOptions {
-  /** Last lines to begin with; 0 or nothing for all of it. */
+  /** Number of last lines to begin with; 0 or undefined for the whole log. */
   readonly tail?: number;
-  /** Position at which to begin, instead of `tail`: see `logEnd()`. */
+  /** Position to begin at instead of `tail`: see `logEnd()`. */
   readonly start?: number;
-  /** Nothing of what is there, only what comes. Without `follow` that is nothing at all. */
+  /** Skip the content that exists. Without `follow` the stream is empty. */
   readonly newOnly?: boolean;
-  /** Go on from the end as the file grows, wait for it when it is not there. */
+  /** Continue as the file grows, and wait for a missing file. */
   readonly follow?: boolean;
-  /** Ends the stream, as its reader's `cancel()` does. It closes, without an error. */
+  /** Closes the stream without an error, like `cancel()`. */
   readonly signal?: AbortSignal;
-  /** Aborted when nobody writes to it any more: what is followed ends at its end then. */
+  /** Abort it when no more output will come: a followed log then ends at its end. */
   readonly gone?: AbortSignal;
-  /** Milliseconds between two looks at a file that does not grow: 200 unless given. */
+  /** Milliseconds between checks of a file that does not grow; default 200. */
   readonly pollMs?: number;
 }
 
 /**
- * Streams a log byte for byte, in chunks of at most 64 KiB, one at a time as they are asked for.
+ * Streams a log byte for byte, in chunks of at most 64 KiB, on demand.
  *
- * Without `follow` it ends where the file ended when it was opened, and is empty without a file.
- * With it, what is rotated into an archive meanwhile is read once, a file that somebody truncates is
- * read again from its start, and one that is replaced is read to its end and its successor from the
- * start. Last lines that the file does not hold are taken from the archives. Errors when the file
- * cannot be read.
+ * Without `follow` it ends at the end that the file had when it was opened, and is empty without a
+ * file. With it, rotated content is read once, a truncated file is read from its start, and a replaced
+ * file is read to its end before its successor. Last lines that the file does not hold come from the
+ * archives. Fails if the file cannot be read.
  */
 export function logStream(
   path: string,
@@ -67,7 +65,7 @@ class LogReader {
   start(controller: Controller): void {
     this.#onAbort = () => {
       if (this.#follower.isStopped) return;
-      // A pull under way closes the stream itself.
+      // The current pull closes the stream.
       if (this.#pulling === undefined) controller.close();
       this.stop();
     };
@@ -82,10 +80,10 @@ class LogReader {
     return this.#pulling;
   }
 
-  /** Ends all; when it resolves nothing is left open. */
+  /** Stops everything. Resolves when all files are closed. */
   async stop(): Promise<void> {
     this.#follower.stop();
-    // A file is not closed under a read.
+    // Do not close a file while it is being read.
     await this.#pulling?.catch(() => {});
     this.#release();
   }
@@ -98,7 +96,7 @@ class LogReader {
       this.#release();
       if (!this.#follower.isStopped) throw error;
     }
-    // A stream that its reader has cancelled takes no chunk.
+    // A canceled stream accepts no chunk.
     if (chunk !== undefined && !this.#follower.isStopped) return controller.enqueue(chunk);
     this.#release();
     closeIfOpen(controller);
@@ -122,22 +120,21 @@ function closeIfOpen(controller: Controller): void {
   try {
     controller.close();
   } catch {
-    // Cancelled: it is closed already.
+    // Already closed by `cancel()`.
   }
 }
 
-/** Most that is held of the last lines, in UTF-16 units. */
+/** Maximum size of the last lines in memory, in UTF-16 units. */
 const MAX_LAST = 8 * 1024 * 1024;
 
-/** Which lines, and for how long. */
 interface FilteredOptions extends EntryOptions {
   readonly follow?: boolean;
   readonly signal?: AbortSignal;
-  /** Aborted when nobody writes to it any more: what is followed ends at its end then. */
+  /** Abort it when no more output will come: a followed log then ends at its end. */
   readonly gone?: AbortSignal;
 }
 
-/** Streams the lines that pass, each with a newline; ends when the signal is aborted. */
+/** Streams the lines that pass a filter, each with a newline. The signal ends the stream. */
 export function filteredStream(
   path: string,
   options: FilteredOptions,
@@ -179,7 +176,7 @@ async function* wantedLines(
   entries: LogEntries,
   { tail = 0, follow: wanted = false, filter }: FilteredOptions,
 ): AsyncGenerator<readonly LogEntry[], undefined> {
-  // What comes is later than any time that was meant.
+  // New lines are later than any `until`.
   const follow = wanted && filter?.until === undefined;
   try {
     if (tail > 0) {

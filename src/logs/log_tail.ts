@@ -1,4 +1,4 @@
-/** Where the last lines of a log begin, be it in its file or, right after a rotation, in an archive. */
+/** Finds the beginning of the last lines of a log, in its file or in an archive. */
 
 import { type Archive, listArchives, openArchive } from "./archives.ts";
 import type { LogCursor } from "./log_cursor.ts";
@@ -7,8 +7,8 @@ import { BLOCK_BYTES, fillAt } from "./read_at.ts";
 const NEWLINE = 10;
 
 /**
- * Position where the last `count` lines of a log begin, `floor` at the least, on an open cursor.
- * `span` is where its file begins and ends. A last line without newline counts as a line.
+ * Position where the last `count` lines begin, but not before `floor`. The cursor must be open; `span`
+ * is where its file begins and ends. An unfinished last line counts as a line.
  */
 export async function startOfTail(
   path: string,
@@ -27,17 +27,17 @@ export async function startOfTail(
   return await startInArchives(path, found, floor);
 }
 
-/** Where a search from the end of a file came to. */
+/** Result of scanning a file backward. */
 interface BackScan {
-  /** Where the lines begin in the file; `floor` when it holds fewer. */
+  /** Where the lines begin in the file; `floor` if it holds fewer. */
   readonly start: number;
-  /** Newlines that were still looked for at `floor`. */
+  /** Number of newlines not found down to `floor`. */
   readonly missing: number;
-  /** Nothing was there to look at. */
+  /** True if there was nothing to scan. */
   readonly empty: boolean;
 }
 
-/** Looks for the beginning of the last `count` lines in the first `size` bytes of a file. */
+/** Finds the beginning of the last `count` lines in the first `size` bytes of a file. */
 async function scanBack(
   file: Deno.FsFile,
   size: number,
@@ -45,7 +45,7 @@ async function scanBack(
   floor: number,
 ): Promise<BackScan> {
   const buffer = new Uint8Array(Math.min(BLOCK_BYTES, Math.max(0, size - floor)));
-  // The newline that ends the last line separates it from nothing.
+  // The newline at the very end does not separate two lines.
   let end = size;
   let missing = count;
   for (let first = true; end > floor; first = false) {
@@ -70,7 +70,7 @@ async function startInArchives(
   let atEnd = empty;
   for (const archive of listArchives(path, base).reverse()) {
     const { positions, endsLine } = await lastNewlines(archive, left + 1);
-    // The newline that ends the last line of all separates it from nothing.
+    // The newline at the very end does not separate two lines.
     if (atEnd && endsLine) positions.pop();
     if (positions.length >= left) return Math.max(floor, positions.at(-left)! + 1);
     left -= positions.length;
@@ -81,7 +81,7 @@ async function startInArchives(
   return Math.max(floor, start);
 }
 
-/** Positions of the last newlines of an archive, and whether it ends with one. */
+/** Positions of the last newlines in an archive, and whether it ends with one. */
 async function lastNewlines(
   archive: Archive,
   count: number,
@@ -97,7 +97,7 @@ async function lastNewlines(
       at += chunk.length;
     }
   } catch {
-    // Damaged: what could be read counts.
+    // Damaged: use what could be read.
   }
   return { positions: positions.slice(-count), endsLine: positions.at(-1) === at - 1 };
 }

@@ -1,29 +1,29 @@
-/** Reading log files by position, in blocks. */
+/** Reads log files by position, in blocks. */
 
 /** Bytes read from a log at a time. */
 export const BLOCK_BYTES: number = 64 * 1024;
 
-/** Blocks that nobody reads into at the moment. Readers are many, and hardly two of them read at once. */
+/** Unused blocks. There are many readers, but few read at the same time. */
 const spare: Uint8Array<ArrayBuffer>[] = [];
 const MAX_SPARE = 4;
 
-/** A block to read into, to be given back. */
+/** Returns a block to read into. Give it back with `giveBlock()`. */
 export function takeBlock(): Uint8Array<ArrayBuffer> {
   return spare.pop() ?? new Uint8Array(BLOCK_BYTES);
 }
 
-/** Takes back a block that nobody reads into, or looks at, any more. */
+/** Takes back a block that is no longer used. */
 export function giveBlock(block: Uint8Array<ArrayBuffer>): void {
   if (spare.length < MAX_SPARE) spare.push(block);
 }
 
-/** Reads once at a position; how many bytes there were, 0 at the end. */
+/** Reads once at a position. Returns the number of bytes, 0 at the end. */
 export function readAt(file: Deno.FsFile, position: number, into: Uint8Array): Promise<number> {
   file.seekSync(position, Deno.SeekMode.Start);
   return file.read(into).then((count) => count ?? 0);
 }
 
-/** Reads until `into` is full or the file ends; the part that was filled. */
+/** Reads until `into` is full or the file ends. Returns the filled part. */
 export async function fillAt(
   file: Deno.FsFile,
   position: number,
@@ -38,7 +38,7 @@ export async function fillAt(
   return into.subarray(0, filled);
 }
 
-/** Opens a file for reading, or returns undefined when there is none. */
+/** Opens a file for reading; undefined if it does not exist. */
 export async function openIfAny(path: string): Promise<Deno.FsFile | undefined> {
   try {
     return await Deno.open(path);

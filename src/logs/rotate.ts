@@ -1,11 +1,11 @@
 /**
- * Moves the head of a log that its app goes on appending to into an archive, so that archive and log
- * together hold every line once, whatever moment the supervisor is killed at.
+ * Moves the head of a log, to which its app keeps appending, into an archive. Archive and log together
+ * hold every line exactly once, even if the supervisor is killed.
  *
- * The head is copied and synced, the cut is put on record, and only then is the head removed and the
- * copy made an archive. Where the file system can collapse a file (ext4, xfs) nothing is lost: before
- * the collapse its first block becomes a hole, which tells the next supervisor that the collapse has
- * not happened yet. Elsewhere the log is truncated, and what is written in that moment is lost.
+ * The head is copied and synced, and the cut is recorded, before the head is removed and the copy
+ * becomes an archive. Where the file system can collapse files (ext4, xfs), nothing is lost: before the
+ * collapse its first block becomes a hole, which tells a later supervisor that the collapse has not
+ * happened. Elsewhere the log is truncated, and what is written at that moment is lost.
  */
 
 import { basename, dirname } from "../npm/path.js";
@@ -28,9 +28,8 @@ import { type LogPosition, readPosition, writePosition } from "./log_position.ts
 import { restartMarks } from "./time_index.ts";
 import { copyHead, moveRest, sameHead, writeBack } from "./copy_head.ts";
 
-/** How a log is rotated. */
 export interface RotateOptions {
-  /** Bytes of an archive, roughly; never less than a block. */
+  /** Approximate size of an archive; at least one block. */
   readonly maxSizeBytes: number;
   /** Whether the file system can cut the head off a file. */
   readonly collapse: boolean;
@@ -38,14 +37,14 @@ export interface RotateOptions {
   readonly now: number;
 }
 
-/** Size from which a log of that block size has something to rotate. */
+/** Size from which a log with this block size can be rotated. */
 export function rotationSize(maxSizeBytes: number, blockSize: number | null): number {
   return Math.max(maxSizeBytes, cutUnit(blockSize));
 }
 
 /**
- * Rotates a log once; the new archive, undefined when there was nothing to cut or the file system
- * refused to. Throws what the file system throws (no space, above all): the log is as it was then.
+ * Rotates a log once. Returns the new archive; undefined if there was nothing to cut, or the file
+ * system cannot. Throws errors of the file system, such as a full disk, and leaves the log as it was.
  */
 export function rotateLog(log: string, options: RotateOptions): Promise<Archive | undefined> {
   return exclusively(log, () => rotate(log, options));
@@ -72,7 +71,7 @@ async function rotate(log: string, options: RotateOptions): Promise<Archive | un
   return { path, start: before.base, at: options.now, compressed: false };
 }
 
-/** Whole blocks, and never all of a file: the file system asks for both. */
+/** A collapse needs whole blocks, and must leave some of the file. */
 function bytesToCut({ size, blksize }: Deno.FileInfo, options: RotateOptions): number {
   if (!options.collapse) return size;
   const unit = cutUnit(blksize);
@@ -80,24 +79,24 @@ function bytesToCut({ size, blksize }: Deno.FileInfo, options: RotateOptions): n
   return Math.min(Math.floor((size - 1) / unit) * unit, most);
 }
 
-/** Nothing can be cut off a log that may only be appended to: found out before it is copied. */
+/** Refuses an append-only log, before it is copied in vain. */
 function checkWritable(log: string): void {
   try {
     Deno.openSync(log, { write: true }).close();
   } catch (error) {
     if ((error as { code?: string }).code !== "EPERM") throw error;
-    const why = "it may only be appended to, until chattr -a changes that";
+    const why = "it is append-only; to change that: chattr -a";
     throw new ProcsupError("wrong_state", `Cannot cut "${log}": ${why}`);
   }
 }
 
-/** Finishes or undoes what a supervisor that was killed left half done. */
+/** Finishes or undoes a rotation that was interrupted. */
 export function recoverLog(log: string): Promise<void> {
   return exclusively(log, async () => {
     const { changes, base } = await settle(log);
     if (!hasArchives(log)) return;
     const end = archivesEnd(log);
-    // The record was lost, or an older one was put in its place.
+    // The position file was lost, or replaced by an older one.
     if (base < end || (changes === 0 && base > 0)) {
       await writePosition(log, readPosition(log), { base: end });
     }
@@ -106,16 +105,13 @@ export function recoverLog(log: string): Promise<void> {
   });
 }
 
-/** The position of a log, once a cut that was interrupted is finished or undone. */
+/** The position of a log, after finishing or undoing an interrupted cut. */
 async function settle(log: string): Promise<LogPosition> {
   const position = readPosition(log);
   return position.phase === "idle" ? position : await finishCut(log, position);
 }
 
-/**
- * What becomes of a copy whose cut is not on record, or was on a record that is lost: an archive, if
- * the log does not begin with it any more.
- */
+/** Handles a copy whose cut is not recorded: it becomes an archive if the log no longer begins with it. */
 async function takeUp(log: string, { path, start }: Archive): Promise<void> {
   const info = lstatIfAny(log);
   if (info !== undefined && (!info.isFile || await sameHead(log, path))) return;
@@ -134,7 +130,7 @@ async function finishCut(log: string, intent: LogPosition): Promise<LogPosition>
   const archive = `${dirname(log)}/${intent.archive}`;
   const cut = await cutHead(log, archive, intent);
   if (cut > 0) keepCopy(archive);
-  // Without the cut it would hold a second time what the log still holds.
+  // Without the cut, the copy would duplicate what the log still holds.
   else if (intent.method !== "flush") await Deno.remove(copyPath(archive)).catch(() => {});
   return await writePosition(log, readPosition(log), {
     phase: "idle",
@@ -143,9 +139,9 @@ async function finishCut(log: string, intent: LogPosition): Promise<LogPosition>
   });
 }
 
-/** How many bytes are off the log. A log that is another by now has lost them for sure. */
+/** Cuts off the head. Returns how many bytes are off the log; a replaced log has lost them all. */
 async function cutHead(log: string, archive: string, intent: LogPosition): Promise<number> {
-  // Flushed, or not; what came since then is not thrown away, too.
+  // Whether or not it was flushed, keep what was written since.
   if (intent.method === "flush") return 0;
   const kept = lstatIfAny(archive);
   if (kept !== undefined) return kept.size;
@@ -162,7 +158,7 @@ async function cutByCollapse(log: string, copy: string, intent: LogPosition): Pr
   const { blksize, size } = await Deno.lstat(log);
   const marker = cutUnit(blksize);
   if (intent.phase === "archived") {
-    // Somebody else has truncated it meanwhile.
+    // Another program has truncated it meanwhile.
     if (size <= intent.cut) return 0;
     if (!await punchHead(log, marker)) return 0;
     await writePosition(log, intent, { phase: "cutting" });
@@ -184,7 +180,7 @@ async function cutByTruncation(log: string, copy: string, intent: LogPosition): 
   return moveRest(log, copy);
 }
 
-/** Empties a log and forgets its archives. Followers go on with what is written from now on. */
+/** Empties a log and removes its archives. Followers continue with new content. */
 export function flushLog(log: string): Promise<void> {
   return exclusively(log, () => flush(log));
 }
@@ -192,9 +188,9 @@ export function flushLog(log: string): Promise<void> {
 async function flush(log: string): Promise<void> {
   const info = lstatIfAny(log);
   if (info !== undefined && !info.isFile) {
-    throw new ProcsupError("wrong_state", `Refusing to flush "${log}": it is not a file`);
+    throw new ProcsupError("wrong_state", `Cannot flush "${log}": it is not a file`);
   }
-  // The app never ran: it may have no folder yet.
+  // The app never ran, so it may have no folder.
   if (info === undefined && listArchives(log).length === 0) return;
   if (info !== undefined) checkWritable(log);
   const before = await settle(log);
@@ -218,7 +214,7 @@ async function flush(log: string): Promise<void> {
   }
 }
 
-/** Hides what a log holds from its readers. The files keep it. */
+/** Hides the content of a log from readers, without removing it. */
 export function disownLog(log: string): Promise<void> {
   return exclusively(log, async () => {
     const size = lstatIfAny(log)?.size ?? 0;
@@ -230,7 +226,7 @@ export function disownLog(log: string): Promise<void> {
 
 const busy = new Map<string, Promise<unknown>>();
 
-/** One change of a log at a time, whoever in this process asks for it. */
+/** Runs changes of a log one at a time within this process. */
 function exclusively<T>(log: string, act: () => Promise<T>): Promise<T> {
   const before = busy.get(log) ?? Promise.resolve();
   const done = before.then(act, act);

@@ -1,7 +1,6 @@
 /**
- * Searches share the one thread that everything else runs on. So they take turns, each of a few
- * milliseconds, and between two turns everything else that waits is done: one search or a hundred
- * delay a stop by no more than a turn.
+ * Searches share the only thread with everything else, so they take turns of a few milliseconds. Other
+ * work runs between turns: any number of searches delays a stop by at most one turn.
  */
 
 import { ProcsupError } from "../model/errors.ts";
@@ -9,42 +8,38 @@ import { ProcsupError } from "../model/errors.ts";
 const TURN_MS = 3;
 const REST_MS = 1;
 
-/** The searches whose turn has not come, and when the turn under way ends. */
+/** Searches waiting for their turn, and the end of the current turn. */
 const waiting: (() => void)[] = [];
 let turnEndsAt = 0;
 
-/** How much one search may do. */
+/** Limits of one search. */
 export interface SearchLimits {
-  /** Milliseconds of its turns together. */
+  /** Total milliseconds of its turns. */
   readonly ms: number;
-  /** Bytes of logs. */
+  /** Total bytes of logs. */
   readonly bytes: number;
 }
 
-/** For a search that somebody waits for. */
+/** For a search whose caller waits. */
 export const SEARCH_LIMITS: SearchLimits = { ms: 10_000, bytes: 4 * 1024 ** 3 };
 
-/** One search, through one log or several. */
 export class Search {
   #ms: number;
   #bytes: number;
   #isStopped = false;
 
-  /** Without limits it goes on as long as there is something to search. */
+  /** Without limits it runs until everything is searched. */
   constructor({ ms, bytes }: SearchLimits = { ms: Infinity, bytes: Infinity }) {
     this.#ms = ms;
     this.#bytes = bytes;
   }
 
-  /** Counts what is searched next. Throws `timeout` when it is too much. */
+  /** Counts bytes to be searched. Throws `timeout` beyond the limit. */
   add(bytes: number): void {
     if ((this.#bytes -= bytes) < 0) throw tooLong();
   }
 
-  /**
-   * Does the work, a turn at a time; undefined when it was stopped. Throws `timeout` when it has had
-   * its time.
-   */
+  /** Runs the work in turns; undefined if stopped. Throws `timeout` beyond the limit. */
   async run<T>(work: Generator<void, T>): Promise<T | undefined> {
     if (waiting.length > 0) await turn();
     while (!this.#isStopped) {
@@ -80,7 +75,7 @@ function nextTurn(): void {
 }
 
 function tooLong(): ProcsupError {
-  return new ProcsupError("timeout", "The search was ended: it took too long", {
-    hint: "Narrow it down by a time (since), or search for plain text",
+  return new ProcsupError("timeout", "The search took too long", {
+    hint: "Limit it with --since, or search for plain text",
   });
 }

@@ -1,25 +1,23 @@
 /**
- * Those who have come to the same place wait there together: one of them looks for what comes next,
- * and all of them get it. A log with a thousand followers is read, and cut into lines, once.
+ * Readers at the same position share one read, so a log with a thousand followers is read and split
+ * into lines only once.
  */
 
 type Take = (found: unknown) => void;
 
-/** Who waits, by place. */
+/** Waiting readers by position. */
 const waiting = new Map<string, Set<Take>>();
 
-/** What was found at a place. */
 export interface Found<T> {
-  /** Undefined when the one that looked gave up. */
+  /** Undefined if the reader that looked gave up. */
   readonly found: T | undefined;
-  /** It was looked for by the caller itself. */
+  /** True if the caller read it itself. */
   readonly isOwn: boolean;
 }
 
 /**
- * What comes after a place: looked for by `look`, unless somebody does so already. `onWait` gets a
- * function that ends the waiting for the other one. Throws what the caller's own `look` throws; to the
- * others that is as if it had given up.
+ * Runs `look` for a position, or waits for another caller that does. `onWait` receives a function that
+ * ends the wait. Throws what the caller's own `look` throws; other callers then get undefined.
  */
 export async function singleFlight<T>(
   place: string,

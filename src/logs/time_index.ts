@@ -1,42 +1,42 @@
 /**
- * When what was written to a log, although no process stands between an app and its log: pairs of a time
- * and the log's end at that time, noted by the keeper of the logs. What was written between two looks in
- * quick succession has the time of the second one, so that a burst has one time; over a longer gap
- * times are interpolated. Positions outlive rotations, see `log_position.ts`.
+ * When the content of a log was written. Apps write to their logs directly, so the log keeper notes
+ * pairs of a time and the size of the log at that time. Content written between two notes in quick
+ * succession gets the time of the second, so a burst has a single time; over longer gaps times are
+ * interpolated. Positions are those of `log_position.ts`.
  */
 
 import { besideLog } from "./log_position.ts";
 
-/** At that time (milliseconds since the epoch) the log ended at that position. */
+/** At time `at`, in milliseconds since the epoch, the log ended at position `end`. */
 export interface TimeMark {
   readonly at: number;
   readonly end: number;
-  /** All since the mark before was written at that time. */
+  /** Everything since the previous mark was written at this time. */
   readonly exact?: boolean;
 }
 
 const MARK_BYTES = 16;
 
-/** So far the clock may have been set back. */
+/** How far the clock may have been set back. */
 const DAY_MS = 24 * 3_600_000;
 
-/** More than these, and the older half is thinned out: a day of a log that is never silent. */
+/** Beyond this the older half is thinned out. It is enough for a day of a busy log. */
 const MAX_MARKS = 128 * 1024;
 
-/** An exact mark, on record: positions are whole numbers. */
+/** Added to the position of an exact mark in the file: positions are integers. */
 const EXACT = 0.5;
 
-/** Marks that were noted last, of the logs that are written to: those who follow them need no file. */
+/** The latest marks of a log that is being written, so that followers need no file. */
 interface Recent {
   marks: TimeMark[];
-  /** How many of them, the last ones, are not on record yet. */
+  /** Number of last marks that are not saved yet. */
   unsaved: number;
 }
 
 const recents = new Map<string, Recent>();
 const MAX_RECENT = 64;
 
-/** Notes marks, to be put on record by `saveMarks()`. */
+/** Notes marks, to be saved by `saveMarks()`. */
 export function addMarks(log: string, added: readonly TimeMark[]): void {
   const recent = recents.get(log) ?? { marks: [], unsaved: 0 };
   recents.set(log, recent);
@@ -48,7 +48,7 @@ export function addMarks(log: string, added: readonly TimeMark[]): void {
   }
 }
 
-/** Puts the noted marks of a log on record. */
+/** Saves the noted marks of a log. */
 export function saveMarks(log: string): void {
   const recent = recents.get(log);
   if (recent === undefined || recent.unsaved === 0) return;
@@ -58,18 +58,18 @@ export function saveMarks(log: string): void {
     using file = Deno.openSync(besideLog(log, ".idx"), { append: true, create: true, mode: 0o600 });
     file.writeSync(bytesOf(unsaved));
   } catch (error) {
-    // The folder of the log is gone, and the log with it.
+    // The folder is gone, and the log with it.
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
 }
 
-/** Forgets what is on record already, once a log is not written to any more. */
+/** Saves and forgets the marks of a log that is no longer written. */
 export function releaseMarks(log: string): void {
   saveMarks(log);
   recents.delete(log);
 }
 
-/** Says when what ends at a position was written, if that was in the last seconds. */
+/** Returns a function that gives the time of a position from the last few seconds. */
 export function recentTimes(log: string): (position: number) => number | undefined {
   const marks = recents.get(log)?.marks ?? [];
   let index = marks.length;
@@ -80,13 +80,13 @@ export function recentTimes(log: string): (position: number) => number | undefin
   };
 }
 
-/** Forgets the marks of a log but for one: what comes is no older than that. */
+/** Replaces all marks of a log by one: new content is no older than it. */
 export function restartMarks(log: string, mark: TimeMark): void {
   recents.delete(log);
   Deno.writeFileSync(besideLog(log, ".idx"), bytesOf([mark]), { mode: 0o600 });
 }
 
-/** The last mark of a log's index, if there is one. */
+/** The last mark of a log; undefined if there is none. */
 export function lastMark(log: string): TimeMark | undefined {
   const noted = recents.get(log)?.marks.at(-1);
   if (noted !== undefined) return noted;
@@ -105,7 +105,7 @@ export function lastMark(log: string): TimeMark | undefined {
   }
 }
 
-/** Every mark of a log, with what the file itself tells about before and after them. */
+/** All marks of a log, extended by the times of the file itself. */
 export async function readTimeIndex(log: string, base: number): Promise<TimeIndex> {
   saveMarks(log);
   const all = numbersOf(await bytesIfAny(besideLog(log, ".idx")));
@@ -119,13 +119,13 @@ export async function readTimeIndex(log: string, base: number): Promise<TimeInde
     ? [Math.min(born, firstAt ?? born), Math.min(base, firstEnd ?? base)]
     : [];
   const lastEnd = marks.at(-1) ?? before[1]!;
-  // Under the eyes of a keeper, what it has not noted yet was written just now.
+  // With a log keeper running, unnoted content was written just now.
   const unnoted = recents.has(log) ? end + EXACT : end;
   const after = lastEnd < end ? [info.mtime!.getTime(), unnoted] : [];
   return new TimeIndex(joined(before, marks, after));
 }
 
-/** Leaves out the marks of a damaged file that cannot be: one would change the times of all others. */
+/** Drops impossible marks of a damaged file: a single one would falsify all other times. */
 function possible(marks: Float64Array, lastEnd: number): Float64Array {
   const latest = Date.now() + DAY_MS;
   const isPossible = (_: number, index: number) => {
@@ -135,12 +135,12 @@ function possible(marks: Float64Array, lastEnd: number): Float64Array {
   return marks.every(isPossible) ? marks : marks.filter(isPossible);
 }
 
-/** Keeps the marks from position `start` to `end`, and thins out the older half of too many. */
+/** Keeps the marks between two positions, and thins out the older half of too many. */
 export function trimMarks(log: string, start: number, end: number): void {
   releaseMarks(log);
   const path = besideLog(log, ".idx");
   const all = marksOf(readIfAny(path));
-  // The last one before the start says when what follows it began.
+  // The last mark before the start tells when the content after it began.
   const from = Math.max(0, all.findLastIndex((mark) => mark.end <= start));
   const kept = all.slice(from).filter((mark) => mark.end <= end);
   if (kept.length === all.length && kept.length <= MAX_MARKS) return;
@@ -149,7 +149,7 @@ export function trimMarks(log: string, start: number, end: number): void {
   Deno.renameSync(`${path}.tmp`, path);
 }
 
-/** Every other mark of the older half: between those that are left, times are interpolated. */
+/** Drops every other mark of the older half: times between the rest are interpolated. */
 function thinned(marks: readonly TimeMark[]): TimeMark[] {
   const half = marks.length / 2;
   return marks.filter((_, index) => index % 2 === 0 || index > half)
@@ -158,15 +158,15 @@ function thinned(marks: readonly TimeMark[]): TimeMark[] {
     );
 }
 
-/** Where each half of a mark stands among the numbers. */
+/** Offset of each half of a mark in the array. */
 const [AT, END] = [0, 1];
 
-/** Times and positions of one log, each from the other. Both grow. */
+/** Converts between times and positions of one log. Both increase. */
 export class TimeIndex {
-  /** Time and position of each mark in turn: objects would take ten times the memory. */
+  /** Alternating times and positions: objects would take ten times the memory. */
   readonly #numbers: Float64Array;
 
-  /** The array is the index's own from now on. */
+  /** Takes over the array. */
   constructor(marks: readonly TimeMark[] | Float64Array) {
     this.#numbers = rising(
       marks instanceof Float64Array ? marks : Float64Array.from(marks.flatMap(numbersIn)),
@@ -178,21 +178,20 @@ export class TimeIndex {
     return Math.round(interpolate(this.#numbers, position));
   }
 
-  /** Position before which every line, and part of a line, is older than `at`. */
+  /** Position before which everything is older than `at`. */
   positionAt(at: number): number {
     const index = firstAtLeast(this.#numbers, at, AT);
-    // A mark may stand in the middle of a line, which is as old as its end.
+    // A mark may lie in the middle of a line, whose time is that of its end.
     return Math.floor(this.#numbers[2 * (index - 2) + END] ?? 0);
   }
 }
 
-/** A clock that was set back, or a log that was truncated by somebody, must not confuse the search. */
+/** Makes times and positions increase, even if the clock was set back or the log truncated. */
 function rising(numbers: Float64Array): Float64Array {
   for (let i = 2; i < numbers.length; i++) numbers[i] = Math.max(numbers[i]!, numbers[i - 2]!);
   return numbers;
 }
 
-/** The time of a position. */
 function interpolate(numbers: Float64Array, position: number): number {
   const count = numbers.length / 2;
   if (count === 0) return Date.now();
@@ -208,7 +207,7 @@ function interpolate(numbers: Float64Array, position: number): number {
   return atBefore + (position - endBefore) / (end - endBefore) * (at - atBefore);
 }
 
-/** The first mark whose time, or position, is not less than a value. */
+/** Index of the first mark whose time (or position) is not less than a value. */
 function firstAtLeast(numbers: Float64Array, value: number, half: number): number {
   let low = 0;
   let high = numbers.length / 2;
@@ -236,7 +235,7 @@ function marksOf(bytes: Uint8Array): TimeMark[] {
   });
 }
 
-/** Time and position of each mark in turn. */
+/** Alternating times and positions. */
 function numbersOf(bytes: Uint8Array): Float64Array {
   const count = Math.floor(bytes.length / MARK_BYTES);
   return new Float64Array(bytes.slice(0, count * MARK_BYTES).buffer);

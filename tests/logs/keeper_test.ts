@@ -223,7 +223,7 @@ Deno.test("LogKeeper leaves an append-only log alone, and says so once", {
   keeper.start();
   await waitFor(() => said.length > 0);
   assertEquals(said, [
-    `Cannot cut "${scene.log}": it may only be appended to, until chattr -a changes that`,
+    `Cannot cut "${scene.log}": it is append-only; to change that: chattr -a`,
   ]);
   assertEquals([...Deno.readDirSync(dirname(scene.log))].map(({ name }) => name).sort(), [
     ...["stderr.log", "stdout.log", "stdout.log.idx"],

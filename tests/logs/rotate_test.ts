@@ -86,7 +86,7 @@ Deno.test("rotateLog() refuses what is no file and leaves a link's target alone"
   await Deno.writeTextFile(target, numbers(3000));
   await Deno.symlink(target, scene.log);
   assertEquals(await scene.rotate(), undefined);
-  await assertRejects(() => flushLog(scene.log), ProcsupError, "Refusing to flush");
+  await assertRejects(() => flushLog(scene.log), ProcsupError, "Cannot flush");
   assertEquals(await Deno.readTextFile(target), numbers(3000));
 });
 
