@@ -1,8 +1,8 @@
-/** A file of lines that does not grow for ever. */
+/** A file of lines with limited size. */
 
 /**
- * Appends each line at once, and keeps one older file, called `.1`. The file is the user's alone, and
- * made again where somebody removed it. Never throws: a full disk must not end the supervising.
+ * Appends each line at once, and keeps one older file with the suffix `.1`. Only the user can read it.
+ * A removed file is created again. Never throws: a full disk must not stop supervision.
  */
 export class CappedFile implements Disposable {
   readonly #path: string;
@@ -16,14 +16,14 @@ export class CappedFile implements Disposable {
     this.#maxBytes = maxBytes;
   }
 
-  /** Appends a value as a line of JSON, which keeps a foreign text from looking like lines of ours. */
+  /** Appends a value as a line of JSON, so that text of apps cannot forge a line. */
   append(value: unknown): void {
     const line = this.#encoder.encode(`${JSON.stringify(value)}\n`);
     try {
       if (this.#size + line.length > this.#maxBytes) this.#rotate();
       this.#size += this.#opened().writeSync(line);
     } catch {
-      // The next line may find room.
+      // Out of space, perhaps: try again with the next line.
     }
   }
 

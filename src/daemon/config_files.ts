@@ -1,4 +1,4 @@
-/** Applies configuration files, and remembers which: for a reload, for SIGHUP, for `prune`. */
+/** Applies configuration files and remembers them for a reload, for SIGHUP and for `prune`. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { apply, type ApplyOptions, type ApplyPlan, planApply } from "../manager/apply.ts";
@@ -15,13 +15,13 @@ import type { SettingChangeJson } from "../protocol/wire.ts";
 import { type Applied, readMemory, type SettingName, writeMemory } from "./config_memory.ts";
 import type { Settings, SettingsPlan } from "./settings.ts";
 
-/** What is to be applied. */
+/** What to apply. */
 export interface ConfigRequest extends ApplyOptions {
-  /** Paths; undefined: those applied last. */
+  /** Paths; undefined for the files applied last. */
   readonly files?: readonly string[];
-  /** What a file would hold, instead of one. */
+  /** A configuration to apply in place of files. */
   readonly inline?: object;
-  /** A text, as if that file held it. */
+  /** Text to apply as the content of a file. */
   readonly content?: { readonly file: string; readonly text: string };
   readonly profile?: string;
   readonly variables?: Readonly<Record<string, string>>;
@@ -29,26 +29,26 @@ export interface ConfigRequest extends ApplyOptions {
   readonly dryRun?: boolean;
 }
 
-/** What was, or would be, done. */
+/** What was done, or would be done in a dry run. */
 export interface ConfigResult {
   readonly plan: ApplyPlan;
   readonly outcomes: readonly Outcome[];
   readonly errors: readonly string[];
-  /** What becomes of the daemon's own settings. */
+  /** Changes of the daemon's own settings. */
   readonly settings: readonly SettingChangeJson[];
-  /** Names under `run.critical`. */
+  /** The names in `run.critical`. */
   readonly critical: readonly string[];
-  /** What is not taken of another tool's file. */
+  /** Parts of another tool's file that are not supported. */
   readonly notes: readonly Note[];
 }
 
-/** Where a reload that nobody asked an answer of says how it went. */
+/** Where the result of a reload goes that has no caller to answer. */
 interface Log {
   info(message: string): void;
   warn(message: string): void;
 }
 
-/** The configuration files of a daemon. One is applied at a time. */
+/** The configuration files of a daemon. Requests are carried out one at a time. */
 export class ConfigFiles {
   readonly #supervisor: Supervisor;
   readonly #path: string;
@@ -61,19 +61,19 @@ export class ConfigFiles {
     this.#settings = settings;
   }
 
-  /** Whether there is something to reload. */
+  /** Whether a file was applied that can be reloaded. */
   get any(): boolean {
     return readMemory(this.#path).last !== undefined;
   }
 
-  /** Applies, or with `dryRun` only plans. Throws `invalid_config` before anything is done. */
+  /** Applies the request, or only plans it with `dryRun`. Throws `invalid_config` before any change. */
   apply(request: ConfigRequest): Promise<ConfigResult> {
     const turn = this.#turn.then(() => this.#apply(request));
     this.#turn = turn.catch(() => {});
     return turn;
   }
 
-  /** Applies the last files again, and logs how it went. */
+  /** Applies the last files again and logs the result. */
   async reloadLast(log: Log): Promise<void> {
     if (!this.any) return;
     try {
@@ -106,7 +106,7 @@ export class ConfigFiles {
     this.#refuseOthers(configs, applied.files);
     const mine = only.length > 0 ? [] : this.#mine(applied.files);
     const plan = await planApply(this.#supervisor, configs, mine);
-    // A part of the processes is asked for: the daemon is none of them.
+    // A selection of processes leaves the daemon's settings alone.
     const wanted = only.length > 0 ? {} : loaded.settings;
     const settings = await this.#planSettings(wanted, applied.files, only.length === 0, request);
     const { changes } = settings;
@@ -135,7 +135,7 @@ export class ConfigFiles {
       const other = settings[name]?.find((file) => readFileIfAny(file) !== undefined);
       if (other === undefined) continue;
       throw new ProcsupError("name_taken", `"${name}" comes from "${other}"`, {
-        hint: `Say it in one of the files alone`,
+        hint: "Set it in only one of the two files",
       });
     }
     const mine = new Set(whole ? names.filter(isOurs) : []);
@@ -150,14 +150,14 @@ export class ConfigFiles {
     const { last } = readMemory(this.#path);
     if (last === undefined) {
       throw new ProcsupError("bad_request", "No configuration file was applied yet", {
-        hint: "Name one: procsup config apply procsup.yaml",
+        hint: "Name a file: procsup config apply procsup.yaml",
       });
     }
     const merged = { ...last, variables: { ...last.variables, ...variables } };
     return profile === undefined ? merged : { ...merged, profile };
   }
 
-  /** Names of processes that came from one of the files and are still the same. */
+  /** Names of processes that came from one of the files and were not replaced since. */
   #mine(files: readonly string[]): string[] {
     const { origins } = readMemory(this.#path);
     return [...origins].filter(([name, origin]) =>
@@ -167,8 +167,8 @@ export class ConfigFiles {
   }
 
   /**
-   * Two files that both want a process would undo each other's work for ever, and an app that was
-   * started in another folder belongs to another project.
+   * Refuses processes of another file: two files that both set a process would undo each other's work
+   * forever. An app that was started in another folder belongs to another project.
    */
   #refuseOthers(configs: readonly ProcessConfig[], files: readonly string[]): void {
     const { origins } = readMemory(this.#path);
@@ -210,7 +210,7 @@ export class ConfigFiles {
     for (const name of plan.configs.keys()) {
       origins.set(name, { files: applied.files, ids: this.#ids(name) });
     }
-    // A part of a file is no reason to forget which files are reloaded as a whole.
+    // A selection of processes does not change which files are reloaded.
     const settings = { ...said };
     for (const name of ["web", "webhooks"] as const) {
       if (wanted[name] !== undefined) settings[name] = applied.files;
@@ -224,7 +224,7 @@ export class ConfigFiles {
 
 function refuseTaken(name: string, why: string): never {
   throw new ProcsupError("name_taken", `"${name}" ${why}`, {
-    hint: `A second checkout takes a daemon of its own, by --home or PROCSUP_HOME; else: ` +
-      `procsup delete ${name}, or another name`,
+    hint: `For a second checkout use another home (--home or PROCSUP_HOME); ` +
+      `otherwise: procsup delete ${name}, or choose another name`,
   });
 }

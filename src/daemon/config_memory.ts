@@ -1,4 +1,4 @@
-/** What the daemon remembers of the configuration files that were applied. */
+/** What the daemon remembers about applied configuration files. */
 
 import { readState, writeState } from "../platform/state_file.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
@@ -9,30 +9,29 @@ export type SettingName = SettingChangeJson["name"];
 /** Where a process came from. */
 export interface Origin {
   readonly files: readonly string[];
-  /** UUIDs of its instances then: another process of that name came from somewhere else. */
+  /** UUIDs of the instances at that time: a new process of that name is not from these files. */
   readonly ids: readonly string[];
 }
 
-/** Files that were applied, and with what. */
+/** Files that were applied, with their options. */
 export interface Applied {
   readonly files: readonly string[];
   readonly profile?: string;
-  /** What `${…}` stood for: the daemon has another environment than who applied them. */
+  /** Values of `${…}` at that time: the daemon's environment differs from that of its client. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The whole memory. */
 export interface ConfigMemory {
   readonly last: Applied | undefined;
-  /** By name of the configuration. */
+  /** Origins by process name. */
   readonly origins: ReadonlyMap<string, Origin>;
-  /** Files that the settings of the daemon came from. */
+  /** Files that set the daemon's settings. */
   readonly settings: { readonly [S in SettingName]?: readonly string[] };
 }
 
 const NOTHING: ConfigMemory = { last: undefined, origins: new Map(), settings: {} };
 
-/** Reads it; a file that is damaged is set aside. */
+/** Reads the memory. A damaged file is set aside. */
 export function readMemory(path: string): ConfigMemory {
   const { value = NOTHING } = readState(path, (value): ConfigMemory => {
     const { version, last, origins, settings } = value as MemoryFile;
@@ -42,7 +41,7 @@ export function readMemory(path: string): ConfigMemory {
   return value;
 }
 
-/** Writes it; the file is the user's alone. */
+/** Writes the memory. Only the user can read the file. */
 export function writeMemory(path: string, { last, origins, settings }: ConfigMemory): void {
   writeState(path, { version: 1, last, origins: Object.fromEntries(origins), settings });
 }

@@ -1,4 +1,4 @@
-/** The daemon: lock, supervisor, socket and signals, put together; runs until it is told to end. */
+/** The daemon: puts together lock, supervisor, socket and signals, and runs until it is stopped. */
 
 import { messageOf } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
@@ -27,9 +27,8 @@ import { webBackend, webMounts } from "./web_backend.ts";
 import { WebListener } from "./web_listener.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 
-/** How a daemon is run. */
 export interface DaemonOptions {
-  /** Its home, an absolute path. */
+  /** Absolute path of its home. */
   readonly home: string;
   /** Called when it answers on its socket. */
   readonly onReady?: () => void;
@@ -37,9 +36,8 @@ export interface DaemonOptions {
 
 /**
  * Runs the daemon of a home until SIGTERM, SIGINT or `shutdown`. A signal leaves the apps running,
- * unless it comes because the machine goes down.
- * Throws `home_in_use` when there is one already, `home_unusable` when the home is not safe, and
- * `other_version` when a newer daemon wrote what is in it.
+ * unless the machine shuts down. Throws `home_in_use` if another daemon runs, `home_unusable` if the
+ * home is not safe, and `other_version` if a newer daemon wrote its files.
  */
 export async function runDaemon(options: DaemonOptions): Promise<number> {
   refuseNewerState(options.home, VERSION);
@@ -56,7 +54,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   };
   const ended = Promise.withResolvers<"asked" | "signalled" | "lost">();
   const standing: { files?: StandingFiles } = {};
-  // The lock comes before the log: a second daemon must not touch the first one's.
+  // Take the lock before opening the log: a second daemon must not touch the first one's files.
   const supervisor = await openSupervisor({
     ...{ logDir: options.home, warn, onNews },
     onHomeChanged: () => standing.files?.look(),
@@ -73,7 +71,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const read = metricsReader(supervisor);
   using history = new MetricsHistory({ folder: paths.metrics, clock: systemClock, read, warn });
   const context = daemonContext(supervisor, paths, { endDaemon, warn, webhooks, journal, history });
-  // A daemon outlives its terminal: what would end others makes it read its files again.
+  // A daemon has no terminal: SIGHUP reloads its files.
   using _hangup = onSignals(["SIGHUP"], () => void context.configs.reloadLast(opened));
   const app = ipcApp(context);
   const server = serveSocket(paths, (request) => {
@@ -96,16 +94,14 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   options.onReady?.();
 
   const why = await ended.promise;
-  // What is removed from now on is removed by this daemon.
+  // From here on this daemon itself removes them.
   delete standing.files;
   if (why === "signalled" && await everythingEnds(startedBy())) {
-    opened.info(
-      "Everything ends here: the apps are stopped, and started again with the next daemon",
-    );
+    opened.info("The machine shuts down: stopping the apps; the next daemon starts them again");
     service.halting();
     for (const { error } of await supervisor.halt()) if (error) warn(error.message);
   } else {
-    opened.info("Daemon ends; apps that are up stay up");
+    opened.info("Daemon stopped; running apps keep running");
     service.stopping();
   }
   await Promise.all([server.close(why !== "lost"), context.web.close(), webhooks.close()]);
@@ -113,7 +109,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   return 0;
 }
 
-/** What the actions work on. The web surface calls them as every other client does. */
+/** What the verbs work on. The web surface calls them like any other client. */
 function daemonContext(
   supervisor: Supervisor,
   paths: HomePaths,
@@ -147,7 +143,7 @@ function onSignals(signals: readonly Deno.Signal[], act: () => void): Disposable
   };
 }
 
-/** An error that nobody caught is logged, and the supervisor goes on supervising. */
+/** Logs uncaught errors, so that supervision continues. */
 function keepRunning(report: (message: string) => void): Disposable {
   const onError = (event: ErrorEvent) => {
     event.preventDefault();

@@ -5,8 +5,8 @@ import { CappedFile } from "./capped_file.ts";
 const MAX_BYTES = 5 * 1024 * 1024;
 
 /**
- * What the daemon says about itself. By hand: the logging library brings `node:util` with it, which is
- * 8 MB of memory in every daemon for a dozen lines a day.
+ * The daemon's log. It does without a logging library: that would load `node:util`, 8 MB of memory in
+ * every daemon.
  */
 export class DaemonLog implements Disposable {
   readonly #file: CappedFile;
@@ -15,12 +15,11 @@ export class DaemonLog implements Disposable {
     this.#file = new CappedFile(path, MAX_BYTES);
   }
 
-  /** What it does. */
   info(message: string): void {
     this.#write("info", message);
   }
 
-  /** What somebody should look at. */
+  /** Logs a message that needs attention. */
   warn(message: string): void {
     this.#write("warning", message);
   }

@@ -1,26 +1,25 @@
-/** What happened to the apps, kept for who asks the next morning. */
+/** Keeps past events of the apps. */
 
 import type { ChangeType, ProcessChange } from "../model/process_change.ts";
 import { BLOCK_BYTES, fillAt, openIfAny } from "../logs/read_at.ts";
 import { type ChangeJson, changeJson } from "../protocol/change_json.ts";
 import { CappedFile } from "./capped_file.ts";
 
-/** Of each of two files: some 20,000 pieces of news. */
+/** Size of each of the two files: about 20,000 events. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** On the way to something else, which is told as well. */
+/** Intermediate states, which are not kept: the state that follows is. */
 const PASSING: ReadonlySet<ChangeType> = new Set(["starting", "stopping", "waiting"]);
 
-/** So far the clock may have been set back: an older event may stand behind a newer one. */
+/** How far the clock may have been set back, so that an older event follows a newer one. */
 const DAY_MS = 24 * 3_600_000;
 
-/** Which events are wanted. */
 export interface JournalQuery {
   /** Milliseconds since the epoch, both inclusive. */
   readonly since: number;
   readonly until: number;
   readonly wanted: (event: ChangeJson) => boolean;
-  /** The place of an event: only what was written before it. */
+  /** Place of an event: only earlier ones are read. */
   readonly before?: string | undefined;
 }
 
@@ -30,7 +29,7 @@ interface JournalEntry {
   readonly place: string;
 }
 
-/** Writes the news down as they happen, and reads them again. Made before the home is locked. */
+/** Records events and reads them back. Create it before the home is locked. */
 export class EventJournal implements Disposable {
   readonly #path: string;
   readonly #file: CappedFile;
@@ -40,12 +39,12 @@ export class EventJournal implements Disposable {
     this.#file = new CappedFile(path, MAX_BYTES);
   }
 
-  /** Writes one piece of news down. The first one opens the file. Never throws. */
+  /** Records an event. The first one opens the file. Never throws. */
   readonly record = (change: ProcessChange): void => {
     if (!PASSING.has(change.type)) this.#file.append(changeJson(change));
   };
 
-  /** The events on record, the newest first. Reads no more of the files than it is asked for. */
+  /** Recorded events, the newest first. Reads the files only as far as needed. */
   async *newest({ since, until, wanted, before }: JournalQuery): AsyncGenerator<JournalEntry> {
     using newer = await openIfAny(this.#path);
     using older = await openIfAny(`${this.#path}.1`);
@@ -56,7 +55,7 @@ export class EventJournal implements Disposable {
       if (file === undefined) continue;
       const { ino, birthtime, size } = await file.stat();
       const id = `${ino}-${birthtime?.getTime() ?? 0}`;
-      // Begun anew between the two openings, it is the same file twice.
+      // The same file twice: it was rotated between the two openings.
       if (seen.has(id) || (isSought && id !== soughtId)) continue;
       seen.add(id);
       const end = isSought ? Math.min(Number(soughtStart), size) : size;
@@ -79,7 +78,7 @@ export class EventJournal implements Disposable {
 
 const NEWLINE = 10;
 
-/** The lines of the first `size` bytes of a file, the last one first, and where each begins. */
+/** The lines in the first `size` bytes of a file and their positions, the last one first. */
 async function* linesBack(
   file: Deno.FsFile,
   size: number,
@@ -104,7 +103,7 @@ async function* linesBack(
   yield { text: decoder.decode(rest), start: 0 };
 }
 
-/** A line that a full disk cut off, or that was damaged, is passed over. */
+/** Skips lines that are damaged, or were cut off by a full disk. */
 function parsed(line: string): ChangeJson | undefined {
   try {
     const change = JSON.parse(line);

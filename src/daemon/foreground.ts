@@ -1,4 +1,4 @@
-/** Apps in the foreground, for containers: no daemon, no socket; ends when they end. */
+/** Runs apps in the foreground, for containers: without a daemon or a socket, until the apps end. */
 
 import { noteText } from "../config/problem.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
@@ -16,38 +16,40 @@ import { ForegroundOutput } from "./foreground_output.ts";
 import type { LogLine } from "../model/log_line.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 
-/** What to run in the foreground. */
 export interface ForegroundOptions {
-  /** A home that is nobody else's. */
+  /** A home for this run alone. */
   readonly home: string;
-  /** Configuration files, or one process as `start` takes it. */
+  /** Configuration files; otherwise `config` has one process. */
   readonly files?: readonly string[];
-  /** Which of the files' apps, and with what they depend on. */
+  /** Apps to select from the files; their dependencies are added. */
   readonly only?: string;
   readonly profile?: string;
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Names of apps whose end is the end of all, beside those of the files; none: all must have ended. */
+  /**
+   * Names of apps whose end stops everything, in addition to `run.critical`. If there are none, all
+   * apps must end.
+   */
   readonly critical: readonly string[];
-  /** Whether standard input stays open for apps that do not say. */
+  /** Default of the key `stdin`. */
   readonly stdin: boolean;
   readonly onLine: (line: LogLine) => void;
   readonly onNews: (change: ProcessChange) => void;
-  /** Gets the names of what is stopped on Ctrl-C. */
+  /** Called on Ctrl-C with the names of the apps that are stopped. */
   readonly onInterrupt: (running: readonly string[]) => void;
   readonly warn: (message: string) => void;
 }
 
-/** Signals that end everything, and those that are passed on. */
+/** Signals that stop everything, and signals that are forwarded to the apps. */
 const ENDING = ["SIGTERM", "SIGINT"] as const;
 const FORWARDED = ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
 
-/** Exit code of a shell's command that Ctrl-C ended. */
+/** Exit code after Ctrl-C, as in shells. */
 const INTERRUPTED = 130;
 
-/** There is no next daemon that could bring what is on its way to webhooks. */
+/** Time for the last deliveries to webhooks: no later daemon can send them. */
 const LAST_DELIVERIES_MS = 3000;
 
-/** Runs until the critical app, or every app, has ended for good; the exit code to end with. */
+/** Runs until a critical app, or every app, has ended for good. Returns the exit code. */
 export async function runForeground(options: ForegroundOptions): Promise<number> {
   using _reaper = reapOrphans();
   const { home, warn, stdin, onNews } = options;
@@ -75,7 +77,7 @@ function isUp({ pid, state }: ProcessInfo): boolean {
   return pid > 0 || state === "starting" || state === "waiting";
 }
 
-/** Starts all of them; the names of those that are critical by their file. */
+/** Starts all apps. Returns the names that the files call critical. */
 async function start(
   supervisor: Supervisor,
   webhooks: Webhooks,
@@ -101,7 +103,7 @@ async function start(
 function refuseUnknown(critical: readonly string[], all: readonly ProcessInfo[]): void {
   const unknown = critical.find((name) => !all.some((one) => isCritical(one, [name])));
   if (unknown === undefined) return;
-  throw new ProcsupError("bad_request", `--critical names "${unknown}", which is not run here`);
+  throw new ProcsupError("bad_request", `Invalid --critical "${unknown}": no such app in this run`);
 }
 
 function listen(supervisor: Supervisor, end: (signal: Deno.Signal) => void): Disposable {
@@ -122,7 +124,7 @@ function listen(supervisor: Supervisor, end: (signal: Deno.Signal) => void): Dis
   };
 }
 
-/** A promise, made when asked for, of the moment when there is nothing left to wait for. */
+/** Returns a function that waits until no app is left to wait for. */
 function endOf(supervisor: Supervisor, critical: readonly string[]): () => Promise<void> {
   const events = supervisor.events();
   const over = () => {
@@ -141,12 +143,15 @@ function isCritical({ name }: ProcessInfo, critical: readonly string[]): boolean
   return critical.includes(name) || critical.includes(baseName(name));
 }
 
-/** Whether it ended and will not be started again by itself. */
+/** Whether it ended and will not restart by itself. */
 function isOver({ state, lastExit }: ProcessInfo): boolean {
   return state === "errored" || (lastExit !== null && (state === "stopped" || state === "crashed"));
 }
 
-/** The critical one's code; else the first that is not 0; 128 + the signal where there was one. */
+/**
+ * The exit code of the critical app, otherwise the first that is not 0; 128 plus the signal's number
+ * after a signal.
+ */
 function codeOf(
   before: readonly ProcessInfo[],
   after: readonly ProcessInfo[],

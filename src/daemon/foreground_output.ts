@@ -1,4 +1,4 @@
-/** What apps in the foreground write: every line once, from their start to their last words. */
+/** Prints the output of apps in the foreground: every line once, from their start to their end. */
 
 import type { LogFiles } from "../logs/log_files.ts";
 import { logEnd } from "../logs/log_position.ts";
@@ -9,22 +9,21 @@ import { logFeed, type LogSource } from "./log_feed.ts";
 
 const STREAMS = ["stdout", "stderr"] as const;
 
-/** Prints what apps write. */
 export class ForegroundOutput {
   readonly #onLine: (line: LogLine) => void;
-  /** Where the logs of earlier runs in the same home end, by path. */
+  /** End positions of the logs of earlier runs in the same home, by path. */
   readonly #earlier: ReadonlyMap<string, number>;
   readonly #positions: Record<string, number> = {};
   #sources: readonly LogSource[] = [];
   #following = async () => {};
 
-  /** Made before the apps are started; `apps` is the folder of their logs. */
+  /** Create it before the apps start. `apps` is the folder of their logs. */
   constructor(apps: string, onLine: (line: LogLine) => void) {
     this.#onLine = onLine;
     this.#earlier = endsIn(apps);
   }
 
-  /** Prints from now on, and what was written since their start. */
+  /** Prints the output since the apps started, and follows it. */
   follow(supervisor: Supervisor): void {
     const processes = supervisor.registry.list();
     this.#sources = processes.map(({ name, logs }) => ({ name, files: logs }));
@@ -43,7 +42,7 @@ export class ForegroundOutput {
     };
   }
 
-  /** Prints the rest of what was written, once nothing more is. */
+  /** Prints the rest of the output after the apps have ended. */
   async finish(): Promise<void> {
     await this.#following();
     await this.#print(this.#feed(false).getReader());
@@ -73,7 +72,7 @@ function endsIn(apps: string): Map<string, number> {
       try {
         ends.set(path, logEnd(path));
       } catch {
-        // It has written none.
+        // No such log yet.
       }
     }
   }

@@ -1,4 +1,4 @@
-/** The daemon's HTTP face on its Unix socket: one envelope in, one out, and two streams. */
+/** The HTTP server on the daemon's Unix socket: verbs in envelopes, and streams. */
 
 import { type Context, Hono } from "hono";
 import * as z from "zod/mini";
@@ -33,11 +33,13 @@ const attachQuery = z.strictObject({
   from: z.optional(natural),
 });
 
-/** The routes of the Unix socket. Tested by `app.request()`, without a socket. */
+/** The routes of the Unix socket. Tests call `app.request()`, without a socket. */
 export function ipcApp(context: ActionContext): Hono {
   const app = new Hono();
   app.onError((error) => refusal(error));
-  app.notFound(() => refusal(new ProcsupError("not_found", "No such path; POST /ipc is the one")));
+  app.notFound(() =>
+    refusal(new ProcsupError("not_found", "No such path; send verbs to POST /ipc"))
+  );
   app.use(async (c, next) => {
     await next();
     c.header(PEER_HEADER, OWN_PEER);
@@ -70,7 +72,7 @@ export function ipcApp(context: ActionContext): Hono {
     const lines = await streamLogs(context, new URL(c.req.url).searchParams);
     return ndjson(untilRevoked<unknown>(lines, by, context.web.gatekeeper));
   });
-  // The same, to be gone on with over an upgrade: a client says by `from` what it has.
+  // The same stream, to resume across an upgrade: `from` holds the positions the client has reached.
   app.post("/logs", async (c) => {
     const by = await authorize(c, context);
     const { from } = readPayload(resumePayload, await readJson(c));
@@ -96,7 +98,7 @@ async function answer(
   action: string,
   payload: unknown,
 ): Promise<Response> {
-  // A token that is wrong is refused first: only then is an unknown action.
+  // Refuse a wrong token before an unknown action.
   const role = () => roleFor(readAction(action, payload));
   if (action === "ping") return reply(answered(await dispatch(context, action, payload)));
   const by = await authorize(c, context, role);
@@ -109,7 +111,7 @@ function hookOrigin(header: string | undefined): HookOrigin | undefined {
   return event === undefined || id === undefined ? undefined : { event, id };
 }
 
-/** Who asks, when they may: the daemon's own token, or a named one by its role. */
+/** Identifies the sender and checks its role. Throws `unauthorized` or `forbidden`. */
 async function authorize(
   c: Context,
   { web: { gatekeeper }, token }: ActionContext,
@@ -119,7 +121,7 @@ async function authorize(
   const principal = await gatekeeper.identify({
     ...{ authorization, cookie: undefined, address: "socket" },
   }).catch((error) => {
-    // A command reads the token from the file, which may be damaged: the next one finds it whole.
+    // The token file that commands read may be damaged: restore it for the next one.
     token.putBackIfPossible();
     throw error;
   });
@@ -140,7 +142,7 @@ async function readJson(c: Context): Promise<unknown> {
   return text === "" ? undefined : parseJson(text);
 }
 
-/** `POST /api/{action}` takes the bare payload, or the whole envelope. */
+/** `POST /api/{action}` accepts the bare payload or the whole envelope. */
 function payloadOf(body: unknown): unknown {
   const keys = typeof body === "object" && body !== null ? Object.keys(body) : [];
   const enveloped = keys.includes("payload") &&
@@ -150,7 +152,7 @@ function payloadOf(body: unknown): unknown {
 
 function events(c: Context, { supervisor }: ActionContext): ReadableStream<unknown> {
   const target = c.req.query("target") ?? "all";
-  // A target that matches nothing is an error now, not a stream that stays empty.
+  // Refuse a target that matches nothing, rather than send an empty stream.
   const wanted = target === "all" ? undefined : new Set(supervisor.select(target).map(nameOf));
   const isWanted = ({ name }: ProcessChange) => wanted === undefined || wanted.has(name);
   const since = Date.parse(c.req.query("since") ?? "");
@@ -169,8 +171,8 @@ function nameOf({ name }: { name: string }): string {
 }
 
 /**
- * One JSON value a line. The headers go out at once, so that a client knows it is connected. What is
- * to go on for ever ends with the farewell.
+ * One JSON value per line. The headers are sent at once, so that a client knows it is connected.
+ * Endless streams end with `farewell`.
  */
 function ndjson(items: ReadableStream<unknown>, farewell?: Farewell): Response {
   const encoder = new TextEncoder();

@@ -1,10 +1,10 @@
-/** Lines of logs on their way to clients, some at a time. */
+/** Batches of log lines for clients. */
 
 import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
 import type { LogEntry } from "../logs/log_entries.ts";
 import type { LogLine, LogName } from "../model/log_line.ts";
 
-/** Lines of one log that follow each other. */
+/** Consecutive lines of one log. */
 export interface LogSlice {
   readonly of: LogName;
   readonly entries: readonly LogEntry[];
@@ -13,16 +13,16 @@ export interface LogSlice {
 const encoder = new TextEncoder();
 
 /**
- * Lines that travel together; followers of one log share it. It is made of their text at once: lines
- * as objects would wait for their client in the thousands.
+ * Lines that are sent together, as text: thousands of waiting line objects would take too much memory.
+ * Clients that follow the same log share a batch.
  */
 export class LogBatch {
-  /** A JSON line each. */
+  /** One JSON object per line. */
   readonly ndjson: Uint8Array<ArrayBuffer>;
-  /** What ended the stream; the only line then. */
+  /** The error that ended the stream; such a batch has no lines. */
   readonly failure: ErrorJson | undefined;
 
-  /** `positions`: every line tells where it ends. */
+  /** With `positions`, every line carries its end position. */
   constructor(slices: readonly LogSlice[], positions: boolean, failure?: ErrorJson) {
     const text = failure === undefined
       ? slices.map((one) => textOf(one, positions)).join("")
@@ -36,7 +36,6 @@ export class LogBatch {
     return new LogBatch([], false, errorJson(error));
   }
 
-  /** The lines. */
   get lines(): LogLine[] {
     const texts = new TextDecoder().decode(this.ndjson).split("\n");
     return texts.slice(0, -1).map((text) => JSON.parse(text));

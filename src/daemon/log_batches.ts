@@ -1,27 +1,26 @@
-/** Makes batches of what is read from logs. */
+/** Groups log lines into batches. */
 
 import type { LogChunk, LogEntry } from "../logs/log_entries.ts";
 import type { LogName } from "../model/log_line.ts";
 import { LogBatch, type LogSlice } from "./log_batch.ts";
 
-/** Enough for one batch, in UTF-16 units. */
+/** Size of a batch, in UTF-16 units. */
 const MAX_CHARS = 64 * 1024;
 
-/** By what arrived, the batches of those who follow the same log. */
+/** Batches by the entries they were made of, shared by all clients of a log. */
 type Shared = WeakMap<readonly LogEntry[], LogBatch>;
 const withPositions: Shared = new WeakMap();
 const withoutPositions: Shared = new WeakMap();
 
-/** The batches of one stream. */
 export class Batches {
   readonly #positions: boolean;
 
-  /** `positions`: every line tells where it ends. */
+  /** With `positions`, every line carries its end position. */
   constructor(positions: boolean) {
     this.#positions = positions;
   }
 
-  /** What was there, in batches of some size. */
+  /** Batches of stored lines. */
   async *of(stored: AsyncIterable<LogSlice>): AsyncGenerator<LogBatch> {
     let slices: LogSlice[] = [];
     let chars = 0;
@@ -36,7 +35,7 @@ export class Batches {
     if (slices.length > 0) yield new LogBatch(slices, this.#positions);
   }
 
-  /** What arrived, as the one batch of all who want the same of it. */
+  /** The batch for new lines, shared by all streams with the same format. */
   arrived({ entries }: LogChunk, of: LogName): LogBatch {
     const shared = this.#positions ? withPositions : withoutPositions;
     const known = shared.get(entries);

@@ -1,4 +1,4 @@
-/** Logs of several processes as one stream of lines, in the order of their time. */
+/** The logs of several processes as one stream of lines, ordered by time. */
 
 import { lastPlaces, type LogPlace } from "../logs/last_lines.ts";
 import { type EntryOptions, LogEntries } from "../logs/log_entries.ts";
@@ -11,35 +11,33 @@ import { LogBatch } from "./log_batch.ts";
 import { Batches } from "./log_batches.ts";
 import { merged, type Reader } from "./merged_logs.ts";
 
-/** A log to read. */
 export interface LogSource {
   readonly name: string;
   readonly files: LogFiles;
 }
 
-/** What to read of each log. */
 export interface FeedOptions {
   /** Last lines of each process; 0 for all. */
   readonly lines: number;
   readonly follow: boolean;
   readonly streams: readonly (keyof LogFiles)[];
-  /** Nothing of what is there. */
+  /** Skip the lines that exist. */
   readonly newOnly?: boolean;
   readonly filter?: LogFilter | undefined;
-  /** Tell positions; the logs that are named here go on where they say. */
+  /** Positions at which these logs resume. If set, every line carries its end position. */
   readonly from?: LogPositions;
 }
 
-/** Most lines of each process that come before those that are followed. */
+/** Maximum number of existing lines of each process before it is followed. */
 const MAX_BEFORE = 10_000;
 
-/** Logs that are followed at once, by all clients: each holds open files. */
+/** Maximum number of logs followed at once by all clients: each holds open files. */
 const MAX_FOLLOWED = 4096;
 let followed = 0;
 
 /**
- * The lines of every source that are there, by time, and when following those that come; with `from`,
- * a `LogStart` stands between the two. No faster than they are taken: the log itself is the buffer.
+ * Streams the existing lines of every source by time and, when following, new lines. With `from`, a
+ * `LogStart` comes between the two. It reads only as fast as the client: the log itself is the buffer.
  * Throws `too_many_clients`.
  */
 export function logFeed(
@@ -65,7 +63,7 @@ class Feed {
   readonly #batches: Batches;
   readonly #search = new Search(SEARCH_LIMITS);
   readonly #sources: readonly (readonly Reader[])[];
-  /** Nobody reads the stream any more. */
+  /** True once the client is gone. */
   #isLeft = false;
 
   constructor(
@@ -91,7 +89,7 @@ class Feed {
 
   async run(): Promise<void> {
     const readers = this.#sources.flat();
-    // The reader is gone, and with it the interest in all sources.
+    // The client is gone: stop reading.
     this.#writer.closed.catch(() => {
       this.#isLeft = true;
       readers.forEach(({ entries }) => entries.stop());
@@ -110,22 +108,22 @@ class Feed {
     }
   }
 
-  /** What is expected is told in the stream: a stream that breaks off means that the daemon is gone. */
+  /** Sends an expected error in the stream: a stream that breaks off means that the daemon is gone. */
   async #fail(error: unknown): Promise<void> {
     if (!(error instanceof ProcsupError)) return await this.#writer.abort(error);
     await this.#writer.write(LogBatch.failed(error));
     await this.#writer.close();
   }
 
-  /** Finds the last lines of each process, of both its logs together, without holding them. */
+  /** Finds the last lines of each process in both its logs, without holding them in memory. */
   async #skipToLast(): Promise<void> {
     const { lines, follow, from = {} } = this.#options;
-    // Whoever goes on wants all that came meanwhile, however much it is.
+    // A client that resumes wants everything since, however much.
     if (Object.keys(from).length > 0 || (lines === 0 && !follow)) return;
     const count = Math.min(lines || MAX_BEFORE, MAX_BEFORE);
     for (const readers of this.#sources) {
       await this.#skipTo(readers, count);
-      if (this.#isLeft) throw new Error("Nobody reads the stream any more");
+      if (this.#isLeft) throw new Error("The client is gone");
     }
   }
 
@@ -139,7 +137,7 @@ class Feed {
     const last = all.sort((one, other) => one.at - other.at).slice(-count);
     for (const of of readers) {
       const { position } = of.entries;
-      // Nothing was there: what comes is all there is.
+      // The log does not exist yet.
       if (position === undefined) continue;
       of.entries.close();
       const to = of.entries.end;
@@ -160,7 +158,7 @@ class Feed {
     try {
       await Promise.all(pours);
     } finally {
-      // A file is not closed under a read.
+      // Do not close a file while it is being read.
       readers.forEach(({ entries }) => entries.stop());
       await Promise.allSettled(pours);
     }
@@ -173,7 +171,7 @@ class Feed {
   }
 }
 
-/** As few lines are read as possible: a filter has to see them all. */
+/** Reads as few lines as possible; with a filter, all must be read. */
 function entryOptions(
   { lines, follow, newOnly, filter, from }: FeedOptions,
   key: string,
@@ -181,7 +179,7 @@ function entryOptions(
   const position = from?.[key];
   return {
     ...(position === undefined ? {} : { from: position }),
-    // All that pass are found from the first one on, those to be followed from the last one back.
+    // With a filter: search forward for all lines, backward when following.
     tail: lines || (follow && filter !== undefined ? MAX_BEFORE : 0),
     ...(newOnly ? { newOnly } : {}),
     ...(filter === undefined ? {} : { filter }),

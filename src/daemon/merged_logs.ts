@@ -1,16 +1,15 @@
-/** Several logs as one, by time. */
+/** Merges several logs by time. */
 
 import type { LogEntries, LogEntry } from "../logs/log_entries.ts";
 import type { LogName } from "../model/log_line.ts";
 import type { LogSlice } from "./log_batch.ts";
 
-/** One log that is read. */
 export interface Reader extends LogName {
   readonly path: string;
   entries: LogEntries;
 }
 
-/** How far a log has been given out. */
+/** The next lines of a log. */
 interface Head {
   readonly of: Reader;
   readonly rest: AsyncGenerator<readonly LogEntry[]>;
@@ -18,8 +17,8 @@ interface Head {
 }
 
 /**
- * What is there of all logs, by time, holding no more than a block of each. `complete` gives last
- * lines without newline, too.
+ * Stored lines of all logs by time, with at most one block of each in memory. With `complete`, an
+ * unfinished last line counts too.
  */
 export async function* merged(
   readers: readonly Reader[],
@@ -47,7 +46,7 @@ function firstAt({ entries }: Head): number {
   return entries[0]!.at;
 }
 
-/** How many lines of the head that is first come before those of all others. */
+/** How many entries of `head` come before those of all other logs. */
 function countBefore(head: Head, heads: readonly Head[]): number {
   const others = heads.filter((other) => other !== head).map(firstAt);
   const next = Math.min(...others);

@@ -1,4 +1,4 @@
-/** Writes what processes and the host use to ring files, and reads it again. Nothing is kept in memory. */
+/** Writes the resource usage of processes and the host to ring files, and reads it. Keeps nothing in memory. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
@@ -24,10 +24,10 @@ import {
   summarize,
 } from "./metrics_ring.ts";
 
-/** Name of the host's history: no process can have it. */
+/** Name of the host's history, which no process can have. */
 export const HOST = ".host";
 
-/** What is written at a time. */
+/** The figures of one process at one time. */
 export interface Reading {
   /** UUID of the process. */
   readonly id: string;
@@ -35,31 +35,28 @@ export interface Reading {
   readonly sample: Sample;
 }
 
-/** What a history works with. */
 export interface HistoryOptions {
   readonly folder: string;
   readonly clock: Clock;
-  /** The figures of every process and of the host now. */
+  /** Reads the current figures of every process and of the host. */
   readonly read: () => readonly Reading[];
-  /** Takes a line for the log. */
   readonly warn: (message: string) => void;
 }
 
-/** Histories of deleted processes are removed after this time, or when there are more than these. */
+/** Histories of deleted processes are removed after this time, or when there are more than this many. */
 const KEPT_MS = COARSE.slots * COARSE.step;
 const MAX_DELETED = 100;
 
-/** A timer may end before its slot begins, while the machine's clock is being corrected. */
+/** A timer may fire before its slot begins while the system clock is being adjusted. */
 const EARLY_MS = 1000;
 
 const ENDING = ".ring";
 
-/** The metrics history of one home. */
 export class MetricsHistory implements Disposable {
   readonly #options: HistoryOptions;
-  /** Names by id, as of the last readings. */
+  /** Process names by id, as of the last reading. */
   #names: ReadonlyMap<string, string> = new Map();
-  /** Kinds of trouble that were logged. */
+  /** Problems that were logged already. */
   readonly #told = new Set<"disk" | "format">();
   #cancel: Cancel | undefined;
 
@@ -67,7 +64,7 @@ export class MetricsHistory implements Disposable {
     this.#options = options;
   }
 
-  /** Writes from now on, at the beginning of every slot. */
+  /** Writes at the beginning of every slot from now on. */
   start(): void {
     const { clock } = this.#options;
     this.#cancel = clock.after(this.#slot() + FINE.step - clock.now(), () => {
@@ -80,20 +77,20 @@ export class MetricsHistory implements Disposable {
     this.#cancel?.();
   }
 
-  /** Names of the processes that have a history, deleted ones included. */
+  /** Names of all processes that have a history, including deleted ones. */
   names(): string[] {
     return namesIn(this.#options.folder).filter((name) => name.endsWith(ENDING))
       .map((name) => name.slice(0, -ENDING.length)).filter((name) => name !== HOST).sort();
   }
 
-  /** Processes with a history that have this name or base name. */
+  /** The names among them that match a name or base name. */
   named(target: string): string[] {
     return this.names().filter((name) => name === target || baseName(name) === target);
   }
 
   /** The points of a process in a range of time. Throws `other_version`. */
   async points(name: string, { ring, step, since, until }: Plan): Promise<Point[]> {
-    // Let the daemon do other work between many histories.
+    // Yield, so that reading many histories does not block the daemon.
     await sleep(0);
     try {
       using file = openRing(this.#path(name), { read: true });
@@ -107,7 +104,7 @@ export class MetricsHistory implements Disposable {
     }
   }
 
-  /** The slot that is under way, or about to begin. */
+  /** Start of the current slot, or of one that is about to begin. */
   #slot(): number {
     return slotStart(FINE, this.#options.clock.now() + EARLY_MS);
   }
@@ -120,11 +117,11 @@ export class MetricsHistory implements Disposable {
       this.#attempt(() => this.#add(name, at, sample))
     );
     if (worked.every((one) => one)) this.#told.delete("disk");
-    // Once in a slot of the coarse ring is often enough.
+    // Once per coarse slot is enough.
     if (at % COARSE.step === 0) this.#attempt(() => this.#prune(at));
   }
 
-  /** The coarse slot is written anew with every sample: the end of the daemon loses nothing of it. */
+  /** Rewrites the coarse slot with every sample, so that an ending daemon loses nothing of it. */
   #add(name: string, at: number, sample: Sample): void {
     using file = this.#opened(name);
     writeAt(file, slotPosition(FINE, at), encodeSlot({ at, sample }));
@@ -138,7 +135,7 @@ export class MetricsHistory implements Disposable {
     );
   }
 
-  /** A process that is scaled gets another name and keeps its history. */
+  /** Scaling renames a process: its history is renamed with it. */
   #followRenames(readings: readonly Reading[]): void {
     const before = this.#names;
     this.#names = new Map(readings.map(({ id, name }) => [id, name]));
@@ -167,7 +164,7 @@ export class MetricsHistory implements Disposable {
     return `${this.#options.folder}/${name}${ENDING}`;
   }
 
-  /** The file of a process; creates it if missing. Sets a damaged one aside. */
+  /** Opens the file of a process; creates a missing one and sets a damaged one aside. */
   #opened(name: string): Deno.FsFile {
     const path = this.#path(name);
     const open = () => openRing(path, { read: true, write: true, create: true, mode: 0o600 });
@@ -182,7 +179,7 @@ export class MetricsHistory implements Disposable {
     }
   }
 
-  /** Returns whether it worked. The log has one line about trouble that lasts. */
+  /** Returns false if the disk failed. Logs a lasting problem once. */
   #attempt(act: () => void): boolean {
     try {
       act();
@@ -208,7 +205,7 @@ export class MetricsHistory implements Disposable {
 
 class DamagedRing extends Error {}
 
-/** A ring file. Throws `other_version`, `DamagedRing`, and what the system throws. */
+/** Opens a ring file. Throws `other_version`, `DamagedRing` and system errors. */
 function openRing(path: string, options: Deno.OpenOptions): Deno.FsFile {
   const file = Deno.openSync(path, options);
   try {
@@ -228,7 +225,7 @@ function openRing(path: string, options: Deno.OpenOptions): Deno.FsFile {
   }
 }
 
-/** Whether this version must leave a file alone. */
+/** Whether a newer version wrote the file. */
 function isNewer(path: string): boolean {
   try {
     openRing(path, { read: true }).close();

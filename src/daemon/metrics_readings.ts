@@ -1,4 +1,4 @@
-/** What processes and the host use, as the metrics history keeps it. */
+/** Reads the resource usage of processes and the host for the metrics history. */
 
 import type { Supervisor } from "../manager/supervisor.ts";
 import { HostMeter } from "../platform/host.ts";
@@ -10,16 +10,16 @@ import type { Sample } from "./metrics_ring.ts";
 const HEALTH = { unknown: NaN, healthy: 1, unhealthy: 0 } as const;
 
 /**
- * Returns a function that reads the figures of every process and of the host. CPU is the mean since the
- * previous call: readings of others in between make no difference.
+ * Returns a function that reads the figures of every process and of the host. CPU is the mean since its
+ * previous call.
  */
 export function metricsReader(
   { registry, usage }: Pick<Supervisor, "registry" | "usage">,
 ): () => Reading[] {
   const meter = new HostMeter();
-  // The first reading of a meter covers the time since the boot.
+  // A meter's first reading covers the time since boot.
   meter.read();
-  /** By wrapper pid, as of the previous call. */
+  /** CPU marks by wrapper pid, as of the previous call. */
   let marks: ReadonlyMap<number, CpuMark> = new Map();
   return () => {
     const next = new Map<number, CpuMark>();

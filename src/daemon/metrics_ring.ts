@@ -1,6 +1,7 @@
 /**
- * The file of one process's metrics history: a header and two rings of fixed slots, every 10 seconds for
- * 24 hours and every 2 minutes for 30 days. The place of a slot follows from its time alone. Pure.
+ * The file of a process's metrics history: a header and two rings of fixed slots, one slot per 10
+ * seconds for 24 hours and one per 2 minutes for 30 days. The position of a slot follows from its time.
+ * Pure.
  */
 
 type Combine = (values: readonly number[]) => number;
@@ -9,9 +10,9 @@ const last: Combine = (values) => values.at(-1)!;
 const most: Combine = (values) => Math.max(...values);
 const mean: Combine = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The figures of a slot, in the order of the file, and how several slots become one. */
+/** The figures of a slot in file order, each with the function that combines several slots. */
 const FIELDS = {
-  /** Percent: of one core, for the host of all cores. */
+  /** Percent of one core; for the host, of all cores. */
   cpu: mean,
   cpuMax: most,
   /** Bytes. */
@@ -19,7 +20,7 @@ const FIELDS = {
   memoryMax: most,
   threads: mean,
   fds: mean,
-  /** Load average of one minute; the host's only. */
+  /** Load average over one minute, for the host only. */
   load: mean,
   restarts: last,
   /** Seconds. */
@@ -32,25 +33,24 @@ const FIELDS = {
 
 const NAMES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
-/** The figures at a time; NaN: unknown. */
+/** Figures at one time; NaN means unknown. */
 export type Sample = Readonly<Record<keyof typeof FIELDS, number>>;
 
-/** A sample and the time its slot begins, in milliseconds since the epoch. */
+/** A sample, and the start of its slot in milliseconds since the epoch. */
 export interface Point {
   readonly at: number;
   readonly sample: Sample;
 }
 
-/** One of the two rings. */
 export interface Ring {
-  /** Milliseconds from one slot to the next. */
+  /** Milliseconds per slot. */
   readonly step: number;
   readonly slots: number;
-  /** Position in the file. */
+  /** Byte position in the file. */
   readonly offset: number;
 }
 
-/** A time in seconds, the figures, a checksum. */
+/** Words of 4 bytes in a slot: time in seconds, figures, checksum. */
 const WORDS = NAMES.length + 2;
 
 /** Bytes of a slot. */
@@ -59,7 +59,7 @@ export const SLOT_BYTES = WORDS * 4;
 /** Bytes of the header. */
 export const HEADER_BYTES = 16;
 
-/** A day. */
+/** 24 hours. */
 export const FINE: Ring = { step: 10_000, slots: 8640, offset: HEADER_BYTES };
 
 /** 30 days. */
@@ -69,13 +69,11 @@ export const COARSE: Ring = {
   offset: FINE.offset + FINE.slots * SLOT_BYTES,
 };
 
-/** Size of a full file. */
 export const RING_FILE_BYTES: number = COARSE.offset + COARSE.slots * SLOT_BYTES;
 
 const MAGIC = new TextEncoder().encode("procsup ring");
 const FORMAT = 1;
 
-/** The header of a new file. */
 export function encodeHeader(format = FORMAT): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(HEADER_BYTES);
   bytes.set(MAGIC);
@@ -83,24 +81,23 @@ export function encodeHeader(format = FORMAT): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** What a header says about its file. */
+/** Whether the file is of a known format, of a newer one, or damaged. */
 export function readHeader(bytes: Uint8Array<ArrayBuffer>): "known" | "newer" | "damaged" {
   const format = new DataView(bytes.buffer).getUint32(MAGIC.length, true);
   if (MAGIC.some((byte, index) => byte !== bytes[index]) || format === 0) return "damaged";
   return format > FORMAT ? "newer" : "known";
 }
 
-/** The time at which the slot that holds a time begins. */
+/** Start of the slot that contains a time. */
 export function slotStart({ step }: Pick<Ring, "step">, at: number): number {
   return Math.floor(at / step) * step;
 }
 
-/** Position in the file of the slot that holds a time. */
+/** File position of the slot that contains a time. */
 export function slotPosition({ step, slots, offset }: Ring, at: number): number {
   return offset + (Math.floor(at / step) % slots) * SLOT_BYTES;
 }
 
-/** The bytes of a slot. */
 export function encodeSlot({ at, sample }: Point): Uint8Array<ArrayBuffer> {
   const view = new DataView(new ArrayBuffer(SLOT_BYTES));
   view.setUint32(0, at / 1000, true);
@@ -110,8 +107,8 @@ export function encodeSlot({ at, sample }: Point): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The points in consecutive slots, the first of which begins at `from`. A slot that was never written,
- * holds an older round of the ring or is damaged gives none.
+ * The points in consecutive slots, the first of which begins at `from`. Skips slots that are empty,
+ * damaged or of an earlier round of the ring.
  */
 export function decodeSlots(
   { step }: Pick<Ring, "step">,
@@ -140,7 +137,7 @@ function checksum(view: DataView, start: number): number {
   return hash >>> 0;
 }
 
-/** Several samples as one: means, maxima and last values of what is known. */
+/** Combines samples into one: means, maxima and last values of known figures. */
 export function summarize(samples: readonly Sample[]): Sample {
   const figure = (name: (typeof NAMES)[number]) => {
     const known = samples.map((sample) => sample[name]).filter((value) => !Number.isNaN(value));
@@ -149,20 +146,20 @@ export function summarize(samples: readonly Sample[]): Sample {
   return Object.fromEntries(NAMES.map((name) => [name, figure(name)])) as unknown as Sample;
 }
 
-/** Points in steps of `step` milliseconds. A step without a point gives none. */
+/** Combines points into steps of `step` milliseconds. Steps without points are left out. */
 export function downsample(points: readonly Point[], step: number): Point[] {
   return [...Map.groupBy(points, ({ at }) => slotStart({ step }, at))]
     .map(([at, group]) => ({ at, sample: summarize(group.map(({ sample }) => sample)) }));
 }
 
-/** A range of time, and what to read for it. Milliseconds. */
+/** What to read for a range of time. All times in milliseconds. */
 export interface Plan {
   readonly ring: Ring;
-  /** From one point to the next: a multiple of the ring's step. */
+  /** Distance between points, a multiple of the ring's step. */
   readonly step: number;
-  /** The beginning of the first point. */
+  /** Start of the first point. */
   readonly since: number;
-  /** The last moment. */
+  /** End of the range. */
   readonly until: number;
 }
 
@@ -170,7 +167,7 @@ export interface Plan {
 export function plan(since: number, until: number, points: number, now: number): Plan {
   const oldest = (ring: Ring) => slotStart(ring, now) - (ring.slots - 1) * ring.step;
   const end = Math.min(until, now);
-  // The first and the last point may hold a part of a step each.
+  // The first and the last point may cover only part of a step.
   const wanted = Math.max(0, end - since) / Math.max(1, points - 1);
   const isFine = since >= oldest(FINE) - FINE.step && wanted <= COARSE.step / 2;
   const ring = isFine ? FINE : COARSE;
@@ -180,14 +177,14 @@ export function plan(since: number, until: number, points: number, now: number):
   return { ring, step, since: slotStart({ step }, begin), until: end };
 }
 
-/** Consecutive slots of a ring: where they are in the file, and the time of the first. */
+/** Consecutive slots: their place in the file, and the start of the first. */
 export interface Region {
   readonly position: number;
   readonly bytes: number;
   readonly from: number;
 }
 
-/** The one or two regions that hold a range of time, or the end of one that is longer than the ring. */
+/** The one or two regions that cover a range of time, cut to the length of the ring. */
 export function regions(ring: Ring, since: number, until: number): Region[] {
   const final = slotStart(ring, until);
   const first = Math.max(slotStart(ring, since), final - (ring.slots - 1) * ring.step);

@@ -1,4 +1,4 @@
-/** What happened to the apps between two moments. */
+/** Reads past events. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { parseMoment } from "../model/moment.ts";
@@ -8,8 +8,8 @@ import type { Input, Output } from "../protocol/verbs/types.ts";
 import type { ActionContext } from "./actions/context.ts";
 
 /**
- * The last events on record that are wanted, the oldest first. A target may name a deleted app. Throws
- * `bad_request` and `ambiguous_target`.
+ * The last matching events, the oldest first. A target may name a deleted app. Throws `bad_request` and
+ * `ambiguous_target`.
  */
 export async function pastEvents(
   { supervisor, journal }: Pick<ActionContext, "supervisor" | "journal">,

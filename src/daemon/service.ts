@@ -1,13 +1,13 @@
-/** The daemon as a service: its manager hears when it answers, that it lives, and when it ends. */
+/** Reports the daemon's state to its service manager. */
 
 import { messageOf } from "../model/errors.ts";
 import { notifyService } from "../platform/notify.ts";
 
-/** How much time is asked for while apps are being stopped, and how often it is asked for again. */
+/** Extra time to request while apps are being stopped, and the interval of the requests. */
 const EXTEND_MS = 30_000;
 const EXTEND_EVERY_MS = 10_000;
 
-/** What a service manager is told. Without one that listens, nothing happens. */
+/** Notifies the service manager. Without one it does nothing. */
 export class Service implements Disposable {
   readonly #socket: string | undefined;
   readonly #warn: (message: string) => void;
@@ -19,18 +19,21 @@ export class Service implements Disposable {
     this.#warn = warn;
   }
 
-  /** It answers. With `watchdogMs`, a sign of life is wanted so often, and given twice as often. */
+  /**
+   * The daemon is ready. `watchdogMs` is the longest interval between signs of life; they are sent
+   * twice as often.
+   */
   ready(watchdogMs?: number): void {
     this.#say("READY=1");
     if (watchdogMs) this.#repeat(watchdogMs / 2, "WATCHDOG=1");
   }
 
-  /** It ends within moments. */
+  /** The daemon ends shortly. */
   stopping(): void {
     this.#say("STOPPING=1");
   }
 
-  /** It ends, and the apps with it, which takes as long as they need. */
+  /** The daemon stops the apps first, which may take long. */
   halting(): void {
     const more = `EXTEND_TIMEOUT_USEC=${EXTEND_MS * 1000}`;
     this.#say(`STOPPING=1\nSTATUS=Stopping the apps\n${more}`);
@@ -58,7 +61,7 @@ export class Service implements Disposable {
   }
 }
 
-/** How often the service manager wants a sign of life of this process; undefined when it does not. */
+/** The watchdog interval that the service manager set for this process; undefined if none. */
 export function watchdogMs(): number | undefined {
   const meant = Deno.env.get("WATCHDOG_PID") ?? String(Deno.pid);
   const microseconds = Number(Deno.env.get("WATCHDOG_USEC") ?? 0);

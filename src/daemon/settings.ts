@@ -1,4 +1,4 @@
-/** What configuration files say about the daemon itself, carried out: `web` and `webhooks`. */
+/** Applies the daemon's own settings in configuration files: `web` and `webhooks`. */
 
 import type { SettingName } from "./config_memory.ts";
 import type { LoadedSettings } from "../config/load_settings.ts";
@@ -9,24 +9,22 @@ import type { SettingChangeJson } from "../protocol/wire.ts";
 import { webChanges, type WebListener } from "./web_listener.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 
-/** What is to be done about the settings. */
 export interface SettingsPlan {
-  /** One for each setting that the files name or named. */
+  /** One change for each setting that the files have, or had before. */
   readonly changes: readonly SettingChangeJson[];
-  /** Does it. Resolves with what could not be done. */
+  /** Carries out the plan. Resolves with error messages. */
   carryOut(): Promise<string[]>;
 }
 
-/** How a plan is made. */
 export interface SettingsRequest {
   readonly wanted: LoadedSettings;
   /** Settings that came from the same files the last time. */
   readonly mine: ReadonlySet<SettingName>;
-  /** Undo those of them that the files do not name any more. */
+  /** Whether to remove those that the files no longer have. */
   readonly prune: boolean;
 }
 
-/** Who the settings belong to; in the foreground there is no web surface. */
+/** The owners of the settings. In the foreground there is no web listener. */
 export interface SettingsParts {
   readonly supervisor: Supervisor;
   readonly web?: WebListener;
@@ -38,7 +36,6 @@ interface Step extends SettingChangeJson {
   readonly act: () => Promise<unknown>;
 }
 
-/** The settings of a daemon. */
 export class Settings {
   readonly #parts: SettingsParts;
 
@@ -46,7 +43,7 @@ export class Settings {
     this.#parts = parts;
   }
 
-  /** Names of those that are in force. */
+  /** Names of the settings that are in effect. */
   async present(): Promise<Set<SettingName>> {
     const present = new Set<SettingName>();
     if (await this.#parts.web?.settings() !== undefined) present.add("web");
@@ -54,14 +51,14 @@ export class Settings {
     return present;
   }
 
-  /** Compares what is wanted with what is. Throws `invalid_config`; nothing has been done then. */
+  /** Compares the wanted settings with the current ones. Throws `invalid_config` before any change. */
   async plan(request: SettingsRequest): Promise<SettingsPlan> {
     const steps = [...await this.#webhooks(request), ...await this.#web(request)];
     return {
       changes: steps.map(({ act: _, ...change }) => change),
       carryOut: async () => {
         const errors: string[] = [];
-        // One after the other: webhooks are told also of what fails to start a moment later.
+        // In this order, so that webhooks report a later failure.
         for (const { act } of steps) await act().catch((error) => errors.push(messageOf(error)));
         return errors;
       },
@@ -72,7 +69,7 @@ export class Settings {
     const { web, warn } = this.#parts;
     if (wanted.web !== undefined && web === undefined) {
       return [step("web", "kept", [], () => {
-        warn('"web" is left out: without a daemon nothing listens');
+        warn('"web" is ignored: procsup run has no web listener');
         return Promise.resolve();
       })];
     }
@@ -102,7 +99,7 @@ export class Settings {
     const { webhookChanges } = await import("./webhooks/changes.ts");
     const fields = webhookChanges(now, wanted.webhooks);
     const change = fields.length === 0 ? "unchanged" : now.length === 0 ? "added" : "changed";
-    // Unchanged too: a secret may have another value now.
+    // Apply it even if unchanged: a secret may have a new value.
     return [step("webhooks", change, fields, () => webhooks.configure(supervisor, keyed))];
   }
 }

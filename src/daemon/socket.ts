@@ -1,4 +1,4 @@
-/** The daemon's Unix socket, bound so that it is never open to others and never unlinks its successor's. */
+/** The daemon's Unix socket. It is private from the start, and closing it never unlinks that of a successor. */
 
 import type { HomePaths } from "../platform/paths.ts";
 import { removeFile } from "../platform/atomic_file.ts";
@@ -6,24 +6,22 @@ import { mostConnections } from "../platform/accept.ts";
 import { sleep } from "../platform/clock.ts";
 import { type Handler, UnixServer } from "./unix_server.ts";
 
-/** A server on the home's socket. */
 export interface SocketServer {
-  /** Puts the socket back in its place. Connections that stand go on. */
+  /** Creates a removed socket again. Open connections continue. */
   putBack(): void;
   /**
-   * Takes no more requests and gives those under way a moment. A stream that a client keeps open ends
-   * with the process. `removeSocket`: only while the lock is held.
+   * Accepts no more requests and gives current ones a moment; open streams end with the process. Pass
+   * `removeSocket` only while the lock is held.
    */
   close(removeSocket: boolean): Promise<void>;
 }
 
-/** How long requests under way may take when the server closes. */
+/** Time for current requests when the server closes. */
 const CLOSE_PATIENCE_MS = 300;
 
-/** Sockets bound so far, for names of their own. */
+/** Number of sockets bound so far, for unique names. */
 let bound = 0;
 
-/** Serves on the home's socket. */
 export function serveSocket(
   paths: HomePaths,
   handler: Handler,
@@ -44,8 +42,8 @@ export function serveSocket(
 }
 
 /**
- * Binds beside the place of the socket, makes it private and renames it over whatever a killed daemon
- * left there: a closing server unlinks the path it was bound to, not this one.
+ * Binds to a temporary name, makes the socket private and renames it over any old one. A closing server
+ * unlinks the path it was bound to, not the final one.
  */
 function bind(paths: HomePaths, handler: Handler, warn: (message: string) => void): UnixServer {
   const path = `${paths.home}/sock.${Deno.pid}.${bound++}`;

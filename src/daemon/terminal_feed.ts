@@ -1,20 +1,20 @@
-/** What an app writes to its terminal, as it comes. */
+/** Streams what an app writes to its terminal. */
 
 import { LogFollower } from "../logs/log_follower.ts";
 import { startOfTail } from "../logs/log_tail.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
 import type { TerminalPiece } from "../protocol/change_json.ts";
 
-/** Between two looks at the log: what is typed shows up with it. */
+/** Poll interval of the log: short, since it echoes what is typed. */
 const POLL_MS = 15;
 
-/** Where to begin: at a position, or that many lines before the end. */
+/** Where to begin: at a position, or `lines` before the end. */
 interface FeedStart {
   readonly from?: number | undefined;
   readonly lines: number;
 }
 
-/** The output of an app until it has come to rest for good. Throws `process_not_found`. */
+/** Streams the output of an app until it ends for good. Throws `process_not_found`. */
 export function terminalFeed(
   supervisor: Supervisor,
   target: string,

@@ -1,14 +1,14 @@
-/** The certificate and the key of the web surface. */
+/** Reads the certificate and key of the web listener. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { WebSettings } from "../model/listen_address.ts";
 
 const MAX_BYTES = 1024 * 1024;
-/** Bits of a mode: others may read or write, the group may write. */
+/** Mode bits that are refused: write access by group and others; for the key also read access by others. */
 const TOO_OPEN = { cert: 0o022, key: 0o027 } as const;
 const HOLDS = { cert: /-----BEGIN CERTIFICATE-----/, key: /-----BEGIN [A-Z ]*PRIVATE KEY-----/ };
 
-/** Reads both files. Throws `invalid_config` for one that others may change, or that is not PEM. */
+/** Reads both files. Throws `invalid_config` if others can change one, or if it is not PEM. */
 export function readTls({ cert, key }: NonNullable<WebSettings["tls"]>) {
   return { cert: readPem("cert", cert), key: readPem("key", key) };
 }

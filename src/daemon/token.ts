@@ -22,37 +22,37 @@ export class Token {
     return this.#value;
   }
 
-  /** Replaces the token; the old one is worthless at once. */
+  /** Replaces the token. The old one becomes invalid at once. */
   rotate(): string {
     this.#value = crypto.getRandomValues(new Uint8Array(32)).toHex();
     replaceFile(this.#path, `${this.#value}\n`);
     return this.#value;
   }
 
-  /** Writes the file again. Returns false when it holds the token as it should. */
+  /** Restores the file. Returns false if it was intact. */
   putBack(): boolean {
     if (existing(this.#path) === this.#value) return false;
     replaceFile(this.#path, `${this.#value}\n`);
     return true;
   }
 
-  /** The same, without a word where that fails. */
+  /** Like `putBack()`, but ignores errors. */
   putBackIfPossible(): void {
     try {
       this.putBack();
     } catch {
-      // The look after the files of the home says why.
+      // The regular check of the home's files reports why.
     }
   }
 
-  /** Whether an `Authorization` header carries the token. Takes as long for a near miss as for a far one. */
+  /** Whether an `Authorization` header carries the token. Takes constant time. */
   accepts(header: string | undefined): boolean {
     const given = header?.match(/^Bearer (.+)$/i)?.[1] ?? "";
     return sameText(given.trim(), this.#value);
   }
 }
 
-/** Undefined where there is no token to go on with. Throws `home_unusable` when the file cannot be read. */
+/** The token in the file; undefined if it is missing or damaged. Throws `home_unusable` if it is unreadable. */
 function existing(path: string): string | undefined {
   try {
     if (lstatIfAny(path)?.isFile !== true) return undefined;

@@ -1,6 +1,6 @@
 /**
- * HTTP/1.1 on the daemon's Unix socket, one request a connection. Connections that are too many wait
- * in the queue of the socket, so that they never take the descriptors that the daemon itself needs.
+ * HTTP/1.1 on the daemon's Unix socket, one request per connection. Excess connections wait in the
+ * socket's queue, so they never use up the descriptors that the daemon itself needs.
  */
 
 import { ProcsupError } from "../model/errors.ts";
@@ -9,28 +9,27 @@ import { sleep } from "../platform/clock.ts";
 import { failure } from "../protocol/envelope.ts";
 import { ByteReader, chunks } from "../protocol/unix_http.ts";
 
-/** Answers a request. */
 export type Handler = (request: Request) => Response | Promise<Response>;
 
-/** How many connections there may be, and what is told in the log. */
+/** The maximum number of connections, and the log. */
 export interface UnixServerOptions {
   readonly most: number;
   readonly warn: (message: string) => void;
 }
 
-/** How long a request may take to arrive; and while others wait for its place. */
+/** Time limit for a request to arrive, and the limit while others wait. */
 const ARRIVAL_MS = 10_000;
 const HURRY_MS = 250;
-/** How often that is looked at. */
+/** Interval of checking it. */
 const LOOK_MS = 100;
-/** How long all places may be taken before connections are refused, and how many at a time. */
+/** How long the server may be full before connections are refused, and how many are refused at a time. */
 const QUEUE_MS = 2000;
 const MAX_REFUSALS = 2;
-/** Of the places, those that endless answers may take: commands need the others. */
+/** Share of connections that streams may use; commands need the rest. */
 const STREAMS = 3 / 4;
 const MAX_LINE_BYTES = 16 * 1024;
 const MAX_HEADERS = 100;
-/** What is still taken of a request that was answered early, so that its sender can read the answer. */
+/** Limits for reading the rest of a request that was answered early, so that its sender can read the answer. */
 const MAX_REST_BYTES = 1024 * 1024;
 const REST_MS = 1000;
 
@@ -44,9 +43,9 @@ export class UnixServer {
   readonly #over: Promise<void>;
   #open = 0;
   #streams = 0;
-  /** When all places were taken; undefined while there is room. */
+  /** When the server became full; undefined while it is not. */
   #fullSince: number | undefined;
-  /** Connections whose requests are still on their way, and since when. */
+  /** Connections whose requests have not fully arrived, with their start times. */
   readonly #arriving = new Map<Deno.UnixConn, number>();
   #room = Promise.withResolvers<void>();
 
@@ -61,14 +60,14 @@ export class UnixServer {
     });
   }
 
-  /** Takes no more connections. Resolves when those that stand are over. */
+  /** Accepts no more connections. Resolves when the open ones have ended. */
   async close(): Promise<void> {
     this.#listener.close();
     await this.#over;
     while (this.#open > 0) await this.#room.promise;
   }
 
-  /** Resolves when the next connection may be taken: to be served, or to be refused. */
+  /** Resolves when the next connection may be accepted, to be served or refused. */
   async #waitForRoom(): Promise<void> {
     for (; this.#open >= this.#most; await Promise.race([this.#room.promise, sleep(LOOK_MS)])) {
       const now = performance.now();
@@ -98,7 +97,7 @@ export class UnixServer {
       await this.#send(connection, response);
       if (!isWhole) await takeRest(connection);
     } catch {
-      // The client has gone, or was too slow.
+      // The client is gone, or was too slow.
     } finally {
       arrived();
       close(connection);
@@ -111,7 +110,7 @@ export class UnixServer {
   async #answer(request: Request | undefined, isTooMany: boolean): Promise<Response> {
     if (request === undefined) return refusal("bad_request", "The request is malformed");
     if (isTooMany) {
-      return refusal("too_many_clients", `There are ${this.#most} connections already`);
+      return refusal("too_many_clients", `Too many connections: limit ${this.#most}`);
     }
     return await this.#handler(request);
   }
@@ -124,7 +123,7 @@ export class UnixServer {
     }
     if (this.#streams >= this.#most * STREAMS) {
       await body.cancel();
-      const message = `There are ${this.#streams} streams already`;
+      const message = `Too many streams: ${this.#streams} are open`;
       return await this.#send(connection, refusal("too_many_clients", message));
     }
     this.#streams++;
@@ -142,7 +141,7 @@ async function sendStream(
   body: ReadableStream<Uint8Array>,
 ): Promise<void> {
   const reader = body.getReader();
-  // A client that hangs up wants no more, also while there is nothing to send.
+  // Stop when the client hangs up, even if there is nothing to send.
   const cancel = () => reader.cancel().catch(() => {});
   void drain(connection).then(cancel, cancel);
   try {
@@ -160,7 +159,7 @@ async function sendStream(
   }
 }
 
-/** A request whose body is still on its way, until `arrived`; undefined for a malformed one. */
+/** Reads a request and calls `arrived` once its body is complete. Undefined if it is malformed. */
 async function readRequest(
   reader: ByteReader,
   arrived: () => void,
@@ -173,7 +172,7 @@ async function readRequest(
     lines.push([line.slice(0, colon), line.slice(colon + 1).trim()]);
     line = await reader.line(MAX_LINE_BYTES);
   }
-  // Some clients take the socket for a proxy, and send a whole URL.
+  // Clients that treat the socket as a proxy send a whole URL.
   const url = path.startsWith("/") ? `http://procsup${path}` : path;
   if (!/^http:\/\//i.test(url) || !/^HTTP\/1\.[01]$/.test(version)) return undefined;
   try {
@@ -189,7 +188,7 @@ async function readRequest(
   }
 }
 
-/** The body that the headers announce. Throws when they contradict each other. */
+/** The body that the headers announce. Throws if they contradict each other. */
 function bodyOf(
   reader: ByteReader,
   headers: Headers,
@@ -234,14 +233,14 @@ async function write(connection: Deno.UnixConn, ...parts: readonly Uint8Array[])
   for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
 }
 
-/** Lets the client read the answer although it is still sending, for a moment. */
+/** Reads the rest of the request for a moment, so that the client can read the answer. */
 async function takeRest(connection: Deno.UnixConn): Promise<void> {
   await connection.closeWrite();
   const late = setTimeout(() => close(connection), REST_MS);
   await drain(connection, MAX_REST_BYTES).finally(() => clearTimeout(late));
 }
 
-/** Reads until the client hangs up, or so much came. */
+/** Reads until the client hangs up, or `most` bytes have come. */
 async function drain(connection: Deno.UnixConn, most = Infinity): Promise<void> {
   const bytes = new Uint8Array(4096);
   for (let taken = 0; taken < most;) {
@@ -255,6 +254,6 @@ function close(connection: Deno.UnixConn): void {
   try {
     connection.close();
   } catch {
-    // It is closed already.
+    // Already closed.
   }
 }

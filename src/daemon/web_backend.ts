@@ -1,4 +1,4 @@
-/** What the web surface gets of the daemon: its verbs and streams, and MCP under `/mcp`. */
+/** What the web surface uses of the daemon: verbs, streams, and MCP at `/mcp`. */
 
 import type { Supervisor } from "../manager/supervisor.ts";
 import type { Call } from "../mcp/call.ts";
@@ -14,18 +14,18 @@ import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
 import type { LogBatch } from "./log_batch.ts";
 
-/** The verbs and streams. `context` is asked for when the first verb is carried out. */
+/** `context` is called when the first verb is carried out. */
 export function webBackend(supervisor: Supervisor, context: () => ActionContext): Backend {
   return {
     dispatch: (action, payload) => dispatch(context(), action, payload),
     events: (signal) => supervisor.events(signal),
     namesOf: (target) => new Set(supervisor.select(target).map(({ name }) => name)),
-    // Where no positions are asked for there are lines only.
+    // Without positions the stream has lines only.
     streamLogs: (query) => streamLogs(context(), query) as Promise<ReadableStream<LogBatch>>,
   };
 }
 
-/** Other surfaces on the web listener. */
+/** Handlers of other surfaces on the web listener. */
 export function webMounts(
   backend: Backend,
   warn: (message: string) => void,
@@ -41,7 +41,7 @@ export function webMounts(
       onError: (error) => warn(`MCP: ${error.message}`),
     });
   };
-  // A handler knows one role only: no request can be mistaken for another role's.
+  // One handler for each role, so that no request can act with another role.
   const handlers: Readonly<Record<Role, McpHandler>> = {
     read: handlerFor("read"),
     operate: handlerFor("operate"),

@@ -1,4 +1,4 @@
-/** The web surface of a daemon: started and stopped at will, and remembered for the next daemon. */
+/** The web listener of a daemon: started and stopped on request, and remembered for the next daemon. */
 
 import { WEB_KEYS } from "../model/settings_keys.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
@@ -29,7 +29,6 @@ import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
 import { forgetWeb, recallWeb, rememberWeb } from "./web_memory.ts";
 
-/** What the web surface of a daemon stands on. */
 export interface WebListenerParts {
   readonly paths: HomePaths;
   readonly token: Token;
@@ -45,18 +44,18 @@ const UNSET: WebSettings = {
   max_clients: 256,
 };
 
-/** Owns the listener. Nothing of it is loaded before it is asked for. */
+/** Owns the web server, which is loaded only when needed. */
 export class WebListener {
-  /** Tokens beside the daemon's own. */
+  /** Named tokens, in addition to the daemon's own. */
   readonly tokens: NamedTokens;
   readonly #parts: WebListenerParts;
   readonly #sessions = new Sessions(Date.now, () => this.#keepSessions());
-  /** Lets in whoever may, on every surface. */
+  /** Authenticates requests on every surface. */
   readonly gatekeeper: Gatekeeper;
   #server: WebServer | undefined;
-  /** Those in force while it listens. */
+  /** Settings in effect while it listens. */
   #settings: WebSettings = UNSET;
-  /** Starts and stops come one after the other. */
+  /** The last start or stop; they run one at a time. */
   #last: Promise<unknown> = Promise.resolve();
   #local: Promise<(request: Request) => Response | Promise<Response>> | undefined;
 
@@ -72,8 +71,8 @@ export class WebListener {
   }
 
   /**
-   * Listens, and remembers it. Throws `forbidden` for an address that others can reach unless
-   * allowed, `address_in_use`, or `wrong_state` when it listens elsewhere.
+   * Starts listening and remembers it. Throws `forbidden` for an address that other machines can reach
+   * unless allowed, `address_in_use`, or `wrong_state` if it listens elsewhere.
    */
   start(payload: Input<"web_start"> = {}): Promise<WebJson> {
     return this.#inTurn(async () => {
@@ -87,7 +86,7 @@ export class WebListener {
     });
   }
 
-  /** How it listens; undefined while it is stopped. */
+  /** The current settings; undefined while stopped. */
   settings(): Promise<WebSettings | undefined> {
     return this.#inTurn(() =>
       Promise.resolve(this.#server === undefined ? undefined : this.#settings)
@@ -95,9 +94,8 @@ export class WebListener {
   }
 
   /**
-   * Listens as the settings say from now on, and remembers it. What is as it should be is left alone;
-   * a new address listens before the old one is given up, and when it cannot, the old one stays.
-   * Throws what `start()` does.
+   * Listens with these settings and remembers them. Does nothing if they are unchanged. Opens a new
+   * address before it closes the old one; if that fails, the old one stays. Throws like `start()`.
    */
   configure(settings: WebSettings): Promise<WebJson> {
     return this.#inTurn(async () => {
@@ -111,7 +109,7 @@ export class WebListener {
     });
   }
 
-  /** Stops listening, and forgets it. */
+  /** Stops listening, also for later daemons. */
   stop(): Promise<WebJson> {
     return this.#inTurn(async () => {
       await this.#close();
@@ -120,17 +118,16 @@ export class WebListener {
     });
   }
 
-  /** Whether it listens, and where. */
   status(): WebJson {
     return this.#server === undefined
       ? { status: "stopped", addr: "", url: "" }
       : this.#status("running");
   }
 
-  /** A link that signs in, as whoever asks for it. Throws `wrong_state` while it is stopped. */
+  /** Makes a sign-in link with the role of the caller. Throws `wrong_state` while stopped. */
   link(by?: Principal): WebLinkJson {
     if (this.#server === undefined) {
-      throw new ProcsupError("wrong_state", "The web surface is stopped", {
+      throw new ProcsupError("wrong_state", "The web listener is stopped", {
         hint: "procsup web start",
       });
     }
@@ -138,33 +135,33 @@ export class WebListener {
     return { url, expires_in_seconds: CODE_MS / 1000 };
   }
 
-  /** Tells the clients of the feed that asked for events. */
+  /** Sends a message to all clients that subscribed to events. */
   tell(message: unknown): void {
     this.#server?.tell(message);
   }
 
-  /** Listens again where the daemon before listened. What is in the way is only told. */
+  /** Listens again if the previous daemon did. Problems are only logged. */
   async resume(): Promise<void> {
     restoreSessions(this.#parts.paths.sessions, this.#sessions);
     if (this.#recalled() === undefined) return;
     await this.start().catch((error) => this.#parts.warn(`Web: ${messageOf(error)}`));
   }
 
-  /** Stops listening; the next daemon will listen again, and know who is signed in. */
+  /** Stops listening; the next daemon listens again and restores the sessions. */
   close(): Promise<void> {
     return this.#inTurn(() => this.#close());
   }
 
-  /** At each change: a daemon that is killed has no time for it. */
+  /** Runs at each change, since a killed daemon has no chance to save. */
   #keepSessions(): void {
     try {
       keepSessions(this.#parts.paths.sessions, this.#sessions);
     } catch (error) {
-      this.#parts.warn(`Web: cannot keep who is signed in: ${messageOf(error)}`);
+      this.#parts.warn(`Web: cannot save the sessions: ${messageOf(error)}`);
     }
   }
 
-  /** A request on the daemon's Unix socket: the same routes, without what is for browsers. */
+  /** Handles a request on the Unix socket: the same routes, except those for browsers. */
   async fetch(request: Request): Promise<Response> {
     this.#local ??= this.#localApp();
     return await (await this.#local)(request);
@@ -190,9 +187,9 @@ export class WebListener {
       await this.#open(address, settings);
       return await old.close();
     }
-    // What is wrong with the files shows before the old one goes.
+    // Find problems with the files before closing the old server.
     if (settings.tls !== undefined) readTls(settings.tls);
-    // One port cannot be listened on twice: the old one has to go first, and comes back in need.
+    // One port cannot have two listeners: close the old one first, and reopen it if that fails.
     await this.#close();
     try {
       await this.#open(address, settings);
@@ -245,7 +242,7 @@ export class WebListener {
     const same = !wanted ||
       (wanted.hostname === address.hostname && [0, address.port].includes(wanted.port));
     if (same) return this.#status("already_running");
-    throw new ProcsupError("wrong_state", `It listens on "${addressText(address)}" already`, {
+    throw new ProcsupError("wrong_state", `Already listening on "${addressText(address)}"`, {
       hint: "procsup web stop",
     });
   }
@@ -271,7 +268,7 @@ export class WebListener {
   }
 }
 
-/** What settings differ in from those in force; any port will do where 0 is asked for. */
+/** The settings that differ from the current ones. A wanted port of 0 matches any. */
 export function webChanges(now: WebSettings | undefined, wanted: WebSettings): FieldChange[] {
   const { listen, ...others } = wanted;
   const from = now === undefined ? undefined : parseListen(now.listen);
@@ -283,7 +280,7 @@ export function webChanges(now: WebSettings | undefined, wanted: WebSettings): F
   return [...moves, ...keyChanges({ ...(now ?? UNSET), listen }, { ...others, listen }, WEB_KEYS)];
 }
 
-/** The names of an address: itself, and for all addresses those that the machine has. */
+/** Host names of an address: itself, or all addresses of the machine for a wildcard. */
 function addressNames({ hostname }: ListenAddress): string[] {
   const bracketed = (name: string) => name.includes(":") ? `[${name}]` : name;
   if (hostname !== "0.0.0.0" && hostname !== "::") return [bracketed(hostname)];

@@ -1,4 +1,4 @@
-/** How the web surface listened, for the next daemon. */
+/** Remembers the settings of the web listener for the next daemon. */
 
 import type { WebSettings } from "../model/listen_address.ts";
 import { parseWeb } from "../model/config_schema.ts";
@@ -6,31 +6,30 @@ import { lstatIfAny } from "../platform/stat.ts";
 import { readState, removeState, writeState } from "../platform/state_file.ts";
 
 /**
- * The settings in force when the last daemon ended; undefined while the web surface was stopped.
- * Nothing listens because of a damaged file.
+ * The settings in effect when the last daemon ended; undefined if the web listener was stopped or the
+ * file is damaged.
  */
 export function recallWeb(path: string, warn: (message: string) => void): WebSettings | undefined {
-  // The copy of a file that was removed must not open anything.
+  // Without the file its backup copy must not start the listener.
   if (lstatIfAny(path) === undefined) forgetWeb(path);
   const { value, problems } = readState(path, (value) => {
     const { listen } = value as Partial<WebSettings>;
-    // Any other key has a default, with which nobody may have meant to listen.
+    // Other keys have defaults, but a default address may not be what was set.
     if (typeof listen !== "string") throw new Error('"listen" is missing');
     return parseWeb(value);
   });
   for (const problem of problems) warn(problem);
   if (value === undefined && problems.length > 0) {
-    warn("The web surface stays stopped: procsup web start");
+    warn("The web listener stays stopped; to start it: procsup web start");
   }
   return value;
 }
 
-/** Keeps them. */
 export function rememberWeb(path: string, settings: WebSettings): void {
   writeState(path, settings, { durable: true });
 }
 
-/** Forgets them: the next daemon does not listen. */
+/** Removes the settings, so that the next daemon does not listen. */
 export function forgetWeb(path: string): void {
   removeState(path);
 }

@@ -51,8 +51,8 @@ export const UNCUT: LogPosition = {
 const FILE_BYTES = 512;
 
 /** Path of a side file of a log: `stdout.log` → `stdout.log.pos`. */
-export function besideLog(log: string, extension: string): string {
-  return log.replace(/\.log$/, "") + extension;
+export function besideLog(log: string, extension: ".pos" | ".idx"): string {
+  return log + extension;
 }
 
 /**

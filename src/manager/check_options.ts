@@ -64,7 +64,7 @@ export function checkLogOptions({ tail, follow, until }: LogOptions): void {
     );
   }
   if (follow && until !== undefined) {
-    throw new ProcsupError("bad_request", 'Invalid "until": what is followed has no end');
+    throw new ProcsupError("bad_request", 'Invalid "until": it cannot be used with "follow"');
   }
 }
 

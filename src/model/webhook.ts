@@ -24,7 +24,7 @@ export interface Webhook {
   readonly cwd: string;
   readonly format: WebhookFormat;
   readonly events: readonly WebhookEvent[];
-  /** Targets: a process must match one of them. Empty means every process. */
+  /** Targets: a process must match one of them. */
   readonly only: readonly string[];
   /** Time limit of one attempt. */
   readonly timeoutMs: number;

@@ -69,7 +69,7 @@ Deno.test("WebListener.resume() does not listen by a damaged file, and says so",
     assertEquals(web.listener.status().status, "stopped", text);
     const [problem = "", ...more] = web.warnings.splice(0);
     assertStringIncludes(problem, `Unreadable state file "${web.paths.web}"`);
-    assertEquals(more, ["The web surface stays stopped: procsup web start"]);
+    assertEquals(more, ["The web listener stays stopped; to start it: procsup web start"]);
   }
   await web.listener.resume();
   assertEquals([web.listener.status().status, web.warnings], ["stopped", []]);

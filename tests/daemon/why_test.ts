@@ -63,7 +63,7 @@ Deno.test("reasonsOf() says why an app with restart_policy never stays down", ()
 Deno.test("reasonsOf() says that a job waits for the clock", () => {
   const job = { cron: "0 3 * * *" };
   const idle = reasonsOf(info({ state: "stopped", pid: 0 }, job), NOW);
-  assertEquals(idle, ["api is stopped", "started by the clock only: 0 3 * * *"]);
+  assertEquals(idle, ["api is stopped", "starts only on schedule: 0 3 * * *"]);
   assertEquals(reasonsOf(info({}, job), NOW).length, 1);
 });
 

@@ -157,7 +157,7 @@ Deno.test("run refuses a critical app that is none of its apps", async () => {
   await using temp = twoApps();
   const flag = await run(["run", "procsup.json", "--critical", "wbe"], { cwd: temp.path });
   assertEquals(flag.code, 2);
-  assertStringIncludes(flag.stderr, '--critical names "wbe", which is not run here');
+  assertStringIncludes(flag.stderr, 'Invalid --critical "wbe": no such app in this run');
   await using other = twoApps({ critical: ["wbe"] });
   const file = await run(["run", "procsup.json"], { cwd: other.path });
   assertEquals(file.code, 2);

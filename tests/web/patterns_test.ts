@@ -84,7 +84,7 @@ Deno.test("web says of an expression that may take for ever what is wrong, every
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "echo ab; exec sleep 1000");
   const message =
-    `Invalid "grep" "${LOOKS}": look-around and back references are not taken, for they may take for ever`;
+    `Invalid "grep" "${LOOKS}": look-around and back references are not supported, because they may take forever`;
   for (const path of [`${P}/logs`, "/api/v1/logs?target=app", "/api/v1/logs?follow=true"]) {
     const { status, body } = await web.ask("GET", urlOf(path, LOOKS));
     assertEquals([status, body.code, body.error], [400, "bad_request", message], path);

@@ -7,9 +7,9 @@ import type { StartAllResult } from "../../protocol/wire.ts";
 import type { ConfigRequest } from "../config_files.ts";
 import { type ActionContext, type Handlers, results } from "./context.ts";
 
-/** Their implementations. Nothing is touched when any entry is wrong. */
+/** Nothing is changed if any entry is invalid. */
 export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload"> = {
-  /** Starts what is down, and gives what is up its configuration. */
+  /** Starts processes that are down, and applies the configuration to those that are up. */
   async start_all(context, { config, ...rest }) {
     const request = commonRequest(rest);
     if (config === undefined && !context.configs.any) return await startExisting(context, request);
@@ -68,7 +68,7 @@ function source(config: Input<"start_all">["config"]): ConfigRequest {
   return Array.isArray(config) ? { files: config } : { inline: config };
 }
 
-/** Without any file: the processes that exist. */
+/** Without any file, starts the processes that exist. */
 async function startExisting(
   { supervisor }: ActionContext,
   { only, wait = false }: ConfigRequest,

@@ -1,4 +1,4 @@
-/** What the verbs' implementations work on. */
+/** What the implementations of verbs work on. */
 
 import type { Outcome } from "../../manager/bulk.ts";
 import { lastWords, portHint } from "../../manager/last_words.ts";
@@ -17,30 +17,29 @@ import type { Token } from "../token.ts";
 import type { WebListener } from "../web_listener.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 
-/** The daemon, as its verbs see it. */
+/** The parts of the daemon that verbs use. */
 export interface ActionContext {
   readonly supervisor: Supervisor;
-  /** Where its files are. */
   readonly paths: HomePaths;
   readonly token: Token;
   /** The configuration files that were applied. */
   readonly configs: ConfigFiles;
   readonly web: WebListener;
   readonly webhooks: Webhooks;
-  /** What happened until now. */
+  /** Past events. */
   readonly journal: EventJournal;
-  /** What processes and the host used until now. */
+  /** Past resource usage of processes and of the host. */
   readonly history: MetricsHistory;
   readonly farewell: Farewell;
-  /** Who sent the request; undefined where that makes no difference. */
+  /** Who sent the request; undefined where it makes no difference. */
   readonly by?: Principal;
-  /** The hook that the request comes from, if any. */
+  /** The hook that sent the request; undefined if none did. */
   readonly askedIn?: HookOrigin | undefined;
-  /** Ends the daemon once the answer is out. */
+  /** Ends the daemon once the answer has been sent. */
   readonly endDaemon: () => void;
 }
 
-/** Implementations of verbs, by name: each gets its input checked. */
+/** Implementations by verb. Their input has been validated. */
 export type Handlers<N extends VerbName = VerbName> = {
   readonly [K in N]: (
     context: ActionContext,
@@ -48,7 +47,7 @@ export type Handlers<N extends VerbName = VerbName> = {
   ) => Output<K> | Promise<Output<K>>;
 };
 
-/** How a verb went for each process, with the last words of those that failed. */
+/** The result for each process, with the last output of those that failed. */
 export async function results(outcomes: readonly Outcome[]): Promise<ActionResult[]> {
   return await Promise.all(outcomes.map(async ({ process, error, lastWords: words }) => {
     const { state, pid } = process.snapshot;
@@ -64,11 +63,11 @@ export async function results(outcomes: readonly Outcome[]): Promise<ActionResul
   }));
 }
 
-/** The answer of a verb on several processes. */
+/** The answer of a verb that acts on several processes. */
 export async function bulkResult(
   status: string,
   outcomes: readonly Outcome[],
 ): Promise<BulkResult> {
-  const told = await results(outcomes);
-  return { status: statusFor(status, told), results: told };
+  const all = await results(outcomes);
+  return { status: statusFor(status, all), results: all };
 }

@@ -1,4 +1,4 @@
-/** `cron_list`, `cron_start`, `cron_stop` and `cron_run`: jobs, and restarts by the clock. */
+/** `cron_list`, `cron_start`, `cron_stop` and `cron_run`: cron jobs, and restarts by cron. */
 
 import type { CronInfo } from "../../manager/scheduler_entry.ts";
 import type { CronRun } from "../../manager/scheduler_store.ts";
@@ -6,9 +6,8 @@ import type { CronJson, CronResult, CronRunJson } from "../../protocol/wire.ts";
 import type { CRON_VERBS } from "../../protocol/verbs/cron.ts";
 import type { ActionContext, Handlers } from "./context.ts";
 
-/** The implementations. */
 export const CRON_ACTIONS: Handlers<keyof typeof CRON_VERBS> = {
-  /** Every schedule with its history; with a name also its next runs. */
+  /** Lists every schedule with its history. With a name, the next runs are included. */
   cron_list({ supervisor }, { name }) {
     const { registry, scheduler } = supervisor;
     if (name === undefined) return scheduler.list().map(cronJson);
@@ -23,7 +22,7 @@ export const CRON_ACTIONS: Handlers<keyof typeof CRON_VERBS> = {
   },
   cron_start: (context, { name }) => switched(context, name, true),
   cron_stop: (context, { name }) => switched(context, name, false),
-  /** Answers when the run has begun. */
+  /** Answers as soon as the run has begun. */
   cron_run({ supervisor }, { name }) {
     const { registry, scheduler } = supervisor;
     return { status: scheduler.run(registry.resolve(name)), name };

@@ -1,4 +1,4 @@
-/** The verbs on the daemon itself: what it has saved, its token, its end, and the machine. */
+/** The verbs on the daemon itself: saved state, token, shutdown, host and ports. */
 
 import { diskOf } from "../../platform/disk.ts";
 import { HostMeter } from "../../platform/host.ts";
@@ -11,7 +11,6 @@ import { type ActionContext, bulkResult, type Handlers } from "./context.ts";
 const meter = new HostMeter();
 const startedAt = performance.now();
 
-/** Their implementations. */
 export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
   ping: () => ({ status: "ok", version: VERSION, protocol: PROTOCOL }),
   async save({ supervisor }, { allow_empty }) {
@@ -23,7 +22,7 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
   token({ token, web }, { rotate }) {
     if (!rotate) return { token: token.value };
     const fresh = token.rotate();
-    // Sessions were opened in the name of the old one.
+    // Sessions were opened with the old token.
     web.gatekeeper.ownerChanged();
     return { token: fresh };
   },
@@ -33,11 +32,11 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
       farewell.say(news);
       web.tell(news);
     }
-    // The answer goes out first.
+    // Send the answer first.
     setTimeout(endDaemon, 0);
     return { status: "released", pid: Deno.pid };
   },
-  /** Stops all processes, the last one first, and then the daemon. */
+  /** Stops all processes in reverse order, then the daemon. */
   async shutdown(context) {
     const outcomes = await context.supervisor.shutDown();
     context.farewell.say({ type: "shutdown", at: new Date().toISOString() });
@@ -88,7 +87,7 @@ function modifiedAt(path: string): string | null {
   }
 }
 
-/** How old an answer may be: many clients may ask at once. */
+/** How long an answer is reused: many clients may ask at once. */
 const MAX_AGE_MS = 2000;
 
 let last: { readonly at: number; readonly answer: readonly PortsJson[] } | undefined;

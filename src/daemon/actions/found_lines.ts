@@ -1,4 +1,4 @@
-/** What a search in logs found: its last lines, or the patterns of all of them. */
+/** Collects what a log search finds: the last lines, or the patterns of all lines. */
 
 import type { LogLine } from "../../model/log_line.ts";
 import { plainText } from "../../model/plain_text.ts";
@@ -9,19 +9,19 @@ import type { LogBatch } from "../log_batch.ts";
 type Answer = Output<"search_logs">;
 type Pattern = NonNullable<Answer["patterns"]>[number];
 
-/** Most characters of an answer, and of a line of it. */
+/** Maximum characters of an answer, and of one line in it. */
 const MAX_ANSWER = 1024 * 1024;
 const MAX_LINE = 2000;
 
-/** Most patterns that are told apart; lines of others are left out. */
+/** Maximum number of distinct patterns; lines with further ones are left out. */
 const MAX_PATTERNS = 5_000;
 
-/** Lines that differ in numbers only have the same pattern. Pure. */
+/** Lines that differ only in numbers have the same pattern. Pure. */
 export function patternOf(line: string): string {
   return plainText(line).replaceAll(/\d+(?:[.,:]\d+)*/g, "#");
 }
 
-/** Takes lines in the order of their time. */
+/** Takes lines in order of time. */
 export class FoundLines {
   readonly #limit: number;
   readonly #isGrouped: boolean;
@@ -35,7 +35,7 @@ export class FoundLines {
     this.#limit = limit;
   }
 
-  /** Throws what ended the search. */
+  /** Throws the error that ended the search. */
   add({ failure, lines }: LogBatch): void {
     if (failure !== undefined) throw errorOf({ ...failure });
     for (const { line, ...rest } of lines) {
@@ -61,7 +61,7 @@ export class FoundLines {
     this.#patterns.set(key, { ...found, count: count + 1, first_at });
   }
 
-  /** `most`: lines of each app that the search gives at most. */
+  /** `most` is the number of lines per app at which the search stops. */
   answer(most: number): Answer {
     if (!this.#isGrouped) {
       const lines = fitting(this.#lines.toReversed()).reverse();
@@ -74,7 +74,7 @@ export class FoundLines {
   }
 }
 
-/** The first ones that fit into an answer. */
+/** The first items that fit into an answer. */
 function fitting<T extends { readonly line: string }>(items: readonly T[]): T[] {
   let length = 0;
   const end = items.findIndex(({ line }) => (length += line.length) > MAX_ANSWER);

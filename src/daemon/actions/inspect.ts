@@ -1,4 +1,4 @@
-/** The verbs that look at processes: `list`, `status`, `history`, `events` and `wait`. */
+/** The verbs that inspect processes: `list`, `status`, `history`, `events` and `wait`. */
 
 import { parseDuration } from "../../model/duration.ts";
 import { ProcsupError } from "../../model/errors.ts";
@@ -9,7 +9,6 @@ import type { HealthCheckJson, HookRunJson } from "../../protocol/wire.ts";
 import { pastEvents } from "../past_events.ts";
 import type { Handlers } from "./context.ts";
 
-/** Their implementations. */
 export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "events" | "wait"> = {
   list: ({ supervisor }) => supervisor.list().map(processJson),
   status: ({ supervisor }, { target }) => processJson(supervisor.inspect(target)),
@@ -24,7 +23,7 @@ export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "events" 
     };
   },
   events: pastEvents,
-  /** Throws `timeout`, and `wrong_state` when a process is deleted meanwhile. */
+  /** Throws `timeout`, and `wrong_state` if a process is deleted meanwhile. */
   async wait({ supervisor }, { target, for: point, timeout }) {
     const late = new AbortController();
     const timer = timeout === undefined
@@ -39,7 +38,7 @@ export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "events" 
 };
 
 function tooLate(target: string, point: string, timeout: string | number): ProcsupError {
-  return new ProcsupError("timeout", `"${target}" has not come to "${point}" within ${timeout}`);
+  return new ProcsupError("timeout", `"${target}" did not reach "${point}" within ${timeout}`);
 }
 
 function hookJson({ hook, at, durationMs, exitCode, timedOut, output }: HookRun): HookRunJson {

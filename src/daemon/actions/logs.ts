@@ -1,4 +1,4 @@
-/** `logs`: what processes wrote, as text of one log or as a stream of lines of several. */
+/** `logs` and `search_logs`: the text of one log, or lines of several. */
 
 import * as z from "zod/mini";
 import { ProcsupError } from "../../model/errors.ts";
@@ -17,10 +17,10 @@ import { type FeedOptions, logFeed, type LogSource } from "../log_feed.ts";
 import type { ActionContext, Handlers } from "./context.ts";
 import { FoundLines } from "./found_lines.ts";
 
-/** Most characters of an answer. */
+/** Maximum characters of an answer. */
 const MAX_ANSWER = 1024 * 1024;
 
-/** The last lines, 1 MiB of them at most; with a filter the last of those that pass it. */
+/** `logs` answers with the last lines, up to 1 MiB; with a filter, the last lines that pass it. */
 export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
   async logs(
     { supervisor },
@@ -36,7 +36,7 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
   async search_logs(context, { targets = "all", limit, group_similar, ignore_case, ...rest }) {
     const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase: ignore_case }), Date.now());
     await filter?.ready();
-    // More than are wanted, to tell whether there are more.
+    // Ask for one more than wanted, to find out whether there are more.
     const lines = group_similar ? MAX_LINES : limit + 1;
     const found = new FoundLines(group_similar ? "patterns" : "lines", limit);
     const options = { lines, filter, follow: false, streams: streamsOf(new URLSearchParams()) };
@@ -90,10 +90,9 @@ async function entriesText(
 }
 
 /**
- * The stream behind `GET /logs`. Its query: `target` (any number), `lines`, `follow`, `new`,
- * `stdout` or `stderr` for one of both, `since`, `until`, `grep`, `invert`,
- * `ignore_case`, `level`. With `from`, the logs in it
- * go on where it says, and every line tells where it ends.
+ * The stream behind `GET /logs`. Query: `target` (repeatable), `lines`, `follow`, `new`, `stdout` or
+ * `stderr` to select one, `since`, `until`, `grep`, `invert`, `ignore_case`, `level`. The logs in
+ * `from` resume at those positions, and every line then carries its end position.
  */
 export async function streamLogs(
   context: ActionContext,
@@ -103,7 +102,7 @@ export async function streamLogs(
   const targets = query.getAll("target");
   const sources = sourcesOf(context, targets.length === 0 ? ["all"] : targets);
   const options = feedOptions(query);
-  // What is wrong with it is an answer, not the end of a stream.
+  // Report an invalid filter as an error of the request, before the stream begins.
   await options.filter?.ready();
   return logFeed(sources, from === undefined ? options : { ...options, from });
 }
@@ -132,10 +131,10 @@ function feedOptions(query: URLSearchParams): FeedOptions {
   );
   const follow = query.get("follow") === "true";
   if (follow && filter?.until !== undefined) {
-    throw new ProcsupError("bad_request", 'Invalid "until": what is followed has no end');
+    throw new ProcsupError("bad_request", 'Invalid "until": it cannot be used with "follow"');
   }
   return {
-    // With a filter the default is every line that passes it.
+    // With a filter, the default is all lines that pass it.
     lines: query.has("lines") ? readLines(query.get("lines")!) : filter ? 0 : 50,
     follow,
     newOnly: query.get("new") === "true",
@@ -154,7 +153,7 @@ function streamsOf(query: URLSearchParams): (keyof LogFiles)[] {
   return stdout ? ["stdout"] : ["stderr"];
 }
 
-/** The fields that were given. */
+/** Drops undefined fields. */
 function onlyGiven(
   input: { readonly [K in keyof LogFilterInput]?: LogFilterInput[K] | undefined },
 ): LogFilterInput {

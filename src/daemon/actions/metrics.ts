@@ -1,4 +1,4 @@
-/** The verb that reads the metrics history. */
+/** `metrics_history`: reads the metrics history. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { parseMoment } from "../../model/moment.ts";
@@ -7,10 +7,10 @@ import { HOST } from "../metrics_history.ts";
 import { plan, type Point } from "../metrics_ring.ts";
 import type { ActionContext, Handlers } from "./context.ts";
 
-/** Points in one answer: those of many processes would fill the memory. */
+/** Maximum number of points in an answer, to bound its memory. */
 const MAX_POINTS = 100_000;
 
-/** Its implementation. Throws `other_version` when a newer version wrote all that is asked for. */
+/** Throws `other_version` if a newer version wrote all that was requested. */
 export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
   async metrics_history({ supervisor, history }, { target, since, until = "now", points }) {
     const now = Date.now();
@@ -31,7 +31,7 @@ export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
         const found = await history.points(name, range);
         series.push({ name: name === HOST ? null : name, points: found.map(pointJson) });
       } catch (error) {
-        // A file of a newer version does not hide those of the others.
+        // A file of a newer version must not hide the others.
         if (!(error instanceof ProcsupError)) throw error;
         refused = error;
       }
@@ -46,7 +46,7 @@ export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
   },
 };
 
-/** Names of the processes that a target addresses, and of the deleted ones that have that name. */
+/** Names of the processes that match a target, and of deleted processes of that name. */
 function namesOf(
   { supervisor, history }: Pick<ActionContext, "supervisor" | "history">,
   target: string,

@@ -1,4 +1,4 @@
-/** Carries out verbs: the one place where a verb meets its implementation. */
+/** Dispatches verbs to their implementations. */
 
 import { readRequest } from "../../protocol/verbs/mod.ts";
 import { CONFIG_ACTIONS } from "./config.ts";
@@ -24,7 +24,7 @@ const ACTIONS: Handlers = {
   ...WEB_ACTIONS,
 };
 
-/** Carries out an action. Throws `ProcsupError`, `unknown_action` and `bad_request` among others. */
+/** Validates and carries out a verb. Throws `ProcsupError`, such as `unknown_action` or `bad_request`. */
 export async function dispatch(
   context: ActionContext,
   action: string,

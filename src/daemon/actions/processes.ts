@@ -1,4 +1,4 @@
-/** The verbs that start processes, end them, start them anew or tell them something. */
+/** The verbs that start, stop, restart, change and signal processes. */
 
 import { resizeApp, sendText } from "../../manager/app_terminal.ts";
 import type { Outcome } from "../../manager/bulk.ts";
@@ -14,13 +14,12 @@ import { processJson } from "../../protocol/process_json.ts";
 import type { Input, Output } from "../../protocol/verbs/types.ts";
 import { type ActionContext, bulkResult, type Handlers, results } from "./context.ts";
 
-/** Their implementations. */
 export const PROCESS_ACTIONS: Handlers<
   keyof typeof START_VERBS | keyof typeof BULK_VERBS | "scale" | "rolling_reload" | "reconfigure"
 > = {
   async add({ supervisor }, { config, wait = false }) {
     const outcomes = await supervisor.add(config, { wait });
-    // A new one has used nothing yet: to read that would cost a look at the whole machine.
+    // A new process has no usage yet, and reading it would scan the whole machine.
     const answer = await started(outcomes, ({ process }) => process.info());
     const { inherited } = supervisor.system.world;
     const from_shell = takenFromShell(inherited, outcomes[0]!.process.config);

@@ -3,7 +3,6 @@
 import type { WEB_VERBS, WEBHOOK_VERBS } from "../../protocol/verbs/web.ts";
 import type { Handlers } from "./context.ts";
 
-/** Their implementations. */
 export const WEB_ACTIONS: Handlers<keyof typeof WEB_VERBS | keyof typeof WEBHOOK_VERBS> = {
   web_start: ({ web }, given) =>
     web.start(

@@ -1,4 +1,4 @@
-/** `why`: in plain words, why a process is in the state it is in. */
+/** `why`: explains in plain words why a process is in its state. */
 
 import { formatDuration } from "../../model/duration.ts";
 import type { ProcessInfo } from "../../model/process_info.ts";
@@ -9,12 +9,11 @@ import { processJson } from "../../protocol/process_json.ts";
 import { lastWords, portHint } from "../../manager/last_words.ts";
 import type { Handlers } from "./context.ts";
 
-/** The implementation of `why`. */
 export const WHY_ACTIONS: Handlers<"why"> = {
   async why({ supervisor }, { target }) {
     const info = supervisor.inspect(target);
     const process = supervisor.registry.resolve(info.id)[0]!;
-    // Of an app that runs again, the lines of the run before tell why that ended.
+    // If the app was restarted, the output of the run before explains why.
     const runs = info.state === "running" ? "all" : "last";
     const { errorLine, lastOutput } = await lastWords(process, { runs });
     const run = runWithError(info);
@@ -32,8 +31,8 @@ export const WHY_ACTIONS: Handlers<"why"> = {
 };
 
 /**
- * The run whose error says why a process is in its state: the last one, or the one before, which failed.
- * Undefined where no failure led to it: it was stopped, or is well. Pure.
+ * The run whose error explains the state: the last one, or the one before it, which failed. Undefined
+ * if the process is well or was stopped on purpose. Pure.
  */
 export function runWithError(
   { state, health, pid, restarts, lastExit, config }: ProcessInfo,
@@ -47,7 +46,7 @@ export function runWithError(
   return state === "starting" ? "last" : undefined;
 }
 
-/** What the newest health check answered that failed; of a process that is unhealthy, the last such check. */
+/** The problem of the newest health check; of an unhealthy process, that of the last failed check. */
 function lastProblem({ health }: ProcessInfo, { journal: { checks } }: ManagedProcess): string {
   const check = health === "unhealthy"
     ? checks.findLast(({ problem }) => problem !== "")
@@ -55,7 +54,7 @@ function lastProblem({ health }: ProcessInfo, { journal: { checks } }: ManagedPr
   return check?.problem ?? "";
 }
 
-/** Whole sentences about a process, the most important first. Pure. */
+/** Sentences about the state of a process, the most important first. Pure. */
 export function reasonsOf(info: ProcessInfo, now: number, problem = ""): string[] {
   const reasons = [headline(info)];
   const check = checkReason(info, problem);
@@ -68,20 +67,20 @@ export function reasonsOf(info: ProcessInfo, now: number, problem = ""): string[
   }
   const { cron } = info.config;
   if (cron !== undefined && info.state !== "running") {
-    reasons.push(`started by the clock only: ${cron.schedule}`);
+    reasons.push(`starts only on schedule: ${cron.schedule}`);
   }
   if (info.restarts > 0) {
     const { maxRestarts, restartWindowMs } = info.config;
     reasons.push(
       `restarted ${
         info.restarts === 1 ? "once" : `${info.restarts} times`
-      }; ${maxRestarts} within ${formatDuration(restartWindowMs)} are allowed`,
+      }; limit: ${maxRestarts} within ${formatDuration(restartWindowMs)}`,
     );
   }
   return reasons;
 }
 
-/** What the checks of a process that is up say; `problem` is what the last one answered. */
+/** What the checks of a process report. `problem` is that of the last check, or empty. */
 function checkReason(
   { state, health, ready, config }: ProcessInfo,
   problem: string,
@@ -100,7 +99,7 @@ function checkReason(
 function headline(info: ProcessInfo): string {
   const { name, state, pid, restarts, lastReason, lastExit, uptimeMs } = info;
   if (state !== "running") return `${name} is ${state}${lastReason ? `: ${lastReason}` : ""}`;
-  // Restarts by the watch, the clock or a person are not counted.
+  // Restarts by watch, cron or a user are not counted.
   const again = (restarts > 0 || lastExit !== null) && lastReason !== ""
     ? `, started again: ${lastReason}`
     : "";
@@ -108,7 +107,7 @@ function headline(info: ProcessInfo): string {
   return `${name} is running, up for ${rounded(uptimeMs)}${who}${again}`;
 }
 
-/** What to do next, the most telling first. Pure. */
+/** Commands to run next, the most useful first. Pure. */
 export function hintsOf(
   { name, state, config, lastExit }: ProcessInfo,
   stderr: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** One attempt to bring a message to its receiver. */
+/** One attempt to deliver a message. */
 
 import { messageOf } from "../../model/errors.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
@@ -8,18 +8,18 @@ import { bodyIn } from "./formats.ts";
 import type { Message } from "./message.ts";
 import { signature } from "./signature.ts";
 
-/** How it went. */
+/** The result of an attempt. */
 export interface Attempt {
   readonly verdict: Verdict;
-  /** Null when there was no answer. */
+  /** HTTP status; null without an answer. */
   readonly status: number | null;
-  /** What went wrong, without anything that the URL hides; empty when nothing did. */
+  /** What went wrong, without secret parts of the URL; empty on success. */
   readonly error: string;
-  /** How long the receiver asks to be left alone. */
+  /** Delay that the receiver asked for. */
   readonly askedMs: number;
 }
 
-/** Sends it. Never throws: what cannot be sent now is to be sent again. */
+/** Sends a message. Never throws: on failure it can be sent again. */
 export async function attempt(
   webhook: Webhook,
   message: Message,
@@ -37,7 +37,7 @@ export async function attempt(
       signal: AbortSignal.any([signal, deadline]),
     });
     const { status, headers } = response;
-    // Nobody reads what is in it, and it may never end.
+    // Nobody reads the body, and it may be endless.
     void response.body?.cancel().catch(() => {});
     const verdict = verdictOf(status);
     return {
@@ -70,13 +70,13 @@ async function headersOf(
   return headers;
 }
 
-/** What fetch complains of is in its cause. */
+/** fetch() has the reason in the error's cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof TypeError ? error.cause : undefined;
   return messageOf(cause ?? error).replace(/^error sending request for url \([^)]*\): /, "");
 }
 
-/** The runtime tells the URL in its errors, which may be a secret. */
+/** Removes the URL, which may be a secret, from an error of the runtime. */
 function withoutUrl(text: string, url: string): string {
   const { href, pathname, search } = new URL(url);
   const hidden = pathname + search;

@@ -1,11 +1,11 @@
-/** What two lists of webhooks differ in, without secrets. Pure. */
+/** Compares two lists of webhooks, without secrets. Pure. */
 
 import { type FieldChange, keyChanges } from "../../manager/config_diff.ts";
 import { webhookWire } from "../../model/config_schema.ts";
 import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
 
-/** The differences by name of the webhook and key, none where they are the same. */
+/** The differences, as `<name of the webhook>.<key>`. */
 export function webhookChanges(
   before: readonly Webhook[],
   after: readonly Webhook[],

@@ -1,19 +1,19 @@
-/** A message in the format of the service that receives it. Pure. */
+/** Formats a message for the service that receives it. Pure. */
 
 import type { WebhookFormat } from "../../model/webhook.ts";
 import type { WebhookBody } from "./message.ts";
 
-/** Most characters of the lines that are quoted: Discord takes 2,000 in all. */
+/** Maximum characters of quoted lines: Discord accepts 2,000 in total. */
 const MAX_QUOTED = 1200;
 const MAX_LINE = 300;
 
-/** The body that is sent; `standard` is a `WebhookBody` in JSON. */
+/** The body to send. `standard` is the JSON of a `WebhookBody`. */
 export function bodyIn(format: WebhookFormat, standard: string): string {
   if (format === "standard") return standard;
   return JSON.stringify(BODIES[format](noteOf(JSON.parse(standard))));
 }
 
-/** What a person reads. Title and error hold text of others. */
+/** The text for people. Title and error may contain text of apps. */
 interface Note {
   readonly title: string;
   readonly error: string;
@@ -40,7 +40,7 @@ const BODIES: Readonly<Record<Exclude<WebhookFormat, "standard">, (note: Note) =
     content: joined(cut(escaped(title)), cut(escaped(error)), lines),
     allowed_mentions: { parse: [] },
   }),
-  // Text runs, which show Markdown as it is.
+  // Text runs show Markdown as plain text.
   teams({ title, error, lines }) {
     const block = (text: string, look: object) => ({
       type: "RichTextBlock",
@@ -60,7 +60,7 @@ const BODIES: Readonly<Record<Exclude<WebhookFormat, "standard">, (note: Note) =
   },
 };
 
-/** In the Markdown of chats: the error as a quotation, the lines as a block of code. */
+/** Chat Markdown: the error as a quote, the lines as a code block. */
 function joined(title: string, error: string, lines: string): string {
   const code = lines.replaceAll("```", "'''");
   return [title, error && `> ${error}`, code && `\`\`\`\n${code}\n\`\`\``].filter(Boolean).join(
@@ -68,12 +68,12 @@ function joined(title: string, error: string, lines: string): string {
   );
 }
 
-/** For Slack, whose links and mentions are in angle brackets. */
+/** Escapes text for Slack, which has links and mentions in angle brackets. */
 function entities(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** For Discord, without its Markdown. */
+/** Escapes Discord's Markdown. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\*_~`|>[\]()#<-]/g, "\\$&");
 }

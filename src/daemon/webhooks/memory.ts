@@ -1,11 +1,11 @@
-/** The webhooks as they are remembered: what was configured, variables filled in, without any secret's value. */
+/** Saves the configured webhooks. Variables are filled in; secrets are saved as their sources only. */
 
 import { parseWebhook, webhookWire } from "../../model/config_schema.ts";
 import type { Webhook } from "../../model/webhook.ts";
 import { dirname } from "../../npm/path.js";
 import { readState, type StateRead, writeState } from "../../platform/state_file.ts";
 
-/** Reads them, and what was wrong with their file; undefined when nothing of it can be read. */
+/** Reads the webhooks and the problems of their file; the value is undefined if it is unreadable. */
 export function readRemembered(path: string): StateRead<Webhook[]> {
   return readState(path, (value) => {
     const { version, webhooks } = value as WebhooksFile;
@@ -14,7 +14,7 @@ export function readRemembered(path: string): StateRead<Webhook[]> {
   });
 }
 
-/** Writes them; the file is the user's alone. */
+/** Writes the webhooks. Only the user can read the file. */
 export function remember(path: string, webhooks: readonly Webhook[]): void {
   Deno.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const list = webhooks.map((webhook) => ({ ...webhookWire(webhook), cwd: webhook.cwd }));
@@ -26,7 +26,7 @@ interface WebhooksFile {
   readonly webhooks: readonly (Record<string, unknown> & { readonly cwd: string })[];
 }
 
-/** Forgets them, and all that was on its way. */
+/** Removes the webhooks and all pending deliveries. */
 export function forget(folder: string): void {
   Deno.removeSync(folder, { recursive: true });
 }

@@ -1,4 +1,4 @@
-/** What a webhook is sent. */
+/** Messages to webhooks. */
 
 import { plainText } from "../../model/plain_text.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
@@ -6,24 +6,24 @@ import type { LastWords } from "../../model/start_failed.ts";
 import type { WebhookEvent } from "../../model/webhook.ts";
 import { exitJson } from "../../protocol/process_json.ts";
 
-/** What a webhook is sent: the body, by Standard Webhooks. */
+/** The body of a message, in the format of Standard Webhooks. */
 export interface WebhookBody {
   readonly type: WebhookEvent | "test";
-  /** When it happened, ISO 8601. */
+  /** Time of the event, as ISO 8601. */
   readonly timestamp: string;
   readonly data: {
-    /** Name of the machine. */
+    /** Host name of the machine. */
     readonly host: string;
-    /** Null in a test. */
+    /** The process; null in a test message. */
     readonly process: WebhookProcess | null;
-    /** The line of its output that says what went wrong; null where none does. */
+    /** The line of output that says what went wrong; null if none does. */
     readonly error_line: string | null;
-    /** Its last lines of output, when it is in trouble. */
+    /** Last lines of output; empty unless the process is in trouble. */
     readonly last_output: readonly string[];
   };
 }
 
-/** The process that it is about, as it stood then. */
+/** The process at the time of the event. */
 export interface WebhookProcess {
   readonly name: string;
   /** First 8 characters of the UUID. */
@@ -34,9 +34,9 @@ export interface WebhookProcess {
   readonly pid: number;
   /** Automatic restarts so far. */
   readonly restarts: number;
-  /** Why, in words. */
+  /** Reason for the state, as a phrase for people. */
   readonly reason: string;
-  /** How its last run ended; null where none has. The code is null where it is not known. */
+  /** How the last run ended; null if none has. The code is null if unknown. */
   readonly last_exit: {
     readonly code: number | null;
     readonly signal: string | null;
@@ -44,18 +44,17 @@ export interface WebhookProcess {
   } | null;
 }
 
-/** Something to be told, ready to be sent to anybody. */
+/** A message, ready to be sent to any webhook. */
 export interface Message {
-  /** The same in every attempt: by it a receiver knows what it has seen. */
+  /** The same in every attempt, so that receivers can recognize duplicates. */
   readonly id: string;
   readonly event: WebhookBody["type"];
-  /** Name of the process. */
+  /** Name of the process; empty in a test. */
   readonly about: string;
-  /** JSON of a `WebhookBody`. */
   readonly body: string;
 }
 
-/** Most lines of output. */
+/** Maximum number of output lines. */
 export const OUTPUT_LINES = 20;
 
 const SILENT = { error_line: null, last_output: [] } as const;
@@ -78,7 +77,7 @@ export function messageAbout(
   return message(event, at, data);
 }
 
-/** A body with what the process wrote last, without control sequences. */
+/** Adds the last output of the process to a body, without control sequences. */
 export function bodyWithOutput(body: string, { errorLine, lastOutput }: LastWords): string {
   const whole: WebhookBody = JSON.parse(body);
   const last_output = lastOutput.map(plainText);

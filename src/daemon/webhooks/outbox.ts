@@ -1,15 +1,15 @@
-/** What is on its way to webhooks, on the disk: the next daemon goes on where this one was killed. */
+/** Pending deliveries on disk, so that the next daemon can continue. */
 
 import { messageOf } from "../../model/errors.ts";
 import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_file.ts";
 import { sealed, setAside, unsealed } from "../../platform/state_file.ts";
 import type { Message } from "./message.ts";
 
-/** A message on its way to one webhook. */
+/** A message for one webhook. */
 export interface Delivery extends Message {
   /** Name of the webhook. */
   readonly to: string;
-  /** Its file. */
+  /** Path of its file. */
   readonly file: string;
 }
 
@@ -25,7 +25,7 @@ export class Outbox {
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
-  /** Puts a message on record. A disk that takes nothing more keeps none from being sent. */
+  /** Saves a message for a webhook. If the disk is full, it is still sent. */
   add(to: string, message: Message): Delivery {
     this.#last = Math.max(Date.now(), this.#last + 1);
     const delivery = { ...message, to, file: `${this.#folder}/${this.#last}.json` };
@@ -33,14 +33,14 @@ export class Outbox {
     return delivery;
   }
 
-  /** Puts another body on record for it. */
+  /** Saves a delivery with another body. */
   rewrite(delivery: Delivery, body: string): Delivery {
     const rewritten = { ...delivery, body };
     this.#write(rewritten);
     return rewritten;
   }
 
-  /** It came through, or was given up. */
+  /** Removes a delivery that arrived or was given up. */
   remove({ file }: Delivery): void {
     try {
       removeFile(file);
@@ -49,7 +49,7 @@ export class Outbox {
     }
   }
 
-  /** What an earlier daemon left, the oldest first. */
+  /** Deliveries of an earlier daemon, the oldest first. */
   left(): Delivery[] {
     const names = [...Deno.readDirSync(this.#folder)].map(({ name }) => name);
     return names.filter((name) => /^\d+\.json$/.test(name))
@@ -65,7 +65,7 @@ export class Outbox {
       replaceFile(file, sealed(delivery));
     } catch (error) {
       const why = messageOf(error);
-      this.#warn(`Webhook "${delivery.to}": what is sent cannot be put on record: ${why}`);
+      this.#warn(`Webhook "${delivery.to}": cannot save a pending delivery: ${why}`);
     }
   }
 

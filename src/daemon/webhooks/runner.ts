@@ -1,4 +1,4 @@
-/** The webhooks while there are any: news come in, messages go out. */
+/** Runs the webhooks: turns events into deliveries. */
 
 import { messageOf } from "../../model/errors.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
@@ -13,36 +13,33 @@ import { type Delivery, Outbox } from "./outbox.ts";
 import { Sender } from "./sender.ts";
 import { TroubleWatch } from "./trouble_watch.ts";
 
-/** Announcements that may wait for last words: each is a short reading of a log. */
+/** Maximum number of announcements that wait for output to be read from a log. */
 const MAX_UNWRITTEN = 1000;
 
-/** What a runner stands on. */
 export interface RunnerParts {
-  /** Folder of its files. */
   readonly folder: string;
   readonly supervisor: Supervisor;
   readonly warn: (message: string) => void;
 }
 
-/** A webhook with its key; undefined where none is configured, or it cannot be had now. */
+/** A webhook with its signing key; undefined if none is configured, or it cannot be read at present. */
 export interface KeyedWebhook {
   readonly webhook: Webhook;
   readonly key: CryptoKey | undefined;
 }
 
-/** What is on record, and is to be sent with what the process said last. */
+/** A saved delivery that waits for the last output of its process. */
 interface Announcement {
   readonly process: ManagedProcess;
   readonly to: readonly { readonly sender: Sender; readonly delivery: Delivery }[];
 }
 
-/** Tells the webhooks. */
 export class Runner {
   readonly #parts: RunnerParts;
   readonly #outbox: Outbox;
   readonly #senders = new Map<string, Sender>();
   readonly #watch: TroubleWatch;
-  /** Announcements that wait for the last words of their processes. */
+  /** Announcements that wait for the last output of their processes. */
   readonly #inbox: Announcement[] = [];
   #writing = false;
 
@@ -63,17 +60,16 @@ export class Runner {
     });
   }
 
-  /** Whether nothing is on its way. */
+  /** Whether no delivery is pending. */
   get idle(): boolean {
     return !this.#writing && [...this.#senders.values()].every(({ idle }) => idle);
   }
 
-  /** Those that are told. */
   get webhooks(): readonly Webhook[] {
     return [...this.#senders.values()].map(({ webhook }) => webhook);
   }
 
-  /** Tells these from now on, and no others. */
+  /** Replaces the list of webhooks. */
   configure(webhooks: readonly KeyedWebhook[]): void {
     const names = new Set(webhooks.map(({ webhook }) => webhook.name));
     for (const [name, sender] of this.#senders) {
@@ -93,17 +89,15 @@ export class Runner {
     this.#senders.set(sender.webhook.name, sender);
   }
 
-  /** Takes a piece of news. */
   tell(change: ProcessChange): void {
     this.#watch.tell(change);
   }
 
-  /** How each goes. */
   status(): WebhookJson[] {
     return [...this.#senders.values()].map(({ status }) => status);
   }
 
-  /** Sends a test to one, or to all. */
+  /** Sends a test message to one webhook, or to all. */
   async test(name: string | undefined): Promise<WebhookTestJson[]> {
     const message = testMessage(Deno.hostname(), new Date());
     const asked = [...this.#senders.values()]
@@ -111,7 +105,7 @@ export class Runner {
     return await Promise.all(asked.map((sender) => sender.test(message)));
   }
 
-  /** Sends nothing more; what waits stays on record for the next daemon. */
+  /** Stops sending; pending deliveries stay on disk for the next daemon. */
   close(): void {
     this.#watch.close();
     for (const sender of this.#senders.values()) sender.close();
@@ -123,7 +117,7 @@ export class Runner {
     if (to.length === 0) return;
     const { namespace } = process.config;
     const message = messageAbout(event, change, { namespace, host: Deno.hostname() });
-    // On record at once: a daemon killed from now on leaves it to the next one.
+    // Save it at once, in case the daemon is killed.
     const deliveries = to.map((sender) => ({
       sender,
       delivery: this.#outbox.add(sender.webhook.name, message),
@@ -146,13 +140,13 @@ export class Runner {
       try {
         return this.#parts.supervisor.registry.resolve(target).includes(process);
       } catch {
-        // It names nobody now, or several.
+        // The target matches no process now, or is ambiguous.
         return false;
       }
     });
   }
 
-  /** One after the other, so that all are sent in the order in which they happened. */
+  /** One at a time, so that deliveries keep the order of their events. */
   async #write(): Promise<void> {
     this.#writing = true;
     try {

@@ -1,4 +1,4 @@
-/** Fetches the secret of a webhook. It is kept in memory alone, as a key. */
+/** Reads the secret of a webhook. It is kept in memory only, as a key. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import type { Webhook } from "../../model/webhook.ts";
@@ -6,10 +6,13 @@ import { readForeignFile } from "../../platform/foreign_file.ts";
 import { printedSecret } from "../../platform/shell.ts";
 import { signingKey } from "./signature.ts";
 
-/** How long a command may take to print a secret. */
+/** Time limit for a command that prints a secret. */
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** The key of a webhook, undefined where none is configured. Throws `invalid_config`, never telling it. */
+/**
+ * The signing key of a webhook; undefined if none is configured. Throws `invalid_config`, without the
+ * secret.
+ */
 export async function webhookKey(webhook: Webhook): Promise<CryptoKey | undefined> {
   if (webhook.secret === undefined) return undefined;
   const text = await secretText(webhook);

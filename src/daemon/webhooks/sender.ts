@@ -1,4 +1,4 @@
-/** Brings messages to one webhook, one after the other in their order. */
+/** Sends messages to one webhook, in order and one at a time. */
 
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
 import { retryDelay } from "../../model/webhook_rules.ts";
@@ -9,16 +9,14 @@ import type { Message } from "./message.ts";
 import type { Delivery, Outbox } from "./outbox.ts";
 import { webhookKey } from "./secret.ts";
 
-/** How often what was dropped is told. */
+/** Minimum time between log lines about dropped deliveries. */
 const DROP_NOTE_MS = 60_000;
 
-/** What a sender stands on. */
 export interface SenderParts {
   readonly outbox: Outbox;
   readonly warn: (message: string) => void;
 }
 
-/** The queue of one webhook. */
 export class Sender {
   readonly #parts: SenderParts;
   readonly #queue: { readonly delivery: Delivery; attempts: number }[] = [];
@@ -30,7 +28,7 @@ export class Sender {
   #removed = false;
   #cancelWait: (() => void) | undefined;
   #last: WebhookJson["last"] = null;
-  /** Dropped, and not told yet; told at once, and then now and then. */
+  /** Dropped deliveries that were not logged yet. */
   #untold = 0;
   #cancelTelling: (() => void) | undefined;
 
@@ -40,17 +38,15 @@ export class Sender {
     this.#parts = parts;
   }
 
-  /** Who is told, and of what. */
   get webhook(): Webhook {
     return this.#webhook;
   }
 
-  /** Whether everything has been brought, or given up. */
+  /** Whether every delivery has arrived or was given up. */
   get idle(): boolean {
     return this.#queue.length === 0;
   }
 
-  /** How it goes. */
   get status(): WebhookJson {
     const { name, url, format, events, only, secret } = this.#webhook;
     return {
@@ -59,7 +55,7 @@ export class Sender {
     };
   }
 
-  /** Goes on with other settings; what waits is tried again at once. */
+  /** Changes the settings, and retries waiting deliveries at once. */
   reconfigure(webhook: Webhook, key: CryptoKey | undefined): void {
     this.#webhook = webhook;
     this.#key = key;
@@ -68,7 +64,7 @@ export class Sender {
     this.#pump();
   }
 
-  /** Sends what is on record, when its turn comes. */
+  /** Queues a saved delivery. */
   send(delivery: Delivery): void {
     if (this.#removed) return this.#parts.outbox.remove(delivery);
     if (this.#queue.length >= this.#webhook.maxQueued) this.#dropOldest();
@@ -76,33 +72,33 @@ export class Sender {
     this.#pump();
   }
 
-  /** Counts something that had to make room. */
+  /** Counts a delivery that was dropped to make room. */
   dropped(): void {
     this.#counts.dropped++;
     this.#untold++;
     if (this.#cancelTelling === undefined) this.#tellDropped();
   }
 
-  /** One attempt, past the queue. */
+  /** Makes one attempt at once, without the queue. */
   async test(message: Message): Promise<WebhookTestJson> {
     return { name: this.#webhook.name, ...this.#note(await this.#attempt(message)) };
   }
 
-  /** Sends nothing more; what waits stays on record. */
+  /** Stops sending; pending deliveries stay on disk. */
   close(): void {
     this.#closing.abort();
     this.#cancelWait?.();
     this.#cancelTelling?.();
   }
 
-  /** The same, and what waits is forgotten. */
+  /** Stops sending and removes pending deliveries. */
   remove(): void {
     this.#removed = true;
     this.close();
     for (const { delivery } of this.#queue.splice(0)) this.#parts.outbox.remove(delivery);
   }
 
-  /** The first of the queue; the next one follows when it has come through or was given up. */
+  /** Sends the first delivery of the queue, then continues with the next. */
   #pump(): void {
     const first = this.#queue[0];
     const busy = this.#sending || this.#cancelWait !== undefined;
@@ -123,8 +119,8 @@ export class Sender {
   ): void {
     const { verdict, error, askedMs } = result;
     const { delivery, attempts } = entry;
-    // Told once, and not with every attempt.
-    if (verdict === "again" && this.#last?.ok !== false) this.#warn(`${error}, is tried again`);
+    // Log the first failure, not every attempt.
+    if (verdict === "again" && this.#last?.ok !== false) this.#warn(`${error}; will try again`);
     this.#note(result);
     if (verdict === "again" && attempts < this.#webhook.maxAttempts) {
       const ms = retryDelay(this.#webhook, attempts, Math.random(), askedMs);
@@ -144,7 +140,7 @@ export class Sender {
   }
 
   #dropOldest(): void {
-    // What is being sent may arrive: it is not dropped.
+    // The delivery being sent may still arrive: keep it.
     const [oldest] = this.#queue.splice(this.#sending ? 1 : 0, 1);
     if (oldest === undefined) return;
     this.#parts.outbox.remove(oldest.delivery);
@@ -155,7 +151,7 @@ export class Sender {
     this.#cancelTelling = undefined;
     if (this.#untold === 0) return;
     this.#warn(
-      `${this.#untold} of the oldest deliveries dropped, more than ${this.#webhook.maxQueued} wait`,
+      `${this.#untold} of the oldest deliveries dropped: limit ${this.#webhook.maxQueued}`,
     );
     this.#untold = 0;
     this.#cancelTelling = systemClock.after(DROP_NOTE_MS, () => this.#tellDropped());
@@ -163,7 +159,7 @@ export class Sender {
 
   #attempt(message: Message): Promise<Attempt> {
     const webhook = this.#webhook;
-    // A secret that could not be had is asked for again: nothing goes out unsigned for want of it.
+    // Without its secret a delivery is never sent unsigned: read the secret again instead.
     const key = async () => this.#key ??= await webhookKey(webhook);
     return attempt(webhook, message, key, this.#closing.signal);
   }

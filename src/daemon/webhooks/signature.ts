@@ -3,26 +3,26 @@
 import { ProcsupError } from "../../model/errors.ts";
 import { signedText } from "../../model/webhook_rules.ts";
 
-/** The spec's least, which cannot be guessed from what was signed. */
+/** Minimum of the specification. */
 const LEAST_KEY_BYTES = 24;
 
 const PREFIX = "whsec_";
 
-/** The key that a secret is: base64 after `whsec_`, else its own bytes. Throws `invalid_config`. */
+/** Reads the key: base64 after `whsec_`, otherwise the text itself. Throws `invalid_config`. */
 export async function signingKey(name: string, secret: string): Promise<CryptoKey> {
   const bytes = keyBytes(name, secret);
   if (bytes.length < LEAST_KEY_BYTES) {
     throw new ProcsupError(
       "invalid_config",
-      `Invalid "webhooks.${name}.secret": it has ${bytes.length} bytes, ${LEAST_KEY_BYTES} are the least`,
-      { hint: "openssl rand -base64 32 makes one" },
+      `Invalid "webhooks.${name}.secret": it has ${bytes.length} bytes, expected ${LEAST_KEY_BYTES} or more`,
+      { hint: "To create one: openssl rand -base64 32" },
     );
   }
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   return await crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign"]);
 }
 
-/** The value of the header `webhook-signature`; `seconds` is the time of the attempt. */
+/** The value of the `webhook-signature` header. `seconds` is the time of the attempt. */
 export async function signature(
   key: CryptoKey,
   id: string,
@@ -40,7 +40,7 @@ function keyBytes(name: string, secret: string): Uint8Array<ArrayBuffer> {
   } catch {
     throw new ProcsupError(
       "invalid_config",
-      `Invalid "webhooks.${name}.secret": what follows ${PREFIX} is no base64`,
+      `Invalid "webhooks.${name}.secret": expected base64 after ${PREFIX}`,
     );
   }
 }

@@ -1,4 +1,4 @@
-/** Which processes are in trouble, until they have recovered. Remembered for the next daemon. */
+/** Tracks processes in trouble until they have recovered, across restarts of the daemon. */
 
 import type { ProcessChange } from "../../model/process_change.ts";
 import type { WebhookEvent } from "../../model/webhook.ts";
@@ -7,20 +7,18 @@ import { type Cancel, systemClock } from "../../platform/clock.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import { Troubled } from "./troubled.ts";
 
-/** What a watch stands on. */
 export interface TroubleParts {
-  /** File of its memory. */
+  /** Path of the file that keeps their ids. */
   readonly path: string;
   readonly list: () => readonly ManagedProcess[];
-  /** Is told what webhooks are to be told. */
+  /** Called with each event for webhooks. */
   readonly announce: (event: WebhookEvent, change: ProcessChange, process: ManagedProcess) => void;
 }
 
-/** Makes events of the news. */
 export class TroubleWatch {
   readonly #parts: TroubleParts;
   readonly #troubled: Troubled;
-  /** Timers for another look, by UUID. */
+  /** Timers of further checks, by UUID. */
   readonly #looks = new Map<string, Cancel>();
 
   constructor(parts: TroubleParts) {
@@ -29,7 +27,6 @@ export class TroubleWatch {
     for (const id of this.#troubled.ids) this.#look(id);
   }
 
-  /** Takes a piece of news. */
   tell(change: ProcessChange): void {
     const { id, type } = change;
     const trouble = troubleOf(type);
@@ -43,7 +40,6 @@ export class TroubleWatch {
     else if (this.#troubled.has(id)) this.#look(id);
   }
 
-  /** Ends its timers. */
   close(): void {
     for (const cancel of this.#looks.values()) cancel();
   }

@@ -1,14 +1,14 @@
 /**
- * Who is in trouble, on the disk: a line for each that got into it or out of it. Written before anybody
- * is told, so that a daemon killed at any moment leaves a successor who knows whose recovery is news.
+ * The ids of processes in trouble, on disk: one line for each that got into trouble or recovered.
+ * Written before webhooks are sent, so that a later daemon knows whose recovery to report.
  */
 
 import { appendToFile, readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
 
-/** Lines more than there are in trouble, from which on the file is begun anew. */
+/** Number of superfluous lines at which the file is rewritten. */
 const SPARE_LINES = 1000;
 
-/** A set of UUIDs that outlives the daemon. A disk that takes nothing costs only the news of a recovery. */
+/** A set of UUIDs that outlives the daemon. If the disk is full, only reports of recovery are lost. */
 export class Troubled {
   readonly #path: string;
   readonly #ids: Set<string>;
@@ -39,7 +39,7 @@ export class Troubled {
 
   #write(line: string): void {
     try {
-      // The newline comes first: half a line of a full disk spoils none but itself.
+      // Start with the newline: a line cut off by a full disk then spoils only itself.
       if (this.#lines < this.#ids.size + SPARE_LINES && appendToFile(this.#path, `\n${line}`)) {
         this.#lines++;
         return;
@@ -47,7 +47,7 @@ export class Troubled {
       replaceFile(this.#path, this.ids.map((id) => `+${id}`).join("\n"));
       this.#lines = this.#ids.size;
     } catch {
-      // What is full is told elsewhere.
+      // A full disk is reported elsewhere.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The webhooks of a daemon: configured, remembered, resumed. Nothing is loaded while there are none. */
+/** The webhooks of a daemon. Nothing is loaded unless one is configured. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { didYouMean } from "../../model/did_you_mean.ts";
@@ -10,47 +10,40 @@ import { isState } from "../../platform/state_file.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import type { KeyedWebhook, Runner } from "./runner.ts";
 
-/** How often it is looked whether everything is out. */
+/** Interval of checking whether all deliveries are sent. */
 const DRAIN_POLL_MS = 20;
 
-/** What the webhooks of a daemon stand on. */
 export interface WebhooksParts {
-  /** Folder of their files. */
   readonly folder: string;
   readonly warn: (message: string) => void;
 }
 
-/** Owns them. */
 export class Webhooks {
   readonly #parts: WebhooksParts;
   #runner: Runner | undefined;
-  /** News of before it runs; undefined while none is to be kept. */
+  /** Events from before the webhooks run; undefined while they need not be kept. */
   #early: ProcessChange[] | undefined;
   #unlisten: (() => void) | undefined;
   #closed = false;
-  /** One change of them at a time. */
+  /** The last change; changes run one at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: WebhooksParts) {
     this.#parts = parts;
   }
 
-  /** What they are remembered in. */
   get #path(): string {
     return `${this.#parts.folder}/webhooks.json`;
   }
 
-  /**
-   * What is to be told of all that a new daemon finds out about the time when there was none:
-   * undefined when there is nobody to tell.
-   */
+  /** Keeps the events that a new daemon reports about the time before it. Undefined without webhooks. */
   early(): ((change: ProcessChange) => void) | undefined {
     if (!isState(this.#path)) return undefined;
     const early: ProcessChange[] = this.#early = [];
     return (change) => void (this.#early === early && early.push(change));
   }
 
-  /** Goes on where the daemon before ended. What is in the way is only told. */
+  /** Restores the webhooks of the previous daemon. Problems are only logged. */
   resume(supervisor: Supervisor): Promise<void> {
     return isState(this.#path) ? this.#inTurn(() => this.#resume(supervisor)) : Promise.resolve();
   }
@@ -64,7 +57,9 @@ export class Webhooks {
       ]);
       const { value, problems } = readRemembered(this.#path);
       for (const problem of problems) warn(`Webhooks: ${problem}`);
-      if (value === undefined) throw new Error("none is configured any more");
+      if (value === undefined) {
+        throw new Error("the saved webhooks cannot be read: apply the configuration again");
+      }
       const keyed = value.map(async (webhook): Promise<KeyedWebhook> => {
         const key = await webhookKey(webhook).catch((error) => {
           warn(messageOf(error));
@@ -79,12 +74,11 @@ export class Webhooks {
     }
   }
 
-  /** Those that there are. */
   list(): Promise<readonly Webhook[]> {
     return this.#inTurn(() => Promise.resolve(this.#runner?.webhooks ?? []));
   }
 
-  /** Their keys, fetched. Throws `invalid_config` for a secret that cannot be had. */
+  /** Fetches their keys. Throws `invalid_config` if a secret cannot be read. */
   async keyed(webhooks: readonly Webhook[]): Promise<KeyedWebhook[]> {
     if (webhooks.length === 0) return [];
     const { webhookKey } = await import("./secret.ts");
@@ -93,7 +87,7 @@ export class Webhooks {
     );
   }
 
-  /** Tells these from now on, and no others, and remembers it. */
+  /** Replaces the webhooks, and remembers them. */
   configure(supervisor: Supervisor, webhooks: readonly KeyedWebhook[]): Promise<void> {
     return this.#inTurn(() => this.#configure(supervisor, webhooks));
   }
@@ -110,12 +104,11 @@ export class Webhooks {
     forget(this.#parts.folder);
   }
 
-  /** How each goes. */
   status(): WebhookJson[] {
     return this.#runner?.status() ?? [];
   }
 
-  /** Sends a test to one, or to all. Throws `not_found`. */
+  /** Sends a test message to one webhook, or to all. Throws `not_found`. */
   async test(name: string | undefined): Promise<WebhookTestJson[]> {
     const names = (await this.list()).map((webhook) => webhook.name);
     if (names.length === 0) {
@@ -126,14 +119,14 @@ export class Webhooks {
     if (name !== undefined && !names.includes(name)) {
       const near = didYouMean(name, names);
       const advice = near === undefined
-        ? `there are ${names.join(", ")}`
+        ? `expected one of ${names.join(", ")}`
         : `did you mean "${near}"?`;
       throw new ProcsupError("not_found", `No webhook "${name}": ${advice}`);
     }
     return await this.#runner!.test(name);
   }
 
-  /** Gives what is on its way so long to get there, and ends. */
+  /** Waits up to `patienceMs` for pending deliveries, then stops. */
   async close(patienceMs = 0): Promise<void> {
     const deadline = performance.now() + patienceMs;
     while (this.#runner?.idle === false && performance.now() < deadline) {

@@ -59,7 +59,7 @@ Deno.test("Sender tries again after 500 and sends all in their order, each signe
   assert(receiver.got.every(({ signed }) => signed === true), JSON.stringify(receiver.got));
   const { delivered, failed, dropped, last } = test.sender.status;
   assertEquals([delivered, failed, dropped, last?.ok], [3, 0, 0, true]);
-  assertEquals(test.warnings, ['Webhook "ops": it answered 500, is tried again']);
+  assertEquals(test.warnings, ['Webhook "ops": it answered 500; will try again']);
   assertEquals(test.outbox.left(), []);
 });
 
@@ -78,7 +78,7 @@ Deno.test("Sender gives up a receiver that hangs after its deadline, and one tha
   test.send(0);
   await test.until("the second attempt", () => test.sender.idle);
   assertEquals(receiver.got.length, 2);
-  assertMatch(test.warnings[0]!, /no answer within 200 ms, is tried again$/);
+  assertMatch(test.warnings[0]!, /no answer within 200 ms; will try again$/);
 
   const url = `http://127.0.0.1:${freePort()}/s3cret-path?and=s3cret`;
   await using lost = await TestSender.to(url, { max_attempts: 3 });

@@ -41,8 +41,8 @@ Deno.test("signature() is taken by the receivers' library, with a key in base64 
 Deno.test("webhookKey() refuses what is no key, and what cannot be had, and never tells it", async () => {
   const word = "s3cret";
   const bad: readonly [Record<string, string>, RegExp][] = [
-    [{ command: `echo ${word}` }, /it has 6 bytes, 24 are the least$/],
-    [{ command: `echo whsec_${word}!` }, /what follows whsec_ is no base64$/],
+    [{ command: `echo ${word}` }, /it has 6 bytes, expected 24 or more$/],
+    [{ command: `echo whsec_${word}!` }, /expected base64 after whsec_$/],
     [{ command: `echo ${word} >&2; exit 7` }, /its command ended with exit code 7$/],
     [
       { env: "PROCSUP_TEST_NOT_SET" },
