@@ -31,7 +31,7 @@ const RULES: readonly Rule[] = [
   },
   {
     word: /\bDeno\s*\.\s*Command\b/g,
-    allowedIn: /^(?!src\/)|^src\/(?:platform|cli)\/|^src\/config\/read_module\.ts$/,
+    allowedIn: /^(?!src\/)|^src\/(?:platform|cli|export)\/|^src\/config\/read_module\.ts$/,
     says: "an app's programs are started by src/platform/as_user.ts, shell.ts and launcher.ts",
   },
   {

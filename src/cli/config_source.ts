@@ -22,11 +22,12 @@ export interface ConfigSource {
 
 /**
  * Reads the named files, else the one of the current directory. What they hold that procsup has
- * nothing for is told. Throws `ConfigProblems`.
+ * nothing for is told; `elsewhere`: variables may be set on another machine. Throws `ConfigProblems`.
  */
 export async function readSource(
   context: CommandContext,
   words: readonly string[],
+  elsewhere: boolean = context.flags.on("no-files"),
 ): Promise<ConfigSource> {
   const { loadConfig } = await import("../config/load_config.ts");
   const { flags, output } = context;
@@ -35,7 +36,7 @@ export async function readSource(
   const loaded = await loadConfig({
     files,
     env: Deno.env.toObject(),
-    assumeVariables: flags.on("no-files"),
+    assumeVariables: elsewhere,
     ...(profile === undefined ? {} : { profile }),
   });
   for (const note of loaded.notes) output.note(noteText(note));

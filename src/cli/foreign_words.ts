@@ -22,7 +22,6 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   enable: "procsup start <target>; for the daemon at boot: procsup startup install",
   env: "The names of the variables, without values: procsup status <target> -o yaml",
   exec: "procsup start -- <command> runs one beside the others",
-  export: "procsup save writes state/saved.json, which procsup resurrect reads on another machine",
   fg: "procsup attach <target>",
   get: "Settings are in the configuration file: procsup config show",
   history: "procsup events <target> --since 24h, and for jobs: procsup cron history <target>",

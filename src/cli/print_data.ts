@@ -19,7 +19,7 @@ export async function printData(
       for (const item of Array.isArray(value) ? value : [value]) output.json(item);
       return true;
     case "yaml":
-      output.data((await import("./yaml.ts")).yaml(value));
+      output.data((await import("../model/yaml.ts")).yaml(value));
       return true;
     case "name":
       for (const name of names) output.data(name);

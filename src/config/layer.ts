@@ -23,8 +23,22 @@ export interface Layer {
 /** Variables, and a list for mistakes. */
 export interface LayerContext {
   readonly lookup: Lookup;
+  /** Stands for a variable that is not set and has no default. */
+  readonly assumed?: string;
   /** Mistakes are added to it. */
   readonly problems: ProcsupError[];
+  /** Values with variables in them are added to it. */
+  readonly references?: Reference[];
+}
+
+/** A value that has variables in it. */
+export interface Reference {
+  /** Keys and indexes of the value in its process. */
+  readonly path: Path;
+  /** As it is written. */
+  readonly text: string;
+  /** The variables, and whether each has a value here, or a default. */
+  readonly variables: Readonly<Record<string, boolean>>;
 }
 
 /** The layer's keys made ready: variables filled in, paths absolute. */
@@ -96,7 +110,7 @@ function filledText(
   value: unknown,
   path: Path,
   { document, path: prefix }: Layer,
-  { lookup, problems }: LayerContext,
+  { lookup, assumed, problems, references }: LayerContext,
 ): unknown {
   const full = [...prefix, ...path];
   if (typeof value === "number" || typeof value === "boolean") {
@@ -105,8 +119,15 @@ function filledText(
     return document.text.slice(offset, offset + length) || String(value);
   }
   if (typeof value !== "string") return value;
+  const variables: Record<string, boolean> = {};
   try {
-    return interpolate(value, lookup);
+    const filled = interpolate(value, (name, fallback) => {
+      const found = lookup(name);
+      variables[name] = (found ?? fallback) !== undefined;
+      return found ?? (fallback === undefined ? assumed : undefined);
+    });
+    if (Object.keys(variables).length > 0) references?.push({ path, text: value, variables });
+    return filled;
   } catch (error) {
     const place = placeIn(document, full);
     problems.push(new ConfigProblem(document.file, messageOf(error), place && { place }));
@@ -128,8 +149,8 @@ function entryPath(folder: string, path: string): string {
 const REFERENCE = /\$\$|\$\{([^}]*)(\}|$)/g;
 const INSIDE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 
-/** Looks up a variable; undefined: not set. */
-export type Lookup = (name: string) => string | undefined;
+/** Looks up a variable, and learns the default that stands beside it; undefined: not set. */
+export type Lookup = (name: string, fallback?: string) => string | undefined;
 
 /**
  * The text with its variables filled in. A default replaces a variable that is unset or empty; `$$`
@@ -144,7 +165,7 @@ export function interpolate(text: string, lookup: Lookup): string {
       // It may be part of a secret, so it is not quoted.
       throw new Error("${…} is not a variable: expected ${NAME} or ${NAME:-default}");
     }
-    const value = lookup(name);
+    const value = lookup(name, fallback);
     if (fallback !== undefined) return value || fallback;
     if (value === undefined) {
       throw new Error(`the variable ${name} is not set: set it, or write \${${name}:-default}`);

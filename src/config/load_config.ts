@@ -11,7 +11,13 @@ import { dirname, isAbsolute } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { isMap, type Place, placeIn, valueAt } from "./document.ts";
 import { FileShape } from "./file_shape.ts";
-import { type Layer, type LayerContext, type Lookup, preparedKeys } from "./layer.ts";
+import {
+  type Layer,
+  type LayerContext,
+  type Lookup,
+  preparedKeys,
+  type Reference,
+} from "./layer.ts";
 import { loadCritical, type LoadedSettings, loadSettings } from "./load_settings.ts";
 import { ConfigProblem, type Note, throwProblems } from "./problem.ts";
 import { readFiles } from "./read_files.ts";
@@ -37,6 +43,8 @@ export interface LoadedProcess {
   /** The same as written and merged, without defaults. */
   readonly wire: Readonly<Record<string, unknown>>;
   readonly place: Place | undefined;
+  /** What of it has variables in it. */
+  readonly references: readonly Reference[];
 }
 
 /** The content of the files. */
@@ -69,10 +77,9 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   }
   const files = documents.filter(({ file }) => isAbsolute(file));
   const folders = new Set(files.map(({ file }) => dirname(file)));
-  const { lookup: known, used } = variablesOf({ env: request.env, folders: [...folders] });
+  const { lookup, used } = variablesOf({ env: request.env, folders: [...folders] });
   // A number can stand in every place.
-  const lookup: Lookup = request.assumeVariables ? (name) => known(name) ?? "1" : known;
-  const context = { lookup, problems };
+  const context = { lookup, problems, ...(request.assumeVariables ? { assumed: "1" } : {}) };
   const defaults = parts.flatMap((part) => part.defaults);
   const names = new Set(parts.flatMap(({ processes }) => [...processes.keys()]));
   const processes = [...names].flatMap((name) => {
@@ -102,8 +109,9 @@ function loadProcess(
 ): Loading | undefined {
   const layers = [...defaults, ...own];
   const { document, path } = own[0]!;
+  const references: Reference[] = [];
   const merged = (from: readonly Layer[]) =>
-    from.map((layer) => preparedKeys(layer, context)).reduce(mergeKeys, {});
+    from.map((layer) => preparedKeys(layer, { ...context, references })).reduce(mergeKeys, {});
   const [common, keys] = [merged(defaults), merged(own)];
   const usable = keys.cron === undefined ? common : jobDefaults(common);
   const wire: Record<string, unknown> = {
@@ -113,7 +121,7 @@ function loadProcess(
   };
   try {
     const place = placeIn(document, path, "key");
-    return { loaded: { config: parseConfig(wire), wire, place }, layers };
+    return { loaded: { config: parseConfig(wire), wire, place, references }, layers };
   } catch (error) {
     const each = error instanceof ConfigFieldError ? error.each : [error];
     context.problems.push(...each.map((one) => located(one, name, layers)));

@@ -2,6 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import type { LoadedProcess } from "./load_config.ts";
 
@@ -25,6 +26,32 @@ export function selectProcesses(
     }
   }
   return processes.filter(({ config }) => wanted.has(config.name));
+}
+
+/**
+ * One instance of a process without its dependencies, for a container that an engine places: the engine
+ * has the copies, the order and the limits of the control group, and its environment wins over `env`.
+ * With `now` a job runs at once instead of by its schedule. Throws `process_not_found`.
+ */
+export function singleProcess(
+  processes: readonly LoadedProcess[],
+  name: string,
+  environment: Readonly<Record<string, string>>,
+  now: boolean,
+): ProcessConfig {
+  const [found] = resolveTarget(name, processes.map(addressable));
+  const { cron, limits, ...config } =
+    processes.find(({ config }) => config.name === found!.name)!.config;
+  const { memoryBytes: _memory, cpuPercent: _cpu, pids: _pids, ...own } = limits;
+  const env = Object.entries(config.env).map(([key, value]) => [key, environment[key] ?? value]);
+  return {
+    ...config,
+    env: Object.fromEntries(env),
+    instances: 1,
+    dependsOn: {},
+    limits: own,
+    ...(cron === undefined || now ? {} : { cron }),
+  };
 }
 
 /**

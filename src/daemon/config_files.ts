@@ -26,6 +26,8 @@ export interface ConfigRequest extends ApplyOptions {
   readonly profile?: string;
   readonly variables?: Readonly<Record<string, string>>;
   readonly only?: string | readonly string[];
+  /** The one process that is taken, without its dependencies; `now`: a job runs at once. */
+  readonly single?: { readonly name: string; readonly now: boolean };
   readonly dryRun?: boolean;
 }
 
@@ -93,16 +95,18 @@ export class ConfigFiles {
   async #apply(request: ConfigRequest): Promise<ConfigResult> {
     const applied = this.#applied(request);
     const { loadConfig } = await import("../config/load_config.ts");
-    const { onlyWords, selectProcesses } = await import("../config/select.ts");
-    const { content } = request;
+    const { onlyWords, selectProcesses, singleProcess } = await import("../config/select.ts");
+    const { content, single } = request;
     const loaded = await loadConfig({
       ...(content === undefined ? { files: applied.files } : { files: [content.file], content }),
       env: { ...Deno.env.toObject(), ...applied.variables },
       ...(request.inline === undefined ? {} : { inline: request.inline }),
       ...(applied.profile === undefined ? {} : { profile: applied.profile }),
     });
-    const only = onlyWords(request.only);
-    const configs = selectProcesses(loaded.processes, only).map(({ config }) => config);
+    const only = onlyWords(single?.name ?? request.only);
+    const configs = single === undefined
+      ? selectProcesses(loaded.processes, only).map(({ config }) => config)
+      : [singleProcess(loaded.processes, single.name, Deno.env.toObject(), single.now)];
     this.#refuseOthers(configs, applied.files);
     const mine = only.length > 0 ? [] : this.#mine(applied.files);
     const plan = await planApply(this.#supervisor, configs, mine);

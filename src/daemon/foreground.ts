@@ -8,6 +8,7 @@ import type { ProcessInfo } from "../model/process_info.ts";
 import { SIGNAL_NAMES, type SignalName } from "../model/signal.ts";
 import { openSupervisor } from "../manager/open_supervisor.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
+import { removeIfPossible, replaceFile } from "../platform/atomic_file.ts";
 import { pathsIn } from "../platform/paths.ts";
 import { reapOrphans } from "../platform/reaper.ts";
 import { ConfigFiles } from "./config_files.ts";
@@ -23,6 +24,10 @@ export interface ForegroundOptions {
   readonly files?: readonly string[];
   /** Apps to select from the files; their dependencies are added. */
   readonly only?: string;
+  /** One app of the files alone, in a container of its own. */
+  readonly single?: { readonly name: string; readonly now: boolean };
+  /** A file that is there while every app is ready and not unhealthy. */
+  readonly readyFile?: string;
   readonly profile?: string;
   readonly config?: Readonly<Record<string, unknown>>;
   /**
@@ -57,6 +62,7 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   const output = new ForegroundOutput(pathsIn(home).apps, options.onLine);
   const signalled = Promise.withResolvers<Deno.Signal>();
   using _signals = listen(supervisor, signalled.resolve);
+  using _ready = showReadiness(supervisor, options);
   const critical: string[] = [...options.critical];
   const ended = endOf(supervisor, critical);
   const webhooks = new Webhooks({ folder: pathsIn(home).webhooks, warn });
@@ -73,6 +79,38 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   return signal === "SIGINT" ? INTERRUPTED : codeOf(before, supervisor.list(), critical);
 }
 
+/** Keeps the file there while every app is ready: what an engine of containers probes. */
+function showReadiness(supervisor: Supervisor, options: ForegroundOptions): Disposable {
+  const { readyFile: path, warn } = options;
+  if (path === undefined) return { [Symbol.dispose]() {} };
+  let shown: boolean | undefined;
+  const show = (ready: boolean) => {
+    if (ready === shown) return;
+    shown = ready;
+    if (ready) replaceFile(path, "");
+    else removeIfPossible(path);
+  };
+  show(false);
+  const events = supervisor.events();
+  const follow = async () => {
+    for await (const _ of events) {
+      const all = supervisor.list();
+      show(all.length > 0 && all.every(isReady));
+    }
+  };
+  follow().catch((error) => warn(`--ready-file: ${messageOf(error)}`));
+  return {
+    [Symbol.dispose]() {
+      void events.cancel();
+      show(false);
+    },
+  };
+}
+
+function isReady({ state, health }: ProcessInfo): boolean {
+  return state === "running" && health !== "unhealthy";
+}
+
 function isUp({ pid, state }: ProcessInfo): boolean {
   return pid > 0 || state === "starting" || state === "waiting";
 }
@@ -81,7 +119,7 @@ function isUp({ pid, state }: ProcessInfo): boolean {
 async function start(
   supervisor: Supervisor,
   webhooks: Webhooks,
-  { files, only, profile, config, home, warn }: ForegroundOptions,
+  { files, only, single, profile, config, home, warn }: ForegroundOptions,
 ): Promise<readonly string[]> {
   if (config !== undefined) {
     const [first] = await supervisor.add({ ...config });
@@ -93,11 +131,13 @@ async function start(
   const { errors, critical, notes } = await configs.apply({
     ...{ files: files!, startDown: true },
     ...(only === undefined ? {} : { only }),
+    ...(single === undefined ? {} : { single }),
     ...(profile === undefined ? {} : { profile }),
   });
   for (const note of notes) warn(noteText(note));
   if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
-  return critical;
+  // Others than those that run here cannot end anything.
+  return critical.filter((name) => supervisor.list().some((one) => isCritical(one, [name])));
 }
 
 function refuseUnknown(critical: readonly string[], all: readonly ProcessInfo[]): void {

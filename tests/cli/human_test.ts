@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { humanBytes, humanDuration } from "../../src/cli/human.ts";
-import { yaml } from "../../src/cli/yaml.ts";
+import { yaml } from "../../src/model/yaml.ts";
 
 Deno.test("humanDuration() shows the two largest units", () => {
   const cases: readonly (readonly [number, string])[] = [

@@ -192,7 +192,7 @@ async function configShow(
       processes: processes.map(({ wire: { name, ...keys } }) => ({ name, ...masked(keys) })),
     };
     if (await printData(context.output, value, names)) return 0;
-    context.output.data((await import("../yaml.ts")).yaml(value));
+    context.output.data((await import("../../model/yaml.ts")).yaml(value));
     return 0;
   } catch (error) {
     return reportProblems(error, Deno.cwd());

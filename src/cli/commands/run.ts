@@ -5,7 +5,7 @@ import type { LogLine } from "../../model/log_line.ts";
 import { baseName } from "../../model/name.ts";
 import { dirname } from "../../npm/path.js";
 import { isFree } from "../../platform/lock.ts";
-import { pathsIn } from "../../platform/paths.ts";
+import { absolute, pathsIn } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { fileHere, profileOf } from "../config_source.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
@@ -21,11 +21,13 @@ export async function run(context: CommandContext): Promise<number> {
   const { rest, output } = context;
   const names = new LogPrinter(output);
   const isAlone = rest !== undefined;
+  const readyFile = context.flags.text("ready-file");
   try {
     return await runForeground({
       home,
       ...what(context),
       critical: context.flags.list("critical"),
+      ...(readyFile === undefined ? {} : { readyFile: absolute(readyFile) }),
       // Watchers end with their input; what is in a pipeline reads its end.
       stdin: !isAlone || Deno.stdin.isTerminal(),
       onLine: await linePrinter(context, names),
@@ -54,8 +56,15 @@ function what(context: CommandContext) {
   if (rest === undefined || rest.length === 0) {
     const profile = profileOf(context);
     const only = flags.text("only");
+    const single = flags.text("single");
+    if (single !== undefined && only !== undefined) {
+      throw new ProcsupError("bad_request", "--single and --only exclude each other", {
+        hint: "procsup help run",
+      });
+    }
     return {
       files: [file ?? fileHere(context)],
+      ...(single === undefined ? {} : { single: { name: single, now: flags.on("now") } }),
       ...(only === undefined ? {} : { only }),
       ...(profile === undefined ? {} : { profile }),
     };

@@ -14,6 +14,25 @@ export const FILE_FLAGS: readonly Flag[] = [
   { name: "profile", type: "text", value: "NAME", help: "profile of a configuration file" },
 ];
 
+const ENGINES = ["kubernetes", "swarm", "compose", "nomad", "systemd"];
+
+/** Flags of an export; `up --on` takes them too. */
+export const EXPORT_FLAGS: readonly Flag[] = [
+  { name: "image", type: "text", value: "NAME", help: "image of the apps, see procsup image" },
+  { name: "strict", type: "bool", help: "fail when a key has no counterpart on the engine" },
+  {
+    name: "ports",
+    type: "text",
+    value: "MODE",
+    choices: ["ingress", "host"],
+    help: "swarm: who publishes ports, every node or those that run the app",
+  },
+];
+
+const BASE: Flag = { name: "base", type: "text", value: "IMAGE", help: "image to build on" };
+
+const PROFILE = FILE_FLAGS.filter(({ name }) => name === "profile");
+
 /** Commands on configuration files. */
 export const CONFIG_COMMANDS: readonly Command[] = [
   {
@@ -79,5 +98,26 @@ export const CONFIG_COMMANDS: readonly Command[] = [
       "procsup import compose docker-compose.yml --out procsup.yaml",
     ],
     load: async () => (await import("../commands/import.ts")).importFile,
+  },
+  {
+    name: "export",
+    group: "Config",
+    page: "beyond",
+    summary: "A file for kubernetes, swarm, compose, nomad, systemd",
+    usage: `<${[...ENGINES, "dockerfile"].join("|")}> [file]`,
+    words: [1, 2],
+    flags: [
+      { name: "out", short: "o", type: "text", value: "DIR", help: "write files to this folder" },
+      ...EXPORT_FLAGS,
+      BASE,
+      ...PROFILE,
+    ],
+    examples: [
+      "procsup export kubernetes --image registry.example.com/shop:1.4",
+      "procsup export swarm procsup.yaml --out deploy --strict",
+      "procsup export systemd -o units",
+      "procsup export dockerfile",
+    ],
+    load: async () => (await import("../commands/export.ts")).exportFile,
   },
 ];

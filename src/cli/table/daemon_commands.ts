@@ -45,6 +45,14 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     flags: [
       { name: "critical", type: "list", value: "APP", help: "stop everything when it exits" },
       { name: "no-prefix", type: "bool", help: "print lines without names" },
+      {
+        name: "single",
+        type: "text",
+        value: "APP",
+        help: "one instance of this app alone, for a container that an engine places",
+      },
+      { name: "now", type: "bool", help: "with --single: run a job at once" },
+      { name: "ready-file", type: "text", value: "PATH", help: "file that exists while ready" },
       ...FILE_FLAGS,
       ...START_FLAGS.filter(({ name }) => RUN_FLAGS.includes(name)),
     ],

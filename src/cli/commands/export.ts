@@ -1,0 +1,95 @@
+/** `procsup export`: the configuration file as the files of an engine. */
+
+import type { Exported, ExportedFile, ExportRequest } from "../../export/export_stack.ts";
+import type { Loss } from "../../export/stack.ts";
+import { didYouMean } from "../../model/did_you_mean.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import { replaceFile } from "../../platform/atomic_file.ts";
+import { absolute } from "../../platform/paths.ts";
+import type { CommandContext } from "../command.ts";
+import { reportProblems } from "../config_problems.ts";
+import { readSource } from "../config_source.ts";
+import { counted } from "../human.ts";
+import { writeMessage } from "../output.ts";
+import { printData } from "../print_data.ts";
+
+/** Prints the files, or writes them to a folder. */
+export async function exportFile(context: CommandContext): Promise<number> {
+  const [to, file] = context.positionals as [string, string | undefined];
+  const { ENGINES } = await import("../../export/engines.ts");
+  const known = [...ENGINES, "dockerfile"] as const;
+  const found = known.find((name) => name === to);
+  if (found === undefined) throw misnamed(to, known);
+  try {
+    const { stack, files } = await exported(context, found, file);
+    const out = context.flags.text("out");
+    const { losses } = stack;
+    if (out !== undefined) write(context, out, files);
+    else if (!await printData(context.output, { files, losses }, files.map(({ path }) => path))) {
+      print(context, files);
+    }
+    return 0;
+  } catch (error) {
+    return reportProblems(error, Deno.cwd());
+  }
+}
+
+/** The file of the command line for an engine. What has no counterpart is told, or with `--strict` refused. */
+export async function exported(
+  context: CommandContext,
+  to: ExportRequest["to"],
+  file: string | undefined,
+): Promise<Exported> {
+  const { flags } = context;
+  const { exportStack } = await import("../../export/export_stack.ts");
+  const { files, loaded } = await readSource(context, file === undefined ? [] : [file], true);
+  const [image, base, ports] = ["image", "base", "ports"].map((name) => flags.text(name));
+  const result = exportStack({
+    to,
+    file: files[0]!,
+    loaded,
+    ...(image === undefined ? {} : { image }),
+    ...(base === undefined ? {} : { base }),
+    ...(ports === "host" ? { ports } : {}),
+  });
+  await tellLosses(result.stack.losses, to, flags.on("strict"));
+  return result;
+}
+
+/** Lost keys matter even with `--quiet`. */
+async function tellLosses(losses: readonly Loss[], to: string, strict: boolean): Promise<void> {
+  const { lossText } = await import("../../export/export_stack.ts");
+  for (const loss of losses) writeMessage(`no counterpart: ${lossText(loss)}\n`);
+  if (!strict || losses.length === 0) return;
+  const keys = counted(losses.length, "key has", "keys have");
+  throw new ProcsupError("bad_request", `${keys} no counterpart on ${to}`, {
+    hint: "Nothing was written; without --strict they become comments",
+  });
+}
+
+function write({ output }: CommandContext, folder: string, files: readonly ExportedFile[]): void {
+  Deno.mkdirSync(folder, { recursive: true });
+  for (const { path, text } of files) {
+    replaceFile(`${absolute(folder)}/${path}`, text);
+    output.done(`✔ ${folder}/${path}`);
+  }
+}
+
+/** Of several files each with its name above it, as `systemctl cat` does. */
+function print({ output }: CommandContext, files: readonly ExportedFile[]): void {
+  // Not what lies beside a Dockerfile.
+  const shown = files.filter(({ path }) => path !== ".dockerignore");
+  for (const { path, text } of shown) {
+    const isMarked = shown.length > 1 && !path.endsWith(".json");
+    output.content(`${isMarked ? `# ${path}\n` : ""}${text.trimEnd()}${isMarked ? "\n" : ""}`);
+  }
+}
+
+function misnamed(to: string, known: readonly string[]): ProcsupError {
+  const near = didYouMean(to, known);
+  return new ProcsupError("bad_request", `Cannot export to "${to}"`, {
+    hint: near === undefined
+      ? `One of: ${known.join(", ")}`
+      : `Did you mean "procsup export ${near}"?`,
+  });
+}

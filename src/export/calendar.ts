@@ -1,0 +1,74 @@
+/** Cron expressions as calendar events of systemd. */
+
+/** Lists, ranges, steps and names; not what only some parsers of cron know, such as L, W and #. */
+const FIELD =
+  /^(\*|[\dA-Za-z]+(-[\dA-Za-z]+)?)(\/\d+)?(,(\*|[\dA-Za-z]+(-[\dA-Za-z]+)?)(\/\d+)?)*$/;
+
+const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+const WORDS: Readonly<Record<string, string>> = {
+  "@yearly": "*-01-01 00:00:00",
+  "@annually": "*-01-01 00:00:00",
+  "@monthly": "*-*-01 00:00:00",
+  "@weekly": "Sun *-*-* 00:00:00",
+  "@daily": "*-*-* 00:00:00",
+  "@midnight": "*-*-* 00:00:00",
+  "@hourly": "*-*-* *:00:00",
+};
+
+/** Events that together mean the schedule; undefined where systemd has no words for it. */
+export function calendarEvents(schedule: string): string[] | undefined {
+  const word = WORDS[schedule.trim().toLowerCase()];
+  if (word !== undefined) return [word];
+  const fields = schedule.trim().replaceAll("?", "*").split(/\s+/);
+  if (fields.length === 5) fields.unshift("0");
+  if (fields.length !== 6 || !fields.every((field) => FIELD.test(field))) return undefined;
+  const [second, minute, hour, day, month, weekday] = fields as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  const time = [hour, minute, second].map((field) => range(field, 0)).join(":");
+  const at = (days: string, date: string) =>
+    `${days === "*" ? "" : `${days} `}*-${range(monthNumbers(month), 1)}-${date} ${time}`;
+  const [days, date] = [weekdays(weekday), range(day, 1)];
+  if (days === undefined) return undefined;
+  // Cron means either of the two, systemd both.
+  if (days !== "*" && date !== "*") return [at(days, "*"), at("*", date)];
+  return [at(days, date)];
+}
+
+/** `1-5/2,8` → `1..5/2,8`; `*` with a step begins at the least value. */
+function range(field: string, least: number): string {
+  return field.split(",").map((part) => part.replace(/^\*\//, `${least}/`).replace("-", ".."))
+    .join(",");
+}
+
+function monthNumbers(field: string): string {
+  return field.replace(/[a-z]{3}/gi, (name) => String(MONTHS.indexOf(name.toLowerCase()) + 1));
+}
+
+/** Days of the week, each by its name: systemd has neither steps nor a range over the end of a week. */
+function weekdays(field: string): string | undefined {
+  if (field === "*") return "*";
+  const days = new Set<number>();
+  for (const part of field.split(",")) {
+    const [, from = "", to, step = "1"] = /^(\*|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(part) ?? [];
+    const first = from === "*" ? 0 : dayNumber(from);
+    const last = from === "*" ? 6 : dayNumber(to ?? from);
+    if (first < 0 || last < 0) return undefined;
+    for (let day = first; day <= (last < first ? last + 7 : last); day += Number(step)) {
+      days.add(day % 7);
+    }
+  }
+  return [...days].sort((a, b) => a - b).map((day) => DAYS[day]).join(",");
+}
+
+function dayNumber(text: string): number {
+  if (/^[0-7]$/.test(text)) return Number(text);
+  return DAYS.findIndex((day) => day.toLowerCase() === text.toLowerCase());
+}

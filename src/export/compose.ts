@@ -1,0 +1,170 @@
+/** Services of docker compose, and of a stack of Docker Swarm. */
+
+import {
+  type App,
+  PROBE_SECONDS,
+  PROBE_WORDS,
+  REPLACE_SECONDS,
+  runWords,
+  type Stack,
+} from "./stack.ts";
+
+type Keys = Readonly<Record<string, unknown>>;
+
+/** How the ports of a stack are published: by every node, or by those that run the app. */
+export type PortMode = "ingress" | "host";
+
+const CONDITIONS: Readonly<Record<string, string>> = {
+  started: "service_started",
+  ready: "service_healthy",
+  healthy: "service_healthy",
+  completed: "service_completed_successfully",
+  completed_ok: "service_completed_successfully",
+};
+
+/** A file of docker compose. */
+export function composeFile(stack: Stack): Keys {
+  const services = stack.apps.map((app) => {
+    const { instances, autostart, restartPolicy, dependsOn, namespace, tags, labels } = app.config;
+    const all = labelsOf(namespace, tags, labels);
+    const ports = instances === 1 ? app.ports.map((port) => `${port}:${port}`) : [];
+    if (ports.length < app.ports.length) {
+      const text =
+        "several copies cannot publish one port of this machine: put a proxy before them";
+      stack.losses.push({ app: app.name, key: "sockets", text });
+    }
+    return [app.id, {
+      ...common(stack, app),
+      restart: app.config.cron !== undefined
+        ? "always"
+        : { always: "always", never: "no", "on-failure": "on-failure" }[restartPolicy],
+      ...(ports.length > 0 && { ports }),
+      ...(ports.length < app.ports.length && { expose: app.ports.map(String) }),
+      ...(Object.keys(dependsOn).length > 0 && { depends_on: dependencies(stack, app) }),
+      ...(Object.keys(all).length > 0 && { labels: all }),
+      deploy: { replicas: copies(autostart, app), ...resources(app) },
+    }];
+  });
+  return { services: Object.fromEntries(services), ...secrets(stack, false) };
+}
+
+/** A file of `docker stack deploy`. */
+export function swarmFile(stack: Stack, mode: PortMode): Keys {
+  const services = stack.apps.map((app) => {
+    const { namespace, tags, labels, autostart } = app.config;
+    const all = labelsOf(namespace, tags, labels);
+    return [app.id, {
+      ...common(stack, app),
+      ...(app.ports.length > 0 && {
+        ports: app.ports.map((port) => ({ target: port, published: port, protocol: "tcp", mode })),
+      }),
+      deploy: {
+        replicas: copies(autostart, app),
+        ...updates(app),
+        ...resources(app),
+        restart_policy: restartPolicy(app),
+        ...(Object.keys(all).length > 0 && { labels: all }),
+      },
+    }];
+  });
+  return { version: "3.8", services: Object.fromEntries(services), ...secrets(stack, true) };
+}
+
+function copies(autostart: boolean, { config: { instances, cron } }: App): number {
+  return autostart && cron?.enabled !== false ? instances : 0;
+}
+
+function common(stack: Stack, app: App): Keys {
+  const { cron } = app.config;
+  const names = Object.entries(app.files).map(([source, { inside }]) => ({
+    source,
+    target: inside,
+  }));
+  const needed = Object.entries(app.variables).map(([name, needed]) =>
+    [name, needed ? `\${${name}:?}` : null] as const
+  );
+  const plain = Object.entries(app.plain).map(([name, value]) =>
+    [name, value.replaceAll("$", "$$$$")] as const
+  );
+  const environment = Object.fromEntries([...plain, ...needed]);
+  return {
+    image: stack.image,
+    command: runWords(app, stack.file, "inside").map((word) => word.replaceAll("$", "$$$$")),
+    ...(Object.keys(environment).length > 0 && { environment }),
+    ...(names.length > 0 && { secrets: names }),
+    ...(cron === undefined && { healthcheck: healthcheck(app) }),
+    stop_grace_period: `${app.graceSeconds}s`,
+  };
+}
+
+/** Docker replaces what is unhealthy: that is left to procsup for as long as it may help. */
+function healthcheck({ config }: App): Keys {
+  return {
+    test: ["CMD", ...PROBE_WORDS],
+    interval: `${PROBE_SECONDS}s`,
+    timeout: `${PROBE_SECONDS}s`,
+    retries: REPLACE_SECONDS / PROBE_SECONDS,
+    start_period: `${Math.ceil(config.listenTimeoutMs / 1000)}s`,
+  };
+}
+
+function updates({ config: { overlap, minUptimeMs } }: App): Keys {
+  const seconds = Math.ceil(minUptimeMs / 1000) + PROBE_SECONDS;
+  const change = {
+    parallelism: 1,
+    order: overlap ? "start-first" : "stop-first",
+    monitor: `${seconds}s`,
+  };
+  return { update_config: { ...change, failure_action: "rollback" }, rollback_config: change };
+}
+
+/** A job waits for its time inside: its container is started again after each run. */
+function restartPolicy({ config }: App): Keys {
+  const { restartPolicy, cron } = config;
+  const condition = cron !== undefined
+    ? "any"
+    : { always: "any", never: "none", "on-failure": "on-failure" }[restartPolicy];
+  return { condition, delay: cron === undefined ? "5s" : "1s" };
+}
+
+function resources({ config: { limits: { memoryBytes, cpuPercent, pids } } }: App): Keys {
+  const limits = {
+    ...(memoryBytes === undefined ? {} : { memory: `${memoryBytes}b` }),
+    ...(cpuPercent === undefined ? {} : { cpus: String(cpuPercent / 100) }),
+    ...(pids === undefined ? {} : { pids }),
+  };
+  return Object.keys(limits).length === 0 ? {} : { resources: { limits } };
+}
+
+function labelsOf(
+  namespace: string,
+  tags: readonly string[],
+  labels: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const all = {
+    ...labels,
+    ...(tags.length === 0 ? {} : { "procsup.tags": tags.join(",") }),
+    ...(namespace === "default" ? {} : { "procsup.namespace": namespace }),
+  };
+  const entries = Object.entries(all).map(([key, value]) => [key, value.replaceAll("$", "$$$$")]);
+  return Object.fromEntries(entries);
+}
+
+function dependencies(stack: Stack, { config: { dependsOn } }: App): Keys {
+  return Object.fromEntries(
+    Object.entries(dependsOn).map(([name, state]) => {
+      const app = stack.apps.find((app) => app.name === name)!;
+      // A job has no probe.
+      const condition = app.config.cron === undefined ? CONDITIONS[state] : "service_started";
+      return [app.id, { condition }];
+    }),
+  );
+}
+
+/** Secrets of a Swarm are made before; compose has them from files. */
+function secrets({ apps }: Stack, external: boolean): Keys {
+  const all = apps.flatMap(({ files }) => Object.entries(files));
+  if (all.length === 0) return {};
+  const entries = all.map(([name, { path }]) => [name, external ? { external } : { file: path }]);
+  return { secrets: Object.fromEntries(entries) };
+}

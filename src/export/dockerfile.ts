@@ -1,0 +1,152 @@
+/** The image of a folder with procsup in it. */
+
+import { commandLine } from "../runtimes/command_line.ts";
+import { APP_FOLDER, type Stack } from "./stack.ts";
+
+/** A runtime in an image. */
+interface Layer {
+  /** Image that has it: the newest release of its major version. */
+  readonly image: string;
+  /** Files and folders of that image that make the runtime. */
+  readonly paths: readonly string[];
+  /** File of the project → the command that installs what it names. */
+  readonly install: Readonly<Record<string, string>>;
+}
+
+const APT = "apt-get update && apt-get install -y --no-install-recommends";
+
+const LAYERS: Readonly<Record<string, Layer>> = {
+  node: {
+    image: "node:24-bookworm-slim",
+    paths: ["/usr/local"],
+    install: {
+      "pnpm-lock.yaml": "corepack enable && pnpm install --frozen-lockfile --prod",
+      "yarn.lock": "corepack enable && yarn install --immutable",
+      "package-lock.json": "npm ci --omit=dev",
+      "package.json": "npm install --omit=dev",
+    },
+  },
+  python: {
+    image: "python:3.13-slim-bookworm",
+    paths: ["/usr/local"],
+    install: {
+      "requirements.txt": "pip install --no-cache-dir -r requirements.txt",
+      "pyproject.toml": "pip install --no-cache-dir .",
+    },
+  },
+  deno: {
+    image: "denoland/deno:debian-2.9.6",
+    paths: ["/usr/bin/deno"],
+    install: { "deno.lock": "deno install --frozen", "deno.json": "deno install" },
+  },
+  bun: {
+    image: "oven/bun:1-debian",
+    paths: ["/usr/local/bin"],
+    install: {
+      "bun.lock": "bun install --production --frozen-lockfile",
+      "package.json": "bun install",
+    },
+  },
+  go: {
+    image: "golang:1-bookworm",
+    paths: ["/usr/local/go"],
+    install: { "go.mod": "go build ./..." },
+  },
+  ruby: {
+    image: "ruby:3.4-slim-bookworm",
+    paths: ["/usr/local"],
+    install: { "Gemfile": `${APT} build-essential && bundle install` },
+  },
+  php: {
+    image: "php:8.4-cli-bookworm",
+    paths: ["/usr/local"],
+    install: { "composer.json": `${APT} composer && composer install --no-dev` },
+  },
+};
+
+/** Image without a runtime. */
+const PLAIN = "debian:bookworm-slim";
+
+/** What does not go into an image: secrets, and what is made anew there. */
+const LEFT_OUT = [".env", ".env.*", "**/node_modules", "**/.venv", ".git", "**/__pycache__"];
+
+/** How the image is made. */
+export interface ImageRequest {
+  /** The last stage builds on it, instead of on the image of the first runtime. */
+  readonly base?: string;
+  readonly has: (path: string) => boolean;
+}
+
+/** Dockerfile of a stack. */
+export function dockerfile(stack: Stack, { base, has }: ImageRequest): string {
+  const runtimes = runtimesOf(stack);
+  const [first = "", ...others] = runtimes;
+  const from = base ?? LAYERS[first]?.image ?? PLAIN;
+  const secrets = stack.apps.flatMap(({ files }) => Object.values(files))
+    .filter(({ inside }) => inside.startsWith(`${APP_FOLDER}/`)).map(({ inside }) => inside);
+  const needsRoot = stack.apps.some(({ config: { uid, gid } }) => (uid ?? gid) !== undefined);
+  return [
+    "# The image that has procsup: `procsup image` makes it of the program that runs it.",
+    "ARG PROCSUP=procsup",
+    "FROM ${PROCSUP} AS procsup",
+    "",
+    `FROM ${from} AS runtime`,
+    ...(base === undefined ? others : []).flatMap(copied),
+    "",
+    "FROM runtime AS build",
+    `WORKDIR ${APP_FOLDER}`,
+    "COPY . .",
+    `RUN rm -rf ${shellWords([".env", ".git", ...secrets])}`,
+    ...runtimes.flatMap((name) => installed(name, has)),
+    "",
+    "FROM runtime",
+    "COPY --from=procsup /usr/local/bin/procsup /usr/local/bin/procsup",
+    "ENV PROCSUP_CACHE=/var/cache/procsup",
+    'RUN procsup version && chmod -R a+rX,go-w "$PROCSUP_CACHE"',
+    ...["python", "ruby", "php"].some((name) => runtimes.includes(name))
+      ? ["COPY --from=build /usr/local /usr/local"]
+      : [],
+    `COPY --from=build ${APP_FOLDER} ${APP_FOLDER}`,
+    `WORKDIR ${APP_FOLDER}`,
+    ...(needsRoot ? [] : ["USER 65534:65534"]),
+    'ENTRYPOINT ["procsup"]',
+    `CMD ${JSON.stringify(["run", stack.file])}`,
+    "",
+  ].join("\n");
+}
+
+/** `.dockerignore` beside it. */
+export function dockerignore(): string {
+  return `${LEFT_OUT.join("\n")}\n`;
+}
+
+/** Runtimes of the apps, those of most apps first. */
+function runtimesOf({ apps, losses }: Stack): string[] {
+  const counts = new Map<string, number>();
+  for (const { name, config } of apps) {
+    let runtime = config.runtime as string;
+    try {
+      runtime = commandLine(config, Deno.env.get("PATH") ?? "").runtime;
+    } catch {
+      if (runtime === "auto") {
+        losses.push({ app: name, key: "runtime", text: "unknown here: the image may lack it" });
+      }
+    }
+    if (runtime !== "auto") counts.set(runtime, (counts.get(runtime) ?? 0) + 1);
+  }
+  return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name);
+}
+
+function copied(runtime: string): string[] {
+  const { image, paths } = LAYERS[runtime]!;
+  return paths.map((path) => `COPY --from=${image} ${path} ${path}`);
+}
+
+function installed(runtime: string, has: (path: string) => boolean): string[] {
+  const found = Object.entries(LAYERS[runtime]!.install).find(([file]) => has(file));
+  return found === undefined ? [] : [`RUN ${found[1]}`];
+}
+
+function shellWords(words: readonly string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+}

@@ -1,0 +1,201 @@
+/** What each key of a process is called on each engine, as data: losses and the documentation come from it. */
+
+import type { Key, KeyTable } from "../model/key_table.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
+
+/** Engines that a configuration file is exported to. */
+export const ENGINES = ["kubernetes", "swarm", "compose", "nomad", "systemd"] as const;
+
+/** One of them. */
+export type Engine = (typeof ENGINES)[number];
+
+/** procsup acts on the key inside the container, as it does on one machine. */
+export const INSIDE = "=";
+
+/** The beginning of a cell that says why a key has no counterpart. */
+const LACK = "- ";
+
+type Row = readonly [
+  kubernetes: string,
+  swarm: string,
+  compose: string,
+  nomad: string,
+  systemd: string,
+];
+
+/** procsup acts on it in containers; systemd has a word for it, or none. */
+const inside = (systemd: string): Row => [INSIDE, INSIDE, INSIDE, INSIDE, systemd];
+
+/** No engine of containers has it. */
+const nowhere = (why: string, systemd: string = LACK + why): Row => {
+  const lack = LACK + why;
+  return [lack, lack, lack, lack, systemd];
+};
+
+const NO_CLOCK = "= (the container waits for its time)";
+const NO_RELOAD = "engines replace containers instead of reloading an app";
+const NO_ORDER = "- it starts apps in no order";
+const NO_BACKOFF = "- the delay between restarts is RestartSec";
+const NO_PROBE = "- it does not ask an app whether it is ready";
+const NO_PID = "- the node limits processes";
+
+/** Key → cells, in the order of `ENGINES`. */
+const ROWS: Readonly<Record<string, Row>> = {
+  name: ["metadata.name", "services", "services", "TaskGroups.Name", "name of the unit"],
+  entrypoint: inside("ExecStart"),
+  args: inside("ExecStart"),
+  cwd: inside("WorkingDirectory"),
+  runtime: inside("ExecStart"),
+  interpreter: inside("ExecStart"),
+  use_bundle: inside("ExecStart"),
+  stdin: inside("- units have no standard input"),
+  tty: inside("- units have no terminal"),
+  env: ["ConfigMap, Secret", "environment", "environment", "Env, Templates", "Environment"],
+  env_file: ["Secret, mounted", "secrets", "secrets", "Templates", "EnvironmentFile"],
+  secrets: [
+    "Secret",
+    "environment, secrets",
+    "environment, secrets",
+    "Templates",
+    "EnvironmentFile",
+  ],
+  inherit_env: inside("PassEnvironment"),
+  shell_env: nowhere("a shell's environment stays on its machine"),
+  increment_env: nowhere("copies have no number"),
+  instances: ["replicas", "deploy.replicas", "deploy.replicas", "Count", "NAME@.service"],
+  sockets: ["Service", "ports", "ports", "Networks.ReservedPorts", "NAME.socket"],
+  namespace: ["metadata.labels", "deploy.labels", "labels", "Meta", "Slice"],
+  tags: ["metadata.annotations", "deploy.labels", "labels", "Meta", "- units have no tags"],
+  labels: ["metadata.annotations", "deploy.labels", "labels", "Meta", "- units have no labels"],
+  depends_on: [NO_ORDER, NO_ORDER, "depends_on", NO_ORDER, "After, Requires"],
+  priority: nowhere("dependencies alone give an order"),
+  autostart: ["replicas: 0", "replicas: 0", "replicas: 0", "Count: 0", "not in the target"],
+  restart_policy: [
+    "Deployment; Job for never",
+    "deploy.restart_policy",
+    "restart",
+    "Type service; batch for never",
+    "Restart",
+  ],
+  max_restarts: inside("StartLimitBurst"),
+  restart_window: inside("StartLimitIntervalSec"),
+  restart_delay: inside("RestartSec"),
+  backoff_max: inside(NO_BACKOFF),
+  min_uptime: inside("- StartLimitBurst counts every start"),
+  success_exit_codes: inside("SuccessExitStatus"),
+  max_memory: inside("MemoryMax"),
+  max_age: inside("RuntimeMaxSec"),
+  cron_restart: inside("- a unit has one schedule, of a timer"),
+  watch: nowhere("what runs there is built, and not edited in place"),
+  stop_signal: inside("KillSignal"),
+  stop_timeout: [
+    "terminationGracePeriodSeconds",
+    "stop_grace_period",
+    "stop_grace_period",
+    "KillTimeout",
+    "TimeoutStopSec",
+  ],
+  reload_signal: nowhere(NO_RELOAD, "ExecReload"),
+  overlap: [
+    "strategy.maxSurge",
+    "update_config.order",
+    "- compose stops a container before it starts the next one",
+    "Update.Canary",
+    "- a unit stops before it starts again",
+  ],
+  wait_ready: inside(NO_PROBE),
+  listen_timeout: [
+    "startupProbe",
+    "healthcheck.start_period",
+    "healthcheck.start_period",
+    "Update.HealthyDeadline",
+    NO_PROBE,
+  ],
+  ready_log: inside(NO_PROBE),
+  ready_delay: inside(NO_PROBE),
+  health_check: ["readinessProbe", "healthcheck", "healthcheck", "Services.Checks", NO_PROBE],
+  "cron.schedule": ["CronJob", NO_CLOCK, NO_CLOCK, "Periodic.Spec", "OnCalendar"],
+  "cron.timezone": ["timeZone", INSIDE, INSIDE, "Periodic.TimeZone", "OnCalendar"],
+  "cron.overlap": [
+    "concurrencyPolicy",
+    INSIDE,
+    INSIDE,
+    "ProhibitOverlap",
+    "- a unit that runs is not started again",
+  ],
+  "cron.timeout": ["activeDeadlineSeconds", INSIDE, INSIDE, INSIDE, "TimeoutStartSec"],
+  "cron.enabled": [
+    "suspend",
+    "replicas: 0",
+    "replicas: 0",
+    "Periodic.Enabled",
+    "not in the target",
+  ],
+  "hooks.pre_start": inside("ExecStartPre"),
+  "hooks.post_start": inside("ExecStartPost"),
+  "hooks.pre_stop": inside("ExecStop"),
+  "hooks.post_stop": inside("ExecStopPost"),
+  "hooks.pre_restart": inside("- units have no such hook"),
+  "hooks.post_restart": inside("- units have no such hook"),
+  "hooks.pre_reload": nowhere(NO_RELOAD),
+  "hooks.post_reload": nowhere(NO_RELOAD),
+  "hooks.pre_healthcheck": inside(NO_PROBE),
+  "hooks.post_healthcheck": inside(NO_PROBE),
+  uid: inside("User"),
+  gid: inside("Group"),
+  umask: inside("UMask"),
+  nice: inside("Nice"),
+  "limits.nofile": inside("LimitNOFILE"),
+  "limits.nproc": inside("LimitNPROC"),
+  "limits.core": inside("LimitCORE"),
+  "limits.address_space": inside("LimitAS"),
+  "limits.file_size": inside("LimitFSIZE"),
+  "limits.memory": [
+    "resources.limits",
+    "resources.limits",
+    "resources.limits",
+    "Resources.MemoryMB",
+    "MemoryMax",
+  ],
+  "limits.cpu_percent": [
+    "resources.limits",
+    "resources.limits",
+    "resources.limits",
+    "- it reserves MHz",
+    "CPUQuota",
+  ],
+  "limits.pids": [NO_PID, "resources.limits", "resources.limits", "Config.pids_limit", "TasksMax"],
+  log: inside("- the journal keeps the logs"),
+};
+
+/** The cell of a key on an engine. */
+export function counterpart(key: string, engine: Engine): string {
+  return ROWS[key]![ENGINES.indexOf(engine)]!;
+}
+
+/** Why an engine has no counterpart of a key; undefined if it has one. */
+export function lackOf(key: string, engine: Engine): string | undefined {
+  const cell = counterpart(key, engine);
+  return cell.startsWith(LACK) ? cell.slice(LACK.length) : undefined;
+}
+
+/** Objects that engines know key by key. */
+const SPLIT = new Set(["cron", "hooks", "limits"]);
+
+/** Keys with a row: those of a process, and of the objects in it that engines have parts of. */
+export const EXPORTED_KEYS: readonly string[] = exportedKeys(PROCESS_KEYS);
+
+function exportedKeys(table: KeyTable, prefix = ""): string[] {
+  return Object.entries(table).filter(([, row]) => row.input !== true).flatMap(([key, row]) =>
+    prefix === "" && SPLIT.has(key) && row.type === "object"
+      ? exportedKeys(row.keys, `${key}.`)
+      : [prefix + key]
+  );
+}
+
+/** The row of the key table. */
+export function keyRow(key: string): Key {
+  const [first, second] = key.split(".") as [string, string?];
+  const row = PROCESS_KEYS[first]!;
+  return second === undefined || row.type !== "object" ? row : row.keys[second]!;
+}

@@ -1,0 +1,207 @@
+/** Manifests of Kubernetes. */
+
+import type { CronConfig } from "../model/process_config.ts";
+import {
+  type App,
+  PROBE_SECONDS,
+  PROBE_WORDS,
+  REPLACE_SECONDS,
+  runWords,
+  type Stack,
+} from "./stack.ts";
+
+type Manifest = Readonly<Record<string, unknown>>;
+
+/** Names of annotations, without a prefix. */
+const ANNOTATION = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+
+/** The Secret that has the values of the file's variables and secret files. */
+export function secretName({ name }: Stack): string {
+  return `${name}-secrets`;
+}
+
+/** Every manifest of a stack. */
+export function kubernetesManifests(stack: Stack): Manifest[] {
+  return stack.apps.flatMap((app) => [
+    ...configMap(stack, app),
+    workload(stack, app),
+    ...service(stack, app),
+  ]);
+}
+
+function configMap(stack: Stack, app: App): Manifest[] {
+  if (Object.keys(app.plain).length === 0) return [];
+  return [{
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: metadata(stack, app),
+    data: app.plain,
+  }];
+}
+
+function service(stack: Stack, app: App): Manifest[] {
+  if (app.ports.length === 0) return [];
+  const ports = app.ports.map((port) => ({ name: `p${port}`, port, targetPort: port }));
+  return [{
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: metadata(stack, app),
+    spec: { selector: selector(stack, app), ports },
+  }];
+}
+
+function selector({ name }: Stack, { id }: App): Record<string, string> {
+  return { "app.kubernetes.io/name": id, "app.kubernetes.io/instance": name };
+}
+
+function metadata(stack: Stack, app: App): Manifest {
+  const { labels, tags, namespace } = app.config;
+  const taken = Object.entries(labels).filter(([key]) => ANNOTATION.test(key));
+  const annotations = {
+    ...Object.fromEntries(taken),
+    ...(tags.length === 0 ? {} : { "procsup/tags": tags.join(",") }),
+  };
+  return {
+    name: `${stack.name}-${app.id}`,
+    labels: {
+      ...selector(stack, app),
+      "app.kubernetes.io/managed-by": "procsup",
+      ...(namespace === "default" ? {} : { "app.kubernetes.io/part-of": namespace }),
+    },
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+  };
+}
+
+function workload(stack: Stack, app: App): Manifest {
+  const { cron, restartPolicy, instances, autostart, overlap } = app.config;
+  for (const key of Object.keys(app.config.labels).filter((key) => !ANNOTATION.test(key))) {
+    stack.losses.push({ app: app.name, key: `labels.${key}`, text: "no name of an annotation" });
+  }
+  if (cron !== undefined) return cronJob(stack, app, cron);
+  if (restartPolicy === "never") {
+    return {
+      ...head("batch/v1", "Job", stack, app),
+      spec: {
+        ...copies(instances, autostart),
+        backoffLimit: 0,
+        template: pod(stack, app, "Never"),
+      },
+    };
+  }
+  return {
+    ...head("apps/v1", "Deployment", stack, app),
+    spec: {
+      replicas: autostart ? instances : 0,
+      selector: { matchLabels: selector(stack, app) },
+      strategy: {
+        type: "RollingUpdate",
+        rollingUpdate: { maxSurge: overlap ? 1 : 0, maxUnavailable: overlap ? 0 : 1 },
+      },
+      minReadySeconds: Math.ceil(app.config.minUptimeMs / 1000),
+      progressDeadlineSeconds: progressSeconds(app),
+      template: pod(stack, app, "Always"),
+    },
+  };
+}
+
+/** After that a rollout has failed: longer than an app may take to become ready. */
+function progressSeconds({ config }: App): number {
+  return Math.ceil((config.listenTimeoutMs + config.minUptimeMs) / 1000) + 60;
+}
+
+function copies(instances: number, autostart: boolean): Manifest {
+  const suspend = autostart ? {} : { suspend: true };
+  return instances === 1 ? suspend : { parallelism: instances, completions: instances, ...suspend };
+}
+
+function cronJob(stack: Stack, app: App, cron: CronConfig): Manifest {
+  const { schedule, timezone, overlap, timeoutMs, enabled } = cron;
+  const fields = schedule.trim().split(/\s+/);
+  const lose = (key: string, text: string) => stack.losses.push({ app: app.name, key, text });
+  if (fields.length === 6) lose("cron.schedule", "seconds: a CronJob knows minutes");
+  if (overlap === "queue") lose("cron.overlap", "queue: a CronJob skips or replaces a run");
+  const concurrencyPolicy = overlap === "kill" ? "Replace" : "Forbid";
+  return {
+    ...head("batch/v1", "CronJob", stack, app),
+    spec: {
+      schedule: fields.length === 6 ? fields.slice(1).join(" ") : schedule.trim(),
+      ...(timezone === undefined ? {} : { timeZone: timezone }),
+      concurrencyPolicy,
+      suspend: !enabled || !app.config.autostart,
+      jobTemplate: {
+        spec: {
+          backoffLimit: 0,
+          ...(timeoutMs === undefined
+            ? {}
+            : { activeDeadlineSeconds: Math.max(1, Math.ceil(timeoutMs / 1000)) }),
+          template: pod(stack, app, "Never"),
+        },
+      },
+    },
+  };
+}
+
+function head(apiVersion: string, kind: string, stack: Stack, app: App): Manifest {
+  return { apiVersion, kind, metadata: metadata(stack, app) };
+}
+
+function pod(stack: Stack, app: App, restartPolicy: string): Manifest {
+  const mounts = Object.entries(app.files).map(([key, { inside }]) => ({
+    name: "secrets",
+    mountPath: inside,
+    subPath: key,
+    readOnly: true,
+  }));
+  return {
+    metadata: { labels: selector(stack, app) },
+    spec: {
+      restartPolicy,
+      terminationGracePeriodSeconds: app.graceSeconds,
+      containers: [{
+        ...container(stack, app),
+        ...(mounts.length > 0 && { volumeMounts: mounts }),
+      }],
+      ...(mounts.length > 0 &&
+        { volumes: [{ name: "secrets", secret: { secretName: secretName(stack) } }] }),
+    },
+  };
+}
+
+function container(stack: Stack, app: App): Manifest {
+  const env = Object.entries(app.variables).map(([name, needed]) => ({
+    name,
+    valueFrom: {
+      secretKeyRef: { name: secretName(stack), key: name, ...(needed ? {} : { optional: true }) },
+    },
+  }));
+  const { memoryBytes, cpuPercent } = app.config.limits;
+  const limits = {
+    ...(memoryBytes === undefined ? {} : { memory: String(memoryBytes) }),
+    ...(cpuPercent === undefined ? {} : { cpu: `${Math.round(cpuPercent * 10)}m` }),
+  };
+  return {
+    name: app.id,
+    image: stack.image,
+    command: ["procsup"],
+    args: runWords(app, stack.file, "engine"),
+    ...(Object.keys(app.plain).length > 0 &&
+      { envFrom: [{ configMapRef: { name: metadata(stack, app).name } }] }),
+    ...(env.length > 0 && { env }),
+    ...(app.ports.length > 0 &&
+      { ports: app.ports.map((port) => ({ name: `p${port}`, containerPort: port })) }),
+    ...(Object.keys(limits).length > 0 && { resources: { limits } }),
+    ...(app.config.cron === undefined && probes(app)),
+  };
+}
+
+/** procsup restarts an app that is not well; one that stays so is replaced as a whole. */
+function probes({ config }: App): Manifest {
+  const exec = { command: PROBE_WORDS };
+  const probe = { exec, periodSeconds: PROBE_SECONDS, timeoutSeconds: PROBE_SECONDS };
+  const failures = (seconds: number) => ({ failureThreshold: Math.ceil(seconds / PROBE_SECONDS) });
+  return {
+    startupProbe: { ...probe, ...failures(config.listenTimeoutMs / 1000 + REPLACE_SECONDS) },
+    readinessProbe: { ...probe, failureThreshold: 1 },
+    livenessProbe: { ...probe, ...failures(REPLACE_SECONDS) },
+  };
+}

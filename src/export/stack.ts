@@ -1,0 +1,229 @@
+/** A configuration file as engines see it: apps in containers of one image, secrets by reference alone. */
+
+import type { LoadedConfig, LoadedProcess } from "../config/load_config.ts";
+import { isMap, valueAt } from "../config/document.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { nameFromPath } from "../model/name.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import { basename, dirname, relative } from "../npm/path.js";
+import { parseSockets } from "../platform/sockets_address.ts";
+import { type Engine, EXPORTED_KEYS, keyRow, lackOf } from "./engines.ts";
+
+/** The folder of the configuration file, in the image. */
+export const APP_FOLDER = "/app";
+
+/** Exists in the container while the app is ready: every engine's probe. */
+export const READY_FILE = "/tmp/procsup-ready";
+
+/** Time between probes. */
+export const PROBE_SECONDS = 5;
+
+/** An app that stays unready for this long is replaced: until then procsup restarts it. */
+export const REPLACE_SECONDS = 120;
+
+/** One app. */
+export interface App {
+  readonly name: string;
+  /** Its name for engines: a DNS label. */
+  readonly id: string;
+  readonly config: ProcessConfig;
+  readonly loaded: LoadedProcess;
+  /** Variables whose values may be written. */
+  readonly plain: Readonly<Record<string, string>>;
+  /** Variables that the engine must provide; false: they have a default. */
+  readonly variables: Readonly<Record<string, boolean>>;
+  /** Files that are secret: name of the secret → path in the container. */
+  readonly files: Readonly<Record<string, SecretFile>>;
+  /** Ports that others reach. */
+  readonly ports: readonly number[];
+  /** Grace of the engine: that of the app, its hooks, and of procsup itself. */
+  readonly graceSeconds: number;
+}
+
+/** A file that is not in the image. */
+export interface SecretFile {
+  readonly path: string;
+  readonly inside: string;
+}
+
+/** Something that an engine has no counterpart for. */
+export interface Loss {
+  readonly app?: string;
+  readonly key: string;
+  readonly text: string;
+}
+
+/** The file, for one engine. */
+export interface Stack {
+  /** Its name for engines. */
+  readonly name: string;
+  readonly file: string;
+  readonly folder: string;
+  readonly image: string;
+  readonly apps: readonly App[];
+  /** Losses are added to it. */
+  readonly losses: Loss[];
+}
+
+/** What is exported, and as what. */
+export interface StackRequest {
+  readonly file: string;
+  readonly loaded: LoadedConfig;
+  readonly engine: Engine;
+  readonly image?: string;
+}
+
+/** Makes the stack. Throws `bad_request` where a value is needed that is not set. */
+export function stackOf({ file, loaded, engine, image }: StackRequest): Stack {
+  const folder = dirname(file);
+  const name = label(nameFromPath(folder), 20);
+  const apps = loaded.processes.map((process) => appOf(process, folder));
+  refuseSameIds(apps);
+  const losses = apps.flatMap((app) => lossesOf(app, engine, folder));
+  for (const key of ["web", "webhooks"] as const) {
+    const text = "a daemon has them, and containers have no daemon";
+    if (loaded.settings[key] !== undefined) losses.push({ key, text });
+  }
+  return { name, file: basename(file), folder, image: image ?? `${name}:latest`, apps, losses };
+}
+
+/** Words that run an app in its container, behind the entrypoint `procsup`. */
+export function runWords(
+  { name, config }: App,
+  file: string,
+  clock: "engine" | "inside",
+): string[] {
+  if (config.cron !== undefined) {
+    return ["run", "--single", name, ...(clock === "engine" ? ["--now"] : []), file];
+  }
+  return ["run", "--single", name, "--ready-file", READY_FILE, file];
+}
+
+/** The command of a probe. */
+export const PROBE_WORDS: readonly string[] = ["test", "-e", READY_FILE];
+
+function appOf(loaded: LoadedProcess, folder: string): App {
+  const { config } = loaded;
+  const { name, hooks, stopTimeoutMs, cron } = config;
+  const hookMs = [hooks.preStop, hooks.postStop].map((hook) => hook?.timeoutMs ?? 0);
+  const graceMs = [stopTimeoutMs, ...hookMs].reduce((sum, ms) => sum + ms);
+  return {
+    name,
+    loaded,
+    config,
+    // With that of the stack 63 characters; Kubernetes adds 11 to the name of a CronJob.
+    id: label(name, cron === undefined ? 42 : 31),
+    ...variablesOf(loaded),
+    files: filesOf(config, folder),
+    ports: parseSockets(settled(loaded, "sockets", config.sockets))
+      .filter(({ bytes }) => bytes?.[0] !== 127).map(({ port }) => port),
+    graceSeconds: Math.ceil(graceMs / 1000) + 5,
+  };
+}
+
+/** A DNS label. */
+function label(name: string, most = 63): string {
+  const text = name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  return (/^[a-z]/.test(text) ? text : `app-${text}`).slice(0, most).replace(/-$/, "");
+}
+
+function refuseSameIds(apps: readonly App[]): void {
+  for (const { id, name } of apps) {
+    const other = apps.find((app) => app.id === id && app.name !== name);
+    if (other === undefined) continue;
+    throw new ProcsupError("bad_request", `"${name}" and "${other.name}" are both "${id}" there`, {
+      hint: "Engines know lower-case letters, digits and dashes: rename one of them",
+    });
+  }
+}
+
+/** The value, whose variables must be set. */
+export function settled<T>({ references, config }: LoadedProcess, key: string, value: T): T {
+  const unset = references.filter(({ path }) => path[0] === key)
+    .flatMap(({ variables }) => Object.keys(variables).filter((name) => !variables[name]));
+  if (unset.length === 0) return value;
+  throw new ProcsupError("bad_request", `"${config.name}": ${key} needs ${unset.join(", ")}`, {
+    hint: `Set it for the export, or write a default: \${${unset[0]}:-…}`,
+  });
+}
+
+/** Names and values that look like secrets. */
+const SECRET_NAME =
+  /pass(word|wd|phrase)?|secret|token|credential|(api|private|access)_?key|_key$|dsn$/i;
+const SECRET_VALUE = /:\/\/[^/\s:@]*:[^/\s@]+@|-----BEGIN/;
+
+/** Whether a literal value of a variable may be a secret. */
+export function looksSecret(name: string, value: string): boolean {
+  return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
+}
+
+/** A secret in a command line: `--token=…`, `password: …`, `Bearer …`; not a reference to one. */
+const SECRET_TEXT =
+  /(pass(word|wd|phrase)|secret|token|credential|api[-_]?key|bearer)["']?\s*[=:\s]\s*["']?[^\s"'$]/i;
+
+/** Whether a text with words of a command may hold a secret. */
+export function holdsSecret(text: string): boolean {
+  return SECRET_TEXT.test(text) || SECRET_VALUE.test(text);
+}
+
+function variablesOf({ config, references }: LoadedProcess): Pick<App, "plain" | "variables"> {
+  const filled = new Set(references.filter(({ path }) => path[0] === "env").map((r) => r.path[1]));
+  const plain = Object.entries(config.env)
+    .filter(([name, value]) => !filled.has(name) && !looksSecret(name, value));
+  const variables: Record<string, boolean> = {};
+  for (const { text } of references) {
+    for (const [, name, fallback] of text.matchAll(/\$\$|\$\{([^}:]+)(:-)?/g)) {
+      if (name !== undefined) {
+        variables[name] = (variables[name] ?? false) || fallback === undefined;
+      }
+    }
+  }
+  for (const { env } of Object.values(config.secrets)) {
+    if (env !== undefined) variables[env] = true;
+  }
+  return { plain: Object.fromEntries(plain), variables };
+}
+
+function filesOf({ secrets, envFile }: ProcessConfig, folder: string): App["files"] {
+  const paths = [...envFile, ...Object.values(secrets).flatMap(({ file }) => file ?? [])];
+  return Object.fromEntries(paths.map((path) => {
+    const inside = isWithin(path, folder) ? `${APP_FOLDER}/${relative(folder, path)}` : path;
+    return [label(inside), { path, inside }];
+  }));
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** What of an app has no counterpart, and is set to something else than its default. */
+function lossesOf({ name, loaded }: App, engine: Engine, folder: string): Loss[] {
+  const { wire, config } = loaded;
+  const losses: Loss[] = EXPORTED_KEYS.flatMap((key) => {
+    const text = lackOf(key, engine);
+    return text === undefined || !isSet(wire, key) ? [] : [{ app: name, key, text }];
+  });
+  const note = (key: string, text: string) => losses.push({ app: name, key, text });
+  if (engine !== "systemd" && !isWithin(config.cwd, folder)) {
+    note("cwd", `${config.cwd} is outside of the folder, and not in the image`);
+  }
+  for (const socket of parseSockets(config.sockets)) {
+    if (engine === "systemd" || socket.bytes?.[0] !== 127) continue;
+    note("sockets", `nothing outside of the container reaches ${socket.text}`);
+  }
+  const filled = loaded.references.map(({ path }) => path.join("."));
+  for (const [key, value] of Object.entries(config.env)) {
+    if (filled.includes(`env.${key}`) || !looksSecret(key, value)) continue;
+    note(`env.${key}`, "it looks like a secret, and is not written here: move it to secrets");
+  }
+  return losses;
+}
+
+/** Whether a key is written, with another value than its default. */
+function isSet(wire: Readonly<Record<string, unknown>>, key: string): boolean {
+  const value = valueAt(wire, key.split("."));
+  const given = value ?? (isMap(wire.cron) || key !== "cron.schedule" ? undefined : wire.cron);
+  if (given === undefined || given === null || given === false) return false;
+  const { default: usual } = keyRow(key);
+  return JSON.stringify(given) !== JSON.stringify(usual ?? null);
+}

@@ -1,0 +1,298 @@
+/** Units of systemd that run the apps themselves: services, timers, sockets, and a target for all. */
+
+import { ProcsupError } from "../model/errors.ts";
+import type { HookConfig, ProcessConfig } from "../model/process_config.ts";
+import { parseSockets } from "../platform/sockets_address.ts";
+import { commandLine } from "../runtimes/command_line.ts";
+import { calendarEvents } from "./calendar.ts";
+import { type App, holdsSecret, settled, type Stack } from "./stack.ts";
+import { commandWord, referringWord, specifiers } from "./systemd_words.ts";
+
+/** One unit, `[Section]` → settings. */
+export interface UnitFile {
+  readonly path: string;
+  readonly sections: Readonly<Record<string, readonly Setting[]>>;
+  /** The app that it is for. */
+  readonly app?: string;
+  /** What the person who installs it must know. */
+  readonly advice: readonly string[];
+}
+
+type Setting = readonly [name: string, value: string | number];
+
+/** Every unit of a stack. */
+export function systemdUnits(stack: Stack): UnitFile[] {
+  const units = stack.apps.flatMap((app) => [
+    service(stack, app),
+    ...timer(stack, app),
+    ...socket(stack, app),
+  ]);
+  const wants = stack.apps.flatMap((app) => wantedUnits(stack, app));
+  return [...units, {
+    path: `${stack.name}.target`,
+    sections: {
+      Unit: [
+        ["Description", `Apps of ${stack.file}`],
+        ...wants.map((unit) => ["Wants", unit] as const),
+      ],
+      Install: [["WantedBy", "multi-user.target"]],
+    },
+    advice: [`install all of it, then: systemctl enable --now ${stack.name}.target`],
+  }];
+}
+
+/** The units that run an app: its timer, or its services. */
+export function wantedUnits(stack: Stack, app: App): string[] {
+  const { autostart, cron } = app.config;
+  if (!autostart || cron?.enabled === false) return [];
+  return cron === undefined ? serviceNames(stack, app) : [`${unitName(stack, app)}.timer`];
+}
+
+/** Services of an app, one for each copy. */
+export function serviceNames(stack: Stack, app: App): string[] {
+  const { instances } = app.config;
+  if (instances === 1) return [`${unitName(stack, app)}.service`];
+  return Array.from({ length: instances }, (_, i) => `${unitName(stack, app)}@${i + 1}.service`);
+}
+
+function unitName({ name }: Stack, { id }: App): string {
+  return `${name}-${id}`;
+}
+
+function service(stack: Stack, app: App): UnitFile {
+  const { config } = app;
+  const advice: string[] = [];
+  const environment = environmentFile(stack, app, advice);
+  const isJob = config.cron !== undefined || config.restartPolicy === "never";
+  return {
+    path: `${unitName(stack, app)}${config.instances > 1 ? "@" : ""}.service`,
+    app: app.name,
+    advice,
+    sections: {
+      Unit: [
+        ["Description", `${app.name} of ${stack.file}`],
+        ...["network-online.target"].flatMap((unit) => [["Wants", unit], ["After", unit]] as const),
+        ["PartOf", `${stack.name}.target`],
+        ...dependencies(stack, app),
+        ["StartLimitIntervalSec", seconds(config.restartWindowMs)],
+        ["StartLimitBurst", config.maxRestarts + 1],
+      ],
+      Service: [
+        ["Type", isJob ? "oneshot" : "exec"],
+        ...(isJob ? [["TimeoutStartSec", timeLimit(config)] as const] : []),
+        ...program(stack, app),
+        ...environment,
+        ...hooks(stack, app),
+        ...ending(config),
+        ...rights(config),
+        ...limits(config),
+        ...sockets(stack, app),
+      ],
+    },
+  };
+}
+
+function timeLimit({ cron }: ProcessConfig): string {
+  return cron?.timeoutMs === undefined ? "infinity" : seconds(cron.timeoutMs);
+}
+
+function program(stack: Stack, app: App): Setting[] {
+  const { config, loaded } = app;
+  const words = settled(loaded, "entrypoint", argv(stack, app)).map((word) => commandWord(word));
+  const args = config.args.map((arg, index) => {
+    const reference = loaded.references.find(({ path }) => path[0] === "args" && path[1] === index);
+    return reference === undefined
+      ? secretArgument(stack, app, index) ?? commandWord(arg)
+      : referringWord(reference.text);
+  });
+  return [
+    ["WorkingDirectory", specifiers(settled(loaded, "cwd", config.cwd))],
+    ["ExecStart", [...words, ...args].join(" ")],
+  ];
+}
+
+/** What runs, without the arguments: looked up on this machine. */
+function argv({ losses }: Stack, { name, config }: App): readonly string[] {
+  try {
+    return commandLine({ ...config, args: [] }, Deno.env.get("PATH") ?? "").argv;
+  } catch (error) {
+    if (!(error instanceof ProcsupError)) throw error;
+    losses.push({ app: name, key: "entrypoint", text: `not found here: ${error.message}` });
+    return [...(config.interpreter === undefined ? [] : [config.interpreter]), config.entrypoint];
+  }
+}
+
+/** The name of the variable that stands for an argument that looks like a secret. */
+function secretArgument({ losses }: Stack, app: App, index: number): string | undefined {
+  const { args } = app.config;
+  const before = index > 0 && args[index - 1]!.startsWith("-") ? `${args[index - 1]} ` : "";
+  if (!holdsSecret(before + args[index]!)) return undefined;
+  const key = `args.${index}`;
+  losses.push({
+    app: app.name,
+    key,
+    text: `it looks like a secret: set ARGUMENT_${index} instead`,
+  });
+  return `\${ARGUMENT_${index}}`;
+}
+
+/** What is plain is in the unit; what is not, in a file that the machine's owner writes. */
+function environmentFile(stack: Stack, app: App, advice: string[]): Setting[] {
+  const { env, secrets, envFile, inheritEnv, args } = app.config;
+  const inArgs = app.loaded.references.filter(({ path }) => path[0] === "args")
+    .flatMap(({ variables, text }) =>
+      Object.keys(variables).filter((name) => text.includes(`\${${name}}`))
+    );
+  const fromArgs = args.flatMap((_, index) =>
+    secretArgument({ ...stack, losses: [] }, app, index) === undefined ? [] : [`ARGUMENT_${index}`]
+  );
+  const others = Object.keys(env).filter((name) => !(name in app.plain));
+  const names = new Set([...others, ...Object.keys(secrets), ...inArgs, ...fromArgs]);
+  const path = `/etc/${stack.name}/${app.id}.env`;
+  if (names.size > 0) advice.push(`${path}, mode 600, must set: ${[...names].join(", ")}`);
+  return [
+    ...envFile.map((file) => ["EnvironmentFile", specifiers(file)] as const),
+    ...Object.entries(app.plain).map(([name, value]) =>
+      ["Environment", JSON.stringify(specifiers(`${name}=${value}`))] as const
+    ),
+    ...(names.size > 0 ? [["EnvironmentFile", path] as const] : []),
+    ...(inheritEnv instanceof Array && inheritEnv.length > 0
+      ? [["PassEnvironment", inheritEnv.join(" ")] as const]
+      : []),
+  ];
+}
+
+const HOOKS = [
+  ["preStart", "ExecStartPre"],
+  ["postStart", "ExecStartPost"],
+  ["preStop", "ExecStop"],
+  ["postStop", "ExecStopPost"],
+] as const;
+
+function hooks({ losses }: Stack, { name, config }: App): Setting[] {
+  return HOOKS.flatMap(([key, setting]) => {
+    const hook = config.hooks[key];
+    if (hook === undefined || hook.command === "") return [];
+    if (holdsSecret(hook.command)) {
+      losses.push({ app: name, key: `hooks.${key}`, text: "it looks as if it held a secret" });
+      return [];
+    }
+    return [[setting, hookLine(hook, key)] as const];
+  });
+}
+
+/** Only the hook before the start stops what follows, and systemd takes no failure lightly. */
+function hookLine({ command, ignoreFailure, runAsRoot }: HookConfig, key: string): string {
+  const tolerant = ignoreFailure || key !== "preStart" ? "-" : "";
+  return `${tolerant}${runAsRoot ? "+" : ""}/bin/sh -c ${commandWord(command, true)}`;
+}
+
+function ending(config: ProcessConfig): Setting[] {
+  const { restartPolicy, cron, successExitCodes, stopSignal, reloadSignal, maxAgeMs } = config;
+  const policy = { always: "always", never: "no", "on-failure": "on-failure" }[restartPolicy];
+  const codes = successExitCodes.filter((code) => code !== 0);
+  return [
+    ["Restart", cron === undefined ? policy : "no"],
+    ["RestartSec", seconds(config.restartDelayMs)],
+    ...(codes.length === 0 ? [] : [["SuccessExitStatus", codes.join(" ")] as const]),
+    ["KillSignal", stopSignal],
+    // Only the app gets the signal, and all that it started is killed in the end.
+    ["KillMode", "mixed"],
+    ["TimeoutStopSec", seconds(Math.max(config.stopTimeoutMs, 1))],
+    ...(reloadSignal === undefined
+      ? []
+      : [["ExecReload", `/bin/kill -${reloadSignal.replace(/^SIG/, "")} $MAINPID`] as const]),
+    ...(maxAgeMs === undefined ? [] : [["RuntimeMaxSec", seconds(maxAgeMs)] as const]),
+  ];
+}
+
+function rights({ uid, gid, umask, nice }: ProcessConfig): Setting[] {
+  const all: readonly [string, string | number | undefined][] = [
+    ["User", uid],
+    ["Group", gid],
+    ["UMask", umask],
+    ["Nice", nice],
+  ];
+  return all.filter((one): one is [string, string | number] => one[1] !== undefined);
+}
+
+function limits({ limits, maxMemoryBytes, namespace }: ProcessConfig): Setting[] {
+  const all: readonly [string, string | number | undefined][] = [
+    ["LimitNOFILE", limits.nofile],
+    ["LimitNPROC", limits.nproc],
+    ["LimitCORE", limits.coreBytes],
+    ["LimitAS", limits.addressSpaceBytes],
+    ["LimitFSIZE", limits.fileSizeBytes],
+    ["MemoryMax", limits.memoryBytes ?? maxMemoryBytes],
+    ["CPUQuota", limits.cpuPercent === undefined ? undefined : `${limits.cpuPercent}%`],
+    ["TasksMax", limits.pids],
+    // A dash in the name of a slice is a level of its own.
+    ["Slice", namespace === "default" ? undefined : `${namespace.replaceAll("-", "_")}.slice`],
+  ];
+  return all.filter((one): one is [string, string | number] => one[1] !== undefined);
+}
+
+function sockets(stack: Stack, app: App): Setting[] {
+  return app.config.sockets.length === 0 ? [] : [["Sockets", `${unitName(stack, app)}.socket`]];
+}
+
+function socket(stack: Stack, app: App): UnitFile[] {
+  const addresses = parseSockets(app.config.sockets);
+  if (addresses.length === 0) return [];
+  const [first] = serviceNames(stack, app);
+  return [{
+    path: `${unitName(stack, app)}.socket`,
+    app: app.name,
+    advice: [],
+    sections: {
+      Unit: [["Description", `Sockets of ${app.name} of ${stack.file}`]],
+      Socket: [
+        ...addresses.map(({ text }) => ["ListenStream", text.replace(/^:/, "")] as const),
+        ["Service", first!],
+      ],
+    },
+  }];
+}
+
+function timer(stack: Stack, app: App): UnitFile[] {
+  const { cron } = app.config;
+  if (cron === undefined) return [];
+  const lose = (key: string, text: string) => stack.losses.push({ app: app.name, key, text });
+  const events = calendarEvents(cron.schedule);
+  if (events === undefined) lose("cron.schedule", `${cron.schedule}: no calendar event means it`);
+  const zone = cron.timezone === undefined ? "" : ` ${cron.timezone}`;
+  return [{
+    path: `${unitName(stack, app)}.timer`,
+    app: app.name,
+    advice: [],
+    sections: {
+      Unit: [["Description", `Schedule of ${app.name} of ${stack.file}`], [
+        "PartOf",
+        `${stack.name}.target`,
+      ]],
+      Timer: [
+        ...(events ?? []).map((event) => ["OnCalendar", event + zone] as const),
+        ["AccuracySec", "1s"],
+      ],
+    },
+  }];
+}
+
+/** systemd waits for the end of a job, and for the start of anything else. */
+function dependencies(stack: Stack, app: App): Setting[] {
+  return Object.entries(app.config.dependsOn).flatMap(([name, state]) => {
+    const other = stack.apps.find((one) => one.name === name)!;
+    if (state === "ready" || state === "healthy") {
+      const text = `${name}: ${state}: systemd waits for its start alone`;
+      const { waitReady, readyLog, readyDelayMs, healthCheck } = other.config;
+      const isProbed = waitReady || [readyLog, readyDelayMs, healthCheck].some(Boolean);
+      if (isProbed) stack.losses.push({ app: app.name, key: "depends_on", text });
+    }
+    const verb = state === "completed" ? "Wants" : "Requires";
+    return serviceNames(stack, other).flatMap((unit) => [[verb, unit], ["After", unit]] as const);
+  });
+}
+
+function seconds(ms: number): string {
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${Math.ceil(ms)}ms`;
+}

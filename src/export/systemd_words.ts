@@ -1,0 +1,25 @@
+/** Words of the settings of systemd. */
+
+/** `${VAR}` means the same to systemd; it knows no defaults. */
+export function referringWord(text: string): string {
+  const filled = text.replace(
+    /\$\$?(?!\{)|\$\{([^}:]+)(?::-([^}]*))?\}/g,
+    (_, name, fallback) =>
+      name === undefined ? "$$" : fallback?.replaceAll("$", "$$$$") ?? `\${${name}}`,
+  );
+  return quoted(specifiers(filled));
+}
+
+/** A `%` begins a specifier in nearly every setting. */
+export function specifiers(text: string): string {
+  return text.replace(/%/g, "%%");
+}
+
+/** A `$` begins a variable in command lines. */
+export function commandWord(word: string, always = false): string {
+  return quoted(specifiers(word).replace(/\$/g, "$$$$"), always);
+}
+
+function quoted(text: string, always = false): string {
+  return !always && /^[\w@%+=:,./${}-]+$/.test(text) ? text : JSON.stringify(text);
+}
