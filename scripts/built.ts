@@ -1,7 +1,13 @@
 /** The files that are generated and committed, so that running from source needs no build. */
 
 import { configTypes, keyReference } from "./key_types.ts";
-import { commandReference, errorReference, eventReference, routeReference } from "./references.ts";
+import {
+  commandReference,
+  engineReference,
+  errorReference,
+  eventReference,
+  routeReference,
+} from "./references.ts";
 import { wireTypes } from "./wire_types.ts";
 
 /** A bundled module. */
@@ -53,6 +59,7 @@ export const BUILT: readonly Built[] = [
   { path: "src/docs/errors.md", from: errorReference },
   { path: "src/docs/journal.md", from: eventReference },
   { path: "src/docs/routes.md", from: routeReference },
+  { path: "src/docs/engines.md", from: engineReference },
   { path: "src/protocol/wire.ts", from: wireTypes },
 ];
 

@@ -2,6 +2,7 @@
 
 import type { Command, Flag } from "../src/cli/command.ts";
 import { COMMANDS } from "../src/cli/command_table.ts";
+import { counterpart, type Engine, EXPORTED_KEYS, lackOf } from "../src/export/engines.ts";
 import { EXIT_CODES, flagRow } from "../src/cli/commands/help.ts";
 import { GLOBAL_FLAGS } from "../src/cli/table/global_flags.ts";
 import { ERROR_TABLE } from "../src/model/errors.ts";
@@ -89,6 +90,25 @@ curl -H "Authorization: Bearer $TOKEN" \\
     "`exit` has the `code` and `signal` of the run that ended, otherwise it is null. A stream that " +
     "follows ends with `upgrading` (another daemon goes on) or `shutdown`.",
     "[Webhooks](webhooks.md) have events of their own. [Hooks](hooks.md) run commands.",
+  ]);
+}
+
+/** `src/docs/engines.md`. */
+export function engineReference(): string {
+  const engines: readonly Engine[] = ["kubernetes", "swarm", "compose", "nomad", "systemd"];
+  const cell = (key: string, engine: Engine) =>
+    lackOf(key, engine) === undefined ? counterpart(key, engine) : `none: ${lackOf(key, engine)}`;
+  return page("Keys by engine", "the table in src/export/engines.ts", [
+    `\`\`\`sh
+procsup export kubernetes procsup.yaml             # keys without a counterpart become comments
+procsup export kubernetes procsup.yaml --strict    # or an error
+\`\`\``,
+    "What each [key](keys.md) is called by `procsup export`. `=`: procsup acts on the key inside the " +
+    "container. See [Beyond one machine](beyond.md).",
+    table(
+      ["Key", "Kubernetes", "Swarm", "compose", "Nomad", "systemd"],
+      EXPORTED_KEYS.map((key) => [`\`${key}\``, ...engines.map((engine) => cell(key, engine))]),
+    ),
   ]);
 }
 

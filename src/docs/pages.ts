@@ -69,6 +69,14 @@ export const PAGES: Readonly<Record<string, Page>> = {
     title: "Containers and the foreground",
     load: () => import("./containers.md", { with: { type: "text" } }),
   },
+  beyond: {
+    title: "Beyond one machine",
+    load: () => import("./beyond.md", { with: { type: "text" } }),
+  },
+  engines: {
+    title: "Keys by engine",
+    load: () => import("./engines.md", { with: { type: "text" } }),
+  },
   dashboard: {
     title: "Dashboard and live view",
     load: () => import("./dashboard.md", { with: { type: "text" } }),

@@ -1,8 +1,8 @@
 /** Cron expressions as calendar events of systemd. */
 
 /** Lists, ranges, steps and names; not what only some parsers of cron know, such as L, W and #. */
-const FIELD =
-  /^(\*|[\dA-Za-z]+(-[\dA-Za-z]+)?)(\/\d+)?(,(\*|[\dA-Za-z]+(-[\dA-Za-z]+)?)(\/\d+)?)*$/;
+const PART = "(\\*|(\\d+|[a-z]{3})(-(\\d+|[a-z]{3}))?)(/\\d+)?";
+const FIELD = new RegExp(`^${PART}(,${PART})*$`, "i");
 
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

@@ -26,6 +26,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
 export function composeFile(stack: Stack): Keys {
   const services = stack.apps.map((app) => {
     const { instances, autostart, restartPolicy, dependsOn, namespace, tags, labels } = app.config;
+    const { pids } = app.config.limits;
     const all = labelsOf(namespace, tags, labels);
     const ports = instances === 1 ? app.ports.map((port) => `${port}:${port}`) : [];
     if (ports.length < app.ports.length) {
@@ -42,7 +43,8 @@ export function composeFile(stack: Stack): Keys {
       ...(ports.length < app.ports.length && { expose: app.ports.map(String) }),
       ...(Object.keys(dependsOn).length > 0 && { depends_on: dependencies(stack, app) }),
       ...(Object.keys(all).length > 0 && { labels: all }),
-      deploy: { replicas: copies(autostart, app), ...resources(app) },
+      ...(pids !== undefined && { pids_limit: pids }),
+      deploy: { replicas: copies(autostart, app), ...resources(app, undefined) },
     }];
   });
   return { services: Object.fromEntries(services), ...secrets(stack, false) };
@@ -61,13 +63,13 @@ export function swarmFile(stack: Stack, mode: PortMode): Keys {
       deploy: {
         replicas: copies(autostart, app),
         ...updates(app),
-        ...resources(app),
+        ...resources(app, app.config.limits.pids),
         restart_policy: restartPolicy(app),
         ...(Object.keys(all).length > 0 && { labels: all }),
       },
     }];
   });
-  return { version: "3.8", services: Object.fromEntries(services), ...secrets(stack, true) };
+  return { version: "3.9", services: Object.fromEntries(services), ...secrets(stack, true) };
 }
 
 function copies(autostart: boolean, { config: { instances, cron } }: App): number {
@@ -127,7 +129,8 @@ function restartPolicy({ config }: App): Keys {
   return { condition, delay: cron === undefined ? "5s" : "1s" };
 }
 
-function resources({ config: { limits: { memoryBytes, cpuPercent, pids } } }: App): Keys {
+function resources({ config }: App, pids: number | undefined): Keys {
+  const { memoryBytes, cpuPercent } = config.limits;
   const limits = {
     ...(memoryBytes === undefined ? {} : { memory: `${memoryBytes}b` }),
     ...(cpuPercent === undefined ? {} : { cpus: String(cpuPercent / 100) }),

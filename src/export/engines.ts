@@ -113,7 +113,13 @@ const ROWS: Readonly<Record<string, Row>> = {
   ],
   ready_log: inside(NO_PROBE),
   ready_delay: inside(NO_PROBE),
-  health_check: ["readinessProbe", "healthcheck", "healthcheck", "Services.Checks", NO_PROBE],
+  health_check: [
+    "= (asked by readinessProbe)",
+    "= (asked by healthcheck)",
+    "= (asked by healthcheck)",
+    "= (asked by Services.Checks)",
+    NO_PROBE,
+  ],
   "cron.schedule": ["CronJob", NO_CLOCK, NO_CLOCK, "Periodic.Spec", "OnCalendar"],
   "cron.timezone": ["timeZone", INSIDE, INSIDE, "Periodic.TimeZone", "OnCalendar"],
   "cron.overlap": [
@@ -164,7 +170,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     "- it reserves MHz",
     "CPUQuota",
   ],
-  "limits.pids": [NO_PID, "resources.limits", "resources.limits", "Config.pids_limit", "TasksMax"],
+  "limits.pids": [NO_PID, "resources.limits", "pids_limit", "Config.pids_limit", "TasksMax"],
   log: inside("- the journal keeps the logs"),
 };
 

@@ -237,3 +237,45 @@ Deno.test({
   await child.output();
   assertEquals(livingWith(`MARK=${mark}`), []);
 });
+
+Deno.test("run --single runs one instance alone, with the environment of its container", async () => {
+  await using folder = tempHome();
+  const ready = `${folder.path}/ready`;
+  await Deno.writeTextFile(
+    `${folder.path}/procsup.yaml`,
+    `processes:
+  db: { command: sleep 1000 }
+  api:
+    command: sh -c 'echo $COLOR $SIZE; sleep 0.2; echo up; until [ -e "${ready}" ]; do sleep 0.05; done; exit 7'
+    env: { COLOR: red, SIZE: small }
+    ready_log: up
+    instances: 3
+    depends_on: [db]
+    restart_policy: never
+    limits: { memory: 1GB }
+run: { critical: [db] }
+`,
+  );
+  const words = ["run", "--single", "api", "--ready-file", ready, "--no-prefix"];
+  const { code, stdout } = await run(words, {
+    before: ["env", "COLOR=blue"],
+    cwd: folder.path,
+  });
+  assertEquals([code, stdout], [7, "blue small\nup\n"]);
+  assert(![...Deno.readDirSync(folder.path)].some(({ name }) => name === "ready"));
+});
+
+Deno.test("run --single --now runs a job at once, and ends with its exit code", async () => {
+  await using folder = tempHome();
+  const file = `${folder.path}/procsup.yaml`;
+  await Deno.writeTextFile(
+    file,
+    'cron: { job: { schedule: "@yearly", command: "echo ran; exit 4" } }',
+  );
+  const { code, stdout } = await run(["run", "--single", "job", "--now", "--no-prefix", file]);
+  assertEquals([code, stdout], [4, "ran\n"]);
+  const unknown = await run(["run", "--single", "jib", file]);
+  assertEquals(unknown.code, 4);
+  assertStringIncludes(unknown.stderr, 'did you mean "job"');
+  assertEquals((await run(["run", "--single", "job", "--only", "job", file])).code, 2);
+});

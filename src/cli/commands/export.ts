@@ -1,7 +1,6 @@
 /** `procsup export`: the configuration file as the files of an engine. */
 
 import type { Exported, ExportedFile, ExportRequest } from "../../export/export_stack.ts";
-import type { Loss } from "../../export/stack.ts";
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { replaceFile } from "../../platform/atomic_file.ts";
@@ -57,7 +56,11 @@ export async function exported(
 }
 
 /** Lost keys matter even with `--quiet`. */
-async function tellLosses(losses: readonly Loss[], to: string, strict: boolean): Promise<void> {
+async function tellLosses(
+  losses: Exported["stack"]["losses"],
+  to: string,
+  strict: boolean,
+): Promise<void> {
   const { lossText } = await import("../../export/export_stack.ts");
   for (const loss of losses) writeMessage(`no counterpart: ${lossText(loss)}\n`);
   if (!strict || losses.length === 0) return;

@@ -14,8 +14,6 @@ export const FILE_FLAGS: readonly Flag[] = [
   { name: "profile", type: "text", value: "NAME", help: "profile of a configuration file" },
 ];
 
-const ENGINES = ["kubernetes", "swarm", "compose", "nomad", "systemd"];
-
 /** Flags of an export; `up --on` takes them too. */
 export const EXPORT_FLAGS: readonly Flag[] = [
   { name: "image", type: "text", value: "NAME", help: "image of the apps, see procsup image" },
@@ -103,11 +101,11 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     name: "export",
     group: "Config",
     page: "beyond",
-    summary: "A file for kubernetes, swarm, compose, nomad, systemd",
-    usage: `<${[...ENGINES, "dockerfile"].join("|")}> [file]`,
+    summary: "Files for kubernetes, swarm, compose, nomad, systemd",
+    usage: "<engine> [file]",
     words: [1, 2],
     flags: [
-      { name: "out", short: "o", type: "text", value: "DIR", help: "write files to this folder" },
+      { name: "out", type: "text", value: "DIR", help: "write files to this folder" },
       ...EXPORT_FLAGS,
       BASE,
       ...PROFILE,
@@ -115,7 +113,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     examples: [
       "procsup export kubernetes --image registry.example.com/shop:1.4",
       "procsup export swarm procsup.yaml --out deploy --strict",
-      "procsup export systemd -o units",
+      "procsup export systemd --out units",
       "procsup export dockerfile",
     ],
     load: async () => (await import("../commands/export.ts")).exportFile,

@@ -1,0 +1,43 @@
+import { assert, assertEquals } from "@std/assert";
+import { counterpart, ENGINES, EXPORTED_KEYS, INSIDE, lackOf } from "../../src/export/engines.ts";
+import { exportedText, exportText, sampleFiles, SAMPLES } from "./exporting.ts";
+
+Deno.test("counterpart() has a cell for every key of a process on every engine", () => {
+  for (const key of EXPORTED_KEYS) {
+    for (const engine of ENGINES) {
+      assert(counterpart(key, engine).length > 0, `${key} on ${engine}`);
+    }
+  }
+});
+
+Deno.test("exportStack() changes with every key that has a counterpart, and tells of every other", async () => {
+  for (const key of EXPORTED_KEYS.filter((key) => key !== "name")) {
+    assert(key in SAMPLES, `no sample of ${key}`);
+    const { set, unset } = sampleFiles(key);
+    for (const engine of ENGINES) {
+      const at = `${key} on ${engine}`;
+      const { losses } = (await exportText(set, engine)).stack;
+      const told = losses.some((loss) => loss.app === "app" && loss.key === key);
+      if (lackOf(key, engine) !== undefined) {
+        assert(told, `${at}: not told`);
+        assert(
+          (await exportedText(set, engine)).includes(lackOf(key, engine)!),
+          `${at}: no comment`,
+        );
+        continue;
+      }
+      if (counterpart(key, engine).startsWith(INSIDE)) continue;
+      assert(
+        told || await exportedText(set, engine) !== await exportedText(unset, engine),
+        `${at}: nothing changed`,
+      );
+    }
+  }
+});
+
+Deno.test("exportStack() tells of no loss for a file with defaults alone", async () => {
+  const text = "processes: { app: { command: /bin/sh run.sh, restart_policy: on-failure } }";
+  for (const engine of ENGINES) {
+    assertEquals((await exportText(text, engine)).stack.losses, [], engine);
+  }
+});

@@ -1,0 +1,34 @@
+import { assert } from "@std/assert";
+import { Deployment } from "kubernetes-models/apps/v1/Deployment";
+import { CronJob } from "kubernetes-models/batch/v1/CronJob";
+import { Job } from "kubernetes-models/batch/v1/Job";
+import { ConfigMap } from "kubernetes-models/v1/ConfigMap";
+import { Service } from "kubernetes-models/v1/Service";
+import { parseAllDocuments } from "yaml";
+import { EXPORTED_KEYS } from "../../src/export/engines.ts";
+import { documentedFiles, exportedText, sampleFiles, SAMPLES } from "./exporting.ts";
+
+const KINDS = { ConfigMap, CronJob, Deployment, Job, Service };
+
+/** A name that Kubernetes takes for an object that has a Service. */
+const NAME = /^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+Deno.test("kubernetesManifests() makes valid manifests of the documented files and of every key", async () => {
+  const samples = EXPORTED_KEYS.filter((key) => key in SAMPLES).map((key) => sampleFiles(key).set);
+  const files = [...documentedFiles(), ...samples];
+  assert(files.length > 30);
+  for (const file of files) {
+    const text = await exportedText(file, "kubernetes");
+    // What Kubernetes reads is YAML 1.1.
+    for (const document of parseAllDocuments(text, { version: "1.1" })) {
+      const manifest = document.toJS();
+      const kind = KINDS[manifest.kind as keyof typeof KINDS];
+      assert(NAME.test(manifest.metadata.name), manifest.metadata.name);
+      try {
+        new kind(manifest).validate();
+      } catch (error) {
+        throw new Error(`${file}\n${JSON.stringify(manifest, null, 1)}\n${error}`);
+      }
+    }
+  }
+});

@@ -1,0 +1,59 @@
+import { assert, assertEquals } from "@std/assert";
+import { loadConfig } from "../../src/config/load_config.ts";
+import { ENGINES } from "../../src/export/engines.ts";
+import { exportStack } from "../../src/export/export_stack.ts";
+
+const FILE = "/srv/shop/procsup.yaml";
+
+const TEXT = `
+defaults: { env: { REGION: "\${REGION:-eu}" } }
+processes:
+  api:
+    command: /bin/sh api.sh --token=s3cr3t-1 \${TOKEN}
+    env:
+      PLAIN: visible
+      DB: "\${DATABASE_URL}"
+      API_KEY: s3cr3t-2
+      URL: postgres://shop:s3cr3t-3@db/shop
+    secrets:
+      PW: { env: SHOP_PW }
+      CERT: { file: cert.pem }
+      VAULT: { command: "vault read s3cr3t" }
+    hooks: { post_start: "curl -H 'Authorization: Bearer s3cr3t-4' http://127.0.0.1" }
+`;
+
+const ENV = {
+  REGION: "s3cr3t-5",
+  TOKEN: "s3cr3t-6",
+  DATABASE_URL: "s3cr3t-7",
+  SHOP_PW: "s3cr3t-8",
+};
+
+Deno.test("exportStack() writes no value of a secret, a variable, or what looks like a secret", async () => {
+  const loaded = await loadConfig({
+    ...{ files: [FILE], content: { file: FILE, text: TEXT }, env: ENV },
+  });
+  for (const to of [...ENGINES, "dockerfile"] as const) {
+    const { files, stack } = exportStack({ to, file: FILE, loaded });
+    const text = files.map((file) => file.text).join("\n");
+    assertEquals(/s3cr3t-\d/.exec(text), null, `${to}: ${text}`);
+    assertEquals(/s3cr3t-\d/.exec(JSON.stringify(stack.losses)), null, to);
+    if (to !== "dockerfile") assert(text.includes("visible"), to);
+  }
+});
+
+Deno.test("exportStack() names every variable that the engine must provide", async () => {
+  const loaded = await loadConfig({
+    ...{ files: [FILE], content: { file: FILE, text: TEXT }, env: {}, assumeVariables: true },
+  });
+  const text = (to: "kubernetes" | "swarm" | "nomad" | "systemd") =>
+    exportStack({ to, file: FILE, loaded }).files.map((file) => file.text).join("\n");
+  for (const engine of ["kubernetes", "swarm", "nomad"] as const) {
+    for (const name of ["TOKEN", "DATABASE_URL", "SHOP_PW", "REGION", "/app/cert.pem"]) {
+      assert(text(engine).includes(name), `${engine}: ${name}`);
+    }
+  }
+  for (const name of ["DB", "PW", "CERT", "VAULT", "TOKEN", "API_KEY", "REGION"]) {
+    assert(new RegExp(`must set: .*\\b${name}\\b`).test(text("systemd")), `systemd: ${name}`);
+  }
+});

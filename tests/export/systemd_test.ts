@@ -1,0 +1,81 @@
+import { assertEquals } from "@std/assert";
+import { parseSchedule } from "../../src/model/cron.ts";
+import { calendarEvents } from "../../src/export/calendar.ts";
+import { EXPORTED_KEYS } from "../../src/export/engines.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { exportText, lacks, runs, sampleFiles, SAMPLES } from "./exporting.ts";
+
+const noSystemd = !runs("systemd-analyze", "--version");
+
+async function said(...args: string[]): Promise<string> {
+  const { stdout, stderr } = await new Deno.Command("systemd-analyze", {
+    args,
+    env: { TZ: "UTC", LC_ALL: "C" },
+  }).output();
+  const text = new TextDecoder();
+  return text.decode(stdout) + text.decode(stderr);
+}
+
+/** Not a user of the test, nor files that an app does not have here. */
+const LEFT_OUT = new Set(["uid", "gid"]);
+
+Deno.test({
+  name: "systemdUnits() makes units of every key that systemd has nothing against",
+  ignore: noSystemd && lacks("systemd-analyze"),
+  fn: async () => {
+    await using folder = tempHome();
+    const units = new Set<string>();
+    for (const [index, key] of EXPORTED_KEYS.entries()) {
+      if (!(key in SAMPLES) || LEFT_OUT.has(key)) continue;
+      const file = sampleFiles(key).set.replaceAll('"app"', `"app${index}"`);
+      for (const { path, text } of (await exportText(file, "systemd")).files) {
+        Deno.writeTextFileSync(`${folder.path}/${path}`, text);
+        units.add(`${folder.path}/${path.replace("@.", "@1.")}`);
+      }
+    }
+    assertEquals(await said("verify", "--man=no", ...units), "");
+  },
+});
+
+const SCHEDULES = [
+  "0 4 * * *",
+  "*/5 * * * *",
+  "30 3 * * 1-5",
+  "0 0 1,15 * *",
+  "15 2-6/2 * jan-mar *",
+  "0 9 * * sun,sat",
+  "0 0 * * 5-7",
+  "20 4 13 * 5",
+  "*/20 * * * * *",
+  "0 30 12 1 6 *",
+  "@daily",
+  "@hourly",
+  "@weekly",
+  "@yearly",
+];
+
+Deno.test({
+  name: "calendarEvents() means the same times as the schedule",
+  ignore: noSystemd && lacks("systemd-analyze"),
+  fn: async () => {
+    const base = Date.UTC(2026, 0, 7, 11, 12, 13);
+    for (const schedule of SCHEDULES) {
+      const events = calendarEvents(schedule)!.map((event) => `${event} UTC`);
+      const args = ["calendar", "--iterations=4", "--base-time=2026-01-07 11:12:13 UTC"];
+      const text = await said(...args, ...events);
+      const times = [...text.matchAll(/(?:elapse|\)|#\d+): \w+ (\S+ \S+) UTC/g)]
+        .map(([, time]) => Date.parse(`${time!.replace(" ", "T")}Z`));
+      const cron = parseSchedule("cron", { schedule, timezone: "UTC" });
+      const wanted: number[] = [];
+      for (let at = base; wanted.length < 4;) wanted.push(at = cron.next(at)!);
+      const found = [...new Set(times)].sort((a, b) => a - b).slice(0, 4);
+      assertEquals(found, wanted, `${schedule}: ${events.join(", ")}\n${text}`);
+    }
+  },
+});
+
+Deno.test("calendarEvents() knows no words for what only parsers of cron know", () => {
+  for (const schedule of ["0 0 L * *", "0 0 * * 5#2", "0 0 15W * *"]) {
+    assertEquals(calendarEvents(schedule), undefined, schedule);
+  }
+});
