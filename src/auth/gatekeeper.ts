@@ -1,4 +1,4 @@
-/** Lets requests in: who is it, and may they do that. */
+/** Authenticates requests, and ends what depends on a revoked credential. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { SignInRateLimit } from "./sign_in_limit.ts";
@@ -6,23 +6,21 @@ import type { NamedTokens } from "./named_tokens.ts";
 import { type Principal, unauthorized } from "./principal.ts";
 import { sessionIn, type SessionKeys, type SessionOwner, type Sessions } from "./sessions.ts";
 
-/** What a request shows. */
+/** The credentials of a request. */
 export interface Credentials {
   readonly authorization: string | undefined;
   readonly cookie: string | undefined;
-  /** What proves that the cookie comes from a page of ours; see `Sessions`. */
+  /** Secret of the session: it proves that the cookie comes from our page, see `Sessions`. */
   readonly secret?: string | undefined;
-  /** Where it comes from. */
+  /** Address of the client. */
   readonly address: string;
 }
 
-/** A browser that has just signed in. */
 export interface SignedIn {
   readonly principal: Principal;
   readonly keys: SessionKeys;
 }
 
-/** Where credentials are looked up. */
 export interface GatekeeperParts {
   /** Whether an `Authorization` header carries the daemon's own token. */
   readonly isOwner: (authorization: string) => boolean;
@@ -31,7 +29,7 @@ export interface GatekeeperParts {
   readonly attempts: SignInRateLimit;
 }
 
-/** The one door of every surface. */
+/** Authenticates requests on every surface. */
 export class Gatekeeper {
   readonly sessions: Sessions;
   readonly #parts: GatekeeperParts;
@@ -45,8 +43,9 @@ export class Gatekeeper {
   }
 
   /**
-   * Who it is. Throws `unauthorized`, and `rate_limited` instead after ten wrong tokens a minute
-   * from one address. A right token is always accepted: no client can lock out another one.
+   * Identifies the sender. Throws `unauthorized`; after ten wrong tokens in a minute from one address
+   * it throws `rate_limited` instead. A valid token is always accepted, so clients cannot lock each
+   * other out.
    */
   async identify(credentials: Credentials): Promise<Principal> {
     const known = this.recognise(credentials);
@@ -56,7 +55,7 @@ export class Gatekeeper {
     return await this.#byToken(authorization, address);
   }
 
-  /** Who it is, if that is known at once. Undefined: not authenticated yet. */
+  /** Identifies the sender by its session or by the daemon's own token. Undefined: not authenticated yet. */
   recognise({ authorization, cookie, secret = "" }: Credentials): Principal | undefined {
     if (authorization === undefined) {
       return this.#bySession({ session: sessionIn(cookie) ?? "", secret });
@@ -66,23 +65,27 @@ export class Gatekeeper {
       : undefined;
   }
 
-  /** Turns a one-time code into a session. Throws as `identify()` does. */
+  /** Turns a one-time code into a session. Throws like `identify()`. */
   signIn(code: string, address: string): SignedIn {
     const keys = this.sessions.signIn(code);
     const principal = keys && this.#bySession(keys);
     if (principal !== undefined) return { principal, keys: keys! };
     this.#countFailure(address);
-    throw new ProcsupError("unauthorized", "This link has been used, or is older than a minute", {
-      hint: "procsup web open",
-    });
+    throw new ProcsupError(
+      "unauthorized",
+      "This link was used already, or is older than a minute",
+      {
+        hint: "procsup web open",
+      },
+    );
   }
 
-  /** A one-time code. It signs in with the role of the principal that asks for it. */
+  /** Creates a one-time code that signs in with the role of `principal`. */
   code(principal: Principal | undefined): string {
     return this.sessions.code(principal && this.#ownerFor(principal));
   }
 
-  /** A session for who shows a token, with that token's role and for as long as it is good. */
+  /** Opens a session for the holder of a token. It has the token's role and ends with the token. */
   openSession(principal: Principal): SignedIn {
     if (principal.via === "cookie") {
       throw new ProcsupError("bad_request", "You are signed in already");
@@ -91,7 +94,7 @@ export class Gatekeeper {
     return { principal: this.#bySession(keys)!, keys };
   }
 
-  /** Ends a session, or all, and whatever is kept open by it. */
+  /** Ends one session or all, and everything that depends on them. */
   signOut(session?: string): void {
     const ended = session === undefined
       ? this.sessions.list().map((one) => one.session)
@@ -100,7 +103,7 @@ export class Gatekeeper {
     for (const one of ended) this.#revocations.revoke(one);
   }
 
-  /** Ends a named token, its sessions, and whatever is kept open by them. Throws `not_found`. */
+  /** Revokes a named token and ends its sessions, with all that depends on them. Throws `not_found`. */
   revoke(name: string): void {
     this.#parts.tokens.revoke(name);
     this.#revocations.revoke(tokenCredential(name));
@@ -109,7 +112,10 @@ export class Gatekeeper {
     }
   }
 
-  /** The daemon's own token was replaced: whatever is kept open by the old one ends, and all sessions. */
+  /**
+   * Call it after replacing the daemon's own token. Ends all sessions, and all that depends on the old
+   * token.
+   */
   ownerChanged(): void {
     const old = this.#owner;
     this.#rotations++;
@@ -128,7 +134,6 @@ export class Gatekeeper {
     return name === "" ? credential === this.#owner : this.#parts.tokens.madeAt(name) !== undefined;
   }
 
-  /** Credential of the daemon's own token. */
   get #owner(): string {
     return `owner ${this.#rotations}`;
   }
@@ -143,7 +148,7 @@ export class Gatekeeper {
     if (owner === undefined) return undefined;
     const { name, role, tokenOf } = owner;
     const account = tokenOf === undefined ? "" : name;
-    // Another token of that name is another one's.
+    // A new token of the same name does not continue the sessions of an old one.
     const isValid = tokenOf === undefined || this.#parts.tokens.madeAt(name) === tokenOf;
     if (isValid) return { name, role, via: "cookie", credential: keys.session, account };
     this.signOut(keys.session);
@@ -172,7 +177,7 @@ function tokenCredential(name: string): string {
   return `token ${name}`;
 }
 
-/** A stream that ends with an error when the credential of its reader is revoked. */
+/** Ends a stream with an error when the credential of its reader is revoked. */
 export function untilRevoked<T>(
   stream: ReadableStream<T>,
   principal: Principal,
@@ -186,7 +191,7 @@ export function untilRevoked<T>(
   });
 }
 
-/** Listeners for revoked credentials; forgets a credential with its last listener. */
+/** Listeners for revoked credentials. Forgets a credential with its last listener. */
 class Revocations {
   readonly #listeners = new Map<string, Set<() => void>>();
 
@@ -200,7 +205,6 @@ class Revocations {
     };
   }
 
-  /** Calls its listeners. */
   revoke(credential: string): void {
     for (const act of [...this.#listeners.get(credential) ?? []]) act();
   }

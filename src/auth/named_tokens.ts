@@ -1,4 +1,4 @@
-/** Tokens with a name and a role, kept as hashes in a file that only its user can read. */
+/** Tokens with a name and a role. Their hashes are kept in a file that only the user can read. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { removeFile } from "../platform/atomic_file.ts";
@@ -6,11 +6,11 @@ import { copyOf, readState, writeState } from "../platform/state_file.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import { type Role, ROLES } from "../protocol/verbs/verb.ts";
 
-/** A token as it is listed: what it is good for, never what it is. */
+/** A token without its secret. */
 export interface NamedToken {
   readonly name: string;
   readonly role: Role;
-  /** ISO 8601. */
+  /** Creation time, as ISO 8601. */
   readonly created_at: string;
 }
 
@@ -22,7 +22,6 @@ interface Entry extends NamedToken {
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const MAX_TOKENS = 1000;
 
-/** The named tokens of a home. */
 export class NamedTokens {
   readonly #path: string;
   readonly #warn: (message: string) => void;
@@ -33,7 +32,7 @@ export class NamedTokens {
     this.#warn = warn;
   }
 
-  /** Makes a token and returns it; it cannot be shown again. Throws `name_taken` or `bad_request`. */
+  /** Creates a token and returns it; it cannot be shown again. Throws `name_taken` or `bad_request`. */
   async create(name: string, role: Role): Promise<{ token: string } & NamedToken> {
     if (!NAME.test(name)) {
       throw new ProcsupError(
@@ -51,29 +50,29 @@ export class NamedTokens {
     return { token, ...shown };
   }
 
-  /** All of them, by name. */
+  /** All tokens, sorted by name. */
   list(): NamedToken[] {
     return [...this.#all().values()]
       .map(({ name, role, created_at }) => ({ name, role, created_at }))
       .sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
-  /** When a token was made; undefined if no token has that name. */
+  /** Creation time of a token; undefined if no token has that name. */
   madeAt(name: string): string | undefined {
     return this.#all().get(name)?.created_at;
   }
 
-  /** Makes a token worthless at once. Throws `not_found`. */
+  /** Revokes a token at once. Throws `not_found`. */
   revoke(name: string): void {
     if (!this.#all().delete(name)) {
-      throw new ProcsupError("not_found", `There is no token ${JSON.stringify(name)}`, {
+      throw new ProcsupError("not_found", `No token ${JSON.stringify(name)}`, {
         hint: "procsup token list",
       });
     }
     this.#write();
   }
 
-  /** The entry that a secret belongs to. Only hashes are compared: their order says nothing about it. */
+  /** Finds the token of a secret. Comparing hashes does not reveal the secret through timing. */
   async find(secret: string): Promise<NamedToken | undefined> {
     if (this.#all().size === 0) return undefined;
     const hash = await hashOf(secret);
@@ -82,12 +81,12 @@ export class NamedTokens {
 
   #refuseTaken(name: string): void {
     if (this.#all().has(name)) {
-      throw new ProcsupError("name_taken", `There is a token "${name}" already`, {
+      throw new ProcsupError("name_taken", `Token "${name}" exists already`, {
         hint: `procsup token revoke ${name}`,
       });
     }
     if (this.#all().size >= MAX_TOKENS) {
-      throw new ProcsupError("bad_request", `There are ${MAX_TOKENS} tokens already`);
+      throw new ProcsupError("bad_request", `Too many tokens: limit ${MAX_TOKENS}`);
     }
   }
 
@@ -95,9 +94,9 @@ export class NamedTokens {
     return this.#entries ??= new Map(this.#read().map((entry) => [entry.name, entry]));
   }
 
-  /** A damaged file is set aside; its tokens are not valid. */
+  /** Reads the file. A damaged one is set aside, which invalidates its tokens. */
   #read(): readonly Entry[] {
-    // Removing the file revokes all tokens: its copy must not bring them back.
+    // Removing the file revokes all tokens: its backup copy must not restore them.
     if (lstatIfAny(this.#path) === undefined) removeFile(copyOf(this.#path));
     const { value = [], problems } = readState(this.#path, (value) => {
       const { tokens } = value as { readonly tokens: readonly Entry[] };

@@ -1,5 +1,3 @@
-/** Who sent a request, and what they may do. */
-
 import { ProcsupError } from "../model/errors.ts";
 import { includesRole, type Role } from "../protocol/verbs/verb.ts";
 
@@ -9,13 +7,16 @@ export interface Principal {
   readonly name: string;
   readonly role: Role;
   readonly via: "token" | "cookie";
-  /** Its token by a name, or its session. Never shown. */
+  /** Identifies its token or session. Never shown. */
   readonly credential: string;
-  /** Whose share of the connections it uses: the name of the token, of a session too; empty for the owner. */
+  /**
+   * Account that its connections count for: the name of the token, even for its sessions; empty for the
+   * owner.
+   */
   readonly account: string;
 }
 
-/** Throws `forbidden` for a role that does not include the one that is needed. */
+/** Throws `forbidden` if the role does not include the needed one. */
 export function allowRole(
   principal: Pick<Principal, "role"> | undefined,
   needed: Role | "open",
@@ -27,9 +28,9 @@ export function allowRole(
   throw new ProcsupError("forbidden", `Token has role "${role}"; this needs "${needed}"`);
 }
 
-/** The refusal of a request without a valid credential. */
+/** The error for a request without a valid credential. */
 export function unauthorized(): ProcsupError {
   return new ProcsupError("unauthorized", "The token is missing or wrong", {
-    hint: "It is in the file token of the daemon's home",
+    hint: "The token is in the file `token` in the daemon's home",
   });
 }

@@ -1,35 +1,32 @@
 /**
- * Signing in from a browser: by a code that works once, or by a token. A session is a cookie and a
- * secret: a browser sends the cookie to every port of the host, also to those of other programs, but
- * the secret is known to the dashboard's own pages only.
+ * Sessions of browsers, opened with a one-time code or a token. A session is a cookie and a secret.
+ * Browsers send the cookie to every port of the host, even to other programs, but only the dashboard's
+ * own pages know the secret.
  */
 
 import { sameText } from "../model/same_text.ts";
 import { getCookies, setCookie } from "../npm/http.js";
 import type { Principal } from "./principal.ts";
 
-/** How long the printed link may wait to be opened. */
+/** How long a sign-in link is valid. */
 export const CODE_MS = 60_000;
 
-/** How long one stays signed in. */
+/** How long a session lasts. */
 export const SESSION_MS = 24 * 3_600_000;
 
-/** Name of the cookie. */
 export const COOKIE = "procsup_session";
 
-/** Name of the header that carries the secret. */
 export const SECRET_HEADER = "procsup-session";
 
 const MAX_CODES = 100;
 const MAX_SESSIONS = 1000;
 
-/** Whom a session is for. */
 export interface SessionOwner extends Pick<Principal, "name" | "role"> {
-  /** When the named token was made that it is owed to: the session ends with it. */
+  /** Creation time of the named token behind the session, which ends with the token. */
   readonly tokenOf?: string;
 }
 
-/** What a browser gets to sign in with. */
+/** What a browser needs to authenticate. */
 export interface SessionKeys {
   /** Value of the cookie. */
   readonly session: string;
@@ -43,23 +40,23 @@ interface Session {
   readonly owner: SessionOwner;
 }
 
-/** A session, to be kept for the next daemon. */
+/** A session to save for the next daemon. */
 export interface OpenSession extends Session, SessionKeys {}
 
-/** Codes and sessions that are good at the moment. */
+/** Valid codes and sessions. */
 export class Sessions {
   readonly #now: () => number;
   readonly #codes = new Map<string, { readonly until: number; readonly owner: SessionOwner }>();
   readonly #sessions = new Map<string, Session>();
   readonly #changed: () => void;
 
-  /** `now` gives milliseconds; `changed` is called after a session was opened or ended. */
+  /** `now` returns milliseconds since the epoch; `changed` is called after a session was opened or ended. */
   constructor(now: () => number = Date.now, changed: () => void = () => {}) {
     this.#now = now;
     this.#changed = changed;
   }
 
-  /** A new one-time code; without an owner it is the owner's of the daemon. */
+  /** Creates a one-time code, by default for the owner of the daemon. */
   code(owner: SessionOwner = { name: "dashboard", role: "admin" }): string {
     forgetFirst(this.#codes, MAX_CODES - 1);
     const code = random();
@@ -67,7 +64,7 @@ export class Sessions {
     return code;
   }
 
-  /** Turns a code into a session, once; undefined if it is not valid. */
+  /** Turns a code into a session; undefined if it is invalid. A code works once. */
   signIn(code: string): SessionKeys | undefined {
     const found = this.#codes.get(code);
     this.#codes.delete(code);
@@ -75,7 +72,6 @@ export class Sessions {
     return this.open(found.owner);
   }
 
-  /** A new session. */
   open(owner: SessionOwner): SessionKeys {
     forgetFirst(this.#sessions, MAX_SESSIONS - 1);
     const [session, secret] = [random(), random()];
@@ -84,13 +80,13 @@ export class Sessions {
     return { session, secret };
   }
 
-  /** Whom a session is for; undefined for an unknown session, and with a wrong secret. */
+  /** The owner of a session; undefined if the session is unknown or the secret wrong. */
   ownerOf({ session, secret }: SessionKeys): SessionOwner | undefined {
     const found = this.has(session) ? this.#sessions.get(session) : undefined;
     return found !== undefined && sameText(secret, found.secret) ? found.owner : undefined;
   }
 
-  /** Whether there is a session for a cookie, which says nothing about who sent it. */
+  /** Whether a session exists for a cookie. This does not authenticate the sender. */
   has(session: string): boolean {
     const found = this.#sessions.get(session);
     if (found !== undefined && found.until >= this.#now()) return true;
@@ -98,13 +94,13 @@ export class Sessions {
     return false;
   }
 
-  /** All that are good. */
+  /** All valid sessions. */
   list(): OpenSession[] {
     return [...this.#sessions].map(([session, rest]) => ({ session, ...rest }))
       .filter(({ until }) => until >= this.#now());
   }
 
-  /** Takes over sessions of the daemon before. */
+  /** Restores sessions of the previous daemon. */
   restore(all: readonly OpenSession[]): void {
     for (const { session, ...rest } of all) {
       if (typeof rest.secret === "string") this.#sessions.set(session, rest);
@@ -119,18 +115,18 @@ export class Sessions {
   }
 }
 
-/** The session that a `Cookie` header carries. */
+/** The session in a `Cookie` header. */
 export function sessionIn(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   try {
     return getCookies(new Headers({ cookie: header }))[COOKIE];
   } catch {
-    // Cookies of other programs on this host come along, well-formed or not.
+    // Cookies of other programs on this host come along, and may be malformed.
     return undefined;
   }
 }
 
-/** The `Set-Cookie` header that signs in, or out without a session; `origin` is that of the page. */
+/** The `Set-Cookie` header that signs in, or out if there is no session. `origin` is that of the page. */
 export function sessionCookie(session: string | undefined, origin: string | undefined): string {
   const headers = new Headers();
   setCookie(headers, {
@@ -145,12 +141,11 @@ export function sessionCookie(session: string | undefined, origin: string | unde
   return headers.get("set-cookie")!;
 }
 
-/** 256 bits: too many to guess. */
 function random(): string {
   return crypto.getRandomValues(new Uint8Array(32)).toHex();
 }
 
-/** Makes room by dropping the oldest. */
+/** Drops the oldest entries down to `most`. */
 function forgetFirst(map: Map<string, unknown>, most: number): void {
   for (const key of map.keys()) {
     if (map.size <= most) return;

@@ -4,17 +4,17 @@ const WINDOW_MS = 60_000;
 const MAX_FAILURES = 10;
 const MAX_ADDRESSES = 10_000;
 
-/** Failures of the last minute. */
+/** Failed sign-ins in the last minute. */
 export class SignInRateLimit {
   readonly #now: () => number;
   readonly #failures = new Map<string, number[]>();
 
-  /** `now` gives steady milliseconds. */
+  /** `now` returns monotonic milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Notes a failure. Returns the seconds to wait when it is one too many, else 0. */
+  /** Notes a failure. Returns the seconds to wait after too many, otherwise 0. */
   fail(address: string): number {
     const now = this.#now();
     const recent = (this.#failures.get(address) ?? []).filter((at) => at > now - WINDOW_MS);
@@ -27,7 +27,7 @@ export class SignInRateLimit {
   }
 
   #remember(address: string, times: number[]): void {
-    // To the end of the order: the address that was quiet longest is forgotten first.
+    // Move it to the end, so that the address without failures for the longest time is dropped first.
     this.#failures.delete(address);
     this.#failures.set(address, times);
     if (this.#failures.size > MAX_ADDRESSES) {

@@ -1,16 +1,16 @@
-/** What the MCP server works on: the actions of a supervisor, in this process or behind a socket. */
+/** The verbs that the MCP server calls, in this process or over a socket. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { ActionMap, VerbName } from "../protocol/verbs/types.ts";
 
-/** Carries out one action. Throws `ProcsupError`. `DaemonClient.call` is one of these. */
+/** Carries out a verb. Throws `ProcsupError`. `DaemonClient.call` is one. */
 export type Call = <A extends VerbName>(
   action: A,
   payload?: ActionMap[A]["payload"],
   options?: { readonly signal?: AbortSignal },
 ) => Promise<ActionMap[A]["data"]>;
 
-/** The same, but an unexpected failure goes to `onError`; agents see only that it happened. */
+/** Reports unexpected errors to `onError`; agents only learn that one happened. */
 export function reporting(call: Call, onError: (error: Error) => void): Call {
   return async (action, payload, options) => {
     try {
@@ -23,15 +23,15 @@ export function reporting(call: Call, onError: (error: Error) => void): Call {
   };
 }
 
-/** A piece of news, as far as it matters here. */
+/** The part of an event that the MCP server needs. */
 export interface Change {
   readonly type: string;
   readonly name: string;
 }
 
 /**
- * News from now on, until the signal. Resolves once it listens; may throw, then and later, when its
- * source is not there.
+ * Events from now on, until the signal. Resolves once it listens. May throw, then or later, if the
+ * source is unavailable.
  */
 export type Changes = (
   signal: AbortSignal,

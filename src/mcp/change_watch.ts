@@ -1,38 +1,38 @@
-/** Tells clients what has changed, not more often than they can use. */
+/** Notifies clients of changes, at a limited rate. */
 
 import { following } from "../protocol/following.ts";
 import type { Changes } from "./call.ts";
 import { APP_SCHEMES, LIST_URI } from "./resources.ts";
 
-/** Passes the news on. */
+/** Sends notifications to clients. */
 export interface Notifier {
-  /** There are other resources than before. */
+  /** The list of resources changed. */
   resourcesChanged(): void;
-  /** A resource holds something else than before. */
+  /** The content of a resource changed. */
   resourceUpdated(uri: string): void;
 }
 
-/** Where news come from. */
+/** Where changes come from. */
 export interface NewsSource {
   readonly changes: Changes;
   /** The names of all apps. May throw. */
   readonly names: () => Promise<readonly string[]>;
 }
 
-/** A watch that was begun. */
+/** A running watch. */
 export interface Watch {
-  /** Resolves once it misses nothing, or when the source was not available at the first attempt. */
+  /** Resolves once no change can be missed, or when the first attempt to listen fails. */
   readonly listening: Promise<void>;
-  /** The signal came. */
+  /** Resolves after the signal. */
   readonly ended: Promise<void>;
 }
 
-/** News within this time are sent together. */
+/** Changes within this time are sent together. */
 const COALESCE_MS = 100;
 
 /**
- * Reads news until the signal and passes them on. A source that ends, such as a daemon that is
- * upgraded, is opened again, and everything counts as changed then.
+ * Reads changes until the signal and passes them on. If the source ends, for example because the daemon
+ * is upgraded, it is opened again and everything counts as changed.
  */
 export function watchChanges(source: NewsSource, notifier: Notifier, signal: AbortSignal): Watch {
   const listening = Promise.withResolvers<void>();
@@ -59,7 +59,7 @@ async function watching(
   batch.drop();
 }
 
-/** Changes that wait to be sent. */
+/** Changes to send. */
 class Batch {
   readonly #notifier: Notifier;
   readonly #uris = new Set<string>();
@@ -74,7 +74,7 @@ class Batch {
     this.#list ||= list;
     this.#uris.add(LIST_URI);
     if (name !== undefined) {
-      // A client may have either spelling of `api:0` from the list, or from the template.
+      // Clients may use either spelling of `api:0`: that of the list or that of the template.
       for (const spelt of [name, encodeURIComponent(name)]) {
         for (const scheme of APP_SCHEMES) this.#uris.add(`${scheme}://${spelt}`);
       }

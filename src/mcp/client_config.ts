@@ -1,4 +1,4 @@
-/** The configuration files of MCP clients, and our entry in them. */
+/** The configuration files of MCP clients, and the entry of procsup in them. */
 
 import { didYouMean } from "../model/did_you_mean.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -10,26 +10,24 @@ export interface ServerCommand {
   readonly args: readonly string[];
 }
 
-/** A client that `procsup mcp install` knows. */
 export interface McpClient {
   readonly name: string;
   readonly title: string;
-  /** Its user-wide file. */
+  /** Its configuration file for the user. */
   readonly file: (folders: UserFolders) => string;
-  /** The key that holds the servers. */
+  /** The key that contains the servers. */
   readonly key: string;
 }
 
-/** Where a user's files are. */
+/** Folders of a user. */
 export interface UserFolders {
   readonly home: string;
-  /** The directory of Claude Code's own files, if `CLAUDE_CONFIG_DIR` sets it. */
+  /** Claude Code's own folder, if `CLAUDE_CONFIG_DIR` sets it. */
   readonly claude?: string | undefined;
-  /** Where applications keep their settings: `~/.config`, or what the system has instead. */
+  /** Folder of application settings: `~/.config`, or what the system uses instead. */
   readonly config: string;
 }
 
-/** The name of our entry. */
 const OWN = "procsup";
 
 const CLIENTS: readonly McpClient[] = [
@@ -53,7 +51,7 @@ const CLIENTS: readonly McpClient[] = [
   },
 ];
 
-/** A client by its name. Throws `bad_request`. */
+/** Finds a client by name. Throws `bad_request`. */
 export function mcpClient(name: string): McpClient {
   const found = CLIENTS.find((client) => client.name === name);
   if (found !== undefined) return found;
@@ -62,18 +60,18 @@ export function mcpClient(name: string): McpClient {
   throw new ProcsupError(
     "bad_request",
     `Unknown MCP client "${name}"` + (near === undefined ? "" : `: did you mean "${near}"?`),
-    { hint: `Known are: ${names.join(", ")}` },
+    { hint: `Expected one of ${names.join(", ")}` },
   );
 }
 
-/** What our entry looks like in a client's file, alone. */
+/** A configuration file with only our entry. */
 export function ownEntry({ key }: McpClient, command: ServerCommand): Record<string, unknown> {
   return { [key]: { [OWN]: { type: "stdio", ...command } } };
 }
 
 /**
- * A client's file with our entry in it, all else as it was, and what a person added to the entry;
- * undefined when nothing is to be changed. Throws `wrong_state` for a file that cannot be merged with.
+ * Adds our entry to a client's file and keeps everything else, even what the user added to the entry.
+ * Undefined if nothing changes. Throws `wrong_state` if the file cannot be edited.
  */
 export function mergedFile(
   { key }: McpClient,
@@ -88,14 +86,14 @@ export function mergedFile(
   return mark + withMember(text, [key, OWN], entry);
 }
 
-/** A client's file without our entry; undefined if it has none. Throws as `mergedFile()` does. */
+/** A client's file without our entry; undefined if it has none. Throws like `mergedFile()`. */
 export function clearedFile({ key }: McpClient, existing: string | undefined): string | undefined {
   const [mark, text] = split(existing);
   if (memberAt(text, [key, OWN]) === undefined) return undefined;
   return mark + withoutMember(text, [key, OWN]);
 }
 
-/** The mark that some editors put before all else, and the text; that of an empty object for none. */
+/** Separates a byte order mark from the text. An empty file becomes an empty object. */
 function split(file = ""): [string, string] {
   const text = file.replace(/^\ufeff/, "");
   return [file.slice(0, file.length - text.length), text.trim() === "" ? "{}\n" : text];

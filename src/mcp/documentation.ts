@@ -1,4 +1,4 @@
-/** The documentation as resources: `docs://topics` lists the pages, `docs://{topic}` is one. */
+/** The documentation as resources: `docs://topics` lists the pages, `docs://{topic}` is a page. */
 
 import {
   type McpServer,
@@ -8,7 +8,7 @@ import {
 
 const MARKDOWN = { mimeType: "text/markdown" } as const;
 
-/** The list of topics, in the list of resources. */
+/** The entry of the topics in the list of resources. */
 export const TOPICS = {
   uri: "docs://topics",
   name: "docs",
@@ -17,7 +17,7 @@ export const TOPICS = {
   description: "Topics of the documentation of procsup; docs://TOPIC is a page",
 } as const;
 
-/** Registers both. They need no grant: the documentation is public. */
+/** Registers both resources. The documentation is public, so they need no grant. */
 export function registerDocumentation(server: McpServer): void {
   const { uri, name, ...about } = TOPICS;
   server.registerResource(name, uri, about, async (uri) => {

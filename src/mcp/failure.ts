@@ -1,23 +1,22 @@
-/** A failure for an agent: what did not work, its code, and what to do next. */
+/** Formats failures for agents: what failed, the error code, and what to do next. */
 
 import { type ErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
 import { safeText } from "./safe_data.ts";
 import type { VerbName } from "../protocol/verbs/types.ts";
 import { TOOL_VERBS } from "./tool_names.ts";
 
-/** A failure in words. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly text: string;
 }
 
-/** What there is to do where the error itself says nothing. */
+/** Hints for errors that have none of their own. */
 const NEXT_STEPS: Partial<Record<ErrorCode, string>> = {
   ambiguous_target: "Name one of these instead",
   closed: "See with list_apps how far it went, before you call it again",
 };
 
-/** Where a verb goes by other words on the command line. */
+/** Verbs that have other names on the command line. */
 const COMMANDS: { readonly [N in VerbName]?: readonly string[] } = {
   add: ["start"],
   config_reload: ["config apply", "up"],
@@ -31,7 +30,7 @@ interface NextTool {
   readonly target: boolean;
 }
 
-/** Commands whose place a tool takes, and whether a target follows them. */
+/** The tools that replace a command, and whether a target follows the command. */
 const TOOLS_OF: ReadonlyMap<string, readonly NextTool[]> = Map.groupBy(
   TOOL_VERBS.flatMap(({ name, verb: { bare }, row: { tool } }) =>
     (COMMANDS[name] ?? [name]).map((word) => ({ word, tool, target: bare !== undefined }))
@@ -39,7 +38,7 @@ const TOOLS_OF: ReadonlyMap<string, readonly NextTool[]> = Map.groupBy(
   ({ word }) => word,
 );
 
-/** Tells a failure, with a next step that an agent with these tools can take. */
+/** Formats a failure, with a hint that an agent with these tools can follow. */
 export function failureOf(error: unknown, granted: ReadonlySet<string>): Failure {
   const known = error instanceof ProcsupError ? error : undefined;
   const code = known?.code ?? "internal";
@@ -48,7 +47,7 @@ export function failureOf(error: unknown, granted: ReadonlySet<string>): Failure
   return { code, text: safeText(`${messageOf(error)} (${code})${hint}`) };
 }
 
-/** A hint with tools in place of commands; where no tool does it, it says whose business it is. */
+/** Replaces commands in a hint by tools. If a command has no tool, says that it is for a terminal. */
 export function inTools(hint: string, granted: ReadonlySet<string>): string {
   let forTerminal = false;
   const text = hint.replaceAll(
@@ -63,5 +62,5 @@ export function inTools(hint: string, granted: ReadonlySet<string>): string {
         : `${known.tool} ${word}`;
     },
   );
-  return forTerminal ? `${text} (a command for a terminal: there is no tool for it)` : text;
+  return forTerminal ? `${text} (a terminal command: no tool does this)` : text;
 }

@@ -1,14 +1,14 @@
 /**
- * MCP over Streamable HTTP, for the web listener's `/mcp`. The SDK is loaded by the first request.
- * Who may connect (token, Host, Origin) is the listener's business.
+ * MCP over Streamable HTTP, for `/mcp` on the web listener. The SDK is loaded by the first request. The
+ * listener authenticates requests and checks Host and Origin.
  */
 
 import type { Call } from "./call.ts";
 import type { McpHandler, McpHttpOptions } from "./http_server.ts";
 
 /**
- * Makes the handler of `/mcp`: protocol 2026-07-28, and 2025 clients without sessions, who therefore
- * get answers but no news.
+ * Makes the handler of `/mcp`. Clients of protocol 2026-07-28 get notifications; clients of 2025 have
+ * no sessions, so they get only answers.
  */
 export function mcpHandler(call: Call, options: McpHttpOptions = {}): McpHandler {
   let loaded: Promise<McpHandler> | undefined;

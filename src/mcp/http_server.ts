@@ -1,4 +1,4 @@
-/** The part of `/mcp` that needs the SDK. */
+/** The part of `/mcp` that uses the SDK. */
 
 import {
   createMcpHandler,
@@ -13,18 +13,16 @@ import { type Grant, grantedTools, parseToolsets } from "./tool_names.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** How `/mcp` serves. */
 export interface McpHttpOptions extends Grant {
-  /** Where news come from; without them clients get no notifications. */
+  /** Source of changes; without it clients get no notifications. */
   readonly changes?: Changes;
-  /** Gets what goes wrong beside the answers. */
+  /** Called with errors outside of answers. */
   readonly onError?: (error: Error) => void;
 }
 
-/** Answers one request. */
 export type McpHandler = (request: Request) => Promise<Response>;
 
-/** Answers requests, each with a server of its own. All of them have the same role. */
+/** Answers each request with a server of its own, all with the same role. */
 export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
   const { changes, onError } = options;
   const names = async () => (await call("list")).map(({ name }) => name);
@@ -34,28 +32,28 @@ export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
     return createServer(call, { granted, tells, onError });
   }, {
     maxRequestBodySize: MAX_BODY_BYTES,
-    // The connections are limited, for each client in its turn.
+    // Connections are limited elsewhere, per client.
     maxSubscriptions: Infinity,
     ...(changes === undefined ? {} : { bus: new WatchedBus({ changes, names }) }),
     ...(onError === undefined ? {} : { onerror: onError }),
   });
   return async (request) => {
-    // Without the server's signal, which `Deno.serve` aborts on success too: a verb whose client goes
-    // away is carried out to its end, and a stream notices it by itself.
+    // Do not pass on the request's signal: `Deno.serve` aborts it on success too. A verb is completed
+    // even if the client disconnects, and streams notice that themselves.
     const { url, method, headers, body } = request;
-    // A mistake in it is answered as on every route.
+    // Report an error in it like on any other route.
     toolsetsIn(url);
     return await handler.fetch(new Request(url, { method, headers, body }));
   };
 }
 
-/** `?toolsets=core,jobs`, as clients have no flag here. Throws `bad_request`. */
+/** Reads `?toolsets=core,jobs`: HTTP clients cannot pass a flag. Throws `bad_request`. */
 function toolsetsIn(url: string): Pick<Grant, "toolsets"> {
   const text = new URL(url).searchParams.get("toolsets");
   return text === null ? {} : { toolsets: parseToolsets(text) };
 }
 
-/** Carries news to the open streams. Without an open stream it does not listen. */
+/** Sends changes to open streams. Listens only while a stream is open. */
 class WatchedBus implements ServerEventBus {
   readonly #source: NewsSource;
   readonly #bus = new InMemoryServerEventBus();

@@ -1,7 +1,7 @@
 /**
- * Members of objects in a person's JSON file, changed in its text: comments, order and the way it is
- * written stay as they are everywhere else. `modify()` of jsonc-parser 3.3.1 writes the neighbour anew,
- * loses comments, and leaves a comma alone where the last member had one.
+ * Edits members of objects in a JSON text of a user. Comments, order and style stay as they are
+ * elsewhere. `modify()` of jsonc-parser 3.3.1 reformats the neighboring member, loses comments and
+ * leaves a stray comma after the last member.
  */
 
 import { ProcsupError } from "../model/errors.ts";
@@ -9,13 +9,13 @@ import { findNodeAtLocation, type Node, parseTree } from "../npm/jsonc.ts";
 
 type Path = readonly string[];
 
-/** The value at a path; undefined if it is absent. Throws `wrong_state` for a text that is not a JSON object. */
+/** The value at a path; undefined if absent. Throws `wrong_state` if the text is not a JSON object. */
 export function memberAt(text: string, path: Path): unknown {
   const node = findNodeAtLocation(rootOf(text), [...path]);
   return node === undefined ? undefined : JSON.parse(JSON.stringify(plain(node)));
 }
 
-/** The text with a value at a path; missing parents are added. Throws `wrong_state`. */
+/** Sets the value at a path and adds missing parents. Throws `wrong_state`. */
 export function withMember(text: string, path: Path, value: unknown): string {
   const root = rootOf(text);
   const there = findNodeAtLocation(root, [...path]);
@@ -29,7 +29,7 @@ export function withMember(text: string, path: Path, value: unknown): string {
   return addedTo(text, parent, path.slice(0, depth), path[depth]!, rest);
 }
 
-/** The text without the member at a path. Throws `wrong_state`. */
+/** Removes the member at a path. Throws `wrong_state`. */
 export function withoutMember(text: string, path: Path): string {
   const member = findNodeAtLocation(rootOf(text), [...path])?.parent;
   if (member?.parent === undefined) return text;
@@ -39,7 +39,7 @@ export function withoutMember(text: string, path: Path): string {
   const comma = commaIn(text, end, siblings[at + 1]?.offset ?? endOf(member.parent) - 1);
   const after = text.slice(comma === undefined ? end : comma + 1);
   const before = text.slice(0, member.offset);
-  // A line that holds nothing else goes as a whole.
+  // Remove the whole line if it holds nothing else.
   const isLine = /^[ \t]*(?:\r?\n|$)/.test(after);
   const head = isLine ? before.trimEnd() : before;
   const remarks = comma === undefined ? "" : text.slice(end, comma).trim();
@@ -52,7 +52,7 @@ export function withoutMember(text: string, path: Path): string {
   return (orphan === undefined ? head : spliced(head, orphan, 1, "")) + tail;
 }
 
-/** Where a comma stands that is in no comment. */
+/** Position of the first comma outside of comments. */
 function commaIn(text: string, from: number, to: number): number | undefined {
   const between = text.slice(from, to)
     .replace(/\/\*[^]*?\*\/|\/\/.*/g, (comment) => " ".repeat(comment.length));
@@ -85,13 +85,13 @@ function addedTo(text: string, parent: Node, path: Path, key: string, value: unk
     text.slice(close);
 }
 
-/** A value as it is written at a depth of the file. */
+/** Formats a value for its depth in the file. */
 function written(text: string, value: unknown, depth: number): string {
   const { eol, unit } = styleOf(text);
   return JSON.stringify(value, null, unit).replaceAll("\n", eol + unit.repeat(depth));
 }
 
-/** How the file ends its lines and indents them. */
+/** Line ends and indentation of the file. */
 function styleOf(text: string): { readonly eol: string; readonly unit: string } {
   return {
     eol: text.includes("\r\n") ? "\r\n" : "\n",
@@ -120,7 +120,7 @@ function spliced(text: string, offset: number, length: number, content: string):
 }
 
 function unmergeable(why: string): ProcsupError {
-  return new ProcsupError("wrong_state", `Cannot merge into the client's file: ${why}`, {
-    hint: "Run it again with --print, and put the entry there by hand",
+  throw new ProcsupError("wrong_state", `Cannot edit the client's file: ${why}`, {
+    hint: "Run the command with --print, and add the entry by hand",
   });
 }

@@ -1,14 +1,14 @@
-/** Processes and what they used, in fewer words. Pure. */
+/** Shorter views of processes and their usage. Pure. */
 
 import { parseConfig } from "../model/config_schema.ts";
 import { formatDuration } from "../model/duration.ts";
 import { wireKeys } from "../model/key_spelling.ts";
 import type { MetricsHistoryJson, ProcessJson } from "../protocol/wire.ts";
 
-/** Keys that say what it is, default or not. */
+/** Keys that are always shown. */
 const ALWAYS: ReadonlySet<string> = new Set(["name", "entrypoint", "cwd"]);
 
-/** The same process, its configuration only as far as it differs from the defaults. */
+/** Leaves out configuration keys that have their default values. */
 export function withoutDefaults(process: ProcessJson): ProcessJson {
   const config = Object.entries(process.config).filter(([key, value]) =>
     ALWAYS.has(key) || JSON.stringify(value) !== defaults().get(key)
@@ -18,7 +18,7 @@ export function withoutDefaults(process: ProcessJson): ProcessJson {
 
 let known: ReadonlyMap<string, string> | undefined;
 
-/** Each key's default, as JSON. */
+/** Default values as JSON, by key. */
 function defaults(): ReadonlyMap<string, string> {
   known ??= new Map(
     Object.entries(wireKeys(parseConfig({ name: "app", entrypoint: "app", cwd: "/" })))
@@ -27,7 +27,7 @@ function defaults(): ReadonlyMap<string, string> {
   return known;
 }
 
-/** State and usage in a line, and what is not as usual. */
+/** State and usage, plus whatever is unusual. */
 export function briefProcess(process: ProcessJson): Record<string, unknown> {
   const { name, state, pid, uptime, restarts, ready, health, last_reason } = process;
   const { cpu_percent, memory_bytes } = process;
@@ -43,7 +43,7 @@ export function briefProcess(process: ProcessJson): Record<string, unknown> {
   };
 }
 
-/** The figures of each step in lists that begin at `since`; null where none were measured. */
+/** The figures of each step, in lists that begin at `since`; null where none were measured. */
 export function briefHistory({ since, until, step, series }: MetricsHistoryJson) {
   const stepMs = step / 1e6;
   const begin = Date.parse(since);

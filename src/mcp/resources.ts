@@ -15,10 +15,9 @@ import { registerDocumentation, TOPICS } from "./documentation.ts";
 import { failureOf } from "./failure.ts";
 import { safeData, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 
-/** The resource that holds all apps. */
+/** The list of all apps. */
 export const LIST_URI = "apps://list";
 
-/** The resources of one app. */
 export const APP_SCHEMES = ["apps", "metrics", "logs"] as const;
 
 type Scheme = typeof APP_SCHEMES[number];
@@ -40,7 +39,7 @@ const LIST = {
   description: "Every supervised app",
 } as const;
 
-/** An app has three resources. */
+/** Apps per page of the list; each has up to three resources. */
 const APPS_A_PAGE = 100;
 
 const METRICS = [
@@ -100,12 +99,12 @@ function registerApp(server: McpServer, { call, granted }: Access, scheme: Schem
   );
 }
 
-/** Who fills in the template, as its standard says, writes the colon of `api:0` as `%3A`. */
+/** Clients that fill in the template by its standard write the colon of `api:0` as `%3A`. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
-    // Nothing is called like this.
+    // No app has such a name.
     return name;
   }
 }
@@ -143,7 +142,7 @@ function content(
   return { contents: [{ uri: uri.href, mimeType, text, ..._meta }] };
 }
 
-/** Takes the place of the SDK's list, which has no pages: one exchange with the daemon for each. */
+/** Replaces the SDK's list, which has no pages. Each page takes one call to the daemon. */
 function listInPages(
   { server }: McpServer,
   { call, granted }: Access,
@@ -168,7 +167,10 @@ function listInPages(
   });
 }
 
-/** A cursor is the number of the last app on the page before: apps may come and go between two pages. */
+/**
+ * A cursor is the numeric id of the last app on the previous page, since apps may come and go between
+ * pages.
+ */
 function afterOf(cursor: string | undefined): number {
   if (cursor === undefined) return -1;
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
@@ -184,13 +186,13 @@ function resourceOf(scheme: Scheme, name: string): Resource {
   };
 }
 
-/** Names that begin with what was typed. Completing is a help: it never fails. */
+/** Names that begin with `value`. Never fails, since completion is optional. */
 async function completeName(call: Call, value: string): Promise<string[]> {
   const processes = await call("list").catch(() => []);
   return processes.map(({ name }) => name).filter((name) => name.startsWith(value));
 }
 
-/** A failure in the words of the protocol: not found, or internal with the reason. */
+/** Turns failures into protocol errors: not found, or the reason. */
 async function answering<T>(
   uri: URL | undefined,
   granted: ReadonlySet<string>,

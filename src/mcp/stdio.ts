@@ -1,4 +1,4 @@
-/** MCP on standard input and output: one client, for as long as it keeps the input open. */
+/** MCP on standard input and output, for one client, until it closes the input. */
 
 import process from "node:process";
 import type { JSONRPCMessage, McpServer } from "@modelcontextprotocol/server";
@@ -9,19 +9,18 @@ import { createServer } from "./server.ts";
 import { messagesOf, OpenRequests } from "./stdio_input.ts";
 import { type Grant, grantedTools } from "./tool_names.ts";
 
-/** Time in which a daemon that works has opened its stream of news. */
+/** Time within which a working daemon opens its event stream. */
 const LISTENING_MS = 1_000;
 
-/** How the bridge serves. */
 export interface StdioOptions extends Grant {
-  /** Where relative paths of `start_app` are looked for. */
+  /** Folder that relative paths of `start_app` are resolved against. */
   readonly cwd?: string;
   readonly changes: Changes;
-  /** Gets what goes wrong beside the protocol. */
+  /** Called with errors outside of the protocol. */
   readonly onError?: (error: Error) => void;
 }
 
-/** Tells which requests are answered. */
+/** Keeps track of which requests were answered. */
 class Transport extends StdioServerTransport {
   readonly #open: OpenRequests;
 
@@ -36,7 +35,7 @@ class Transport extends StdioServerTransport {
   }
 }
 
-/** Serves until the client closes the input, and answers what it asked before. */
+/** Serves until the client closes the input and all its requests are answered. */
 export async function serveOnStdio(call: Call, options: StdioOptions): Promise<void> {
   const { cwd, changes, onError } = options;
   const ended = Promise.withResolvers<void>();
@@ -47,7 +46,7 @@ export async function serveOnStdio(call: Call, options: StdioOptions): Promise<v
   const names = async () => (await call("list")).map(({ name }) => name);
   const watch = watchChanges({ changes, names }, notifier, stop.signal);
   const handle = serveStdio(async ({ era }) => {
-    // A subscriber misses nothing; a daemon that hangs delays clients only this long.
+    // Subscribers must not miss changes, but a hanging daemon delays clients only this long.
     await within(watch.listening, LISTENING_MS);
     const server = createServer(call, { granted, cwd, tells: true, onError });
     notifier.follow(server, era === "modern");
@@ -62,30 +61,30 @@ export async function serveOnStdio(call: Call, options: StdioOptions): Promise<v
   stop.abort();
   await watch.ended;
   await handle.close();
-  // What was written last is on its way.
+  // Wait until the last output is written.
   await new Promise((written) => process.stdout.write("", written));
 }
 
-/** When a promise is settled, or that time is over. */
+/** Resolves when a promise settles, or after `ms`. */
 function within(promise: Promise<void>, ms: number): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   return Promise.race([promise, over]).finally(() => clearTimeout(timer));
 }
 
-/** Passes news on to the server that the client talks to, as the protocol of its time wants it. */
+/** Notifies the server that the client uses, in the way of its protocol version. */
 class ClientNotifier implements Notifier {
   #server: McpServer | undefined;
-  /** Undefined with clients of 2026 and later: their subscriptions are kept by the transport. */
+  /** Undefined for clients of 2026 and later: the transport keeps their subscriptions. */
   #subscribed: Set<string> | undefined;
   #open = false;
 
-  /** Turns to a new server; a client that probes the protocol makes two in a row. */
+  /** Switches to a new server: a client that probes the protocol creates two in a row. */
   follow(server: McpServer, modern: boolean): void {
     this.#server = server;
     this.#open = modern;
     this.#subscribed = modern ? undefined : keptSubscriptions(server);
-    // No news before a client of 2025 has finished its handshake.
+    // A client of 2025 must finish its handshake first.
     if (!modern) server.server.oninitialized = () => this.#open = true;
   }
 
@@ -96,12 +95,12 @@ class ClientNotifier implements Notifier {
   resourceUpdated(uri: string): void {
     if (!this.#open || !this.#server?.isConnected()) return;
     if (this.#subscribed?.has(uri) === false) return;
-    // A client that goes away meanwhile wants no news.
+    // The client may go away meanwhile.
     this.#server.server.sendResourceUpdated({ uri }).catch(() => {});
   }
 }
 
-/** Takes a 2025 client's subscriptions; at most as many as it could have resources. */
+/** Keeps the subscriptions of a 2025 client, up to the number of resources it could have. */
 function keptSubscriptions({ server }: McpServer): Set<string> {
   const uris = new Set<string>();
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {

@@ -1,6 +1,6 @@
 /**
- * Lines of standard input as the SDK's transport takes them: it says nothing to what is no message, so
- * that is answered here, and a batch (protocol 2025-03-26) is taken apart.
+ * Prepares standard input for the SDK's transport, which ignores invalid messages: they are answered
+ * here. Batches (protocol 2025-03-26) are split.
  */
 
 import { type Readable, Transform } from "node:stream";
@@ -11,21 +11,19 @@ import {
   STDIO_DEFAULT_MAX_BUFFER_SIZE,
 } from "@modelcontextprotocol/server";
 
-/** Requests that are not answered yet. */
+/** Requests that were not answered yet. */
 export class OpenRequests {
   readonly #ids = new Set<unknown>();
   #none = Promise.withResolvers<void>();
 
-  /** A message came. */
   received({ id, method, params }: Message): void {
     if (method === "notifications/cancelled") this.answered(params?.requestId);
-    // A subscription stays open for as long as the connection.
+    // A subscription stays open as long as the connection.
     else if (id !== undefined && method !== undefined && method !== "subscriptions/listen") {
       this.#ids.add(id);
     }
   }
 
-  /** A request was answered. */
   answered(id: unknown): void {
     if (this.#ids.delete(id) && this.#ids.size === 0) {
       this.#none.resolve();
@@ -33,7 +31,7 @@ export class OpenRequests {
     }
   }
 
-  /** Resolves when every request has its answer. */
+  /** Resolves when every request is answered. */
   async allAnswered(): Promise<void> {
     if (this.#ids.size > 0) await this.#none.promise;
   }
@@ -46,8 +44,8 @@ interface Message {
 }
 
 /**
- * The messages of `input`, one a line; `answer` gets a line for each thing that is none. They end when
- * all that was asked is answered: at its end the transport drops what it has not answered.
+ * The messages of `input`, one per line. `answer` receives a response line for each invalid one. The
+ * stream ends after all requests are answered: at its end the transport drops the others.
  */
 export function messagesOf(
   input: Readable,
@@ -73,7 +71,7 @@ export function messagesOf(
       }
       pieces.push(chunk.subarray(from));
       size += chunk.length - from;
-      // The transport gives up on a line like that.
+      // The transport gives up on such a line.
       if (size > STDIO_DEFAULT_MAX_BUFFER_SIZE) this.push(Buffer.concat(pieces.splice(0)));
       done();
     },
@@ -86,7 +84,7 @@ export function messagesOf(
   return input.pipe(messages);
 }
 
-/** The messages in a line; what else it holds is answered. */
+/** The valid messages in a line; answers the others. */
 function sorted(line: string, answer: (line: string) => void): Message[] {
   if (line.trim() === "") return [];
   let value: unknown;

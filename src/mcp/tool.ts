@@ -1,5 +1,3 @@
-/** What a tool is, and what it is run with. */
-
 import type * as z from "zod/mini";
 import { ProcsupError } from "../model/errors.ts";
 import { selectProcesses } from "../protocol/select_processes.ts";
@@ -7,35 +5,33 @@ import type { ActionMap } from "../protocol/verbs/types.ts";
 import type { Call } from "./call.ts";
 import type { ToolVerb } from "./tool_names.ts";
 
-/** What a tool is run with. */
+/** What a tool uses while it runs. */
 export interface ToolUse {
   readonly call: Call;
-  /** Relative paths start here; undefined where the client's folder is not known. */
+  /** Base of relative paths; undefined if the client's folder is unknown. */
   readonly cwd: string | undefined;
-  /** The tools that the client has. */
+  /** Tools granted to the client. */
   readonly granted: ReadonlySet<string>;
   /** Aborted when the client disconnects or cancels the call. */
   readonly signal: AbortSignal;
 }
 
-/** What a tool gives. */
 export interface ToolAnswer {
   readonly data: Readonly<Record<string, unknown>>;
-  /** It was carried out, and did not work for all. */
+  /** True if the verb was carried out but failed for some processes. */
   readonly failed?: boolean;
 }
 
-/** What a tool does. */
+/** The implementation of a tool. */
 export interface ToolRun {
   readonly output: z.ZodMiniType;
-  /** Takes arguments that the input schema has let through. */
+  /** Receives arguments that have passed the input schema. */
   readonly run: (args: never, use: ToolUse) => Promise<ToolAnswer>;
 }
 
-/** One tool. */
 export interface Tool extends ToolVerb, ToolRun {}
 
-/** What a verb that looks at one process answers for each that a target addresses. */
+/** Calls a verb for one process, or for each process that a target matches. */
 export async function forEach<N extends "why" | "logs">(
   target: string,
   { call, signal }: ToolUse,

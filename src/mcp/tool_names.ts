@@ -1,4 +1,4 @@
-/** Which tools there are, by the registry, and which of them a client is given. */
+/** The tools, which come from the verb registry, and how a client is granted some of them. */
 
 import { didYouMean } from "../model/did_you_mean.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -11,14 +11,13 @@ import {
   type Verb,
 } from "../protocol/verbs/verb.ts";
 
-/** A verb that is a tool. */
 export interface ToolVerb {
   readonly name: VerbName;
   readonly verb: Verb;
   readonly row: McpRow;
 }
 
-/** Every one, in the order in which they are listed. */
+/** All tools, in the order of the list. */
 export const TOOL_VERBS: readonly ToolVerb[] = TOOLSETS.flatMap((toolset) =>
   VERB_ROWS.flatMap(([name, verb]) =>
     verb.mcp !== undefined && (verb.mcp.toolset ?? "core") === toolset
@@ -27,23 +26,20 @@ export const TOOL_VERBS: readonly ToolVerb[] = TOOLSETS.flatMap((toolset) =>
   )
 );
 
-/** The names of the tools. */
 export const TOOL_NAMES: readonly string[] = TOOL_VERBS.map(({ row }) => row.tool);
 
-/** What a client may use. */
+/** Restricts the tools of a client. */
 export interface Grant {
-  /** Only what this role may do: `read` changes nothing. Default: all. */
+  /** Only tools that this role may use; `read` changes nothing. Default: all. */
   readonly role?: Role;
-  /** Only these tools; without it all, and none for an empty list. */
+  /** Only these tools. Default: all; an empty list grants none. */
   readonly allow?: readonly string[];
   /** Only the tools of these sets. Default: all. */
   readonly toolsets?: readonly Toolset[];
 }
 
-/** A group of tools. */
 type Toolset = (typeof TOOLSETS)[number];
 
-/** The names of the tools of a grant. */
 export function grantedTools(
   { role = "admin", allow = TOOL_NAMES, toolsets = TOOLSETS }: Grant,
 ): Set<string> {
@@ -54,12 +50,12 @@ export function grantedTools(
   );
 }
 
-/** Reads `list_apps,get_status`. Throws `bad_request` for an unknown tool, and for an empty list. */
+/** Parses `list_apps,get_status`. Throws `bad_request` for an unknown tool or an empty list. */
 export function parseToolNames(text: string): string[] {
   return namesIn(text, TOOL_NAMES, "tool");
 }
 
-/** Reads `core,jobs`, or `all`. Throws `bad_request` for an unknown toolset, and for an empty list. */
+/** Parses `core,jobs` or `all`. Throws `bad_request` for an unknown toolset or an empty list. */
 export function parseToolsets(text: string): readonly Toolset[] {
   const names = namesIn(text, [...TOOLSETS, "all"], "toolset");
   return names.includes("all") ? TOOLSETS : names as Toolset[];

@@ -1,4 +1,4 @@
-/** The tools: what each gives, and how the verb behind it is called. */
+/** The tools: their output, and how they call the verb behind them. */
 
 import * as z from "zod/mini";
 import { nameFromPath } from "../model/name.ts";
@@ -119,13 +119,12 @@ interface ConfigArgs extends Pick<Input<"config_reload">, "only" | "profile" | "
   readonly plan: boolean;
 }
 
-/** Every tool. */
 export const TOOLS: readonly Tool[] = TOOL_VERBS.map((tool) => ({
   ...tool,
   ...SPECIAL[tool.name] ?? usual(tool),
 }));
 
-/** Calls the verb, waits where it can, and gives what it answers. */
+/** Calls the verb, waits if possible, and returns the answer. */
 function usual({ name, verb, row }: ToolVerb): ToolRun {
   const wait = "wait" in fieldsOf(verb) ? { wait: true } : {};
   const output = verb.output as z.ZodMiniObject;
@@ -165,7 +164,7 @@ function bulk({ results, ...result }: Bulk): Required<ToolAnswer> {
   };
 }
 
-/** What an app wrote, fit for an agent. */
+/** Makes output of an app safe for an agent. */
 function quoted<T extends Pick<ActionResult, "error_line" | "last_output">>(given: T): T {
   const { error_line: line, last_output: lines } = given;
   return {
@@ -184,7 +183,7 @@ interface NewApp extends Readonly<Record<string, unknown>> {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** The configuration of a new app; what the daemon needs and an agent need not say is filled in. */
+/** The configuration of a new app, with defaults for what the daemon needs and an agent need not know. */
 function newConfig({ config, ...args }: NewApp, here: ToolUse["cwd"]): Record<string, unknown> {
   const { entrypoint } = args;
   const folder = isAbsolute(entrypoint) ? dirname(entrypoint) : here;

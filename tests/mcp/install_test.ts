@@ -99,7 +99,7 @@ Deno.test("completion offers every client that procsup mcp install knows", async
   const source = { commands: COMMANDS, names: () => Promise.resolve([]) };
   const offered = (await candidates(["mcp", "install", ""], source)).map(({ word }) => word);
   const { hint } = assertThrows(() => mcpClient("-"), ProcsupError);
-  assertEquals(hint, `Known are: ${offered.join(", ")}`);
+  assertEquals(hint, `Expected one of ${offered.join(", ")}`);
 });
 
 Deno.test("procsup mcp install names the portable executable, not what it was unpacked to", async () => {
