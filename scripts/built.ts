@@ -8,7 +8,7 @@ import {
   eventReference,
   routeReference,
 } from "./references.ts";
-import { wireTypes } from "./wire_types.ts";
+import { clientTypes, wireTypes } from "./wire_types.ts";
 
 /** A bundled module. */
 interface Bundle {
@@ -61,6 +61,7 @@ export const BUILT: readonly Built[] = [
   { path: "src/docs/routes.md", from: routeReference },
   { path: "src/docs/engines.md", from: engineReference },
   { path: "src/protocol/wire.ts", from: wireTypes },
+  { path: "src/client/answers.ts", from: clientTypes },
 ];
 
 /** A part of the standard library. */

@@ -6,6 +6,7 @@ import { configChange, settingChange } from "../src/protocol/verbs/config.ts";
 import { cronRun, schedule } from "../src/protocol/verbs/cron.ts";
 import { healthCheck, hookRun } from "../src/protocol/verbs/inspect.ts";
 import { metricsPoint, metricsSeries } from "../src/protocol/verbs/metrics.ts";
+import { camelCase } from "../src/model/key_table.ts";
 import { VERBS } from "../src/protocol/verbs/mod.ts";
 import {
   actionResult,
@@ -71,15 +72,45 @@ const NAMED: readonly (readonly [name: string, title: string, schema: z.ZodMiniT
 /** `src/protocol/wire.ts`. */
 export function wireTypes(): string {
   const named = new Map(NAMED.map(([name, title, schema]) => [schema, { name, title }]));
+  return typesText(NAMED, { named, key: (key) => key });
+}
+
+/** What the client's methods answer beside processes. */
+const ANSWERS = new Set([
+  ...["ActionResult", "ReconfigureResult", "FieldChangeJson", "CronJson", "CronRunJson"],
+  ...["CronResult", "HistoryJson", "HookRunJson", "HealthCheckJson", "MetricsHistoryJson"],
+  ...["MetricsSeriesJson", "MetricsPointJson", "WhyJson", "PingJson", "SystemMetricsJson"],
+  ...["SystemInfoJson", "PortsJson"],
+]);
+
+/** `src/client/answers.ts`: the same in camelCase. */
+export function clientTypes(): string {
+  const nameOf = (name: string) => name.replace(/Json$/, "");
+  const named = new Map(NAMED.map(([name, title, schema]) => {
+    const shown = name === "ProcessJson" ? "ProcessInfo" : nameOf(name);
+    return [schema, { name: shown, title }];
+  }));
+  const rows = NAMED.filter(([name]) => ANSWERS.has(name))
+    .map(([name, title, schema]) => [nameOf(name), title, schema] as const);
+  const [head, ...types] = typesText(rows, { named, key: camelCase }).split("\n\n");
+  return [head, 'import type { ProcessInfo } from "../model/process_info.ts";', ...types]
+    .join("\n\n");
+}
+
+function typesText(rows: typeof NAMED, names: Names): string {
   return [
     "/** What the verbs answer. Written by deno task dashboard from src/protocol/verbs: change it there. */\n",
-    ...NAMED.map(([name, title, schema]) =>
-      `/** ${title} */\nexport interface ${name} ${fieldsText(defOf(schema).shape!, named)}\n`
+    ...rows.map(([name, title, schema]) =>
+      `/** ${title} */\nexport interface ${name} ${fieldsText(defOf(schema).shape!, names)}\n`
     ),
   ].join("\n");
 }
 
-type Names = ReadonlyMap<z.ZodMiniType, { readonly name: string; readonly title: string }>;
+/** Names of the types, and the spelling of their keys. */
+interface Names {
+  readonly named: ReadonlyMap<z.ZodMiniType, { readonly name: string; readonly title: string }>;
+  readonly key: (key: string) => string;
+}
 
 interface Def {
   readonly type: string;
@@ -96,37 +127,39 @@ function defOf(schema: z.ZodMiniType): Def {
   return schema._zod.def as unknown as Def;
 }
 
-function fieldsText(shape: Readonly<Record<string, z.ZodMiniType>>, named: Names): string {
+function fieldsText(shape: Readonly<Record<string, z.ZodMiniType>>, names: Names): string {
   const lines = Object.entries(shape).map(([key, schema]) => {
-    const help = globalRegistry.get(schema)?.description ?? named.get(schema)?.title;
+    const help = globalRegistry.get(schema)?.description ?? names.named.get(schema)?.title;
     const comment = help === undefined ? "" : `/** ${help}${/[.…]$/.test(help) ? "" : "."} */\n`;
     const isOptional = defOf(schema).type === "optional";
-    return `${comment}readonly ${key}${isOptional ? "?" : ""}: ${typeText(schema, named)};`;
+    return `${comment}readonly ${names.key(key)}${isOptional ? "?" : ""}: ${
+      typeText(schema, names)
+    };`;
   });
   return `{\n${lines.join("\n")}\n}`;
 }
 
-function typeText(schema: z.ZodMiniType, named: Names): string {
-  const known = named.get(schema);
+function typeText(schema: z.ZodMiniType, names: Names): string {
+  const known = names.named.get(schema);
   if (known !== undefined) return known.name;
   const { type, shape, element, innerType, valueType, options, entries, values } = defOf(schema);
   switch (type) {
     case "object":
-      return fieldsText(shape!, named);
+      return fieldsText(shape!, names);
     case "array":
-      return `readonly ${bracketed(typeText(element!, named))}[]`;
+      return `readonly ${bracketed(typeText(element!, names))}[]`;
     case "optional":
-      return typeText(innerType!, named);
+      return typeText(innerType!, names);
     case "nullable":
-      return `${typeText(innerType!, named)} | null`;
+      return `${typeText(innerType!, names)} | null`;
     case "record":
-      return `Readonly<Record<string, ${typeText(valueType!, named)}>>`;
+      return `Readonly<Record<string, ${typeText(valueType!, names)}>>`;
     case "enum":
       return Object.values(entries!).map((value) => JSON.stringify(value)).join(" | ");
     case "literal":
       return values!.map((value) => JSON.stringify(value)).join(" | ");
     case "union":
-      return options!.map((option) => typeText(option, named)).join(" | ");
+      return options!.map((option) => typeText(option, names)).join(" | ");
     case "string":
     case "number":
     case "boolean":

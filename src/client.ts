@@ -5,12 +5,10 @@
  * import { Client } from "@procsup/procsup/client";
  *
  * const client = new Client(); // or: new Client({ url: "http://127.0.0.1:9615", token })
- * await client.start({ name: "api", script: "/srv/api.ts" });
+ * const api = await client.start({ name: "api", script: "/srv/api.ts" }, { wait: true });
  * for (const { name, state, pid } of await client.list()) console.log(name, state, pid);
- * for await (const { type, name } of await client.events()) console.log(name, type);
+ * for await (const { stream, line } of api.lines({ follow: true })) console.log(stream, line);
  * ```
- *
- * Data is as it stands on the wire: snake_case, times as ISO 8601, `uptime` in nanoseconds.
  *
  * Permissions: for the socket of a home H `--allow-read=H --allow-write=H
  * --allow-net=unix:H/procsup.sock`, and `--allow-env=PROCSUP_HOME,HOME` unless H is given; for a URL
@@ -24,50 +22,80 @@ export type {
   ClientOptions,
   ConfigChanges,
   EventQuery,
-  LineFilter,
-  LogQuery,
   MetricsQuery,
   ReconfigureOptions,
-  RollingOptions,
-  SaveOptions,
   SocketOptions,
-  StartOptions,
-  StopOptions,
-  StreamQuery,
   UrlOptions,
-  WaitOptions,
 } from "./client/options.ts";
-export type { CallOptions } from "./client/transport.ts";
 export type {
   ActionResult,
-  BulkResult,
-  ConfigChangeJson,
-  CronJson,
+  Cron,
   CronResult,
-  CronRunJson,
-  ExitJson,
-  FieldChangeJson,
-  HealthCheckJson,
-  HistoryJson,
-  HookRunJson,
-  LogsJson,
-  MetricsHistoryJson,
-  MetricsPointJson,
-  MetricsSeriesJson,
-  PingJson,
-  PortsJson,
-  ProcessJson,
+  CronRun,
+  FieldChange,
+  HealthCheck,
+  History,
+  HookRun,
+  MetricsHistory,
+  MetricsPoint,
+  MetricsSeries,
+  Ping,
+  Ports,
   ReconfigureResult,
-  ResurrectJson,
-  RollingResultJson,
-  SystemInfoJson,
-  SystemMetricsJson,
-  WhyJson,
-} from "./protocol/wire.ts";
-export type { ChangeJson } from "./protocol/change_json.ts";
+  SystemInfo,
+  SystemMetrics,
+  Why,
+} from "./client/answers.ts";
+export { freePort, type PortOptions, waitForPort } from "./library/ports.ts";
+export { Process } from "./library/process.ts";
+export { type LaunchOptions, ProcessHost } from "./library/process_host.ts";
+export type {
+  CallOptions,
+  ConfigSet,
+  JobInput,
+  JobResult,
+  LineFilter,
+  LineOptions,
+  OutputLine,
+  Resurrected,
+  RollingOptions,
+  RunOptions,
+  SaveOptions,
+  StartOptions,
+  StopOptions,
+  WaitOptions,
+} from "./library/options.ts";
+export type { DurationInput } from "./model/duration.ts";
 export { ProcsupError } from "./model/errors.ts";
-export type { ErrorCode } from "./model/errors.ts";
-export { type FailedStart, StartFailedError } from "./model/start_failed.ts";
+export type { ErrorCode, ErrorDetails } from "./model/errors.ts";
+export type { Health } from "./model/health.ts";
+export type { ChangeType, ProcessChange } from "./model/process_change.ts";
+export type {
+  ConfigInput,
+  ConfigInputKey,
+  ConfigInputValue,
+  ConfigShorthand,
+  ProcessConfigInput,
+} from "./model/config_input.ts";
+export type {
+  CronConfig,
+  CronRestartConfig,
+  DependencyCondition,
+  HealthCheckConfig,
+  HookConfig,
+  HookName,
+  HooksConfig,
+  LimitsConfig,
+  LogConfig,
+  ProcessConfig,
+  RestartPolicy,
+  RuntimeName,
+  SecretSource,
+  WatchConfig,
+} from "./model/process_config.ts";
+export type { Exit, ProcessInfo, ProcessState, Usage } from "./model/process_info.ts";
+export type { SignalName } from "./model/signal.ts";
+export { type FailedStart, type LastWords, StartFailedError } from "./model/start_failed.ts";
 export { AmbiguousTargetError } from "./model/target.ts";
-export type { LogLevel, LogLine, LogStream } from "./model/log_line.ts";
+export type { LogLevel, LogStream } from "./model/log_line.ts";
 export type { WaitPoint } from "./model/wait_point.ts";

@@ -31,20 +31,29 @@
  */
 
 export { Manager } from "./manager/manager.ts";
+export type { EventOptions, LogOptions, ManagerConfig } from "./manager/manager_options.ts";
+export { freePort, type PortOptions, waitForPort } from "./library/ports.ts";
+export { Process } from "./library/process.ts";
+export { type LaunchOptions, ProcessHost } from "./library/process_host.ts";
 export type {
   CallOptions,
-  EventOptions,
-  LogOptions,
-  ManagerConfig,
+  ConfigSet,
+  JobInput,
+  JobResult,
+  LineFilter,
+  LineOptions,
+  OutputLine,
+  Resurrected,
   RollingOptions,
+  RunOptions,
   SaveOptions,
   StartOptions,
+  StopOptions,
   WaitOptions,
-} from "./manager/manager_options.ts";
-export type { Resurrected } from "./manager/saved_state.ts";
+} from "./library/options.ts";
 export type { DurationInput } from "./model/duration.ts";
 export { ProcsupError } from "./model/errors.ts";
-export type { ErrorCode } from "./model/errors.ts";
+export type { ErrorCode, ErrorDetails } from "./model/errors.ts";
 export type { Health } from "./model/health.ts";
 export type { ChangeType, ProcessChange } from "./model/process_change.ts";
 export type {
@@ -77,5 +86,5 @@ export type { Exit, ProcessInfo, ProcessState, Usage } from "./model/process_inf
 export type { SignalName } from "./model/signal.ts";
 export { type FailedStart, type LastWords, StartFailedError } from "./model/start_failed.ts";
 export { AmbiguousTargetError } from "./model/target.ts";
-export type { LogLevel } from "./model/log_line.ts";
+export type { LogLevel, LogStream } from "./model/log_line.ts";
 export type { WaitPoint } from "./model/wait_point.ts";

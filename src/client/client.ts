@@ -1,63 +1,70 @@
 /** The verbs of a running daemon, typed. */
 
-import type { ProcessConfigInput } from "../model/config_input.ts";
-import type { SignalName } from "../model/signal.ts";
-import { inWorkingDirectory } from "../platform/paths.ts";
-import type { Output, Payload, VerbName } from "../protocol/verbs/types.ts";
 import type {
-  ActionResult,
-  CronJson,
-  CronResult,
-  HistoryJson,
-  LogsJson,
-  MetricsHistoryJson,
-  PingJson,
-  PortsJson,
-  ProcessJson,
-  ReconfigureResult,
-  ResurrectJson,
-  SystemInfoJson,
-  SystemMetricsJson,
-  WhyJson,
-} from "../protocol/wire.ts";
-import { throwFailed } from "../protocol/failed_result.ts";
-import type { ChangeJson } from "../protocol/change_json.ts";
-import {
-  checkTarget,
-  durationText,
-  filterKeys,
-  rollingKeys,
-  searchOf,
-  wireConfig,
-} from "./wire_input.ts";
-import { openItems } from "./items.ts";
-import type {
-  ClientOptions,
-  ConfigChanges,
-  EventQuery,
-  LogQuery,
-  MetricsQuery,
-  ReconfigureOptions,
+  CallOptions,
+  LineOptions,
+  OutputLine,
+  Resurrected,
   RollingOptions,
   SaveOptions,
   StartOptions,
   StopOptions,
-  StreamQuery,
   WaitOptions,
-} from "./options.ts";
+} from "../library/options.ts";
+import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
+import { inLibraryWords } from "../library/words.ts";
+import type { ProcessConfigInput } from "../model/config_input.ts";
+import type { DurationInput } from "../model/duration.ts";
+import { ProcsupError } from "../model/errors.ts";
 import type { LogLine } from "../model/log_line.ts";
+import type { ProcessChange } from "../model/process_change.ts";
+import type { ProcessInfo } from "../model/process_info.ts";
+import type { SignalName } from "../model/signal.ts";
+import type { ChangeJson } from "../protocol/change_json.ts";
+import { throwFailed } from "../protocol/failed_result.ts";
+import type { Output, Payload, VerbName } from "../protocol/verbs/types.ts";
+import type {
+  Cron,
+  CronResult,
+  History,
+  MetricsHistory,
+  Ping,
+  Ports,
+  ReconfigureResult,
+  SystemInfo,
+  SystemMetrics,
+  Why,
+} from "./answers.ts";
+import { camelKeys, processChange, processInfo } from "./from_wire.ts";
+import { openItems, streamOf } from "./items.ts";
+import type {
+  ClientOptions,
+  ConfigChanges,
+  EventQuery,
+  MetricsQuery,
+  ReconfigureOptions,
+} from "./options.ts";
 import { SocketTransport } from "./socket_transport.ts";
-import type { CallOptions, Fields, Transport } from "./transport.ts";
+import type { Fields, Transport } from "./transport.ts";
 import { UrlTransport } from "./url_transport.ts";
+import {
+  checkTarget,
+  durationText,
+  filterKeys,
+  literal,
+  newConfig,
+  rollingKeys,
+  searchOf,
+  wireConfig,
+} from "./wire_input.ts";
 
 /**
- * A client of one daemon; holds nothing open between calls. A target is what the command line takes:
- * a name, an id, `all`, `tag:web`, … Every method throws `ProcsupError`: `daemon_unreachable` when
- * none answers, `closed` when it goes away meanwhile, `forbidden` when Deno was not given the
- * permission, else what the daemon said. A verb on several processes does what it can for all and
- * throws what went wrong with the first that failed; a start that failed is a `StartFailedError`.
+ * A client of one daemon; holds nothing open between calls. Every method throws `ProcsupError`:
+ * `daemon_unreachable` when none answers, `closed` when it goes away meanwhile, `forbidden` when Deno
+ * was not given the permission, else what the daemon said. A start that failed is a
+ * `StartFailedError`.
  */
-export class Client {
+export class Client extends ProcessHost {
   readonly #transport: Transport;
 
   /**
@@ -66,64 +73,47 @@ export class Client {
    * token that cannot be one.
    */
   constructor(options: ClientOptions = {}) {
+    super();
     this.#transport = "url" in options
       ? new UrlTransport(options.url, options.token)
       : new SocketTransport(options.home);
   }
 
   /** The daemon's version. Needs no token. */
-  async ping(options: CallOptions = {}): Promise<PingJson> {
+  async ping(options: CallOptions = {}): Promise<Ping> {
     return await this.#call("ping", {}, options);
   }
 
   /** Every process. */
-  async list(options: CallOptions = {}): Promise<readonly ProcessJson[]> {
-    return await this.#call("list", {}, options);
+  override async list(options: CallOptions = {}): Promise<readonly ProcessInfo[]> {
+    return (await this.#call("list", {}, options)).map(processInfo);
   }
 
   /** One process. */
-  async inspect(target: string, options: CallOptions = {}): Promise<ProcessJson> {
-    return await this.#call("status", { target }, options);
-  }
-
-  /** Starts a new process. A relative or missing `cwd` is against the current directory. */
-  async start(
-    config: ProcessConfigInput,
-    { wait, ...options }: StartOptions = {},
-  ): Promise<ProcessJson> {
-    const payload = { config: inWorkingDirectory(wireConfig(config)), wait };
-    return await this.#call("add", payload, options);
-  }
-
-  /** Starts processes that are there; the first of them is given. */
-  async startAgain(
-    target: string,
-    { wait, ...options }: StartOptions = {},
-  ): Promise<ProcessJson> {
-    return await this.#call("start", { target, wait }, options);
+  override async inspect(target: string, options: CallOptions = {}): Promise<ProcessInfo> {
+    return processInfo(await this.#call("status", { target }, options));
   }
 
   /** Ends processes and all they started. */
-  async stop(target: string, { force, timeout, ...options }: StopOptions = {}): Promise<void> {
-    const payload = { target, force, timeout: durationText(timeout) };
-    await this.#call("stop", payload, options);
+  override async stop(target: string, how: DurationInput | StopOptions = {}): Promise<void> {
+    const { force, timeout, ...options } = typeof how === "object" ? how : { timeout: how };
+    await this.#call("stop", { target, force, timeout: durationText(timeout) }, options);
   }
 
   /** Stops and starts. */
-  async restart(target: string, { wait, ...options }: StartOptions = {}): Promise<void> {
+  override async restart(target: string, { wait, ...options }: StartOptions = {}): Promise<void> {
     await this.#call("restart", { target, wait }, options);
   }
 
   /** Reloads gracefully. */
-  async reload(target: string, { wait, ...options }: StartOptions = {}): Promise<void> {
+  override async reload(target: string, { wait, ...options }: StartOptions = {}): Promise<void> {
     await this.#call("reload", { target, wait }, options);
   }
 
   /** Reloads the instances of a process a batch at a time, and goes on no further when one fails. */
-  async rollingReload(target: string, options: RollingOptions = {}): Promise<void> {
+  override async rollingReload(target: string, options: RollingOptions = {}): Promise<void> {
     const { signal, ...rolling } = options;
-    const payload = { target, ...rollingKeys(rolling) };
-    await this.#call("rolling_reload", payload, optional(signal));
+    await this.#call("rolling_reload", { target, ...rollingKeys(rolling) }, optional(signal));
   }
 
   /**
@@ -136,23 +126,20 @@ export class Client {
     { replace = false, signal, ...rolling }: ReconfigureOptions = {},
   ): Promise<ReconfigureResult> {
     const payload = { target, replace, config: wireConfig(config), ...rollingKeys(rolling) };
-    return await this.#call("reconfigure", payload, optional(signal));
+    return camelKeys(await this.#call("reconfigure", payload, optional(signal)));
   }
 
-  /**
-   * Changes how many instances of a process there are: `4`, `"+2"` or `"-1"`. Returns those that came
-   * and went.
-   */
-  async scale(
+  /** Changes how many instances of a process there are: `4`, `"+2"` or `"-1"`. */
+  override async scale(
     name: string,
     instances: number | string,
     options: CallOptions = {},
-  ): Promise<readonly ActionResult[]> {
-    return (await this.#call("scale", { target: name, instances }, options)).results;
+  ): Promise<void> {
+    await this.#call("scale", { target: name, instances }, options);
   }
 
   /** Sends a signal to the apps themselves, by name or number. */
-  async signal(
+  override async signal(
     target: string,
     signal: SignalName | number,
     options: CallOptions = {},
@@ -161,40 +148,41 @@ export class Client {
   }
 
   /** Writes a text to the standard input of apps with `stdin` or `tty`. */
-  async send(target: string, text: string, options: CallOptions = {}): Promise<void> {
+  override async send(target: string, text: string, options: CallOptions = {}): Promise<void> {
     await this.#call("send", { target, text }, options);
   }
 
   /** Empties logs and removes their archives. */
-  async flush(target: string, options: CallOptions = {}): Promise<void> {
+  override async flush(target: string, options: CallOptions = {}): Promise<void> {
     await this.#call("flush", { target }, options);
   }
 
-  /** Stops processes and forgets them. */
-  async remove(target: string, options: CallOptions = {}): Promise<void> {
+  /** Stops processes and forgets them; their logs stay. */
+  override async remove(target: string, options: CallOptions = {}): Promise<void> {
     await this.#call("delete", { target }, options);
   }
 
   /**
-   * Resolves when each process has come to a point in its life, or at once if it is there. Throws `timeout`,
-   * and `wrong_state` when one is deleted meanwhile.
+   * Resolves when each process has come to a point in its life, or at once if it is there. Throws
+   * `timeout`, and `wrong_state` when one is deleted meanwhile.
    */
-  async wait(
+  override async wait(
     target: string,
     { for: point, timeout, ...options }: WaitOptions = {},
-  ): Promise<readonly ProcessJson[]> {
+  ): Promise<readonly ProcessInfo[]> {
     const payload = { target, for: point, timeout: durationText(timeout) };
-    return await this.#call("wait", payload, options);
+    return (await this.#call("wait", payload, options)).map(processInfo);
   }
 
   /** Why a process is in the state it is in, in words. */
-  async why(target: string, options: CallOptions = {}): Promise<WhyJson> {
-    return await this.#call("why", { target }, options);
+  async why(target: string, options: CallOptions = {}): Promise<Why> {
+    const { process, ...rest } = await this.#call("why", { target }, options);
+    return { ...camelKeys<Omit<Why, "process">>(rest), process: processInfo(process) };
   }
 
   /** What the hooks and health checks of a process did last. */
-  async history(target: string, options: CallOptions = {}): Promise<HistoryJson> {
-    return await this.#call("history", { target }, options);
+  async history(target: string, options: CallOptions = {}): Promise<History> {
+    return camelKeys(await this.#call("history", { target }, options));
   }
 
   /**
@@ -204,45 +192,43 @@ export class Client {
   async metricsHistory(
     target?: string,
     { signal, ...range }: MetricsQuery = {},
-  ): Promise<MetricsHistoryJson> {
-    return await this.#call("metrics_history", { target, ...range }, optional(signal));
+  ): Promise<MetricsHistory> {
+    return camelKeys(await this.#call("metrics_history", { target, ...range }, optional(signal)));
   }
 
-  /** The last lines of one log, 1 MiB at most. */
-  async logs(target: string, { signal, ...query }: LogQuery = {}): Promise<LogsJson> {
-    const payload = { target, ...query, ...filterKeys(query) };
-    return await this.#call("logs", payload, optional(signal));
-  }
-
-  /** Lines of logs as they come, of several processes in the order of their time. */
-  async streamLogs(
+  /**
+   * Lines of logs, of both streams and of several processes in the order of their time. It fails with
+   * `closed` when the daemon goes away.
+   */
+  override lines(
     target: string,
-    { signal, newOnly, only, follow = false, ...query }: StreamQuery = {},
-  ): Promise<ReadableStream<LogLine>> {
-    checkTarget(target);
-    const search = searchOf({
-      ...{ target, follow, new: newOnly, ...query, ...filterKeys(query) },
-      ...(only === undefined ? {} : { [only]: true }),
+    { signal, newOnly, stream, tail = 0, follow = false, ...filter }: LineOptions = {},
+  ): ReadableStream<OutputLine> {
+    const search = this.#now(() => {
+      checkTarget(target);
+      return searchOf({
+        ...{ target, follow, new: newOnly, lines: tail, ...filterKeys(filter) },
+        ...(stream === undefined ? {} : { [stream]: true }),
+      });
     });
-    return await openItems<LogLine>(
-      (options) => this.#transport.stream("logs", search, options),
-      { ...optional(signal), forEver: follow },
-    );
+    const opening = this.#open("logs", search, signal, {
+      forEver: follow,
+      read: ({ at, ...line }: LogLine): OutputLine => ({ ...line, at: new Date(at) }),
+    });
+    return streamOf(opening, signal);
   }
 
   /** News of processes from now on. */
-  async events({ target, signal }: EventQuery = {}): Promise<ReadableStream<ChangeJson>> {
+  async events({ target, signal }: EventQuery = {}): Promise<ReadableStream<ProcessChange>> {
     if (target !== undefined) checkTarget(target);
-    return await openItems<ChangeJson>(
-      (options) => this.#transport.stream("events", searchOf({ target }), options),
-      { ...optional(signal), forEver: true },
-    );
+    const read = (change: ChangeJson) => processChange(change);
+    return await this.#open("events", searchOf({ target }), signal, { forEver: true, read });
   }
 
-  /** What runs by the clock, or those of a target, with the filterKeys that come next. */
-  async cronList(target?: string, options: CallOptions = {}): Promise<readonly CronJson[]> {
+  /** What runs by the clock, or those of a target, with the moments that come next. */
+  async cronList(target?: string, options: CallOptions = {}): Promise<readonly Cron[]> {
     const payload = target === undefined ? {} : { name: target };
-    return await this.#call("cron_list", payload, options);
+    return camelKeys(await this.#call("cron_list", payload, options));
   }
 
   /** Runs a job now; resolves when it has begun. */
@@ -261,28 +247,56 @@ export class Client {
   }
 
   /** The machine and the daemon in figures. */
-  async systemMetrics(options: CallOptions = {}): Promise<SystemMetricsJson> {
-    return await this.#call("system_metrics", {}, options);
+  async systemMetrics(options: CallOptions = {}): Promise<SystemMetrics> {
+    return camelKeys(await this.#call("system_metrics", {}, options));
   }
 
   /** Where the daemon keeps its files, and how much room is left there. */
-  async systemInfo(options: CallOptions = {}): Promise<SystemInfoJson> {
-    return await this.#call("system_info", {}, options);
+  async systemInfo(options: CallOptions = {}): Promise<SystemInfo> {
+    return camelKeys(await this.#call("system_info", {}, options));
   }
 
   /** Which processes listen on which TCP ports. */
-  async ports(options: CallOptions = {}): Promise<readonly PortsJson[]> {
-    return await this.#call("ports", {}, options);
+  async ports(options: CallOptions = {}): Promise<readonly Ports[]> {
+    return camelKeys(await this.#call("ports", {}, options));
   }
 
   /** Saves the list of processes; returns how many. Throws `wrong_state` rather than save none. */
-  async save({ allowEmpty, ...options }: SaveOptions = {}): Promise<number> {
+  override async save({ allowEmpty, ...options }: SaveOptions = {}): Promise<number> {
     return (await this.#call("save", { allow_empty: allowEmpty }, options)).count;
   }
 
   /** Brings back what was saved. */
-  async resurrect(options: CallOptions = {}): Promise<ResurrectJson> {
-    return await this.#call("resurrect", {}, options);
+  override async resurrect(options: CallOptions = {}): Promise<Resurrected> {
+    const { count, errors } = await this.#call("resurrect", {}, options);
+    return { count, errors };
+  }
+
+  /** Registers a process. */
+  protected override async launch(
+    config: ProcessConfigInput,
+    { start, wait, ...options }: LaunchOptions,
+  ): Promise<ProcessInfo> {
+    const payload = { config: this.#now(() => newConfig(config)), start, wait };
+    return processInfo(await this.#call("add", payload, options));
+  }
+
+  /** Starts processes that exist. */
+  protected override async startAgain(
+    target: string,
+    { wait, ...options }: StartOptions,
+  ): Promise<ProcessInfo> {
+    return processInfo(await this.#call("start", { target, wait }, options));
+  }
+
+  /** Makes processes what configurations say. */
+  protected override async bringTo(
+    configs: readonly ProcessConfigInput[],
+    { wait, ...options }: StartOptions,
+  ): Promise<void> {
+    const processes = this.#now(() => configs.map((config) => literal(newConfig(config))));
+    const { errors } = await this.#call("start_all", { config: { processes }, wait }, options);
+    if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
   }
 
   async #call<N extends VerbName>(
@@ -290,12 +304,40 @@ export class Client {
     payload: Sent<N>,
     options: CallOptions,
   ): Promise<Output<N>> {
-    const fields = payload as Fields;
-    if ("target" in fields) checkTarget(fields.target);
-    if (name.startsWith("cron_") && "name" in fields) checkTarget(fields.name);
-    const data = await this.#transport.call(name, fields, options);
-    throwFailed(data);
-    return data;
+    try {
+      const fields = payload as Fields;
+      if ("target" in fields) checkTarget(fields.target);
+      if (name.startsWith("cron_") && "name" in fields) checkTarget(fields.name);
+      const data = await this.#transport.call(name, fields, options);
+      throwFailed(data);
+      return data;
+    } catch (error) {
+      throw inLibraryWords(error);
+    }
+  }
+
+  async #open<W, T>(
+    what: "events" | "logs",
+    search: URLSearchParams,
+    signal: AbortSignal | undefined,
+    how: { readonly forEver: boolean; readonly read: (item: W) => T },
+  ): Promise<ReadableStream<T>> {
+    try {
+      return await openItems<W, T>(
+        (options) => this.#transport.stream(what, search, options),
+        { ...optional(signal), ...how },
+      );
+    } catch (error) {
+      throw inLibraryWords(error);
+    }
+  }
+
+  #now<T>(act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      throw inLibraryWords(error);
+    }
   }
 }
 

@@ -3,21 +3,24 @@
 import { ProcsupError } from "../model/errors.ts";
 import type { FarewellJson } from "../protocol/change_json.ts";
 import { ndjson } from "../protocol/ndjson.ts";
-import type { CallOptions } from "./transport.ts";
+import type { CallOptions } from "../library/options.ts";
+import { inLibraryWords } from "../library/words.ts";
 
 /** How a stream is opened and ends. */
-export interface ItemsOptions extends CallOptions {
+export interface ItemsOptions<W, T> extends CallOptions {
   /** It has no end of its own: when it ends, the daemon is gone. */
   readonly forEver: boolean;
+  /** An item as a program is given it. */
+  readonly read: (item: W) => T;
 }
 
 /**
  * Opens a stream. It ends without an error when the signal aborts; when the daemon goes away it fails
  * with `closed`. Cancel it, or leave a `for await`, to stop it.
  */
-export async function openItems<T>(
+export async function openItems<W, T>(
   open: (options: CallOptions) => Promise<ReadableStream<Uint8Array>>,
-  { signal, forEver }: ItemsOptions,
+  { signal, forEver, read }: ItemsOptions<W, T>,
 ): Promise<ReadableStream<T>> {
   const over = new AbortController();
   const abort = () => over.abort(signal!.reason);
@@ -31,17 +34,17 @@ export async function openItems<T>(
     end();
     throw error;
   }
-  const items = ndjson<T | FarewellJson>(bytes, forEver);
+  const items = ndjson<W | FarewellJson>(bytes, forEver);
   return new ReadableStream<T>({
     async pull(controller) {
       try {
         const { done, value } = await items.next();
-        if (!done) return controller.enqueue(unlessFarewell<T>(value.value));
+        if (!done) return controller.enqueue(read(unlessFarewell(value.value)));
       } catch (error) {
         if (!over.signal.aborted) {
           end();
           over.abort();
-          throw error;
+          throw inLibraryWords(error);
         }
       }
       end();
@@ -55,13 +58,36 @@ export async function openItems<T>(
 }
 
 /** The last word of a daemon that ends, or gives way to another one, is no item. */
-function unlessFarewell<T>(item: T | FarewellJson): T {
+function unlessFarewell<W>(item: W | FarewellJson): W {
   const { type, to } = item as Partial<FarewellJson> & { readonly to?: string };
   if (type === "shutdown") throw new ProcsupError("closed", "The daemon was shut down");
-  if (type !== "upgrading") return item as T;
+  if (type !== "upgrading") return item as W;
   throw new ProcsupError("closed", `The daemon gives way to version ${to}`, {
     hint: "Ask again: it answers within a second",
   });
+}
+
+/** A stream that is on its way: what goes wrong fails it. Aborted before it came, it is empty. */
+export function streamOf<T>(
+  opening: Promise<ReadableStream<T>>,
+  signal: AbortSignal | undefined,
+): ReadableStream<T> {
+  const reader = opening.then((stream) => stream.getReader());
+  // Whoever reads is told.
+  reader.catch(() => {});
+  return new ReadableStream<T>({
+    async pull(controller) {
+      const next = await reader.then((it) => it.read()).catch((error) => {
+        if (signal?.aborted) return { done: true, value: undefined } as const;
+        throw error;
+      });
+      if (next.done) closeIfOpen(controller);
+      else controller.enqueue(next.value);
+    },
+    async cancel() {
+      await reader.then((it) => it.cancel(), () => {});
+    },
+  }, { highWaterMark: 0 });
 }
 
 function closeIfOpen(controller: ReadableStreamDefaultController<unknown>): void {

@@ -5,7 +5,8 @@ import { notPermitted } from "../platform/permissions.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import type { ActionMap, Output, VerbName } from "../protocol/verbs/types.ts";
 import { checkHome } from "./address.ts";
-import type { CallOptions, Fields, Transport } from "./transport.ts";
+import type { CallOptions } from "../library/options.ts";
+import type { Fields, Transport } from "./transport.ts";
 
 /** The daemon of one home. */
 export class SocketTransport implements Transport {

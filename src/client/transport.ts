@@ -1,12 +1,7 @@
 /** The two ways to a daemon, as the client sees them. */
 
+import type { CallOptions } from "../library/options.ts";
 import type { Output, VerbName } from "../protocol/verbs/types.ts";
-
-/** Ends the waiting; what the daemon has begun goes on. */
-export interface CallOptions {
-  /** Aborted, the promise is rejected with its reason. */
-  readonly signal?: AbortSignal;
-}
 
 /** Fields of a verb, in wire form. What is undefined was not given. */
 export type Fields = Readonly<Record<string, unknown>>;

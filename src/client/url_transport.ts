@@ -7,7 +7,8 @@ import type { ActionResult } from "../protocol/wire.ts";
 import { errorOf } from "../protocol/error_json.ts";
 import { baseOf, bearer } from "./address.ts";
 import { searchOf } from "./wire_input.ts";
-import type { CallOptions, Fields, Transport } from "./transport.ts";
+import type { CallOptions } from "../library/options.ts";
+import type { Fields, Transport } from "./transport.ts";
 
 /** A web listener. */
 export class UrlTransport implements Transport {

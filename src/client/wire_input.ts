@@ -4,13 +4,43 @@ import { inputKeys } from "../model/key_spelling.ts";
 import { type DurationInput, formatDuration, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { quote } from "../model/quote.ts";
-import type { LineFilter, RollingOptions } from "./options.ts";
+import type { LineFilter, RollingOptions } from "../library/options.ts";
+import { inScriptFolder } from "../library/script_folder.ts";
+import { type KeyTable } from "../model/key_table.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
 
 /** A configuration in wire form. Throws `invalid_config` for what JSON would drop or change. */
 export function wireConfig(config: object): Record<string, unknown> {
   const wire = inputKeys(config);
   JSON.stringify(wire, refuseUnsendable);
   return wire;
+}
+
+/** Where a new process runs included. */
+export function newConfig(config: object): Record<string, unknown> {
+  return inScriptFolder(wireConfig(config));
+}
+
+/** A configuration in which no `$` stands for a variable of the daemon: in those that are applied it would. */
+export function literal(wire: object, table: KeyTable = PROCESS_KEYS): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(wire).map(([key, value]) => {
+      const row = table[key];
+      if (row?.type === "object" && isMap(value)) return [key, literal(value, row.keys)];
+      return [key, row?.variables ? escaped(value) : value];
+    }),
+  );
+}
+
+function escaped(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll("$", "$$$$");
+  if (Array.isArray(value)) return value.map(escaped);
+  if (!isMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escaped(inner)]));
+}
+
+function isMap(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Throws `bad_request` for a target that is empty, or cannot be written down. */
@@ -27,20 +57,14 @@ export function durationText(duration: DurationInput | undefined): string | unde
   return duration === undefined ? undefined : formatDuration(parseDuration(duration));
 }
 
-/** The keys of a filter that differ in wire form. Throws `bad_request` for a date that is none. */
+/** A filter in wire form. Throws `bad_request` for a date that is none. */
 export function filterKeys(
-  { since, until, ignoreCase }: LineFilter,
-): {
-  since: string | undefined;
-  until: string | undefined;
-  ignore_case: boolean | undefined;
-  ignoreCase: undefined;
-} {
+  { since, until, ignoreCase, grep, invert, level }: LineFilter,
+): Record<string, unknown> {
   return {
+    ...{ grep, invert, level, ignore_case: ignoreCase },
     since: momentText("since", since),
     until: momentText("until", until),
-    ignore_case: ignoreCase,
-    ignoreCase: undefined,
   };
 }
 

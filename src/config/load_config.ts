@@ -86,7 +86,10 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
     const own = parts.flatMap((part) => part.processes.get(name) ?? []);
     return loadProcess(name, defaults, own, context) ?? [];
   });
-  checkDependencies(processes, names, problems, documents[0]!.file);
+  // What was sent instead of a file may need processes that exist: planApply() looks.
+  if (request.inline === undefined) {
+    checkDependencies(processes, names, problems, documents[0]!.file);
+  }
   const settings = loadSettings(parts, context);
   const critical = loadCritical(parts, names, problems);
   throwProblems(distinct(problems));

@@ -1,11 +1,12 @@
 /** Prints the output of apps in the foreground: every line once, from their start to their end. */
 
+import { logFeed, type LogSource } from "../logs/log_feed.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import { logEnd } from "../logs/log_position.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
 import { type LogLine, type LogStart, positionKey } from "../model/log_line.ts";
 import { LogBatch } from "./log_batch.ts";
-import { logFeed, type LogSource } from "./log_feed.ts";
+import { Batches } from "./log_batches.ts";
 
 const STREAMS = ["stdout", "stderr"] as const;
 
@@ -50,7 +51,7 @@ export class ForegroundOutput {
 
   #feed(follow: boolean): ReadableStream<LogBatch | LogStart> {
     const from = { ...this.#positions };
-    return logFeed(this.#sources, { lines: 0, follow, streams: STREAMS, from });
+    return logFeed(this.#sources, { lines: 0, follow, streams: STREAMS, from }, new Batches(true));
   }
 
   async #print(reader: ReadableStreamDefaultReader<LogBatch | LogStart>): Promise<void> {

@@ -1,14 +1,8 @@
 /** Batches of log lines for clients. */
 
 import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
-import type { LogEntry } from "../logs/log_entries.ts";
-import type { LogLine, LogName } from "../model/log_line.ts";
-
-/** Consecutive lines of one log. */
-export interface LogSlice {
-  readonly of: LogName;
-  readonly entries: readonly LogEntry[];
-}
+import type { LogSlice } from "../logs/merged_logs.ts";
+import type { LogLine } from "../model/log_line.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,8 +1,10 @@
 /** Groups log lines into batches. */
 
-import type { LogChunk, LogEntry } from "../logs/log_entries.ts";
-import type { LogName } from "../model/log_line.ts";
-import { LogBatch, type LogSlice } from "./log_batch.ts";
+import type { LogEntry } from "../logs/log_entries.ts";
+import type { FeedForm } from "../logs/log_feed.ts";
+import type { LogSlice } from "../logs/merged_logs.ts";
+import type { ProcsupError } from "../model/errors.ts";
+import { LogBatch } from "./log_batch.ts";
 
 /** Size of a batch, in UTF-16 units. */
 const MAX_CHARS = 64 * 1024;
@@ -12,7 +14,8 @@ type Shared = WeakMap<readonly LogEntry[], LogBatch>;
 const withPositions: Shared = new WeakMap();
 const withoutPositions: Shared = new WeakMap();
 
-export class Batches {
+/** The batches of one stream. */
+export class Batches implements FeedForm<LogBatch> {
   readonly #positions: boolean;
 
   /** With `positions`, every line carries its end position. */
@@ -21,7 +24,7 @@ export class Batches {
   }
 
   /** Batches of stored lines. */
-  async *of(stored: AsyncIterable<LogSlice>): AsyncGenerator<LogBatch> {
+  async *stored(stored: AsyncIterable<LogSlice>): AsyncGenerator<LogBatch> {
     let slices: LogSlice[] = [];
     let chars = 0;
     for await (const slice of stored) {
@@ -36,12 +39,18 @@ export class Batches {
   }
 
   /** The batch for new lines, shared by all streams with the same format. */
-  arrived({ entries }: LogChunk, of: LogName): LogBatch {
+  arrived(slice: LogSlice): LogBatch {
+    const { entries } = slice;
     const shared = this.#positions ? withPositions : withoutPositions;
     const known = shared.get(entries);
     if (known !== undefined) return known;
-    const batch = new LogBatch([{ of, entries }], this.#positions);
+    const batch = new LogBatch([slice], this.#positions);
     shared.set(entries, batch);
     return batch;
+  }
+
+  /** The last batch: a stream that breaks off means that the daemon is gone. */
+  failed(error: ProcsupError): LogBatch {
+    return LogBatch.failed(error);
   }
 }

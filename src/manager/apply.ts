@@ -173,12 +173,8 @@ async function add(
   { wait = false, mayEnd }: ApplyOptions & UpOptions,
 ): Promise<Outcome[]> {
   if (supervisor.closing) return [];
-  if (config.autostart) {
-    return await supervisor.addChecked(config, { wait, ...mayEnd && { mayEnd } });
-  }
-  const added = supervisor.registry.add(config).map((process) => ({ process }));
-  supervisor.registry.recordRest();
-  return added;
+  const { autostart: start } = config;
+  return await supervisor.addChecked(config, { start, wait, ...mayEnd && { mayEnd } });
 }
 
 async function startDown(

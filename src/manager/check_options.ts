@@ -5,11 +5,13 @@ import { didYouMean } from "../model/did_you_mean.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import { quote } from "../model/quote.ts";
+import { parseSignal } from "../model/signal.ts";
 import type { LogOptions, SupervisorConfig } from "./manager_options.ts";
 import { wireDefaults } from "./check_config.ts";
 
 const KEYS: readonly (keyof SupervisorConfig)[] = [
-  ...["logDir", "defaults", "warn", "onNews", "stdin", "onHomeChanged", "onHomeLost"] as const,
+  ...["logDir", "defaults", "warn", "onExit", "signals"] as const,
+  ...["onNews", "stdin", "onHomeChanged", "onHomeLost"] as const,
 ];
 const DEFAULTS: readonly (keyof ProcessDefaults)[] = [
   "restartPolicy",
@@ -24,12 +26,20 @@ const DEFAULTS: readonly (keyof ProcessDefaults)[] = [
  */
 export function checkedConfig(config: SupervisorConfig): SupervisorConfig {
   refuseUnknown("configuration", config, KEYS);
-  const { logDir, defaults, warn } = config;
+  const { logDir, defaults, warn, onExit, signals } = config;
   if (logDir !== undefined && (typeof logDir !== "string" || logDir === "")) {
     throw invalid(`Invalid "logDir" ${quote(logDir)}: expected the path of a directory`);
   }
   if (warn !== undefined && typeof warn !== "function") {
     throw invalid(`Invalid "warn" ${quote(warn)}: expected a function`);
+  }
+  if (onExit !== undefined && onExit !== "stop" && onExit !== "leave") {
+    throw invalid(`Invalid "onExit" ${quote(onExit)}: expected "stop" or "leave"`);
+  }
+  const names = Array.isArray(signals) ? signals : [];
+  names.forEach(parseSignal);
+  if (signals !== undefined && typeof signals !== "boolean" && names !== signals) {
+    throw invalid(`Invalid "signals" ${quote(signals)}: expected true, or a list of names`);
   }
   if (defaults !== undefined) checkDefaults(defaults);
   return warn === undefined ? config : { ...config, warn: apart(warn) };

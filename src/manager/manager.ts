@@ -1,5 +1,20 @@
 /** The library's face: a supervisor whose failures are thrown. */
 
+import { inScriptFolder } from "../library/script_folder.ts";
+import type {
+  CallOptions,
+  LineOptions,
+  OutputLine,
+  Resurrected,
+  RollingOptions,
+  SaveOptions,
+  StartOptions,
+  StopOptions,
+  WaitOptions,
+} from "../library/options.ts";
+import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
+import { withinTime } from "../library/time_limit.ts";
+import { inLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
 import { filteredStream, logStream } from "../logs/log_stream.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
@@ -10,23 +25,16 @@ import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { parseSignal, type SignalName } from "../model/signal.ts";
 import { StartFailedError } from "../model/start_failed.ts";
-import { inWorkingDirectory } from "../platform/paths.ts";
 import { unlessAborted } from "../process/abort.ts";
+import { sendText } from "./app_terminal.ts";
+import { apply, planApply } from "./apply.ts";
 import { type Outcome, throwFirst } from "./bulk.ts";
 import { checkLogOptions } from "./check_options.ts";
+import { closeAt } from "./program_end.ts";
 import { lastWords } from "./last_words.ts";
-import type {
-  CallOptions,
-  EventOptions,
-  LogOptions,
-  ManagerConfig,
-  RollingOptions,
-  SaveOptions,
-  StartOptions,
-  WaitOptions,
-} from "./manager_options.ts";
+import type { EventOptions, LogOptions, ManagerConfig } from "./manager_options.ts";
 import { openSupervisor } from "./open_supervisor.ts";
-import type { Resurrected } from "./saved_state.ts";
+import { outputLines } from "./output_lines.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 /**
@@ -34,11 +42,29 @@ import type { Supervisor } from "./supervisor.ts";
  * name, a base name or a unique prefix of an id. What fails throws a `ProcsupError`: besides the codes
  * named at each method `process_not_found`, `ambiguous_target`, and `closed` after `close()`.
  */
-export class Manager implements AsyncDisposable {
+export class Manager extends ProcessHost implements AsyncDisposable {
   readonly #supervisor: Supervisor;
+  readonly #leaves: boolean;
+  readonly #ignoreSignals: () => void;
 
-  private constructor(supervisor: Supervisor) {
+  private constructor(supervisor: Supervisor, { onExit, signals = false }: ManagerConfig) {
+    super();
     this.#supervisor = supervisor;
+    this.#leaves = onExit === "leave";
+    this.#ignoreSignals = closeAt(signals, {
+      close: () => this.close(),
+      hurry: () => void supervisor.stop("all", { force: true }),
+      ended: () => this.#ended(),
+    });
+  }
+
+  /** The program ends without `close()`: each app gets its stop signal. */
+  #ended(): void {
+    if (this.#leaves) return;
+    for (const process of this.#supervisor.registry.list()) {
+      // What has ended meanwhile takes none.
+      if (process.snapshot.pid > 0) process.signal(process.config.stopSignal);
+    }
   }
 
   /**
@@ -50,104 +76,122 @@ export class Manager implements AsyncDisposable {
     signal?.throwIfAborted();
     const opening = openSupervisor(config);
     try {
-      return new Manager(await unlessAborted(signal, () => opening));
+      return new Manager(await unlessAborted(signal, () => opening), config);
     } catch (error) {
       // The caller gave up and will not close it.
       opening.then((supervisor) => supervisor.release(), () => {});
-      throw error;
+      throw inLibraryWords(error);
     }
   }
 
-  /**
-   * Starts a process, or its instances, and returns the (first) id, a UUID. A relative or missing
-   * `cwd` is against the current directory. Throws `invalid_config` and `name_taken` before anything is
-   * done. When it does not come up it throws a `StartFailedError`, and the process stays, in the state
-   * that the error tells.
-   */
+  /** Starts a process, or its instances, as `start()` does, and returns the (first) id, a UUID. */
   async addProcess(config: ProcessConfigInput, options: StartOptions = {}): Promise<string> {
-    const { signal, ...how } = options;
-    const wire = inWorkingDirectory(inputKeys(config));
-    const outcomes = await this.#up(signal, () => this.#live.add(wire, how));
-    return outcomes[0]!.process.identity.id;
+    return (await this.launch(config, { ...options, start: true })).id;
   }
 
   /**
    * Ends a process and all it started: its stop signal, and SIGKILL after the timeout, a Go duration
    * (`"5s"`) or nanoseconds; default: its `stopTimeout`. Throws `stop_failed`.
    */
-  async stop(id: string, timeout?: DurationInput, { signal }: CallOptions = {}): Promise<void> {
-    const options = timeout === undefined ? {} : { timeout };
-    throwFirst(await unlessAborted(signal, () => this.#live.stop(id, options)));
+  override async stop(id: string, how: DurationInput | StopOptions = {}): Promise<void> {
+    const { signal, ...options } = typeof how === "object" ? how : { timeout: how };
+    await this.#all(signal, () => this.#live.stop(id, options));
   }
 
   /** SIGKILL at once. */
-  async forceStop(id: string, { signal }: CallOptions = {}): Promise<void> {
-    throwFirst(await unlessAborted(signal, () => this.#live.stop(id, { force: true })));
+  async forceStop(id: string, options: CallOptions = {}): Promise<void> {
+    await this.stop(id, { ...options, force: true });
   }
 
   /**
-   * Stops and starts, between the restart hooks; starts what is stopped. Throws as `addProcess()`
-   * does when it does not come up.
+   * Stops and starts, between the restart hooks; starts what is stopped. Throws as `start()` does when
+   * it does not come up.
    */
-  async restart(id: string, { signal, ...how }: StartOptions = {}): Promise<void> {
-    await this.#up(signal, () => this.#live.restart(id, how));
+  override async restart(id: string, { signal, ...how }: StartOptions = {}): Promise<void> {
+    await this.#all(signal, () => this.#live.restart(id, how));
   }
 
   /**
    * Sends the reload signal, or stops and starts, between the reload hooks. The instances of one
    * follow each other, each when the one before it is ready. Throws as `restart()` does.
    */
-  async reload(id: string, { signal, ...how }: StartOptions = {}): Promise<void> {
-    await this.#up(signal, () => this.#live.reload(id, how));
+  override async reload(id: string, { signal, ...how }: StartOptions = {}): Promise<void> {
+    await this.#all(signal, () => this.#live.reload(id, how));
   }
 
   /** Reloads the instances of a process a batch at a time, and goes on no further when one fails. */
-  async rollingReload(id: string, { signal, ...how }: RollingOptions = {}): Promise<void> {
-    await this.#up(signal, async () => (await this.#live.rollingReload(id, how)).outcomes);
+  override async rollingReload(id: string, options: RollingOptions = {}): Promise<void> {
+    const { signal, ...how } = options;
+    await this.#all(signal, async () => (await this.#live.rollingReload(id, how)).outcomes);
   }
 
   /**
    * Changes how many instances there are of the process of that name: `4`, `"+2"` or `"-1"`. Throws
    * as `restart()` does.
    */
-  async scale(
+  override async scale(
     name: string,
     instances: number | string,
     { signal }: CallOptions = {},
   ): Promise<void> {
-    await this.#up(signal, () => this.#live.scale(name, instances));
+    await this.#all(signal, () => this.#live.scale(name, instances));
   }
 
   /** Sends a signal to the app itself, by name or number. Throws `wrong_state` when it does not run. */
-  async signal(id: string, name: SignalName | number, options: CallOptions = {}): Promise<void> {
+  override async signal(
+    id: string,
+    name: SignalName | number,
+    { signal }: CallOptions = {},
+  ): Promise<void> {
     const number = parseSignal(name);
-    throwFirst(await unlessAborted(options.signal, () => this.#live.signal(id, number)));
+    await this.#all(signal, () => this.#live.signal(id, number));
+  }
+
+  /** Writes a text to the standard input of an app with `stdin` or `tty`. */
+  override async send(id: string, text: string, { signal }: CallOptions = {}): Promise<void> {
+    await this.#all(signal, () => sendText(this.#live, id, text));
   }
 
   /**
-   * Resolves when a process, or each of its instances, has come to a point in its life, be it already
-   * there; the signal is the way to wait no longer. Throws `wrong_state` when it is removed meanwhile.
+   * Resolves when a process, or each of its instances, has come to a point in its life, or at once if
+   * it is there. Throws `timeout`, and `wrong_state` when it is removed meanwhile.
    */
-  async wait(
+  override async wait(
     id: string,
-    { for: point = "ready", signal }: WaitOptions = {},
+    { for: point = "ready", timeout, signal }: WaitOptions = {},
   ): Promise<readonly ProcessInfo[]> {
-    return await unlessAborted(signal, () => this.#live.waitFor(id, point, signal));
+    const what = `"${id}" is not at "${point}"`;
+    return await this.#do(
+      signal,
+      () =>
+        withinTime(what, timeout, signal, (limit) => this.#live.waitFor(id, point, limit)),
+    );
   }
 
   /** Stops a process and forgets it; its logs stay. */
-  async remove(id: string, { signal }: CallOptions = {}): Promise<void> {
-    throwFirst(await unlessAborted(signal, () => this.#live.remove(id)));
+  override async remove(id: string, { signal }: CallOptions = {}): Promise<void> {
+    await this.#all(signal, () => this.#live.remove(id));
   }
 
   /** All processes, by numeric id. */
-  list(): ProcessInfo[] {
-    return this.#live.list();
+  override list(): ProcessInfo[] {
+    return this.#now(() => this.#live.list());
   }
 
   /** One process. */
-  inspect(id: string): ProcessInfo {
-    return this.#live.inspect(id);
+  override inspect(id: string): ProcessInfo {
+    return this.#now(() => this.#live.inspect(id));
+  }
+
+  /**
+   * Lines of the logs of a process, or of several in the order of their time. What is followed ends
+   * when the processes are removed or the manager is closed.
+   */
+  override lines(id: string, options: LineOptions = {}): ReadableStream<OutputLine> {
+    return this.#now(() => {
+      checkLogOptions(options);
+      return outputLines(this.#live.registry.resolve(id), options);
+    });
   }
 
   /**
@@ -155,54 +199,59 @@ export class Manager implements AsyncDisposable {
    * the lines of it that are wanted. Last lines that were rotated away come from the archives.
    */
   logs(id: string, options: LogOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
-    checkLogOptions(options);
-    const { gone } = this.#live.process(id);
-    const path = options.stderr ? this.logPathStderr(id) : this.logPath(id);
-    const filter = parseLogFilter(options, Date.now());
-    return filter
-      ? filteredStream(path, { ...options, filter, gone })
-      : logStream(path, { ...options, gone });
+    return this.#now(() => {
+      checkLogOptions(options);
+      const { gone, logs } = this.#live.process(id);
+      const path = options.stderr ? logs.stderr : logs.stdout;
+      const filter = parseLogFilter(options, Date.now());
+      return filter
+        ? filteredStream(path, { ...options, filter, gone })
+        : logStream(path, { ...options, gone });
+    });
   }
 
   /** Path of the standard output log. */
   logPath(id: string): string {
-    return this.#live.logFiles(id).stdout;
+    return this.#now(() => this.#live.logFiles(id).stdout);
   }
 
   /** Path of the standard error log. */
   logPathStderr(id: string): string {
-    return this.#live.logFiles(id).stderr;
+    return this.#now(() => this.#live.logFiles(id).stderr);
   }
 
   /** Empties the logs of a process and removes their archives; it goes on writing. */
-  async flush(id: string, { signal }: CallOptions = {}): Promise<void> {
-    throwFirst(await unlessAborted(signal, () => this.#live.flush(id)));
+  override async flush(id: string, { signal }: CallOptions = {}): Promise<void> {
+    await this.#all(signal, () => this.#live.flush(id));
   }
 
   /** News of all processes from now on; ends with `close()`, and for a reader who is 10,000 behind. */
   events({ signal }: EventOptions = {}): ReadableStream<ProcessChange> {
-    return this.#live.events(signal);
+    return this.#now(() => this.#live.events(signal));
   }
 
   /**
    * Saves the list of processes to the disk; returns how many. Throws `wrong_state` for an empty one,
    * `home_unusable` when it cannot be written.
    */
-  async save({ signal, ...options }: SaveOptions = {}): Promise<number> {
-    return await unlessAborted(signal, () => Promise.resolve(this.#live.save(options)));
+  override async save({ signal, ...options }: SaveOptions = {}): Promise<number> {
+    return await this.#do(signal, () => Promise.resolve(this.#live.save(options)));
   }
 
   /** Brings back the saved processes that are not here, and starts those that were up. */
-  async resurrect({ signal }: CallOptions = {}): Promise<Resurrected> {
-    return await unlessAborted(signal, () => this.#live.resurrect());
+  override async resurrect({ signal }: CallOptions = {}): Promise<Resurrected> {
+    return await this.#do(signal, () => this.#live.resurrect());
   }
 
   /**
    * Stops all processes, the last one first, waits for their hooks that are under way, and cleans up;
-   * logs and saved state stay. Safe to call several times. Throws `stop_failed` when something would not end.
+   * logs and saved state stay. With `onExit: "leave"` the processes go on. Safe to call several times.
+   * Throws `stop_failed` when something would not end.
    */
-  close(): Promise<void> {
-    return this.#supervisor.close();
+  async close(): Promise<void> {
+    this.#ignoreSignals();
+    if (this.#leaves) return this.release();
+    await this.#do(undefined, () => this.#supervisor.close());
   }
 
   /** Same as `close()`. */
@@ -212,6 +261,7 @@ export class Manager implements AsyncDisposable {
 
   /** Lets go of all processes and leaves them running, for the next manager to take up. */
   release(): void {
+    this.#ignoreSignals();
     this.#supervisor.release();
   }
 
@@ -221,19 +271,81 @@ export class Manager implements AsyncDisposable {
     throw new ProcsupError("closed", "The manager is closed");
   }
 
-  /** Something that starts processes, and what they said when it failed. */
-  async #up(
+  /** Registers a process. */
+  protected override async launch(
+    config: ProcessConfigInput,
+    { signal, ...how }: LaunchOptions,
+  ): Promise<ProcessInfo> {
+    const wire = this.#now(() => inScriptFolder(inputKeys(config)));
+    const [first] = await this.#all(signal, () => this.#live.add(wire, how));
+    return first!.process.info();
+  }
+
+  /** Starts processes that exist. */
+  protected override async startAgain(
+    target: string,
+    { signal, ...how }: StartOptions,
+  ): Promise<ProcessInfo> {
+    const [first] = await this.#all(signal, () => this.#live.start(target, how));
+    return this.inspect(first!.process.identity.id);
+  }
+
+  /** Makes processes what configurations say. */
+  protected override async bringTo(
+    configs: readonly ProcessConfigInput[],
+    { signal, ...how }: StartOptions,
+  ): Promise<void> {
+    await this.#all(signal, async () => {
+      const wanted = configs.map((config) => this.#live.parse(inScriptFolder(inputKeys(config))));
+      const plan = await planApply(this.#live, wanted);
+      const { outcomes, errors } = await apply(this.#live, plan, { ...how, startDown: true });
+      await throwFailed(outcomes);
+      if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
+      return outcomes;
+    });
+  }
+
+  /** A process as it stands, without a reading of what it uses. */
+  protected override known(id: string): ProcessInfo | undefined {
+    try {
+      return this.#supervisor.process(id).info();
+    } catch {
+      // It was removed.
+      return undefined;
+    }
+  }
+
+  /** A verb on several processes: throws the first failure, and what the run said last. */
+  async #all(
     signal: AbortSignal | undefined,
-    start: () => Promise<readonly Outcome[]>,
+    act: () => Promise<readonly Outcome[]>,
   ): Promise<readonly Outcome[]> {
-    const outcomes = await unlessAborted(signal, start);
-    await throwFailedStart(outcomes);
-    return outcomes;
+    return await this.#do(signal, async () => {
+      const outcomes = await act();
+      await throwFailed(outcomes);
+      return outcomes;
+    });
+  }
+
+  async #do<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+    try {
+      return await unlessAborted(signal, act);
+    } catch (error) {
+      throw inLibraryWords(error);
+    }
+  }
+
+  #now<T>(act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      throw inLibraryWords(error);
+    }
   }
 }
 
 /** Throws the first failure of several, if there is one; that of a start with the last words of its run. */
-async function throwFailedStart(outcomes: readonly Outcome[]): Promise<void> {
+async function throwFailed(outcomes: readonly Outcome[]): Promise<void> {
   const failed = outcomes.find(({ error }) => error !== undefined);
   if (failed?.error?.code !== "start_failed") return throwFirst(outcomes);
   const { process, error, lastWords: words } = failed;

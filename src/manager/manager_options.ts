@@ -3,7 +3,6 @@
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import type { LogLevel } from "../model/log_line.ts";
-import type { WaitPoint } from "../model/wait_point.ts";
 
 /** What a manager is made with. */
 export interface ManagerConfig {
@@ -13,6 +12,17 @@ export interface ManagerConfig {
   readonly defaults?: ProcessDefaults;
   /** Gets what the supervisor itself has to say; default: nothing is said. */
   readonly warn?: (message: string) => void;
+  /**
+   * What `close()` does with the processes: `stop`, the default, or `leave` them running, for the next
+   * manager on the directory to take up. A program that ends without `close()`, by `Deno.exit()`,
+   * sends them their stop signal under `stop`; one that is killed leaves them.
+   */
+  readonly onExit?: "stop" | "leave";
+  /**
+   * Signals that close the manager and then end the program, a second one by SIGKILL for all; `true`:
+   * SIGINT, SIGTERM and SIGHUP. Default: none, they are the program's.
+   */
+  readonly signals?: boolean | readonly Deno.Signal[];
 }
 
 /** What the daemon asks for besides. Not exported by the library. */
@@ -25,40 +35,6 @@ export interface SupervisorConfig extends ManagerConfig {
   readonly onHomeChanged?: () => void;
   /** Called when another supervisor has taken the home; default: the manager lets go of everything. */
   readonly onHomeLost?: () => void;
-}
-
-/** Where Go takes a context: ends the waiting, not what has begun. */
-export interface CallOptions {
-  /** Aborted, the promise is rejected with its reason; aborted before, nothing is done. */
-  readonly signal?: AbortSignal;
-}
-
-/** How a start is meant. */
-export interface StartOptions extends CallOptions {
-  /**
-   * Resolve only when it is ready or, where no readiness is configured, has stayed up for its
-   * `minUptime`; default: at the spawn.
-   */
-  readonly wait?: boolean;
-}
-
-/** What is waited for. */
-export interface WaitOptions extends CallOptions {
-  /**
-   * `running`, `ready` (the default), `stopped`, or `exit`: at rest for good, be it stopped, crashed
-   * or given up.
-   */
-  readonly for?: WaitPoint;
-}
-
-/** How a reload batch by batch is meant. */
-export interface RollingOptions extends CallOptions {
-  /** Instances at a time: a number, or a part such as `"25%"`; default 1. */
-  readonly batchSize?: number | string;
-  /** Go on only when the batch is ready; default true. */
-  readonly waitReady?: boolean;
-  /** Put the old ones back on all when one fails; default false. */
-  readonly rollbackOnFailure?: boolean;
 }
 
 /** How a log is read. */
@@ -88,12 +64,6 @@ export interface LogOptions {
   readonly ignoreCase?: boolean;
   /** Only lines of that level and graver ones, with their stack traces. */
   readonly level?: LogLevel;
-}
-
-/** How the list of processes is saved. */
-export interface SaveOptions extends CallOptions {
-  /** Save even when there is nothing to save but something was saved before; default: refuse. */
-  readonly allowEmpty?: boolean;
 }
 
 /** How news are read. */

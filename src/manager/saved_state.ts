@@ -1,5 +1,6 @@
 /** What `save` writes and `resurrect` reads: sealed, synced, with the generations before it. */
 
+import type { Resurrected } from "../library/options.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import {
   afresh,
@@ -87,14 +88,6 @@ export function loadState(path: string): SavedList {
     }
   }
   return { records: [], problems };
-}
-
-/** What `resurrect()` did. */
-export interface Resurrected {
-  /** Processes that were brought back. */
-  readonly count: number;
-  /** What went wrong: unreadable files, starts that failed. */
-  readonly errors: readonly string[];
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Every verb on the processes of one home, by target, and the life of that home. */
 
+import type { Resurrected } from "../library/options.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
@@ -41,7 +42,7 @@ import {
   rollingReload,
   type RollingResult,
 } from "./rolling_reload.ts";
-import { resurrect, type Resurrected, saveState } from "./saved_state.ts";
+import { resurrect, saveState } from "./saved_state.ts";
 import { scale } from "./scale.ts";
 import { Scheduler } from "./scheduler.ts";
 import { type StopOptions, stopRequest } from "./stop_options.ts";
@@ -49,6 +50,12 @@ import { type SystemWorld, systemWorld } from "./system_world.ts";
 import type { TakenHome } from "./take_home.ts";
 import { UsageSampler } from "./usage_sampler.ts";
 import { untilReached } from "./wait_points.ts";
+
+/** How a process is added. */
+export interface AddOptions extends UpOptions {
+  /** Whether it is started, too: the default. */
+  readonly start?: boolean;
+}
 
 /** Supervises the processes of one home. */
 export class Supervisor implements AsyncDisposable {
@@ -134,27 +141,31 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** Registers a configuration in wire form and starts its instances. Throws before anything is done. */
-  async add(wire: Record<string, unknown>, options: UpOptions = {}): Promise<Outcome[]> {
+  async add(wire: Record<string, unknown>, options: AddOptions = {}): Promise<Outcome[]> {
     this.#refuseClosed();
-    const config = this.#parse(wire);
+    const config = this.parse(wire);
     await this.check(config);
     return await this.addChecked(config, options);
   }
 
   /** Registers a configuration that was checked, and starts its instances. */
-  async addChecked(config: ProcessConfig, options: UpOptions = {}): Promise<Outcome[]> {
+  async addChecked(
+    config: ProcessConfig,
+    { start = true, ...options }: AddOptions = {},
+  ): Promise<Outcome[]> {
     this.#refuseClosed();
     const added = this.registry.add(config);
     // A job is only registered: the clock starts it.
     const up = runBulk(added, async (process) => {
-      if (!isJob(process)) await process.start(options);
+      if (start && !isJob(process)) await process.start(options);
     });
     this.registry.recordRest();
     await this.scheduler.sync();
     return await up;
   }
 
-  #parse(wire: Record<string, unknown>): ProcessConfig {
+  /** A configuration in wire form over the defaults. Throws `invalid_config`. */
+  parse(wire: Record<string, unknown>): ProcessConfig {
     return parseConfig({ ...wireDefaults(this.#defaults, wire), ...wire });
   }
 
@@ -206,7 +217,7 @@ export class Supervisor implements AsyncDisposable {
     if (processes.length === 0) {
       return { outcomes: [], rolledBack: false, fields: [], told: [] };
     }
-    const config = this.#parse(changedConfig(processes, options));
+    const config = this.parse(changedConfig(processes, options));
     this.registry.checkDependencies(config);
     await this.check(config);
     const done = await reloadWith(processes, config, options);

@@ -1,6 +1,7 @@
 /** Formats failures for agents: what failed, the error code, and what to do next. */
 
 import { type ErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
+import { withCommands } from "../model/hint.ts";
 import { safeText } from "./safe_data.ts";
 import type { VerbName } from "../protocol/verbs/types.ts";
 import { TOOL_VERBS } from "./tool_names.ts";
@@ -50,17 +51,14 @@ export function failureOf(error: unknown, granted: ReadonlySet<string>): Failure
 /** Replaces commands in a hint by tools. If a command has no tool, says that it is for a terminal. */
 export function inTools(hint: string, granted: ReadonlySet<string>): string {
   let forTerminal = false;
-  const text = hint.replaceAll(
-    /\bprocsup ((?:cron |config )?[a-z]+)(?: (<\w+>))?(?: (\w[\w.:-]*))?(?: --?\w[\w-]*(?: \d\w*)?)*/g,
-    (whole, verb: string, blank: string | undefined, word: string | undefined) => {
-      const known = TOOLS_OF.get(verb)?.find(({ tool }) => granted.has(tool));
-      forTerminal ||= known === undefined;
-      if (known === undefined) return whole;
-      if (word === undefined) return known.tool;
-      return known.target && blank === undefined
-        ? `${known.tool} with target "${word}"`
-        : `${known.tool} ${word}`;
-    },
-  );
+  const text = withCommands(hint, ({ verb, placeholder, target, whole }) => {
+    const known = TOOLS_OF.get(verb)?.find(({ tool }) => granted.has(tool));
+    forTerminal ||= known === undefined;
+    if (known === undefined) return whole;
+    if (target === undefined) return known.tool;
+    return known.target && placeholder === undefined
+      ? `${known.tool} with target "${target}"`
+      : `${known.tool} ${target}`;
+  });
   return forTerminal ? `${text} (a terminal command: no tool does this)` : text;
 }

@@ -95,8 +95,11 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 
 /** The optional parts of a `ProcsupError`. */
 export interface ErrorDetails {
+  /** The next thing to do, as one line. */
   readonly hint?: string | undefined;
+  /** The key of the configuration that is wrong. */
   readonly field?: string | undefined;
+  /** What may have been meant by an unknown name. */
   readonly near?: string | undefined;
 }
 

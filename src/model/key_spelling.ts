@@ -3,12 +3,22 @@
  * strings. In memory: camelCase, and numbers with `Ms` or `Bytes` in the name.
  */
 
-import { formatDuration } from "./duration.ts";
+import { didYouMean } from "./did_you_mean.ts";
+import { formatDuration, parseDuration } from "./duration.ts";
 import { messageOf, ProcsupError } from "./errors.ts";
-import { type KeyTable, memoryName, rowOf, snakeCase, type ValueType } from "./key_table.ts";
+import { foreignKey } from "./foreign_keys.ts";
+import {
+  camelCase,
+  keyNames,
+  type KeyTable,
+  memoryName,
+  rowOf,
+  snakeCase,
+  type ValueType,
+} from "./key_table.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 import { quote } from "./quote.ts";
-import { formatSize } from "./size.ts";
+import { formatSize, parseSize } from "./size.ts";
 
 type Keyed = Record<string, unknown>;
 
@@ -56,6 +66,23 @@ function wireValue(value: unknown, row: ValueType): unknown {
     : value;
 }
 
+/** Converts the wire form of a checked configuration back to memory: the opposite of `wireKeys()`. */
+export function configOf(wire: object, table: KeyTable = PROCESS_KEYS): Keyed {
+  const given = wire as Keyed;
+  const entries = Object.entries(table).flatMap(([key, row]) => {
+    // Left out because it is empty.
+    const value = given[key] ?? (row.default !== undefined && isEmpty(row.default) ? row.default : undefined);
+    return value === undefined ? [] : [[memoryName(key, row), memoryValue(value, row)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function memoryValue(value: unknown, row: ValueType): unknown {
+  if (row.type === "object" && isKeyed(value)) return configOf(value, row.keys);
+  if (row.type === "duration" && typeof value === "string") return parseDuration(value);
+  return row.type === "size" && typeof value === "string" ? parseSize(value) : value;
+}
+
 const namesOf = new WeakMap<KeyTable, ReadonlyMap<string, string>>();
 
 /** Maps the names in memory to keys. */
@@ -77,33 +104,55 @@ export function inputKeys(input: object): Keyed {
     throw invalid(`Invalid configuration ${quote(input)}: expected an object`);
   }
   try {
-    return inputObject(input, PROCESS_KEYS);
+    return inputObject(input, PROCESS_KEYS, []);
   } catch (cause) {
     if (cause instanceof ProcsupError) throw cause;
     throw invalid(`Cannot read the configuration: ${messageOf(cause)}`, cause);
   }
 }
 
-function inputObject(input: Keyed, table: KeyTable): Keyed {
+function inputObject(input: Keyed, table: KeyTable | undefined, path: readonly string[]): Keyed {
   const spelt = new Map<string, string>();
   const entries = Object.entries(input).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries.map(([key, value]) => {
+  const unknown: string[] = [];
+  const wire = Object.fromEntries(entries.map(([key, value]) => {
     const wire = snakeCase(key);
     const other = spelt.get(wire);
     if (other !== undefined) {
       throw invalid(`Invalid configuration: "${other}" and "${key}" mean the same, give one`);
     }
     spelt.set(wire, key);
-    return [wire, inputValue(value, rowOf(table, wire))];
+    const row = table && rowOf(table, wire);
+    if (table !== undefined && row === undefined) unknown.push(key);
+    return [wire, inputValue(value, row, [...path, key])];
   }));
+  if (unknown.length > 0) throw unknownKeys(unknown, table!, path);
+  return wire;
 }
 
 /** Leaves the keys of maps alone: they are the user's own. */
-function inputValue(value: unknown, row: ValueType | undefined): unknown {
-  if (Array.isArray(value)) return value.map((item) => inputValue(item, undefined));
+function inputValue(value: unknown, row: ValueType | undefined, path: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => inputValue(item, undefined, path));
   if (!isPlain(value)) return value;
   if (row?.type === "map") return { ...value };
-  return inputObject(value, row?.type === "object" ? row.keys : {});
+  return inputObject(value, row?.type === "object" ? row.keys : undefined, path);
+}
+
+function unknownKeys(
+  keys: readonly string[],
+  table: KeyTable,
+  path: readonly string[],
+): ProcsupError {
+  const names = keyNames(table).map(camelCase);
+  const told = keys.map((key) => {
+    const foreign = table === PROCESS_KEYS ? foreignKey(snakeCase(key)) : undefined;
+    const near = foreign === undefined ? didYouMean(key, names) : camelCase(foreign);
+    const name = [...path, key].join(".");
+    return { name, near, text: `Unknown key "${name}"${near ? `: did you mean "${near}"?` : ""}` };
+  });
+  const [{ name: field, near }] = told as [(typeof told)[0]];
+  const message = told.map(({ text }) => text).join("; ");
+  return new ProcsupError("invalid_config", message, { field, near });
 }
 
 /** Whether it is a plain object. The schema refuses others, such as a `Date` or a `Map`. */

@@ -189,12 +189,17 @@ export function snakeCase(key: string): string {
     .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
+/** `restart_delay` → `restartDelay`. */
+export function camelCase(key: string): string {
+  return key.replace(/^(pre|post)_healthcheck$/, "$1HealthCheck")
+    .replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
 const UNITS: Readonly<Record<string, string>> = { duration: "Ms", size: "Bytes" };
 
 /** The name of a key in memory: `restart_delay`, a duration → `restartDelayMs`. */
 export function memoryName(key: string, { type, memory }: Key): string {
-  const camel = key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-  return memory ?? camel + (UNITS[type] ?? "");
+  return memory ?? camelCase(key) + (UNITS[type] ?? "");
 }
 
 /**

@@ -84,6 +84,8 @@ export class Launcher {
   readonly #bootId = bootId();
   readonly #sockets = new SocketPool();
   readonly #gatherer = new Gatherer(cgroups());
+  /** Those that this supervisor has started itself. */
+  readonly #children = new Set<Spawned>();
   readonly #adopted = new Map<Run, () => void>();
   #net: ReturnType<typeof setInterval> | undefined;
 
@@ -102,6 +104,8 @@ export class Launcher {
   launch(spec: LaunchSpec): Child {
     const { runId } = spec;
     const process = this.#spawn(spec);
+    this.#children.add(process);
+    void process.status.finally(() => this.#children.delete(process));
     const wrapperPid = process.pid;
     const run: Run = {
       runId,
@@ -167,6 +171,8 @@ export class Launcher {
     this.#pids.close();
     this.#sockets.close();
     this.#stopNet();
+    // A program may end although its apps run on.
+    for (const child of this.#children) child.unref?.();
     await this.#gatherer.close();
   }
 

@@ -21,6 +21,8 @@ export interface Spawned {
   readonly pid: number;
   /** Resolves when it has ended. */
   readonly status: Promise<SpawnStatus>;
+  /** Lets the program end before it; without this, it always may. */
+  unref?(): void;
 }
 
 /** An exit code, or the signal that ended it. */

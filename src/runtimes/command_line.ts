@@ -1,6 +1,6 @@
 /** From a configuration to the words that the system is given. */
 
-import { basename } from "../npm/path.js";
+import { basename, dirname } from "../npm/path.js";
 import { headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
 import { bundleCommand } from "./bundle.ts";
 import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
@@ -37,13 +37,15 @@ export function commandLine(
   return { argv: [...argv, ...config.args], runtime };
 }
 
-function checkCwd({ name, cwd }: CommandConfig): void {
+function checkCwd({ name, cwd, entrypoint }: CommandConfig): void {
   const quoted = `cwd ${JSON.stringify(cwd)}`;
   let info: Deno.FileInfo;
   try {
     info = Deno.statSync(cwd);
   } catch (error) {
     const denied = error instanceof Deno.errors.PermissionDenied;
+    // It is the folder of a script that is missing itself, which says more.
+    if (!denied && dirname(entrypoint) === cwd) return;
     const problem = `${quoted} ${denied ? "may not be entered" : "does not exist"}`;
     return refuse(name, problem, undefined, "cwd");
   }

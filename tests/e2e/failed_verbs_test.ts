@@ -54,7 +54,7 @@ for (const verb of VERBS) {
     const rest = await web.ask("POST", `/api/v1/processes/app/${verb}`, body);
     assertEquals([rest.status, rest.body.error, rest.body.code], [422, SAYS, "start_failed"]);
 
-    const method = ({ start: "startAgain", rolling_reload: "rollingReload" } as const)[
+    const method = ({ start: "start", rolling_reload: "rollingReload" } as const)[
       verb as "start"
     ] ?? verb as "restart" | "reload";
     const ways = [{ home: daemon.home }, { url: web.url, token: web.token }];

@@ -44,7 +44,8 @@ Deno.test("a daemon that is refused every thread answers, keeps its apps, and go
   limit.lift();
   await waitFor(async () => (await daemon.status("other")).pid > 0, { what: "the launch" });
   await daemon.client.call("restart", { target: "app", wait: true });
-  assertEquals((await client.logs("app")).logs, "up\nup\n");
+  const lines = await Array.fromAsync(client.lines("app"));
+  assertEquals(lines.map(({ line }) => line), ["up", "up"]);
 });
 
 Deno.test("files that cannot be watched for want of a thread are looked at by the clock", {

@@ -4,7 +4,13 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { AmbiguousTargetError, Client, ProcsupError, StartFailedError } from "../../src/client.ts";
+import {
+  AmbiguousTargetError,
+  Client,
+  type LineOptions,
+  ProcsupError,
+  StartFailedError,
+} from "../../src/client.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { cleanTest } from "./support.ts";
@@ -25,6 +31,12 @@ async function outcome(act: () => unknown): Promise<string> {
     /\b[0-9a-f]{8}\b|\d{4}-\d\d-\d\dT[\d:.]+Z|\b\d{3,}\b/g,
     "#",
   );
+}
+
+/** What a log holds, as text. */
+async function textOf(client: Client, options: LineOptions, target = "app:0"): Promise<string> {
+  const lines = await Array.fromAsync(client.lines(target, options));
+  return lines.map(({ line }) => line).join("\n");
 }
 
 /** Takes what nobody holds any more, be it held by what is taken. */
@@ -73,17 +85,15 @@ cleanTest("Client's verbs do the same over both ways", async () => {
   );
   assertEquals(isNamed, '"new"');
   await socket.start({ ...APP, ...SOON, instances: 2 });
-  const log = socket.logs("app:0").then(() => socket.logs("app:0"));
-  assertEquals((await log).lines, "50");
-  await waitFor(async () => (await socket.logs("app:0", { stderr: true })).logs === "no\n");
+  await waitFor(async () => (await textOf(socket, { stream: "stderr" })) === "no");
 
   await same((c) => c.scale("app", "+1"), () => socket.scale("app", 2));
   await same((c) => c.signal("app", "SIGCONT"));
   await same((c) => c.reload("app"));
   await same((c) => c.rollingReload("app", { batchSize: "100%", waitReady: false }));
   await same((c) => c.wait("app", { for: "running" }).then((all) => all.length));
-  await same((c) => c.startAgain("app").then(({ name }) => name));
-  await same((c) => c.stop("app", { timeout: 2e9 }), () => socket.startAgain("app"));
+  await same((c) => c.start("app").then(({ name }) => name));
+  await same((c) => c.stop("app", { timeout: 2e9 }), () => socket.start("app"));
   await same((c) => c.why("app:0").then((why) => Object.keys(why)));
   await same((c) => c.history("app:0").then(({ name }) => name));
   const changed = await same(
@@ -95,17 +105,14 @@ cleanTest("Client's verbs do the same over both ways", async () => {
   await same((c) => c.systemMetrics().then((metrics) => Object.keys(metrics)));
   await same((c) => c.systemInfo().then(({ home }) => home));
   await same((c) => c.ports());
-  assertEquals(
-    await same((c) => c.logs("app:0", { lines: 1, grep: "h.*", since: "1h" }).then((l) => l.logs)),
-    '"hi\\n"',
-  );
-  const streams = [{}, { only: "stderr" }, { grep: "hi", invert: true }, {
+  assertEquals(await same((c) => textOf(c, { tail: 1, grep: "h.*", since: "1h" })), '"hi"');
+  const streams = [{}, { stream: "stderr" }, { grep: "hi", invert: true }, {
     until: new Date(0),
   }] as const;
   for (const query of streams) {
     // The time of a line is an estimate until the daemon has looked at the log: so is the order.
     await same(async (c) => {
-      const all = await Array.fromAsync(await c.streamLogs("app", query));
+      const all = await Array.fromAsync(c.lines("app", query));
       return all.map(({ name, stream, line }) => `${name} ${stream} ${line}`).sort();
     });
   }
@@ -125,7 +132,7 @@ cleanTest("Client's errors are the same over both ways, with all they carry", as
   const failed = await assertRejects(() => web.start(dies, { wait: true }), StartFailedError);
   assertEquals([failed.state, failed.lastOutput], ["crashed", ["no room"]]);
   await same((c) => c.restart("dies", { wait: true }));
-  await same((c) => c.startAgain("dies", { wait: true }));
+  await same((c) => c.start("dies", { wait: true }));
   await socket.start({ ...APP, ...SOON, instances: 2, tags: ["50%", "a/b", "ü"] });
   const many = await assertRejects(() => web.inspect("app"), AmbiguousTargetError);
   assertEquals(many.matches, ["app:0", "app:1"]);
@@ -144,12 +151,12 @@ cleanTest("Client's errors are the same over both ways, with all they carry", as
     "\ud800",
   ];
   for (const target of targets) await same((c) => c.inspect(target));
-  for (const target of ["..", ""]) await same((c) => c.logs(target));
+  for (const target of ["..", ""]) await same((c) => textOf(c, {}, target));
   await same((c) => c.stop("app", { timeout: "soon" }));
-  await same((c) => c.logs("app:0", { lines: -1 }));
-  await same((c) => c.logs("app:0", { since: new Date(NaN) }));
-  await same((c) => c.streamLogs("app", { grep: "(" }));
-  await same((c) => c.streamLogs("app", { follow: true, until: "1s" }));
+  await same((c) => textOf(c, { tail: -1 }));
+  await same((c) => textOf(c, { since: new Date(NaN) }));
+  await same((c) => textOf(c, { grep: "(" }));
+  await same((c) => textOf(c, { follow: true, until: "1s" }));
   await same((c) => c.events({ target: "nobody" }));
   await same((c) => c.wait("app", { for: "stopped", timeout: 2e7 }));
   await same((c) => c.reconfigure("app", { env: { KEY: "***" } }));
@@ -186,7 +193,7 @@ cleanTest("a process's own stop timeout holds over both ways", async () => {
   const signal = await same(async (client) => {
     await socket.start({ ...config, readyLog: "up" }, { wait: true });
     await client.stop("deaf");
-    return (await client.inspect("deaf")).last_exit?.signal;
+    return (await client.inspect("deaf")).lastExit?.signal;
   }, () => socket.remove("deaf"));
   assertEquals(signal, '"SIGKILL"');
 });
@@ -199,7 +206,7 @@ cleanTest(
     await socket.start({ ...APP, cwd: "/" });
     const open = (client: Client, signal: AbortSignal): Promise<ReadableStream<unknown>>[] => [
       client.events({ signal }),
-      client.streamLogs("app", { follow: true, newOnly: true, signal }),
+      Promise.resolve(client.lines("app", { follow: true, newOnly: true, signal })),
     ];
     for (const client of [socket, web]) {
       const enough = new AbortController();
@@ -214,13 +221,14 @@ cleanTest(
         await reader.cancel();
         assertEquals((await read).done, true);
       }
-      for await (const { line } of await client.streamLogs("app", { follow: true })) {
+      for await (const { line } of client.lines("app", { follow: true })) {
         assert(["hi", "no"].includes(line));
         break;
       }
     }
     const signal = new AbortController().signal;
     const streams = await Promise.all([socket, web].flatMap((client) => open(client, signal)));
+    await Promise.all([socket, web].map((client) => client.ping()));
     const ends = streams.map((stream) => outcome(() => Array.fromAsync(stream)));
     await daemon.terminate();
     for (const end of await Promise.all(ends)) assert(end.includes('"code":"closed"'), end);

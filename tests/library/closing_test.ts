@@ -120,8 +120,7 @@ cleanTest("an aborted wait rejects with its reason, and what has begun goes on",
   }
   for (const act of ["stop", "forceStop", "remove"] as const) {
     const aborted = { signal: before };
-    const acted = act === "stop" ? manager.stop(id, "1s", aborted) : manager[act](id, aborted);
-    assertStringIncludes(await codeOf(acted), "not now");
+    assertStringIncludes(await codeOf(manager[act](id, aborted)), "not now");
   }
   assertEquals(manager.inspect(id).state, "running");
   const aborted = { signal: before };
@@ -222,4 +221,51 @@ cleanTest("Close waits for the hooks that are under way", async () => {
   }));
   await manager.close();
   assertEquals(Deno.readTextFileSync(`${logDir}/hook`), "done\n");
+});
+
+/** A program with a manager of its own, and the pid of its app. */
+async function program(logDir: string, options: object, end: string) {
+  const source = `
+    import { Manager } from "${new URL("../../src/mod.ts", import.meta.url)}";
+    const config = ${JSON.stringify({ logDir, ...options })};
+    const manager = await Manager.open(config);
+    const app = await manager.start({ name: "app", command: "sleep 1000" });
+    console.log(app.pid);
+    ${end}`;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      "--no-config",
+      "--no-check",
+      "--ext=ts",
+      `data:,${encodeURIComponent(source)}`,
+    ],
+    stdout: "piped",
+    stderr: "inherit",
+    signal: AbortSignal.timeout(10_000),
+  }).spawn();
+  const { code, signal, stdout } = await child.output();
+  return { code, signal, pid: Number(new TextDecoder().decode(stdout)) };
+}
+
+cleanTest("the end of a program stops its processes, or leaves them", async () => {
+  const kill = "Deno.kill(Deno.pid, 'SIGTERM'); setTimeout(() => {}, 9000);";
+  for (
+    const [options, end, ended, lives] of [
+      [{ signals: true }, kill, "SIGTERM", false],
+      [{ signals: ["SIGTERM"], onExit: "leave" }, kill, "SIGTERM", true],
+      [{ onExit: "leave" }, "await manager.close();", 0, true],
+      [{}, "Deno.exit(3);", 3, false],
+    ] as const
+  ) {
+    await using home = tempHome();
+    const { code, signal, pid } = await program(home.path, options, end);
+    assertEquals(signal ?? code, ended);
+    await waitFor(() => isAlive(pid) === lives, { what: `${end} to have its effect` });
+    await using next = await Manager.open({ logDir: home.path });
+    if (lives) assertEquals(next.inspect("app").pid, pid);
+  }
+  const wrong = { onExit: "kill" as "stop" };
+  assertEquals(await codeOf(Manager.open(wrong)), "invalid_config");
 });

@@ -18,8 +18,11 @@ async function deno(args: string[], cwd = ROOT): Promise<{ code: number; text: s
 }
 
 Deno.test("every public symbol is documented, with types that are public as well", async () => {
-  const { code, text } = await deno(["doc", "--lint", ...ENTRIES]);
-  assertEquals(code, 0, text);
+  // Each alone: what one exports is not public in another one.
+  for (const entry of ENTRIES) {
+    const { code, text } = await deno(["doc", "--lint", entry]);
+    assertEquals(code, 0, text);
+  }
 });
 
 Deno.test("the examples in the documentation run as printed", async () => {

@@ -151,7 +151,7 @@ cleanTest(
     );
     assertEquals(
       await told({ logDir: folder, defaults: { maxRestarts: NaN } }),
-      'invalid_config In the defaults: Invalid "max_restarts" NaN: expected number, received NaN',
+      'invalid_config In the defaults: Invalid "maxRestarts" NaN: expected number, received NaN',
     );
     Deno.writeTextFileSync(`${folder}/app.ts`, "");
     assertEquals(
@@ -174,10 +174,10 @@ cleanTest(
     const cycle: Record<string, unknown> = {};
     cycle.hooks = cycle;
     const wrong: [object, string][] = [
-      [{ maxRestarts: NaN }, 'Invalid "max_restarts" NaN'],
-      [{ maxRestarts: 5n }, 'Invalid "max_restarts" 5n'],
-      [{ stopTimeout: "-5s" }, 'Invalid "stop_timeout" "-5s"'],
-      [{ readyLog: /x/ }, 'Invalid "ready_log" /x/'],
+      [{ maxRestarts: NaN }, 'Invalid "maxRestarts" NaN'],
+      [{ maxRestarts: 5n }, 'Invalid "maxRestarts" 5n'],
+      [{ stopTimeout: "-5s" }, 'Invalid "stopTimeout" "-5s"'],
+      [{ readyLog: /x/ }, 'Invalid "readyLog" /x/'],
       [{ cwd: new URL("file:///tmp") }, 'Invalid "cwd" file:///tmp'],
       [{ restart_policy: "never", restartPolicy: "never" }, "mean the same, give one"],
       [{ env: JSON.parse('{"__proto__": "x"}') }, 'Invalid "env.__proto__"'],

@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { ProcsupError } from "../../model/errors.ts";
 import { lastEntries, lastLines } from "../../logs/last_lines.ts";
 import { LogEntries } from "../../logs/log_entries.ts";
+import { type FeedOptions, logFeed, type LogSource } from "../../logs/log_feed.ts";
 import type { LogFiles } from "../../logs/log_files.ts";
 import { type LogFilter, type LogFilterInput, parseLogFilter } from "../../logs/log_filter.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
@@ -13,7 +14,7 @@ import { fromText } from "../../protocol/verbs/read_query.ts";
 import { lineCount, MAX_LINES } from "../../protocol/verbs/shapes.ts";
 import type { LogLevel, LogPositions, LogStart } from "../../model/log_line.ts";
 import type { LogBatch } from "../log_batch.ts";
-import { type FeedOptions, logFeed, type LogSource } from "../log_feed.ts";
+import { Batches } from "../log_batches.ts";
 import type { ActionContext, Handlers } from "./context.ts";
 import { FoundLines } from "./found_lines.ts";
 
@@ -40,7 +41,8 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
     const lines = group_similar ? MAX_LINES : limit + 1;
     const found = new FoundLines(group_similar ? "patterns" : "lines", limit);
     const options = { lines, filter, follow: false, streams: streamsOf(new URLSearchParams()) };
-    for await (const batch of logFeed(sourcesOf(context, [targets].flat()), options)) {
+    const sources = sourcesOf(context, [targets].flat());
+    for await (const batch of logFeed(sources, options, new Batches(false))) {
       found.add(batch as LogBatch);
     }
     return found.answer(MAX_LINES);
@@ -104,7 +106,8 @@ export async function streamLogs(
   const options = feedOptions(query);
   // Report an invalid filter as an error of the request, before the stream begins.
   await options.filter?.ready();
-  return logFeed(sources, from === undefined ? options : { ...options, from });
+  const form = new Batches(from !== undefined);
+  return logFeed(sources, from === undefined ? options : { ...options, from }, form);
 }
 
 function sourcesOf({ supervisor }: ActionContext, targets: readonly string[]): LogSource[] {

@@ -17,8 +17,8 @@ import { type ActionContext, bulkResult, type Handlers, results } from "./contex
 export const PROCESS_ACTIONS: Handlers<
   keyof typeof START_VERBS | keyof typeof BULK_VERBS | "scale" | "rolling_reload" | "reconfigure"
 > = {
-  async add({ supervisor }, { config, wait = false }) {
-    const outcomes = await supervisor.add(config, { wait });
+  async add({ supervisor }, { config, start, wait = false }) {
+    const outcomes = await supervisor.add(config, { start, wait });
     // A new process has no usage yet, and reading it would scan the whole machine.
     const answer = await started(outcomes, ({ process }) => process.info());
     const { inherited } = supervisor.system.world;

@@ -62,6 +62,12 @@ export const CONFIG_VERBS = {
       settings: z.array(settingChange),
       results: z.array(actionResult),
     }),
+    rest: [{
+      method: "POST",
+      path: "/config/start",
+      body: "StartAll",
+      answers: "StartAllResult",
+    }],
   }),
   config_reload: verb({
     help: "Apply a configuration, or plan it",

@@ -1,19 +1,19 @@
 /** The logs of several processes as one stream of lines, ordered by time. */
 
-import { lastPlaces, type LogPlace } from "../logs/last_lines.ts";
-import { type EntryOptions, LogEntries } from "../logs/log_entries.ts";
-import type { LogFiles } from "../logs/log_files.ts";
-import type { LogFilter } from "../logs/log_filter.ts";
-import { Search, SEARCH_LIMITS } from "../logs/search.ts";
+import { lastPlaces, type LogPlace } from "./last_lines.ts";
+import { type EntryOptions, LogEntries } from "./log_entries.ts";
+import type { LogFiles } from "./log_files.ts";
+import type { LogFilter } from "./log_filter.ts";
+import { Search, SEARCH_LIMITS } from "./search.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { type LogPositions, type LogStart, positionKey } from "../model/log_line.ts";
-import { LogBatch } from "./log_batch.ts";
-import { Batches } from "./log_batches.ts";
-import { merged, type Reader } from "./merged_logs.ts";
+import { type LogSlice, merged, type Reader } from "./merged_logs.ts";
 
 export interface LogSource {
   readonly name: string;
   readonly files: LogFiles;
+  /** Aborted when the process is gone: a followed log then ends. */
+  readonly gone?: AbortSignal;
 }
 
 export interface FeedOptions {
@@ -28,6 +28,16 @@ export interface FeedOptions {
   readonly from?: LogPositions;
 }
 
+/** Turns log lines into the items of a feed. */
+export interface FeedForm<T> {
+  /** Items for existing lines. */
+  stored(slices: AsyncIterable<LogSlice>): AsyncIterable<T>;
+  /** The item for new lines. */
+  arrived(slice: LogSlice): T;
+  /** The last item of a feed that failed with an expected error. Without it the stream fails. */
+  failed?(error: ProcsupError): T;
+}
+
 /** Maximum number of existing lines of each process before it is followed. */
 const MAX_BEFORE = 10_000;
 
@@ -40,10 +50,11 @@ let followed = 0;
  * `LogStart` comes between the two. It reads only as fast as the client: the log itself is the buffer.
  * Throws `too_many_clients`.
  */
-export function logFeed(
+export function logFeed<T>(
   sources: readonly LogSource[],
   options: FeedOptions,
-): ReadableStream<LogBatch | LogStart> {
+  form: FeedForm<T>,
+): ReadableStream<T | LogStart> {
   const count = options.follow ? sources.length * options.streams.length : 0;
   if (followed + count > MAX_FOLLOWED) {
     throw new ProcsupError("too_many_clients", `${followed} logs are being followed already`, {
@@ -51,16 +62,16 @@ export function logFeed(
     });
   }
   followed += count;
-  const { readable, writable } = new TransformStream<LogBatch | LogStart, LogBatch | LogStart>();
-  const feed = new Feed(sources, options, writable.getWriter());
+  const { readable, writable } = new TransformStream<T | LogStart, T | LogStart>();
+  const feed = new Feed(sources, options, form, writable.getWriter());
   void feed.run().finally(() => followed -= count);
   return readable;
 }
 
-class Feed {
+class Feed<T> {
   readonly #options: FeedOptions;
-  readonly #writer: WritableStreamDefaultWriter<LogBatch | LogStart>;
-  readonly #batches: Batches;
+  readonly #writer: WritableStreamDefaultWriter<T | LogStart>;
+  readonly #form: FeedForm<T>;
   readonly #search = new Search(SEARCH_LIMITS);
   readonly #sources: readonly (readonly Reader[])[];
   /** True once the client is gone. */
@@ -69,15 +80,17 @@ class Feed {
   constructor(
     sources: readonly LogSource[],
     options: FeedOptions,
-    writer: WritableStreamDefaultWriter<LogBatch | LogStart>,
+    form: FeedForm<T>,
+    writer: WritableStreamDefaultWriter<T | LogStart>,
   ) {
     this.#options = options;
     this.#writer = writer;
-    this.#batches = new Batches(options.from !== undefined);
-    this.#sources = sources.map(({ name, files }) =>
+    this.#form = form;
+    this.#sources = sources.map(({ name, files, gone }) =>
       options.streams.map((stream) => ({
         name,
         stream,
+        gone,
         path: files[stream],
         entries: new LogEntries(
           files[stream],
@@ -97,7 +110,7 @@ class Feed {
     try {
       if (!this.#options.newOnly) await this.#skipToLast();
       const stored = merged(readers, !this.#options.follow);
-      for await (const batch of this.#batches.of(stored)) await this.#writer.write(batch);
+      for await (const batch of this.#form.stored(stored)) await this.#writer.write(batch);
       if (this.#options.from !== undefined) await this.#writer.write(startOf(readers));
       if (this.#options.follow) await this.#pourAll(readers);
       await this.#writer.close();
@@ -110,8 +123,10 @@ class Feed {
 
   /** Sends an expected error in the stream: a stream that breaks off means that the daemon is gone. */
   async #fail(error: unknown): Promise<void> {
-    if (!(error instanceof ProcsupError)) return await this.#writer.abort(error);
-    await this.#writer.write(LogBatch.failed(error));
+    if (!(error instanceof ProcsupError) || this.#form.failed === undefined) {
+      return await this.#writer.abort(error);
+    }
+    await this.#writer.write(this.#form.failed(error));
     await this.#writer.close();
   }
 
@@ -165,8 +180,15 @@ class Feed {
   }
 
   async #pour(of: Reader): Promise<void> {
-    for await (const chunk of of.entries.coming()) {
-      await this.#writer.write(this.#batches.arrived(chunk, of));
+    const finish = () => of.entries.finish();
+    if (of.gone?.aborted) finish();
+    of.gone?.addEventListener("abort", finish);
+    try {
+      for await (const { entries } of of.entries.coming()) {
+        await this.#writer.write(this.#form.arrived({ of, entries }));
+      }
+    } finally {
+      of.gone?.removeEventListener("abort", finish);
     }
   }
 }

@@ -1,11 +1,17 @@
 /** Merges several logs by time. */
 
-import type { LogEntries, LogEntry } from "../logs/log_entries.ts";
 import type { LogName } from "../model/log_line.ts";
-import type { LogSlice } from "./log_batch.ts";
+import type { LogEntries, LogEntry } from "./log_entries.ts";
+
+/** Lines of one log that follow each other. */
+export interface LogSlice {
+  readonly of: LogName;
+  readonly entries: readonly LogEntry[];
+}
 
 export interface Reader extends LogName {
   readonly path: string;
+  readonly gone?: AbortSignal | undefined;
   entries: LogEntries;
 }
 

@@ -1,0 +1,42 @@
+/** The processes of a configuration. Pure. */
+
+import type { ProcessConfigInput } from "../model/config_input.ts";
+import { didYouMean } from "../model/did_you_mean.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { mergePatch } from "../model/merge_patch.ts";
+import { quote } from "../model/quote.ts";
+import type { ConfigSet } from "./options.ts";
+
+const KEYS = ["defaults", "processes"];
+
+/** A configuration for each process, over the defaults. Throws `invalid_config`. */
+export function configsOf(set: ConfigSet): ProcessConfigInput[] {
+  checkMap("configuration", set);
+  const unknown = Object.keys(set).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) {
+    const near = didYouMean(unknown, KEYS);
+    throw invalid(`Unknown key "${unknown}"` + (near ? `: did you mean "${near}"?` : ""));
+  }
+  const { defaults = {}, processes } = set;
+  checkMap('"defaults"', defaults);
+  checkMap('"processes"', processes);
+  return Object.entries(processes).map(([name, config]) => {
+    checkMap(`"processes.${name}"`, config);
+    // `name` comes last: the key of the map is the name.
+    return { ...mergePatch(defaults, given(config)), name } as ProcessConfigInput;
+  });
+}
+
+/** What is undefined was not given. */
+function given(config: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
+}
+
+function checkMap(what: string, value: unknown): void {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  throw invalid(`Invalid ${what} ${quote(value)}: expected a map of names`);
+}
+
+function invalid(message: string): ProcsupError {
+  return new ProcsupError("invalid_config", message);
+}

@@ -1,0 +1,77 @@
+/** TCP ports: which one is free, and when something listens on one. */
+
+import { ProcsupError } from "../model/errors.ts";
+import { type DurationInput, parseDuration } from "../model/duration.ts";
+import { quote } from "../model/quote.ts";
+import type { CallOptions } from "./options.ts";
+
+/** How long a port is waited for. */
+export interface PortOptions extends CallOptions {
+  /** Host; default: this machine. */
+  readonly host?: string;
+  /** Fails with `timeout` after that: `"30s"`, or nanoseconds; default `"30s"`. */
+  readonly timeout?: DurationInput;
+}
+
+const PAUSE_MS = 50;
+
+/** Resolves when something takes connections at a TCP port. */
+export async function waitForPort(
+  port: number,
+  { host = "localhost", timeout = "30s", signal }: PortOptions = {},
+): Promise<void> {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new ProcsupError("bad_request", `Invalid port ${quote(port)}: expected 1 to 65535`);
+  }
+  const limit = AbortSignal.timeout(parseDuration(timeout));
+  const over = signal === undefined ? limit : AbortSignal.any([limit, signal]);
+  while (!await answers(host, port, over)) {
+    signal?.throwIfAborted();
+    if (limit.aborted) {
+      throw new ProcsupError("timeout", `Nothing listens at ${host}:${port} after ${timeout}`);
+    }
+    await pause(over);
+  }
+}
+
+/** A TCP port of this machine at which nothing listens now. */
+export async function freePort(): Promise<number> {
+  const { createServer } = await import("node:net");
+  return await new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function answers(host: string, port: number, over: AbortSignal): Promise<boolean> {
+  if (over.aborted) return false;
+  const { connect } = await import("node:net");
+  return await new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const end = (answered: boolean) => {
+      over.removeEventListener("abort", giveUp);
+      socket.destroy();
+      resolve(answered);
+    };
+    const giveUp = () => end(false);
+    over.addEventListener("abort", giveUp);
+    socket.once("connect", () => end(true));
+    socket.once("error", giveUp);
+  });
+}
+
+async function pause(over: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      over.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, PAUSE_MS);
+    over.addEventListener("abort", end);
+  });
+}

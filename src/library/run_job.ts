@@ -1,0 +1,57 @@
+/** A job from its start to its end. */
+
+import type { ProcessConfigInput } from "../model/config_input.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { nameFromPath } from "../model/name.ts";
+import { commandOf } from "../model/shell_line.ts";
+import type { JobInput, JobResult, OutputLine, RunOptions } from "./options.ts";
+import type { Process } from "./process.ts";
+import type { ProcessHost } from "./process_host.ts";
+
+/** Runs a job. It is registered while it runs; its log stays until the next job of its name. */
+export async function runJob(
+  host: ProcessHost,
+  job: JobInput,
+  { signal, timeout }: RunOptions,
+): Promise<JobResult> {
+  const options = signal === undefined ? {} : { signal };
+  await using process = await added(host, { restartPolicy: "never", ...job });
+  // What an earlier job of this name wrote.
+  await process.flush(options);
+  await process.start(options);
+  const limit = timeout === undefined ? {} : { timeout };
+  const { lastExit } = await process.wait({ for: "exit", ...limit, ...options });
+  const lines = await Array.fromAsync(process.lines(options));
+  return {
+    code: lastExit?.code ?? null,
+    stdout: textOf(lines, "stdout"),
+    stderr: textOf(lines, "stderr"),
+  };
+}
+
+/** Registers a job; without a name it gets the first one that is free. */
+async function added(host: ProcessHost, { name, ...config }: JobInput): Promise<Process> {
+  if (name !== undefined) return await host.add({ ...config, name } as ProcessConfigInput);
+  const base = nameFromPath(programOf(config));
+  const taken = new Set((await host.list()).map(({ name }) => name));
+  for (let number = 1;; number++) {
+    const free = `${base}-${number}`;
+    if (taken.has(free)) continue;
+    try {
+      return await host.add({ ...config, name: free } as ProcessConfigInput);
+    } catch (error) {
+      // Another job took it meanwhile.
+      if (!(error instanceof ProcsupError && error.code === "name_taken")) throw error;
+    }
+  }
+}
+
+function programOf({ entrypoint, script, binary, command }: JobInput): string {
+  const program = entrypoint ?? script ?? binary ??
+    (command === undefined ? undefined : commandOf(command).entrypoint);
+  return typeof program === "string" ? program : "job";
+}
+
+function textOf(lines: readonly OutputLine[], stream: OutputLine["stream"]): string {
+  return lines.filter((one) => one.stream === stream).map(({ line }) => line).join("\n");
+}

@@ -1,0 +1,55 @@
+/** What goes wrong, in the words of a program: keys in camelCase, methods in place of commands. */
+
+import { ProcsupError } from "../model/errors.ts";
+import { withCommands } from "../model/hint.ts";
+import { camelCase, type KeyTable } from "../model/key_table.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { StartFailedError } from "../model/start_failed.ts";
+
+/** Commands, and the methods that take a target and those that take none. */
+const ON_TARGET = ["delete", "flush", "logs", "reload", "restart", "scale", "start", "stop"];
+const BARE = ["list", "resurrect", "save"];
+const OTHER_NAMES: Readonly<Record<string, string>> = { delete: "remove", logs: "lines" };
+
+type Told = { -readonly [K in keyof ProcsupError]: ProcsupError[K] };
+
+/** The same error with its message, hint and names in the library's words. */
+export function inLibraryWords(error: unknown): unknown {
+  if (!(error instanceof ProcsupError)) return error;
+  const told: Told = error;
+  // What an app has said stays as it is.
+  const own = error instanceof StartFailedError ? error.summary.length : error.message.length;
+  told.message = inCamelCase(error.message.slice(0, own)) + error.message.slice(own);
+  if (error instanceof StartFailedError) {
+    (error as { summary: string }).summary = inCamelCase(error.summary);
+  }
+  told.hint = error.hint && hintText(error.hint);
+  told.field = error.field && inCamelCase(error.field);
+  told.near = error.near && inCamelCase(error.near);
+  return error;
+}
+
+/** Every key in a text as programs write it. */
+export function inCamelCase(text: string): string {
+  return text.replace(/[a-z]+(?:_[a-z]+)+/g, (word) => SNAKE_KEYS.has(word) ? camelCase(word) : word);
+}
+
+/** Undefined for what only a terminal can do. */
+function hintText(hint: string): string | undefined {
+  let forTerminal = false;
+  const text = withCommands(hint, ({ verb, target, placeholder, flags }) => {
+    if (BARE.includes(verb)) return `${verb}()${target === undefined ? "" : ` ${target}`}`;
+    forTerminal ||= !ON_TARGET.includes(verb) || placeholder !== undefined || flags;
+    return `${OTHER_NAMES[verb] ?? verb}(${target === undefined ? "" : JSON.stringify(target)})`;
+  });
+  return forTerminal ? undefined : inCamelCase(text.replace(/ \(--[^)]*\)/g, ""));
+}
+
+const SNAKE_KEYS: ReadonlySet<string> = new Set(snakeKeys(PROCESS_KEYS));
+
+function snakeKeys(table: KeyTable): string[] {
+  return Object.entries(table).flatMap(([key, row]) => [
+    ...(key.includes("_") ? [key] : []),
+    ...(row.type === "object" ? snakeKeys(row.keys) : []),
+  ]);
+}

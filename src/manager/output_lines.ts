@@ -1,0 +1,65 @@
+/** Lines of logs for the library: as objects, until the processes are gone. */
+
+import { type FeedForm, type FeedOptions, logFeed } from "../logs/log_feed.ts";
+import { parseLogFilter } from "../logs/log_filter.ts";
+import type { LogSlice } from "../logs/merged_logs.ts";
+import type { LineOptions, OutputLine } from "../library/options.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+
+const FORM: FeedForm<readonly OutputLine[]> = {
+  async *stored(slices) {
+    for await (const slice of slices) yield linesIn(slice);
+  },
+  arrived: linesIn,
+};
+
+/** The lines of processes as they are wanted. Throws `bad_request`. */
+export function outputLines(
+  processes: readonly ManagedProcess[],
+  { tail = 0, follow = false, newOnly = false, stream, signal, ...filter }: LineOptions,
+): ReadableStream<OutputLine> {
+  const options: FeedOptions = {
+    ...{ lines: tail, follow, newOnly },
+    streams: stream === undefined ? ["stdout", "stderr"] : [stream],
+    filter: parseLogFilter(filter, Date.now()),
+  };
+  const sources = processes.map(({ name, logs: files, gone }) => ({ name, files, gone }));
+  return flattened(
+    logFeed(sources, options, FORM) as ReadableStream<readonly OutputLine[]>,
+    signal,
+  );
+}
+
+function linesIn({ of: { name, stream }, entries }: LogSlice): OutputLine[] {
+  return entries.map(({ line, at }) => ({ name, stream, line, at: new Date(at) }));
+}
+
+/** The items of a stream of lists, until a signal ends it. */
+function flattened<T>(
+  lists: ReadableStream<readonly T[]>,
+  signal: AbortSignal | undefined,
+): ReadableStream<T> {
+  const reader = lists.getReader();
+  let left: T[] = [];
+  const end = () => signal?.removeEventListener("abort", stop);
+  const stop = () => void reader.cancel().catch(() => {});
+  signal?.addEventListener("abort", stop);
+  if (signal?.aborted) stop();
+  return new ReadableStream<T>({
+    async pull(controller) {
+      while (left.length === 0) {
+        const { done, value } = await reader.read();
+        if (done) {
+          end();
+          return controller.close();
+        }
+        left = value.toReversed();
+      }
+      controller.enqueue(left.pop()!);
+    },
+    async cancel() {
+      end();
+      await reader.cancel();
+    },
+  }, { highWaterMark: 0 });
+}
