@@ -47,7 +47,7 @@ export type {
   Why,
 } from "./client/answers.ts";
 export { freePort, type PortOptions, waitForPort } from "./library/ports.ts";
-export { Process } from "./library/process.ts";
+export { Process, type ProcessVerbs } from "./library/process.ts";
 export { type LaunchOptions, ProcessHost } from "./library/process_host.ts";
 export type {
   CallOptions,

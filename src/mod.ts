@@ -8,16 +8,13 @@
  *
  * const logDir = await Deno.makeTempDir();
  * await using manager = await Manager.open({ logDir });
- * const id = await manager.addProcess({
+ * const greeter = await manager.start({
  *   name: "greeter",
- *   binary: "/bin/sh",
- *   args: ["-c", "echo hello; exec sleep 1000"],
+ *   command: "sh -c 'echo hello; exec sleep 1000'",
  *   readyLog: "hello",
  * }, { wait: true });
- * for await (const text of manager.logs(id, { follow: true }).pipeThrough(new TextDecoderStream())) {
- *   if (text.includes("hello")) break;
- * }
- * if (manager.inspect("greeter").state !== "running") throw new Error("it does not run");
+ * for await (const { line } of greeter.lines({ follow: true })) if (line === "hello") break;
+ * if (greeter.state !== "running") throw new Error("it does not run");
  * ```
  *
  * Permissions: `--allow-all` on Linux, where Deno lets nothing less read `/proc`; elsewhere
@@ -33,7 +30,7 @@
 export { Manager } from "./manager/manager.ts";
 export type { EventOptions, LogOptions, ManagerConfig } from "./manager/manager_options.ts";
 export { freePort, type PortOptions, waitForPort } from "./library/ports.ts";
-export { Process } from "./library/process.ts";
+export { Process, type ProcessVerbs } from "./library/process.ts";
 export { type LaunchOptions, ProcessHost } from "./library/process_host.ts";
 export type {
   CallOptions,

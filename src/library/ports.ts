@@ -1,9 +1,10 @@
 /** TCP ports: which one is free, and when something listens on one. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { type DurationInput, parseDuration } from "../model/duration.ts";
+import type { DurationInput } from "../model/duration.ts";
 import { quote } from "../model/quote.ts";
 import type { CallOptions } from "./options.ts";
+import { withinTime } from "./time_limit.ts";
 
 /** How long a port is waited for. */
 export interface PortOptions extends CallOptions {
@@ -23,15 +24,12 @@ export async function waitForPort(
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new ProcsupError("bad_request", `Invalid port ${quote(port)}: expected 1 to 65535`);
   }
-  const limit = AbortSignal.timeout(parseDuration(timeout));
-  const over = signal === undefined ? limit : AbortSignal.any([limit, signal]);
-  while (!await answers(host, port, over)) {
-    signal?.throwIfAborted();
-    if (limit.aborted) {
-      throw new ProcsupError("timeout", `Nothing listens at ${host}:${port} after ${timeout}`);
+  await withinTime(`Nothing listens at ${host}:${port}`, timeout, signal, async (over) => {
+    while (!await answers(host, port, over!)) {
+      over!.throwIfAborted();
+      await pause(over!);
     }
-    await pause(over);
-  }
+  });
 }
 
 /** A TCP port of this machine at which nothing listens now. */

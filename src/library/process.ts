@@ -12,7 +12,32 @@ import type {
   StopOptions,
   WaitOptions,
 } from "./options.ts";
-import type { ProcessHost } from "./process_host.ts";
+
+/** The verbs on targets that a process is made of. */
+export interface ProcessVerbs {
+  /** One process. */
+  inspect(target: string, options?: CallOptions): ProcessInfo | Promise<ProcessInfo>;
+  /** Starts processes that exist. */
+  start(target: string, options?: StartOptions): Promise<unknown>;
+  /** Ends processes and all they started. A duration is the grace before SIGKILL. */
+  stop(target: string, how?: DurationInput | StopOptions): Promise<void>;
+  /** Stops and starts. */
+  restart(target: string, options?: StartOptions): Promise<void>;
+  /** Reloads gracefully. */
+  reload(target: string, options?: StartOptions): Promise<void>;
+  /** Sends a signal to the apps themselves, by name or number. */
+  signal(target: string, name: SignalName | number, options?: CallOptions): Promise<void>;
+  /** Writes a text to the standard input of apps with `stdin` or `tty`. */
+  send(target: string, text: string, options?: CallOptions): Promise<void>;
+  /** Empties logs and removes their archives. */
+  flush(target: string, options?: CallOptions): Promise<void>;
+  /** Stops processes and forgets them; their logs stay. */
+  remove(target: string, options?: CallOptions): Promise<void>;
+  /** Resolves when each process has come to a point in its life, or at once if it is there. */
+  wait(target: string, options?: WaitOptions): Promise<readonly ProcessInfo[]>;
+  /** Lines of logs, of both streams and of several processes in the order of their time. */
+  lines(target: string, options?: LineOptions): ReadableStream<OutputLine>;
+}
 
 /**
  * A process of a `Manager` or of a `Client`. Of several instances `id`, `pid` and `state` are those of
@@ -23,12 +48,12 @@ export class Process implements AsyncDisposable {
   readonly id: string;
   /** Its name; that of all instances together where there are several. */
   readonly name: string;
-  readonly #host: ProcessHost;
+  readonly #host: ProcessVerbs;
   readonly #now: () => ProcessInfo | undefined;
   #last: ProcessInfo;
 
   /** Use `start()`, `add()` or `get()`. `now` gives what is known without a request. */
-  constructor(host: ProcessHost, info: ProcessInfo, now: () => ProcessInfo | undefined) {
+  constructor(host: ProcessVerbs, info: ProcessInfo, now: () => ProcessInfo | undefined) {
     this.id = info.id;
     this.name = info.config.name;
     this.#host = host;

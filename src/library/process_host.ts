@@ -21,7 +21,7 @@ import type {
   StopOptions,
   WaitOptions,
 } from "./options.ts";
-import { Process } from "./process.ts";
+import { Process, type ProcessVerbs } from "./process.ts";
 
 /** How a process comes into a host. */
 export interface LaunchOptions extends StartOptions {
@@ -35,7 +35,7 @@ export interface LaunchOptions extends StartOptions {
  * `ProcsupError`; a verb on several processes does what it can for all, and throws what went wrong for
  * the first that failed.
  */
-export abstract class ProcessHost {
+export abstract class ProcessHost implements ProcessVerbs {
   /** All processes, by numeric id. */
   abstract list(options?: CallOptions): readonly ProcessInfo[] | Promise<readonly ProcessInfo[]>;
   /** One process. */

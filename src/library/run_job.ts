@@ -4,13 +4,19 @@ import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import { commandOf } from "../model/shell_line.ts";
-import type { JobInput, JobResult, OutputLine, RunOptions } from "./options.ts";
+import type { ProcessInfo } from "../model/process_info.ts";
+import type { CallOptions, JobInput, JobResult, OutputLine, RunOptions } from "./options.ts";
 import type { Process } from "./process.ts";
-import type { ProcessHost } from "./process_host.ts";
+
+/** Where jobs run. */
+interface JobHost {
+  list(options?: CallOptions): readonly ProcessInfo[] | Promise<readonly ProcessInfo[]>;
+  add(config: ProcessConfigInput, options?: CallOptions): Promise<Process>;
+}
 
 /** Runs a job. It is registered while it runs; its log stays until the next job of its name. */
 export async function runJob(
-  host: ProcessHost,
+  host: JobHost,
   job: JobInput,
   { signal, timeout }: RunOptions,
 ): Promise<JobResult> {
@@ -30,7 +36,7 @@ export async function runJob(
 }
 
 /** Registers a job; without a name it gets the first one that is free. */
-async function added(host: ProcessHost, { name, ...config }: JobInput): Promise<Process> {
+async function added(host: JobHost, { name, ...config }: JobInput): Promise<Process> {
   if (name !== undefined) return await host.add({ ...config, name } as ProcessConfigInput);
   const base = nameFromPath(programOf(config));
   const taken = new Set((await host.list()).map(({ name }) => name));

@@ -49,15 +49,16 @@ async function run(folder: TempHome, code: string, flags: string[], env = {}) {
 Deno.test("the pages' examples of Manager run as printed", async () => {
   const flags = flagsOf("`Manager`, Linux");
   assertEquals(flags, ["--allow-all"]);
-  const [logs, events] = examplesOf("@procsup/procsup");
-  assertEquals(CODE.length, 4);
-  await using first = tempHome();
-  await using second = tempHome();
-  const outputs = await Promise.all([run(first, logs!, flags), run(second, events!, flags)]);
-  assertStringIncludes(outputs[0], "running\n");
-  assert(/\d\d:\d\d:\d\d/.test(outputs[0]), outputs[0]);
-  assertStringIncludes(outputs[1], "job crashed 3\n");
-  assertEquals(outputs[1].trim().split("\n").at(-1), "job errored 3");
+  const examples = examplesOf("@procsup/procsup");
+  assertEquals(examples.length, 3);
+  const [lines, jobs, events] = await Promise.all(examples.map(async (example) => {
+    await using folder = tempHome();
+    return await run(folder, example, flags);
+  }));
+  assert(/^running \d+\nstdout .*\d\d:\d\d:\d\d/.test(lines!), lines);
+  assertEquals(jobs, "0 hello\nrunning running\n");
+  assertStringIncludes(events!, "job crashed 3\n");
+  assertEquals(events!.trim().split("\n").at(-1), "job errored 3");
 });
 
 Deno.test("the pages' examples of Client and of a configuration run as printed, with the permissions that are listed", async () => {
