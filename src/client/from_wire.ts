@@ -13,7 +13,8 @@ import { inCamelCase } from "../library/words.ts";
 export function processInfo(json: ProcessJson): ProcessInfo {
   const { memory_bytes, uptime, created_at, last_exit, config, ...rest } = json;
   const { startedAt, finishedAt, nextRestartAt, ...same } = camelKeys<
-    Omit<ProcessInfo, "memBytes" | "uptimeMs" | "createdAt" | "lastExit" | "config" | Times> & {
+    & Omit<ProcessInfo, "memBytes" | "uptimeMs" | "createdAt" | "lastExit" | "config" | Times>
+    & {
       readonly [K in Times]: string | null;
     }
   >(rest);

@@ -31,7 +31,10 @@ export function inLibraryWords(error: unknown): unknown {
 
 /** Every key in a text as programs write it. */
 export function inCamelCase(text: string): string {
-  return text.replace(/[a-z]+(?:_[a-z]+)+/g, (word) => SNAKE_KEYS.has(word) ? camelCase(word) : word);
+  return text.replace(
+    /[a-z]+(?:_[a-z]+)+/g,
+    (word) => SNAKE_KEYS.has(word) ? camelCase(word) : word,
+  );
 }
 
 /** Undefined for what only a terminal can do. */

@@ -163,8 +163,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     const what = `"${id}" is not at "${point}"`;
     return await this.#do(
       signal,
-      () =>
-        withinTime(what, timeout, signal, (limit) => this.#live.waitFor(id, point, limit)),
+      () => withinTime(what, timeout, signal, (limit) => this.#live.waitFor(id, point, limit)),
     );
   }
 

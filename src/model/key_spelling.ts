@@ -71,7 +71,8 @@ export function configOf(wire: object, table: KeyTable = PROCESS_KEYS): Keyed {
   const given = wire as Keyed;
   const entries = Object.entries(table).flatMap(([key, row]) => {
     // Left out because it is empty.
-    const value = given[key] ?? (row.default !== undefined && isEmpty(row.default) ? row.default : undefined);
+    const value = given[key] ??
+      (row.default !== undefined && isEmpty(row.default) ? row.default : undefined);
     return value === undefined ? [] : [[memoryName(key, row), memoryValue(value, row)]];
   });
   return Object.fromEntries(entries);
