@@ -186,7 +186,7 @@ async function words(host: ProcessHost): Promise<void> {
   const [, taken] = await told({});
   assertEquals(taken, 'Choose another name, or run: restart("x")');
   const gone = await assertRejects(async () => await host.inspect("nothing"), ProcsupError);
-  assertEquals(gone.hint, 'Nothing matches "nothing"; list() shows what there is');
+  assertEquals(gone.hint, 'Nothing matches "nothing"; list() shows all processes');
   await host.remove("x");
   const dies = shell("x", "echo max_restarts >&2; exit 3", { restartPolicy: "never" });
   const failed = await assertRejects(() => host.start(dies, { wait: true }), StartFailedError);
