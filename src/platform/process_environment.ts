@@ -4,7 +4,7 @@
  * that the process carries it.
  */
 
-import { isMemoryless, livingThread, statOf } from "./process_table.ts";
+import { isMemoryless, livingThread, readProcInto, statOf } from "./process_table.ts";
 
 /** More than this is not read of an environment. */
 const READ_BYTES = 256 * 1024;
@@ -34,19 +34,10 @@ export function hookEventOf(pid: number): string | undefined {
 
 /** Its beginning, until the next call. Undefined when the process is gone or not ours to read. */
 function environmentOf(pid: number): Uint8Array | undefined {
-  const own = read(`/proc/${pid}/environ`);
+  const own = readProcInto(buffer, `/proc/${pid}/environ`);
   if (own !== undefined && own.length > 0) return own;
   const thread = livingThread(pid);
-  return thread === String(pid) ? own : read(`/proc/${thread}/environ`);
-}
-
-function read(path: string): Uint8Array | undefined {
-  try {
-    using file = Deno.openSync(path);
-    return buffer.subarray(0, file.readSync(buffer) ?? 0);
-  } catch {
-    return undefined;
-  }
+  return thread === String(pid) ? own : readProcInto(buffer, `/proc/${thread}/environ`);
 }
 
 /**

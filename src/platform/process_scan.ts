@@ -9,12 +9,14 @@ import { isLinux } from "./os.ts";
 import { runIdOf } from "./process_environment.ts";
 import {
   isThread,
+  lastRefusal,
   type ProcessRow,
   processTable,
   procPids,
   readProc,
   rowOf,
   statOf,
+  throwRefusalSince,
   userOf,
 } from "./process_table.ts";
 
@@ -38,13 +40,14 @@ export interface ScanOptions {
 const AGAIN_MS = 100;
 const AGAIN_ROUNDS = 50;
 
-/** All processes that can be seen. */
+/** All processes that can be seen. Throws when one could not be read for want of descriptors. */
 export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessScan> {
   const found = new ProcessScan();
   if (!isLinux) {
     for (const row of processTable()) found.add({ pid: row.pid, row });
     return found;
   }
+  const before = lastRefusal();
   const known = new Set<number>();
   let deadline = 0;
   let newest = newestPid();
@@ -62,16 +65,19 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
       found.add(process);
       options.seen?.(process);
     }
-    const before = newest;
+    const last = newest;
     newest = newestPid();
     if (round === 0) deadline = performance.now() + AGAIN_MS;
-    const isQuiet = newest === before && round > 0;
+    const isQuiet = newest === last && round > 0;
     const isEnough = round > AGAIN_ROUNDS && performance.now() > deadline;
-    if (isQuiet && unread.length === 0 || isEnough) return found;
+    if (isQuiet && unread.length === 0 || isEnough) {
+      throwRefusalSince(before);
+      return found;
+    }
     if (isQuiet) await sleep(1);
     // A pid is given away a moment before the process can be seen: the first list may lack some.
     const late = round === 0 ? [...procPids()] : [];
-    pids = chained(unread, unseen([...late, ...given(before, newest)], known));
+    pids = chained(unread, unseen([...late, ...given(last, newest)], known));
   }
 }
 

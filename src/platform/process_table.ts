@@ -1,5 +1,6 @@
 /** All processes of the machine, read in one pass. */
 
+import { isLack } from "./lack.ts";
 import { isLinux } from "./os.ts";
 
 /** A process as the kernel describes it. */
@@ -26,13 +27,36 @@ const decoder = new TextDecoder();
 
 /** A small file of /proc as text, or undefined when the process is gone or not ours to read. */
 export function readProc(path: string): string | undefined {
+  const read = readProcInto(buffer, path);
+  return read && decoder.decode(read);
+}
+
+/** The beginning of a file of /proc, until the buffer is used again; undefined likewise. */
+export function readProcInto(into: Uint8Array, path: string): Uint8Array | undefined {
   try {
     using file = Deno.openSync(path);
-    const length = file.readSync(buffer) ?? 0;
-    return decoder.decode(buffer.subarray(0, length));
-  } catch {
+    return into.subarray(0, file.readSync(into) ?? 0);
+  } catch (error) {
+    if (isLack(error)) refused = { error };
     return undefined;
   }
+}
+
+/** That the system did not open a file of /proc, for want of descriptors. */
+export interface Refusal {
+  readonly error: unknown;
+}
+
+let refused: Refusal | undefined;
+
+/** The last one. */
+export function lastRefusal(): Refusal | undefined {
+  return refused;
+}
+
+/** Throws when there was another since `before`: processes that are there pass for gone. */
+export function throwRefusalSince(before: Refusal | undefined): void {
+  if (refused !== before) throw refused!.error;
 }
 
 /** One process, or undefined when there is none of that pid. */
@@ -45,7 +69,10 @@ export function processRow(pid: number): ProcessRow | undefined {
 /** Every process that can be seen. Throws when it cannot be read now, for want of descriptors. */
 export function processTable(): ProcessRow[] {
   if (!isLinux) return psRows(["-A"]);
-  return [...procPids()].flatMap((pid) => processRow(pid) ?? []);
+  const before = lastRefusal();
+  const rows = [...procPids()].flatMap((pid) => processRow(pid) ?? []);
+  throwRefusalSince(before);
+  return rows;
 }
 
 /** The same for those who only look, and will look again: empty when it cannot be read now. */
@@ -122,19 +149,22 @@ export function isMemoryless(stat: Stat): boolean {
 function entriesOf(folder: string): string[] {
   try {
     return [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`);
-  } catch {
+  } catch (error) {
+    if (isLack(error)) refused = { error };
     return [];
   }
 }
 
 /** Pids of the children of a process. */
 export function childrenOf(pid: number): number[] {
+  const before = lastRefusal();
   try {
     const threads = entriesOf(`/proc/${pid}/task`);
+    throwRefusalSince(before);
     const lists = threads.map((thread) => Deno.readTextFileSync(`${thread}/children`));
     return lists.join("").split(" ").filter(Boolean).map(Number);
   } catch {
-    // One of its threads has just ended, or the kernel keeps no such lists.
+    // One of its threads has just ended, the kernel keeps no such lists, or a descriptor was wanting.
     return processTable().filter(({ ppid }) => ppid === pid).map((row) => row.pid);
   }
 }

@@ -133,11 +133,11 @@ export class Effects {
   }
 
   async #launch(attempt: number): Promise<void> {
-    await this.#run.swept;
-    if (!this.#isWanted(attempt)) return;
     this.#launchAbort = new AbortController();
     const { preStart } = this.#process.config.hooks;
     try {
+      await this.#run.swept;
+      if (!this.#isWanted(attempt)) return;
       if (preStart !== undefined && !await this.hook("preStart", this.#launchAbort.signal)) {
         throw new Error("pre_start hook failed");
       }

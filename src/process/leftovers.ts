@@ -2,7 +2,11 @@
 
 import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
+import type { Cancel } from "../platform/clock.ts";
 import type { World } from "./world.ts";
+
+/** When the system did not let it look, it looks again after that. */
+const LOOK_AGAIN_MS = 1000;
 
 /** The ends of leftovers that are under way. */
 export class Leftovers {
@@ -11,32 +15,75 @@ export class Leftovers {
   readonly #deadlines = new Set<{ at: number }>();
   #groups: Promise<void> = Promise.resolve();
   #all: Promise<void> = Promise.resolve();
+  /** Runs that could not be looked for at the last try, with the reason. */
+  readonly #unseen = new Map<Run, unknown>();
+  readonly #pauses = new Set<Cancel>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /** Resolves when the groups are gone. Descendants that left theirs may still be there. */
-  get groupsGone(): Promise<unknown> {
-    return this.#groups;
+  /**
+   * Resolves when the groups are gone. Descendants that left theirs may still be there. Rejects while
+   * a run cannot be looked for: something of it may be up.
+   */
+  get groupsGone(): Promise<void> {
+    return this.#groups.then(() => this.#refuseUnseen());
   }
 
-  /** Resolves when everything is gone. */
-  get gone(): Promise<unknown> {
-    return this.#all;
+  /** Resolves when everything is gone; rejects while a run cannot be looked for. */
+  get gone(): Promise<void> {
+    return this.#all.then(() => this.#refuseUnseen());
   }
 
-  /** Ends what is left of a run; resolves with how many processes that were. Rejects when it cannot look. */
-  end(run: Run, signal: SignalName, graceMs: number): Promise<number> {
+  #refuseUnseen(): void {
+    for (const reason of this.#unseen.values()) throw reason;
+  }
+
+  /**
+   * Ends what is left of a run; resolves with how many processes that were. Where it cannot look, for
+   * want of descriptors perhaps, it says so once and tries until it can.
+   */
+  async end(
+    run: Run,
+    signal: SignalName,
+    graceMs: number,
+    cannotLook: (reason: unknown) => void,
+  ): Promise<number> {
     // Nothing outlives a boot, and its pids are others' by now.
-    if (run.bootId !== this.#world.bootId) return Promise.resolve(0);
+    if (run.bootId !== this.#world.bootId) return 0;
     const deadline = { at: this.#world.clock.steady() + graceMs };
     this.#deadlines.add(deadline);
-    const { group, all } = this.#world.sweep(run, signal, () => deadline.at);
-    const over = all.finally(() => this.#deadlines.delete(deadline));
-    this.#groups = both(this.#groups, group);
-    this.#all = both(this.#all, over);
-    return over;
+    for (;;) {
+      const { group, all } = this.#world.sweep(run, signal, () => deadline.at);
+      this.#groups = both(this.#groups, group);
+      this.#all = both(this.#all, all);
+      try {
+        const count = await all;
+        this.#unseen.delete(run);
+        this.#deadlines.delete(deadline);
+        return count;
+      } catch (reason) {
+        if (!this.#unseen.has(run)) cannotLook(reason);
+        this.#unseen.set(run, reason);
+      }
+      await this.#pause();
+    }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#world.clock.after(LOOK_AGAIN_MS, () => {
+        this.#pauses.delete(cancel);
+        resolve();
+      });
+      this.#pauses.add(cancel);
+    });
+  }
+
+  /** Looks no more. */
+  close(): void {
+    for (const cancel of this.#pauses) cancel();
   }
 
   /** Somebody waits, and has less patience. */

@@ -234,7 +234,10 @@ export class ManagedProcess {
     try {
       this.post({ type: "stop_requested", timeoutMs, ...(reason && { reason }) });
       const { endFailed, lastReason } = await this.until((now) => now.state !== "stopping");
-      await this.#effects.run.othersGone(timeoutMs);
+      await this.#effects.run.othersGone(timeoutMs).catch((cause) => {
+        const why = `cannot look for what it left behind: ${messageOf(cause)}`;
+        throw new ProcsupError("stop_failed", `Cannot stop "${this.name}": ${why}`, { cause });
+      });
       if (ran && endFailed) {
         throw new ProcsupError("stop_failed", `Cannot stop "${this.name}": ${lastReason}`);
       }

@@ -72,7 +72,7 @@ export class RunKeeper {
   }
 
   /** Resolves when the groups of earlier runs are gone: no launch passes that. */
-  get swept(): Promise<unknown> {
+  get swept(): Promise<void> {
     return this.#leftovers.groupsGone;
   }
 
@@ -155,13 +155,15 @@ export class RunKeeper {
   /** Ends what is left of a run that is not the one that is up. */
   dispose(run: Run): void {
     const { stopSignal, stopTimeoutMs } = this.#process.config;
-    this.#leftovers.end(run, stopSignal, stopTimeoutMs).then((count) => {
+    const cannotLook = (reason: unknown) =>
+      this.#process.note(`cannot look for what it left behind: ${messageOf(reason)}`);
+    void this.#leftovers.end(run, stopSignal, stopTimeoutMs, cannotLook).then((count) => {
       if (count > 0) this.#process.note(`ended ${count} processes that it left behind`);
       this.#disposed(run);
-    }, (error) => this.#process.note(`cannot look for what it left behind: ${messageOf(error)}`));
+    });
   }
 
-  /** Resolves when nothing is left of other runs, which are hurried to that. */
+  /** Resolves when nothing is left of other runs, which are hurried to that. Rejects when it cannot look. */
   async othersGone(timeoutMs: number): Promise<void> {
     this.#hurryOthers(timeoutMs);
     await this.#othersGone;
@@ -213,8 +215,8 @@ export class RunKeeper {
       }
       ended = await end.end(child, this.#process.config.stopSignal);
     }
-    // Gone is what is left of no run.
-    await this.#othersGone;
+    // Gone is what is left of no run. Whoever stops it is told of what could not be looked for.
+    await this.#othersGone.catch(() => {});
     this.#child = undefined;
     this.#end = undefined;
     const { clock } = this.#world;
@@ -240,6 +242,7 @@ export class RunKeeper {
   /** Lets go of it; it is left running. */
   close(): void {
     this.#leave();
+    this.#leftovers.close();
   }
 
   #watch(child: Child, attempt: number, launchedAt: number): void {

@@ -7,7 +7,9 @@ const src = new URL("../../src/platform/", import.meta.url).href;
 /** Loads all that it needs, then takes every descriptor. */
 const PROGRAM = `
 import { portMayBelongTo } from "${src}port_owner.ts";
-import { processTable, processTableIfReadable } from "${src}process_table.ts";
+import {
+  lastRefusal, processRow, processTable, processTableIfReadable, throwRefusalSince
+} from "${src}process_table.ts";
 import { memoryOfTrees } from "${src}usage.ts";
 const looks = () => [
   processTableIfReadable().length > 0,
@@ -19,11 +21,15 @@ const { port } = listener.addr;
 const before = looks();
 const held = [];
 try { for (;;) held.push(Deno.openSync("/dev/null")); } catch {}
-let code;
-try { processTable(); } catch (error) { code = error.code; }
+const codeOf = (act) => { try { act(); } catch (error) { return error.code; } };
+const mark = lastRefusal();
+const row = processRow(Deno.pid);
+const codes = [codeOf(() => throwRefusalSince(mark)), codeOf(processTable)];
+const told = lastRefusal();
 const without = looks();
 for (const file of held) file.close();
-console.log(JSON.stringify({ before, without, code }));
+const after = codeOf(() => throwRefusalSince(told));
+console.log(JSON.stringify({ before, without, row, codes, after }));
 `;
 
 Deno.test({
@@ -41,7 +47,7 @@ Deno.test({
       before: [true, true, false],
       // Whose port it is cannot be told then.
       without: [false, false, true],
-      code: "EMFILE",
+      codes: ["EMFILE", "EMFILE"],
     });
   },
 });

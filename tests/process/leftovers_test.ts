@@ -4,13 +4,14 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { Run } from "../../src/model/process_state.ts";
 import { Leftovers } from "../../src/process/leftovers.ts";
 import { FakeWorld } from "../support/fake_world.ts";
+import { waitFor } from "../support/wait_for.ts";
 
 const RUN: Run = { runId: "run-1", wrapperPid: 1001, wrapperStart: "1", bootId: "boot" };
 
 /** A world that tells what it was asked to end, and by when. */
 class SweepingWorld extends FakeWorld {
-  readonly group = Promise.withResolvers<void>();
-  readonly all = Promise.withResolvers<number>();
+  group = Promise.withResolvers<void>();
+  all = Promise.withResolvers<number>();
   deadline = () => 0;
   sweeps = 0;
 
@@ -21,10 +22,14 @@ class SweepingWorld extends FakeWorld {
   }
 }
 
+function fail(reason: unknown): never {
+  throw reason;
+}
+
 Deno.test("Leftovers.groupsGone does not wait for descendants that left the group, gone does", async () => {
   const world = new SweepingWorld("/tmp");
   const leftovers = new Leftovers(world);
-  const count = leftovers.end(RUN, "SIGTERM", 1000);
+  const count = leftovers.end(RUN, "SIGTERM", 1000, fail);
   const told: string[] = [];
   const groups = leftovers.groupsGone.then(() => told.push("groups"));
   const gone = leftovers.gone.then(() => told.push("all"));
@@ -40,7 +45,7 @@ Deno.test("Leftovers.hurry() brings the end forward, never back", () => {
   const world = new SweepingWorld("/tmp");
   const leftovers = new Leftovers(world);
   const begun = world.clock.steady();
-  void leftovers.end(RUN, "SIGTERM", 1000);
+  void leftovers.end(RUN, "SIGTERM", 1000, fail);
   assertEquals(world.deadline() - begun, 1000);
   leftovers.hurry(300);
   leftovers.hurry(700);
@@ -50,17 +55,34 @@ Deno.test("Leftovers.hurry() brings the end forward, never back", () => {
 Deno.test("Leftovers.end() touches nothing when the machine was booted since", async () => {
   const world = new SweepingWorld("/tmp");
   const leftovers = new Leftovers(world);
-  assertEquals(await leftovers.end({ ...RUN, bootId: "earlier" }, "SIGTERM", 1000), 0);
+  assertEquals(await leftovers.end({ ...RUN, bootId: "earlier" }, "SIGTERM", 1000, fail), 0);
   assertEquals(world.sweeps, 0);
 });
 
-Deno.test("Leftovers.groupsGone and gone come although somebody could not look", async () => {
+Deno.test("Leftovers.groupsGone and gone reject while a run cannot be looked for", async () => {
   const world = new SweepingWorld("/tmp");
   const leftovers = new Leftovers(world);
-  const count = leftovers.end(RUN, "SIGTERM", 1000);
+  const told: unknown[] = [];
+  const count = leftovers.end(RUN, "SIGTERM", 1000, (reason) => told.push(reason));
   const error = new Error("Too many open files");
-  world.group.reject(error);
-  world.all.reject(error);
-  await assertRejects(() => count, Error, "Too many open files");
+  const refuse = () => {
+    const { group, all } = world;
+    world.group = Promise.withResolvers();
+    world.all = Promise.withResolvers();
+    group.reject(error);
+    all.reject(error);
+  };
+  refuse();
+  await assertRejects(() => leftovers.groupsGone, Error, "Too many open files");
+  await assertRejects(() => leftovers.gone, Error, "Too many open files");
+  world.clock.advance(1000);
+  await waitFor(() => world.sweeps === 2, { what: "the second look" });
+  refuse();
+  await assertRejects(() => leftovers.gone, Error, "Too many open files");
+  world.clock.advance(1000);
+  await waitFor(() => world.sweeps === 3, { what: "the third look" });
+  world.group.resolve();
+  world.all.resolve(1);
+  assertEquals([await count, told], [1, [error]]);
   await Promise.all([leftovers.groupsGone, leftovers.gone]);
 });

@@ -187,6 +187,25 @@ Deno.test("a crash launches nothing before what it left behind has ended", async
   assertEquals(lone.notes, ["ended 2 processes that it left behind"]);
 });
 
+Deno.test("a crash launches nothing, and a stop fails, while what it left behind cannot be looked for", async () => {
+  await using lone = new LoneProcess({ restart_delay: "100ms" });
+  await lone.process.start();
+  const refusal = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
+  lone.world.sweeping = Promise.reject(refusal);
+  lone.world.child.exit(1);
+  await waitFor(() => lone.state === "waiting");
+  lone.world.clock.advance(100);
+  await waitFor(() => lone.state === "waiting", { what: "the launch to be refused" });
+  assertEquals(lone.world.children.length, 1);
+  const stop = () => lone.process.stop();
+  await assertRejects(stop, ProcsupError, "cannot look for what it left behind");
+  lone.world.sweeping = Promise.resolve(1);
+  lone.world.clock.advance(1000);
+  await waitFor(() => lone.notes.includes("ended 1 processes that it left behind"));
+  await lone.process.start();
+  assertEquals([lone.state, lone.world.children.length], ["running", 2]);
+});
+
 Deno.test("max_age replaces the app, and counts as a restart", async () => {
   await using lone = new LoneProcess({ max_age: "1h" });
   await lone.process.start();
