@@ -1,10 +1,12 @@
 /** The command line: understand it, load the one module it needs, run that, name the exit code. */
 
+import { ProcsupError } from "../model/errors.ts";
 import { absolute, checkWay, defaultHome } from "../platform/paths.ts";
 import { type CommandLine, readCommandLine } from "./args.ts";
 import type { CommandContext, RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
 import { findCommand } from "./find_command.ts";
+import { type Host, hostIn, THIS_MACHINE } from "./host.ts";
 import { Output } from "./output.ts";
 import { UnknownWordError } from "./unknown_word.ts";
 
@@ -36,7 +38,9 @@ async function load({ command, flags }: CommandLine): Promise<RunCommand> {
 
 function contextOf(line: CommandLine): CommandContext {
   const { flags } = line;
+  const host = hostOf(line);
   return {
+    host,
     flags,
     command: line.command ?? findCommand(COMMANDS, "help")!.command,
     commands: COMMANDS,
@@ -45,6 +49,7 @@ function contextOf(line: CommandLine): CommandContext {
     output: Output.open(flags),
     // Asked for when it is needed: `help` and `version` work without a home.
     get home() {
+      if (host !== undefined) return host.home;
       const given = flags.text("home");
       const home = given === undefined ? defaultHome() : absolute(given);
       // Another user could have a file of root's read as the token, and sent to a socket of theirs.
@@ -52,4 +57,14 @@ function contextOf(line: CommandLine): CommandContext {
       return home;
     },
   };
+}
+
+function hostOf({ command, flags }: CommandLine): Host | undefined {
+  if (flags.on("version") || flags.on("help")) return undefined;
+  if (command?.local !== true) return hostIn(flags);
+  const host = flags.text("host");
+  if (host === undefined || host === THIS_MACHINE) return undefined;
+  throw new ProcsupError("bad_request", `"${command.name}" acts on this machine only`, {
+    hint: `Run it there: ssh ${host} procsup ${command.name}`,
+  });
 }

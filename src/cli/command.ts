@@ -1,5 +1,6 @@
 /** A row of the command table. */
 
+import type { Host } from "./host.ts";
 import type { Flags } from "./flags.ts";
 import type { Output } from "./output.ts";
 
@@ -31,6 +32,8 @@ export interface Command {
   readonly group: string;
   /** Topic of the page about it. */
   readonly page: string;
+  /** Acts on this machine, or on no daemon: `--host` is refused, and a context is not asked for. */
+  readonly local?: boolean;
   /** Not in the help: for programs. */
   readonly hidden?: boolean;
   readonly summary: string;
@@ -57,5 +60,7 @@ export interface CommandContext {
   readonly rest: readonly string[] | undefined;
   /** Absolute path of the daemon's home. Throws `home_unusable` when there is none. */
   readonly home: string;
+  /** The other machine that is meant, whose home `home` is not then; undefined for this one. */
+  readonly host: Host | undefined;
   readonly output: Output;
 }

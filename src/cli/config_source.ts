@@ -3,9 +3,11 @@
 import { discovered, isOwnName } from "../config/file_kind.ts";
 import type { LoadedConfig } from "../config/load_config.ts";
 import { noteText } from "../config/problem.ts";
-import { basename } from "../npm/path.js";
+import { ProcsupError } from "../model/errors.ts";
+import { basename, resolve } from "../npm/path.js";
 import { absolute } from "../platform/paths.ts";
 import type { CommandContext } from "./command.ts";
+import type { Host } from "./host.ts";
 
 /** Files that were read. */
 export interface ConfigSource {
@@ -13,11 +15,13 @@ export interface ConfigSource {
   readonly files: readonly string[];
   readonly loaded: LoadedConfig;
   /** What the daemon is told about them. */
-  readonly payload: {
-    readonly profile?: string;
-    readonly variables: Readonly<Record<string, string>>;
-    readonly only?: string;
-  };
+  readonly payload: Applied & { readonly variables: Readonly<Record<string, string>> };
+}
+
+/** What of the files is applied. */
+interface Applied {
+  readonly profile?: string;
+  readonly only?: string;
 }
 
 /**
@@ -30,7 +34,12 @@ export async function readSource(
   elsewhere: boolean = context.flags.on("no-files"),
 ): Promise<ConfigSource> {
   const { loadConfig } = await import("../config/load_config.ts");
-  const { flags, output } = context;
+  const { flags, output, host } = context;
+  if (host !== undefined) {
+    throw new ProcsupError("bad_request", `Cannot read files of ${host.machine} here`, {
+      hint: `Run it there: ssh ${host.machine} procsup ${context.command.name} …`,
+    });
+  }
   const files = words.length > 0 ? words.map(absolute) : [fileHere(context)];
   const profile = profileOf(context);
   const loaded = await loadConfig({
@@ -50,6 +59,29 @@ export async function readSource(
       ...(only === undefined ? {} : { only }),
     },
   };
+}
+
+/** The same for files of the machine that is meant. Its daemon reads them, with its own variables. */
+export async function filesOf(
+  context: CommandContext,
+  words: readonly string[],
+): Promise<Omit<ConfigSource, "loaded" | "payload"> & { readonly payload: Applied }> {
+  const { host, flags } = context;
+  if (host === undefined) return await readSource(context, words);
+  if (words.length === 0) throw nameTheFile(host);
+  const { cwd } = await host.hello();
+  const [profile, only] = [profileOf(context), flags.text("only")];
+  return {
+    files: words.map((word) => resolve(cwd, word)),
+    payload: { ...(profile && { profile }), ...(only && { only }) },
+  };
+}
+
+/** No file is looked for on another machine. */
+export function nameTheFile({ machine }: Host): ProcsupError {
+  return new ProcsupError("bad_request", `No file is named, and ${machine} is another machine`, {
+    hint: "procsup help remote",
+  });
 }
 
 /** The configuration file of the current directory; another tool's is named. */

@@ -5,15 +5,25 @@ import { DaemonClient } from "../protocol/daemon_client.ts";
 import { otherVersion, refuseOtherProtocol } from "../protocol/peer.ts";
 import type { CommandContext } from "./command.ts";
 
-/** A client of the daemon of the command's home. Nothing is sent yet. */
-export function connect({ home, output }: CommandContext): DaemonClient {
+/** A client of the daemon that the command is for. Nothing is sent yet. */
+export function connect({ home, host, output }: CommandContext): DaemonClient {
   let told = false;
-  return new DaemonClient(home, (peer) => {
+  return new DaemonClient(host ?? home, (peer) => {
     refuseOtherProtocol(peer);
     const other = told ? undefined : otherVersion(peer);
     told = true;
-    if (other !== undefined) output.note(other);
+    if (other !== undefined) output.note(host ? `${host.machine}: ${other}` : other);
   }, callingHook());
+}
+
+/** The same for what draws on the terminal: it says nothing about another version. */
+export function connectQuietly({ home, host }: CommandContext): DaemonClient {
+  return new DaemonClient(host ?? home);
+}
+
+/** The home of the daemon, where it is. */
+export async function homeOf({ home, host }: CommandContext): Promise<string> {
+  return host === undefined ? home : (await host.hello()).home;
 }
 
 /** The hook that runs this program, if one does. */
@@ -32,9 +42,11 @@ export async function withDaemonStarted<T>(
   } catch (error) {
     const absent = error instanceof ProcsupError && error.code === "daemon_unreachable";
     if (!absent || !mayStart(context)) throw error;
-    const { startDaemon } = await import("./detach.ts");
-    context.output.note(`starting daemon (home ${context.home})`);
-    await startDaemon(context.home);
+    const { host, output } = context;
+    const where = host === undefined ? "" : ` on ${host.machine}`;
+    output.note(`starting daemon${where} (home ${await homeOf(context)})`);
+    if (host === undefined) await (await import("./detach.ts")).startDaemon(context.home);
+    else await host.ask((await import("./ssh.ts")).START_PATH);
     return await act();
   }
 }

@@ -1,10 +1,10 @@
 /** The lines of what a command waits for. */
 
 import { parseDuration } from "../model/duration.ts";
-import { DaemonClient } from "../protocol/daemon_client.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import { selectPresent } from "../protocol/select_processes.ts";
 import type { CommandContext } from "./command.ts";
+import { connectQuietly } from "./connect.ts";
 import { humanDuration } from "./human.ts";
 import { ListFeed } from "./list_feed.ts";
 import type { Output } from "./output.ts";
@@ -19,7 +19,7 @@ const BAR_WIDTH = 20;
 
 /** Draws the lines until `signal`; with `bar` under a bar of those of the targets that are up again. */
 export async function showProcesses(
-  { home, output, positionals }: CommandContext,
+  context: CommandContext,
   { since, bar, signal }: {
     readonly since: number;
     readonly bar: boolean;
@@ -27,7 +27,8 @@ export async function showProcesses(
   },
 ): Promise<void> {
   if (signal.aborted) return;
-  const feed = new ListFeed(new DaemonClient(home, () => {}), {
+  const { output, positionals } = context;
+  const feed = new ListFeed(connectQuietly(context), {
     intervalMs: EVERY_MS,
     onList(list) {
       const head = bar ? [barLine(selectPresent(list, positionals), since)] : [];

@@ -1,5 +1,6 @@
 /** `restart` with flags of `start`: another configuration, and a new run of everything that is meant. */
 
+import { ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import { shellEnvironment } from "../platform/inherited_environment.ts";
 import type { ActionResult, BulkResult, ProcessJson } from "../protocol/wire.ts";
@@ -8,7 +9,7 @@ import type { CommandContext } from "./command.ts";
 import { configKeys, some } from "./config_flags.ts";
 import { forEachTarget } from "./results.ts";
 import { selectProcesses } from "../protocol/select_processes.ts";
-import { inThisShell } from "./shell_world.ts";
+import { placeOf } from "./place.ts";
 import { UPDATE_ENV } from "./table/start_flags.ts";
 
 /**
@@ -17,7 +18,12 @@ import { UPDATE_ENV } from "./table/start_flags.ts";
  */
 export async function restartChanged(context: CommandContext, wait: boolean): Promise<number> {
   const { flags, rest } = context;
-  const keys = { ...configKeys(inThisShell(flags)), ...some("args", rest ?? []) };
+  if (context.host !== undefined && flags.on(UPDATE_ENV.name)) {
+    throw new ProcsupError("bad_request", `Cannot use --${UPDATE_ENV.name} with --host`, {
+      hint: "This shell's environment is not that machine's: name variables by -e",
+    });
+  }
+  const keys = { ...configKeys(await placeOf(context)), ...some("args", rest ?? []) };
   return await forEachTarget(context, async (client, target) => {
     const found = selectProcesses(await client.call("list"), [target]);
     const apps = [...Map.groupBy(found, ({ name }) => baseName(name))];

@@ -4,7 +4,7 @@ import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
 import type { ActionResult } from "../protocol/wire.ts";
 import type { CommandContext } from "./command.ts";
 import { reportProblems } from "./config_problems.ts";
-import { readSource } from "./config_source.ts";
+import { filesOf } from "./config_source.ts";
 import { connect, withDaemonStarted } from "./connect.ts";
 import { writeMessage } from "./output.ts";
 import { settingText } from "./plan_text.ts";
@@ -19,6 +19,8 @@ const FILE_FLAGS = new Set([
   "no-wait",
   "detach",
   "home",
+  "host",
+  "remote-procsup",
   "output",
   "json",
   "quiet",
@@ -31,7 +33,7 @@ export async function startFiles(
 ): Promise<number> {
   refuseAppFlags(context);
   try {
-    const { files, payload } = await readSource(context, words);
+    const { files, payload } = await filesOf(context, words);
     const wait = !context.flags.on("no-wait");
     const data = await withDaemonStarted(
       context,

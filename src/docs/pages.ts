@@ -117,6 +117,10 @@ export const PAGES: Readonly<Record<string, Page>> = {
     title: "The client",
     load: () => import("./client.md", { with: { type: "text" } }),
   },
+  remote: {
+    title: "Other machines",
+    load: () => import("./remote.md", { with: { type: "text" } }),
+  },
   migrating: {
     title: "Migrating",
     load: () => import("./migrating.md", { with: { type: "text" } }),

@@ -10,7 +10,7 @@ const MAX_LENGTH = 256;
 export function didYouMean(word: string, known: Iterable<string>): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const candidates = [...known];
-  const allowed = word.length <= 3 ? 1 : 2;
+  const allowed = word.length <= 4 ? 1 : 2;
   let best: string | undefined;
   let bestDistance = allowed + 1;
   for (const candidate of candidates) {

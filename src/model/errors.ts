@@ -33,6 +33,7 @@ export type ErrorCode =
   | "closed"
   | "daemon_unreachable"
   | "daemon_hangs"
+  | "host_unreachable"
   | "other_version"
   | "too_many_clients"
   | "home_unusable"
@@ -72,6 +73,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   ),
   daemon_unreachable: meaning(503, 5, "faults", "No daemon answers."),
   daemon_hangs: meaning(503, 5, "faults", "The daemon runs but does not answer."),
+  host_unreachable: meaning(503, 5, "remote", "ssh does not reach the daemon's machine."),
   other_version: meaning(503, 5, "upgrading", "The daemon has a different version."),
   too_many_clients: meaning(503, 5, "rest", "Too many connections are open."),
   home_unusable: meaning(500, 2, "architecture", "The daemon's home directory cannot be used."),

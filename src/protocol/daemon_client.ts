@@ -1,4 +1,4 @@
-/** Talks to a running daemon: one request over its Unix socket a call. */
+/** Talks to a running daemon: one request a call, over its Unix socket or another way. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
@@ -9,20 +9,33 @@ import { watchDaemon } from "./liveness.ts";
 import { type Peer, readPeer, refuseOtherProtocol } from "./peer.ts";
 import { type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
 
-type Question = Omit<UnixRequest, "token" | "watch" | "hook">;
+/** The way to a daemon. */
+export interface Way {
+  /** Name of the daemon's machine, before the messages of its errors; undefined for this one. */
+  readonly machine?: string;
+  /** Sends a request. Throws `ProcsupError`, or the reason of the signal. */
+  send(request: DaemonRequest, isPing: boolean): Promise<UnixResponse>;
+}
 
-/** A client of the daemon of one home. Holds nothing open between calls. */
+/** A request without what the way adds. */
+export type DaemonRequest = Omit<UnixRequest, "token" | "watch">;
+
+/** A client of one daemon. Over a Unix socket it holds nothing open between calls. */
 export class DaemonClient {
-  readonly #paths: HomePaths;
+  readonly #way: Way;
   readonly #meet: (peer: Peer) => void;
   readonly #hook: string | undefined;
 
   /**
-   * `meet` learns who answers, each time; it may throw. By default another protocol is refused. `hook`
+   * The daemon is that of a home here, or the one at the end of a way. `meet` learns who answers, each time; it may throw. By default another protocol is refused. `hook`
    * is the hook that the requests come from, if any: see `HOOK_HEADER`.
    */
-  constructor(home: string, meet: (peer: Peer) => void = refuseOtherProtocol, hook?: string) {
-    this.#paths = pathsIn(home);
+  constructor(
+    home: string | Way,
+    meet: (peer: Peer) => void = refuseOtherProtocol,
+    hook?: string,
+  ) {
+    this.#way = typeof home === "string" ? new SocketWay(home) : home;
     this.#meet = meet;
     this.#hook = hook;
   }
@@ -47,7 +60,7 @@ export class DaemonClient {
     if (envelope.success || (envelope.data ?? null) !== null) {
       return envelope.data as ActionMap[A]["data"];
     }
-    throw errorOf({ ...envelope });
+    throw this.#failed(envelope);
   }
 
   /** Opens a stream that the daemon keeps sending to: `/logs?…` or `/events?…`. */
@@ -65,11 +78,17 @@ export class DaemonClient {
       ...(signal === undefined ? {} : { signal }),
     });
     if (response.status === 200) return response.stream();
-    throw errorOf({ ...await readEnvelope(response, signal) });
+    throw this.#failed(await readEnvelope(response, signal));
   }
 
-  async #request(request: Question, isPing = false): Promise<UnixResponse> {
-    const response = await this.#sent(request, isPing);
+  #failed(envelope: ResponseEnvelope): ProcsupError {
+    const { machine } = this.#way;
+    const error = machine === undefined ? envelope.error : `On ${machine}: ${envelope.error}`;
+    return errorOf({ ...envelope, error });
+  }
+
+  async #request(request: DaemonRequest, isPing = false): Promise<UnixResponse> {
+    const response = await this.#way.send({ ...request, hook: this.#hook }, isPing);
     const peer = readPeer(response.peer);
     try {
       if (peer !== undefined) this.#meet(peer);
@@ -79,13 +98,21 @@ export class DaemonClient {
     }
     return response;
   }
+}
 
-  async #sent(request: Question, isPing: boolean): Promise<UnixResponse> {
+/** To the daemon of a home of this machine, over its Unix socket and with its token. */
+export class SocketWay implements Way {
+  readonly #paths: HomePaths;
+
+  constructor(home: string) {
+    this.#paths = pathsIn(home);
+  }
+
+  async send(request: DaemonRequest, isPing: boolean): Promise<UnixResponse> {
     const paths = this.#paths;
     try {
       return await unixRequest(paths.socket, {
         ...request,
-        hook: this.#hook,
         token: () => isPing ? undefined : this.#token(),
         watch: (hangs) => watchDaemon({ paths, isPing, hangs }),
       });
@@ -139,6 +166,7 @@ async function readEnvelope(
     return JSON.parse(await response.text());
   } catch (cause) {
     signal?.throwIfAborted();
+    if (cause instanceof ProcsupError) throw cause;
     throw new ProcsupError("closed", "The daemon went away before it had answered", { cause });
   }
 }

@@ -20,8 +20,9 @@ export interface Followed<T> {
   readonly forEver?: boolean;
 }
 
-/** How long the next daemon may take: one that was announced, and one that may or may not come. */
+/** How long the next daemon may take: after an upgrade, on a machine out of reach, and otherwise. */
 const UPGRADE_MS = 30_000;
+const MACHINE_MS = 60_000;
 const RESTART_MS = 10_000;
 
 /** Pause before the stream is opened again, and its growth. */
@@ -56,8 +57,10 @@ export async function* following<T extends object>(
       if (signal?.aborted) return;
       const mayReturn = again && isAbsent(error) && farewell?.type !== "shutdown";
       if (!forEver && !mayReturn) throw error;
-      const patienceMs = farewell === undefined ? RESTART_MS : UPGRADE_MS;
-      failed ??= { error, until: performance.now() + patienceMs };
+      if (again && failed === undefined && isOutOfReach(error)) {
+        note?.(`${error.message}; retrying`);
+      }
+      failed ??= { error, until: performance.now() + patience(error, farewell) };
       if (!forEver && performance.now() > failed.until) throw failed.error;
     }
     lost?.();
@@ -71,11 +74,20 @@ export async function* unending<T>(stream: ReadableStream<Uint8Array>): AsyncGen
   for await (const { value } of ndjson<T>(stream, true)) yield value;
 }
 
+function patience(error: unknown, farewell: FarewellJson | undefined): number {
+  if (farewell !== undefined) return UPGRADE_MS;
+  return isOutOfReach(error) ? MACHINE_MS : RESTART_MS;
+}
+
 function isFarewell(value: object): value is FarewellJson {
   return "type" in value && (value.type === "upgrading" || value.type === "shutdown");
 }
 
 function isAbsent(error: unknown): boolean {
-  return error instanceof ProcsupError &&
-    (error.code === "closed" || error.code === "daemon_unreachable");
+  return isOutOfReach(error) || (error instanceof ProcsupError &&
+    (error.code === "closed" || error.code === "daemon_unreachable"));
+}
+
+function isOutOfReach(error: unknown): error is ProcsupError {
+  return error instanceof ProcsupError && error.code === "host_unreachable";
 }

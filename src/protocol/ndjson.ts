@@ -43,7 +43,7 @@ async function read(
   try {
     return (await reader.read()).value;
   } catch (cause) {
-    throw gone(cause);
+    throw cause instanceof ProcsupError ? cause : gone(cause);
   }
 }
 

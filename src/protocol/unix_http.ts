@@ -1,5 +1,5 @@
 /**
- * One HTTP request over a Unix socket. By hand, because every command of the program pays for it:
+ * One HTTP request over a Unix socket, or over another stream of bytes. By hand, because every command of the program pays for it:
  * `fetch` over a Unix socket costs 3 ms more at the first call, does not say why it cannot connect,
  * and was seen to hang for seconds on a connection to a daemon that had been killed.
  */
@@ -11,7 +11,7 @@ export interface UnixRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
   /** Asked once the connection stands: a daemon that is just coming up has written it by then. */
-  readonly token: () => string | undefined;
+  readonly token?: () => string | undefined;
   /** JSON text. */
   readonly body?: string;
   /** The hook that the request comes from: see `protocol/peer.ts`. */
@@ -44,6 +44,16 @@ const MAX_CHUNK_LINE = 1024;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** What a request is written to. */
+export interface RequestStream {
+  write(bytes: Uint8Array): Promise<number>;
+  close(): void;
+  /** What the answer is read from, once it may come. */
+  reader(): ByteReader | Promise<ByteReader>;
+  /** Takes the stream back once the answer was read to its end; else it is closed. */
+  readonly keep?: () => void;
+}
+
 /**
  * Sends a request and returns when the headers of the answer are there. Throws what connecting throws,
  * and the signal's reason when it aborts.
@@ -51,6 +61,18 @@ const decoder = new TextDecoder();
 export async function unixRequest(socket: string, request: UnixRequest): Promise<UnixResponse> {
   request.signal?.throwIfAborted();
   const connection = await Deno.connect({ transport: "unix", path: socket });
+  return await exchange({
+    write: (bytes) => connection.write(bytes),
+    close: () => connection.close(),
+    reader: () => new ByteReader(connection),
+  }, request);
+}
+
+/** Sends a request over a stream that stands; as `unixRequest()` otherwise. */
+export async function exchange(
+  connection: RequestStream,
+  request: UnixRequest,
+): Promise<UnixResponse> {
   if (request.signal?.aborted) {
     // It aborted meanwhile: a new listener would not be called.
     connection.close();
@@ -64,6 +86,11 @@ export async function unixRequest(socket: string, request: UnixRequest): Promise
       // Closed by the other reason already.
     }
   };
+  const over = () => {
+    if (connection.keep === undefined) return close();
+    request.signal?.removeEventListener("abort", close);
+    connection.keep();
+  };
   request.signal?.addEventListener("abort", close);
   let failure: Error | undefined;
   const unwatch = request.watch?.((why) => {
@@ -72,7 +99,7 @@ export async function unixRequest(socket: string, request: UnixRequest): Promise
   });
   try {
     await writeAll(connection, requestText(request));
-    return await readResponse(new ByteReader(connection), close);
+    return await readResponse(await connection.reader(), close, over);
   } catch (error) {
     close();
     request.signal?.throwIfAborted();
@@ -83,7 +110,7 @@ export async function unixRequest(socket: string, request: UnixRequest): Promise
 }
 
 function requestText({ method, path, token, body = "", hook }: UnixRequest): string {
-  const secret = token();
+  const secret = token?.();
   const headers = [
     `${method} ${path} HTTP/1.1`,
     "host: procsup",
@@ -96,12 +123,16 @@ function requestText({ method, path, token, body = "", hook }: UnixRequest): str
   return `${headers.join("\r\n")}\r\n\r\n${body}`;
 }
 
-async function writeAll(connection: Deno.UnixConn, text: string): Promise<void> {
+async function writeAll(connection: RequestStream, text: string): Promise<void> {
   const bytes = encoder.encode(text);
   for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
 }
 
-async function readResponse(reader: ByteReader, close: () => void): Promise<UnixResponse> {
+async function readResponse(
+  reader: ByteReader,
+  close: () => void,
+  over: () => void,
+): Promise<UnixResponse> {
   const status = Number((await reader.line()).split(" ")[1]);
   let length: number | undefined;
   let chunked = false;
@@ -116,8 +147,17 @@ async function readResponse(reader: ByteReader, close: () => void): Promise<Unix
   return {
     status,
     peer,
-    text: () => textOf(source).finally(close),
-    stream: () => streamOf(source, close),
+    async text() {
+      let end = close;
+      try {
+        const text = await textOf(source);
+        end = over;
+        return text;
+      } finally {
+        end();
+      }
+    },
+    stream: () => streamOf(source, close, over),
     close,
   };
 }
@@ -134,7 +174,7 @@ export async function* chunks(reader: ByteReader): AsyncGenerator<Uint8Array<Arr
   for (;;) {
     const line = await reader.line(MAX_CHUNK_LINE);
     const size = /^[0-9a-f]{1,12}(?:;|$)/i.test(line) ? parseInt(line, 16) : NaN;
-    if (size === 0) return;
+    if (size === 0) return void await reader.line(MAX_CHUNK_LINE);
     if (Number.isNaN(size)) throw new Error("The size of a chunk is malformed");
     yield* reader.upTo(size);
     await reader.line();
@@ -144,6 +184,7 @@ export async function* chunks(reader: ByteReader): AsyncGenerator<Uint8Array<Arr
 function streamOf(
   source: AsyncGenerator<Uint8Array<ArrayBuffer>>,
   close: () => void,
+  over: () => void,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
@@ -153,7 +194,7 @@ function streamOf(
         throw error;
       });
       if (!done) return controller.enqueue(value!);
-      close();
+      over();
       controller.close();
     },
     cancel: close,
@@ -162,10 +203,10 @@ function streamOf(
 
 /** Reads a connection by lines and by counts. */
 export class ByteReader {
-  readonly #connection: Deno.UnixConn;
+  readonly #connection: Pick<Deno.UnixConn, "read">;
   #rest = new Uint8Array(0);
 
-  constructor(connection: Deno.UnixConn) {
+  constructor(connection: Pick<Deno.UnixConn, "read">) {
     this.#connection = connection;
   }
 

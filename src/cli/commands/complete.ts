@@ -5,6 +5,7 @@ import { absolute } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { Command, CommandContext, Flag } from "../command.ts";
 import { findCommand } from "../find_command.ts";
+import { hostIn } from "../host.ts";
 import { GLOBAL_FLAGS } from "../table/global_flags.ts";
 
 /** Longer than a person waits for a tab. */
@@ -24,6 +25,8 @@ export async function complete(context: CommandContext): Promise<void> {
 async function names(context: CommandContext): Promise<Candidate[]> {
   try {
     const typed = typedHome(context.positionals.slice(0, -1), Deno.env.get("HOME"));
+    // No name is worth a connection for each Tab.
+    if (hostIn(context.flags) !== undefined || context.positionals.includes("--host")) return [];
     const client = new DaemonClient(typed === undefined ? context.home : absolute(typed));
     const list = await client.call("list", undefined, { signal: AbortSignal.timeout(PATIENCE_MS) });
     const found = new Map<string, string>();

@@ -12,7 +12,7 @@ import type { ConfigReloadResult } from "../../protocol/wire.ts";
 import { reportErrors } from "../start_file.ts";
 import type { CommandContext } from "../command.ts";
 import { printProblems, reportProblems } from "../config_problems.ts";
-import { readSource } from "../config_source.ts";
+import { filesOf, readSource } from "../config_source.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
 import { planLines } from "../plan_text.ts";
@@ -73,11 +73,12 @@ async function configPlan(
   words: readonly string[],
 ): Promise<number> {
   try {
-    const { files, loaded, payload } = await readSource(context, words);
+    const source = context.host === undefined ? await readSource(context, words) : undefined;
+    const { files, payload } = source ?? await filesOf(context, words);
     const prune = context.flags.on("prune");
     const request = { ...payload, ...{ config_path: files, dry_run: true, prune } };
     const data = await connect(context).call("config_reload", request)
-      .catch((error) => planWithoutDaemon(context, loaded, error));
+      .catch((error) => planWithoutDaemon(context, source?.loaded, error));
     await printPlan(context, data);
     return 0;
   } catch (error) {
@@ -88,10 +89,12 @@ async function configPlan(
 /** Without a daemon all is new. Throws any other error again. */
 async function planWithoutDaemon(
   { flags, output }: CommandContext,
-  { processes, settings }: LoadedConfig,
+  loaded: LoadedConfig | undefined,
   error: unknown,
 ): Promise<ConfigReloadResult> {
-  if (!(error instanceof ProcsupError) || error.code !== "daemon_unreachable") throw error;
+  const isAbsent = error instanceof ProcsupError && error.code === "daemon_unreachable";
+  if (!isAbsent || loaded === undefined) throw error;
+  const { processes, settings } = loaded;
   const { onlyWords, selectProcesses } = await import("../../config/select.ts");
   const only = onlyWords(flags.text("only"));
   const names = only.length > 0 ? [] : Object.keys(settings) as (keyof LoadedSettings)[];
@@ -121,7 +124,7 @@ async function configApply(
   const { flags } = context;
   if (flags.on("dry-run")) return await configPlan(context, words);
   try {
-    const { files, payload } = await readSource(context, words);
+    const { files, payload } = await filesOf(context, words);
     const data = await withDaemonStarted(context, () =>
       connect(context).call("config_reload", {
         ...payload,

@@ -5,7 +5,7 @@ import { startWaves } from "../../model/start_order.ts";
 import type { ActionResult, ProcessJson } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { reportProblems } from "../config_problems.ts";
-import { readSource } from "../config_source.ts";
+import { filesOf } from "../config_source.ts";
 import { connect } from "../connect.ts";
 import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
@@ -13,7 +13,7 @@ import { printResults } from "../results.ts";
 /** Deletes the apps of the files, those first on which no other depends. The daemon stays. */
 export async function down(context: CommandContext): Promise<number> {
   try {
-    const { files, payload } = await readSource(context, context.positionals);
+    const { files, payload } = await filesOf(context, context.positionals);
     const client = connect(context);
     // The plan knows which apps are of these files, and refuses those of another checkout.
     const { changed, unchanged, kept } = await client.call("config_reload", {

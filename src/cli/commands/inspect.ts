@@ -12,7 +12,7 @@ import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { following, unending } from "../../protocol/following.ts";
 import type { CommandContext } from "../command.ts";
-import { connect } from "../connect.ts";
+import { connect, homeOf } from "../connect.ts";
 import {
   clockTime,
   commandLine,
@@ -224,13 +224,14 @@ export async function status(context: CommandContext): Promise<number> {
 }
 
 async function print(
-  { output, home }: CommandContext,
+  context: CommandContext,
   process: ProcessJson,
   apart: boolean,
 ): Promise<void> {
+  const { output } = context;
   if (await printData(output, process, [process.name])) return;
   if (apart) output.done("");
-  const folder = `${pathsIn(home).apps}/${process.name}`;
+  const folder = `${pathsIn(await homeOf(context)).apps}/${process.name}`;
   const { cwd = "/", log = {} } = process.config as Partial<LogPathConfig>;
   const own = logPaths({ name: baseName(process.name), cwd, log }, process.instance_index);
   const up = process.pid > 0;
@@ -279,7 +280,8 @@ function lastExit(process: ProcessJson): string {
 async function daemonStatus(context: CommandContext): Promise<number> {
   const client = connect(context);
   const [ping, processes] = await Promise.all([client.call("ping"), client.call("list")]);
-  const { output, home } = context;
+  const { output } = context;
+  const home = await homeOf(context);
   const counts = Object.fromEntries(stateCounts(processes));
   const { version, protocol } = ping;
   const data = { version, protocol, home, count: processes.length, states: counts };

@@ -12,8 +12,12 @@ import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";
 
 /** Prints every process, or those of the targets, once or again and again. */
-export async function list(context: CommandContext): Promise<void> {
+export async function list(context: CommandContext): Promise<number | void> {
   const { output } = context;
+  if (context.flags.on("all-contexts")) {
+    const { listAllContexts } = await import("../all_contexts.ts");
+    return await listAllContexts(context, processColumns(output.format === "wide", output.color));
+  }
   if (context.flags.on("watch")) {
     const { watchList } = await import("../watch_list.ts");
     return await watchList(context, (processes, width) => tableOf(output, processes, width));

@@ -6,11 +6,11 @@ import { readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
 import { configFolder } from "../../platform/os.ts";
 import { ownWords } from "../../platform/own_program.ts";
 import { defaultHome } from "../../platform/paths.ts";
-import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { unending } from "../../protocol/following.ts";
 import type { McpClient } from "../../mcp/client_config.ts";
 import type { Grant } from "../../mcp/tool_names.ts";
 import type { CommandContext } from "../command.ts";
+import { connectQuietly } from "../connect.ts";
 import type { Flags } from "../flags.ts";
 import { writeMessage } from "../output.ts";
 
@@ -45,17 +45,23 @@ async function grantIn(flags: Flags): Promise<Grant> {
   throw new ProcsupError("bad_request", `${given.join(" and ")} leave no tool`);
 }
 
-async function bridge({ flags, home }: CommandContext): Promise<void> {
-  const grant = await grantIn(flags);
+async function bridge(context: CommandContext): Promise<void> {
+  const grant = await grantIn(context.flags);
   const { serveOnStdio } = await import("../../mcp/stdio.ts");
-  const daemon = new DaemonClient(home);
+  const daemon = connectQuietly(context);
   await serveOnStdio((action, payload, options) => daemon.call(action, payload, options), {
     ...grant,
-    cwd: Deno.cwd(),
+    ...await cwdOf(context),
     changes: async (signal) => unending(await daemon.stream("/events", signal)),
     // Standard error: clients keep it as a log.
     onError: (error) => writeMessage(`procsup mcp: ${messageOf(error)}\n`),
   });
+}
+
+/** Where relative paths begin. Without it a client whose machine is out of reach still gets answers. */
+async function cwdOf({ host }: CommandContext): Promise<{ readonly cwd?: string }> {
+  if (host === undefined) return { cwd: Deno.cwd() };
+  return await host.hello().then(({ cwd }) => ({ cwd }), () => ({}));
 }
 
 async function install(context: CommandContext, name: string): Promise<void> {
@@ -108,12 +114,13 @@ function fileOf(client: McpClient): string {
 }
 
 /** The command that is this bridge, and its flags. The home only where it is not the usual one. */
-async function bridgeArgs({ flags, home }: CommandContext): Promise<string[]> {
+async function bridgeArgs({ flags, home, host }: CommandContext): Promise<string[]> {
   const { role, allow } = await grantIn(flags);
   const toolsets = flags.text("toolsets");
   return [
     "mcp",
-    ...(home === usualHome() ? [] : ["--home", home]),
+    ...(host === undefined ? [] : ["--host", host.machine]),
+    ...(home === "" || home === usualHome() ? [] : ["--home", home]),
     ...(toolsets === undefined ? [] : ["--toolsets", toolsets]),
     ...(role === "read" ? ["--read-only"] : []),
     ...(allow === undefined ? [] : ["--allow", allow.join(",")]),

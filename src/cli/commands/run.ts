@@ -10,7 +10,7 @@ import type { CommandContext } from "../command.ts";
 import { fileHere, profileOf } from "../config_source.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
 import type { Output } from "../output.ts";
-import { inThisShell } from "../shell_world.ts";
+import { placeOf } from "../place.ts";
 import { startPayloads } from "../start_payload.ts";
 
 /** Runs until they end, in a home that is gone afterwards unless `--home` names one. */
@@ -25,7 +25,7 @@ export async function run(context: CommandContext): Promise<number> {
   try {
     return await runForeground({
       home,
-      ...what(context),
+      ...await what(context),
       critical: context.flags.list("critical"),
       ...(readyFile === undefined ? {} : { readyFile: absolute(readyFile) }),
       // Watchers end with their input; what is in a pipeline reads its end.
@@ -46,7 +46,7 @@ export async function run(context: CommandContext): Promise<number> {
   }
 }
 
-function what(context: CommandContext) {
+async function what(context: CommandContext) {
   const { positionals: [file], rest, flags } = context;
   if (file !== undefined && rest !== undefined) {
     throw new ProcsupError("bad_request", "A file or a command after --, not both", {
@@ -72,7 +72,7 @@ function what(context: CommandContext) {
   const [config] = startPayloads({
     positionals: [],
     rest,
-    ...inThisShell(flags),
+    ...await placeOf(context),
     isFile: () => false,
   });
   return { config: { restart_policy: "never", inherit_env: true, ...config } };

@@ -2,25 +2,27 @@
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
-import { basename } from "../../npm/path.js";
+import { basename, resolve } from "../../npm/path.js";
 import { shellEnvironment } from "../../platform/inherited_environment.ts";
 import { lookAt } from "../../platform/stat.ts";
 import type { StartPayload } from "../../protocol/verbs/types.ts";
 import type { ActionResult } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
+import { nameTheFile } from "../config_source.ts";
 import { withProcesses } from "../progress.ts";
+import { type Place, placeOf } from "../place.ts";
 import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
-import { inThisShell } from "../shell_world.ts";
 
 /** Variables that are named after a start. */
 const MAX_NAMES = 8;
 
 /** Starts everything that was named. The worst exit code wins. */
 export async function start(context: CommandContext): Promise<number> {
-  const files = await configFiles(context);
+  const place = await placeOf(context);
+  const files = await configFiles(context, place);
   if (files !== undefined) {
     return await (await import("../start_file.ts")).startFiles(context, files);
   }
@@ -28,12 +30,11 @@ export async function start(context: CommandContext): Promise<number> {
   const payloads = startPayloads({
     positionals: context.positionals,
     rest: context.rest,
-    ...inThisShell(context.flags),
-    isFile: (path: string) => lookAt(path)?.isFile === true,
+    ...place,
   });
   const client = connect(context);
   const wait = context.flags.on("no-wait") ? {} : { wait: true };
-  const shell_env = shellEnvironment();
+  const shell_env = context.host === undefined ? shellEnvironment() : undefined;
   const fromShell = new Set<string>();
   const results: ActionResult[] = [];
   let worst = 0;
@@ -46,7 +47,10 @@ export async function start(context: CommandContext): Promise<number> {
       answer.from_shell?.forEach((name) => fromShell.add(name));
     } catch (error) {
       const command = index === 0 && results.length === 0 && isCommand(error, payload);
-      const code = reportError(await helped(error, payload, command ? context : undefined));
+      const said = context.host === undefined
+        ? await helped(error, payload, command ? context : undefined)
+        : missingThere(error, payload, place.cwd);
+      const code = reportError(said);
       worst = Math.max(worst, code);
       // `start npm run web`: the other words are arguments.
       if (command || code === ERROR_TABLE.daemon_unreachable.exit) break;
@@ -68,20 +72,35 @@ function shortList(names: readonly string[]): string {
 
 /** The configuration files that the words mean: those named, or without a word the one that is here. */
 async function configFiles(
-  { positionals, rest }: CommandContext,
+  { positionals, rest, host }: CommandContext,
+  { cwd, isFile }: Place,
 ): Promise<readonly string[] | undefined> {
   if (rest !== undefined && rest.length > 0) return undefined;
   const { discover, isConfigName } = await import("../../config/file_kind.ts");
-  if (positionals.length === 0) return discover(Deno.cwd()) === undefined ? undefined : [];
-  return positionals.every((word) => isConfigName(word) && lookAt(word)?.isFile)
+  if (positionals.length === 0) {
+    return host !== undefined || discover(cwd) === undefined ? undefined : [];
+  }
+  return positionals.every((word) => isConfigName(word) && isFile(resolve(cwd, word)))
     ? positionals
     : undefined;
 }
 
-function refuseNothing({ positionals, rest }: CommandContext): void {
+function refuseNothing({ positionals, rest, host }: CommandContext): void {
   if (positionals.length > 0 || (rest !== undefined && rest.length > 0)) return;
+  if (host !== undefined) throw nameTheFile(host);
   throw new ProcsupError("bad_request", "Nothing to start: no word, and no procsup.yaml here", {
     hint: "procsup help start",
+  });
+}
+
+/** The failure on another machine: what is not there may be here. */
+function missingThere(error: unknown, { target }: StartPayload, cwd: string): unknown {
+  const isMissing = error instanceof ProcsupError && error.code === "process_not_found";
+  if (!isMissing || target === undefined) return error;
+  return new ProcsupError(error.code, `${error.message}, and no such file in ${cwd} there`, {
+    hint: lookAt(target)?.isFile
+      ? `Paths are those of that machine, and ${target} is on this one: copy it with scp or rsync`
+      : "Paths are those of that machine: procsup help remote",
   });
 }
 

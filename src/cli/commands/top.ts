@@ -1,14 +1,13 @@
 /** `procsup top`: a live view of the whole screen. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { CommandContext } from "../command.ts";
-import { connect } from "../connect.ts";
+import { connect, connectQuietly } from "../connect.ts";
 import { intervalOf } from "../interval.ts";
 
 /** Shows the view, or prints one frame of it. Throws `bad_request` where there is no screen. */
 export async function top(context: CommandContext): Promise<number> {
-  const { flags, output, home } = context;
+  const { flags, output, host } = context;
   if (output.format !== "table" && output.format !== "wide") {
     throw refusal(`as ${output.format}`, `procsup list -o ${output.format}`);
   }
@@ -24,7 +23,8 @@ export async function top(context: CommandContext): Promise<number> {
   const { runTop } = await import("../top/run.ts");
   // Its own client: what another version of the daemon calls for must not be printed into the screen.
   return await runTop({
-    client: new DaemonClient(home),
+    client: connectQuietly(context),
+    isRemote: host !== undefined,
     processes,
     color: output.color,
     intervalMs,

@@ -47,7 +47,7 @@ async function start(context: CommandContext): Promise<number> {
 async function callStart(context: CommandContext): Promise<WebJson> {
   const { flags } = context;
   const listen = flags.text("listen");
-  const hosts = flags.list("host");
+  const hosts = flags.list("allow-host");
   const payload: Input<"web_start"> = {
     ...(listen === undefined ? {} : { listen }),
     ...(flags.on("allow-remote") ? { allow_remote: true } : {}),
@@ -81,6 +81,10 @@ async function status(context: CommandContext): Promise<number> {
 async function open(context: CommandContext): Promise<number> {
   const link = await connect(context).call("web_link");
   if (await printData(context.output, link, [link.url])) return 0;
+  if (context.host !== undefined) {
+    const { host, port } = new URL(link.url);
+    context.output.note(`from here: ssh -L ${port}:${host} ${context.host.machine}`);
+  }
   context.output.note(`sign in within ${link.expires_in_seconds} seconds, once:`);
   context.output.data(link.url);
   return 0;

@@ -68,6 +68,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   },
   {
     name: "init",
+    local: true,
     group: "Config",
     page: "configuration",
     summary: "Write a procsup.yaml from what this folder holds",
@@ -79,6 +80,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   },
   {
     name: "import",
+    local: true,
     group: "Config",
     page: "migrating",
     summary: "A procsup.yaml from pm2, supervisord, compose, systemd …",

@@ -11,6 +11,7 @@ const RUN_FLAGS = ["name", "instances", "cwd", "env", "restart", "max-restarts",
 export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "daemon",
+    local: true,
     group: "Daemon",
     page: "architecture",
     summary: "Run the daemon",
@@ -36,6 +37,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "run",
+    local: true,
     group: "Daemon",
     page: "containers",
     summary: "Run apps in the foreground, for containers and laptops",
@@ -65,6 +67,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "upgrade",
+    local: true,
     group: "Daemon",
     page: "upgrading",
     summary: "Replace the running daemon; the apps run on",
@@ -112,6 +115,38 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     load: async () => (await import("../commands/mcp.ts")).mcp,
   },
   {
+    name: "context",
+    local: true,
+    group: "Daemon",
+    page: "remote",
+    summary: "Name other machines; choose the one that commands go to",
+    usage: "[verb] [name] [host]",
+    words: [0, 3],
+    flags: [],
+    examples: [
+      "procsup context list",
+      "procsup context add web1 deploy@web1.example.com",
+      "procsup context use web1",
+      "procsup context use local",
+      "procsup context remove web1",
+      "procsup list --all-contexts",
+    ],
+    load: async () => (await import("../commands/context.ts")).context,
+  },
+  {
+    name: "dial-stdio",
+    local: true,
+    hidden: true,
+    group: "Daemon",
+    page: "remote",
+    summary: "Join standard input and output to the daemon, for --host elsewhere",
+    usage: "",
+    words: [0, 0],
+    flags: [],
+    examples: [],
+    load: async () => (await import("../commands/dial_stdio.ts")).dialStdio,
+  },
+  {
     name: "token",
     group: "Daemon",
     page: "tokens",
@@ -150,7 +185,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
         help: "address (default: 127.0.0.1:9615)",
       },
       { name: "allow-remote", type: "bool", help: "other machines may reach it" },
-      { name: "host", type: "list", value: "NAME", help: "another name that browsers may use" },
+      { name: "allow-host", type: "list", value: "NAME", help: "a name that browsers may use" },
     ],
     examples: [
       "procsup web",
@@ -174,6 +209,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "startup",
+    local: true,
     aliases: { unstartup: ["uninstall"] },
     group: "Daemon",
     page: "boot",
@@ -189,6 +225,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "doctor",
+    local: true,
     group: "Daemon",
     page: "faults",
     summary: "Find problems, and the commands that fix them",
@@ -200,6 +237,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "completion",
+    local: true,
     group: "Daemon",
     page: "upgrading",
     summary: "Print the completion script of a shell",
@@ -211,6 +249,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "__complete",
+    local: true,
     group: "Daemon",
     page: "upgrading",
     hidden: true,
@@ -223,6 +262,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "man",
+    local: true,
     group: "Daemon",
     page: "commands",
     summary: "Print the man page",
@@ -234,6 +274,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "version",
+    local: true,
     group: "Daemon",
     page: "upgrading",
     summary: "Print the version",
@@ -245,6 +286,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "help",
+    local: true,
     group: "Daemon",
     page: "commands",
     summary: "Show a command, or a page of the documentation",

@@ -6,6 +6,13 @@ import { FORMATS } from "../output.ts";
 /** Flags of every command. */
 export const GLOBAL_FLAGS: readonly Flag[] = [
   { name: "home", type: "text", value: "DIR", help: "folder of the daemon" },
+  { name: "host", type: "text", value: "HOST", help: "user@server or a context: by ssh" },
+  {
+    name: "remote-procsup",
+    type: "text",
+    value: "PATH",
+    help: "procsup on that machine (default: on its PATH)",
+  },
   {
     name: "output",
     short: "o",

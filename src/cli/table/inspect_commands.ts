@@ -31,6 +31,11 @@ export const LOOK_COMMANDS: readonly Command[] = [
         help: "print again at each change; with -o jsonl only what changed",
       },
       INTERVAL,
+      {
+        name: "all-contexts",
+        type: "bool",
+        help: "those of this machine and of every context, in one table",
+      },
     ],
     examples: [
       "procsup list",

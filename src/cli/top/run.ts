@@ -21,12 +21,16 @@ export interface TopOptions {
   readonly processes: readonly ProcessJson[];
   readonly color: boolean;
   readonly intervalMs: number;
+  /** The daemon is on another machine: the figures of the host are asked of it. */
+  readonly isRemote: boolean;
 }
 
 /** Minimum time between frames: 30 per second. */
 const FRAME_MS = 33;
 /** Interval of requests for the daemon's figures. */
 const DAEMON_MS = 10_000;
+/** The same when they hold the host's figures, too. */
+const REMOTE_MS = 1000;
 /** Interval of requests for ports while they are visible. */
 const PORTS_MS = 3000;
 /** Exit code when the terminal is gone: 128 + SIGHUP. */
@@ -46,7 +50,8 @@ class Top {
   readonly #client: DaemonClient;
   readonly #terminal = new Terminal();
   readonly #screen = new Screen((text) => this.#terminal.write(text));
-  readonly #meter = new HostMeter();
+  /** Undefined for another machine. */
+  readonly #meter: HostMeter | undefined;
   readonly #list: ListFeed;
   readonly #logs: LogFeed;
   readonly #over = Promise.withResolvers<number>();
@@ -60,8 +65,9 @@ class Top {
   #daemonAskedAt = -Infinity;
   #portsAskedAt = -Infinity;
 
-  constructor({ client, processes, color, intervalMs }: TopOptions) {
+  constructor({ client, processes, color, intervalMs, isRemote }: TopOptions) {
     this.#client = client;
+    this.#meter = isRemote ? undefined : new HostMeter();
     const now = Date.now();
     this.#state = initialState({ ...this.#terminal.size, color, now });
     this.#state = update(this.#state, { type: "list", processes, now }).state;
@@ -144,16 +150,18 @@ class Top {
   #listed(processes: readonly ProcessJson[]): void {
     this.#tell({ type: "list", processes, now: Date.now() });
     this.#tick();
-    if (performance.now() - this.#daemonAskedAt < DAEMON_MS) return;
+    const everyMs = this.#meter === undefined ? REMOTE_MS : DAEMON_MS;
+    if (performance.now() - this.#daemonAskedAt < everyMs) return;
     this.#daemonAskedAt = performance.now();
-    this.#client.call("system_metrics").then(({ daemon }) => {
-      const { pid, version, memory_bytes: memory } = daemon;
+    this.#client.call("system_metrics").then((metrics) => {
+      const { pid, version, memory_bytes: memory } = metrics.daemon;
+      if (this.#meter === undefined) this.#tick(hostFigures(metrics));
       this.#tell({ type: "daemon", daemon: { pid, version, memory } });
     }).catch(() => {});
   }
 
-  #tick(): void {
-    this.#tell({ type: "tick", now: Date.now(), host: hostFigures(this.#meter) });
+  #tick(host = this.#meter && hostFigures(this.#meter.read())): void {
+    if (host !== undefined) this.#tell({ type: "tick", now: Date.now(), host });
   }
 
   /** Requests the explanation in the details when it may have changed. */
@@ -217,8 +225,7 @@ class Top {
   }
 }
 
-function hostFigures(meter: HostMeter): HostFigures {
-  const read = meter.read();
+function hostFigures(read: ReturnType<HostMeter["read"]>): HostFigures {
   return {
     hostname: read.hostname,
     cpuPercent: read.cpu_percent,

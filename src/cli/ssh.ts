@@ -1,0 +1,264 @@
+/** The way to the daemon of another machine: the system's ssh runs `procsup dial-stdio` there. */
+
+import { ProcsupError } from "../model/errors.ts";
+import { sleep } from "../platform/clock.ts";
+import type { DaemonRequest, Way } from "../protocol/daemon_client.ts";
+import {
+  ByteReader,
+  exchange,
+  type RequestStream,
+  type UnixResponse,
+} from "../protocol/unix_http.ts";
+
+/** Another machine. */
+export interface Machine {
+  /** What the user calls it. */
+  readonly name: string;
+  /** What ssh takes: `user@server`, `ssh://user@server:2222`, or a name from ssh's configuration. */
+  readonly destination: string;
+  /** Path of procsup there; found on the PATH unless given. */
+  readonly program?: string;
+  /** Home of the daemon there. */
+  readonly home?: string;
+}
+
+/** What the other end says first. */
+export interface Hello {
+  readonly version: string;
+  readonly home: string;
+  /** Where relative paths begin. */
+  readonly cwd: string;
+  readonly cpus: number;
+}
+
+/** Before the hello: a shell there may print something when it starts. */
+export const HELLO = "procsup-dial ";
+
+/** Exit code of the other end when its daemon goes away in the middle of an answer. */
+export const DAEMON_GONE = 69;
+
+/** Paths that the other end answers itself: which of some paths are files, and a daemon to be started. */
+export const LOOK_PATH = "/dial/look";
+export const START_PATH = "/dial/start";
+
+/** Exit code of ssh when the connection failed, and of a shell that finds no such program. */
+const SSH_FAILED = 255;
+const NOT_FOUND = 127;
+
+const MAX_NOISE_LINES = 1000;
+const LAST_WORDS_MS = 200;
+const MAX_MESSAGE_CHARS = 4096;
+
+/** An ssh for the first request, and for each one that does not wait for another. */
+export class SshWay implements Way {
+  readonly machine: string;
+  readonly #machine: Machine;
+  readonly #isBatch: boolean;
+  #idle: SshStream[] = [];
+
+  /** With `isBatch` ssh asks for no password. Throws `bad_request` for what names no machine. */
+  constructor(machine: Machine, isBatch = false) {
+    checkDestination(machine.destination);
+    this.machine = machine.name;
+    this.#machine = machine;
+    this.#isBatch = isBatch;
+  }
+
+  /** What the other end said first. */
+  async hello(): Promise<Hello> {
+    const stream = this.#stream();
+    const hello = await stream.hello;
+    stream.keep();
+    return hello;
+  }
+
+  async send(request: DaemonRequest): Promise<UnixResponse> {
+    request.signal?.throwIfAborted();
+    const { hook: _, ...rest } = request;
+    return await exchange(this.#stream(), rest);
+  }
+
+  /** A request that the other end answers itself. */
+  async ask<T>(path: string, body: unknown): Promise<T> {
+    const response = await this.send({ method: "POST", path, body: JSON.stringify(body) });
+    const json = JSON.parse(await response.text());
+    if (response.status === 200) return json;
+    const { errorOf } = await import("../protocol/error_json.ts");
+    throw errorOf({ ...json, error: `On ${this.machine}: ${json.error}` });
+  }
+
+  #stream(): SshStream {
+    this.#idle = this.#idle.filter(({ isOpen }) => isOpen);
+    return this.#idle.pop() ??
+      new SshStream(this.#machine, this.#isBatch, (stream) => this.#idle.push(stream));
+  }
+}
+
+/** One running ssh. */
+class SshStream implements RequestStream {
+  readonly hello: Promise<Hello>;
+  readonly keep: () => void;
+  isOpen = true;
+  readonly #machine: Machine;
+  readonly #child: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #output: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+  readonly #said: LastWords;
+  #isJoined = false;
+
+  constructor(machine: Machine, isBatch: boolean, keep: (stream: SshStream) => void) {
+    this.#machine = machine;
+    this.#child = spawn(machine, isBatch);
+    this.#input = this.#child.stdin.getWriter();
+    this.#output = this.#child.stdout.getReader();
+    this.#said = new LastWords(this.#child.stderr);
+    void this.#child.status.then(() => this.isOpen = false);
+    const reader = new ByteReader({ read: (into) => this.#read(into) });
+    this.hello = this.#hello(reader);
+    // Whoever reads the answer learns of it.
+    this.hello.catch(() => {});
+    this.reader = async () => (await this.hello, reader);
+    this.keep = () => keep(this);
+  }
+
+  readonly reader: () => Promise<ByteReader>;
+
+  async write(bytes: Uint8Array): Promise<number> {
+    try {
+      await this.#input.write(bytes);
+      return bytes.length;
+    } catch {
+      throw await this.#failure();
+    }
+  }
+
+  /** The end of its input ends it; it may carry connections of others, as ControlMaster has it. */
+  close(): void {
+    this.isOpen = false;
+    this.#input.close().catch(() => {});
+    this.#child.unref();
+    if (!this.#isJoined) this.#child.kill();
+  }
+
+  #rest = new Uint8Array(0);
+
+  async #read(into: Uint8Array): Promise<number | null> {
+    if (this.#rest.length === 0) {
+      const { value } = await this.#output.read();
+      if (value === undefined) throw await this.#failure();
+      this.#rest = value;
+    }
+    const count = Math.min(into.length, this.#rest.length);
+    into.set(this.#rest.subarray(0, count));
+    this.#rest = this.#rest.subarray(count);
+    return count;
+  }
+
+  async #hello(reader: ByteReader): Promise<Hello> {
+    for (let lines = 0; lines < MAX_NOISE_LINES; lines++) {
+      const line = await reader.line();
+      if (!line.startsWith(HELLO)) continue;
+      this.#isJoined = true;
+      return JSON.parse(line.slice(HELLO.length));
+    }
+    throw this.#unreachable("it does not begin to answer");
+  }
+
+  /** Why ssh has ended. */
+  async #failure(): Promise<ProcsupError> {
+    const { name } = this.#machine;
+    const { code } = await this.#child.status;
+    // An ssh that stays for others may hold the stream open.
+    await Promise.race([this.#said.whole, sleep(LAST_WORDS_MS)]);
+    const said = this.#said.lastLine;
+    const words = said === "" ? `ssh ended with exit code ${code}` : said;
+    if (this.#isJoined) {
+      if (code === DAEMON_GONE) {
+        return new ProcsupError("closed", `On ${name}: The daemon has gone`);
+      }
+      return this.#unreachable(words, `The connection to ${name} is lost`);
+    }
+    if (code === SSH_FAILED) return this.#unreachable(words);
+    const hint = code === NOT_FOUND
+      ? "Install procsup there, or name its path there: --remote-procsup PATH"
+      : `Both machines need the same procsup: ssh ${this.#machine.destination} procsup version`;
+    return this.#unreachable(words, `Cannot run procsup on ${name}`, hint);
+  }
+
+  #unreachable(
+    words: string,
+    what = `Cannot reach ${this.#machine.name} by ssh`,
+    hint?: string,
+  ): ProcsupError {
+    return new ProcsupError("host_unreachable", `${what}: ${words}`, { hint });
+  }
+}
+
+/** Throws `host_unreachable` where there is no ssh. */
+function spawn({ name, destination, program, home }: Machine, isBatch: boolean) {
+  const words = [program ?? "procsup", "dial-stdio", ...(home ? ["--home", home] : [])];
+  const options = [
+    // A machine that is gone is noticed, and what ssh's configuration is for terminals is left out.
+    ...["ConnectTimeout=15", "ServerAliveInterval=15", "ClearAllForwardings=yes"],
+    ...["RemoteCommand=none", ...(isBatch ? ["BatchMode=yes"] : [])],
+  ];
+  try {
+    return new Deno.Command("ssh", {
+      args: [
+        ...["-T", ...options.flatMap((option) => ["-o", option])],
+        ...["--", destination, words.map(remoteWord).join(" ")],
+      ],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+  } catch (cause) {
+    const message = `Cannot reach ${name}: the program ssh cannot be run here`;
+    throw new ProcsupError("host_unreachable", message, { cause });
+  }
+}
+
+/** A word for the shell there, which knows where `~/` is. */
+function remoteWord(word: string): string {
+  const [, tilde = "", rest = word] = /^(~\/)(.*)$/.exec(word) ?? [];
+  return `${tilde}'${rest.replace(/'/g, `'\\''`)}'`;
+}
+
+const HOST = /^(?:[A-Za-z0-9_][\w.-]*|[0-9a-fA-F:]*:[0-9a-fA-F:.]*(?:%\w+)?)$/;
+const URL_HOST = /^(?:[A-Za-z0-9_][\w.-]*|\[[0-9a-fA-F:.]+(?:%\w+)?\])(?::\d{1,5})?\/?$/;
+const USER = /^[A-Za-z0-9_][\w.+\\-]*$/;
+
+/** Nothing that ssh, or a shell, could take for something else. Throws `bad_request`. */
+export function checkDestination(text: string): void {
+  const [, scheme, user, host = ""] = /^(ssh:\/\/)?(?:(.*)@)?(.*)$/s.exec(text) ?? [];
+  const isHost = (scheme === undefined ? HOST : URL_HOST).test(host);
+  if (isHost && (user === undefined || USER.test(user))) return;
+  const hasPort = /^[\w.-]+:\d+$/.test(host) && scheme === undefined;
+  throw new ProcsupError("bad_request", `Invalid host ${JSON.stringify(text)}`, {
+    hint: hasPort
+      ? `With a port: ssh://${text}`
+      : "One such as user@server, ssh://user@server:2222, or a context: procsup context list",
+  });
+}
+
+/** What ssh, or the shell there, writes last. */
+class LastWords {
+  readonly whole: Promise<void>;
+  #text = "";
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.whole = this.#read(stream).catch(() => {});
+  }
+
+  get lastLine(): string {
+    return this.#text.split(/\r?\n/).filter((line) => /^\S/.test(line)).at(-1) ?? "";
+  }
+
+  async #read(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream) {
+      const text = decoder.decode(bytes, { stream: true });
+      this.#text = (this.#text + text).slice(-MAX_MESSAGE_CHARS);
+    }
+  }
+}

@@ -1,0 +1,192 @@
+/** Another machine's daemon over ssh: every verb, streams, and connections that are cut. */
+
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { programWords, TestDaemon } from "../support/procsup.ts";
+import { sshdMissing, SshServer } from "../support/ssh_server.ts";
+import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const HOST = ["--host", "web1"];
+
+/** Lines of a stream, as they come. */
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  let held = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (held + text).split("\n");
+    held = lines.pop()!;
+    yield* lines;
+  }
+}
+
+Deno.test(
+  { name: "procsup --host", ignore: Deno.build.os !== "linux" || sshdMissing() },
+  async (t) => {
+    await using daemon = await TestDaemon.start();
+    await using server = await SshServer.start(daemon.home);
+    const there = (...args: string[]) => server.cli(...HOST, ...args);
+    const ok = async (...args: string[]) => {
+      const { code, stdout, stderr } = await there(...args);
+      assertEquals(code, 0, `${args.join(" ")}: ${stdout}${stderr}`);
+      return stdout + stderr;
+    };
+
+    await t.step("starts scripts and files of that machine", async () => {
+      const { folder } = server;
+      Deno.writeTextFileSync(`${folder}/app.sh`, "#!/bin/sh\necho in $PWD; exec sleep 1000", {
+        mode: 0o700,
+      });
+      Deno.writeTextFileSync(
+        `${folder}/procsup.yaml`,
+        "processes:\n  db: { entrypoint: sleep, args: ['1000'] }\n  job: { entrypoint: sleep, args: ['1000'] }\n",
+      );
+      await ok("start", `${folder}/app.sh`, "--name", "app", "--cwd", folder);
+      assertStringIncludes(await ok("logs", "app"), `in ${folder}`);
+      assertStringIncludes(await ok("up", `${folder}/procsup.yaml`, "--only", "db"), "db");
+      assertStringIncludes(await ok("config", "plan", `${folder}/procsup.yaml`), "job");
+      assertStringIncludes(await ok("down", `${folder}/procsup.yaml`), "db");
+      const missing = await there("up", "/nowhere/procsup.yaml");
+      assertEquals(missing.code, 2);
+      assertMatch(missing.stderr, /On web1: .*"\/nowhere\/procsup.yaml"/);
+      const unnamed = await there("up");
+      assertStringIncludes(unnamed.stderr, "No file is named, and web1 is another machine");
+    });
+
+    await t.step("carries the other verbs", async () => {
+      await ok("ping");
+      assertMatch(await ok("list", "-o", "name"), /^app$/m);
+      assertStringIncludes(await ok("status", "app"), `${daemon.home}/apps/app/stdout.log`);
+      assertStringIncludes(await ok("status"), daemon.home);
+      assertStringIncludes(await ok("scale", "app", "2"), "app:1");
+      const others = ["why app:0", "save", "cron list", "metrics app:0", "events", "top --once"];
+      await Promise.all(others.map((words) => ok(...words.split(" "))));
+      const verbs = ["stop app", "start app --no-wait", "restart app -e A=b --no-wait"];
+      for (const words of [...verbs, "reload app --no-wait", "signal CONT app", "flush app"]) {
+        assertStringIncludes(await ok(...words.split(" ")), "app:1");
+      }
+      await ok("delete", "app");
+      const gone = await there("why", "app");
+      assertEquals(gone.code, 4);
+      assertStringIncludes(gone.stderr, "On web1: ");
+    });
+
+    await t.step("serves agents", async () => {
+      await daemon.startScript("app", "exec sleep 1000");
+      const [command, ...words] = programWords();
+      const client = new Client({ name: "test", version: "1" });
+      const args = [...words, ...HOST, "mcp"];
+      await client.connect(new StdioClientTransport({ command: command!, args, env: server.env }));
+      const { content } = await client.callTool({ name: "list_apps", arguments: {} });
+      assertStringIncludes(JSON.stringify(content), "app");
+      await client.close();
+    });
+
+    await t.step(
+      "does nothing twice when the connection is cut in the middle of a start",
+      async () => {
+        const { folder } = server;
+        const script = `#!/bin/sh
+          echo began >> ${folder}/begun
+          while [ ! -e ${folder}/go ]; do sleep 0.05; done
+          echo ready
+          exec sleep 1000`;
+        Deno.writeTextFileSync(`${folder}/slow.sh`, script, { mode: 0o700 });
+        const flags = ["--name", "slow", "--ready-log", "ready"];
+        const start = server.spawn(...HOST, "start", `${folder}/slow.sh`, ...flags);
+        await waitFor(async () => (await daemon.status("slow")).state === "starting");
+        assert(server.cut(start) > 0);
+        const { code, stderr } = await start.output();
+        assertEquals(code, 5);
+        assertStringIncludes(new TextDecoder().decode(stderr), "The connection to web1 is lost");
+        Deno.writeTextFileSync(`${folder}/go`, "");
+        await daemon.client.call("wait", { target: "slow", for: "ready" });
+        assertEquals(Deno.readTextFileSync(`${folder}/begun`), "began\n");
+        assertEquals(
+          (await daemon.client.call("list")).filter(({ name }) => name === "slow").length,
+          1,
+        );
+      },
+    );
+
+    await t.step("follows 1,000 lines, each once, over a cut connection", async () => {
+      const script = "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i; done; read -r more; " +
+        "while [ $i -lt 1100 ]; do i=$((i+1)); echo $i; done; exec sleep 1000";
+      await daemon.startScript("many", script, { stdin: true });
+      const logs = server.spawn(...HOST, "logs", "many", "-f", "-n", "1000", "-o", "jsonl");
+      const got: string[] = [];
+      for await (const text of linesOf(logs.stdout)) {
+        got.push(JSON.parse(text).line);
+        if (got.length === 1000) {
+          assert(server.cut(logs) > 0);
+          await daemon.client.call("send", { target: "many", text: "go\n" });
+        }
+        if (got.length === 1100) break;
+      }
+      logs.kill();
+      const { stderr } = await logs.output().catch(() => ({ stderr: new Uint8Array() }));
+      assertEquals(got, Array.from({ length: 1100 }, (_, index) => String(index + 1)));
+      assertEquals(stderr.length >= 0, true);
+    });
+
+    await t.step("lists several machines, those that do not answer included", async () => {
+      const all = await server.cli("list", "--all-contexts");
+      assertEquals(all.code, 5);
+      assertMatch(all.stdout, /^web1 +\d+ +many +running/m);
+      assertMatch(all.stdout, /^down +- +- +unreachable/m);
+      assertMatch(all.stderr, /✘ down {2}Cannot reach down by ssh: ssh: connect to host .*refused/);
+      const { stdout } = await server.cli("list", "many", "--all-contexts", "-o", "jsonl");
+      const items = stdout.trim().split("\n").map((line) => JSON.parse(line));
+      assertEquals(items.find(({ name }) => name === "many").context, "web1");
+      assertEquals(items.find(({ context }) => context === "down").code, "host_unreachable");
+    });
+
+    await t.step("names what is wrong", async () => {
+      const expect = async (words: readonly string[], message: string, code = 2) => {
+        const { stderr, ...result } = await server.cli(...words);
+        assertStringIncludes(stderr, message);
+        assertEquals(result.code, code);
+      };
+      await expect(["--host", "down", "list"], "Cannot reach down by ssh: ssh: connect to host", 5);
+      await expect(["--host=-oProxyCommand=id", "list"], 'Invalid host "-oProxyCommand=id"');
+      await expect(["--host", "server:22", "list"], "With a port: ssh://server:22");
+      await expect([...HOST, "doctor"], '"doctor" acts on this machine only');
+      const none = ["--host", "server", "--remote-procsup", "/none/procsup", "list"];
+      await expect(none, "Cannot run procsup on server: ", 5);
+    });
+
+    await t.step("uses a context until another one is used", async () => {
+      const { folder } = server;
+      assertEquals((await server.cli("context", "use", "web1")).code, 0);
+      assertStringIncludes((await server.cli("list", "-o", "name")).stdout, "many");
+      const local = await server.cli("--host", "local", "list");
+      assertStringIncludes(local.stderr, "No daemon answers");
+      const home = await server.cli("--home", `${folder}/none`, "list");
+      assertStringIncludes(home.stderr, `No daemon answers for home "${folder}/none"`);
+      assertEquals((await server.cli("context", "use", "local")).code, 0);
+    });
+
+    await t.step({
+      name: "shows top and attaches in a terminal",
+      ignore: tmuxMissing(),
+      fn: async () => {
+        // The terminal's shell has a PATH of its own.
+        const program = `PATH=${server.env.PATH} ${programWords().join(" ")} ${HOST.join(" ")}`;
+        await daemon.startScript("tty", 'while read -r line; do echo "got $line"; done', {
+          tty: true,
+        });
+        await using terminal = await TmuxTerminal.open({ ...server.env, NO_COLOR: "1" });
+        await terminal.command(`${program} top; echo "ended $?"`);
+        await terminal.sees((screen) => /many +running/.test(screen) && / \d+% /.test(screen));
+        await terminal.keys("q");
+        await terminal.sees("ended 0");
+        await terminal.command(`clear; ${program} attach tty`);
+        await terminal.sees("attached to tty");
+        await terminal.command("hello");
+        await terminal.sees("got hello");
+        await terminal.keys("C-]");
+        await terminal.sees("detached from tty");
+      },
+    });
+  },
+);

@@ -1,0 +1,129 @@
+/** Debian's sshd on loopback, with keys of its own, as another machine. */
+
+import { cliIn, type CliResult, programWords } from "./procsup.ts";
+import { type TempHome, tempHome } from "./temp_home.ts";
+import { waitFor } from "./wait_for.ts";
+
+const SSHD = "/usr/sbin/sshd";
+
+/** Whether sshd is there; says once how to get it when it is not. */
+export function sshdMissing(): boolean {
+  try {
+    if (Deno.statSync(SSHD).isFile) return false;
+  } catch {
+    // Said below.
+  }
+  // deno-lint-ignore no-console
+  console.warn("Tests of --host are left out: install sshd (apt-get install openssh-server)");
+  return true;
+}
+
+/** A server for this user, and contexts: `web1` is a daemon's home there, `down` does not answer. */
+export class SshServer implements AsyncDisposable {
+  /** For a shell: its `ssh` knows the server, and its contexts are these. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly #temp: TempHome;
+  readonly #server: Deno.ChildProcess;
+
+  private constructor(temp: TempHome, server: Deno.ChildProcess) {
+    this.#temp = temp;
+    this.#server = server;
+    const path = `${temp.path}/bin:${Deno.env.get("PATH")}`;
+    this.env = { PATH: path, XDG_CONFIG_HOME: `${temp.path}/config`, PROCSUP_HOME: "" };
+  }
+
+  static async start(home: string): Promise<SshServer> {
+    const temp = tempHome();
+    const { path } = temp;
+    const port = freePort();
+    for (const name of ["host", "user"]) {
+      const args = ["-q", "-t", "ed25519", "-N", "", "-f", `${path}/${name}`];
+      if (!(await new Deno.Command("ssh-keygen", { args }).output()).success) throw new Error(name);
+    }
+    writeFiles(path, port, home);
+    // Where the package was installed without being started, root's server misses it.
+    if (Deno.uid() === 0) Deno.mkdirSync("/run/sshd", { recursive: true });
+    const args = ["-D", "-e", "-f", `${path}/sshd_config`];
+    const server = new Deno.Command(SSHD, { args, stderr: "null" }).spawn();
+    const answers = () => Deno.connect({ port }).then((connection) => (connection.close(), true));
+    await waitFor(answers, { what: "sshd" });
+    return new SshServer(temp, server);
+  }
+
+  get folder(): string {
+    return this.#temp.path;
+  }
+
+  /** Runs a command of the program here. */
+  cli(...args: string[]): Promise<CliResult> {
+    return cliIn("", this.env, ...args);
+  }
+
+  /** Starts a command of the program here. */
+  spawn(...args: string[]): Deno.ChildProcess {
+    const [program, ...words] = programWords();
+    return new Deno.Command(program!, {
+      args: [...words, ...args],
+      env: { NO_COLOR: "1", ...this.env },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+  }
+
+  /** Ends a command's connections as a network does that is gone. */
+  cut(command: Deno.ChildProcess): number {
+    const { pid } = command;
+    const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`).trim();
+    const pids = children.split(" ").filter((word) => word !== "").map(Number);
+    for (const pid of pids) Deno.kill(pid, "SIGKILL");
+    return pids.length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Deno.Command(`${this.folder}/bin/ssh`, {
+      args: ["-q", "-O", "exit", "server"],
+      stderr: "null",
+    }).output();
+    this.#server.kill();
+    await this.#server.status;
+    await this.#temp[Symbol.asyncDispose]();
+  }
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+function writeFiles(path: string, port: number, home: string): void {
+  const write = (name: string, lines: readonly string[], mode = 0o600) =>
+    Deno.writeTextFileSync(`${path}/${name}`, `${lines.join("\n")}\n`, { mode });
+  for (const name of ["bin", "config/procsup"]) {
+    Deno.mkdirSync(`${path}/${name}`, { recursive: true, mode: 0o700 });
+  }
+  write("authorized", [Deno.readTextFileSync(`${path}/user.pub`)]);
+  write("sshd_config", [
+    ...[`Port ${port}`, "ListenAddress 127.0.0.1", `HostKey ${path}/host`],
+    ...[`AuthorizedKeysFile ${path}/authorized`, `PidFile ${path}/pid`, "UsePAM no"],
+    ...["StrictModes no", "PermitRootLogin yes", "PasswordAuthentication no"],
+    // Nobody's shell is to say something first: that is what the test says.
+    ...["PermitUserEnvironment no", "MaxStartups 100"],
+  ]);
+  write("ssh_config", [
+    ...["Host server", "HostName 127.0.0.1", `Port ${port}`],
+    ...[`IdentityFile ${path}/user`, "IdentitiesOnly yes", `UserKnownHostsFile ${path}/known`],
+    ...["StrictHostKeyChecking accept-new", "Match originalhost server"],
+    ...["ControlMaster auto", `ControlPath ${path}/master`, "ControlPersist 60"],
+    ...["Host nowhere", "HostName 127.0.0.1", "Port 1"],
+  ]);
+  write("bin/ssh", ["#!/bin/sh", `exec /usr/bin/ssh -F ${path}/ssh_config "$@"`], 0o700);
+  const words = programWords().map((word) => `'${word}'`).join(" ");
+  // As a login script that greets.
+  write("procsup", ["#!/bin/sh", "echo welcome", `exec ${words} "$@"`], 0o700);
+  const contexts = {
+    web1: { destination: "server", program: `${path}/procsup`, home },
+    down: { destination: "nowhere" },
+  };
+  write("config/procsup/contexts.json", [JSON.stringify({ contexts })]);
+}
