@@ -90,12 +90,17 @@ function settingSchemas(): JsonSchema {
       description: "Settings of `procsup run`; the daemon ignores them.",
       additionalProperties: false,
       properties: {
-        critical: {
-          description: "Processes whose final exit stops everything.",
-          anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
-        },
+        critical: nameOrNames("Processes whose final exit stops everything."),
+        exit_on_failure: nameOrNames("Processes whose failure stops everything."),
       },
     },
+  };
+}
+
+function nameOrNames(description: string): JsonSchema {
+  return {
+    description,
+    anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
   };
 }
 

@@ -18,7 +18,7 @@ import {
   preparedKeys,
   type Reference,
 } from "./layer.ts";
-import { loadCritical, type LoadedSettings, loadSettings } from "./load_settings.ts";
+import { type LoadedSettings, loadRun, loadSettings, type RunSettings } from "./load_settings.ts";
 import { ConfigProblem, type Note, throwProblems } from "./problem.ts";
 import { readFiles } from "./read_files.ts";
 
@@ -52,8 +52,7 @@ export interface LoadedConfig {
   readonly processes: readonly LoadedProcess[];
   /** Settings of the daemon. */
   readonly settings: LoadedSettings;
-  /** Names of the processes whose final exit ends `procsup run`. */
-  readonly critical: readonly string[];
+  readonly run: RunSettings;
   /** The variables of the environment that `${…}` used. */
   readonly variables: Readonly<Record<string, string>>;
   /** Parts of another tool's file that procsup does not support. */
@@ -91,10 +90,10 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
     checkDependencies(processes, names, problems, documents[0]!.file);
   }
   const settings = loadSettings(parts, context);
-  const critical = loadCritical(parts, names, problems);
+  const run = loadRun(parts, names, problems);
   throwProblems(distinct(problems));
   return {
-    ...{ processes: processes.map(({ loaded }) => loaded), settings, critical, notes },
+    ...{ processes: processes.map(({ loaded }) => loaded), settings, run, notes },
     variables: used,
   };
 }

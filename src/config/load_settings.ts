@@ -74,36 +74,50 @@ function located(error: unknown, layers: readonly Layer[]): ConfigProblem {
   return new ConfigProblem(document.file, what, place === undefined ? {} : { place });
 }
 
+/** What ends `procsup run`, beside the end of all processes: names of processes. */
+export interface RunSettings {
+  /** Their final exit does. */
+  readonly critical: readonly string[];
+  /** Their failure does. */
+  readonly exitOnFailure: readonly string[];
+}
+
+/** The lists that `run` may have. */
+const RUN_KEYS = ["critical", "exit_on_failure"] as const;
+
 /**
- * The names under `run.critical` of the last part that has them. Mistakes, and names that are not in
+ * The names under each key of `run`, of the last part that has it. Mistakes, and names that are not in
  * `names`, are added to `problems`.
  */
-export function loadCritical(
+export function loadRun(
   parts: readonly FileParts[],
   names: ReadonlySet<string>,
   problems: ProcsupError[],
-): readonly string[] {
+): RunSettings {
   const layers = parts.flatMap(({ run }) => run ?? []);
   for (const layer of layers) refuseOtherKeys(layer, problems);
-  const layer = layers.findLast(({ value }) => (value.critical ?? null) !== null);
-  if (layer === undefined) return [];
-  const { critical } = layer.value;
-  const list: readonly unknown[] = Array.isArray(critical) ? critical : [critical];
-  list.forEach((name, index) => {
-    if (names.has(name as string)) return;
-    const path = Array.isArray(critical) ? ["critical", index] : ["critical"];
-    problems.push(unknownName(layer, path, name, names));
+  const [critical, exitOnFailure] = RUN_KEYS.map((key) => {
+    const layer = layers.findLast(({ value }) => (value[key] ?? null) !== null);
+    if (layer === undefined) return [];
+    const given = layer.value[key];
+    const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+    list.forEach((name, index) => {
+      if (names.has(name as string)) return;
+      const path = Array.isArray(given) ? [key, index] : [key];
+      problems.push(unknownName(layer, path, name, names));
+    });
+    return list as readonly string[];
   });
-  return list as readonly string[];
+  return { critical: critical!, exitOnFailure: exitOnFailure! };
 }
 
 function refuseOtherKeys(layer: Layer, problems: ProcsupError[]): void {
   const { document, path, value } = layer;
   for (const key of Object.keys(value)) {
-    if (key === "critical") continue;
+    if (RUN_KEYS.some((known) => known === key)) continue;
     const place = placeIn(document, [...path, key], "key");
     const what = `unknown key "${[...path, key].join(".")}"`;
-    const advice = 'expected "critical"';
+    const advice = `expected ${RUN_KEYS.map((known) => `"${known}"`).join(" or ")}`;
     problems.push(new ConfigProblem(document.file, what, { advice, ...(place && { place }) }));
   }
 }
@@ -116,7 +130,7 @@ function unknownName(
 ): ConfigProblem {
   const place = placeIn(document, [...path, ...at]);
   const near = typeof name === "string" ? didYouMean(name, names) : undefined;
-  const what = `"run.critical" names ${JSON.stringify(name)}, which is not in the file`;
+  const what = `"run.${at[0]}" names ${JSON.stringify(name)}, which is not in the file`;
   const advice = near === undefined ? undefined : `did you mean "${near}"?`;
   return new ConfigProblem(document.file, what, {
     ...(place && { place }),

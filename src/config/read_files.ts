@@ -42,12 +42,12 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
           } --out procsup.yaml`,
         });
       }
-      const { processes, profiles = {}, critical, notes: more } = foreign.convert(
+      const { processes, profiles = {}, run, notes: more } = foreign.convert(
         document,
         request,
       );
       notes.push(...more);
-      const value = { processes, profiles, ...(critical && { run: { critical } }) };
+      const value = { processes, profiles, ...(run && { run }) };
       documents.set(file, { file, text: "", value, places: new Places(), imported: true });
       return;
     }

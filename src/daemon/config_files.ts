@@ -9,7 +9,7 @@ import { dirname } from "../npm/path.js";
 import { readFileIfAny } from "../platform/atomic_file.ts";
 import { absolute } from "../platform/paths.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { LoadedSettings } from "../config/load_settings.ts";
+import type { LoadedSettings, RunSettings } from "../config/load_settings.ts";
 import type { Note } from "../config/problem.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
 import { type Applied, readMemory, type SettingName, writeMemory } from "./config_memory.ts";
@@ -38,8 +38,7 @@ export interface ConfigResult {
   readonly errors: readonly string[];
   /** Changes of the daemon's own settings. */
   readonly settings: readonly SettingChangeJson[];
-  /** The names in `run.critical`. */
-  readonly critical: readonly string[];
+  readonly run: RunSettings;
   /** Parts of another tool's file that are not supported. */
   readonly notes: readonly Note[];
 }
@@ -114,14 +113,14 @@ export class ConfigFiles {
     const wanted = only.length > 0 ? {} : loaded.settings;
     const settings = await this.#planSettings(wanted, applied.files, only.length === 0, request);
     const { changes } = settings;
-    const { critical, notes } = loaded;
+    const { run, notes } = loaded;
     if (request.dryRun) {
-      return { plan, outcomes: [], errors: [], settings: changes, critical, notes };
+      return { plan, outcomes: [], errors: [], settings: changes, run, notes };
     }
     const failed = await settings.carryOut();
     const { outcomes, errors } = await apply(this.#supervisor, plan, request);
     this.#remember({ ...applied, variables: loaded.variables }, plan, wanted, request);
-    return { plan, outcomes, errors: [...failed, ...errors], settings: changes, critical, notes };
+    return { plan, outcomes, errors: [...failed, ...errors], settings: changes, run, notes };
   }
 
   async #planSettings(

@@ -12,6 +12,7 @@ import { removeIfPossible, replaceFile } from "../platform/atomic_file.ts";
 import { pathsIn } from "../platform/paths.ts";
 import { reapOrphans } from "../platform/reaper.ts";
 import { ConfigFiles } from "./config_files.ts";
+import type { RunSettings } from "../config/load_settings.ts";
 import { Settings } from "./settings.ts";
 import { ForegroundOutput } from "./foreground_output.ts";
 import type { LogLine } from "../model/log_line.ts";
@@ -63,10 +64,10 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   const signalled = Promise.withResolvers<Deno.Signal>();
   using _signals = listen(supervisor, signalled.resolve);
   using _ready = showReadiness(supervisor, options);
-  const critical: string[] = [...options.critical];
-  const ended = endOf(supervisor, critical);
+  let rules: RunSettings = { critical: options.critical, exitOnFailure: [] };
+  const ended = endOf(supervisor, () => rules);
   const webhooks = new Webhooks({ folder: pathsIn(home).webhooks, warn });
-  critical.push(...await start(supervisor, webhooks, options));
+  rules = await start(supervisor, webhooks, options);
   refuseUnknown(options.critical, supervisor.list());
   output.follow(supervisor);
   const signal = await Promise.race([ended(), signalled.promise]);
@@ -76,7 +77,7 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   for (const { error } of outcomes) if (error !== undefined) options.warn(messageOf(error));
   await output.finish();
   await webhooks.close(LAST_DELIVERIES_MS);
-  return signal === "SIGINT" ? INTERRUPTED : codeOf(before, supervisor.list(), critical);
+  return signal === "SIGINT" ? INTERRUPTED : codeOf(before, supervisor.list(), rules);
 }
 
 /** Keeps the file there while every app is ready: what an engine of containers probes. */
@@ -115,20 +116,20 @@ function isUp({ pid, state }: ProcessInfo): boolean {
   return pid > 0 || state === "starting" || state === "waiting";
 }
 
-/** Starts all apps. Returns the names that the files call critical. */
+/** Starts all apps. Returns which of them end all, by the flags and the files. */
 async function start(
   supervisor: Supervisor,
   webhooks: Webhooks,
-  { files, only, single, profile, config, home, warn }: ForegroundOptions,
-): Promise<readonly string[]> {
+  { files, only, single, profile, config, home, warn, ...options }: ForegroundOptions,
+): Promise<RunSettings> {
   if (config !== undefined) {
     const [first] = await supervisor.add({ ...config });
     if (first?.error !== undefined) throw first.error;
-    return [];
+    return { critical: options.critical, exitOnFailure: [] };
   }
   const settings = new Settings({ supervisor, webhooks, warn });
   const configs = new ConfigFiles(supervisor, pathsIn(home).configs, settings);
-  const { errors, critical, notes } = await configs.apply({
+  const { errors, run, notes } = await configs.apply({
     ...{ files: files!, startDown: true },
     ...(only === undefined ? {} : { only }),
     ...(single === undefined ? {} : { single }),
@@ -137,11 +138,14 @@ async function start(
   for (const note of notes) warn(noteText(note));
   if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
   // Others than those that run here cannot end anything.
-  return critical.filter((name) => supervisor.list().some((one) => isCritical(one, [name])));
+  const critical = run.critical.filter((name) =>
+    supervisor.list().some((one) => isNamed(one, [name]))
+  );
+  return { ...run, critical: [...options.critical, ...critical] };
 }
 
 function refuseUnknown(critical: readonly string[], all: readonly ProcessInfo[]): void {
-  const unknown = critical.find((name) => !all.some((one) => isCritical(one, [name])));
+  const unknown = critical.find((name) => !all.some((one) => isNamed(one, [name])));
   if (unknown === undefined) return;
   throw new ProcsupError("bad_request", `Invalid --critical "${unknown}": no such app in this run`);
 }
@@ -165,11 +169,13 @@ function listen(supervisor: Supervisor, end: (signal: Deno.Signal) => void): Dis
 }
 
 /** Returns a function that waits until no app is left to wait for. */
-function endOf(supervisor: Supervisor, critical: readonly string[]): () => Promise<void> {
+function endOf(supervisor: Supervisor, rules: () => RunSettings): () => Promise<void> {
   const events = supervisor.events();
   const over = () => {
     const all = supervisor.list();
-    const wanted = critical.length === 0 ? all : all.filter((one) => isCritical(one, critical));
+    const { critical, exitOnFailure } = rules();
+    if (all.some((one) => hasFailed(one, exitOnFailure))) return true;
+    const wanted = critical.length === 0 ? all : all.filter((one) => isNamed(one, critical));
     if (wanted.length === 0) return true;
     return critical.length === 0 ? wanted.every(isOver) : wanted.some(isOver);
   };
@@ -179,8 +185,13 @@ function endOf(supervisor: Supervisor, critical: readonly string[]): () => Promi
   };
 }
 
-function isCritical({ name }: ProcessInfo, critical: readonly string[]): boolean {
-  return critical.includes(name) || critical.includes(baseName(name));
+function isNamed({ name }: ProcessInfo, names: readonly string[]): boolean {
+  return names.includes(name) || names.includes(baseName(name));
+}
+
+/** Whether one of these ended for good, and not by success. */
+function hasFailed(one: ProcessInfo, names: readonly string[]): boolean {
+  return isNamed(one, names) && isOver(one) && one.state !== "stopped";
 }
 
 /** Whether it ended and will not restart by itself. */
@@ -189,16 +200,21 @@ function isOver({ state, lastExit }: ProcessInfo): boolean {
 }
 
 /**
- * The exit code of the critical app, otherwise the first that is not 0; 128 plus the signal's number
- * after a signal.
+ * The exit code of the app that ended all, otherwise the first that is not 0; 128 plus the signal's
+ * number after a signal.
  */
 function codeOf(
   before: readonly ProcessInfo[],
   after: readonly ProcessInfo[],
-  critical: readonly string[],
+  { critical, exitOnFailure }: RunSettings,
 ): number {
+  const failed = before.filter((one) => hasFailed(one, exitOnFailure));
   const own = (all: readonly ProcessInfo[]) =>
-    critical.length === 0 ? all : all.filter((one) => isCritical(one, critical));
+    failed.length > 0
+      ? failed
+      : critical.length === 0
+      ? all
+      : all.filter((one) => isNamed(one, critical));
   const over = own(before).filter(isOver);
   const codes = (over.length > 0 ? over : own(after)).map(exitCode);
   return codes.find((code) => code !== 0) ?? 0;

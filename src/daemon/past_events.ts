@@ -1,22 +1,22 @@
 /** Reads past events. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { parseMoment } from "../model/moment.ts";
+import { parseRange } from "../model/moment.ts";
 import { baseName } from "../model/name.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import type { Input, Output } from "../protocol/verbs/types.ts";
 import type { ActionContext } from "./actions/context.ts";
 
 /**
- * The last matching events, the oldest first. A target may name a deleted app. Throws `bad_request` and
- * `ambiguous_target`.
+ * The last matching events, the oldest first. A target may name a deleted app. Throws `bad_request`,
+ * `ambiguous_target` and `process_not_found`.
  */
 export async function pastEvents(
   { supervisor, journal }: Pick<ActionContext, "supervisor" | "journal">,
   { target = "all", since, until, type, search = "", before, limit }: Input<"events">,
 ): Promise<Output<"events">> {
-  const now = Date.now();
-  const isNamed = wantedNames(supervisor, target);
+  const range = parseRange({ since, until }, Date.now());
+  const { isNamed, unknown } = wantedNames(supervisor, target);
   const words = search.toLowerCase().split(/\s+/);
   const wanted = (event: ChangeJson) => {
     if (!isNamed(event.name) || (type !== undefined && event.type !== type)) return false;
@@ -24,8 +24,8 @@ export async function pastEvents(
     return words.every((word) => text.includes(word));
   };
   const query = {
-    since: since === undefined ? -Infinity : parseMoment("since", since, now),
-    until: until === undefined ? Infinity : parseMoment("until", until, now),
+    since: range.since ?? -Infinity,
+    until: range.until ?? Infinity,
     ...{ wanted, before },
   };
   const events: ChangeJson[] = [];
@@ -37,19 +37,35 @@ export async function pastEvents(
     events.push(event);
     next = place;
   }
+  if (unknown !== undefined && events.length === 0 && !await isOnRecord(journal, isNamed)) {
+    throw unknown;
+  }
   return { events: events.reverse(), truncated: false };
 }
 
+/** Whether anything happened to processes of these names. */
+async function isOnRecord(
+  journal: ActionContext["journal"],
+  isNamed: (name: string) => boolean,
+): Promise<boolean> {
+  const query = { since: -Infinity, until: Infinity };
+  const found = journal.newest({ ...query, wanted: ({ name }) => isNamed(name) });
+  for await (const _ of found) return true;
+  return false;
+}
+
+/** Which names a target means; `unknown`: it is no process that there is, but may have been one. */
 function wantedNames(
   supervisor: ActionContext["supervisor"],
   target: string,
-): (name: string) => boolean {
-  if (target === "all") return () => true;
+): { readonly isNamed: (name: string) => boolean; readonly unknown?: ProcsupError } {
+  if (target === "all") return { isNamed: () => true };
   try {
     const names = new Set(supervisor.select(target).map(({ name }) => name));
-    return (name) => names.has(name);
+    return { isNamed: (name) => names.has(name) };
   } catch (error) {
     if (!(error instanceof ProcsupError) || error.code !== "process_not_found") throw error;
-    return (name) => name === target || baseName(name) === target;
+    const isNamed = (name: string) => name === target || baseName(name) === target;
+    return { isNamed, unknown: error };
   }
 }

@@ -3,7 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import { LevelReader, reaches } from "../model/log_level.ts";
 import { LOG_LEVELS, type LogLevel } from "../model/log_line.ts";
-import { parseMoment } from "../model/moment.ts";
+import { parseRange } from "../model/moment.ts";
 import { quote } from "../model/quote.ts";
 import { plainText } from "../model/plain_text.ts";
 import { type LinePattern, linePattern } from "./line_pattern.ts";
@@ -58,8 +58,7 @@ export function parseLogFilter(input: LogFilterInput, now: number): LogFilter | 
     : linePattern(grep, { field: "grep", code: "bad_request" }, ignoreCase);
   return {
     ...lineFilter(pattern, { invert, level }),
-    since: since === undefined ? undefined : parseMoment("since", since, now),
-    until: until === undefined ? undefined : parseMoment("until", until, now),
+    ...parseRange({ since, until }, now),
   };
 }
 

@@ -37,11 +37,13 @@ const TIME_KEYS = ["time", "timestamp", "ts", "@timestamp", "@t", "datetime", "a
 /** How much of a line is searched for a level: later words belong to the message. */
 const HEAD = 160;
 
+/** `0 ERROR` and `ERROR: 0` are counts; the end of a time before it is none. */
 const LOUD =
-  /(?<![\w/.=-])(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|SEVERE|FATAL|CRIT|CRITICAL|ALERT|EMERG|PANIC)(?![\w/=-])/;
+  /(?<![\w/.=-]|(?:^|[^\d:.,])0 )(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|SEVERE|FATAL|CRIT|CRITICAL|ALERT|EMERG|PANIC)(?![\w/=-]|: 0\s*(?:[,;)|]|$))/;
 const BRACKETED =
   /[[(<](trace|debug|info|notice|warn|warning|error|err|fatal|crit|critical|alert|emerg) *[\])>]/i;
-const COLON = /(?:^|[\s:])(debug|info|notice|warn|warning|error|fatal)(?:\[\w+\])?:(?:\s|$)/i;
+const COLON =
+  /(?:^|[\s:])(debug|info|notice|warn|warning|error|fatal)(?:\[\w+\])?:(?! 0\s*(?:[,;)|]|$))(?:\s|$)/i;
 const SYSLOG = /^<(\d{1,3})>/;
 /** glog, klog: `E0102 15:04:05.678901`. */
 const GLOG = /^([DIWEF])\d{4} \d\d:\d\d:\d\d/;

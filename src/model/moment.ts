@@ -28,6 +28,26 @@ export function parseMoment(field: string, value: string | Date, now: number): n
   );
 }
 
+/**
+ * Both ends of a range, as `parseMoment()` reads them; an end that is not given is undefined. Throws
+ * `bad_request` also when it ends before it begins.
+ */
+export function parseRange(
+  { since, until }: {
+    readonly since?: string | Date | undefined;
+    readonly until?: string | Date | undefined;
+  },
+  now: number,
+): { readonly since: number | undefined; readonly until: number | undefined } {
+  const from = since === undefined ? undefined : parseMoment("since", since, now);
+  const to = until === undefined ? undefined : parseMoment("until", until, now);
+  if (from === undefined || to === undefined || from <= to) return { since: from, until: to };
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid "since" ${quote(since)}: it is later than "until" ${quote(until)}`,
+  );
+}
+
 function momentOf(text: string, now: number): number {
   if (text === "now") return now;
   if (text === "today") return midnight(now, 0);

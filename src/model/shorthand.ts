@@ -7,6 +7,9 @@ type Keyed = Readonly<Record<string, unknown>>;
 /** Keys that say what runs; `command` replaces all of them. */
 const PROGRAM_KEYS = ["entrypoint", "script", "binary", "args"];
 
+/** How that is run. A command line names its own program. */
+const RUNTIME_KEYS = ["runtime", "interpreter", "use_bundle"];
+
 /** What is wrong with `command`; undefined if it is valid or missing. */
 export function commandProblem({ command, ...keys }: Keyed): string | undefined {
   if (command === undefined) return undefined;
@@ -16,10 +19,11 @@ export function commandProblem({ command, ...keys }: Keyed): string | undefined 
   return 'expected a command line, such as "node app.js --port 80"';
 }
 
-/** The keys that a patch keeps: its `command` replaces all that said what runs. */
+/** The keys that a patch keeps: its `command` replaces all that said what runs, and how. */
 export function keptUnder(patch: Keyed, keys: Keyed): Keyed {
   if (patch.command == null) return keys;
-  return Object.fromEntries(Object.entries(keys).filter(([key]) => !PROGRAM_KEYS.includes(key)));
+  const replaced = [...PROGRAM_KEYS, ...RUNTIME_KEYS];
+  return Object.fromEntries(Object.entries(keys).filter(([key]) => !replaced.includes(key)));
 }
 
 /**

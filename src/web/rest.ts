@@ -44,12 +44,29 @@ async function payloadOf(c: WebContext, { verb, row }: Route): Promise<Record<st
   const changes = row.method !== "GET";
   const query = readQuery(verb, row, new URL(c.req.url).searchParams, changes);
   const body = changes ? await readBody(c, row.body !== undefined) : {};
+  if (row.bodyField === undefined) refuseForeignFields(body, { verb, row });
   return {
     ...(row.body === undefined ? {} : row.bodyField ? { [row.bodyField]: body } : body),
     ...query,
     ...row.fixed,
     ...(target === undefined ? {} : { [verb.bare!]: target }),
   };
+}
+
+/** Throws `bad_request` for a field of the body that the path, the query or the route itself gives. */
+function refuseForeignFields(body: object, { verb, row }: Pick<Route, "verb" | "row">): void {
+  for (const field of Object.keys(body)) {
+    const given = { ...row.fixed, ...(verb.bare === undefined ? {} : { [verb.bare]: true }) };
+    const why = row.query?.includes(field)
+      ? "it belongs in the query"
+      : row.body === undefined
+      ? "nothing is taken from the body here"
+      : Object.hasOwn(given, field)
+      ? "the path gives it"
+      : undefined;
+    if (why === undefined) continue;
+    throw new ProcsupError("bad_request", `Unknown field "${field}": ${why}`);
+  }
 }
 
 /** The router has decoded it; what it cannot decode it leaves as it is. */

@@ -12,7 +12,7 @@ Deno.test("loadConfig() gives the critical names of the last file or profile tha
     "none.yaml": APPS,
   });
   const critical = async (names: string[], profile?: string) =>
-    (await files.load(names, profile === undefined ? {} : { profile })).critical;
+    (await files.load(names, profile === undefined ? {} : { profile })).run.critical;
   assertEquals(await critical(["one.yaml"]), ["web"]);
   assertEquals(await critical(["one.yaml", "two.yaml"]), ["web", "db"]);
   assertEquals(await critical(["one.yaml"], "dev"), []);
@@ -23,7 +23,7 @@ Deno.test("loadConfig() refuses in run what is no name of the file, and other ke
   assertEquals(
     await mistakes("procsup.yaml", `${APPS}run: { critical: [web, wbe], crtical: 1 }\n`),
     [
-      '4:30: unknown key "run.crtical": expected "critical"',
+      '4:30: unknown key "run.crtical": expected "critical" or "exit_on_failure"',
       '4:24: "run.critical" names "wbe", which is not in the file: did you mean "web"?',
     ],
   );

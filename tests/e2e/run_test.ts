@@ -104,6 +104,23 @@ for (const by of ["its flag", "its file"] as const) {
   });
 }
 
+Deno.test("run ends all with the code of a process-compose process that exits on failure", async () => {
+  await using temp = tempHome();
+  const availability = { restart: "exit_on_failure" };
+  Deno.writeTextFileSync(
+    `${temp.path}/process-compose.yaml`,
+    JSON.stringify({
+      processes: {
+        fine: { command: "true", availability },
+        broken: { command: "sh -c 'sleep 0.5; exit 6'", availability },
+        side: { command: "sleep 1000" },
+      },
+    }),
+  );
+  const { code, stderr } = await run(["run"], { cwd: temp.path });
+  assertEquals([code, stderr.includes("not supported")], [6, false], stderr);
+});
+
 Deno.test("run takes the configuration that is there, or a part or a profile of it", async () => {
   await using temp = await tempHome();
   Deno.writeTextFileSync(

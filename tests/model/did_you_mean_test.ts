@@ -45,3 +45,10 @@ Deno.test("didYouMean() finds a known word itself", () => {
     assertEquals(found?.toLowerCase(), word.toLowerCase());
   }));
 });
+
+Deno.test("didYouMean() completes a beginning that fits one word alone, or what all of them begin with", () => {
+  assertEquals(didYouMean("ser", ["server", "worker"]), "server");
+  assertEquals(didYouMean("SER", ["server:0", "server", "server:1", "server"]), "server");
+  assertEquals(didYouMean("res", ["restore-db", "restart-all"]), undefined);
+  assertEquals(didYouMean("s", ["server"]), undefined);
+});

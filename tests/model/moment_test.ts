@@ -2,7 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { parseMoment } from "../../src/model/moment.ts";
+import { parseMoment, parseRange } from "../../src/model/moment.ts";
 
 const NOW = new Date("2026-11-22T08:00:00").getTime();
 
@@ -43,4 +43,12 @@ Deno.test("parseMoment() refuses what is no moment, and names the field", () => 
     assertEquals(error.code, "bad_request", text);
   }
   assertThrows(() => parseMoment("since", new Date(NaN), NOW), ProcsupError);
+});
+
+Deno.test("parseRange() refuses a range that ends before it begins, and leaves open what is open", () => {
+  const now = Date.parse("2026-01-02T12:00:00Z");
+  assertEquals(parseRange({ since: "1h" }, now), { since: now - 3_600_000, until: undefined });
+  assertEquals(parseRange({ since: "1h", until: "1h" }, now).until, now - 3_600_000);
+  const error = assertThrows(() => parseRange({ since: "1h", until: "2h" }, now), ProcsupError);
+  assertEquals(error.message, 'Invalid "since" "1h": it is later than "until" "2h"');
 });

@@ -9,6 +9,7 @@ import { lost } from "./compose_lost.ts";
 import { type Command, dockerfileCommand } from "./dockerfile.ts";
 import { dockerRun, imageAdvice } from "./images.ts";
 import {
+  environment,
   type ImportContext,
   type Imported,
   type Importer,
@@ -212,17 +213,6 @@ function buildOf(build: unknown, folder: string) {
 }
 
 /** A map, or a list of KEY=VALUE; KEY alone has its value from whoever applies the file. */
-function environment(value: unknown): Keys {
-  const entries = Array.isArray(value)
-    ? value.map((pair) => String(pair).split(/=(.*)/s) as [string, string?])
-    : Object.entries(isMap(value) ? value : {}).map(([key, text]) =>
-      [key, text === null ? undefined : texts({ text }).text] as [string, string?]
-    );
-  return Object.fromEntries(
-    entries.map(([key, text]) => [key, withReferences(text ?? `\${${key}}`)]),
-  );
-}
-
 function envFiles(value: unknown): string[] {
   const list = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
   return list.map((item) => withReferences(String(isMap(item) ? item.path : item)));

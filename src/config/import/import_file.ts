@@ -130,12 +130,12 @@ function readText(file: string): string {
 /** The text. */
 async function importedYaml(imported: Imported, from: string): Promise<string> {
   const yaml = await import("../../npm/yaml.ts");
-  const { processes, profiles = {}, critical = [], notes } = imported;
+  const { processes, profiles = {}, run = {}, notes } = imported;
   const document = new yaml.Document({
     version: 1,
     processes,
     ...(Object.keys(profiles).length === 0 ? {} : { profiles }),
-    ...(critical.length === 0 ? {} : { run: { critical } }),
+    ...(Object.keys(run).length === 0 ? {} : { run }),
   });
   const head = [`Made from ${from} by procsup import.`, ...about(notes, undefined)];
   document.commentBefore = comment(head);

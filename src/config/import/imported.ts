@@ -13,8 +13,8 @@ export type Keys = Record<string, unknown>;
 export interface Imported {
   readonly processes: Readonly<Record<string, Keys>>;
   readonly profiles?: Readonly<Record<string, { processes: Record<string, Keys> }>>;
-  /** Processes whose end stops all. */
-  readonly critical?: readonly string[];
+  /** Settings of `procsup run`: processes whose end, or failure, stops all. */
+  readonly run?: Keys;
   readonly notes: readonly Note[];
 }
 
@@ -52,6 +52,21 @@ export function withReferences(text: string): string {
       if (dollar !== undefined) return "$";
       return sign === "?" ? reference(name!) : reference((bare ?? name)!, sign && rest || "");
     },
+  );
+}
+
+/** Variables in a map, or in a list of `NAME=VALUE`; `NAME` alone is a reference. */
+export function environment(value: unknown): Record<string, string> {
+  const entries = Array.isArray(value)
+    ? value.map((pair) => String(pair).split(/=(.*)/s) as [string, string?])
+    : Object.entries(isMap(value) ? value : {}).map(([name, text]) =>
+      [name, text === null ? undefined : texts({ text }).text] as [string, string?]
+    );
+  return Object.fromEntries(
+    entries.map(([name, text]) => [
+      name,
+      text === undefined ? reference(name, "") : withReferences(text),
+    ]),
   );
 }
 

@@ -5,11 +5,11 @@ import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
+  environment,
   type Imported,
   type Importer,
   ImportResult,
   type Keys,
-  reference,
   seconds,
   texts,
   withReferences,
@@ -48,11 +48,6 @@ const RESTART: Readonly<Record<string, string>> = {
   false: "never",
   exit_on_failure: "never",
 };
-
-/** What an end of the process does to the others, which only `procsup run` has. */
-const EXIT_ON_FAILURE =
-  "availability.restart exit_on_failure: a failure stops this process alone; under procsup run, " +
-  "run.critical stops all when it ends";
 
 /** Keys that are converted. */
 const FILE_KEYS = new Set(["version", "processes", "environment", "$schema"]);
@@ -94,7 +89,7 @@ function convert({ file, value }: ConfigDocument): Imported {
     });
   }
   const result = new ImportResult(file);
-  const critical: string[] = [];
+  const run = { critical: [] as string[], exit_on_failure: [] as string[] };
   for (const key of Object.keys(value)) {
     if (!FILE_KEYS.has(key)) result.note(undefined, `${key}: not supported by procsup`);
   }
@@ -102,11 +97,12 @@ function convert({ file, value }: ConfigDocument): Imported {
   for (const [name, process] of Object.entries(value.processes)) {
     if (!isMap(process)) continue;
     const taken = addProcess(name, process, common, value.processes, result);
-    if (isMap(process.availability) && process.availability.exit_on_end === true) {
-      critical.push(taken);
-    }
+    const { exit_on_end, restart } = isMap(process.availability) ? process.availability : {};
+    if (exit_on_end === true) run.critical.push(taken);
+    if (restart === "exit_on_failure") run.exit_on_failure.push(taken);
   }
-  return { ...result.imported(), critical };
+  const given = Object.entries(run).filter(([, names]) => names.length > 0);
+  return { ...result.imported(), run: Object.fromEntries(given) };
 }
 
 function addProcess(
@@ -134,9 +130,6 @@ function addProcess(
     unmapped.push("readiness_probe (the liveness probe is used for both)");
   }
   for (const key of unmapped) result.note(taken, `${key}: not supported by procsup`);
-  if (isMap(process.availability) && process.availability.restart === "exit_on_failure") {
-    result.note(taken, EXIT_ON_FAILURE);
-  }
   if (/\{\{/.test(JSON.stringify(process))) {
     result.note(taken, "{{…}}: templates are not filled in");
   }
@@ -193,20 +186,6 @@ function dependsOn(value: unknown, all: Record<string, unknown>): Keys {
       const probed = isMap(target) && ("readiness_probe" in target || "liveness_probe" in target);
       const wanted = CONDITIONS[condition] ?? condition;
       return [name, wanted === "healthy" && !probed ? "ready" : wanted];
-    }),
-  );
-}
-
-function environment(value: unknown): Record<string, string> {
-  if (isMap(value)) {
-    const entries = Object.entries(texts(value));
-    return Object.fromEntries(entries.map(([key, text]) => [key, withReferences(text)]));
-  }
-  if (!Array.isArray(value)) return {};
-  return Object.fromEntries(
-    value.map((pair) => {
-      const [key, text] = String(pair).split(/=(.*)/s);
-      return [key!, text === undefined ? reference(key!, "") : withReferences(text)];
     }),
   );
 }

@@ -8,7 +8,7 @@ import { type FeedOptions, logFeed, type LogSource } from "../../logs/log_feed.t
 import type { LogFiles } from "../../logs/log_files.ts";
 import { type LogFilter, type LogFilterInput, parseLogFilter } from "../../logs/log_filter.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
-import { parseMoment } from "../../model/moment.ts";
+import { parseRange } from "../../model/moment.ts";
 import { readPayload } from "../../protocol/verbs/read_input.ts";
 import { fromText } from "../../protocol/verbs/read_query.ts";
 import { lineCount, MAX_LINES } from "../../protocol/verbs/shapes.ts";
@@ -49,10 +49,7 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
   },
   async log_counts(context, { targets, since, until, steps, ignore_case, ...rest }) {
     const now = Date.now();
-    const [from, to] = [parseMoment("since", since, now), parseMoment("until", until, now)];
-    if (from >= to) {
-      throw new ProcsupError("bad_request", `Invalid "since" "${since}": it is not before "until"`);
-    }
+    const { since: from = now, until: to = now } = parseRange({ since, until }, now);
     const step = Math.max(1, Math.ceil((to - from) / steps));
     const range = { since: Math.floor(from / step) * step, until: Math.ceil(to / step) * step };
     const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase: ignore_case }), now);

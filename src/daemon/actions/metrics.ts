@@ -1,7 +1,7 @@
 /** `metrics_history`: reads the metrics history. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import { parseMoment } from "../../model/moment.ts";
+import { parseRange } from "../../model/moment.ts";
 import type { MetricsPointJson } from "../../protocol/wire.ts";
 import { HOST } from "../metrics_history.ts";
 import { plan, type Point } from "../metrics_ring.ts";
@@ -14,13 +14,7 @@ const MAX_POINTS = 100_000;
 export const METRICS_ACTIONS: Handlers<"metrics_history"> = {
   async metrics_history({ supervisor, history }, { target, since, until = "now", points }) {
     const now = Date.now();
-    const [from, to] = [parseMoment("since", since, now), parseMoment("until", until, now)];
-    if (from > to) {
-      throw new ProcsupError(
-        "bad_request",
-        `Invalid "since" "${since}": it is later than "until" "${until}"`,
-      );
-    }
+    const { since: from = now, until: to = now } = parseRange({ since, until }, now);
     const names = target === undefined ? [HOST] : namesOf({ supervisor, history }, target);
     const most = Math.max(1, Math.floor(MAX_POINTS / names.length));
     const range = plan(from, to, Math.min(points, most), now);
