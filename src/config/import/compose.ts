@@ -15,7 +15,6 @@ import {
   type Importer,
   ImportResult,
   type Keys,
-  texts,
   withReferences,
 } from "./imported.ts";
 

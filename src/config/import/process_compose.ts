@@ -11,7 +11,6 @@ import {
   ImportResult,
   type Keys,
   seconds,
-  texts,
   withReferences,
 } from "./imported.ts";
 
