@@ -37,7 +37,7 @@ export class TestManager implements AsyncDisposable {
 
   /** The library's face of the same supervisor; its constructor is private to the types alone. */
   get manager(): Manager {
-    return Reflect.construct(Manager, [this.supervisor]);
+    return Reflect.construct(Manager, [this.supervisor, {}]);
   }
 
   /** Opens another manager where the one before it let go. */
