@@ -4,6 +4,7 @@ import type { PortsJson, ProcessJson, WhyJson } from "../../protocol/wire.ts";
 import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { SORT_KEYS, type SortKey } from "./sort.ts";
+import { type ActionCall, type Verb, VERBS } from "./verbs.ts";
 
 /** Events from the daemon, the clock and the terminal. */
 export type FeedEvent =
@@ -24,22 +25,6 @@ export type FeedEvent =
   | { readonly type: "ports"; readonly ports: readonly PortsJson[] }
   | { readonly type: "why"; readonly why: WhyJson }
   | { readonly type: "done"; readonly text: string; readonly bad: boolean };
-
-/** Verbs available by key or in the palette. */
-const VERBS = [
-  "start",
-  "stop",
-  "restart",
-  "reload",
-  "delete",
-  "flush",
-  "signal",
-  "scale",
-  "roll",
-] as const;
-
-/** One of them. */
-export type Verb = (typeof VERBS)[number];
 
 /** Commands of the user. */
 export type UserCommand =
@@ -77,14 +62,6 @@ export type Effect =
   | { readonly type: "redraw" }
   | { readonly type: "quit" };
 
-/** A verb and its targets. */
-export interface ActionCall {
-  readonly verb: Verb;
-  readonly targets: readonly string[];
-  /** Signal name or number of instances. */
-  readonly word?: string;
-}
-
 /** Palette words without arguments. */
 const SIMPLE: Readonly<Record<string, UserCommand>> = {
   logs: { type: "pane", pane: "logs", focus: true },
@@ -99,10 +76,11 @@ const SIMPLE: Readonly<Record<string, UserCommand>> = {
 };
 
 /** First words of the palette. */
-export const PALETTE_WORDS: readonly string[] = [...VERBS, "sort", ...Object.keys(SIMPLE)];
-
-/** Verbs with an argument before the target. */
-const WITH_WORD: ReadonlySet<string> = new Set(["signal", "scale"]);
+export const PALETTE_WORDS: readonly string[] = [
+  ...Object.keys(VERBS),
+  "sort",
+  ...Object.keys(SIMPLE),
+];
 
 /** Parses a palette line; returns an error message if invalid. Without a target, a verb acts on the selection. */
 export function parsePalette(line: string): UserCommand | string {
@@ -112,16 +90,15 @@ export function parsePalette(line: string): UserCommand | string {
   const simple = Object.hasOwn(SIMPLE, first) ? SIMPLE[first] : undefined;
   if (simple !== undefined) return rest.length === 0 ? simple : `Unexpected word "${rest[0]}"`;
   if (first === "sort") return sortCommand(rest[0]);
-  const verb = VERBS.find((verb) => verb === first);
-  return verb === undefined ? `Unknown command "${first}"` : verbCommand(verb, rest);
+  return Object.hasOwn(VERBS, first)
+    ? verbCommand(first as Verb, rest)
+    : `Unknown command "${first}"`;
 }
 
 function verbCommand(verb: Verb, rest: readonly string[]): UserCommand | string {
-  const takesWord = WITH_WORD.has(verb);
-  const [word, target, more] = takesWord ? rest : [undefined, ...rest];
-  if (takesWord && word === undefined) {
-    return verb === "scale" ? "scale N [target]: how many?" : "signal NAME [target]: which one?";
-  }
+  const { missingWord } = VERBS[verb];
+  const [word, target, more] = missingWord === undefined ? [undefined, ...rest] : rest;
+  if (missingWord !== undefined && word === undefined) return missingWord;
   if (more !== undefined) return `Unexpected word "${more}"`;
   return {
     type: "do",

@@ -4,13 +4,8 @@ import { didYouMean } from "../../model/did_you_mean.ts";
 import { SIGNAL_NAMES } from "../../model/signal.ts";
 import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";
 import type { ChangeJson } from "../../protocol/change_json.ts";
-import {
-  type ActionCall,
-  type DaemonFigures,
-  type HostFigures,
-  PALETTE_WORDS,
-  type Pane,
-} from "./messages.ts";
+import { type DaemonFigures, type HostFigures, PALETTE_WORDS, type Pane } from "./messages.ts";
+import type { ActionCall } from "./verbs.ts";
 import { EMPTY_LOG, type LogView } from "./log_view.ts";
 import type { Sort } from "./sort.ts";
 

@@ -8,11 +8,13 @@ import type { ProcessJson } from "../../protocol/wire.ts";
 import { counted } from "../human.ts";
 import { paneHeight, tableHeight } from "./layout.ts";
 import { scrolled } from "./log_view.ts";
-import type { ActionCall, Effect, Message, UserCommand, Verb } from "./messages.ts";
+import type { Effect, Message, UserCommand } from "./messages.ts";
 import { isEvent, normalizeState, noticed, withEvent } from "./normalize_state.ts";
 import { SORT_KEYS } from "./sort.ts";
 import { chosen, current, type TopState } from "./state.ts";
 import { isTyping, typed, withLog } from "./update_prompt.ts";
+
+import { type ActionCall, type Verb, VERBS } from "./verbs.ts";
 
 /** The next state and effects to perform. */
 interface Update {
@@ -118,12 +120,6 @@ function withPrompt(state: TopState, what: "filter" | "search" | "palette" | "si
   return { ...state, notice: undefined, prompt: { type: what, text, before } };
 }
 
-/** Verbs that need a confirmation. */
-const ASKS: ReadonlySet<Verb> = new Set(["stop", "delete", "flush"]);
-
-/** Verbs that act on all instances of an app. */
-const ON_BASES: ReadonlySet<Verb> = new Set(["scale", "roll"]);
-
 /** Calls a verb at once, or asks for confirmation first. */
 function acting(
   state: TopState,
@@ -135,7 +131,7 @@ function acting(
     const action = callOf(command, processes);
     if (action.targets.length === 0) return refused(state, `No app to ${verb}`);
     const idle: TopState = { ...state, prompt: undefined, notice: undefined };
-    if (!ASKS.has(verb)) {
+    if (!VERBS[verb].asks) {
       return { state: { ...idle, marked: new Set() }, effects: [{ type: "act", action }] };
     }
     return {
@@ -149,7 +145,7 @@ function acting(
 }
 
 function callOf({ verb, word }: { verb: Verb; word?: string }, processes: readonly ProcessJson[]) {
-  const names = processes.map(({ name }) => ON_BASES.has(verb) ? baseName(name) : name);
+  const names = processes.map(({ name }) => VERBS[verb].onBase ? baseName(name) : name);
   const action: ActionCall = { verb, targets: [...new Set(names)] };
   if (verb === "signal") return { ...action, word: parseSignal(word ?? "") };
   return word === undefined ? action : { ...action, word };

@@ -3,13 +3,8 @@
 import { plainText } from "../../model/plain_text.ts";
 import { paneHeight } from "./layout.ts";
 import { bottomOf, found } from "./log_view.ts";
-import {
-  type ActionCall,
-  type Message,
-  PALETTE_WORDS,
-  parsePalette,
-  type UserCommand,
-} from "./messages.ts";
+import { type Message, PALETTE_WORDS, parsePalette, type UserCommand } from "./messages.ts";
+import type { ActionCall } from "./verbs.ts";
 import { noticed } from "./normalize_state.ts";
 import { completed, nearest, type Prompt, type TopState } from "./state.ts";
 

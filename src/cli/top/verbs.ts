@@ -1,0 +1,119 @@
+/** The verbs of the live view, one row each, and how they are carried out. */
+
+import { messageOf } from "../../model/errors.ts";
+import type { DaemonClient } from "../../protocol/daemon_client.ts";
+import type { BulkResult } from "../../protocol/wire.ts";
+import { counted } from "../human.ts";
+
+interface VerbRow {
+  /** The notice while it is in progress, and afterwards. */
+  readonly notice: readonly [now: string, done: string];
+  readonly call: (
+    client: DaemonClient,
+    target: string,
+    word: string,
+  ) => Promise<Partial<BulkResult>>;
+  /** Asks for a confirmation first. */
+  readonly asks?: boolean;
+  /** Acts on all instances of an app. */
+  readonly onBase?: boolean;
+  /** Takes an argument before the target; this is what is said without one. */
+  readonly missingWord?: string;
+}
+
+const ROWS = {
+  start: {
+    notice: ["starting", "started"],
+    call: (client, target) => client.call("start", { target, wait: true }),
+  },
+  stop: {
+    notice: ["stopping", "stopped"],
+    call: (client, target) => client.call("stop", { target }),
+    asks: true,
+  },
+  restart: {
+    notice: ["restarting", "restarted"],
+    call: (client, target) => client.call("restart", { target, wait: true }),
+  },
+  reload: {
+    notice: ["reloading", "reloaded"],
+    call: (client, target) => client.call("reload", { target, wait: true }),
+  },
+  delete: {
+    notice: ["deleting", "deleted"],
+    call: (client, target) => client.call("delete", { target }),
+    asks: true,
+  },
+  flush: {
+    notice: ["emptying the logs of", "has empty logs"],
+    call: (client, target) => client.call("flush", { target }),
+    asks: true,
+  },
+  signal: {
+    notice: ["signalling", "signalled"],
+    call: (client, target, signal) => client.call("signal", { target, signal }),
+    missingWord: "signal NAME [target]: which one?",
+  },
+  scale: {
+    notice: ["scaling", "scaled"],
+    call: (client, target, instances) => client.call("scale", { target, instances }),
+    onBase: true,
+    missingWord: "scale N [target]: how many?",
+  },
+  roll: {
+    notice: ["rolling", "rolled"],
+    call: (client, target) => client.call("rolling_reload", { target }),
+    onBase: true,
+  },
+} satisfies Readonly<Record<string, VerbRow>>;
+
+/** A verb available by key or in the palette. */
+export type Verb = keyof typeof ROWS;
+
+/** All of them, by name. */
+export const VERBS: Readonly<Record<Verb, VerbRow>> = ROWS;
+
+/** A verb and its targets. */
+export interface ActionCall {
+  readonly verb: Verb;
+  readonly targets: readonly string[];
+  /** Signal name or number of instances. */
+  readonly word?: string;
+}
+
+/** Most concurrent calls. */
+const AT_ONCE = 8;
+
+/** Notice while a verb is in progress. */
+export function underWay({ verb, targets }: ActionCall): string {
+  return `${VERBS[verb].notice[0]} ${namesOf(targets)} …`;
+}
+
+/** Performs the verb on every target and returns a notice. Never throws. */
+export async function perform(
+  client: DaemonClient,
+  action: ActionCall,
+): Promise<{ readonly text: string; readonly bad: boolean }> {
+  const { verb, word = "", targets } = action;
+  const failures: string[] = [];
+  const waiting = [...targets];
+  const worker = async () => {
+    for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
+      try {
+        const { results = [] } = await VERBS[verb].call(client, target, word);
+        for (const { ok, name, error } of results) if (!ok) failures.push(`${name}: ${error}`);
+      } catch (error) {
+        failures.push(`${target}: ${messageOf(error)}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, targets.length) }, worker));
+  const done = VERBS[verb].notice[1];
+  if (failures.length === 0) return { text: `✔ ${namesOf(targets)} ${done}`, bad: false };
+  const more = failures.length === 1 ? "" : ` (and ${failures.length - 1} more)`;
+  return { text: `✘ ${verb} ${failures[0]}${more}`, bad: true };
+}
+
+function namesOf(targets: readonly string[]): string {
+  return targets.length === 1 ? targets[0]! : counted(targets.length, "app");
+}
