@@ -45,7 +45,9 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const log: { current?: DaemonLog } = {};
   const early: string[] = [];
   const warn = (message: string) => log.current ? log.current.warn(message) : early.push(message);
-  const webhooks = new Webhooks({ folder: paths.webhooks, warn });
+  const served: { web?: WebListener } = {};
+  const dashboard = () => served.web?.publicUrl();
+  const webhooks = new Webhooks({ folder: paths.webhooks, dashboard, warn });
   using journal = new EventJournal(paths.events);
   const tellEarly = webhooks.early();
   const onNews = (change: ProcessChange) => {
@@ -71,6 +73,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const read = metricsReader(supervisor);
   using history = new MetricsHistory({ folder: paths.metrics, clock: systemClock, read, warn });
   const context = daemonContext(supervisor, paths, { endDaemon, warn, webhooks, journal, history });
+  served.web = context.web;
   // A daemon has no terminal: SIGHUP reloads its files.
   using _hangup = onSignals(["SIGHUP"], () => void context.configs.reloadLast(opened));
   const app = ipcApp(context);

@@ -14,6 +14,7 @@ import {
   addressText,
   DEFAULT_LISTEN,
   exposure,
+  isLoopback,
   type ListenAddress,
   parseListen,
   remoteProblem,
@@ -122,6 +123,19 @@ export class WebListener {
     return this.#server === undefined
       ? { status: "stopped", addr: "", url: "" }
       : this.#status("running");
+  }
+
+  /**
+   * The address by which others reach it; undefined while it is stopped. The first of its hosts counts:
+   * with a loopback listener it is that of a proxy, which has TLS.
+   */
+  publicUrl(): string | undefined {
+    if (this.#server === undefined) return undefined;
+    const { address, isEncrypted } = this.#server;
+    const [host] = this.#settings.hosts;
+    if (host === undefined) return this.#status("running").url;
+    if (isLoopback(address)) return `https://${host}`;
+    return `${isEncrypted ? "https" : "http"}://${host}:${address.port}`;
   }
 
   /** Makes a sign-in link with the role of the caller. Throws `wrong_state` while stopped. */

@@ -29,6 +29,8 @@ const ENOUGH_LISTS = 256 * 1024;
 /** A client with more unsent bytes than this is dropped. */
 const MAX_UNSENT = 1024 * 1024;
 const MAX_MESSAGES_A_SECOND = 50;
+/** Logs that a client may have open at once. */
+const MAX_OPENED = 16;
 /** Close codes of RFC 6455. */
 const [POLICY, GONE] = [1008, 1006];
 
@@ -39,6 +41,8 @@ export class FeedClient {
   readonly #topics = new Set<Topic>();
   #names: ReadonlySet<string> | undefined;
   #logs: FeedLogs | undefined;
+  /** Logs that it opened beside the one of its topics, by the id that it gave. */
+  readonly #opened = new Map<number, FeedLogs>();
   #second = 0;
   #messages = 0;
 
@@ -77,6 +81,7 @@ export class FeedClient {
   /** Ends what goes on for it. */
   close(): void {
     this.#logs?.stop();
+    for (const id of this.#opened.keys()) this.#closeLog(id);
     this.#topics.clear();
   }
 
@@ -97,6 +102,8 @@ export class FeedClient {
       if (message?.type === "ping") this.#tell({ type: "pong" });
       if (message?.type === "subscribe") return this.#subscribe(message);
       if (message?.type === "unsubscribe") this.#unsubscribe(topicsOf(message));
+      if (message?.type === "open_log") this.#openLog(message);
+      if (message?.type === "close_log") this.#closeLog(Number(message.id));
     } catch (error) {
       const { error: text, code } = publicError(error);
       this.#tell({ type: "error", error: text, code });
@@ -131,10 +138,36 @@ export class FeedClient {
     }
     if (typeof stderr === "boolean") query.set(stderr ? "stderr" : "stdout", "true");
     this.#logs?.stop();
-    this.#logs = new FeedLogs(() => this.#backend.streamLogs(query), {
+    this.#logs = this.#logsOf(query);
+  }
+
+  /** `{id, query}`, of which the query is that of `GET /logs`: any number of logs share the connection. */
+  #openLog({ id, query }: Record<string, unknown>): void {
+    if (typeof id !== "number" || !Number.isSafeInteger(id)) {
+      throw badRequest('Invalid "id": expected a whole number');
+    }
+    if (typeof query !== "string") throw badRequest('Invalid "query": expected text');
+    this.#closeLog(id);
+    if (this.#opened.size >= MAX_OPENED) {
+      const { error, code } = publicError(
+        new ProcsupError("too_many_clients", `${MAX_OPENED} logs are open on this connection`),
+      );
+      return this.#tell({ type: "error", id, error, code });
+    }
+    this.#opened.set(id, this.#logsOf(new URLSearchParams(query), id));
+  }
+
+  #closeLog(id: number): void {
+    this.#opened.get(id)?.stop();
+    this.#opened.delete(id);
+  }
+
+  #logsOf(query: URLSearchParams, id?: number): FeedLogs {
+    const sink = {
       unsent: () => this.#socket.unsent(),
-      send: (message) => this.send(message),
-    });
+      send: (message: string | Uint8Array<ArrayBuffer>) => this.send(message),
+    };
+    return new FeedLogs(() => this.#backend.streamLogs(query), sink, id);
   }
 
   #tell(message: unknown): void {

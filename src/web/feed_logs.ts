@@ -31,12 +31,21 @@ const messages = new WeakMap<LogLines, Uint8Array<ArrayBuffer>>();
 /** A log that is being followed. */
 export class FeedLogs {
   readonly #sink: LogSink;
+  readonly #id: { readonly id?: number };
   #reader: ReadableStreamDefaultReader<LogLines> | undefined;
   #isOver = false;
 
-  /** `open` gives the lines; its errors are sent to the client. */
-  constructor(open: () => Promise<ReadableStream<LogLines>>, sink: LogSink) {
+  /**
+   * `open` gives the lines; its errors are sent to the client. All that is sent carries the `id`, by
+   * which a client tells its logs apart, where it gave one.
+   */
+  constructor(
+    open: () => Promise<ReadableStream<LogLines>>,
+    sink: LogSink,
+    id?: number,
+  ) {
     this.#sink = sink;
+    this.#id = id === undefined ? {} : { id };
     void this.#run(open);
   }
 
@@ -53,9 +62,10 @@ export class FeedLogs {
       for (;;) {
         await this.#room();
         const { done, value } = await this.#reader.read();
-        if (done || this.#isOver) return;
+        if (this.#isOver) return;
+        if (done) return this.#sink.send(JSON.stringify({ type: "log_end", ...this.#id }));
         if (value.failure) return this.#fail(value.failure);
-        const message = messageWith(value);
+        const message = messageWith(value, this.#id.id);
         this.#sink.send(message);
         if (message.length > BIG_MESSAGE) await nextStep();
       }
@@ -66,7 +76,7 @@ export class FeedLogs {
   }
 
   #fail(failure: ErrorJson): void {
-    this.#sink.send(JSON.stringify({ type: "error", ...failure }));
+    this.#sink.send(JSON.stringify({ type: "error", ...this.#id, ...failure }));
   }
 
   /** Waits until the client has taken enough of what it was sent. */
@@ -87,17 +97,24 @@ function nextStep(): Promise<void> {
   );
 }
 
-/** `{type, lines}`, whose lines are those of the batch. */
-function messageWith(batch: LogLines): Uint8Array<ArrayBuffer> {
+/** `{type, id, lines}`, whose lines are those of the batch. */
+function messageWith(batch: LogLines, id: number | undefined): Uint8Array<ArrayBuffer> {
   let message = messages.get(batch);
   if (message === undefined) {
     message = asArray(batch.ndjson);
     messages.set(batch, message);
   }
-  return message;
+  if (id === undefined) return message;
+  const head = encoder.encode(`${TYPE}"id":${id},`);
+  const rest = message.subarray(TYPE.length);
+  const own = new Uint8Array(head.length + rest.length);
+  own.set(head);
+  own.set(rest, head.length);
+  return own;
 }
 
-const [BEFORE, AFTER] = [encoder.encode('{"type":"log","lines":['), encoder.encode("]}")];
+const TYPE = '{"type":"log",';
+const [BEFORE, AFTER] = [encoder.encode(`${TYPE}"lines":[`), encoder.encode("]}")];
 const [NEWLINE, COMMA] = [10, 44];
 
 /** JSON lines are the items of an array, but for what stands between them and behind the last one. */

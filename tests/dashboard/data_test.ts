@@ -4,6 +4,12 @@ import type { ProcessJson } from "../../src/web/dashboard/app/data/types.ts";
 import { grepOf, NO_QUERY } from "../../src/web/dashboard/app/logs/log_query.ts";
 import { credentialIn } from "../../src/web/dashboard/app/data/credential.ts";
 import { prepend, recent, record } from "../../src/web/dashboard/app/process/history.ts";
+import {
+  lookingAt,
+  NOW,
+  rangeText,
+  readRange,
+} from "../../src/web/dashboard/app/data/time_range.ts";
 import { shortSpan } from "../../src/web/dashboard/app/data/format.ts";
 
 Deno.test("credentialIn() tells links, codes and tokens apart", () => {
@@ -26,20 +32,35 @@ Deno.test("grepOf() asks the daemon for the same lines as the page would show", 
   assertEquals(grepOf({ ...NO_QUERY, search: "x" }), undefined);
 });
 
-Deno.test("recent() keeps seconds for minutes and minutes for a day", () => {
-  const start = Date.now();
-  const [seconds, hours] = [2000, 3_600_000];
-  for (let at = start; at < start + 25 * hours; at += 30 * seconds) {
-    record("x", { at, cpu: 1, memory: 1, fds: 0, threads: 0, load: 0 });
+Deno.test("recent() keeps the last two minutes, and what the daemon measured before the page", () => {
+  const now = Date.now();
+  const reading = (at: number) => ({ at, cpu: at, memory: 1, fds: 0, threads: 0, load: 0 });
+  for (let at = now - 300_000; at <= now; at += 500) record("x", reading(at));
+  const known = recent("x", 3_600_000, now);
+  assertEquals([known[0]!.at >= now - 121_000, known.length > 100], [true, true]);
+  record("p", reading(now - 25_000));
+  prepend("p", [60_000, 40_000, 20_000].map((ago) => reading(now - ago)));
+  assertEquals(recent("p", 50_000, now).map(({ at }) => now - at), [40_000, 25_000]);
+});
+
+Deno.test("readRange() reads what rangeText() wrote, a moment alone, and makes sense of nonsense", () => {
+  const now = Date.UTC(2026, 0, 2, 9);
+  const of = (text: string) => readRange(new URLSearchParams(text), now);
+  const at = Date.UTC(2026, 0, 2, 3, 12);
+  const minute = 60_000;
+  const moment = { span: undefined, from: at - 15 * minute, to: at + 15 * minute, at };
+  assertEquals(of("at=2026-01-02T03:12:00Z"), moment);
+  assertEquals(of(`at=${at}`), moment);
+  assertEquals(of(rangeText(moment)), moment);
+  assertEquals(of("at=2026-01-02T08:59:30Z").to, now + minute / 2);
+  assertEquals(of(rangeText({ span: "7d", from: 0, to: 0, at: 0 })).span, "7d");
+  for (const text of ["", "range=2d", "at=soon", "from=5&to=4", "from=x&to=1e99"]) {
+    assertEquals(of(text), NOW, text);
   }
-  const now = start + 25 * hours;
-  const spanOf = (ms: number) => {
-    const list = recent("x", ms, now);
-    return [Math.round((now - list[0]!.at) / 60_000), list.length < 1000];
-  };
-  assertEquals(spanOf(900_000), [15, true]);
-  assertEquals(spanOf(hours), [60, true]);
-  assertEquals(spanOf(24 * hours), [1440, true]);
+  assertEquals(lookingAt(at + 1, moment), { ...moment, at: at + 1 });
+  assertEquals(lookingAt(now, NOW, now + 1), {
+    ...{ span: undefined, from: now - 7.5 * minute, to: now + 1000, at: now },
+  });
 });
 
 Deno.test("isMet() is true when all instances are where others wait for them to be", () => {
@@ -61,17 +82,6 @@ Deno.test("isMet() is true when all instances are where others wait for them to 
   assertEquals(met("healthy"), [true, false, true, false, false]);
   assertEquals(met("completed"), [false, false, false, true, true]);
   assertEquals(met("completed_ok"), [false, false, false, true, false]);
-});
-
-Deno.test("prepend() puts older readings before those of the page, each ring in its step", () => {
-  const now = Date.now();
-  const reading = (at: number) => ({ at, cpu: at, memory: 1, fds: 0, threads: 0, load: 0 });
-  const past = Array.from({ length: 360 }, (_, n) => reading(now - (359 - n) * 10_000));
-  record("p", reading(now - 25_000));
-  prepend("p", past, now);
-  prepend("p", past, now);
-  const counts = [60_000, 900_000, 3_600_000, 86_400_000].map((ms) => recent("p", ms, now).length);
-  assertEquals(counts, [5, 88, 358, 31]);
 });
 
 Deno.test("shortSpan() has the unit that reads best", () => {

@@ -1,14 +1,6 @@
 /** What happened before anybody looked: health checks, hooks, jobs; and what listens where. */
 
 import { assertEquals } from "@std/assert";
-import {
-  encodeHeader,
-  encodeSlot,
-  FINE,
-  slotPosition,
-  slotStart,
-} from "../../src/daemon/metrics_ring.ts";
-import { pathsIn } from "../../src/platform/paths.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { browserTest } from "./browser.ts";
 
@@ -80,41 +72,6 @@ browserTest(
     await waitFor(async () => (await daemon.client.call("list")).length === 2);
   },
 );
-
-browserTest("charts begin with what the daemon measured, and show its gaps", async (dashboard) => {
-  const { page, daemon } = dashboard;
-  await daemon.startScript("app", "exec sleep 1000");
-  measureBefore(daemon.home, "app");
-  await dashboard.signIn();
-  await dashboard.go("#/processes/app?tab=metrics");
-  await page.getByRole("button", { name: "1 hour" }).click();
-  const chart = page.getByRole("img", { name: /^CPU: .* highest 77/ });
-  await chart.waitFor();
-  await waitFor(async () => /^M.+L.+M/.test(await chart.locator(".line").getAttribute("d") ?? ""));
-});
-
-/** As if the app had used 77 % for half an hour, until two minutes ago. */
-function measureBefore(home: string, name: string): void {
-  const folder = pathsIn(home).metrics;
-  Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  using file = Deno.openSync(`${folder}/${name}.ring`, { write: true, create: true });
-  file.writeSync(encodeHeader());
-  const end = slotStart(FINE, Date.now()) - 120_000;
-  const known = {
-    cpu: 77,
-    cpuMax: 77,
-    memory: 1e6,
-    memoryMax: 1e6,
-    threads: 1,
-    fds: 3,
-    restarts: 0,
-  };
-  const sample = { ...known, uptime: 1, up: 1, load: NaN, health: NaN };
-  for (let at = end - 1_800_000; at <= end; at += FINE.step) {
-    file.seekSync(slotPosition(FINE, at), Deno.SeekMode.Start);
-    file.writeSync(encodeSlot({ at, sample }));
-  }
-}
 
 browserTest("without WebSockets the page asks instead", async (dashboard) => {
   const { page, daemon } = dashboard;

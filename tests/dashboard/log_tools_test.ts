@@ -34,11 +34,12 @@ browserTest("older lines are searched on the server, and shown in context", asyn
   await page.getByText("1 line in everything").waitFor();
   assert(page.url().includes("deep=1"));
   await page.locator(".log-row").click();
-  await page.getByRole("button", { name: "Show in context" }).click();
+  await page.getByRole("link", { name: "Show in context" }).click();
   await page.locator(".log-row.is-cursor").getByText("the NEEDLE of old").waitFor();
   await log.getByText("line 3", { exact: true }).waitFor();
 
   await dashboard.go("#/logs?t=old");
+  await page.getByRole("button", { name: "Now" }).click();
   await log.getByText("paid order=77").click();
   await page.locator(".fields").getByRole("button", { name: "order" }).click();
   await waitFor(async () => await page.locator(".log-row").count() === 1);

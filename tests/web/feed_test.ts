@@ -119,6 +119,27 @@ Deno.test("Feed sends log lines in batches, as text", async () => {
   client.left();
 });
 
+Deno.test("Feed opens several logs on one connection, each with its id, and no more than 16", async () => {
+  const scene = new Scene();
+  scene.lines = [{ line: "one" }, { line: "two" }];
+  const client = scene.join();
+  for (let id = 1; id <= 17; id++) client.say({ type: "open_log", id, query: "target=api" });
+  const of = (wanted: string) => client.got.filter(({ type }) => type === wanted);
+  await waitFor(() => of("log").length === 16);
+  assertEquals(
+    of("log").map(({ id }) => id).sort((a, b) => a - b),
+    [...Array(16).keys()].map((n) => n + 1),
+  );
+  assertEquals(of("log")[7].lines, scene.lines);
+  assertEquals(of("error").map(({ id, code }) => `${id} ${code}`), ["17 too_many_clients"]);
+  client.say({ type: "close_log", id: 1 });
+  client.say({ type: "open_log", id: 18, query: "target=api" });
+  await waitFor(() => of("log").length === 17);
+  client.say({ type: "open_log", id: "x" });
+  assertEquals(of("error").at(-1).code, "bad_request");
+  client.left();
+});
+
 Deno.test("Feed reads no more lines for a client that has not taken those before", async () => {
   const scene = new Scene();
   scene.lines = [{ line: "one" }];

@@ -18,14 +18,18 @@ interface Note {
   readonly title: string;
   readonly error: string;
   readonly lines: string;
+  /** Where the dashboard shows it; empty for none. */
+  readonly link: string;
 }
 
-function noteOf({ type, data: { host, process, error_line, last_output } }: WebhookBody): Note {
+function noteOf(
+  { type, data: { host, process, link, error_line, last_output } }: WebhookBody,
+): Note {
   const title = process === null
     ? `Test of procsup on ${host}`
     : `${process.name} on ${host}: ${type}${process.reason && `, ${process.reason}`}`;
   const lines = last_output.join("\n").slice(-MAX_QUOTED).toWellFormed();
-  return { title: cut(title), error: cut(error_line ?? ""), lines };
+  return { title: cut(title), error: cut(error_line ?? ""), lines, link: link ?? "" };
 }
 
 function cut(line: string): string {
@@ -33,15 +37,15 @@ function cut(line: string): string {
 }
 
 const BODIES: Readonly<Record<Exclude<WebhookFormat, "standard">, (note: Note) => unknown>> = {
-  slack: ({ title, error, lines }) => ({
-    text: joined(entities(title), entities(error), entities(lines)),
+  slack: ({ title, error, lines, link }) => ({
+    text: joined(entities(title), entities(error), entities(lines), entities(link)),
   }),
-  discord: ({ title, error, lines }) => ({
-    content: joined(cut(escaped(title)), cut(escaped(error)), lines),
+  discord: ({ title, error, lines, link }) => ({
+    content: joined(cut(escaped(title)), cut(escaped(error)), lines, link),
     allowed_mentions: { parse: [] },
   }),
   // Text runs show Markdown as plain text.
-  teams({ title, error, lines }) {
+  teams({ title, error, lines, link }) {
     const block = (text: string, look: object) => ({
       type: "RichTextBlock",
       inlines: [{ type: "TextRun", text, ...look }],
@@ -54,18 +58,19 @@ const BODIES: Readonly<Record<Exclude<WebhookFormat, "standard">, (note: Note) =
     const content = {
       $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
       ...{ type: "AdaptiveCard", version: "1.4", body },
+      ...link !== "" &&
+        { actions: [{ type: "Action.OpenUrl", title: "Open in procsup", url: link }] },
     };
     const contentType = "application/vnd.microsoft.card.adaptive";
     return { type: "message", attachments: [{ contentType, contentUrl: null, content }] };
   },
 };
 
-/** Chat Markdown: the error as a quote, the lines as a code block. */
-function joined(title: string, error: string, lines: string): string {
+/** Chat Markdown: the error as a quote, the lines as a code block, the link bare. */
+function joined(title: string, error: string, lines: string, link: string): string {
   const code = lines.replaceAll("```", "'''");
-  return [title, error && `> ${error}`, code && `\`\`\`\n${code}\n\`\`\``].filter(Boolean).join(
-    "\n",
-  );
+  const block = code && `\`\`\`\n${code}\n\`\`\``;
+  return [title, error && `> ${error}`, block, link].filter(Boolean).join("\n");
 }
 
 /** Escapes text for Slack, which has links and mentions in angle brackets. */

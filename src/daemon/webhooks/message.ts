@@ -16,6 +16,8 @@ export interface WebhookBody {
     readonly host: string;
     /** The process; null in a test message. */
     readonly process: WebhookProcess | null;
+    /** Where the dashboard shows that moment; null while it is not served. */
+    readonly link: string | null;
     /** The line of output that says what went wrong; null if none does. */
     readonly error_line: string | null;
     /** Last lines of output; empty unless the process is in trouble. */
@@ -63,7 +65,12 @@ const SILENT = { error_line: null, last_output: [] } as const;
 export function messageAbout(
   event: WebhookEvent,
   change: ProcessChange,
-  { namespace, host }: { readonly namespace: string; readonly host: string },
+  { namespace, host, dashboard }: {
+    readonly namespace: string;
+    readonly host: string;
+    /** Its address; undefined while it is not served. */
+    readonly dashboard: string | undefined;
+  },
 ): Message {
   const { name, id, state, pid, restarts, reason, exit, at } = change;
   const data: WebhookBody["data"] = {
@@ -72,9 +79,16 @@ export function messageAbout(
       ...{ name, id: id.slice(0, 8), namespace, state, pid, restarts, reason },
       last_exit: exit === null ? null : exitJson(exit),
     },
+    link: dashboard === undefined ? null : momentLink(dashboard, name, at),
     ...SILENT,
   };
   return message(event, at, data);
+}
+
+/** The charts of an app at a moment: `at` says all that its range of time needs. */
+function momentLink(dashboard: string, name: string, at: Date): string {
+  const path = `processes/${encodeURIComponent(name)}`;
+  return `${dashboard}/#/${path}?tab=metrics&at=${encodeURIComponent(at.toISOString())}`;
 }
 
 /** Adds the last output of the process to a body, without control sequences. */
@@ -87,7 +101,7 @@ export function bodyWithOutput(body: string, { errorLine, lastOutput }: LastWord
 
 /** The message of `procsup webhook test`. */
 export function testMessage(host: string, at: Date): Message {
-  return message("test", at, { host, process: null, ...SILENT });
+  return message("test", at, { host, process: null, link: null, ...SILENT });
 }
 
 function message(event: Message["event"], at: Date, data: WebhookBody["data"]): Message {

@@ -19,6 +19,8 @@ const MAX_UNWRITTEN = 1000;
 export interface RunnerParts {
   readonly folder: string;
   readonly supervisor: Supervisor;
+  /** Address of the dashboard; undefined while it is not served. */
+  readonly dashboard?: (() => string | undefined) | undefined;
   readonly warn: (message: string) => void;
 }
 
@@ -116,7 +118,8 @@ export class Runner {
       .filter(({ webhook }) => this.#concerns(webhook, event, process));
     if (to.length === 0) return;
     const { namespace } = process.config;
-    const message = messageAbout(event, change, { namespace, host: Deno.hostname() });
+    const dashboard = this.#parts.dashboard?.();
+    const message = messageAbout(event, change, { namespace, host: Deno.hostname(), dashboard });
     // Save it at once, in case the daemon is killed.
     const deliveries = to.map((sender) => ({
       sender,

@@ -15,6 +15,8 @@ const DRAIN_POLL_MS = 20;
 
 export interface WebhooksParts {
   readonly folder: string;
+  /** Address of the dashboard, for links; undefined while it is not served. */
+  readonly dashboard?: () => string | undefined;
   readonly warn: (message: string) => void;
 }
 

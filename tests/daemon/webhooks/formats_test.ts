@@ -4,6 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { bodyIn } from "../../../src/daemon/webhooks/formats.ts";
 import { type Message, testMessage } from "../../../src/daemon/webhooks/message.ts";
 
+const LINK = "https://box/#/processes/api?tab=metrics&at=2026-01-02T03%3A04%3A05.000Z";
 const EVIL = "Error: <!channel> @everyone ``` [x](http://evil) & *b*";
 
 /** A message about a crash. */
@@ -40,8 +41,15 @@ Deno.test("bodyIn() writes what Discord takes: 2,000 characters at most, and no 
   assert(content.includes("\\[x\\]\\(http"), content);
 });
 
-Deno.test("bodyIn() writes an adaptive card for Teams, as text that is no Markdown", () => {
-  const { type, attachments: [card] } = JSON.parse(bodyIn("teams", crash(EVIL, ["a", "b"])));
+Deno.test("bodyIn() writes an adaptive card for Teams, as text that is no Markdown, and links to the dashboard", () => {
+  const whole = JSON.parse(crash(EVIL, ["a", "b"]));
+  whole.data.link = LINK;
+  for (const format of ["slack", "discord"] as const) {
+    const { text, content } = JSON.parse(bodyIn(format, JSON.stringify(whole)));
+    assertEquals((text ?? content).split("\n").at(-1).replaceAll("&amp;", "&"), LINK);
+  }
+  const { type, attachments: [card] } = JSON.parse(bodyIn("teams", JSON.stringify(whole)));
+  assertEquals(card.content.actions.map(({ url }: { url: string }) => url), [LINK]);
   assertEquals([type, card.contentType], ["message", "application/vnd.microsoft.card.adaptive"]);
   const { body } = card.content;
   assertEquals(body.map((block: { inlines: { text: string }[] }) => block.inlines[0]!.text), [

@@ -2,8 +2,9 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { events } from "../data/news.ts";
+import { happened } from "../data/news.ts";
 import { type Polled, usePolled } from "../data/polled.ts";
+import { rangeText } from "../data/time_range.ts";
 import { linkTo } from "../data/router.ts";
 import { clock, mayOperate } from "../data/store.ts";
 import type { CronJson, CronRunJson } from "../data/types.ts";
@@ -17,7 +18,7 @@ const REFRESH_MS = 5000;
 /** The screen. */
 export function Cron() {
   const jobs = usePolled<readonly CronJson[]>("/cron", REFRESH_MS);
-  useEffect(() => void jobs.reload(), [events.value]);
+  useEffect(() => void jobs.reload(), [happened.value]);
   return (
     <>
       <h1>
@@ -228,10 +229,17 @@ function CronHistory({ job: { name, history, next_run } }: { job: CronJson }) {
                 <th scope="col">Began</th>
                 <th scope="col">Result</th>
                 <th scope="col" class="number">Took</th>
+                <td />
               </tr>
             </thead>
             <tbody>
-              {history.toReversed().map((run) => <Run key={run.started_at} run={run} />)}
+              {history.toReversed().map((run) => (
+                <Run
+                  key={run.started_at}
+                  name={name}
+                  run={run}
+                />
+              ))}
             </tbody>
           </table>
         )}
@@ -251,7 +259,8 @@ function CronHistory({ job: { name, history, next_run } }: { job: CronJson }) {
   );
 }
 
-function Run({ run: { started_at, finished_at, status, exit_code, times } }: { run: CronRunJson }) {
+function Run({ name, run }: { readonly name: string; readonly run: CronRunJson }) {
+  const { started_at, finished_at, status, exit_code, times } = run;
   const began = Date.parse(started_at);
   const look = status === "ok" ? "is-running" : status === "skipped" ? "faint" : "is-crashed";
   return (
@@ -267,6 +276,18 @@ function Run({ run: { started_at, finished_at, status, exit_code, times } }: { r
       <td class="number">
         {status === "skipped" ? "" : shortSpan(Date.parse(finished_at) - began)}
       </td>
+      <td>
+        {status !== "skipped" && <a href={logLink(name, run)}>Log of this run</a>}
+      </td>
     </tr>
   );
+}
+
+/** A line has the time at which it was seen, which is a moment later. */
+const SEEN_MS = 1000;
+
+function logLink(name: string, { started_at, finished_at }: CronRunJson): string {
+  const [from, to] = [Date.parse(started_at), Date.parse(finished_at) + SEEN_MS];
+  const params = rangeText({ span: undefined, from, to, at: 0 });
+  return linkTo(["processes", name], `tab=logs&${params}`);
 }

@@ -1,7 +1,8 @@
 /** Keeps the dashboard up to date: the WebSocket, its recovery, and the full list when it is needed. */
 
-import { ApiError, ask } from "./api.ts";
-import { addMissed, takeEvent } from "./news.ts";
+import type { LogLine } from "../../../../model/log_line.ts";
+import { ApiError, ask, jsonLines, send } from "./api.ts";
+import { happened } from "./news.ts";
 import { loadRecent } from "./past.ts";
 import { poll, type Stream } from "./poll.ts";
 import { askOtherTabs, secretOfTab } from "./session_secret.ts";
@@ -20,6 +21,11 @@ const REFRESH_MS = 150;
 const MAX_REFUSALS = 2;
 
 let stream: Stream | undefined;
+/** The WebSocket, once it is open; undefined where the page has to ask. */
+let open: WebSocket | undefined;
+/** Where the lines of each open log go. */
+const logs = new Map<number, ReadableStreamDefaultController<readonly LogLine[]>>();
+let lastLog = 0;
 /** When the stream was opened, or its last message came. */
 let heardAt = 0;
 /** How many in a row did not open. */
@@ -78,10 +84,8 @@ export function refreshSoon(): void {
   }, REFRESH_MS);
 }
 
-async function refresh(signal?: AbortSignal): Promise<readonly ProcessJson[]> {
-  const list = await ask<ProcessJson[]>("/processes", signal && { signal });
-  takeList(list);
-  return list;
+async function refresh(signal?: AbortSignal): Promise<void> {
+  takeList(await ask<ProcessJson[]>("/processes", signal && { signal }));
 }
 
 async function connect(): Promise<void> {
@@ -89,17 +93,51 @@ async function connect(): Promise<void> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
     session.value = await whoAmI(signal);
-    addMissed(await refresh(signal));
+    await refresh(signal);
   } catch (error) {
     if (isRefusal(error)) connection.value = "signed_out";
     else lost();
     return;
   }
   void (pastLoaded ??= loadRecent());
+  happened.value++;
   heardAt = Date.now();
   // Some proxies let no WebSocket through; what it tells can be asked for as well.
   if (refusals >= MAX_REFUSALS) stream = poll({ receive, fail: lost });
   else stream = listen();
+}
+
+/**
+ * The lines of logs that are followed; `query` is that of `GET /logs`. All travel on the one WebSocket: a
+ * browser has only six connections to a host for all its tabs. The stream breaks off with the connection.
+ */
+export async function followLogs(
+  query: URLSearchParams,
+  signal: AbortSignal,
+): Promise<AsyncIterable<readonly LogLine[]>> {
+  const socket = open;
+  if (socket === undefined) return jsonLines<LogLine>(await send(`/logs?${query}`, { signal }));
+  const id = ++lastLog;
+  return new ReadableStream({
+    start(lines) {
+      logs.set(id, lines);
+      socket.send(JSON.stringify({ type: "open_log", id, query: String(query) }));
+      signal.addEventListener("abort", () => {
+        if (!logs.delete(id)) return;
+        lines.error(signal.reason);
+        if (socket === open) socket.send(JSON.stringify({ type: "close_log", id }));
+      });
+    },
+  });
+}
+
+/** Takes a message about an open log; ends it with the last one. */
+function takeLines({ type, id, lines, error, code }: Readonly<Record<string, unknown>>): void {
+  const log = logs.get(Number(id));
+  if (type === "log") return log?.enqueue(lines as LogLine[]);
+  logs.delete(Number(id));
+  if (type === "error") log?.error(new ApiError(400, String(code), String(error)));
+  else log?.close();
 }
 
 function listen(): Stream {
@@ -110,6 +148,7 @@ function listen(): Stream {
   socket.addEventListener("open", () => {
     wait = FIRST_WAIT_MS;
     refusals = 0;
+    open = socket;
     const secret = secretOfTab();
     if (secret !== undefined) socket.send(JSON.stringify({ type: "session", secret }));
     socket.send(JSON.stringify({ type: "subscribe", topics: ["events", "system_metrics"] }));
@@ -128,6 +167,9 @@ function lost(): void {
 }
 
 function close(): void {
+  for (const log of logs.values()) log.error(new Error("The connection is lost"));
+  logs.clear();
+  open = undefined;
   const old = stream;
   stream = undefined;
   old?.close();
@@ -136,21 +178,13 @@ function close(): void {
 function receive(message: Readonly<Record<string, unknown>>): void {
   heardAt = lastMessageAt.value = Date.now();
   connection.value = "live";
+  if ("id" in message) return takeLines(message);
   if (message.type === "process_list") {
     if (takeItems(message.processes as Partial<ProcessJson>[])) refreshSoon();
   } else if (message.type === "system_metrics") takeMetrics(message.metrics as SystemMetrics);
-  else if (message.type === "event") takeChange(message.event as ChangeMessage);
-}
-
-interface ChangeMessage {
-  readonly type: string;
-  readonly at: string;
-  readonly name: string;
-  readonly reason?: string;
-}
-
-function takeChange({ type, at, name, reason = "" }: ChangeMessage): void {
-  takeEvent({ type, at: Date.parse(at), name, reason });
-  // Health, reasons and configurations are not among the items of the feed.
-  refreshSoon();
+  else if (message.type === "event") {
+    happened.value++;
+    // Health, reasons and configurations are not among the items of the feed.
+    refreshSoon();
+  }
 }

@@ -18,6 +18,11 @@ export function percent(value: number): string {
   return `${value >= 99.95 ? Math.round(value) : value.toFixed(1)} %`;
 }
 
+/** `99.987` → `99.98 %`: what is not all is not shown as all. */
+export function exactPercent(value: number): string {
+  return `${value >= 100 ? 100 : (Math.floor(value * 100) / 100).toFixed(2)} %`;
+}
+
 /** `93_784_000` → `1d 2h`: the two largest units. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));

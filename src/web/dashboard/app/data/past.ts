@@ -1,37 +1,73 @@
-/** What the daemon measured before this page was opened. */
+/** What the daemon measured. */
 
-import { HOST, prepend, round, type Sample } from "../process/history.ts";
+import { HOST, prepend, recent, round, type Sample } from "../process/history.ts";
 import { ask } from "./api.ts";
+import { usePolled } from "./polled.ts";
+import { type Range, rangeQuery, SPANS } from "./time_range.ts";
 import { processes } from "./store.ts";
 import type { MetricsHistoryJson, MetricsPointJson } from "./types.ts";
 
-/** A point for each slot of the daemon's two rings. */
-const SPANS = [{ since: "1h", points: 361 }, { since: "24h", points: 721 }];
+const POINTS = 360;
+/** The daemon measures so often. */
+const STEP_MS = 10_000;
 
-/** Loads the last two minutes of all, for the small charts. */
+/** Readings over a range of time. */
+export interface Series {
+  readonly samples: readonly Sample[];
+  /** Milliseconds from one to the next. */
+  readonly step: number;
+}
+
+/** What processes used together, by the name of an app; what the host used without one. */
+export function useSeries(range: Range, name?: string, ids: readonly string[] = [HOST]): Series {
+  const query = new URLSearchParams({
+    ...rangeQuery(range),
+    ...(name !== undefined && { target: name }),
+    points: String(POINTS),
+  });
+  const ms = range.span === undefined ? Infinity : Math.max(STEP_MS, SPANS[range.span][1] / POINTS);
+  const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
+  const step = (data.value?.step ?? STEP_MS * 1e6) / 1e6;
+  const past = together(data.value?.series.map(({ points }) => points.flatMap(sampleOf)) ?? []);
+  // The measurement that is under way; over hours it would be a point like any other.
+  if (range.span !== "15m" && range.span !== "1h") return { samples: past, step };
+  round.value;
+  const last = past.at(-1)?.at ?? 0;
+  const own = together(ids.map((id) => recent(id, 2 * STEP_MS))).filter(({ at }) => at > last);
+  return { samples: [...past, ...own], step };
+}
+
+/** The sum of several series of the same steps; shares of time are means. */
+function together(all: readonly (readonly Sample[])[]): readonly Sample[] {
+  if (all.length === 1) return all[0]!;
+  const grouped = Map.groupBy(all.flat(), ({ at }) => at);
+  return [...grouped].sort(([one], [other]) => one - other).map(([at, some]) => {
+    const sum = (of: (sample: Sample) => number) =>
+      some.every((one) => Number.isNaN(of(one)))
+        ? NaN
+        : some.reduce((all, one) => all + (of(one) || 0), 0);
+    const checked = some.filter(({ healthy }) => healthy !== undefined);
+    return {
+      ...{ at, cpu: sum(({ cpu }) => cpu), memory: sum(({ memory }) => memory) },
+      ...{ fds: sum(({ fds }) => fds), threads: sum(({ threads }) => threads), load: 0 },
+      up: sum(({ up = 1 }) => up) / some.length,
+      healthy: checked.length === 0
+        ? undefined
+        : checked.reduce((all, one) => all + one.healthy!, 0) / checked.length,
+    };
+  });
+}
+
+/** Loads the last two minutes of all, for the small charts. Without an answer they begin with this page. */
 export async function loadRecent(): Promise<void> {
-  const span = { since: "2m", points: 13 };
-  await Promise.all([load(span), load({ ...span, target: "all" })]);
-}
-
-const loaded = new Set<string | undefined>();
-
-/** Loads a day of a process, once; of the host without a name. */
-export async function loadDay(name?: string): Promise<void> {
-  if (loaded.has(name)) return;
-  loaded.add(name);
-  for (const span of SPANS) await load(name === undefined ? span : { ...span, target: name });
-}
-
-/** Without an answer the charts begin with this page. */
-async function load(query: Readonly<Record<string, string | number>>): Promise<void> {
-  const answer = await ask<MetricsHistoryJson>("/metrics/history", { query }).catch(() =>
-    undefined
-  );
-  for (const { name, points } of answer?.series ?? []) {
-    const key = name === null ? HOST : idOf(name);
-    if (key !== undefined) prepend(key, points.flatMap(sampleOf));
-  }
+  const query = { since: "2m", points: 13 };
+  await Promise.all([query, { ...query, target: "all" }].map(async (query) => {
+    const answer = await ask<MetricsHistoryJson>("/metrics/history", { query }).catch(() => {});
+    for (const { name, points } of answer?.series ?? []) {
+      const key = name === null ? HOST : idOf(name);
+      if (key !== undefined) prepend(key, points.flatMap(sampleOf).filter(({ up }) => up !== 0));
+    }
+  }));
   round.value++;
 }
 
@@ -39,14 +75,12 @@ function idOf(wanted: string): string | undefined {
   return [...processes.value?.values() ?? []].find(({ name }) => name === wanted)?.id;
 }
 
-/** While it does not run there is nothing to draw. */
-function sampleOf({ at, cpu_percent, memory_bytes, ...more }: MetricsPointJson): Sample[] {
-  if (cpu_percent === null || memory_bytes === null) return [];
-  const { fds, threads, load } = more;
+function sampleOf(point: MetricsPointJson): Sample[] {
+  const { at, cpu_percent, memory_bytes, fds, threads, load, up, healthy } = point;
+  // While it does not run there is nothing to draw, but the time counts.
   return [{
-    at: Date.parse(at),
-    cpu: cpu_percent,
-    memory: memory_bytes,
-    ...{ fds: fds ?? 0, threads: threads ?? 0, load: load ?? 0 },
+    ...{ at: Date.parse(at), cpu: cpu_percent ?? NaN, memory: memory_bytes ?? NaN },
+    ...{ fds: fds ?? NaN, threads: threads ?? NaN, load: load ?? NaN },
+    ...{ up, healthy: healthy ?? undefined },
   }];
 }

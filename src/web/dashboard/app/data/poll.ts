@@ -1,7 +1,6 @@
 /** News without a WebSocket: a stream of what happens, and figures that are asked for. */
 
-import { ask, send } from "./api.ts";
-import { jsonLines } from "../logs/log_source.ts";
+import { ask, jsonLines, send } from "./api.ts";
 
 /** Something that brings messages until it is closed. */
 export interface Stream {

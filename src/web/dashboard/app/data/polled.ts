@@ -15,7 +15,7 @@ export interface Polled<T> {
   readonly reload: () => Promise<void>;
 }
 
-/** Asks every `ms` milliseconds, at once when `key` changes, and not while nobody can see it. */
+/** Asks every `ms` milliseconds (`Infinity`: once), at once when `key` changes, and not while nobody can see it. */
 export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polled<T> {
   const data = useSignal<T | undefined>(undefined);
   const error = useSignal("");
@@ -40,10 +40,12 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
   };
   useEffect(() => {
     void begin();
-    const timer = setInterval(() => {
-      const isSeen = !document.hidden && connection.value !== "lost";
-      if (isSeen && asking.current === undefined) void begin();
-    }, ms);
+    const timer = ms < Infinity
+      ? setInterval(() => {
+        const isSeen = !document.hidden && connection.value !== "lost";
+        if (isSeen && asking.current === undefined) void begin();
+      }, ms)
+      : undefined;
     return () => {
       clearInterval(timer);
       asking.current?.abort.abort();

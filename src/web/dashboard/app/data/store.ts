@@ -3,7 +3,6 @@
 import { computed, signal } from "@preact/signals";
 import { announce } from "../shell/notices.ts";
 import { HOST, keepOnly, record, round } from "../process/history.ts";
-import { markRuns, seedNews } from "./news.ts";
 import type { ProcessJson, Session, State, SystemMetrics } from "./types.ts";
 
 /** How the daemon is reached. */
@@ -56,10 +55,8 @@ export function takeList(list: readonly ProcessJson[]): void {
   for (const process of list) {
     const old = before?.get(process.id);
     next.set(process.id, merged(old, process));
-    markRuns(process);
   }
-  if (before === null) seedNews(list);
-  else announceChanges(before, next);
+  if (before !== null) announceChanges(before, next);
   processes.value = next;
   keepOnly(new Set(next.keys()));
 }

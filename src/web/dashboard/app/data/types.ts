@@ -1,14 +1,16 @@
 /** What the daemon tells the dashboard, and what is kept of it. */
 
 import type { Role } from "../../../../protocol/verbs/verb.ts";
-import type { SystemMetricsJson } from "../../../../protocol/wire.ts";
+import type { EventsJson, SystemMetricsJson } from "../../../../protocol/wire.ts";
 export type {
   ConfigReloadResult,
   CronJson,
   CronRunJson,
+  EventsJson,
   HealthCheckJson,
   HistoryJson,
   HookRunJson,
+  LogCountsJson,
   MetricsHistoryJson,
   MetricsPointJson,
   PortsJson,
@@ -25,17 +27,8 @@ export {
   STATES_BY_URGENCY as STATES,
 } from "../../../../model/process_info.ts";
 
-/** A piece of news. */
-export interface EventRow {
-  /** Unique in this page. */
-  readonly key: string;
-  /** A state, or what else befell the process. */
-  readonly type: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly name: string;
-  readonly reason: string;
-}
+/** An event of a process. */
+export type EventJson = EventsJson["events"][number];
 
 /** `GET /system/metrics`. A collector that lacks a figure leaves it out. */
 export type SystemMetrics =

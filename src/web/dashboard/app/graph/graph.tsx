@@ -1,8 +1,8 @@
 /** Who waits for whom, and how they are. */
 
-import { computed } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { isMet, type Layout, layOut, type Link, type Node } from "./graph_layout.ts";
-import { events } from "../data/news.ts";
+import { useEvents } from "../data/news.ts";
 import { linkTo } from "../data/router.ts";
 import { processes, processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
@@ -20,6 +20,8 @@ const LABEL_PX = 13;
 
 /** The screen. */
 export function Graph() {
+  const { data } = useEvents({ type: "running", limit: 500 });
+  times.value = new Map(data.value?.events.map(({ name, at }) => [name, Date.parse(at)]));
   if (processes.value === null) return <Loading />;
   const { nodes, single } = layout.value;
   return (
@@ -159,21 +161,12 @@ function LinkTable({ layout: { nodes, links } }: { layout: Layout }) {
   );
 }
 
-/** Milliseconds by name, of the last start. */
-const times = computed(() => {
-  const began = new Map<string, number>();
-  const took = new Map<string, number>();
-  for (const { type, name, at } of events.value.toReversed()) {
-    if (type === "starting") began.set(name, at);
-    const from = began.get(name);
-    if (type !== "running" || from === undefined || at < from) continue;
-    took.set(name, at - from);
-    began.delete(name);
-  }
-  return took;
-});
+/** When each app was ready the last time, by name. */
+const times = signal<ReadonlyMap<string, number>>(new Map());
 
 /** Of a process that says when it is ready; undefined when that is not known. */
-function readyAfter({ name, ready, config }: ProcessJson): number | undefined {
-  return ready && config.wait_ready === true ? times.value.get(name) : undefined;
+function readyAfter({ name, ready, config, started_at }: ProcessJson): number | undefined {
+  const at = ready && config.wait_ready === true ? times.value.get(name) : undefined;
+  const took = (at ?? NaN) - Date.parse(started_at ?? "");
+  return took >= 0 ? took : undefined;
 }

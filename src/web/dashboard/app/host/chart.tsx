@@ -1,121 +1,146 @@
-/** A figure over the last minutes, with the starts and ends of the process marked. */
+/** A figure over a range of time, with what happened marked. */
 
-import { signal, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import type { Mark, Sample } from "../process/history.ts";
+import { clock } from "../data/store.ts";
+import { range } from "../data/range.ts";
+import { endsOf, lookingAt, rangeText } from "../data/time_range.ts";
+import { go } from "../data/router.ts";
+import type { Series } from "../data/past.ts";
+import type { EventJson } from "../data/types.ts";
+import type { Sample } from "../process/history.ts";
 import { clockTime } from "../data/format.ts";
+import { Axis, axisHandlers, pointed, useWidth } from "./time_axis.tsx";
 
 /** What it draws. */
 interface ChartProps {
   readonly title: string;
-  readonly samples: readonly Sample[];
+  readonly series: Series;
   readonly value: (sample: Sample) => number;
   readonly format: (value: number) => string;
-  /** Milliseconds from left to right. */
-  readonly ms: number;
   /** At the top at the least. */
   readonly most: number;
   readonly marks?: readonly Mark[];
+  /** The app whose log a click leads to; all without it. */
+  readonly name?: string | undefined;
+}
+
+/** Something that happened. */
+interface Mark {
+  readonly at: number;
+  readonly kind: "start" | "end" | "failure";
+  readonly text: string;
 }
 
 const HEIGHT = 120;
 const FOOT = 18;
-const TICKS = 4;
+/** So near to a mark a click means it. */
+const NEAR_PX = 6;
 
-/** The moment below the pointer, the same on all charts; 0 for none. */
-const pointed = signal(0);
-
-/** The chart, with what it shows in words. */
-export function Chart({ title, samples, value, format, ms, most, marks = [] }: ChartProps) {
-  const frame = useRef<HTMLDivElement>(null);
-  const width = useSignal(400);
-  useEffect(() => {
-    const resized = new ResizeObserver(([entry]) => width.value = entry!.contentRect.width || 400);
-    resized.observe(frame.current!);
-    return () => resized.disconnect();
-  }, []);
-  const end = samples.at(-1)?.at ?? Date.now();
+/** The chart, with what it shows in words. A click leads to the log of that moment. */
+export function Chart({ title, series, value, format, most, marks = [], name }: ChartProps) {
+  const [frame, width] = useWidth();
+  const ends = endsOf(range.value, clock.value);
+  const [from, to] = ends;
+  const samples = series.samples.filter((one) => at(one) >= from && !Number.isNaN(value(one)));
   const values = samples.map(value);
   const top = Math.max(most, ...values) * 1.08 || 1;
-  const x = (at: number) => (1 - (end - at) / ms) * width.value;
+  const x = (moment: number) => (moment - from) / (to - from) * width;
   const y = (figure: number) => FOOT + (1 - figure / top) * (HEIGHT - 2 * FOOT);
-  const near = pointed.value === 0 ? undefined : nearest(samples, pointed.value);
-  const now = near ?? samples.at(-1);
+  const moment = pointed.value || range.value.at;
+  const near = moment === 0 ? undefined : nearest(samples, moment, series.step * 2);
+  const now = near ?? (moment === 0 ? samples.at(-1) : undefined);
   const base = HEIGHT - FOOT;
-  const pieces = piecesOf(samples, ms).map((piece) => ({
+  const pieces = piecesOf(samples, series.step).map((piece) => ({
     line: `M${piece.map((one) => `${x(one.at).toFixed(1)} ${y(value(one)).toFixed(1)}`).join("L")}`,
     foot: `L${x(piece.at(-1)!.at)} ${base}L${x(piece[0]!.at)} ${base}Z`,
   }));
+  const shown = marks.filter((mark) => mark.at > from && mark.at <= to);
+  const pick = (at: number, pixelMs: number) => {
+    const mark = shown.toSorted((a, b) => Math.abs(a.at - at) - Math.abs(b.at - at))[0];
+    const isNear = mark !== undefined && Math.abs(mark.at - at) < NEAR_PX * pixelMs;
+    openLogs(isNear ? mark.at : at, name);
+  };
   return (
-    <figure class="chart" ref={frame}>
+    <figure class="chart">
       <figcaption class="row between">
         <span>{title}</span>
         <span>
-          {near && <span class="faint small">{clockTime(near.at)}</span>}
+          {near && <span class="faint small">{clockTime(near.at)}</span>}{" "}
           <strong class="number">{now ? format(value(now)) : "–"}</strong>
         </span>
       </figcaption>
-      <svg
-        width={width.value}
-        height={HEIGHT}
-        role="img"
-        aria-label={summary(title, values, format)}
-        onPointerMove={({ offsetX }) => pointed.value = end - (1 - offsetX / width.value) * ms}
-        onPointerLeave={() => pointed.value = 0}
-      >
-        <line class="grid" x1="0" x2={width.value} y1={base} y2={base} />
-        <line class="grid" x1="0" x2={width.value} y1={y(top / 1.08)} y2={y(top / 1.08)} />
-        <text class="axis" x="0" y={y(top / 1.08) - 5}>{format(top / 1.08)}</text>
-        <path class="area" d={pieces.map(({ line, foot }) => line + foot).join("")} />
-        <path class="line" d={pieces.map(({ line }) => line).join("")} />
-        {marks.filter(({ at }) => at > end - ms && at <= end).map((mark) => (
-          <g key={`${mark.kind} ${mark.at}`} class={`mark is-${mark.kind}`}>
-            <line x1={x(mark.at)} x2={x(mark.at)} y1={FOOT} y2={base} />
-            <path d={MARK_SHAPES[mark.kind]} transform={`translate(${x(mark.at)} ${base})`} />
-            <title>{`${mark.text}, ${clockTime(mark.at)}`}</title>
-          </g>
-        ))}
-        {near && <line class="cursor" x1={x(near.at)} x2={x(near.at)} y1={FOOT} y2={base} />}
-        {ticks(end, ms, width.value).map(([left, text]) => (
-          <text key={left} class="axis" x={left} y={HEIGHT - 4} text-anchor="middle">{text}</text>
-        ))}
-      </svg>
+      <div ref={frame}>
+        <svg
+          class="timed"
+          width={width}
+          height={HEIGHT}
+          role="img"
+          aria-label={summary(title, values, format)}
+          {...axisHandlers(ends, width, pick)}
+        >
+          <line class="grid" x1="0" x2={width} y1={base} y2={base} />
+          <line class="grid" x1="0" x2={width} y1={y(top / 1.08)} y2={y(top / 1.08)} />
+          <text class="axis" x="0" y={y(top / 1.08) - 5}>{format(top / 1.08)}</text>
+          <path class="area" d={pieces.map(({ line, foot }) => line + foot).join("")} />
+          <path class="line" d={pieces.map(({ line }) => line).join("")} />
+          {shown.map((mark) => (
+            <g key={`${mark.kind} ${mark.at} ${mark.text}`} class={`mark is-${mark.kind}`}>
+              <line x1={x(mark.at)} x2={x(mark.at)} y1={FOOT} y2={base} />
+              <path d={MARK_SHAPES[mark.kind]} transform={`translate(${x(mark.at)} ${base})`} />
+              <title>{`${mark.text}, ${clockTime(mark.at)}: a click opens the log`}</title>
+            </g>
+          ))}
+          {near && <line class="cursor" x1={x(near.at)} x2={x(near.at)} y1={FOOT} y2={base} />}
+          <Axis ends={ends} width={width} height={HEIGHT} at={range.value.at} />
+        </svg>
+      </div>
     </figure>
   );
 }
 
-/** Milliseconds to draw: as many as wanted, but no more empty ones than the first minute has. */
-export function fitting(samples: readonly Sample[], wanted: number): number {
-  const known = samples.length === 0 ? 0 : samples.at(-1)!.at - samples[0]!.at;
-  return Math.min(wanted, Math.max(60_000, known));
+/** Goes to the log of an app, or of all, at a moment of the range that is shown. */
+function openLogs(at: number, name: string | undefined): void {
+  const params = rangeText(lookingAt(at, range.value));
+  if (name === undefined) go(["logs"], params);
+  else go(["processes", name], `tab=logs&${params}`);
 }
+
+/** What happened, as marks. */
+export function marksOf(events: readonly EventJson[]): readonly Mark[] {
+  return events.map(({ type, at, name, reason }) => ({
+    at: Date.parse(at),
+    kind: FAILURES.has(type) ? "failure" : ENDS.has(type) ? "end" : "start",
+    text: `${name} ${type}${reason && `, ${reason}`}`,
+  }));
+}
+
+const FAILURES: ReadonlySet<EventJson["type"]> = new Set(["crashed", "errored", "unhealthy"]);
+const ENDS: ReadonlySet<EventJson["type"]> = new Set(["stopped", "deleted"]);
 
 const MARK_SHAPES = { start: "M0-7L5 1H-5Z", end: "M-4-4H4V4H-4Z", failure: "M-4-4L4 4M4-4L-4 4" };
 
-/** The stretches without a gap. A gap is longer than a few steps of any ring. */
-function piecesOf(samples: readonly Sample[], ms: number): Sample[][] {
-  const gap = Math.max(35_000, ms / 200);
+/** The stretches without a gap. */
+function piecesOf(samples: readonly Sample[], step: number): Sample[][] {
   const pieces: Sample[][] = [];
   for (const sample of samples) {
     const piece = pieces.at(-1);
-    if (piece !== undefined && sample.at - piece.at(-1)!.at <= gap) piece.push(sample);
+    if (piece !== undefined && sample.at - piece.at(-1)!.at <= 2.5 * step) piece.push(sample);
     else pieces.push([sample]);
   }
   return pieces;
 }
 
-function nearest(samples: readonly Sample[], at: number): Sample | undefined {
-  const after = samples.findIndex((sample) => sample.at >= at);
-  if (after <= 0) return after === 0 ? samples[0] : samples.at(-1);
-  const [a, b] = [samples[after - 1]!, samples[after]!];
-  return at - a.at < b.at - at ? a : b;
+function at(sample: Sample): number {
+  return sample.at;
 }
 
-function ticks(end: number, ms: number, width: number): [number, string][] {
-  return Array.from({ length: TICKS }, (_, index) => {
-    const part = (index + 0.5) / TICKS;
-    return [part * width, clockTime(end - (1 - part) * ms)];
-  });
+/** The reading next to a moment, unless there was none about that time. */
+function nearest(samples: readonly Sample[], moment: number, most: number): Sample | undefined {
+  const distance = (one: Sample) => Math.abs(one.at - moment);
+  const near = samples.reduce<Sample | undefined>(
+    (best, one) => best === undefined || distance(one) < distance(best) ? one : best,
+    undefined,
+  );
+  return near !== undefined && distance(near) <= most ? near : undefined;
 }
 
 function summary(
@@ -123,8 +148,8 @@ function summary(
   values: readonly number[],
   format: (value: number) => string,
 ): string {
-  if (values.length === 0) return `${title}: no readings yet`;
+  if (values.length === 0) return `${title}: no readings in this time`;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return `${title}: now ${format(values.at(-1)!)}, lowest ${format(Math.min(...values))}, ` +
+  return `${title}: last ${format(values.at(-1)!)}, lowest ${format(Math.min(...values))}, ` +
     `mean ${format(mean)}, highest ${format(Math.max(...values))}`;
 }

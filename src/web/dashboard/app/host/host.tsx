@@ -1,35 +1,37 @@
 /** The machine, the daemon, and how programs talk to it. */
 
-import { useEffect } from "preact/hooks";
 import { copyText } from "../controls/copy.ts";
-import { loadDay } from "../data/past.ts";
+import { useEvents } from "../data/news.ts";
+import { useSeries } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { clock, metrics, session } from "../data/store.ts";
 import type { SystemInfoJson, SystemMetrics } from "../data/types.ts";
 import { Button, Loading } from "../controls/controls.tsx";
-import { Chart, fitting } from "./chart.tsx";
+import { RangePicker } from "../controls/range_picker.tsx";
+import { Chart, marksOf } from "./chart.tsx";
 import { DaemonActions } from "../shell/daemon_actions.tsx";
-import { HOST, recent, round } from "../process/history.ts";
+import { range } from "../data/range.ts";
 import { bytes, percent, relative, span } from "../data/format.ts";
 
-const SPAN_MS = 300_000;
 const INFO_MS = 30_000;
 
 /** The screen. */
 export function Host() {
-  round.value;
-  useEffect(() => void loadDay(), []);
+  const happened = useEvents({ range: range.value, limit: 300 });
+  const common = {
+    series: useSeries(range.value),
+    marks: marksOf(happened.data.value?.events ?? []),
+  };
   const { data } = usePolled<SystemInfoJson>("/system/info", INFO_MS);
   const [host, info] = [metrics.value, data.value];
   if (host === undefined) return <Loading />;
-  const samples = recent(HOST, SPAN_MS);
-  const common = { samples, ms: fitting(samples, SPAN_MS) };
   return (
     <>
       <div class="page-head">
         <h1>{host.hostname ?? "Host"}</h1>
         <DaemonActions />
       </div>
+      <RangePicker />
       <div class="charts three">
         <Chart {...common} title="CPU" value={({ cpu }) => cpu} format={percent} most={100} />
         <Chart

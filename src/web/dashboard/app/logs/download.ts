@@ -1,12 +1,11 @@
 /** Gives lines to the user as a file. */
 
-import { messageOf, send } from "../data/api.ts";
+import { jsonLines, messageOf, send } from "../data/api.ts";
 import type { LogRow } from "./log_rows.ts";
 import { toast } from "../shell/notices.ts";
 import type { LogLine } from "../../../../model/log_line.ts";
 import { plainLine } from "./ansi.ts";
 import { isOneProcess } from "./log_panes.ts";
-import { jsonLines } from "./log_source.ts";
 
 const CHUNK = 20_000;
 

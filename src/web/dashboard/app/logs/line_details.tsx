@@ -3,6 +3,8 @@
 import { copyText } from "../controls/copy.ts";
 import type { LogRow } from "./log_rows.ts";
 import { fingerprint, literally, type LogQuery, NO_QUERY, writeLogQuery } from "./log_query.ts";
+import { range } from "../data/range.ts";
+import { lookingAt, type Range, rangeText } from "../data/time_range.ts";
 import { linkTo } from "../data/router.ts";
 import { Button } from "../controls/controls.tsx";
 import { plainLine } from "./ansi.ts";
@@ -12,10 +14,11 @@ import { jsonFields, levelOf } from "../../../../model/log_level.ts";
 
 /** A panel below the lines. */
 export function LineDetails(
-  { line, query, onQuery, onClose }: {
+  { line, query, onQuery, linkOf, onClose }: {
     readonly line: LogRow;
     readonly query: LogQuery;
     readonly onQuery: (query: LogQuery) => void;
+    readonly linkOf: (query: LogQuery, range: Range) => string;
     readonly onClose: () => void;
   },
 ) {
@@ -33,7 +36,7 @@ export function LineDetails(
         </p>
         <span class="row">
           {isNarrowed(query) && (
-            <Button onClick={() => onQuery(around(line, query))}>Show in context</Button>
+            <a class="button" href={linkOf(around(line, query), momentOf(line))}>Show in context</a>
           )}
           <Button
             icon="copy"
@@ -75,8 +78,8 @@ export function LineDetails(
 }
 
 /** Whether something stands between the line and its neighbours. */
-function isNarrowed({ search, level, stream, at }: LogQuery): boolean {
-  return at === 0 && (search !== "" || level !== "" || stream !== "");
+function isNarrowed({ search, level, stream }: LogQuery): boolean {
+  return range.value.at === 0 && (search !== "" || level !== "" || stream !== "");
 }
 
 /** Lines that say the same in a field. An object is too much to look for. */
@@ -88,16 +91,21 @@ function sameField(key: string, value: unknown): Partial<LogQuery> {
 }
 
 /** The log around a line, with nothing hidden. */
-function around({ name, stream, text, at }: LogRow, { targets, columns }: LogQuery): LogQuery {
+function around({ name, stream, text }: LogRow, { targets, columns }: LogQuery): LogQuery {
   return {
     ...NO_QUERY,
     targets: targets.length === 0 ? [name] : targets,
     columns,
-    at,
     mark: fingerprint(name, stream, text),
   };
 }
 
+function momentOf({ at }: LogRow): Range {
+  return lookingAt(at, range.value);
+}
+
 function permalink(line: LogRow, query: LogQuery): string {
-  return new URL(linkTo(["logs"], writeLogQuery(around(line, query))), location.href).href;
+  const params = writeLogQuery(around(line, query));
+  const link = linkTo(["logs"], `${params}&${rangeText(momentOf(line))}`);
+  return new URL(link, location.href).href;
 }

@@ -6,6 +6,7 @@ import type { LogBuffer } from "./log_buffer.ts";
 import type { LogRow } from "./log_rows.ts";
 import { isRaw, logSize, timeLook, wrap } from "./log_panes.ts";
 import { isPhone } from "../shell/theme.ts";
+import { range } from "../data/range.ts";
 import { clock } from "../data/store.ts";
 import { ROW_PX, RowHeights } from "./row_heights.ts";
 import type { Run } from "./ansi.ts";
@@ -263,7 +264,7 @@ function useView(
       const { scrollTop, clientHeight, clientWidth, scrollHeight } = element;
       const atEnd = scrollTop + clientHeight >= scrollHeight - 2;
       if (scrollTop < before - 2 && !atEnd) follow.value = false;
-      else if (atEnd && scrollTop > before && isMeant()) follow.value = true;
+      else if (atEnd && scrollTop > before && isMeant() && range.value.span) follow.value = true;
       before = scrollTop;
       const { top, height, width } = view.value;
       if (top === scrollTop && height === clientHeight && width === clientWidth) return;

@@ -1,34 +1,45 @@
 /** Logs of any number of apps, as one. */
 
-import { useSignal } from "@preact/signals";
-import { type LogQuery, NO_QUERY, readLogQuery, writeLogQuery } from "./log_query.ts";
-import { place, replaceParams } from "../data/router.ts";
+import { type LogQuery, readLogQuery, writeLogQuery } from "./log_query.ts";
+import { range } from "../data/range.ts";
+import { rangeText } from "../data/time_range.ts";
+import { linkTo, place, replacePlace } from "../data/router.ts";
 import { LogView } from "./log_view.tsx";
 
 /** The screen. */
 export function Logs() {
-  const query = readLogQuery(place.value.params);
   return (
     <div class="fill">
       <h1 class="unseen">Logs</h1>
-      <LogView
-        key={query.at > 0 ? query.mark : "live"}
-        query={query}
-        onQuery={(changed) => replaceParams(writeLogQuery(changed))}
-      />
+      <View targets={place.value.params.getAll("t")} />
     </div>
   );
 }
 
-/** The viewer. */
+/** The viewer on the page of an app. */
 export function ProcessLog({ name }: { name: string }) {
-  const query = useSignal<LogQuery>({ ...NO_QUERY, targets: [name] });
+  return <View targets={[name]} single />;
+}
+
+function View({ targets, single = false }: {
+  readonly targets: readonly string[];
+  readonly single?: boolean;
+}) {
+  const query = { ...readLogQuery(place.value.params), targets };
+  const text = rangeText(range.value);
+  const paramsOf = (changed: LogQuery, range: string) =>
+    new URLSearchParams([
+      ...(single ? [["tab", "logs"]] : []),
+      ...writeLogQuery(single ? { ...changed, targets: [] } : changed),
+      ...new URLSearchParams(range),
+    ] as [string, string][]);
   return (
     <LogView
-      key={query.value.at > 0 ? query.value.mark : "live"}
-      single
-      query={query.value}
-      onQuery={(changed) => query.value = changed}
+      key={range.value.span === undefined ? `${text} ${query.mark}` : "live"}
+      single={single}
+      query={query}
+      onQuery={(changed) => replacePlace(place.value.path, paramsOf(changed, text))}
+      linkOf={(changed, range) => linkTo(place.value.path, paramsOf(changed, rangeText(range)))}
     />
   );
 }

@@ -4,6 +4,7 @@ import { effect, type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { isPhone } from "../shell/theme.ts";
 import { baseName } from "../process/select.ts";
+import { range } from "../data/range.ts";
 import { processList } from "../data/store.ts";
 import { LogBuffer } from "./log_buffer.ts";
 import type { LogRow } from "./log_rows.ts";
@@ -114,9 +115,8 @@ function stored(): { wrap?: boolean; raw?: boolean; time?: TimeLook; size?: LogS
   }
 }
 
-/** Lines before the one that a permalink points at, in milliseconds. */
+/** What is read before a moment that is looked at, in milliseconds. */
 const CONTEXT_MS = 30_000;
-const CONTEXT_LINES = 10_000;
 /** Each letter would begin another search of all that there is. */
 const TYPING_MS = 300;
 
@@ -128,29 +128,28 @@ export function useLogSource(
   follow: Signal<boolean>,
 ): LogSource | undefined {
   const source = useSignal<LogSource | undefined>(undefined);
-  // A permalink is read from a little before its line; leaving it reads from the end again.
-  const since = query.at > 0 && lines > 0 ? query.at - CONTEXT_MS : 0;
   const grep = grepOf(query);
   const invert = grep !== undefined && query.invert;
+  const { span, from, to, at } = range.value;
+  const begin = at > 0 && grep === undefined ? Math.max(from, at - CONTEXT_MS) : from;
   useEffect(() => {
     let opened: LogSource | undefined;
     const open = () => {
       opened = new LogSource(panes, {
         targets: query.targets,
-        lines: grep !== undefined ? 0 : since > 0 ? CONTEXT_LINES : lines,
-        since: grep !== undefined ? 0 : since,
+        lines: grep === undefined ? lines : 0,
+        between: span === undefined ? [begin, to] : undefined,
         grep,
         invert,
         level: query.level,
-        isAtEnd: () => follow.value,
-        // Lines that are read anew begin at their end; those of a permalink, and all of a log, where they are.
-        began: () => follow.value = since === 0 && lines > 0,
+        // Lines that are read anew begin at their end; those of a range, and all of a log, where they are.
+        began: () => follow.value = span !== undefined && lines > 0,
       });
       source.value = opened;
     };
     const timer = grep === undefined ? undefined : setTimeout(open, TYPING_MS);
     if (grep === undefined) open();
     return () => (clearTimeout(timer), opened?.close());
-  }, [panes, lines, since, grep, invert, query.level]);
+  }, [panes, lines, span === undefined ? `${begin} ${to}` : "", grep, invert, query.level]);
   return source.value;
 }

@@ -19,9 +19,7 @@ export interface LogQuery {
   readonly deep: boolean;
   /** Each app in a column of its own. */
   readonly columns: boolean;
-  /** Milliseconds since the epoch of the line that a permalink points at; 0 for none. */
-  readonly at: number;
-  /** Fingerprint of that line. */
+  /** Fingerprint of the line that a permalink points at; empty for none. */
   readonly mark: string;
 }
 
@@ -37,7 +35,6 @@ export const NO_QUERY: LogQuery = {
   onlyMatches: false,
   deep: false,
   columns: false,
-  at: 0,
   mark: "",
 };
 
@@ -54,14 +51,12 @@ const FLAGS = {
 export function readLogQuery(params: URLSearchParams): LogQuery {
   const stream = params.get("stream");
   const level = params.get("level");
-  const at = Number(params.get("at") ?? 0);
   return {
     ...NO_QUERY,
     targets: params.getAll("t"),
     stream: stream === "stdout" || stream === "stderr" ? stream : "",
     level: LOG_LEVELS.find((one) => one === level) ?? "",
     search: params.get("s") ?? "",
-    at: Number.isFinite(at) ? at : 0,
     mark: params.get("mark") ?? "",
     ...Object.fromEntries(
       Object.entries(FLAGS).map(([word, key]) => [key, params.get(word) === "1"]),
@@ -77,10 +72,7 @@ export function writeLogQuery(query: LogQuery): URLSearchParams {
   if (query.level) params.set("level", query.level);
   if (query.search) params.set("s", query.search);
   for (const [word, key] of Object.entries(FLAGS)) if (query[key]) params.set(word, "1");
-  if (query.at > 0) {
-    params.set("at", String(query.at));
-    params.set("mark", query.mark);
-  }
+  if (query.mark) params.set("mark", query.mark);
   return params;
 }
 

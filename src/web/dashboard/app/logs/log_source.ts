@@ -1,7 +1,8 @@
 /** Fills a log view from the daemon: what there is, then what comes, again after a lost connection. */
 
 import { effect, signal } from "@preact/signals";
-import { ApiError, send } from "../data/api.ts";
+import { ApiError, jsonLines, send } from "../data/api.ts";
+import { followLogs } from "../data/feed.ts";
 import { breathe } from "./log_buffer.ts";
 import type { LogRow } from "./log_rows.ts";
 import { connection } from "../data/store.ts";
@@ -13,15 +14,13 @@ interface SourceOptions {
   readonly targets: readonly string[];
   /** Last lines of each; 0 for all there are, archives included. */
   readonly lines: number;
-  /** Milliseconds since the epoch: lines from then on; 0 without. */
-  readonly since: number;
+  /** A range of time, in milliseconds since the epoch: its lines from the first one on, and none that come. */
+  readonly between?: readonly [number, number] | undefined;
   /** Only lines that match, or with `invert` do not. */
   readonly grep?: string | undefined;
   readonly invert?: boolean;
   /** Only lines of that level and graver ones; empty for all. */
   readonly level: LogLevel | "";
-  /** Whether the view is at its end, so that nothing is lost by reading it anew. */
-  readonly isAtEnd: () => boolean;
   /** The view is about to be read from the beginning. */
   readonly began: () => void;
 }
@@ -35,9 +34,12 @@ export interface LogSink {
 /** Lines that a view begins with. */
 export const FIRST_LINES = 1000;
 
+/** Most lines of a range of time. */
+const MOST_LINES = 20_000;
+
 const RETRY_MS = 1000;
-/** A browser has six connections to a host for all its tabs: unseen ones must not hold them all. */
-const UNSEEN_MS = 3000;
+/** So long a turn of taking lines may be. */
+const TURN_MS = 10;
 
 /** A log that is being read. */
 export class LogSource {
@@ -45,6 +47,8 @@ export class LogSource {
   readonly error = signal("");
   /** Whether what was there is being read. */
   readonly isLoading = signal(true);
+  /** Whether the range has more lines than are shown. */
+  readonly isCut = signal(false);
   readonly #sink: LogSink;
   readonly #options: SourceOptions;
   readonly #abort = new AbortController();
@@ -62,64 +66,63 @@ export class LogSource {
 
   async #run(): Promise<void> {
     const { signal } = this.#abort;
+    const { between, lines } = this.#options;
     while (!signal.aborted) {
-      const over = new AbortController();
-      const unseen = this.#unseen(over.signal);
       try {
+        await untilLive(signal);
+        if (signal.aborted) return;
         this.#sink.clear();
         this.#options.began();
         this.isLoading.value = true;
-        if (this.#options.lines === 0) await this.#pour(false, signal);
-        await this.#pour(true, AbortSignal.any([signal, unseen]));
+        if (between !== undefined || lines === 0) await this.#readStored(signal);
+        this.isLoading.value = between === undefined;
+        if (between !== undefined) return;
+        await this.#pour(await followLogs(this.#query(true), signal), true);
       } catch (error) {
         if (signal.aborted) return;
-        if (!unseen.aborted) {
-          this.error.value = error instanceof ApiError ? error.message : "The connection is lost";
-        }
-      } finally {
-        over.abort();
+        this.error.value = error instanceof ApiError ? error.message : "The connection is lost";
       }
       this.isLoading.value = false;
-      await Promise.race([unseen.aborted ? untilSeen() : untilLive(signal), aborted(signal)]);
+      await Promise.race([
+        new Promise((resolve) => setTimeout(resolve, RETRY_MS)),
+        aborted(signal),
+      ]);
     }
   }
 
-  /** Aborted when nobody has seen the page for a while; reading all of a log again would take long. */
-  #unseen(over: AbortSignal): AbortSignal {
-    const { lines, isAtEnd } = this.#options;
-    const unseen = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = () => {
-      clearTimeout(timer);
-      if (!document.hidden || over.aborted || lines === 0) return;
-      timer = setTimeout(() => isAtEnd() && unseen.abort(), UNSEEN_MS);
-    };
-    document.addEventListener("visibilitychange", look, { signal: over });
-    over.addEventListener("abort", () => clearTimeout(timer));
-    look();
-    return unseen.signal;
+  async #readStored(signal: AbortSignal): Promise<void> {
+    const enough = new AbortController();
+    const both = AbortSignal.any([signal, enough.signal]);
+    const stored = jsonLines<LogLine>(await send(`/logs?${this.#query(false)}`, { signal: both }));
+    const isWhole = await this.#pour(stored, false);
+    this.isCut.value = !isWhole;
+    enough.abort();
   }
 
-  async #pour(follow: boolean, signal: AbortSignal): Promise<void> {
-    const { lines, since, targets, grep, invert = false, level } = this.#options;
+  #query(follow: boolean): URLSearchParams {
+    const { lines, between, targets, grep, invert = false, level } = this.#options;
     const query = new URLSearchParams(targets.map((name) => ["target", name]));
-    query.set("lines", String(lines));
     if (grep !== undefined) query.set("grep", grep);
-    if (level !== "") query.set("level", level);
     if (grep !== undefined && invert) query.set("invert", "true");
-    if (since > 0) query.set("since", new Date(since).toISOString());
+    if (level !== "") query.set("level", level);
     if (follow) query.set("follow", "true");
-    if (follow && lines === 0) {
-      query.delete("lines");
-      query.delete("since");
-      query.set("new", "true");
+    if (follow && lines === 0) query.set("new", "true");
+    else query.set("lines", String(between === undefined ? lines : 0));
+    if (between !== undefined) {
+      query.set("since", new Date(between[0]).toISOString());
+      query.set("until", new Date(between[1]).toISOString());
     }
-    const response = await send(`/logs?${query}`, { signal });
+    return query;
+  }
+
+  /** Returns whether all lines were taken. */
+  async #pour(batches: AsyncIterable<readonly LogLine[]>, follow: boolean): Promise<boolean> {
     this.error.value = "";
-    let until = performance.now() + RETRY_MS / 100;
-    const quiet = setTimeout(() => this.isLoading.value = false, 300);
+    let until = performance.now() + TURN_MS;
+    let count = 0;
+    const quiet = follow ? setTimeout(() => this.isLoading.value = false, 300) : undefined;
     try {
-      for await (const batch of jsonLines<LogLine>(response)) {
+      for await (const batch of batches) {
         this.#sink.add(batch.map(({ name, stream, line, at }) => ({
           name,
           stream,
@@ -127,10 +130,13 @@ export class LogSource {
           at: Date.parse(at),
         })));
         if (follow) this.isLoading.value = false;
+        count += batch.length;
+        if (this.#options.between !== undefined && count > MOST_LINES) return false;
         if (performance.now() < until) continue;
         await breathe();
-        until = performance.now() + RETRY_MS / 100;
+        until = performance.now() + TURN_MS;
       }
+      return true;
     } finally {
       clearTimeout(quiet);
     }
@@ -144,47 +150,12 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** When somebody looks at the page. */
-function untilSeen(): Promise<void> {
+/** When the daemon can be reached. */
+function untilLive(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const look = () => {
-      if (document.hidden) return;
-      document.removeEventListener("visibilitychange", look);
-      resolve();
-    };
-    document.addEventListener("visibilitychange", look);
-    look();
-  });
-}
-
-/** When the daemon can be reached, after a moment's patience. */
-async function untilLive(signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-  await new Promise<void>((resolve) => {
     const stop = effect(() => {
       if (connection.value === "live" || signal.aborted) queueMicrotask(() => (stop(), resolve()));
     });
+    signal.addEventListener("abort", () => (stop(), resolve()), { once: true });
   });
-}
-
-/**
- * Hands over the values of a body in batches, one for each piece that arrives. Ends with the body;
- * throws when the connection breaks.
- */
-export async function* jsonLines<T>(response: Response): AsyncGenerator<T[]> {
-  const reader = response.body!.getReader();
-  const decoder = new TextDecoder();
-  let rest = "";
-  try {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
-      rest = lines.pop()!;
-      const values = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as T);
-      if (values.length > 0) yield values;
-    }
-  } finally {
-    await reader.cancel().catch(() => {});
-  }
 }

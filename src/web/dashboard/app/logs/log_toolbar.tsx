@@ -40,7 +40,7 @@ export function LogToolbar(props: LogToolbarProps) {
       {!single && (
         <AppPicker
           chosen={query.targets}
-          onChange={(targets) => onQuery({ ...query, targets, at: 0, mark: "" })}
+          onChange={(targets) => onQuery({ ...query, targets, mark: "" })}
         />
       )}
       <select

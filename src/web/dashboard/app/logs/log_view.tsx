@@ -7,10 +7,15 @@ import type { LogBuffer } from "./log_buffer.ts";
 import { isOneProcess, isRaw, type LogPane, LogPanes, useLogSource, wrap } from "./log_panes.ts";
 import { fingerprint, type LogQuery, patternOf } from "./log_query.ts";
 import { FIRST_LINES, type LogSource } from "./log_source.ts";
+import { range, setRange } from "../data/range.ts";
+import { NOW, type Range } from "../data/time_range.ts";
 import { linkTo } from "../data/router.ts";
 import { processList } from "../data/store.ts";
 import { LineDetails } from "./line_details.tsx";
+import { RangePicker } from "../controls/range_picker.tsx";
+import { LogHistogram } from "./log_histogram.tsx";
 import { LogList } from "./log_list.tsx";
+import type { LogRow } from "./log_rows.ts";
 import { LogToolbar } from "./log_toolbar.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { counted } from "../data/format.ts";
@@ -19,6 +24,8 @@ import { counted } from "../data/format.ts";
 interface LogViewProps {
   readonly query: LogQuery;
   readonly onQuery: (query: LogQuery) => void;
+  /** The address of another query, at another time. */
+  readonly linkOf: (query: LogQuery, range: Range) => string;
   /** Whether there is only ever one app in it. */
   readonly single?: boolean;
 }
@@ -26,10 +33,14 @@ interface LogViewProps {
 const HUES = 8;
 
 /** The viewer. */
-export function LogView({ query, onQuery, single = false }: LogViewProps) {
+export function LogView({ query, onQuery, linkOf, single = false }: LogViewProps) {
   const { targets, columns, search, isRegex, matchCase, level } = query;
   const lines = useSignal(FIRST_LINES);
-  const follow = useSignal(query.at === 0);
+  const follow = useSignal(range.value.span !== undefined);
+  // What is past has no end to be followed.
+  useSignalEffect(() => {
+    if (follow.value && range.peek().span === undefined) setRange(NOW);
+  });
   const panes = useMemo(() => new LogPanes(targets, columns), [targets.join("\n"), columns]);
   const source = useLogSource(panes, query, lines.value, follow);
   const pattern = useMemo(() => patternOf(query), [search, isRegex, matchCase]);
@@ -75,12 +86,13 @@ export function LogView({ query, onQuery, single = false }: LogViewProps) {
         follow={follow}
         single={single}
       />
+      <LogHistogram query={query} />
       <LogStatus
         panes={panes}
         source={source}
         query={query}
         onQuery={onQuery}
-        hasAll={lines.value === 0 || query.deep}
+        hasAll={lines.value === 0 || query.deep || range.value.span === undefined}
         onAll={() => lines.value = 0}
       />
       <div class={panes.list.length > 1 ? "log-columns" : "log-column-frame"}>
@@ -92,7 +104,7 @@ export function LogView({ query, onQuery, single = false }: LogViewProps) {
             pattern={query.invert ? undefined : pattern ?? undefined}
             follow={follow}
             showName={!isOneProcess(one.target ? [one.target] : targets)}
-            isLoading={source?.isLoading.value ?? true}
+            source={source}
             hueOf={hueOf}
             onActive={() => panes.active.value = index}
           />
@@ -103,6 +115,7 @@ export function LogView({ query, onQuery, single = false }: LogViewProps) {
           line={line}
           query={query}
           onQuery={onQuery}
+          linkOf={linkOf}
           onClose={() => opened.value = -1}
         />
       )}
@@ -134,8 +147,7 @@ interface LogColumnProps {
   readonly pattern: RegExp | undefined;
   readonly follow: Signal<boolean>;
   readonly showName: boolean;
-  /** Whether lines may still come that were written before. */
-  readonly isLoading: boolean;
+  readonly source: LogSource | undefined;
   readonly hueOf: (name: string) => number;
   /** Somebody turned to this column. */
   readonly onActive: () => void;
@@ -143,22 +155,21 @@ interface LogColumnProps {
 
 /** The column. */
 function LogColumn(props: LogColumnProps) {
-  const { pane, query, pattern, follow, showName, isLoading, hueOf, onActive } = props;
+  const { pane, query, pattern, follow, showName, source, hueOf, onActive } = props;
   const { buffer, cursor, opened, target } = pane;
   const { search, isRegex, matchCase, invert, onlyMatches, stream } = query;
   useEffect(() => {
     cursor.value = opened.value = -1;
     void buffer.filter({ ...query, isRaw: isRaw.value });
   }, [buffer, search, isRegex, matchCase, invert, onlyMatches, stream, isRaw.value]);
-  usePermalink(buffer, query, (index) => {
+  useMoment(pane, query, source, () => {
     follow.value = false;
-    cursor.value = opened.value = index;
     onActive();
   });
   return (
     <section class="log-column" aria-label={target || undefined} onPointerDown={onActive}>
       {target && <ColumnHead name={target} />}
-      <EmptyNote buffer={buffer} isLoading={isLoading} />
+      <EmptyNote buffer={buffer} isLoading={source?.isLoading.value ?? true} />
       <LogList
         buffer={buffer}
         pattern={pattern}
@@ -185,7 +196,9 @@ function EmptyNote({ buffer, isLoading }: { buffer: LogBuffer; isLoading: boolea
   const text = isLoading
     ? "Reading…"
     : buffer.size === 0
-    ? "Nothing has been written yet"
+    ? range.value.span === undefined
+      ? "Nothing was written in this time"
+      : "Nothing has been written yet"
     : "No line passes the filter";
   return <p class="log-note">{text}</p>;
 }
@@ -200,19 +213,39 @@ function ColumnHead({ name }: { name: string }) {
   );
 }
 
-/** Tells once where the line of a permalink is. */
-function usePermalink(buffer: LogBuffer, query: LogQuery, found: (index: number) => void): void {
-  const sought = useRef(query.mark);
+/** Goes once to the line of a permalink, or to the one next to the moment that is looked at. */
+function useMoment(
+  { buffer, cursor, opened }: LogPane,
+  { mark }: LogQuery,
+  source: LogSource | undefined,
+  found: () => void,
+): void {
+  const isFound = useRef(false);
   useSignalEffect(() => {
     buffer.version.value;
-    if (sought.current === "") return;
-    const index = buffer.shown.findLastIndex(({ name, stream, text, trace = [] }) =>
-      [text, ...trace].some((one) => fingerprint(name, stream, one) === sought.current)
-    );
+    const { at } = range.value;
+    if (isFound.current || at === 0) return;
+    const index = mark === ""
+      ? nearest(buffer.shown, at, source?.isLoading.value === false)
+      : buffer.shown.findLastIndex(({ name, stream, text, trace = [] }) =>
+        [text, ...trace].some((one) => fingerprint(name, stream, one) === mark)
+      );
     if (index < 0) return;
-    sought.current = "";
-    queueMicrotask(() => found(index));
+    isFound.current = true;
+    queueMicrotask(() => {
+      cursor.value = index;
+      if (mark !== "") opened.value = index;
+      found();
+    });
   });
+}
+
+/** Position of the line next to a moment; -1 as long as a nearer one may come. */
+function nearest(lines: readonly LogRow[], at: number, isWhole: boolean): number {
+  const after = lines.findIndex((line) => line.at >= at);
+  if (after < 0) return isWhole ? lines.length - 1 : -1;
+  const before = lines[after - 1];
+  return before !== undefined && at - before.at < lines[after]!.at - at ? after - 1 : after;
 }
 
 /** What it tells of. */
@@ -241,11 +274,13 @@ function LogStatus({ panes, source, query, onQuery, hasAll, onAll }: LogStatusPr
     : `${shown.toLocaleString("en")} of ${counted(size, "line")}`;
   const isLoading = source?.isLoading.value ?? false;
   return (
-    <div class="log-status small">
+    <div class="log-status row wrap small">
+      <RangePicker />
       <span role="status">
         {deep && search !== "" ? `${count} in everything the daemon has kept` : count}
       </span>
       {(isLoading || isFiltering) && <span class="spinner" aria-label="Working" role="img" />}
+      {source?.isCut.value && <span>the first of this time: zoom in to see the others</span>}
       {source?.error.value && <span class="bad" role="alert">{source.error}</span>}
       {!hasAll && search === "" && (
         <button type="button" class="text-button" onClick={onAll}>Load full history</button>

@@ -1,7 +1,7 @@
 /** How things are, at a glance: what needs somebody first. */
 
 import { HOST, recent, round, type Sample } from "./history.ts";
-import { events } from "../data/news.ts";
+import { useEvents } from "../data/news.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { needsAttention } from "./select.ts";
@@ -41,14 +41,21 @@ export function Overview() {
       <HostTiles />
       <div class="two">
         <Attention />
-        <section class="panel" aria-labelledby="recent">
-          <h2 id="recent" class="row between">
-            Recent events <a class="small" href={linkTo(["events"])}>All events</a>
-          </h2>
-          <EventList events={events.value.slice(0, SHOWN_EVENTS)} />
-        </section>
+        <RecentEvents />
       </div>
     </>
+  );
+}
+
+function RecentEvents() {
+  const { data } = useEvents({ limit: SHOWN_EVENTS });
+  return (
+    <section class="panel" aria-labelledby="recent">
+      <h2 id="recent" class="row between">
+        Recent events <a class="small" href={linkTo(["events"])}>All events</a>
+      </h2>
+      {data.value && <EventList events={data.value.events} />}
+    </section>
   );
 }
 

@@ -50,7 +50,7 @@ function ScaleDialog({ name, onClose }: WindowProps) {
     void run(words, processPath(base, "scale"), {
       method: "POST",
       body: { instances: count.value },
-    }).then((answer) => answer && go(["processes"], new URLSearchParams({ q: base })));
+    }).then((answer) => answer && go(["processes", base]));
   };
   return (
     <Dialog title={`Scale ${base}`} onClose={onClose}>

@@ -29,15 +29,33 @@ export function Processes() {
   const { params } = place.value;
   const search = params.get("q") ?? "";
   const state = params.get("state") as State | null;
-  const sort = SORT_KEYS.find((key) => key === params.get("sort")) ?? "id";
-  const descending = params.get("dir") === "desc";
+  const { sort, descending } = order();
   const groupBy = params.get("group") ?? "";
-  const shown = useMemo(() => {
-    const found = processList.value
-      .filter((process) => isMeant(search, process) && (state === null || process.state === state))
-      .sort(byKey(sort));
-    return descending ? found.reverse() : found;
-  }, [processList.value, search, state, sort, descending]);
+  const shown = useMemo(
+    () =>
+      inOrder(
+        processList.value.filter((process) =>
+          isMeant(search, process) && (state === null || process.state === state)
+        ),
+      ),
+    [processList.value, search, state, sort, descending],
+  );
+  if (processes.value === null) return <Loading />;
+  return (
+    <>
+      <ProcessFilters shown={shown.length} />
+      {shown.length === 0 && <NothingHere isFiltered={processList.value.length > 0} />}
+      <ProcessRows shown={shown} groupBy={groupBy} />
+    </>
+  );
+}
+
+/** Some processes, to be sorted, selected and acted on. */
+export function ProcessRows({ shown, groupBy = "" }: {
+  readonly shown: readonly ProcessJson[];
+  readonly groupBy?: string;
+}) {
+  const { sort, descending } = order();
   const selected = useSignal<ReadonlySet<string>>(new Set());
   const chosen = shown.filter(({ id }) => selected.value.has(id));
   const toggle = useRef((id: string) => {
@@ -48,11 +66,8 @@ export function Processes() {
   const clear = () => selected.value = new Set();
   useProcessKeys(shown, chosen, toggle.current, clear);
   usePorts();
-  if (processes.value === null) return <Loading />;
   return (
     <>
-      <ProcessFilters shown={shown.length} />
-      {shown.length === 0 && <NothingHere isFiltered={processList.value.length > 0} />}
       {shown.length > 0 && (
         <ProcessTable
           groups={grouped(shown, groupBy)}
@@ -71,6 +86,22 @@ export function Processes() {
   );
 }
 
+/** How rows are sorted. */
+function order(): { readonly sort: SortKey; readonly descending: boolean } {
+  const { params } = place.value;
+  return {
+    sort: SORT_KEYS.find((key) => key === params.get("sort")) ?? "id",
+    descending: params.get("dir") === "desc",
+  };
+}
+
+/** Processes in the order that is chosen. */
+export function inOrder(list: readonly ProcessJson[]): readonly ProcessJson[] {
+  const { sort, descending } = order();
+  const sorted = list.toSorted(byKey(sort));
+  return descending ? sorted.reverse() : sorted;
+}
+
 function NothingHere({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered) return <NothingYet />;
   return (
@@ -85,7 +116,9 @@ function NothingHere({ isFiltered }: { isFiltered: boolean }) {
 function grouped(shown: readonly ProcessJson[], by: string): Group[] {
   const titleOf = GROUP_TITLES[by];
   if (titleOf === undefined) return [{ title: "", members: shown }];
-  return [...Map.groupBy(shown, titleOf)].map(([title, members]) => ({ title, members }))
+  return [...Map.groupBy(shown, titleOf)].map(([title, members]) =>
+    by === "app" ? { title, members, href: linkTo(["processes", title]) } : { title, members }
+  )
     .sort((a, b) => a.title < b.title ? -1 : 1);
 }
 

@@ -3,21 +3,22 @@
 import { act } from "./actions.ts";
 import { copyText } from "../controls/copy.ts";
 import { useKeys } from "../shell/keys.ts";
-import { events } from "../data/news.ts";
 import { go, linkTo, place } from "../data/router.ts";
 import { baseName, isUp } from "./select.ts";
 import { mayAdminister, mayOperate, processes, processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { Button, Empty, Loading } from "../controls/controls.tsx";
 import { ConfigDrift } from "../config/config_plan.tsx";
-import { EventList } from "../events/events.tsx";
+import { EventLog } from "../events/events.tsx";
 import { ProcessCharts, Summary } from "./process_summary.tsx";
 import { ProcessHealth, ProcessHooks } from "./process_health.tsx";
 import { ProcessLog } from "../logs/log_pages.tsx";
 import { openProcessMenu } from "./process_menu.tsx";
 import { HealthBadge, StateBadge } from "./process_figures.tsx";
 import { Tabs } from "../controls/tabs.tsx";
-import { counted } from "../data/format.ts";
+import { bytes, counted, percent } from "../data/format.ts";
+import { processDialog } from "./process_dialogs.tsx";
+import { inOrder, ProcessRows } from "./process_list.tsx";
 
 const TABS = [
   ...["summary", "logs", "metrics", "health", "hooks", "env", "config", "events"] as const,
@@ -25,27 +26,46 @@ const TABS = [
 
 type Tab = (typeof TABS)[number];
 
-/** The screen. */
+/** What the page of an app with several instances has. */
+const UNIT_TABS = ["summary", "logs", "metrics", "events"] as const;
+
+/** The screen: of a process, or of an app with all its instances. */
 export function Process() {
   const name = place.value.path[1] ?? "";
   const process = processList.value.find((one) => one.name === name || one.id === name);
   if (processes.value === null) return <Loading />;
-  if (process === undefined) return <NotOne name={name} />;
-  const wanted = place.value.params.get("tab");
-  const tab = TABS.find((one) => one === wanted) ?? "summary";
+  const members = process
+    ? [process]
+    : processList.value.filter((one) => baseName(one.name) === name);
+  if (members.length === 0) return <NotOne name={name} />;
+  const tabs: readonly Tab[] = process ? TABS : UNIT_TABS;
+  const tab = tabs.find((one) => one === place.value.params.get("tab")) ?? "summary";
+  const base = baseName(name);
   return (
     <div class={tab === "logs" ? "fill" : "stack"}>
       <nav class="trail small" aria-label="Trail">
         <a href={linkTo(["processes"])}>Processes</a> <span aria-hidden="true">/</span>
+        {process && base !== name && (
+          <>
+            {" "}
+            <a href={linkTo(["processes", base])}>{base}</a> <span aria-hidden="true">/</span>
+          </>
+        )}
       </nav>
       <div class="page-head">
-        <h1 class="process-title">{process.name}</h1>
-        <StateBadge state={process.state} />
-        <HealthBadge process={process} />
-        <ProcessActions process={process} />
+        <h1 class="process-title">{process?.name ?? name}</h1>
+        {process
+          ? (
+            <>
+              <StateBadge state={process.state} />
+              <HealthBadge process={process} />
+            </>
+          )
+          : <span class="faint">{counted(members.length, "instance")}</span>}
+        <ProcessActions name={process?.name ?? name} members={members} isUnit={!process} />
       </div>
       <Tabs
-        tabs={TABS}
+        tabs={tabs}
         chosen={tab}
         onChoose={(next) => go(place.value.path, next === "summary" ? "" : `tab=${next}`)}
       />
@@ -55,66 +75,49 @@ export function Process() {
         aria-labelledby={`tab-${tab}`}
         class={tab === "logs" ? "fill" : "panel-body"}
       >
-        <Body tab={tab} process={process} />
+        <Body tab={tab} name={process?.name ?? name} members={members} process={process} />
       </div>
     </div>
   );
 }
 
-/** What the name of an app with instances leads to, and one that nothing has. */
 function NotOne({ name }: { name: string }) {
-  const instances = processList.value.filter((one) => baseName(one.name) === name);
-  const all = linkTo(["processes"], new URLSearchParams({ q: name }));
   return (
     <>
       <h1>{name}</h1>
-      {instances.length > 0
-        ? (
-          <Empty
-            title={`It has ${counted(instances.length, "instance")}`}
-            action={{ text: "All of them", href: all }}
-          >
-            {instances.map((one) => (
-              <>
-                <a href={linkTo(["processes", one.name])}>{one.name}</a>
-                {" "}
-              </>
-            ))}
-          </Empty>
-        )
-        : (
-          <Empty title="Process not found" action={{ text: "All processes", href: "#/processes" }}>
-            It was deleted, or never was. Nothing is called <code>{name}</code>.
-          </Empty>
-        )}
+      <Empty title="Process not found" action={{ text: "All processes", href: "#/processes" }}>
+        It was deleted, or never was. Nothing is called <code>{name}</code>.{" "}
+        <a href={linkTo(["events"], new URLSearchParams({ q: name }))}>What happened to it</a>
+      </Empty>
     </>
   );
 }
 
-function Body({ tab, process }: { tab: Tab; process: ProcessJson }) {
+function Body({ tab, name, members, process }: {
+  readonly tab: Tab;
+  readonly name: string;
+  readonly members: readonly ProcessJson[];
+  /** Undefined for an app with several instances. */
+  readonly process: ProcessJson | undefined;
+}) {
+  switch (tab) {
+    case "logs":
+      return <ProcessLog name={name} />;
+    case "metrics":
+      return <ProcessCharts name={name} members={members} />;
+    case "events":
+      return <EventLog target={name} />;
+  }
+  if (process === undefined) return <UnitSummary members={members} />;
   switch (tab) {
     case "summary":
       return <Summary process={process} />;
-    case "logs":
-      return <ProcessLog name={process.name} />;
-    case "metrics":
-      return <ProcessCharts process={process} />;
     case "health":
       return <ProcessHealth process={process} />;
     case "hooks":
       return <ProcessHooks process={process} />;
     case "env":
       return <ProcessEnv process={process} />;
-    case "events":
-      return (
-        <section class="panel">
-          <p class="faint small">Since this page was opened, and what was known by then.</p>
-          <EventList
-            events={events.value.filter(({ name }) => name === process.name)}
-            named={false}
-          />
-        </section>
-      );
     case "config":
       return (
         <>
@@ -125,20 +128,52 @@ function Body({ tab, process }: { tab: Tab; process: ProcessJson }) {
   }
 }
 
+/** Totals, and the instances. */
+function UnitSummary({ members }: { members: readonly ProcessJson[] }) {
+  const total = (of: (process: ProcessJson) => number) =>
+    members.reduce((sum, one) => sum + of(one), 0);
+  const up = members.filter(({ state }) => state === "running").length;
+  const tiles: readonly (readonly [string, string])[] = [
+    ["Running", `${up} of ${members.length}`],
+    ["CPU", percent(total(({ cpu_percent }) => cpu_percent))],
+    ["Memory", bytes(total(({ memory_bytes }) => memory_bytes))],
+    ["Restarts", String(total(({ restarts }) => restarts))],
+  ];
+  return (
+    <>
+      <div class="tiles">
+        {tiles.map(([title, text]) => (
+          <div key={title} class="tile">
+            <span class="faint small">{title}</span>
+            <strong class="number">{text}</strong>
+          </div>
+        ))}
+      </div>
+      <ProcessRows shown={inOrder(members)} />
+    </>
+  );
+}
+
 /** The buttons at the head of its page. */
-function ProcessActions({ process }: { process: ProcessJson }) {
-  const { name } = process;
+function ProcessActions({ name, members, isUnit }: {
+  readonly name: string;
+  readonly members: readonly ProcessJson[];
+  readonly isUnit: boolean;
+}) {
   const names = [name];
-  const up = isUp(process) || process.state === "waiting";
+  const up = members.some((one) => isUp(one) || one.state === "waiting");
   const guarded = (then: () => void) => () => mayOperate.value && then();
-  useKeys({
-    s: guarded(() => void act("start", names)),
-    S: guarded(() => void act("stop", names)),
-    r: guarded(() => void act("restart", names)),
-    R: guarded(() => void act("reload", names)),
-    ".": guarded(() => document.getElementById("more-actions")?.click()),
-    l: () => go(["processes", name], "tab=logs"),
-  });
+  // Where there are rows, the keys are theirs.
+  useKeys(
+    isUnit ? {} : {
+      s: guarded(() => void act("start", names)),
+      S: guarded(() => void act("stop", names)),
+      r: guarded(() => void act("restart", names)),
+      R: guarded(() => void act("reload", names)),
+      ".": guarded(() => document.getElementById("more-actions")?.click()),
+      l: () => go(["processes", name], "tab=logs"),
+    },
+  );
   if (!mayOperate.value) return null;
   return (
     <div class="row wrap head-actions">
@@ -146,13 +181,29 @@ function ProcessActions({ process }: { process: ProcessJson }) {
         ? <Button icon="stop" onClick={() => act("stop", names)}>Stop</Button>
         : <Button icon="start" kind="primary" onClick={() => act("start", names)}>Start</Button>}
       <Button icon="restart" onClick={() => act("restart", names)}>Restart</Button>
-      <Button icon="reload" onClick={() => act("reload", names)}>Reload</Button>
-      <Button
-        id="more-actions"
-        icon="more"
-        label="More actions (.)"
-        onClick={({ currentTarget }) => openProcessMenu(name, currentTarget as HTMLElement)}
-      />
+      {isUnit
+        ? (
+          <>
+            <Button icon="reload" onClick={() => act("roll", names)}>Roll</Button>
+            <Button
+              icon="processes"
+              onClick={() => processDialog.value = { kind: "scale", name }}
+            >
+              Scale
+            </Button>
+          </>
+        )
+        : (
+          <>
+            <Button icon="reload" onClick={() => act("reload", names)}>Reload</Button>
+            <Button
+              id="more-actions"
+              icon="more"
+              label="More actions (.)"
+              onClick={({ currentTarget }) => openProcessMenu(name, currentTarget as HTMLElement)}
+            />
+          </>
+        )}
     </div>
   );
 }

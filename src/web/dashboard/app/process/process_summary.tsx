@@ -1,19 +1,29 @@
 /** What there is to know about a process first: why it is in its state, and its figures. */
 
-import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { processPath } from "../data/api.ts";
-import { marksOf, recent, round, type Sample } from "./history.ts";
-import { exitText } from "../data/news.ts";
-import { loadDay } from "../data/past.ts";
+import { recent, round, type Sample } from "./history.ts";
+import { exitText, useEvents } from "../data/news.ts";
+import { type Series, useSeries } from "../data/past.ts";
+import { range } from "../data/range.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { clock } from "../data/store.ts";
 import type { CronJson, ProcessJson, WhyJson } from "../data/types.ts";
-import { Chart, fitting } from "../host/chart.tsx";
+import { RangePicker } from "../controls/range_picker.tsx";
+import { EventList } from "../events/events.tsx";
+import { Chart, marksOf } from "../host/chart.tsx";
 import { Sparkline } from "./process_figures.tsx";
 import { plainLine } from "../logs/ansi.ts";
-import { bytes, clockTime, dateTime, percent, relative, span } from "../data/format.ts";
+import {
+  bytes,
+  clockTime,
+  dateTime,
+  exactPercent,
+  percent,
+  relative,
+  span,
+} from "../data/format.ts";
 
 /** The first tab. */
 export function Summary({ process }: { process: ProcessJson }) {
@@ -176,42 +186,28 @@ function Now(
   );
 }
 
-const SPANS = [
-  [300_000, "5 minutes"],
-  [900_000, "15 minutes"],
-  [3_600_000, "1 hour"],
-  [86_400_000, "24 hours"],
-] as const;
 const TABLE_ROWS = 20;
+const EVENTS = 300;
 
-/** The charts, and the newest readings as a table. */
-export function ProcessCharts({ process: { id, name, memory_bytes } }: { process: ProcessJson }) {
-  round.value;
-  useEffect(() => void loadDay(name), [name]);
-  const ms = useSignal<number>(300_000);
-  const samples = recent(id, ms.value);
-  const common = { samples, ms: fitting(samples, ms.value), marks: marksOf(id) };
+/** The charts of an app's processes together, and the last readings as a table. */
+export function ProcessCharts(
+  { name, members }: { readonly name: string; readonly members: readonly ProcessJson[] },
+) {
+  const series = useSeries(range.value, name, members.map(({ id }) => id));
+  const memory = members.reduce((sum, { memory_bytes }) => sum + memory_bytes, 0);
+  const { data } = useEvents({ target: name, range: range.value, limit: EVENTS });
+  const events = data.value?.events ?? [];
+  const common = { series, name, marks: marksOf(events) };
   const whole = (value: number) => String(Math.round(value));
   return (
     <>
       <div class="row between wrap">
-        <div class="chips" role="group" aria-label="Time that is shown">
-          {SPANS.map(([length, text]) => (
-            <button
-              key={length}
-              type="button"
-              class="chip"
-              aria-pressed={ms.value === length}
-              onClick={() => ms.value = length}
-            >
-              {text}
-            </button>
-          ))}
-        </div>
+        <RangePicker />
         <span class="faint small">
-          ▲ start ■ end ✕ failure
+          ▲ start ■ end ✕ failure · a click opens the log, a drag zooms in
         </span>
       </div>
+      <Shares series={series} />
       <div class="charts">
         <Chart {...common} title="CPU" value={({ cpu }) => cpu} format={percent} most={5} />
         <Chart
@@ -219,7 +215,7 @@ export function ProcessCharts({ process: { id, name, memory_bytes } }: { process
           title="Memory"
           value={({ memory }) => memory}
           format={bytes}
-          most={memory_bytes * 1.2}
+          most={memory * 1.2}
         />
         <Chart
           {...common}
@@ -228,13 +224,45 @@ export function ProcessCharts({ process: { id, name, memory_bytes } }: { process
           format={whole}
           most={4}
         />
-        <Chart {...common} title="Open files" value={({ fds }) => fds} format={whole} most={8} />
+        <Chart
+          {...common}
+          title="Open files"
+          value={({ fds }) => fds}
+          format={whole}
+          most={8}
+        />
       </div>
       <details>
         <summary>As a table</summary>
-        <SampleTable samples={samples.slice(-TABLE_ROWS)} />
+        <SampleTable samples={series.samples.slice(-TABLE_ROWS)} />
       </details>
+      <section class="panel" aria-labelledby="events-of-range">
+        <h2 id="events-of-range">Events</h2>
+        <EventList events={events.slice(-TABLE_ROWS)} named={members.length > 1} isExact />
+      </section>
     </>
+  );
+}
+
+/** How much of the range it ran, and was healthy. */
+function Shares({ series: { samples } }: { series: Series }) {
+  const share = (of: readonly (number | undefined)[]) => {
+    const known = of.filter((one) => one !== undefined);
+    return known.length === 0
+      ? undefined
+      : known.reduce((sum, one) => sum + one, 0) / known.length * 100;
+  };
+  const [up, healthy] = [
+    share(samples.map(({ up }) => up)),
+    share(samples.map(({ healthy }) => healthy)),
+  ];
+  if (up === undefined) return null;
+  return (
+    <p class="number">
+      Up {exactPercent(up)}
+      {healthy !== undefined && ` · healthy ${exactPercent(healthy)}`}{" "}
+      <span class="faint small">of the measured time</span>
+    </p>
   );
 }
 
@@ -253,7 +281,9 @@ function SampleTable({ samples }: { samples: readonly Sample[] }) {
           </tr>
         </thead>
         <tbody>
-          {samples.toReversed().map(({ at, cpu, memory, threads, fds }) => (
+          {samples.filter(({ cpu }) => !Number.isNaN(cpu)).toReversed().map((
+            { at, cpu, memory, threads, fds },
+          ) => (
             <tr key={at}>
               <th scope="row">{clockTime(at)}</th>
               <td class="number">{percent(cpu)}</td>

@@ -19,6 +19,8 @@ import { RowActions } from "./process_menu.tsx";
 /** Processes under a heading. */
 export interface Group {
   readonly title: string;
+  /** A page about them. */
+  readonly href?: string;
   readonly members: readonly ProcessJson[];
 }
 
@@ -50,12 +52,13 @@ export function ProcessTable(props: ProcessTableProps) {
       <table class="processes">
         <caption class="unseen">Processes</caption>
         <Head {...props} />
-        {groups.map(({ title, members }) => (
+        {groups.map(({ title, href, members }) => (
           <tbody key={title}>
             {title && (
               <tr class="group">
                 <th colSpan={10} scope="rowgroup">
-                  {title} <span class="faint">{members.length}</span>
+                  {href ? <a href={href}>{title}</a> : title}{" "}
+                  <span class="faint">{members.length}</span>
                 </th>
               </tr>
             )}

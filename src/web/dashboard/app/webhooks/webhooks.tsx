@@ -1,7 +1,7 @@
 /** Who is told of trouble, and how that goes. */
 
 import { useEffect } from "preact/hooks";
-import { events } from "../data/news.ts";
+import { happened } from "../data/news.ts";
 import { type Polled, usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { mayAdminister } from "../data/store.ts";
@@ -17,7 +17,7 @@ const EXAMPLE = "webhooks: { ops: { url: https://hooks.example.com/procsup } }";
 /** The screen. */
 export function Webhooks() {
   const webhooks = usePolled<readonly WebhookJson[]>("/webhooks", REFRESH_MS);
-  useEffect(() => void webhooks.reload(), [events.value]);
+  useEffect(() => void webhooks.reload(), [happened.value]);
   return (
     <>
       <h1>

@@ -1,0 +1,81 @@
+/** Chooses the range of time that charts, events and logs show. */
+
+import { range, setRange } from "../data/range.ts";
+import { endsOf, lookingAt, NOW, type Span, SPANS } from "../data/time_range.ts";
+import { clock } from "../data/store.ts";
+import { Button } from "./controls.tsx";
+
+/** The picker. */
+export function RangePicker() {
+  const { span, at } = range.value;
+  const [from, to] = endsOf(range.value, span === undefined ? 0 : clock.value);
+  const fixed = (from: number, to: number) => {
+    if (to > from) setRange({ span: undefined, from, to, at: at >= from && at <= to ? at : 0 });
+  };
+  const move = (part: number) => fixed(from + part * (to - from), to + part * (to - from));
+  const choose = (value: string) => {
+    if (value in SPANS) setRange({ span: value as Span, from: 0, to: 0, at: 0 });
+    else if (value === "at") setRange(lookingAt(clock.value - 60_000, range.value));
+    else fixed(from, to);
+  };
+  return (
+    <div class="range row wrap" role="group" aria-label="Time that is shown">
+      <select
+        aria-label="Time range"
+        value={span ?? (at > 0 ? "at" : "fixed")}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      >
+        {Object.entries(SPANS).map(([value, [text]]) => (
+          <option key={value} value={value}>{text}</option>
+        ))}
+        <option value="fixed">From – to</option>
+        <option value="at">Around a moment</option>
+      </select>
+      {span === undefined && (
+        <>
+          {at > 0
+            ? <Moment label="Moment" at={at} onChange={(at) => setRange(lookingAt(at, NOWHERE))} />
+            : (
+              <>
+                <Moment label="From" at={from} onChange={(at) => fixed(at, to)} />
+                <Moment label="To" at={to} onChange={(at) => fixed(from, at)} />
+              </>
+            )}
+          <Button kind="quiet" label="Earlier" onClick={() => move(-0.5)}>‹</Button>
+          <Button kind="quiet" label="Later" onClick={() => move(0.5)}>›</Button>
+          <Button
+            kind="quiet"
+            label="Zoom out"
+            onClick={() => fixed(from - (to - from) / 2, to + (to - from) / 2)}
+          >
+            –
+          </Button>
+          <Button onClick={() => setRange(NOW)}>Now</Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+const NOWHERE = { span: undefined, from: 0, to: 0, at: 0 };
+
+/** A field for a time of this browser's zone. */
+function Moment({ label, at, onChange }: {
+  readonly label: string;
+  readonly at: number;
+  readonly onChange: (at: number) => void;
+}) {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  return (
+    <input
+      type="datetime-local"
+      step="1"
+      aria-label={label}
+      value={local.toISOString().slice(0, 19)}
+      onChange={({ currentTarget }) => {
+        const chosen = new Date(currentTarget.value).getTime();
+        if (!Number.isNaN(chosen)) onChange(chosen);
+      }}
+    />
+  );
+}

@@ -1,0 +1,91 @@
+/** How many lines of each level were written when, above the lines. */
+
+import { usePolled } from "../data/polled.ts";
+import { range, setRange } from "../data/range.ts";
+import { endsOf, lookingAt, rangeQuery, SPANS } from "../data/time_range.ts";
+import { clock } from "../data/store.ts";
+import type { LogCountsJson } from "../data/types.ts";
+import { Axis, axisHandlers, useWidth } from "../host/time_axis.tsx";
+import { clockTime, counted, dateTime } from "../data/format.ts";
+import { grepOf, type LogQuery } from "./log_query.ts";
+
+const [HEIGHT, FOOT] = [58, 18];
+const STEPS = 90;
+/** From the bottom up. */
+const LEVELS = ["debug", "info", "warn", "error"] as const;
+
+/** The histogram. A click goes to that moment, a drag zooms in. */
+export function LogHistogram({ query }: { query: LogQuery }) {
+  const [frame, width] = useWidth();
+  const { span } = range.value;
+  const ends = endsOf(range.value, clock.value);
+  const [from, to] = ends;
+  const { data } = usePolled<LogCountsJson>(
+    `/logs/counts?${countQuery(query)}`,
+    span === undefined ? Infinity : SPANS[span][1] / STEPS,
+  );
+  const { counts = [], step = 0, counted_since = "" } = data.value ?? {};
+  const most = Math.max(
+    1,
+    ...counts.map((one) => LEVELS.reduce((sum, level) => sum + one[level], 0)),
+  );
+  const total = (level: (typeof LEVELS)[number]) =>
+    counts.reduce((sum, one) => sum + one[level], 0);
+  const wide = Math.max(1, step / 1e6 / (to - from) * width - 1);
+  const since = Date.parse(counted_since);
+  const isPart = data.value !== undefined && since > Date.parse(data.value.since);
+  return (
+    <div ref={frame} class="histogram">
+      <svg
+        class="timed"
+        width={width}
+        height={HEIGHT}
+        role="img"
+        aria-label={`Lines over time: ${counted(total("error"), "error")}, ${
+          counted(total("warn"), "warning")
+        }, ${counted(total("info") + total("debug"), "other line")}`}
+        {...axisHandlers(ends, width, (at) => setRange(lookingAt(at, range.value)))}
+      >
+        {counts.map((one) => {
+          const x = (Date.parse(one.at) - from) / (to - from) * width;
+          let y = HEIGHT - FOOT;
+          const text = LEVELS.filter((level) => one[level] > 0)
+            .map((level) => `${one[level].toLocaleString("en")} ${level}`).join(", ");
+          return (
+            <g key={one.at}>
+              <title>{`${dateTime(Date.parse(one.at))}: ${text}`}</title>
+              {LEVELS.map((level) => {
+                if (one[level] === 0) return null;
+                const height = Math.max(1.5, one[level] / most * (HEIGHT - FOOT - 4));
+                y -= height;
+                return (
+                  <rect key={level} class={`of-${level}`} {...{ x, y, height }} width={wide} />
+                );
+              })}
+            </g>
+          );
+        })}
+        <Axis ends={ends} width={width} height={HEIGHT} at={range.value.at} />
+      </svg>
+      {isPart && (
+        <p class="faint small">
+          Lines are counted from {clockTime(since)} on: before, there are too many.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function countQuery(query: LogQuery): URLSearchParams {
+  const params = new URLSearchParams(query.targets.map((name) => ["targets", name]));
+  const grep = grepOf(query);
+  const more = {
+    ...rangeQuery(range.value),
+    steps: String(STEPS),
+    ...(query.level !== "" && { level: query.level }),
+    ...(grep !== undefined && { grep }),
+    ...(grep !== undefined && query.invert && { invert: "true" }),
+  };
+  for (const [key, value] of Object.entries(more)) params.set(key, value);
+  return params;
+}

@@ -1,0 +1,165 @@
+/** The past: from an alert to what was written and used at that moment, and what else happened then. */
+
+import { assert, assertEquals } from "@std/assert";
+import type { Page } from "playwright-core";
+import {
+  encodeHeader,
+  encodeSlot,
+  FINE,
+  slotPosition,
+  slotStart,
+} from "../../src/daemon/metrics_ring.ts";
+import { pathsIn } from "../../src/platform/paths.ts";
+import { Receiver } from "../support/receiver.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { bringAxe, findings } from "./axe.ts";
+import { browserTest, type Dashboard } from "./browser.ts";
+
+const SEVERE = ["serious", "critical"];
+
+/** An app that fails once `go` is there, with some lines around. */
+const FAILING = `seq 1 50 | sed 's/^/before /'; while [ ! -e go ]; do sleep 0.05; done; ` +
+  `echo 'TypeError: boom at 03:12' >&2; exit 3`;
+
+/** As if an app had used 77 % for half an hour. */
+function measureBefore(home: string, name: string): void {
+  const folder = pathsIn(home).metrics;
+  Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  using file = Deno.openSync(`${folder}/${name}.ring`, { write: true, create: true });
+  file.writeSync(encodeHeader());
+  const end = slotStart(FINE, Date.now());
+  const known = { cpu: 77, cpuMax: 77, memory: 3 * 1024 ** 2, memoryMax: 3 * 1024 ** 2 };
+  const more = { threads: 1, fds: 3, restarts: 0, uptime: 1, load: NaN };
+  for (let at = end - 1_800_000; at <= end; at += FINE.step) {
+    const isDown = at > end - 800_000 && at < end - 700_000;
+    const sample = { ...known, ...more, up: isDown ? 0.5 : 1, health: isDown ? 0 : 1 };
+    const isGap = at > end - 600_000 && at < end - 300_000;
+    if (isGap) continue;
+    file.seekSync(slotPosition(FINE, at), Deno.SeekMode.Start);
+    file.writeSync(encodeSlot({ at, sample }));
+  }
+}
+
+async function setUp({ daemon }: Dashboard, receiver: Receiver): Promise<string> {
+  const script = (text: string) => ["-c", text];
+  const app = { entrypoint: "/bin/sh", cwd: daemon.home };
+  const config = {
+    webhooks: { ops: { url: receiver.url, events: ["crash", "errored"] } },
+    processes: {
+      api: { ...app, args: script(FAILING), restart_policy: "never" },
+      pair: { ...app, args: script("echo from $$; exec sleep 1000"), instances: 2 },
+      nightly: { ...app, args: script("echo the nightly line; exit 3"), cron: "@daily" },
+    },
+  };
+  measureBefore(daemon.home, "api");
+  await daemon.client.call("start_all", { config });
+  await daemon.client.call("cron_run", "nightly");
+  Deno.writeTextFileSync(`${daemon.home}/go`, "");
+  await waitFor(() => receiver.got.some(({ body }) => body.data.process?.name === "api"));
+  return receiver.got.find(({ body }) => body.data.process.name === "api")!.body.data.link;
+}
+
+/** From a webhook's link to the curve and the line of that moment, in two clicks. */
+async function alertToLine({ page }: Dashboard, link: string): Promise<void> {
+  await page.goto(link);
+  const chart = page.locator("figure").filter({ hasText: "Memory" });
+  await chart.getByText("3.0 MB").first().waitFor();
+  await chart.locator(".moment").waitFor({ state: "attached" });
+  await isAccessible(page);
+  await chart.locator(".mark.is-failure path").click();
+  const line = page.locator(".log-row.is-cursor").getByText("TypeError: boom");
+  await line.waitFor();
+  const [box, height] = [await line.boundingBox(), page.viewportSize()!.height];
+  assert(box !== null && box.y > 0 && box.y < height, `${JSON.stringify(box)} of ${height}`);
+  await page.getByRole("img", { name: /^Lines over time: 1 error/ }).waitFor();
+  await isAccessible(page);
+}
+
+/** The middle width has the rules of the widest one. */
+async function isAccessible(page: Page): Promise<void> {
+  if (page.viewportSize()!.width === 1024) return;
+  assertEquals((await findings(page, SEVERE)).join("\n"), "");
+}
+
+async function drag(page: Page, name: RegExp, from: number, to: number): Promise<void> {
+  const { x, y, width } = (await page.getByRole("img", { name }).first().boundingBox())!;
+  await page.mouse.move(x + from * width, y + 30);
+  await page.mouse.down();
+  await page.mouse.move(x + to * width, y + 40, { steps: 3 });
+  await page.mouse.up();
+}
+
+function paramOf(page: Page, name: string): string {
+  return new URLSearchParams(page.url().split("?")[1]).get(name) ?? "";
+}
+
+browserTest("from a webhook's link to the line and the curve of that moment", async (dashboard) => {
+  const { page } = dashboard;
+  await using receiver = new Receiver();
+  await dashboard.signIn();
+  await page.getByRole("navigation", { name: "Screens" }).waitFor();
+  const link = await setUp(dashboard, receiver);
+  const follows: string[] = [];
+  page.on("request", (request) => /follow=true/.test(request.url()) && follows.push(request.url()));
+  await bringAxe(page);
+  for (const [width, height] of [[1440, 900], [1024, 768], [390, 844]] as const) {
+    await page.setViewportSize({ width, height });
+    await alertToLine(dashboard, link);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+
+  // The same time on the next screen; a drag zooms in, Back out again.
+  await page.getByRole("tab", { name: "metrics" }).click();
+  assert(paramOf(page, "at") !== "" || paramOf(page, "from") !== "", page.url());
+  await page.getByText(/^Up \d\d\.\d\d % · healthy \d\d\.\d\d %/).waitFor();
+  const cpu = page.getByRole("img", { name: /^CPU: .* highest 77/ });
+  await cpu.waitFor();
+  const [from, to] = [paramOf(page, "from"), paramOf(page, "to")];
+  await drag(page, /^CPU/, 0.25, 0.5);
+  await waitFor(() => paramOf(page, "from") > from && paramOf(page, "from") !== "");
+  assert(paramOf(page, "to") < to || to === "", page.url());
+  await page.goBack();
+  await waitFor(() => paramOf(page, "from") === from);
+  await page.getByLabel("Time range").selectOption("1h");
+  await waitFor(async () => /^M.+L.+M/.test(await cpu.locator(".line").getAttribute("d") ?? ""));
+
+  // Events of before the page, by type and by words, each a way to its log.
+  await dashboard.go("#/events");
+  const events = page.locator(".events li");
+  await events.filter({ hasText: "pair:1" }).first().waitFor();
+  await page.getByLabel("Type of event").selectOption("crashed");
+  await waitFor(async () => !(await events.allTextContents()).some((text) => /running/.test(text)));
+  await page.getByLabel("Search events").fill("api code");
+  await waitFor(async () => await events.count() === 1);
+  assertEquals(paramOf(page, "range"), "1h");
+  await events.locator("time").click();
+  await page.locator(".log-row.is-cursor").getByText("TypeError: boom").waitFor();
+
+  // The bar of the histogram leads to its lines; what comes is followed again.
+  await dashboard.go("#/logs?t=api");
+  await page.getByRole("button", { name: "Now" }).click();
+  await page.getByRole("button", { name: "Follow (f)", pressed: true }).waitFor();
+  await page.locator(".histogram .of-error").first().click();
+  await page.locator(".log-row.is-cursor").waitFor();
+  await page.getByRole("button", { name: "Follow (f)" }).click();
+  await page.getByRole("button", { name: "Follow (f)", pressed: true }).waitFor();
+
+  // An app with two instances is one.
+  await dashboard.go("#/processes/pair");
+  await page.getByText("2 of 2").waitFor();
+  assertEquals(await page.locator("[data-row]").count(), 2);
+  assertEquals((await findings(page, SEVERE)).join("\n"), "");
+  await page.getByRole("tab", { name: "logs" }).click();
+  await page.locator(".log-name").getByText("pair:0").waitFor();
+  await page.locator(".log-name").getByText("pair:1").waitFor();
+  await page.getByRole("button", { name: "Roll" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Roll over" }).click();
+  await page.getByText("Rolled over pair").first().waitFor();
+
+  // The log of one run of a job.
+  await dashboard.go("#/cron");
+  await page.getByRole("button", { name: "Last runs of nightly" }).click();
+  await page.locator(".cron-history").getByRole("link", { name: "Log of this run" }).click();
+  await page.locator(".log-row").getByText("the nightly line").waitFor();
+  assertEquals(follows, [], "logs are followed on the WebSocket");
+});
