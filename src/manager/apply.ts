@@ -3,6 +3,7 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { startWaves } from "../model/start_order.ts";
+import { sleep } from "../platform/clock.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/requests.ts";
 import {
@@ -86,7 +87,9 @@ async function checkAll(
 ): Promise<Map<string, ProcessConfig>> {
   const configs = new Map<string, ProcessConfig>();
   const problems: string[] = [];
-  for (const config of wanted) {
+  for (const [index, config] of wanted.entries()) {
+    // Not all in one go: the daemon has others to serve.
+    if (index % 16 === 15) await sleep(0);
     try {
       await supervisor.check(config, configs.values());
       configs.set(config.name, config);

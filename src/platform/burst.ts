@@ -5,11 +5,11 @@
 
 import { sleep } from "./clock.ts";
 
-/** Milliseconds of work that a burst may begin with. */
+/** Milliseconds that a burst may begin with. */
 const FIRST_MS = 100;
 
 /** And between its pauses. */
-const PIECE_MS = 10;
+const PIECE_MS = 25;
 
 /** Shorter ones do not do: while the loop is busy, it looks for connections every 61st turn only. */
 const PAUSE_MS = 2;
@@ -25,22 +25,30 @@ export class Burst {
 
   /** Undefined while there may be more; else resolves when it is to be asked again. */
   get full(): Promise<void> | undefined {
+    if (this.#pause !== undefined) return this.#pause;
     if (this.#leftMs > 0 || performance.now() - this.#endedAt > GAP_MS) return undefined;
-    return this.#pause ??= sleep(PAUSE_MS).then(() => {
+    return this.#pause = sleep(PAUSE_MS).then(() => {
       this.#pause = undefined;
       this.#leftMs = PIECE_MS;
+      // A busy loop makes a pause long: that is no gap.
+      this.#endedAt = performance.now();
     });
   }
 
   /** Does a piece of the work. */
   work<T>(act: () => T): T {
     const begunAt = performance.now();
-    if (begunAt - this.#endedAt > GAP_MS) this.#leftMs = FIRST_MS;
+    if (begunAt - this.#endedAt > GAP_MS) {
+      this.#leftMs = FIRST_MS;
+      this.#endedAt = begunAt;
+    }
     try {
       return act();
     } finally {
-      this.#endedAt = performance.now();
-      this.#leftMs -= this.#endedAt - begunAt;
+      const endedAt = performance.now();
+      // What is prepared between two pieces counts as well.
+      this.#leftMs -= endedAt - this.#endedAt;
+      this.#endedAt = endedAt;
     }
   }
 }
