@@ -92,13 +92,24 @@ export class Recorder {
     this.#copyIn(COPY_MS, process);
   }
 
-  /** Removes the record of a process. The ids that were given stay given. */
+  /**
+   * Removes the record of a process. The ids that were given stay given. Throws `home_unusable` when
+   * the disk refuses: the next supervisor would bring the process back.
+   */
   forget(process: ManagedProcess, nextNumericId: number): void {
     const { writes, records } = this.#parts;
+    this.#keepNumericId(nextNumericId);
+    try {
+      records.remove(process.identity.id);
+    } catch (cause) {
+      // Of the record and its copy one may be gone.
+      this.recordSoon(process);
+      const message = `"${process.name}" cannot be deleted: ${messageOf(cause)}`;
+      throw new ProcsupError("home_unusable", message, { cause });
+    }
     this.#due.delete(process);
     this.#uncopied.delete(process);
-    this.#keepNumericId(nextNumericId);
-    writes.attempt(recordOf(process), () => records.remove(process.identity.id));
+    writes.drop(recordOf(process));
   }
 
   /** Writes what was put off, and nothing from now on. */

@@ -66,8 +66,8 @@ export class Records {
 
   /** Forgets a process. */
   remove(id: string): void {
-    this.#files.delete(id);
     removeState(this.#path(id));
+    this.#files.delete(id);
   }
 
   /** Keeps the lowest numeric id that was never given, for when no record holds the one before it. */

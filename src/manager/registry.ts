@@ -112,17 +112,20 @@ export class Registry implements Observer {
     return process;
   }
 
-  /** Forgets a process that was stopped. Throws `wrong_state` when a start came meanwhile, which is the later wish. */
+  /**
+   * Forgets a process that was stopped. Throws `wrong_state` when a start came meanwhile, which is the
+   * later wish, and `home_unusable` when its record cannot be removed.
+   */
   remove(process: ManagedProcess): void {
     if (!AT_REST.has(process.snapshot.state)) {
       const why = `Cannot delete "${process.name}": it was started meanwhile`;
       throw new ProcsupError("wrong_state", why);
     }
+    this.#recorder.forget(process, this.#nextNumericId);
     process.forget();
     this.#processes.delete(process.identity.id);
     const { name } = process.config;
     if (!this.list().some(({ config }) => config.name === name)) this.#world.dropSockets(name);
-    this.#recorder.forget(process, this.#nextNumericId);
     this.#tell(process, "deleted", "");
   }
 

@@ -294,14 +294,15 @@ export class Supervisor implements AsyncDisposable {
   async #close(): Promise<void> {
     const processes = this.registry.list();
     const outcomes = await this.#stopAll({});
-    for (const process of this.registry.list()) this.registry.remove(process);
+    const remove = (process: ManagedProcess) => Promise.resolve(this.registry.remove(process));
+    const removed = await runBulk(this.registry.list(), remove);
     await this.scheduler.sync();
     // The caller may end right after: a test, or the first process of a container.
     await Promise.all(processes.map(({ journal }) => journal.over()));
     await this.logs.close();
     await this.system.launcher.close();
     this.release();
-    throwFirst(outcomes);
+    throwFirst([...outcomes, ...removed]);
   }
 
   /** Same as `close()`. */

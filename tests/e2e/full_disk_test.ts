@@ -6,25 +6,31 @@ import { SmallDisk } from "../support/small_disk.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-Deno.test("how an app ended outlives its supervisor when the disk took no record of it", {
-  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
-}, async () => {
-  await using test = await TestManager.open();
-  test.release();
-  using disk = new SmallDisk(`${test.home}/state`);
-  await test.reopen();
-  await test.script("app", "sleep 0.2; exit 7", { restart_policy: "never" });
-  await waitFor(() => disk.remount("ro"), { what: "a disk on which nothing is written" });
-  const exit = () => test.manager.list()[0]!.lastExit?.code;
-  const [process] = test.supervisor.registry.list();
-  await waitFor(() => exit() === 7 && process!.snapshot.leftovers.length === 0, {
-    what: "the end of all that it started",
-  });
-  test.release();
-  disk.remount("rw");
-  await test.reopen();
-  assertEquals(exit(), 7);
-});
+Deno.test(
+  "an app that ended outlives its supervisor, and is not deleted, when the disk takes no record of it",
+  {
+    ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
+  },
+  async () => {
+    await using test = await TestManager.open();
+    test.release();
+    using disk = new SmallDisk(`${test.home}/state`);
+    await test.reopen();
+    await test.script("app", "sleep 0.2; exit 7", { restart_policy: "never" });
+    await waitFor(() => disk.remount("ro"), { what: "a disk on which nothing is written" });
+    const exit = () => test.manager.list()[0]!.lastExit?.code;
+    const [process] = test.supervisor.registry.list();
+    await waitFor(() => exit() === 7 && process!.snapshot.leftovers.length === 0, {
+      what: "the end of all that it started",
+    });
+    const [deleted] = await test.supervisor.remove("app");
+    assertEquals(deleted!.error?.code, "home_unusable");
+    test.release();
+    disk.remount("rw");
+    await test.reopen();
+    assertEquals(exit(), 7);
+  },
+);
 
 Deno.test("daemon remembers what a full disk took no record of, and starts on a full disk", {
   ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
