@@ -145,7 +145,7 @@ async function textOf(
     return await response.text();
   } catch (cause) {
     signal?.throwIfAborted();
-    throw new ProcsupError("closed", "The daemon went away before it had answered", { cause });
+    throw new ProcsupError("closed", "The daemon closed the connection before it answered", { cause });
   }
 }
 

@@ -1,4 +1,4 @@
-/** A piece of news as it stands on the wire. */
+/** Events of processes, and messages about the daemon, on the wire. */
 
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ExitJson } from "./wire.ts";
@@ -10,47 +10,46 @@ export interface ChangeJson extends Omit<ProcessChange, "at" | "exit"> {
   readonly at: string;
   /** First 8 characters of the UUID. */
   readonly id: string;
-  /** Of the run that just ended. */
+  /** How the last run ended; null if the event does not end one. */
   readonly exit: ExitJson | null;
 }
 
 /**
- * The last item of a stream that was to go on: this daemon gives way to another version, which goes on
- * with the same apps within a second.
+ * Last item of an endless stream if another version of the daemon takes over. It adopts the apps within
+ * a second.
  */
 export interface UpgradingJson {
   readonly type: "upgrading";
   /** ISO 8601. */
   readonly at: string;
-  /** Versions of the daemon that ends and of the one that comes. */
+  /** Versions of the current daemon and of the next one. */
   readonly from: string;
   readonly to: string;
 }
 
-/** The last item of a stream of a daemon that was shut down, its apps with it. */
+/** Last item of an endless stream if the daemon is shut down together with the apps. */
 export interface ShutdownJson {
   readonly type: "shutdown";
   /** ISO 8601. */
   readonly at: string;
 }
 
-/** An item of the stream of a terminal. */
+/** An item of a terminal stream. */
 export type TerminalPiece = {
   readonly text: string;
-  /** Where the next piece begins. */
+  /** Position at which the next piece begins. */
   readonly position: number;
-  /** Of the app now; 0 while none runs. */
+  /** Pid of the app; 0 while it does not run. */
   readonly pid: number;
 } | {
-  /** Why the app ended. */
+  /** Reason why the app ended. */
   readonly ended: string;
   readonly code: number | null;
 };
 
-/** How a stream ends that was to go on for ever, unless the daemon was killed or only restarted. */
+/** Last item of an endless stream, unless the daemon was killed or restarted. */
 export type FarewellJson = UpgradingJson | ShutdownJson;
 
-/** The wire form of a piece of news. */
 export function changeJson({ type, at, id, exit, ...rest }: ProcessChange): ChangeJson {
   return {
     type,

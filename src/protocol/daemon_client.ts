@@ -1,4 +1,4 @@
-/** Talks to a running daemon: one request a call, over its Unix socket or another way. */
+/** Sends requests to a running daemon, over its Unix socket or another way. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
@@ -17,18 +17,19 @@ export interface Way {
   send(request: DaemonRequest, isPing: boolean): Promise<UnixResponse>;
 }
 
-/** A request without what the way adds. */
+/** A request without the fields that the way adds. */
 export type DaemonRequest = Omit<UnixRequest, "token" | "watch">;
 
-/** A client of one daemon. Over a Unix socket it holds nothing open between calls. */
+/** A client of one daemon. Over a Unix socket it keeps no connection open between calls. */
 export class DaemonClient {
   readonly #way: Way;
   readonly #meet: (peer: Peer) => void;
   readonly #hook: string | undefined;
 
   /**
-   * The daemon is that of a home here, or the one at the end of a way. `meet` learns who answers, each time; it may throw. By default another protocol is refused. `hook`
-   * is the hook that the requests come from, if any: see `HOOK_HEADER`.
+   * `home` is a home on this machine, or a way to a daemon elsewhere. `meet` receives the daemon's
+   * version on every answer and may throw; by default a different protocol is refused. `hook`
+   * identifies the hook that sends the requests, see `HOOK_HEADER`.
    */
   constructor(
     home: string | Way,
@@ -41,9 +42,9 @@ export class DaemonClient {
   }
 
   /**
-   * Asks the daemon for one action. Throws `ProcsupError`: `daemon_unreachable` without a daemon,
-   * `daemon_hangs` when it answers nothing at all for some seconds, else what the daemon said. How a
-   * verb went for each process is data, not an error, even when it failed for all.
+   * Calls a verb. Throws `daemon_unreachable` without a daemon, `daemon_hangs` if it does not answer
+   * for some seconds, or the error of the answer. Results for each process are data rather than an
+   * error, even if all failed.
    */
   async call<A extends VerbName>(
     action: A,
@@ -63,7 +64,7 @@ export class DaemonClient {
     throw this.#failed(envelope);
   }
 
-  /** Opens a stream that the daemon keeps sending to: `/logs?…` or `/events?…`. */
+  /** Opens an endless stream: `/logs?…` or `/events?…`. */
   async stream(
     path: string,
     signal?: AbortSignal,
@@ -120,7 +121,7 @@ export class SocketWay implements Way {
       if (request.signal?.aborted) throw request.signal.reason;
       if (error instanceof ProcsupError) throw error;
       if (error instanceof Deno.errors.WouldBlock) {
-        // It takes no more connections: so many wait for it already.
+        // The queue of its socket is full: many clients are waiting already.
         const { hangingDaemon } = await import("./hanging_daemon.ts");
         throw hangingDaemon(paths.home, error);
       }
@@ -147,12 +148,14 @@ export class SocketWay implements Way {
     const { home } = this.#paths;
     if (cause instanceof Deno.errors.PermissionDenied) {
       return new ProcsupError("forbidden", `Not allowed to talk to the daemon of "${home}"`, {
-        hint: "It is another user's: ask as that one, or use its procsup web with a token",
+        hint:
+          "The daemon belongs to another user: run this as that user, or use its web API with a token",
         cause,
       });
     }
     return new ProcsupError("daemon_unreachable", `No daemon answers for home "${home}"`, {
-      hint: "procsup start <script> starts one with its first app; alone: procsup daemon --detach",
+      hint:
+        "To start a daemon with an app: procsup start <script>; without one: procsup daemon --detach",
       cause,
     });
   }
@@ -167,6 +170,8 @@ async function readEnvelope(
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof ProcsupError) throw cause;
-    throw new ProcsupError("closed", "The daemon went away before it had answered", { cause });
+    throw new ProcsupError("closed", "The daemon closed the connection before it answered", {
+      cause,
+    });
   }
 }

@@ -1,28 +1,25 @@
-/** The envelopes around every IPC request and response. */
+/** The envelopes of requests and responses on the Unix socket. */
 
 import { ERROR_TABLE, type ErrorCode } from "../model/errors.ts";
 import { errorJson } from "./error_json.ts";
 import { failureOf } from "./failed_result.ts";
 
-/** What the client sends. */
 export interface RequestEnvelope {
   readonly action: string;
   readonly payload?: unknown;
 }
 
-/** What the daemon answers. `error` is empty on success. */
+/** The answer of the daemon. `error` is empty on success. */
 export interface ResponseEnvelope {
   readonly success: boolean;
-  /** Null when the verb failed as a whole; how it went for each process when it failed for all. */
+  /** Null if the verb failed as a whole; the results if it failed for every process. */
   readonly data: unknown;
   readonly error: string;
-  /** The machine-readable name of the failure. */
   readonly code?: ErrorCode;
-  /** What to do next. */
   readonly hint?: string;
 }
 
-/** The answer to a request, and its HTTP status; a failure when nothing of what was asked was done. */
+/** The envelope and HTTP status for the result of a verb. It is a failure if nothing was done. */
 export function answered(data: unknown): { envelope: ResponseEnvelope; status: number } {
   const error = failureOf(data);
   if (error === undefined) return { status: 200, envelope: { success: true, data, error: "" } };
@@ -30,7 +27,7 @@ export function answered(data: unknown): { envelope: ResponseEnvelope; status: n
   return { status, envelope: { ...envelope, data } };
 }
 
-/** The answer to a request that failed, and its HTTP status. */
+/** The envelope and HTTP status for an error. */
 export function failure(error: unknown): { envelope: ResponseEnvelope; status: number } {
   const json = errorJson(error);
   return { status: ERROR_TABLE[json.code].http, envelope: { success: false, data: null, ...json } };

@@ -1,4 +1,4 @@
-/** A failure as it stands on the wire, the same on the socket and the web surface. */
+/** Errors on the wire, the same on every surface. */
 
 import { type ErrorCode, isErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
 import { PROCESS_STATES, type ProcessState } from "../model/process_info.ts";
@@ -10,22 +10,22 @@ export interface ErrorJson {
   readonly error: string;
   /** The machine-readable name of the failure. */
   readonly code: ErrorCode;
-  /** What to do next. */
+  /** The next thing to do. */
   readonly hint?: string;
-  /** The key of the configuration that is wrong, where it is one: `health_check.url`. */
+  /** The configuration key that is invalid, such as `health_check.url`. */
   readonly field?: string;
-  /** Of `process_not_found`: a name that is like the target, where there is one. */
+  /** For `process_not_found`: a name similar to the target. */
   readonly near?: string;
-  /** Of `ambiguous_target`: names of the processes that matched. */
+  /** For `ambiguous_target`: names of the matching processes. */
   readonly matches?: readonly string[];
-  /** Of `start_failed`: the process, the state it is left in, and what it wrote last. */
+  /** For `start_failed`: the process, its state, and its last output. */
   readonly name?: string;
   readonly state?: ProcessState;
   readonly error_line?: string;
   readonly last_output?: readonly string[];
 }
 
-/** The wire form of anything that was thrown. */
+/** Converts anything thrown to its wire form. */
 export function errorJson(error: unknown): ErrorJson {
   if (!(error instanceof ProcsupError)) return { error: messageOf(error), code: "internal" };
   const { message, code, hint, field, near } = error;
@@ -46,7 +46,7 @@ export function errorJson(error: unknown): ErrorJson {
   return { error: message, ...rest };
 }
 
-/** The error in an answer of a daemon of any version. */
+/** The error in a daemon's answer, from any version. */
 export function errorOf(json: Readonly<Record<string, unknown>>): ProcsupError {
   const message = String(json.error);
   const code = isErrorCode(json.code) ? json.code : "internal";

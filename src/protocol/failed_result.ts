@@ -1,28 +1,28 @@
-/** When a verb on several processes has failed: the same on every surface. */
+/** Decides when a verb on several processes has failed, the same on every surface. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { ActionResult } from "./wire.ts";
 import { errorOf } from "./error_json.ts";
 
-/** The data of a verb, as far as it tells how the verb went. */
+/** The part of a verb's data that tells how it went. */
 interface Reported {
   readonly results?: readonly ActionResult[];
-  /** What went wrong beside the results, in words. */
+  /** Further error messages. */
   readonly errors?: readonly string[];
-  /** Of `resurrect`: how many came back. */
+  /** Number of restored processes, in the answer of `resurrect`. */
   readonly count?: number;
-  /** Of the verbs that go on no further when one fails. */
+  /** Set by verbs that stop at the first failure. */
   readonly rolled_back?: boolean;
 }
 
-/** The word for what was done, or `failed` when that worked for none. */
+/** Returns `done`, or `failed` if every process failed. */
 export function statusFor(done: string, results: readonly { readonly ok: boolean }[]): string {
   return results.length > 0 && results.every(({ ok }) => !ok) ? "failed" : done;
 }
 
 /**
- * The failure of a verb of which nothing was done, undefined when something was. A rolling reload is
- * one thing: it has failed when any of it has.
+ * The failure of a verb that did nothing; undefined if it did something. A rolling reload counts as one
+ * operation: it fails if any part fails.
  */
 export function failureOf(data: unknown): ProcsupError | undefined {
   if (typeof data !== "object" || data === null) return undefined;
@@ -32,7 +32,7 @@ export function failureOf(data: unknown): ProcsupError | undefined {
   return isPartial ? undefined : firstFailure(results) ?? inWords(errors);
 }
 
-/** Throws what went wrong for the first process that failed, if one did. */
+/** Throws the error of the first process that failed, if any. */
 export function throwFailed(data: unknown): void {
   const { results = [] } = Object(data) as Reported;
   const failed = failureOf(data) ?? firstFailure(results);

@@ -1,37 +1,39 @@
-/** Streams that go on with the next daemon when it is upgraded or restarted. */
+/** Streams that continue with the next daemon after an upgrade or restart. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { sleep } from "../platform/clock.ts";
 import type { FarewellJson } from "./change_json.ts";
 import { ndjson } from "./ndjson.ts";
 
-/** What is followed. */
 export interface Followed<T> {
-  /** Opens the stream, and opens it again from where it broke off. */
+  /** Opens the stream, or reopens it where it broke off. */
   readonly open: () => AsyncIterable<T> | Promise<AsyncIterable<T>>;
-  /** Called each time the stream is open; `again` from the second time on. */
+  /** Called each time the stream is open; `again` is true from the second time. */
   readonly opened?: (again: boolean) => void | Promise<void>;
-  /** Called each time it cannot be opened, or breaks off. */
+  /** Called each time the stream breaks off or cannot be opened. */
   readonly lost?: () => void;
   readonly note?: (message: string) => void;
-  /** Ends it without an error. */
+  /** Ends the stream without an error. */
   readonly signal?: AbortSignal;
-  /** Never give up, whatever the error: the caller shows by other means what is wrong. */
+  /** Retry forever on any error; the caller reports problems in its own way. */
   readonly forEver?: boolean;
 }
 
-/** How long the next daemon may take: after an upgrade, on a machine out of reach, and otherwise. */
+/**
+ * How long to wait for the next daemon: after an announced upgrade, on another machine that is out of
+ * reach, and otherwise.
+ */
 const UPGRADE_MS = 30_000;
 const MACHINE_MS = 60_000;
 const RESTART_MS = 10_000;
 
-/** Pause before the stream is opened again, and its growth. */
+/** Delay before reopening the stream; it doubles up to the maximum. */
 const RETRY_MS = 50;
 const MAX_RETRY_MS = 2000;
 
 /**
- * Every object of a stream that never ends, over any number of daemons. Throws what the first attempt to
- * open it throws, `closed` when the daemon was shut down, and what broke it off when no daemon comes.
+ * The objects of an endless stream, across daemons. Throws the error of the first attempt to open it,
+ * `closed` if the daemon was shut down, or the error that broke the stream if no daemon comes back.
  */
 export async function* following<T extends object>(
   { open, opened, lost, note, signal, forEver = false }: Followed<T>,
@@ -50,7 +52,7 @@ export async function* following<T extends object>(
         pause = RETRY_MS;
         if (!isFarewell(item)) yield item;
         else if ((farewell = item).type === "upgrading") {
-          note?.(`the daemon is being upgraded to version ${farewell.to}; this goes on`);
+          note?.(`the daemon is being upgraded to version ${farewell.to}; this continues`);
         }
       }
     } catch (error) {
@@ -69,7 +71,7 @@ export async function* following<T extends object>(
   }
 }
 
-/** The objects of a daemon's stream that never ends. Throws `closed` when it does. */
+/** The objects of an endless stream of one daemon. Throws `closed` when it ends. */
 export async function* unending<T>(stream: ReadableStream<Uint8Array>): AsyncGenerator<T> {
   for await (const { value } of ndjson<T>(stream, true)) yield value;
 }

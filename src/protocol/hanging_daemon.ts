@@ -1,12 +1,12 @@
-/** A daemon that is there and does not answer: how it is found out, and what is said of it. */
+/** Detects a daemon that runs but does not answer. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { readDaemonRecord } from "../platform/daemon_record.ts";
 import { unixRequest } from "./unix_http.ts";
 
 /**
- * Whether the daemon answers a ping on a connection of its own within `patienceMs`. One that refuses it while an earlier
- * connection stands is about to end, which may take its time.
+ * Whether the daemon answers a ping on a separate connection within `patienceMs`. A daemon that refuses
+ * the connection is shutting down, which counts as alive: it may take a while.
  */
 export async function isAlive(socket: string, patienceMs: number): Promise<boolean> {
   const signal = AbortSignal.timeout(patienceMs);
@@ -19,12 +19,12 @@ export async function isAlive(socket: string, patienceMs: number): Promise<boole
   }
 }
 
-/** The error `daemon_hangs`, with the daemon's pid where it is known. */
+/** The error `daemon_hangs`, with the daemon's pid if known. */
 export function hangingDaemon(home: string, cause?: unknown): ProcsupError {
   const pid = readDaemonRecord(home)?.pid;
   const who = pid === undefined ? "" : ` (pid ${pid})`;
   return new ProcsupError("daemon_hangs", `The daemon of home "${home}"${who} does not answer`, {
-    hint: `See what to do about it: procsup doctor --home ${home}`,
+    hint: `To find out more: procsup doctor --home ${home}`,
     cause,
   });
 }

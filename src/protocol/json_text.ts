@@ -1,11 +1,11 @@
-/** JSON as clients send it. Pure. */
+/** Parses JSON from clients. Pure. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 
-/** How deep a value may be nested: no honest one comes near, and others would fill the stack. */
+/** Maximum nesting of a value; deeper ones could overflow the stack. */
 const MAX_DEPTH = 64;
 
-/** The value of a JSON text. Throws `bad_request` when it is none, or is nested too deep. */
+/** Parses a JSON text. Throws `bad_request` if it is invalid or nested too deeply. */
 export function parseJson(text: string): unknown {
   refuseDeep(text);
   try {

@@ -1,27 +1,26 @@
-/** Whether a daemon that has not answered yet is at work on it, or hangs. */
+/** Detects whether a daemon that has not answered yet is busy or hangs. */
 
 import type { ProcsupError } from "../model/errors.ts";
 import type { HomePaths } from "../platform/paths.ts";
 
-/** A daemon that answers no ping for that long hangs. */
+/** A daemon that answers no ping for this long hangs. */
 const SILENCE_MS = 10_000;
 
-/** Few requests take longer; those that do cost a ping. */
+/** Time after which a waiting request sends a ping. Few requests take that long. */
 const FIRST_LOOK_MS = 1000;
 
-/** One that has been seen alive is let wait in peace. */
+/** Time between further pings, once the daemon was found alive. */
 const NEXT_LOOK_MS = 30_000;
 
-/** A request that waits. */
 export interface Waiting {
   readonly paths: HomePaths;
-  /** The request is itself a ping: another one tells no more. */
+  /** True if the request itself is a ping, so that another ping would tell nothing. */
   readonly isPing: boolean;
-  /** Called with the reason when no answer will come. */
+  /** Called with the reason if no answer will come. */
   readonly hangs: (why: ProcsupError) => void;
 }
 
-/** Watches over a request until what it returns is called. The daemon is pinged beside it. */
+/** Watches a request, pinging the daemon beside it. Returns a function that ends the watch. */
 export function watchDaemon({ paths, isPing, hangs }: Waiting): () => void {
   let over = false;
   let unwatch = lookAfter(isPing ? SILENCE_MS : FIRST_LOOK_MS, look);
@@ -39,8 +38,8 @@ export function watchDaemon({ paths, isPing, hangs }: Waiting): () => void {
 }
 
 /**
- * A timer of the engine, for every command waits for an answer: it costs 0.2 ms at its first use,
- * `AbortSignal.timeout` 0.8, `setTimeout` 5. It keeps no program from ending.
+ * A timer that does not keep the program running. It takes 0.2 ms at first use, where
+ * `AbortSignal.timeout` takes 0.8 ms and `setTimeout` 5 ms, and every command needs it.
  */
 function lookAfter(ms: number, look: () => void): () => void {
   const cell = new Int32Array(new SharedArrayBuffer(4));

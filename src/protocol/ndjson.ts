@@ -1,11 +1,11 @@
-/** Streams of the daemon: one JSON object a line. */
+/** Reads streams of the daemon: one JSON object per line. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { errorOf } from "./error_json.ts";
 
 /**
- * Every object of a stream, with the line it came as. Throws what the daemon says went wrong, and
- * `closed` when the daemon is gone: the stream broke off, or ended although it was to go on for ever.
+ * The objects of a stream, each with its line. Throws the error that the daemon sends, or `closed` if
+ * the stream broke off or, with `forEver`, ended.
  */
 export async function* ndjson<T>(
   stream: ReadableStream<Uint8Array>,
@@ -36,7 +36,7 @@ async function* untilGone(stream: ReadableStream<Uint8Array>): AsyncGenerator<Ui
   }
 }
 
-/** Only a failed read means that the daemon is gone: what the reader of the lines throws is its own. */
+/** Only a failed read means that the daemon is gone; errors of the consumer pass through. */
 async function read(
   reader: ReadableStreamDefaultReader<Uint8Array>,
 ): Promise<Uint8Array | undefined> {
@@ -47,7 +47,7 @@ async function read(
   }
 }
 
-/** No item of a stream has both. */
+/** Only errors have both fields. */
 function isFailure(value: Readonly<Record<string, unknown>>): boolean {
   return value.error !== undefined && value.code !== undefined;
 }

@@ -1,4 +1,4 @@
-/** A process in its wire form: snake_case. */
+/** Processes in wire form (snake_case). */
 
 import { wireKeys } from "../model/key_spelling.ts";
 import { masked } from "../model/masks.ts";
@@ -38,7 +38,6 @@ export function processJson(info: ProcessInfo): ProcessJson {
   };
 }
 
-/** The wire form of an exit. */
 export function exitJson(exit: Exit): ExitJson {
   return { code: exit.code, signal: exit.signal, at: exit.at.toISOString() };
 }
@@ -47,7 +46,7 @@ function isoOrNull(date: Date | null): string | null {
   return date === null ? null : date.toISOString();
 }
 
-/** Wire forms by configuration: it never changes, and a list consists mostly of configurations. */
+/** Wire forms by configuration. A configuration never changes, and makes up most of a list. */
 const shown = new WeakMap<ProcessConfig, Readonly<Record<string, unknown>>>();
 
 function maskedConfig(config: ProcessConfig): Readonly<Record<string, unknown>> {

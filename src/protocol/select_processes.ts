@@ -1,12 +1,12 @@
-/** Targets, compared here with a list that came from the daemon. Pure. */
+/** Matches targets against a list from the daemon. Pure. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import type { ProcessJson } from "./wire.ts";
 
 /**
- * The processes that any of the targets addresses, each once, in the order of the list; all of them
- * without a target. Throws `process_not_found` and `ambiguous_target`, as the daemon would.
+ * The processes that match any of the targets, each once, in list order; all of them without targets.
+ * Throws `process_not_found` and `ambiguous_target` like the daemon.
  */
 export function selectProcesses(
   processes: readonly ProcessJson[],
@@ -21,8 +21,8 @@ export function selectProcesses(
 }
 
 /**
- * The same, less the targets that address nothing now: who watches a list waits for an app that
- * comes, or comes back. Throws `ambiguous_target`.
+ * Like `selectProcesses()`, but ignores targets that match nothing at present: a list that is watched
+ * may get such a process later. Throws `ambiguous_target`.
  */
 export function selectPresent(
   processes: readonly ProcessJson[],

@@ -1,44 +1,40 @@
 /**
- * One HTTP request over a Unix socket, or over another stream of bytes. By hand, because every command of the program pays for it:
- * `fetch` over a Unix socket costs 3 ms more at the first call, does not say why it cannot connect,
- * and was seen to hang for seconds on a connection to a daemon that had been killed.
+ * One HTTP request over a Unix socket or another stream of bytes. It does without `fetch`, which takes
+ * 3 ms more at the first call, does not say why it cannot connect, and was seen to hang for seconds on
+ * a connection to a killed daemon.
  */
 
 import { HOOK_HEADER, PEER_HEADER } from "./peer.ts";
 
-/** What to ask. */
 export interface UnixRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
-  /** Asked once the connection stands: a daemon that is just coming up has written it by then. */
+  /** Called after connecting: a daemon that has just started has written the token by then. */
   readonly token?: () => string | undefined;
   /** JSON text. */
   readonly body?: string;
-  /** The hook that the request comes from: see `protocol/peer.ts`. */
+  /** The hook that sends the request: see `peer.ts`. */
   readonly hook?: string | undefined;
-  /** Ends the request, and the body of its answer. */
+  /** Aborts the request and the body of its answer. */
   readonly signal?: AbortSignal;
   /**
-   * Called once the connection stands, with what ends the request in an error; what it returns is
-   * called when there is an answer, or will be none.
+   * Called after connecting, with a function that fails the request. The returned function is called
+   * when the request is over.
    */
   readonly watch?: (fail: (why: Error) => void) => () => void;
 }
 
-/** What came back. */
 export interface UnixResponse {
   readonly status: number;
-  /** What the daemon says about itself: see `protocol/peer.ts`. */
+  /** Version header of the daemon: see `peer.ts`. */
   readonly peer: string | undefined;
-  /** All of the body. */
   text(): Promise<string>;
-  /** The body as it comes. Streams cost 1 ms at their first use: not for a command that needs none. */
+  /** The body as a stream. The first stream costs 1 ms, so commands avoid it if they can. */
   stream(): ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Hangs up. */
   close(): void;
 }
 
-/** Bytes of the line with the size of a chunk, its extensions included. */
+/** Maximum length of a chunk's size line, including extensions. */
 const MAX_CHUNK_LINE = 1024;
 
 const encoder = new TextEncoder();
@@ -55,8 +51,8 @@ export interface RequestStream {
 }
 
 /**
- * Sends a request and returns when the headers of the answer are there. Throws what connecting throws,
- * and the signal's reason when it aborts.
+ * Sends a request. Resolves when the headers of the answer have arrived. Throws errors of connecting,
+ * and the reason of an aborted signal.
  */
 export async function unixRequest(socket: string, request: UnixRequest): Promise<UnixResponse> {
   request.signal?.throwIfAborted();
@@ -74,7 +70,7 @@ export async function exchange(
   request: UnixRequest,
 ): Promise<UnixResponse> {
   if (request.signal?.aborted) {
-    // It aborted meanwhile: a new listener would not be called.
+    // Aborted while connecting: a listener added now would not be called.
     connection.close();
     throw request.signal.reason;
   }
@@ -83,7 +79,7 @@ export async function exchange(
     try {
       connection.close();
     } catch {
-      // Closed by the other reason already.
+      // Closed already.
     }
   };
   const over = () => {
@@ -169,7 +165,7 @@ async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   return text + decoder.decode();
 }
 
-/** A body in chunks. */
+/** Reads a chunked body. */
 export async function* chunks(reader: ByteReader): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for (;;) {
     const line = await reader.line(MAX_CHUNK_LINE);
@@ -189,7 +185,7 @@ function streamOf(
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       const { done, value } = await source.next().catch((error) => {
-        // Closed by the caller's signal: there is no more, and nothing wrong.
+        // Closed by the signal: end the stream without an error.
         if (error instanceof Deno.errors.BadResource) return { done: true, value: undefined };
         throw error;
       });
@@ -201,7 +197,7 @@ function streamOf(
   });
 }
 
-/** Reads a connection by lines and by counts. */
+/** Reads a connection by lines or byte counts. */
 export class ByteReader {
   readonly #connection: Pick<Deno.UnixConn, "read">;
   #rest = new Uint8Array(0);
@@ -210,7 +206,7 @@ export class ByteReader {
     this.#connection = connection;
   }
 
-  /** The next line, without its end. Throws for one of more than `most` bytes. */
+  /** The next line without its end. Throws if it is longer than `most` bytes. */
   async line(most = Infinity): Promise<string> {
     for (let from = 0;;) {
       if (from > most) throw new RangeError("The line is too long");
@@ -225,7 +221,7 @@ export class ByteReader {
     }
   }
 
-  /** That many bytes as they come, or all until the end. */
+  /** The next `count` bytes in pieces, or everything up to the end. */
   async *upTo(count = Infinity): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     for (let left = count; left > 0;) {
       if (this.#rest.length === 0 && !await this.#more()) {

@@ -1,10 +1,8 @@
 /** Which procsup this is, and which protocols it speaks. */
 
-/** procsup's own version. */
 export const VERSION = "0.1.0";
 
 /** Number of the IPC protocol; clients of another number must upgrade. */
 export const PROTOCOL = 1;
 
-/** Path of the REST routes. */
 export const REST_BASE = "/api/v1";

@@ -10,9 +10,9 @@ export interface ProcessJson {
   readonly name: string;
   /** Group. */
   readonly namespace: string;
-  /** 0 for the first. */
+  /** Index among the instances, from 0. */
   readonly instance_index: number;
-  /** What runs it; `auto` for a plain program. */
+  /** Resolved runtime; `auto` for a plain program. */
   readonly runtime: string;
   /** waiting: for its next automatic start, or for an app it depends on; errored: given up, only a restart starts it. */
   readonly state:
@@ -25,9 +25,9 @@ export interface ProcessJson {
     | "waiting";
   /** Process id, 0 while nothing runs. */
   readonly pid: number;
-  /** Last exit code; 0 also when it never ended. */
+  /** Last exit code; 0 also if it never ended. */
   readonly exit_code: number;
-  /** Automatic restarts, those after a success included. */
+  /** Automatic restarts, including those after a success. */
   readonly restarts: number;
   /** When it was added. */
   readonly created_at: string;
@@ -37,27 +37,27 @@ export interface ProcessJson {
   readonly finished_at: string | null;
   /** Values of `env` are masked. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Of one core. */
+  /** Percent of one core. */
   readonly cpu_percent: number;
-  /** Resident memory of the whole tree. */
+  /** Resident memory of the process tree. */
   readonly memory_bytes: number;
-  /** The same in percent of the machine's. */
+  /** Resident memory in percent of the machine's. */
   readonly mem_percent: number;
-  /** Threads of the whole tree. */
+  /** Threads of the process tree. */
   readonly threads: number;
   /** Open file descriptors. */
   readonly fds: number;
-  /** Words of its configuration. */
+  /** Words for `tag:` targets. */
   readonly tags: readonly string[];
-  /** Nanoseconds. */
+  /** Nanoseconds since its start. */
   readonly uptime: number;
   /** Whether it runs and is ready. */
   readonly ready: boolean;
-  /** What its health checks say. */
+  /** Result of its health checks. */
   readonly health: "unknown" | "healthy" | "unhealthy";
   /** When its next automatic start is due. */
   readonly next_restart_at: string | null;
-  /** Why it is in this state. */
+  /** Reason for its state. */
   readonly last_reason: string;
   /** How its last run ended. */
   readonly last_exit: ExitJson | null;
@@ -65,7 +65,7 @@ export interface ProcessJson {
 
 /** How a run ended. */
 export interface ExitJson {
-  /** Null when it is not known. */
+  /** Null if unknown. */
   readonly code: number | null;
   /** The signal that ended it. */
   readonly signal: string | null;
@@ -73,15 +73,15 @@ export interface ExitJson {
   readonly at: string;
 }
 
-/** How a verb went for one process. */
+/** The result of a verb for one process. */
 export interface ActionResult {
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
   /** First 8 characters of the UUID. */
   readonly id: string;
   /** Whether it worked. */
   readonly ok: boolean;
-  /** The state it is in now. */
+  /** State after the verb. */
   readonly state:
     | "starting"
     | "running"
@@ -92,11 +92,11 @@ export interface ActionResult {
     | "waiting";
   /** Process id, 0 while nothing runs. */
   readonly pid: number;
-  /** What went wrong, when it did not work. */
+  /** What went wrong, if it failed. */
   readonly error?: string;
   /** Name of the error. */
   readonly code?: string;
-  /** The line of its output that says what went wrong. */
+  /** The line of output that says what went wrong. */
   readonly error_line?: string;
   /** Untrusted output of the app. */
   readonly last_output?: readonly string[];
@@ -104,21 +104,21 @@ export interface ActionResult {
   readonly hint?: string;
 }
 
-/** Answer of the verbs that act on processes. */
+/** Answer of verbs that act on processes. */
 export interface BulkResult {
-  /** What was done: `stopped`, `restarted`, …; `failed` when that worked for none. */
+  /** What was done: `stopped`, `restarted`, …; `failed` if every process failed. */
   readonly status: string;
-  /** How it went for each process. */
+  /** One for each process. */
   readonly results: readonly ActionResult[];
 }
 
-/** Answer of `rolling_reload`. It is `failed` when any of it has, and goes on no further. */
+/** Answer of `rolling_reload`. It stops at the first failure, and is then `failed`. */
 export interface RollingResultJson {
-  /** What was done: `stopped`, `restarted`, …; `failed` when that worked for none. */
+  /** What was done: `stopped`, `restarted`, …; `failed` if every process failed. */
   readonly status: string;
-  /** How it went for each process. */
+  /** One for each process. */
   readonly results: readonly ActionResult[];
-  /** Whether the old ones were put back. */
+  /** Whether the old configuration was restored. */
   readonly rolled_back: boolean;
 }
 
@@ -126,9 +126,9 @@ export interface RollingResultJson {
 export interface ReconfigureResult {
   /** `changed`: nothing had to be replaced. */
   readonly status: "unchanged" | "changed" | "reloaded" | "rolled_back" | "failed";
-  /** How it went for each process. */
+  /** One for each process. */
   readonly results: readonly ActionResult[];
-  /** Whether the old ones were put back. */
+  /** Whether the old configuration was restored. */
   readonly rolled_back: boolean;
   /** Whether what runs was replaced. */
   readonly restarted: boolean;
@@ -136,7 +136,7 @@ export interface ReconfigureResult {
   readonly changes: readonly FieldChangeJson[];
 }
 
-/** One changed key, with its values where they may be shown. */
+/** A changed key, with its values if they may be shown. */
 export interface FieldChangeJson {
   /** The key. */
   readonly field: string;
@@ -148,7 +148,7 @@ export interface FieldChangeJson {
 
 /** How one process changes. */
 export interface ConfigChangeJson {
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
   /** Whether it has to be replaced. */
   readonly restart: boolean;
@@ -162,7 +162,7 @@ export interface ConfigChangeJson {
 export interface SettingChangeJson {
   /** What a configuration file may say about the daemon itself. */
   readonly name: "web" | "webhooks";
-  /** `kept`: no longer in the files, and left as it is since `prune` was not given. */
+  /** `kept`: no longer in the files, but kept because `prune` was not given. */
   readonly change: "added" | "changed" | "unchanged" | "removed" | "kept";
   readonly fields: readonly FieldChangeJson[];
 }
@@ -174,7 +174,7 @@ export interface ConfigReloadResult {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
-  /** No longer in the files, and left as they are since `prune` was not given. */
+  /** No longer in the files, but kept because `prune` was not given. */
   readonly kept: readonly string[];
   readonly unchanged: readonly string[];
   readonly errors: readonly string[];
@@ -195,43 +195,43 @@ export interface StartAllResult {
 
 /** A schedule. */
 export interface CronJson {
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
-  /** A `job` runs on schedule; with `restart` the clock restarts a process that is kept up. */
+  /** A `job` runs on schedule; a `restart` restarts a running process on schedule. */
   readonly type: "job" | "restart";
   /** 5 or 6 fields. */
   readonly schedule: string;
   /** IANA name. */
   readonly timezone: string;
-  /** Whether the clock starts runs. */
+  /** Whether the schedule is active. */
   readonly enabled: boolean;
   /** Whether a run is in progress. */
   readonly running: boolean;
-  /** Of the last run that was not skipped. */
+  /** Start of the last run that was not skipped. */
   readonly last_run: string | null;
-  /** How that run went. */
+  /** Result of that run. */
   readonly last_status: "ok" | "failed" | "timeout" | "skipped" | "killed" | null;
-  /** Its exit code. */
+  /** Exit code of that run. */
   readonly last_exit_code: number | null;
-  /** Null while it is not enabled. */
+  /** Null while the schedule is disabled. */
   readonly next_run: string | null;
-  /** With a name only: the next moments, enabled or not. */
+  /** Only with a name: the next times, enabled or not. */
   readonly next_runs?: readonly string[];
   /** The last runs, the newest last. */
   readonly history: readonly CronRunJson[];
 }
 
-/** One run of a job, or one restart by the clock. */
+/** One run of a cron job, or one restart by cron. */
 export interface CronRunJson {
   /** When it began. */
   readonly started_at: string;
   /** When it ended. */
   readonly finished_at: string;
-  /** How it went. */
+  /** Result. */
   readonly status: "ok" | "failed" | "timeout" | "skipped" | "killed";
-  /** Null when it did not end by itself. */
+  /** Null if it did not exit by itself. */
   readonly exit_code: number | null;
-  /** How many in a row, where runs were skipped. */
+  /** Number of consecutive skipped runs. */
   readonly times?: number;
 }
 
@@ -245,7 +245,7 @@ export interface CronResult {
 
 /** Answer of `history`: the newest last. */
 export interface HistoryJson {
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
   /** First 8 characters of the UUID. */
   readonly id: string;
@@ -263,13 +263,13 @@ export interface HookRunJson {
   readonly hook: string;
   /** Whether its exit code was 0. */
   readonly ok: boolean;
-  /** Null when it did not end by itself, or could not be run. */
+  /** Null if it was killed, or could not be run. */
   readonly exit_code: number | null;
-  /** Whether it was ended at its timeout. */
+  /** Whether it was killed at its timeout. */
   readonly timed_out: boolean;
   /** Nanoseconds. */
   readonly duration: number;
-  /** The end of what it printed, 2 KiB at most. */
+  /** End of its output, up to 2 KiB. */
   readonly output: string;
 }
 
@@ -277,9 +277,9 @@ export interface HookRunJson {
 export interface HealthCheckJson {
   /** When it began. */
   readonly at: string;
-  /** Whether it was well. */
+  /** Whether it succeeded. */
   readonly ok: boolean;
-  /** What was wrong; empty when it was well. */
+  /** What was wrong; empty on success. */
   readonly message: string;
   /** Nanoseconds. */
   readonly latency: number;
@@ -287,11 +287,11 @@ export interface HealthCheckJson {
 
 /** Answer of `metrics_history`. */
 export interface MetricsHistoryJson {
-  /** When the first step begins. */
+  /** Start of the first step. */
   readonly since: string;
   /** End of the last step, or now. */
   readonly until: string;
-  /** Nanoseconds from one point to the next. */
+  /** Nanoseconds between points. */
   readonly step: number;
   /** One for each process. */
   readonly series: readonly MetricsSeriesJson[];
@@ -299,21 +299,21 @@ export interface MetricsHistoryJson {
 
 /** The history of one process or of the host. */
 export interface MetricsSeriesJson {
-  /** Of the process, which may be deleted; null: the host. */
+  /** Name of the process, which may be deleted; null for the host. */
   readonly name: string | null;
-  /** The oldest first. Steps without a measurement are missing; unknown figures are null. */
+  /** The oldest first. Steps without a measurement are left out; unknown figures are null. */
   readonly points: readonly MetricsPointJson[];
 }
 
-/** The figures of one step of time. */
+/** The figures of one step. */
 export interface MetricsPointJson {
-  /** When the step begins. */
+  /** Start of the step. */
   readonly at: string;
-  /** Mean: of one core; for the host of all cores. */
+  /** Mean percent of one core; for the host, of all cores. */
   readonly cpu_percent: number | null;
   /** Highest. */
   readonly cpu_percent_max: number | null;
-  /** Mean resident memory of the whole tree; used memory of the host. */
+  /** Mean resident memory of the process tree; for the host, used memory. */
   readonly memory_bytes: number | null;
   /** Highest. */
   readonly memory_bytes_max: number | null;
@@ -321,7 +321,7 @@ export interface MetricsPointJson {
   readonly threads: number | null;
   /** Mean number of open file descriptors. */
   readonly fds: number | null;
-  /** Load average of one minute; of the host only. */
+  /** Load average of one minute; only for the host. */
   readonly load: number | null;
   /** Automatic restarts up to the end of the step. */
   readonly restarts: number;
@@ -329,7 +329,7 @@ export interface MetricsPointJson {
   readonly uptime: number;
   /** Share of the step in which it ran, from 0 to 1. */
   readonly up: number;
-  /** Share of its health checks' time, from 0 to 1; null without checks. */
+  /** Share of the checked time in which it was healthy, from 0 to 1; null without checks. */
   readonly healthy: number | null;
 }
 
@@ -354,9 +354,9 @@ export interface EventsJson {
     readonly at: string;
     /** First 8 characters of the UUID. */
     readonly id: string;
-    /** Of the process. */
+    /** Name of the process. */
     readonly name: string;
-    /** The state since then. */
+    /** State after the event. */
     readonly state:
       | "starting"
       | "running"
@@ -367,9 +367,9 @@ export interface EventsJson {
       | "waiting";
     /** 0 while nothing runs. */
     readonly pid: number;
-    /** Automatic restarts until then. */
+    /** Automatic restarts so far. */
     readonly restarts: number;
-    /** Why. */
+    /** Reason. */
     readonly reason: string;
     /** How the run ended, if one did. */
     readonly exit: ExitJson | null;
@@ -382,7 +382,7 @@ export interface EventsJson {
 
 /** Answer of `log_counts`. */
 export interface LogCountsJson {
-  /** When the first step begins. */
+  /** Start of the first step. */
   readonly since: string;
   /** When the last step ends. */
   readonly until: string;
@@ -402,7 +402,7 @@ export interface LogCountsJson {
 
 /** Answer of `logs`. */
 export interface LogsJson {
-  /** The lines, each with its end. */
+  /** The lines, each with its line break. */
   readonly logs: string;
   /** The log file. */
   readonly path: string;
@@ -414,11 +414,11 @@ export interface LogsJson {
 export interface WhyJson {
   /** A process. */
   readonly process: ProcessJson;
-  /** Whole sentences, the most important first. */
+  /** Sentences, the most important first. */
   readonly reasons: readonly string[];
-  /** The line of its output that says what went wrong, where one does; untrusted. */
+  /** The line of output that says what went wrong, if any; untrusted. */
   readonly error_line?: string;
-  /** Its last lines of stderr, or of stdout where that says more; untrusted. */
+  /** Last lines of stderr, or of stdout if those say more; untrusted. */
   readonly last_output: readonly string[];
   /** Commands that may help. */
   readonly hints: readonly string[];
@@ -426,9 +426,9 @@ export interface WhyJson {
 
 /** Answer of `ping`. */
 export interface PingJson {
-  /** It answers. */
+  /** The daemon answers. */
   readonly status: "ok";
-  /** Of procsup. */
+  /** Version of procsup. */
   readonly version: string;
   /** Number of the IPC protocol. */
   readonly protocol: number;
@@ -436,25 +436,25 @@ export interface PingJson {
 
 /** Answer of `resurrect`. */
 export interface ResurrectJson {
-  /** It was tried for all. */
+  /** All were tried. */
   readonly status: "resurrected";
-  /** Processes that were brought back. */
+  /** Number of restored processes. */
   readonly count: number;
-  /** What went wrong. */
+  /** Error messages. */
   readonly errors: readonly string[];
 }
 
-/** Where the web listener is; empty while it is stopped. */
+/** State of the web listener. Address and URL are empty while it is stopped. */
 export interface WebJson {
   readonly status: "started" | "already_running" | "running" | "stopped";
   /** `host:port`. */
   readonly addr: string;
   readonly url: string;
-  /** What other machines can reach; absent where none can. */
+  /** What other machines can reach; absent on loopback. */
   readonly warning?: string;
 }
 
-/** A link that signs in, once. */
+/** A link that signs in once. */
 export interface WebLinkJson {
   readonly url: string;
   readonly expires_in_seconds: number;
@@ -467,15 +467,15 @@ export interface TokenJson {
   readonly created_at: string;
 }
 
-/** The machine and the daemon; memory in bytes. */
+/** Host and daemon; memory in bytes. */
 export interface SystemMetricsJson {
-  /** Of the machine. */
+  /** Memory of the machine. */
   readonly total_memory: number;
-  /** What programs hold. */
+  /** Memory used by programs. */
   readonly used_memory: number;
-  /** Unused. */
+  /** Unused memory. */
   readonly free_memory: number;
-  /** What programs could get. */
+  /** Memory that programs could get. */
   readonly available_memory: number;
   /** Size of the swap space. */
   readonly swap_total: number;
@@ -483,7 +483,7 @@ export interface SystemMetricsJson {
   readonly swap_used: number;
   /** Cores. */
   readonly cpu_count: number;
-  /** Of all cores together. */
+  /** Percent of all cores together. */
   readonly cpu_percent: number;
   /** Load average of one minute. */
   readonly cpu_load_1: number;
@@ -491,7 +491,7 @@ export interface SystemMetricsJson {
   readonly cpu_load_5: number;
   /** Load average of fifteen minutes. */
   readonly cpu_load_15: number;
-  /** Since the machine was booted. */
+  /** Seconds since the machine booted. */
   readonly uptime_seconds: number;
   /** Processes under supervision. */
   readonly process_count: number;
@@ -507,7 +507,7 @@ export interface SystemMetricsJson {
     readonly version: string;
     readonly memory_bytes: number;
     readonly uptime_seconds: number;
-    /** Automatic restarts of processes, as far as this daemon was there. */
+    /** Automatic restarts of processes since this daemon started, within the last hour. */
     readonly restarts_last_hour: number;
   };
 }
@@ -518,21 +518,21 @@ export interface SystemInfoJson {
   readonly home: string;
   /** Its Unix socket. */
   readonly socket: string;
-  /** When `save` wrote the list last; null when it never did. */
+  /** Time of the last `save`; null if there was none. */
   readonly saved_at: string | null;
-  /** Bytes of the file system that the home is on; 0 where that is not known. */
+  /** Bytes of the home's file system; 0 if unknown. */
   readonly disk_total: number;
-  /** Of those, what is left for its user. */
+  /** Bytes of it that are available to the user. */
   readonly disk_available: number;
 }
 
 /** A process that listens on TCP ports, and on which. */
 export interface PortsJson {
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
   /** First 8 characters of the UUID. */
   readonly id: string;
-  /** Where it listens. */
+  /** Listening addresses. */
   readonly ports: readonly {
     readonly port: number;
     readonly address: string;
@@ -542,15 +542,15 @@ export interface PortsJson {
 /** A webhook, and its deliveries since the daemon started. */
 export interface WebhookJson {
   readonly name: string;
-  /** What of it is no secret: https://hooks.example.com/… */
+  /** Without its secret part: https://hooks.example.com/… */
   readonly url: string;
   readonly format: "standard" | "slack" | "discord" | "teams";
   readonly events: readonly ("crash" | "errored" | "unhealthy" | "recovered")[];
-  /** Targets, of which a process matches one. */
+  /** Targets: a process must match one of them. */
   readonly only: readonly string[];
-  /** Whether what is sent carries a signature. */
+  /** Whether deliveries are signed. */
   readonly signed: boolean;
-  /** Deliveries that wait for their turn, or for another attempt. */
+  /** Deliveries that wait to be sent, or sent again. */
   readonly queued: number;
   readonly delivered: number;
   /** Given up after the last attempt. */
@@ -565,9 +565,9 @@ export interface WebhookJson {
 export interface WebhookAttemptJson {
   readonly at: string;
   readonly ok: boolean;
-  /** Of HTTP; null when there was no answer. */
+  /** HTTP status; null without an answer. */
   readonly status: number | null;
-  /** What went wrong; empty when nothing did. */
+  /** What went wrong; empty on success. */
   readonly error: string;
 }
 
@@ -575,9 +575,9 @@ export interface WebhookAttemptJson {
 export interface WebhookTestJson {
   readonly at: string;
   readonly ok: boolean;
-  /** Of HTTP; null when there was no answer. */
+  /** HTTP status; null without an answer. */
   readonly status: number | null;
-  /** What went wrong; empty when nothing did. */
+  /** What went wrong; empty on success. */
   readonly error: string;
   readonly name: string;
 }

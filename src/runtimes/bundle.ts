@@ -1,4 +1,4 @@
-/** `use_bundle`: Ruby apps that run with the gems of their Gemfile. */
+/** `use_bundle`: runs Ruby apps with the gems of their Gemfile. */
 
 import { resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
@@ -7,7 +7,7 @@ import { isScript } from "./detect_runtime.ts";
 import { refuse, refuseEntrypoint } from "./refusal.ts";
 import type { Tools } from "./tools.ts";
 
-/** The command under `bundle exec`. Throws `ProcsupError` `invalid_config` for other runtimes. */
+/** The command under `bundle exec`. Throws `invalid_config` for other runtimes. */
 export function bundleCommand(config: CommandConfig, tools: Tools): string[] {
   const { cwd, entrypoint, interpreter, runtime } = config;
   const extension = extensionOf(entrypoint);
@@ -23,7 +23,7 @@ export function bundleCommand(config: CommandConfig, tools: Tools): string[] {
     interpreter === undefined && isBareWord(entrypoint) && !lookAt(resolve(cwd, entrypoint))?.isFile
   ) {
     if (extension !== "rb") {
-      // A gem's command, such as puma: bundler finds those that are not on PATH, too.
+      // A command of a gem, such as puma: bundler finds it even if it is not on PATH.
       return [...bundle, entrypoint];
     }
   }

@@ -1,4 +1,4 @@
-/** From a configuration to the words that the system is given. */
+/** Turns a configuration into the command line to execute. */
 
 import { basename, dirname } from "../npm/path.js";
 import { headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
@@ -10,21 +10,20 @@ import { refuse, refuseEntrypoint } from "./refusal.ts";
 import { type Runtime, RUNTIMES } from "./runtime_table.ts";
 import { Tools, type ToolUser } from "./tools.ts";
 
-/** What is run, and by which runtime. */
 export interface CommandLine {
   /** The first word is an absolute path. */
   readonly argv: string[];
-  /** The runtime's name, `auto` resolved; still `auto` for a plain program. */
+  /** Name of the resolved runtime; `auto` for a plain program. */
   readonly runtime: string;
 }
 
 /**
- * The command line of an app, found out anew at every start since files and PATH may have changed.
- * `path` is the PATH of the app's environment, `user` who it runs as if not us. An interpreter wins over a runtime, a given runtime
- * over what the files say. Deno apps get every permission (`-A`).
+ * The command line of an app. It is computed at every start, since files and PATH may have changed.
+ * `path` is the PATH of the app's environment; `user` is set if it runs as another user. An interpreter
+ * wins over a runtime, and a configured runtime over detection. Deno apps get all permissions (`-A`).
  *
- * Throws `ProcsupError` `invalid_config` naming what is missing: the working directory, the
- * entrypoint, its x bit or the interpreter.
+ * Throws `invalid_config` naming what is missing: working directory, entrypoint, its x bit, or
+ * interpreter.
  */
 export function commandLine(
   config: CommandConfig,
@@ -44,9 +43,9 @@ function checkCwd({ name, cwd, entrypoint }: CommandConfig): void {
     info = Deno.statSync(cwd);
   } catch (error) {
     const denied = error instanceof Deno.errors.PermissionDenied;
-    // It is the folder of a script that is missing itself, which says more.
+    // The missing entrypoint in it is reported instead.
     if (!denied && dirname(entrypoint) === cwd) return;
-    const problem = `${quoted} ${denied ? "may not be entered" : "does not exist"}`;
+    const problem = `${quoted} ${denied ? "cannot be entered" : "does not exist"}`;
     return refuse(name, problem, undefined, "cwd");
   }
   if (!info.isDirectory) refuse(name, `${quoted} is not a directory`, undefined, "cwd");
@@ -61,7 +60,7 @@ function resolve(config: CommandConfig, tools: Tools): CommandLine {
     const runtime = auto ? runtimeOf(config.interpreter) : config.runtime;
     return { argv: [tools.need(config.interpreter), entry.path], runtime };
   }
-  // A command such as `npm` or `gunicorn` knows its own interpreter, whatever the runtime is called.
+  // A command such as `npm` or `gunicorn` knows its own interpreter, whatever the runtime.
   if (entry.isCommand) return { argv: [entry.path], runtime: config.runtime };
   const row = config.runtime === "auto"
     ? detectRuntime(entry, tools)
@@ -92,15 +91,15 @@ function checkProgram(config: CommandConfig, entry: Entry): void {
 /** Enough for `#!`, an interpreter and an argument. */
 const FIRST_LINE_BYTES = 256;
 
-/** The system says of a script whose interpreter is not there that the script itself is not. */
+/** For a missing interpreter the system would report that the script itself does not exist. */
 function checkFirstLine({ name }: CommandConfig, path: string, user?: ToolUser): void {
-  // What runs as us is trusted as we are.
+  // Files that run as our own user are trusted.
   const headOf = user === undefined ? headOfOwnFile : headOfForeignFile;
   let start = "";
   try {
     start = headOf(path, FIRST_LINE_BYTES);
   } catch {
-    // A program may be run without being readable.
+    // A program need not be readable.
   }
   const [, interpreter, carriageReturn] = /^#![ \t]*(\/\S+)[^\r\n]*(\r?)/.exec(start) ?? [];
   if (interpreter === undefined) return;
@@ -112,7 +111,7 @@ function checkFirstLine({ name }: CommandConfig, path: string, user?: ToolUser):
   refuseEntrypoint(name, path, `begins with "#!${interpreter}", which does not exist`);
 }
 
-/** The runtime that an interpreter is, by its name: `/opt/bin/python3.12` is python's. */
+/** The runtime of an interpreter, by its name: `/opt/bin/python3.12` is Python. */
 function runtimeOf(interpreter: string): string {
   const word = basename(interpreter).replace(/(?<![-\d.])[-\d.]+$/, "");
   return RUNTIMES.find((row) => row.name === word)?.name ?? "auto";

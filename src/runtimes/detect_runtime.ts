@@ -1,4 +1,4 @@
-/** `runtime: auto`: which runtime an entrypoint is for. */
+/** `runtime: auto`: detects the runtime of an entrypoint. */
 
 import { lookAt } from "../platform/stat.ts";
 import type { Entry } from "./entry.ts";
@@ -8,7 +8,7 @@ import type { Tools } from "./tools.ts";
 
 type Name = Runtime["name"];
 
-/** Extensions that leave no choice. */
+/** Extensions of a single runtime. */
 const ONE_RUNTIME: Readonly<Record<string, Name>> = {
   go: "go",
   py: "python",
@@ -18,22 +18,20 @@ const ONE_RUNTIME: Readonly<Record<string, Name>> = {
 
 const JAVASCRIPT = new Set(["js", "mjs", "cjs"]);
 
-/** Whether files of this extension are run by a runtime, x bit or not. */
+/** Whether a runtime runs files of this extension, with or without x bit. */
 export function isScript(extension: string): boolean {
   return Object.hasOwn(ONE_RUNTIME, extension) || JAVASCRIPT.has(extension) ||
     isTypeScript(extension);
 }
 
-/** The row of a runtime. */
 export function runtimeNamed(name: Name): Runtime {
   return RUNTIMES.find((row) => row.name === name)!;
 }
 
 /**
- * The runtime for an entrypoint, or undefined for a plain program. The entrypoint itself decides
- * first, and the working directory's files where it leaves a choice: a `.py` beside a package.json
- * is Python's. A project of Bun or Deno has a package.json too, as often as not, so for TypeScript
- * their files count before it.
+ * The runtime of an entrypoint; undefined for a plain program. The entrypoint decides first: a `.py`
+ * next to a package.json is Python. Otherwise the files in the working directory decide. For
+ * TypeScript, files of Bun and Deno count before package.json, which their projects often have too.
  */
 export function detectRuntime(entry: Entry, tools: Tools): Runtime | undefined {
   if (entry.isFolder) return detectFolder(entry, tools.cwd);
@@ -44,28 +42,28 @@ export function detectRuntime(entry: Entry, tools: Tools): Runtime | undefined {
   }
   if (isTypeScript(entry.extension)) {
     const found = detectAmong(["bun", "deno", "node"], tools.cwd);
-    // Deno runs what this Node.js cannot.
+    // Prefer Deno if this Node.js cannot run the file.
     const runs = found?.name !== "node" || tools.deno() === undefined ||
       runsTypeScript(entry, tools);
     if (found !== undefined && runs) return found;
     return runtimeNamed(tools.deno() === undefined ? "node" : "deno");
   }
   if (entry.isExecutable || entry.extension !== "") return undefined;
-  // A script without extension and x bit: only the folder can tell.
-  return RUNTIMES.find((row) => isGivenAway(row, tools.cwd));
+  // Without extension and x bit, only the folder can tell.
+  return RUNTIMES.find((row) => isDetected(row, tools.cwd));
 }
 
 function detectAmong(names: readonly Name[], folder: string): Runtime | undefined {
-  return names.map(runtimeNamed).find((row) => isGivenAway(row, folder));
+  return names.map(runtimeNamed).find((row) => isDetected(row, folder));
 }
 
 function detectFolder(entry: Entry, cwd: string): Runtime | undefined {
   return RUNTIMES.find((row) =>
-    row.folders && (isGivenAway(row, entry.path) || isGivenAway(row, cwd))
+    row.folders && (isDetected(row, entry.path) || isDetected(row, cwd))
   );
 }
 
-function isGivenAway(row: Runtime, folder: string): boolean {
+function isDetected(row: Runtime, folder: string): boolean {
   return row.files.some((file) =>
     file.startsWith("*.")
       ? hasExtension(folder, file.slice(2))
@@ -79,7 +77,7 @@ function hasExtension(folder: string, extension: string): boolean {
       if (!entry.isDirectory && extensionOf(entry.name) === extension) return true;
     }
   } catch {
-    // A folder we may enter but not list gives nothing away.
+    // The folder cannot be listed.
   }
   return false;
 }

@@ -1,4 +1,4 @@
-/** What an entrypoint names: a file, a folder, or a command on PATH. */
+/** Resolves an entrypoint to a file, a folder, or a command on PATH. */
 
 import type { ProcessConfig } from "../model/process_config.ts";
 import { extname, isAbsolute, resolve } from "../npm/path.js";
@@ -6,39 +6,38 @@ import { lookAt } from "../platform/stat.ts";
 import { findExecutable, isExecutable } from "./executable.ts";
 import { refuseEntrypoint } from "./refusal.ts";
 
-/** The part of a configuration that makes the command line. */
+/** The part of a configuration that determines the command line. */
 export type CommandConfig = Pick<
   ProcessConfig,
   "name" | "entrypoint" | "runtime" | "interpreter" | "useBundle" | "args" | "cwd" | "env"
 >;
 
-/** An entrypoint that exists. */
 export interface Entry {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
-  /** Of the file name, in lower case and without the dot; `""` when it has none. */
+  /** Extension in lower case without the dot; `""` if there is none. */
   readonly extension: string;
   readonly isFolder: boolean;
-  /** A regular file with an x bit. */
+  /** True for a regular file with an x bit. */
   readonly isExecutable: boolean;
-  /** A bare word that was found on PATH: it is run as it is, by whatever its first line says. */
+  /** True for a command found on PATH, which is executed directly. */
   readonly isCommand: boolean;
 }
 
-/** The extension of a path's last part, in lower case and without the dot. */
+/** The extension of a path, in lower case without the dot. */
 export function extensionOf(path: string): string {
   return extname(path).slice(1).toLowerCase();
 }
 
-/** Whether an entrypoint is one word that may name a command. */
+/** Whether an entrypoint may be the name of a command. */
 export function isBareWord(entrypoint: string): boolean {
   return !entrypoint.includes("/") && entrypoint !== "." && entrypoint !== "..";
 }
 
 /**
- * Finds the entrypoint. A bare word is a file of the working directory if `isScript` accepts its
- * extension or it is executable, else a command on `path`.
- * Throws `ProcsupError` `invalid_config` when it names nothing.
+ * Resolves the entrypoint. A bare word is a file in the working directory if that is executable or
+ * `isScript` accepts its extension, otherwise a command on `path`. Throws `invalid_config` if nothing
+ * is found.
  */
 export function findEntry(
   config: CommandConfig,
@@ -60,14 +59,14 @@ export function findEntry(
   if (info === undefined) {
     const what = bare && extension === "" ? entrypoint : file;
     const hint = /\s/.test(entrypoint)
-      ? `A program and its arguments: command: ${
+      ? `To run a program with arguments, use command: ${
         JSON.stringify(entrypoint)
-      }, in place of entrypoint`
+      } instead of entrypoint`
       : undefined;
     return refuseEntrypoint(config.name, what, missing(what, config), hint);
   }
   if (!info.isFile && !info.isDirectory) {
-    return refuseEntrypoint(config.name, file, "is neither file nor folder");
+    return refuseEntrypoint(config.name, file, "is neither a file nor a folder");
   }
   const executable = isExecutable(info);
   return {
@@ -81,7 +80,7 @@ export function findEntry(
 
 function missing(what: string, { cwd }: CommandConfig): string {
   if (!isAbsolute(what)) return `does not exist in ${JSON.stringify(cwd)} or on PATH`;
-  return isOutOfReach(what) ? "is in a folder that we may not enter" : "does not exist";
+  return isOutOfReach(what) ? "is in a folder that cannot be entered" : "does not exist";
 }
 
 function isOutOfReach(path: string): boolean {

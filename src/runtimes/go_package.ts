@@ -1,11 +1,11 @@
-/** `main.go`: a program by itself, or the one file of a package by which people call the whole. */
+/** Decides whether `main.go` is run as a file or stands for its package. */
 
 import { dirname, join } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
 
 /**
- * The folder of a `main.go` that is to be run as a package: it has other files of Go beside it, and is
- * in the module that `cwd` is in, as `go run` wants it. Undefined for any other file.
+ * The folder of a `main.go` that must be run as a package: there are other Go files beside it, and it
+ * is in the same module as `cwd`, as `go run` requires. Undefined for other files.
  */
 export function goPackage(file: string, cwd: string): string | undefined {
   const folder = dirname(file);
@@ -20,7 +20,7 @@ function hasOthers(folder: string): boolean {
   );
 }
 
-/** The nearest folder from there up that has a go.mod. */
+/** The nearest folder upward that has a go.mod. */
 function moduleOf(folder: string): string | undefined {
   if (lookAt(join(folder, "go.mod"))?.isFile) return folder;
   return folder === "/" ? undefined : moduleOf(dirname(folder));

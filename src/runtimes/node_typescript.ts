@@ -1,16 +1,16 @@
-/** What a Node.js does with TypeScript. */
+/** Detects how Node.js supports TypeScript. */
 
 import { askProgram } from "../platform/as_user.ts";
 import type { Tools } from "./tools.ts";
 
-/** Runs it as it is, with a flag, or not at all. */
+/** Natively, with a flag, or not at all. */
 export type TypeScriptSupport = "native" | "flag" | "none";
 
 const known = new Map<string, TypeScriptSupport>();
 
 /**
- * What this `node` does with TypeScript, asked of it once: about 30 ms. A version manager's shim may
- * answer otherwise in another folder and for another user, so these count too.
+ * How this `node` supports TypeScript. Runs it once, for about 30 ms. The shim of a version manager may
+ * differ by folder and user, so the result is cached for both.
  */
 export function typeScriptSupport(node: string, tools: Tools): TypeScriptSupport {
   const { cwd, path, user } = tools;
@@ -23,7 +23,7 @@ export function typeScriptSupport(node: string, tools: Tools): TypeScriptSupport
   return support;
 }
 
-/** Support by version text: `v22.18.0` strips types by itself, `v22.6.0` when told to. */
+/** Support by version: `v22.18.0` strips types by default, `v22.6.0` with a flag. */
 export function supportOf(version: string): TypeScriptSupport {
   const match = /^v?(\d+)\.(\d+)/.exec(version);
   const major = Number(match?.[1] ?? 0);
@@ -32,7 +32,7 @@ export function supportOf(version: string): TypeScriptSupport {
   return major === 23 || (major === 22 && minor >= 6) ? "flag" : "none";
 }
 
-/** Empty when it does not answer: it will say itself, when the app starts, why it cannot run. */
+/** Empty if it fails: the app will report the reason when it starts. */
 function versionOf(node: string, { cwd, path, user }: Tools): string {
   const env: Record<string, string> = { PATH: path };
   if (user?.home !== undefined) env.HOME = user.home;

@@ -1,14 +1,14 @@
-/** The one form of every "this cannot be started". */
+/** Errors of apps that cannot be started. */
 
 import { ProcsupError } from "../model/errors.ts";
 
-/** Throws `ProcsupError` `invalid_config`: `Cannot start "api": <problem>`. */
+/** Throws `invalid_config`: `Cannot start "api": <problem>`. */
 export function refuse(name: string, problem: string, hint?: string, field?: string): never {
   const message = `Cannot start ${JSON.stringify(name)}: ${problem}`;
   throw new ProcsupError("invalid_config", message, { hint, field });
 }
 
-/** The same of an entrypoint: `entrypoint "/srv/api.ts" <problem>`. */
+/** Throws `invalid_config` for an entrypoint: `entrypoint "/srv/api.ts" <problem>`. */
 export function refuseEntrypoint(
   name: string,
   entrypoint: string,

@@ -1,4 +1,4 @@
-/** The runtimes, one row each: what gives them away, and their command line. */
+/** The runtimes: the files that identify them, and their command lines. */
 
 import type { RuntimeName } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";
@@ -9,25 +9,22 @@ import { goPackage } from "./go_package.ts";
 import { type TypeScriptSupport, typeScriptSupport } from "./node_typescript.ts";
 import type { Tools } from "./tools.ts";
 
-/** One runtime. */
 export interface Runtime {
   readonly name: Exclude<RuntimeName, "auto">;
-  /** Files in the working directory that give it away; `*.py` is any file of that extension. */
+  /** Files in the working directory that identify it; `*.py` is any file of that extension. */
   readonly files: readonly string[];
-  /** Whether a folder can be run. */
   readonly folders: boolean;
-  /** The command that runs an entrypoint, the app's arguments not included. */
+  /** The command that runs an entrypoint, without the app's arguments. */
   command(entry: Entry, tools: Tools): string[];
 }
 
 const TYPESCRIPT = new Set(["ts", "mts", "cts", "tsx"]);
 
-/** Whether a file extension is TypeScript's. */
 export function isTypeScript(extension: string): boolean {
   return TYPESCRIPT.has(extension);
 }
 
-/** Every runtime, in the order in which `auto` detects them. */
+/** All runtimes, in the order of detection. */
 export const RUNTIMES: readonly Runtime[] = [
   {
     name: "go",
@@ -57,8 +54,8 @@ export const RUNTIMES: readonly Runtime[] = [
     name: "deno",
     files: ["deno.json", "deno.jsonc"],
     folders: false,
-    // A supervised app gets every permission (-A): nobody is there to answer deno's questions, and
-    // the other runtimes ask none. For fewer, start `deno` itself with its flags as arguments.
+    // Supervised apps get all permissions (-A): nobody is there to answer prompts, and other runtimes
+    // have none. To restrict an app, start `deno` itself with its flags as arguments.
     command: (entry, tools) => [tools.deno() ?? tools.need("deno"), "run", "-A", entry.path],
   },
   {
@@ -75,7 +72,7 @@ export const RUNTIMES: readonly Runtime[] = [
   },
 ];
 
-/** The Python of a virtual environment: one that is activated, or the folder's own. */
+/** The Python of a virtual environment, activated or in the folder; otherwise the one on PATH. */
 function python(tools: Tools): string {
   const onPath = findExecutable("python3", tools.cwd, tools.path);
   if (onPath !== undefined && lookAt(resolve(onPath, "../../pyvenv.cfg"))?.isFile) return onPath;
@@ -83,7 +80,7 @@ function python(tools: Tools): string {
   return own.find((path) => isExecutable(lookAt(path))) ?? tools.need("python3");
 }
 
-/** `go run` for source, a built program as it is. */
+/** `go run` for source files; a built program is executed directly. */
 function goCommand(entry: Entry, tools: Tools): string[] {
   const folder = entry.isFolder ? entry.path : goPackage(entry.path, tools.cwd);
   if (folder !== undefined) {
@@ -93,29 +90,29 @@ function goCommand(entry: Entry, tools: Tools): string[] {
   return entry.extension === "go" ? [tools.need("go"), "run", entry.path] : [entry.path];
 }
 
-/** Node.js runs TypeScript by itself, by a flag or through tsx, according to its version. */
+/** Node.js runs TypeScript natively, with a flag, or through tsx, depending on its version. */
 function nodeCommand(entry: Entry, tools: Tools): string[] {
   const node = tools.need("node");
   if (!isTypeScript(entry.extension)) return [node, entry.path];
   const support = supportFor(entry, node, tools);
   if (support === "native") return [node, entry.path];
   if (support === "flag") return [node, "--experimental-strip-types", entry.path];
-  // Without it npx would ask whether to install it, or do so.
+  // Without an installed tsx, npx would ask to install it, or do so.
   return hasTsx(tools) ? [tools.need("npx"), "tsx", entry.path] : tools.refuseTypeScript();
 }
 
-/** Whether the node at hand runs that file of TypeScript. */
+/** Whether the available node can run a TypeScript file. */
 export function runsTypeScript(entry: Entry, tools: Tools): boolean {
   const node = findExecutable("node", tools.cwd, tools.path);
   return node !== undefined && (supportFor(entry, node, tools) !== "none" || hasTsx(tools));
 }
 
 function supportFor(entry: Entry, node: string, tools: Tools): TypeScriptSupport {
-  // Stripping types leaves JSX standing.
+  // Stripping types does not transform JSX.
   return entry.extension === "tsx" ? "none" : typeScriptSupport(node, tools);
 }
 
-/** Whether npx finds a tsx that is installed: in the folder or above it, or on PATH. */
+/** Whether npx finds an installed tsx in the folder, above it, or on PATH. */
 function hasTsx({ cwd, path }: Tools): boolean {
   for (let at = cwd; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) {
     if (lookAt(`${at}/node_modules/.bin/tsx`)?.isFile) return true;

@@ -1,4 +1,4 @@
-/** The programs that run scripts, as the app's own PATH finds them. */
+/** Finds the programs that run scripts on the app's own PATH. */
 
 import { resolve } from "../npm/path.js";
 import type { OtherUser } from "../platform/as_user.ts";
@@ -7,12 +7,11 @@ import type { CommandConfig } from "./entry.ts";
 import { findExecutable, isExecutable } from "./executable.ts";
 import { refuse } from "./refusal.ts";
 
-/** A user other than ours: its programs are asked questions under its own name. */
+/** Another user, as which programs are asked for their version. */
 export interface ToolUser extends OtherUser {
   readonly home?: string;
 }
 
-/** Where to look for programs, and on whose behalf. */
 export class Tools {
   readonly #name: string;
   readonly cwd: string;
@@ -26,23 +25,23 @@ export class Tools {
     this.user = user;
   }
 
-  /** The absolute path of an interpreter. Throws `ProcsupError` `invalid_config` without one. */
+  /** The absolute path of an interpreter. Throws `invalid_config` if it does not exist. */
   need(interpreter: string): string {
     return findExecutable(interpreter, this.cwd, this.path) ?? this.#refuse(interpreter);
   }
 
-  /** A deno: the one on PATH, else the one that runs us, unless we are compiled. */
+  /** The deno on PATH; otherwise our own executable, unless it is a compiled procsup. */
   deno(): string | undefined {
     const own = Deno.execPath();
     return findExecutable("deno", this.cwd, this.path) ?? (/\/deno$/.test(own) ? own : undefined);
   }
 
-  /** Throws `invalid_config`: this Node.js runs no TypeScript. */
+  /** Throws `invalid_config`: this Node.js cannot run TypeScript. */
   refuseTypeScript(): never {
     return refuse(
       this.#name,
-      "this Node.js runs no TypeScript without tsx, which is not installed",
-      "npm i -D tsx, or Node.js 22.18 and later; Deno runs it by runtime deno",
+      "this Node.js cannot run TypeScript without tsx, which is not installed",
+      "Install tsx (npm i -D tsx) or Node.js 22.18 or later, or set runtime to deno",
     );
   }
 

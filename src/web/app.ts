@@ -1,4 +1,4 @@
-/** The web surface as one function from requests to responses; no socket is opened here. */
+/** The web surface as a function from requests to responses, without a socket. */
 
 import { type Context, Hono } from "hono";
 import { ProcsupError } from "../model/errors.ts";
@@ -8,7 +8,7 @@ import { addExtras } from "./stream_routes.ts";
 import { isExpected, replyError } from "./reply.ts";
 import { addRoutes } from "./rest.ts";
 
-/** Every path there is. */
+/** All routes. */
 export function webApp(parts: WebParts): WebApp {
   const app: WebApp = new Hono();
   app.onError((error) => {
@@ -34,7 +34,7 @@ function provenance(c: Context) {
   };
 }
 
-/** Whether it is something a link may lead to: not data. */
+/** Whether a link may lead there: a page rather than data. */
 function isPage(c: Context): boolean {
   return c.req.method === "GET" &&
     !/^\/(?:api\/|ws$|mcp$|metrics$|openapi\.json$)/.test(c.req.path);

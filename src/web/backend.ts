@@ -1,24 +1,23 @@
-/** The daemon's verbs and streams, as the web surface uses them. */
+/** The daemon's verbs and streams, as used by the web surface. */
 
 import type { ErrorJson } from "../protocol/error_json.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 
-/** The daemon, for the web surface. */
 export interface Backend {
   /** Carries out a verb. Throws `ProcsupError`. */
   dispatch(action: string, payload: unknown): Promise<unknown>;
-  /** News of all processes from now on. */
+  /** Events of all processes from now on. */
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;
-  /** Names of the processes that a target addresses. Throws as `dispatch` does. */
+  /** Names of the processes that match a target. Throws like `dispatch()`. */
   namesOf(target: string): ReadonlySet<string>;
-  /** The lines of logs; its query is that of `GET /logs` on the daemon's socket. Throws as `dispatch` does. */
+  /** Lines of logs. The query is that of `GET /logs` on the Unix socket. Throws like `dispatch()`. */
   streamLogs(query: URLSearchParams): Promise<ReadableStream<LogLines>>;
 }
 
-/** Lines of logs that came together. Others who follow the same logs may get the same object. */
+/** A batch of log lines. Clients of the same logs may share the object. */
 export interface LogLines {
-  /** A JSON line each, the newline of the last one included. */
+  /** One JSON object per line, including the last newline. */
   readonly ndjson: Uint8Array<ArrayBuffer>;
-  /** What ended the stream; the only line then. */
+  /** The error that ended the stream; such a batch has no lines. */
   readonly failure?: ErrorJson | undefined;
 }

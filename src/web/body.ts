@@ -7,15 +7,16 @@ import { parseJson } from "../protocol/json_text.ts";
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * The body, `{}` when there is none. Throws `not_json` for another content type, which a form on a
- * foreign page could send without being asked, and `bad_request` for a text that is no JSON object.
+ * The body; `{}` if it is empty and not `wanted`. Throws `not_json` for another content type, which a
+ * form on a foreign page could send without permission, `bad_request` for invalid JSON and
+ * `invalid_config` for JSON that is not an object.
  */
 export async function readBody(c: Context, wanted: boolean): Promise<Record<string, unknown>> {
   const type = c.req.header("content-type");
   if (type !== undefined && !isJson(type)) throw notJson();
   const text = await readText(c);
   if (text === "") {
-    if (wanted) throw new ProcsupError("bad_request", "The body is missing: JSON is expected");
+    if (wanted) throw new ProcsupError("bad_request", "Missing body: expected JSON");
     return {};
   }
   if (type === undefined) throw notJson();
@@ -27,8 +28,8 @@ export async function readBody(c: Context, wanted: boolean): Promise<Record<stri
 }
 
 /**
- * The body as text. Throws `body_too_large` as soon as that is known, whatever its length says, and
- * `bad_request` when the client goes away before its end.
+ * The body as text. Throws `body_too_large` as soon as it exceeds the limit, whatever its stated
+ * length, and `bad_request` if the client disconnects.
  */
 export async function readText(c: Context): Promise<string> {
   try {
@@ -42,7 +43,7 @@ export async function readText(c: Context): Promise<string> {
 async function textOf(c: Context): Promise<string> {
   const length = c.req.header("content-length");
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  // A stated length is all that the server lets through.
+  // The HTTP server enforces a stated length.
   if (length !== undefined || c.req.raw.body === null) return await c.req.text();
   const decoder = new TextDecoder();
   let text = "";
@@ -59,12 +60,10 @@ function tooLarge(): ProcsupError {
   return new ProcsupError("body_too_large", "The body is larger than 1 MiB");
 }
 
-/** Whether a content type is JSON's. */
 export function isJson(type: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type.trim());
 }
 
-/** The refusal of any other. */
 function notJson(): ProcsupError {
   return new ProcsupError("not_json", "The body is not JSON: send Content-Type: application/json");
 }

@@ -1,4 +1,4 @@
-/** A connection that was accepted by us, as node:http takes it. */
+/** An accepted connection as a stream for node:http. */
 
 import { Buffer } from "node:buffer";
 import { Duplex } from "node:stream";
@@ -8,10 +8,9 @@ const READ_BYTES = 8 * 1024;
 
 type Done = (error?: Error | null) => void;
 
-/** The stream of a connection, with what node:http and ws use of a `Socket`. */
+/** The stream of a connection, with the parts of a `Socket` that node:http and ws use. */
 export class ConnectionStream extends Duplex implements Connection {
   readonly remoteAddress: string;
-  /** Whether it is TLS. */
   readonly encrypted: boolean;
   readonly #connection: Deno.Conn;
   readonly #buffer = new Uint8Array(READ_BYTES);
@@ -26,12 +25,12 @@ export class ConnectionStream extends Duplex implements Connection {
     this.remoteAddress = connection.remoteAddr.hostname;
   }
 
-  /** Bytes that were ever written, those included that wait. */
+  /** Bytes written so far, including those that wait. */
   get bytesWritten(): number {
     return this.#sent + this.writableLength;
   }
 
-  /** Emits `timeout` when nothing comes for so long; never for 0. */
+  /** Emits `timeout` if nothing arrives for `ms`; 0 disables it. */
   setTimeout(ms: number, act?: () => void): this {
     if (act !== undefined) this.once("timeout", act);
     this.#idleMs = ms;
@@ -39,7 +38,7 @@ export class ConnectionStream extends Duplex implements Connection {
     return this;
   }
 
-  /** Ends it once all that was written has gone out. */
+  /** Ends the connection after everything written was sent. */
   destroySoon(): void {
     if (this.writable) this.end();
     if (this.writableFinished) this.destroy();

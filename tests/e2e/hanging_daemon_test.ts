@@ -24,7 +24,7 @@ Deno.test("every command says that the daemon hangs, which one, and what to do",
       const which = COMMANDS[index]!.join(" ");
       assertEquals([which, code, stdout], [which, 5, ""]);
       const what = `error: The daemon of home "${daemon.home}" (pid ${daemon.pid}) does not answer`;
-      const hint = `  hint: See what to do about it: procsup doctor --home ${daemon.home}`;
+      const hint = `  hint: To find out more: procsup doctor --home ${daemon.home}`;
       // Once, however many were to be stopped.
       assertEquals(stderr, `${what}\n${hint}\n  more: procsup help faults\n`, which);
     }

@@ -23,7 +23,7 @@ Deno.test("an older program tells to install the newer one, and goes back by --f
   assertEquals(listed.code, 0);
   assertStringIncludes(
     listed.stderr,
-    "The daemon is version 9.0.0, this is the older 0.1.0: install 9.0.0 here too",
+    "The daemon is version 9.0.0, newer than this 0.1.0: install 9.0.0 here too",
   );
 
   const refused = await scene.run(programWords(), "upgrade");

@@ -45,8 +45,8 @@ Deno.test("mergedFile keeps a person's comments and what they added to our entry
 Deno.test("mergedFile refuses a file that it cannot read whole", () => {
   const vscode = mcpClient("vscode");
   for (const text of ["[]", '{"servers": 5}', "{"]) {
-    assertThrows(() => mergedFile(vscode, COMMAND, text), Error, "Cannot merge");
-    assertThrows(() => clearedFile(vscode, text === "[]" ? text : "{"), Error, "Cannot merge");
+    assertThrows(() => mergedFile(vscode, COMMAND, text), Error, "Cannot edit");
+    assertThrows(() => clearedFile(vscode, text === "[]" ? text : "{"), Error, "Cannot edit");
   }
   assertThrows(() => mcpClient("cursr"), Error, 'did you mean "cursor"');
   assertThrows(() => parseToolNames("list_apps,get_log"), Error, 'did you mean "get_logs"');

@@ -88,7 +88,7 @@ Deno.test("withMember() and withoutMember() give what the same on the value give
 
 Deno.test("withMember() refuses what is no JSON, no object, or holds something else there", () => {
   for (const text of ["{", "[]", '{"servers": 5}', '{"servers": []}', "{} x", '{"a" 1}', "// no"]) {
-    assertThrows(() => withMember(text, PATH, 1), Error, "Cannot merge");
+    assertThrows(() => withMember(text, PATH, 1), Error, "Cannot edit");
   }
 });
 

@@ -146,7 +146,7 @@ Deno.test("tools of one daemon", async (t) => {
     );
     assertStringIncludes(
       await refusal(client, "get_status", { target: "nothing" }),
-      "list_apps shows what there is",
+      "list_apps shows all processes",
     );
     const unknown = await client.callTool({ name: "no_such_tool", arguments: {} })
       .then(() => "worked", String);

@@ -1,4 +1,4 @@
-/** The verbs on processes that exist: end them, start them anew, and tell them something. */
+/** The verbs that stop, restart, change and signal existing processes. */
 
 import * as z from "../../npm/zod.ts";
 import {
@@ -21,19 +21,17 @@ const stop = z.strictObject({
   target,
   force: about(z.optional(flag), "SIGKILL at once"),
   timeout: about(z.optional(duration), "Grace before SIGKILL, such as `10s`"),
-  parallel: about(z.optional(flag), "All at once (default), or one after the other"),
-  graceful: about(z.optional(flag), "False: no grace, as `force`. Default true."),
+  parallel: about(z.optional(flag), "Stop all at once (default) instead of one after the other"),
+  graceful: about(z.optional(flag), "False kills at once, like `force`. Default true."),
 });
 
 const waiting = z.strictObject({ target, wait: z.optional(wait) });
 
-/** Characters of one `send`. */
+/** Maximum length of a text to send. */
 const MAX_TEXT = 65_536;
 
-/** Columns or rows of a terminal. */
 const cells = z.int().check(z.minimum(1), z.maximum(10_000));
 
-/** The verbs. */
 export const BULK_VERBS = {
   stop: verb({
     help: "Stop a process and everything that it started",
@@ -142,7 +140,7 @@ export const BULK_VERBS = {
       target,
       text: about(
         z.string().check(z.minLength(1), z.maxLength(MAX_TEXT)),
-        "As it is: what reads lines needs a newline at the end",
+        "Sent as it is: a program that reads lines needs a newline at the end",
       ),
     }),
     bare: "target",
@@ -159,7 +157,7 @@ export const BULK_VERBS = {
     help: "Give the terminal of an app the size of the one that attaches; GET /attach streams it",
     role: "operate",
     input: z.strictObject({ target, columns: cells.clone(), rows: cells.clone() }),
-    output: z.object({ name: about(z.string(), "Of the process") }),
+    output: z.object({ name: about(z.string(), "Name of the process") }),
   }),
   flush: verb({
     help: "Empty the logs",
@@ -176,7 +174,7 @@ export const BULK_VERBS = {
   }),
 };
 
-/** How the instances are replaced. */
+/** Options for replacing instances. */
 const batches = {
   batch_size: about(
     z.optional(count),
@@ -195,7 +193,6 @@ const reconfigureRoute = {
 
 const instances = about(count.clone(), '`4`, `"+2"` or `"-1"`');
 
-/** The verbs on the instances of one process. */
 export const INSTANCE_VERBS = {
   scale: verb({
     help: "Change the number of instances",

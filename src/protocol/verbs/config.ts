@@ -4,7 +4,7 @@ import * as z from "../../npm/zod.ts";
 import { about, actionResult, fieldChange, flag, text } from "./shapes.ts";
 import { verb } from "./verb.ts";
 
-/** One word or several; an empty list is a mistake, not all or none. */
+/** One word or a list. An empty list is an error. */
 const words = z.union([text, z.array(text).check(z.minLength(1))]);
 
 const prune = about(z._default(flag, false), "Delete processes that the files no longer name");
@@ -30,29 +30,28 @@ export const settingChange = z.object({
   ),
   change: about(
     z.enum(["added", "changed", "unchanged", "removed", "kept"]),
-    "`kept`: no longer in the files, and left as it is since `prune` was not given",
+    "`kept`: no longer in the files, but kept because `prune` was not given",
   ),
   fields: z.array(fieldChange),
 });
 
 /** How one process changes. Values of `env`, `secrets` and `args` are not shown. */
 export const configChange = z.object({
-  name: about(z.string(), "Of the process"),
+  name: about(z.string(), "Name of the process"),
   restart: about(z.boolean(), "Whether it has to be replaced"),
   rolling: about(z.boolean(), "More than one instance: they are replaced one by one"),
   fields: about(z.array(fieldChange), "The keys that change"),
 });
 
-/** The verbs. */
 export const CONFIG_VERBS = {
   start_all: verb({
-    help: "Start everything that a configuration holds, or part of it",
+    help: "Start everything in a configuration, or part of it",
     role: "admin",
     input: z.strictObject({
       ...source,
       config: about(
         z.optional(z.union([words, z.record(z.string(), z.unknown())])),
-        "Path of a file, several of them, or what a file would hold; default: the last one applied",
+        "Path of a file, list of paths, or content of a file; default: the files applied last",
       ),
     }),
     output: z.object({
@@ -80,9 +79,9 @@ export const CONFIG_VERBS = {
       ),
       content: about(
         z.optional(z.strictObject({ file: z.string().check(z.startsWith("/")), text: z.string() })),
-        "What the file would hold, instead of what is on the disk",
+        "Content to use instead of the file on disk",
       ),
-      dry_run: about(z._default(flag, false), "Only answer what would be done"),
+      dry_run: about(z._default(flag, false), "Only report what would be done"),
       prune,
     }),
     bare: "config_path",
@@ -93,7 +92,7 @@ export const CONFIG_VERBS = {
       removed: z.array(z.string()),
       kept: about(
         z.array(z.string()),
-        "No longer in the files, and left as they are since `prune` was not given",
+        "No longer in the files, but kept because `prune` was not given",
       ),
       unchanged: z.array(z.string()),
       errors: z.array(z.string()),
@@ -111,8 +110,9 @@ export const CONFIG_VERBS = {
       tool: "apply_config",
       toolset: "deploy",
       title: "Apply configuration",
-      description: "Make the apps what a configuration file says. Call it with `plan` first: it " +
-        "changes nothing and answers what would be done. Waits until the apps have stayed up.",
+      description:
+        "Apply a configuration file. Call it with `plan` first: it changes nothing and " +
+        "reports what would be done. Waits until the apps have stayed up.",
       input: z.strictObject({
         file: about(
           z.optional(text),
@@ -120,7 +120,7 @@ export const CONFIG_VERBS = {
         ),
         content: about(
           z.optional(text),
-          "What the file would hold, instead of what is on the disk; needs `file`",
+          "Content to use instead of the file on disk; needs `file`",
         ),
         only: source.only,
         profile: source.profile,

@@ -4,31 +4,30 @@ import * as z from "../../npm/zod.ts";
 import { about, onTarget, target, text, time } from "./shapes.ts";
 import { type McpRow, verb } from "./verb.ts";
 
-/** One run of a job, or one restart by the clock. */
+/** One run of a cron job, or one restart by cron. */
 export const cronRun = z.object({
   started_at: about(time.clone(), "When it began"),
   finished_at: about(time.clone(), "When it ended"),
-  status: about(z.enum(["ok", "failed", "timeout", "skipped", "killed"]), "How it went"),
-  exit_code: about(z.nullable(z.int()), "Null when it did not end by itself"),
-  times: about(z.optional(z.int()), "How many in a row, where runs were skipped"),
+  status: about(z.enum(["ok", "failed", "timeout", "skipped", "killed"]), "Result"),
+  exit_code: about(z.nullable(z.int()), "Null if it did not exit by itself"),
+  times: about(z.optional(z.int()), "Number of consecutive skipped runs"),
 });
 
-/** A schedule. */
 export const schedule = z.object({
-  name: about(z.string(), "Of the process"),
+  name: about(z.string(), "Name of the process"),
   type: about(
     z.enum(["job", "restart"]),
-    "A `job` runs on schedule; with `restart` the clock restarts a process that is kept up",
+    "A `job` runs on schedule; a `restart` restarts a running process on schedule",
   ),
   schedule: about(z.string(), "5 or 6 fields"),
   timezone: about(z.string(), "IANA name"),
-  enabled: about(z.boolean(), "Whether the clock starts runs"),
+  enabled: about(z.boolean(), "Whether the schedule is active"),
   running: about(z.boolean(), "Whether a run is in progress"),
-  last_run: about(z.nullable(time), "Of the last run that was not skipped"),
-  last_status: about(z.nullable(cronRun.shape.status), "How that run went"),
-  last_exit_code: about(z.nullable(z.int()), "Its exit code"),
-  next_run: about(z.nullable(time), "Null while it is not enabled"),
-  next_runs: about(z.optional(z.array(time)), "With a name only: the next moments, enabled or not"),
+  last_run: about(z.nullable(time), "Start of the last run that was not skipped"),
+  last_status: about(z.nullable(cronRun.shape.status), "Result of that run"),
+  last_exit_code: about(z.nullable(z.int()), "Exit code of that run"),
+  next_run: about(z.nullable(time), "Null while the schedule is disabled"),
+  next_runs: about(z.optional(z.array(time)), "Only with a name: the next times, enabled or not"),
   history: about(z.array(cronRun), "The last runs, the newest last"),
 });
 
@@ -54,7 +53,6 @@ function onSchedule(word: "start" | "stop" | "run", help: string, mcp?: McpRow) 
   });
 }
 
-/** The verbs. */
 export const CRON_VERBS = {
   cron_list: verb({
     help: "All schedules, or those of a target with their next runs",
@@ -74,7 +72,7 @@ export const CRON_VERBS = {
     },
   }),
   cron_start: onSchedule("start", "Enable a schedule"),
-  cron_stop: onSchedule("stop", "Disable a schedule; a run in progress goes on"),
+  cron_stop: onSchedule("stop", "Disable a schedule; a current run continues"),
   cron_run: onSchedule("run", "Run a job now", {
     tool: "run_job",
     toolset: "jobs",

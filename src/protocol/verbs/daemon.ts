@@ -1,23 +1,23 @@
-/** The verbs on the daemon itself: what it has saved, its token, its end, and the machine. */
+/** The verbs on the daemon itself: saved state, token, shutdown, host and ports. */
 
 import * as z from "../../npm/zod.ts";
 import { about, bulkResult, flag, nothing, time } from "./shapes.ts";
 import { verb } from "./verb.ts";
 
-/** The machine and the daemon; memory in bytes. */
+/** Host and daemon; memory in bytes. */
 const metrics = z.object({
-  total_memory: about(z.number(), "Of the machine"),
-  used_memory: about(z.number(), "What programs hold"),
-  free_memory: about(z.number(), "Unused"),
-  available_memory: about(z.number(), "What programs could get"),
+  total_memory: about(z.number(), "Memory of the machine"),
+  used_memory: about(z.number(), "Memory used by programs"),
+  free_memory: about(z.number(), "Unused memory"),
+  available_memory: about(z.number(), "Memory that programs could get"),
   swap_total: about(z.number(), "Size of the swap space"),
   swap_used: about(z.number(), "Used swap space"),
   cpu_count: about(z.number(), "Cores"),
-  cpu_percent: about(z.number(), "Of all cores together"),
+  cpu_percent: about(z.number(), "Percent of all cores together"),
   cpu_load_1: about(z.number(), "Load average of one minute"),
   cpu_load_5: about(z.number(), "Load average of five minutes"),
   cpu_load_15: about(z.number(), "Load average of fifteen minutes"),
-  uptime_seconds: about(z.number(), "Since the machine was booted"),
+  uptime_seconds: about(z.number(), "Seconds since the machine booted"),
   process_count: about(z.number(), "Processes under supervision"),
   hostname: about(z.string(), "Name of the machine"),
   platform: about(z.string(), "`linux` or `darwin`"),
@@ -30,22 +30,21 @@ const metrics = z.object({
       uptime_seconds: z.int(),
       restarts_last_hour: about(
         z.int(),
-        "Automatic restarts of processes, as far as this daemon was there",
+        "Automatic restarts of processes since this daemon started, within the last hour",
       ),
     }),
     "The daemon itself",
   ),
 });
 
-/** The verbs. */
 export const DAEMON_VERBS = {
   ping: verb({
     help: "Check that the daemon answers; needs no token",
     role: "open",
     input: nothing,
     output: z.object({
-      status: about(z.literal("ok"), "It answers"),
-      version: about(z.string(), "Of procsup"),
+      status: about(z.literal("ok"), "The daemon answers"),
+      version: about(z.string(), "Version of procsup"),
       protocol: about(z.int(), "Number of the IPC protocol"),
     }),
     rest: [{ method: "GET", path: "/ping", answers: "Ping" }],
@@ -71,9 +70,9 @@ export const DAEMON_VERBS = {
     role: "admin",
     input: nothing,
     output: z.object({
-      status: about(z.literal("resurrected"), "It was tried for all"),
-      count: about(z.int(), "Processes that were brought back"),
-      errors: about(z.array(z.string()), "What went wrong"),
+      status: about(z.literal("resurrected"), "All were tried"),
+      count: about(z.int(), "Number of restored processes"),
+      errors: about(z.array(z.string()), "Error messages"),
     }),
     rest: [{ method: "POST", path: "/resurrect", answers: "Resurrected" }],
     mcp: {
@@ -99,12 +98,12 @@ export const DAEMON_VERBS = {
     output: z.object({
       home: about(z.string(), "The daemon's home"),
       socket: about(z.string(), "Its Unix socket"),
-      saved_at: about(z.nullable(time), "When `save` wrote the list last; null when it never did"),
+      saved_at: about(z.nullable(time), "Time of the last `save`; null if there was none"),
       disk_total: about(
         z.int(),
-        "Bytes of the file system that the home is on; 0 where that is not known",
+        "Bytes of the home's file system; 0 if unknown",
       ),
-      disk_available: about(z.int(), "Of those, what is left for its user"),
+      disk_available: about(z.int(), "Bytes of it that are available to the user"),
     }),
     rest: [{ method: "GET", path: "/system/info", answers: "SystemInfo" }],
   }),
@@ -113,11 +112,11 @@ export const DAEMON_VERBS = {
     role: "read",
     input: nothing,
     output: z.array(z.object({
-      name: about(z.string(), "Of the process"),
+      name: about(z.string(), "Name of the process"),
       id: about(z.string(), "First 8 characters of the UUID"),
       ports: about(
         z.array(z.object({ port: z.int(), address: z.string() })),
-        "Where it listens",
+        "Listening addresses",
       ),
     })),
     rest: [{ method: "GET", path: "/ports", answers: "Ports" }],
@@ -129,12 +128,12 @@ export const DAEMON_VERBS = {
     output: z.object({ token: z.string() }),
   }),
   release: verb({
-    help: "End the daemon and leave every process running, for the next one to adopt",
+    help: "End the daemon but leave every process running, for the next daemon to adopt",
     role: "admin",
     input: z.strictObject({
       upgrade_to: about(
         z.optional(z.string().check(z.maxLength(100))),
-        "Version of the daemon that comes: streams announce it to their clients",
+        "Version of the next daemon: streams announce it to their clients",
       ),
     }),
     output: z.object({ status: z.literal("released"), pid: z.int() }),

@@ -9,35 +9,32 @@ import { verb } from "./verb.ts";
 
 const EVENT_TYPES = Object.keys(CHANGE_MEANINGS) as ChangeType[];
 
-/** An event of a process. */
 export const changeEvent = z.object({
   type: about(z.enum(EVENT_TYPES), "A state that was entered, or `added`, `deleted`, `healthy`, …"),
   at: time,
   id: about(z.string(), "First 8 characters of the UUID"),
-  name: about(z.string(), "Of the process"),
-  state: about(z.enum(PROCESS_STATES), "The state since then"),
+  name: about(z.string(), "Name of the process"),
+  state: about(z.enum(PROCESS_STATES), "State after the event"),
   pid: about(z.int(), "0 while nothing runs"),
-  restarts: about(z.int(), "Automatic restarts until then"),
-  reason: about(z.string(), "Why"),
+  restarts: about(z.int(), "Automatic restarts so far"),
+  reason: about(z.string(), "Reason"),
   exit: about(z.nullable(exit), "How the run ended, if one did"),
 });
 
-/** One run of a hook. */
 export const hookRun = z.object({
   at: about(time.clone(), "When it began"),
   hook: about(z.string(), "`pre_start` … `post_healthcheck`"),
   ok: about(z.boolean(), "Whether its exit code was 0"),
-  exit_code: about(z.nullable(z.int()), "Null when it did not end by itself, or could not be run"),
-  timed_out: about(z.boolean(), "Whether it was ended at its timeout"),
+  exit_code: about(z.nullable(z.int()), "Null if it was killed, or could not be run"),
+  timed_out: about(z.boolean(), "Whether it was killed at its timeout"),
   duration: about(z.int(), "Nanoseconds"),
-  output: about(z.string(), "The end of what it printed, 2 KiB at most"),
+  output: about(z.string(), "End of its output, up to 2 KiB"),
 });
 
-/** One health check. */
 export const healthCheck = z.object({
   at: about(time.clone(), "When it began"),
-  ok: about(z.boolean(), "Whether it was well"),
-  message: about(z.string(), "What was wrong; empty when it was well"),
+  ok: about(z.boolean(), "Whether it succeeded"),
+  message: about(z.string(), "What was wrong; empty on success"),
   latency: about(z.int(), "Nanoseconds"),
 });
 
@@ -56,11 +53,10 @@ const journal = z.strictObject({
 
 const waiting = z.strictObject({
   target,
-  for: about(z._default(z.enum(WAIT_POINTS), "ready"), "exit: at rest, whatever the reason"),
-  timeout: about(z.optional(duration), "fail with 504 after that; default: wait for ever"),
+  for: about(z._default(z.enum(WAIT_POINTS), "ready"), "exit: stopped, for whatever reason"),
+  timeout: about(z.optional(duration), "fail with 504 after this; default: wait forever"),
 });
 
-/** The verbs. */
 export const INSPECT_VERBS = {
   why: verb({
     help: "Explain the state of a process",
@@ -69,14 +65,14 @@ export const INSPECT_VERBS = {
     bare: "target",
     output: z.object({
       process: processInfo,
-      reasons: about(z.array(z.string()), "Whole sentences, the most important first"),
+      reasons: about(z.array(z.string()), "Sentences, the most important first"),
       error_line: about(
         z.optional(z.string()),
-        "The line of its output that says what went wrong, where one does; untrusted",
+        "The line of output that says what went wrong, if any; untrusted",
       ),
       last_output: about(
         z.array(z.string()),
-        "Its last lines of stderr, or of stdout where that says more; untrusted",
+        "Last lines of stderr, or of stdout if those say more; untrusted",
       ),
       hints: about(z.array(z.string()), "Commands that may help"),
     }),
@@ -85,7 +81,7 @@ export const INSPECT_VERBS = {
       tool: "why_app",
       toolset: "diagnose",
       title: "Why app",
-      description: "Say why apps are in the state they are in, with their last words.",
+      description: "Explain why apps are in their state, with their last output.",
       input: onTarget,
       idempotent: true,
     },
@@ -95,9 +91,9 @@ export const INSPECT_VERBS = {
     role: "read",
     input: onTarget,
     bare: "target",
-    /** The newest last, and nothing from before the daemon's start. */
+    /** The newest last, since the start of the daemon. */
     output: z.object({
-      name: about(z.string(), "Of the process"),
+      name: about(z.string(), "Name of the process"),
       id: about(z.string(), "First 8 characters of the UUID"),
       hooks: about(z.array(hookRun), "Runs of its hooks"),
       health: about(z.array(healthCheck), "Its health checks"),
@@ -120,13 +116,13 @@ export const INSPECT_VERBS = {
       tool: "wait_for",
       toolset: "jobs",
       title: "Wait for",
-      description: "Answer when apps have come to a point in their life, such as the end of a job.",
+      description: "Wait until apps reach a state, such as the end of a job.",
       input: z.extend(waiting, { timeout: z._default(duration, "50s") }),
       idempotent: true,
     },
   }),
   events: verb({
-    help: "What happened to processes, the newest last",
+    help: "Past events of processes, the newest last",
     role: "read",
     input: journal,
     bare: "target",
@@ -145,7 +141,7 @@ export const INSPECT_VERBS = {
       tool: "get_events",
       toolset: "diagnose",
       title: "Get events",
-      description: "Tell what happened to apps: starts, stops, crashes, failed health checks.",
+      description: "List past events of apps: starts, stops, crashes, failed health checks.",
       input: z.omit(journal, { search: true, before: true }),
       idempotent: true,
     },

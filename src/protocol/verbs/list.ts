@@ -1,10 +1,9 @@
-/** `list` and `status`: the processes as they stand. */
+/** `list` and `status`: the current processes. */
 
 import * as z from "../../npm/zod.ts";
 import { about, flag, nothing, onTarget, processInfo, target } from "./shapes.ts";
 import { verb } from "./verb.ts";
 
-/** The verbs. */
 export const LIST_VERBS = {
   list: verb({
     help: "All processes",
@@ -20,7 +19,7 @@ export const LIST_VERBS = {
         target: z.optional(target),
         detail: about(
           z.optional(flag),
-          "Everything about each, and the configuration as far as it differs from the defaults",
+          "Include all fields, and configuration that differs from the defaults",
         ),
       }),
       idempotent: true,
@@ -36,8 +35,7 @@ export const LIST_VERBS = {
     mcp: {
       tool: "get_status",
       title: "Get status",
-      description:
-        "Show everything about apps: state and why, what the last check and the output say, " +
+      description: "Show everything about apps: state and its reason, last check and output, " +
         "usage, restarts, last exit, next restart, whole configuration.",
       input: onTarget,
       idempotent: true,

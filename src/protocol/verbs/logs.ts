@@ -6,7 +6,7 @@ import { about, flag, lineCount, MAX_LINES, target, time, wholeNumber } from "./
 import { verb } from "./verb.ts";
 
 const logLine = z.object({
-  name: about(z.string(), "Of the process"),
+  name: about(z.string(), "Name of the process"),
   stream: z.enum(["stdout", "stderr"]),
   line: z.string(),
   at: time,
@@ -16,22 +16,22 @@ const logs = z.strictObject({
   target,
   lines: about(
     z._default(lineCount, 50),
-    "how many of the last lines, 0 for all that fits",
+    "how many of the last lines, 0 for as many as fit",
   ),
   stderr: about(z._default(flag, false), "standard error instead of standard output"),
   since: about(z.optional(z.string()), "lines from then on: `10m` ago, or an ISO 8601 time"),
   until: about(z.optional(z.string()), "lines up to then"),
   grep: about(z.optional(z.string()), "only lines that match this regular expression"),
   invert: about(z.optional(flag), "lines that do not match it"),
-  ignore_case: about(z.optional(flag), "capital and small letters match each other"),
+  ignore_case: about(z.optional(flag), "ignore case in `grep`"),
   level: about(
     z.optional(z.enum(LOG_LEVELS)),
-    "only lines of that level and graver ones, with their stack traces",
+    "only lines of at least this level, with their stack traces",
   ),
   timestamps: about(z._default(flag, false), "each line begins with its time"),
 });
 
-/** Targets of one search: each is looked for among all processes. */
+/** Maximum number of targets of a search: each is compared with every process. */
 const MAX_TARGETS = 1000;
 
 const search = z.strictObject({
@@ -75,15 +75,15 @@ export const LOG_VERBS = {
     role: "read",
     input: search,
     output: z.object({
-      lines: about(z.optional(z.array(logLine)), "By time"),
+      lines: about(z.optional(z.array(logLine)), "In order of time"),
       patterns: about(
         z.optional(z.array(z.object({
           ...logLine.shape,
           count: z.int(),
-          line: about(z.string(), "The last of them"),
+          line: about(z.string(), "The last of these lines"),
           first_at: time,
         }))),
-        "With `group_similar`, the most frequent first; `at` and `line` are of the last one",
+        "With `group_similar`, the most frequent first; `at` and `line` are those of the last one",
       ),
       truncated: about(z.boolean(), "Whether there were more"),
     }),
@@ -102,7 +102,7 @@ export const LOG_VERBS = {
     role: "read",
     input: counting,
     output: z.object({
-      since: about(time.clone(), "When the first step begins"),
+      since: about(time.clone(), "Start of the first step"),
       until: about(time.clone(), "When the last step ends"),
       step: about(z.int(), "Nanoseconds"),
       counted_since: about(time.clone(), "Lines before it were too many to be counted"),
@@ -126,7 +126,7 @@ export const LOG_VERBS = {
     input: logs,
     bare: "target",
     output: z.object({
-      logs: about(z.string(), "The lines, each with its end"),
+      logs: about(z.string(), "The lines, each with its line break"),
       path: about(z.string(), "The log file"),
       lines: about(z.string(), "The requested count as text"),
     }),

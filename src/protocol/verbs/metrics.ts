@@ -1,4 +1,4 @@
-/** The verb that reads the metrics history. */
+/** `metrics_history`: reads the metrics history. */
 
 import * as z from "../../npm/zod.ts";
 import { about, target, time, wholeNumber } from "./shapes.ts";
@@ -6,34 +6,37 @@ import { verb } from "./verb.ts";
 
 const figure = z.nullable(z.number());
 
-/** The figures of one step of time. */
+/** The figures of one step. */
 export const metricsPoint = z.object({
-  at: about(time.clone(), "When the step begins"),
-  cpu_percent: about(figure.clone(), "Mean: of one core; for the host of all cores"),
+  at: about(time.clone(), "Start of the step"),
+  cpu_percent: about(figure.clone(), "Mean percent of one core; for the host, of all cores"),
   cpu_percent_max: about(figure.clone(), "Highest"),
   memory_bytes: about(
     figure.clone(),
-    "Mean resident memory of the whole tree; used memory of the host",
+    "Mean resident memory of the process tree; for the host, used memory",
   ),
   memory_bytes_max: about(figure.clone(), "Highest"),
   threads: about(figure.clone(), "Mean"),
   fds: about(figure.clone(), "Mean number of open file descriptors"),
-  load: about(figure.clone(), "Load average of one minute; of the host only"),
+  load: about(figure.clone(), "Load average of one minute; only for the host"),
   restarts: about(z.int(), "Automatic restarts up to the end of the step"),
   uptime: about(z.int(), "Nanoseconds, at the end of the step"),
   up: about(z.number(), "Share of the step in which it ran, from 0 to 1"),
   healthy: about(
     figure.clone(),
-    "Share of its health checks' time, from 0 to 1; null without checks",
+    "Share of the checked time in which it was healthy, from 0 to 1; null without checks",
   ),
 });
 
 /** The history of one process or of the host. */
 export const metricsSeries = z.object({
-  name: about(z.nullable(z.string()), "Of the process, which may be deleted; null: the host"),
+  name: about(
+    z.nullable(z.string()),
+    "Name of the process, which may be deleted; null for the host",
+  ),
   points: about(
     z.array(metricsPoint),
-    "The oldest first. Steps without a measurement are missing; unknown figures are null",
+    "The oldest first. Steps without a measurement are left out; unknown figures are null",
   ),
 });
 
@@ -42,17 +45,16 @@ const points = wholeNumber(1, 10_000);
 const range = z.strictObject({
   target: about(
     z.optional(target.clone()),
-    "processes, also deleted ones by name; default: the host",
+    "processes, including deleted ones by name; default: the host",
   ),
   since: about(z._default(z.string(), "1h"), "from then on: `3h` ago, or an ISO 8601 time"),
   until: about(z.optional(z.string()), "up to then"),
   points: about(
     z._default(points, 120),
-    "most points of each history; 10 s and longer is a step of the last 24 h, 2 min of 30 days",
+    "maximum points of each history; a step is at least 10 s in the last 24 h, otherwise 2 min",
   ),
 });
 
-/** The verbs. */
 export const METRICS_VERBS = {
   metrics_history: verb({
     help: "CPU, memory, restarts, health and uptime of processes or the host over time",
@@ -60,9 +62,9 @@ export const METRICS_VERBS = {
     input: range,
     bare: "target",
     output: z.object({
-      since: about(time.clone(), "When the first step begins"),
+      since: about(time.clone(), "Start of the first step"),
       until: about(time.clone(), "End of the last step, or now"),
-      step: about(z.int(), "Nanoseconds from one point to the next"),
+      step: about(z.int(), "Nanoseconds between points"),
       series: about(z.array(metricsSeries), "One for each process"),
     }),
     rest: [{

@@ -1,4 +1,4 @@
-/** The registry: every verb of the daemon once. Each surface is made from these rows. */
+/** The registry of all verbs. Every surface is derived from these rows. */
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
@@ -15,7 +15,6 @@ import { START_VERBS } from "./start.ts";
 import type { RestRow, Role, Verb } from "./verb.ts";
 import { WEB_VERBS, WEBHOOK_VERBS } from "./web.ts";
 
-/** Every verb by its name. */
 export const VERBS = {
   ...LIST_VERBS,
   ...INSPECT_VERBS,
@@ -31,10 +30,8 @@ export const VERBS = {
   ...WEB_VERBS,
 };
 
-/** The name of a verb. */
 export type VerbName = keyof typeof VERBS;
 
-/** The verbs with their names. */
 export const VERB_ROWS = Object.entries(VERBS) as readonly (readonly [VerbName, Verb])[];
 
 /** The REST routes, each with its verb. */
@@ -42,24 +39,20 @@ export const REST_ROWS = VERB_ROWS.flatMap(([name, verb]) =>
   (verb.rest ?? []).map((row): Route => ({ name, verb, row }))
 );
 
-/** One REST route. */
 export interface Route {
   readonly name: VerbName;
   readonly verb: Verb;
   readonly row: RestRow;
 }
 
-/** A request for a verb, as it came over the wire. */
+/** A request for a verb, before validation. */
 export interface Asked {
   readonly name: VerbName;
   readonly verb: Verb;
   readonly payload: unknown;
 }
 
-/**
- * The verb that an action on the wire means: `start` with a configuration is `add`. Throws
- * `unknown_action`.
- */
+/** The verb for an action on the wire: `start` with a configuration means `add`. Throws `unknown_action`. */
 export function readAction(action: string, payload: unknown): Asked {
   if (!Object.hasOwn(VERBS, action)) throw unknownAction(action);
   if (
@@ -78,7 +71,7 @@ export function roleFor({ verb: { role, adminFields = [] }, payload }: Asked): R
   return adminFields.some((field) => Object.hasOwn(given, field)) ? "admin" : role;
 }
 
-/** What a verb is called with, checked. Throws `bad_request` and `unknown_action`. */
+/** The validated input of a verb. Throws `bad_request` and `unknown_action`. */
 export function readRequest(
   action: string,
   payload: unknown,

@@ -1,4 +1,4 @@
-/** Checks what a client sent for a verb. */
+/** Validates what a client sent for a verb. */
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
@@ -8,14 +8,17 @@ import * as z from "../../npm/zod.ts";
 import { nothing } from "./shapes.ts";
 import type { Verb } from "./verb.ts";
 
-/** The input of a verb from a payload: its fields, or a bare string. Throws `bad_request`. */
+/**
+ * The input of a verb from its payload: an object, or a bare string for the field `bare`. Throws
+ * `bad_request`.
+ */
 export function readInput({ input, bare }: Verb, payload: unknown): unknown {
   if (input === nothing) return undefined;
   const isBare = bare !== undefined && typeof payload === "string";
   return readPayload(input, isBare ? { [bare]: payload } : payload ?? {});
 }
 
-/** The payload as the schema has it. Throws `bad_request` naming the field that is wrong. */
+/** Parses a payload by a schema. Throws `bad_request` naming the invalid field. */
 export function readPayload<S extends z.ZodMiniType>(schema: S, payload: unknown): z.output<S> {
   const result = z.safeParse(schema, payload, { error: issueText });
   if (result.success) return result.data;
@@ -40,7 +43,7 @@ function payloadError(
   return new ProcsupError("bad_request", `Invalid ${what}: ${issue.message}`);
 }
 
-/** The value, where it is one that may be shown: what is deeper may be a secret. */
+/** The value to show in the message; nested values may be secret. */
 function quoted({ path }: z.core.$ZodIssue, payload: unknown): string {
   if (path.length !== 1) return "";
   const value = Object(payload)[path[0]!];

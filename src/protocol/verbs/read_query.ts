@@ -1,16 +1,15 @@
-/** Reads fields of a verb from the query of a URL, where everything is text. Pure. */
+/** Reads fields of a verb from a URL query, where everything is text. Pure. */
 
 import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import type * as z from "../../npm/zod.ts";
 import type { RestRow, Verb } from "./verb.ts";
 
-/** The schemas of a verb's fields. */
 export function fieldsOf({ input }: Verb): Readonly<Record<string, z.ZodMiniType>> {
   return ((input as z.ZodMiniObject).shape ?? {}) as ReturnType<typeof fieldsOf>;
 }
 
-/** The fields that a query gives, in the types of the verb. An unknown one is refused when `strict`. */
+/** The fields in a query, in the types of the verb. With `strict`, unknown fields are refused. */
 export function readQuery(
   verb: Verb,
   { query: names = [], defaults = {} }: RestRow,
@@ -30,7 +29,7 @@ export function readQuery(
   }));
 }
 
-/** The value that a text stands for; the text itself where the schema will refuse it. */
+/** The value of a text; the text itself if the schema will refuse it. */
 export function fromText(schema: z.ZodMiniType, text: string): unknown {
   switch (innermost(schema)) {
     case "boolean":
@@ -44,7 +43,7 @@ export function fromText(schema: z.ZodMiniType, text: string): unknown {
   }
 }
 
-/** The type beneath `optional` and defaults. */
+/** The type inside `optional` and defaults. */
 function innermost(schema: z.ZodMiniType): string {
   const { def } = schema._zod as unknown as {
     readonly def: { readonly type: string; readonly innerType?: z.ZodMiniType };

@@ -4,12 +4,12 @@ import { durationProblem } from "../../model/duration.ts";
 import { PROCESS_STATES } from "../../model/process_info.ts";
 import * as z from "../../npm/zod.ts";
 
-/** Input of a verb that takes nothing: whatever is sent along is left alone. */
+/** Input of a verb without fields. Anything sent is ignored. */
 export const nothing: z.ZodMiniUndefined = z.undefined();
 
 /**
- * Describes a schema, in the OpenAPI document, to agents and in the types of the wire. It takes a schema
- * of its own, such as a clone: a described copy by `check()` would take four times the memory.
+ * Adds a description, which appears in OpenAPI, for agents and in the wire types. Pass a schema of its
+ * own, such as a clone: `check()` would make a copy with four times the memory.
  */
 export function about<S extends z.ZodMiniType>(schema: S, description: string): S {
   if (z.globalRegistry.has(schema)) throw new Error(`Described twice: ${description}`);
@@ -17,33 +17,29 @@ export function about<S extends z.ZodMiniType>(schema: S, description: string): 
   return schema;
 }
 
-/** A text that is not empty. */
 export const text = z.string().check(z.minLength(1));
 
-/** A target of one process or many. */
 export const target = about(
   text.clone(),
   "Name, numeric id, unique id prefix, base name of instances, `all`, `ns:<namespace>`, " +
     "`tag:<tag>` or `label:<key>=<value>`",
 );
 
-/** Input of a verb that takes a target and nothing else. */
+/** Input of a verb that takes only a target. */
 export const onTarget = z.strictObject({ target });
 
-/** Keys of the configuration, as tools take them. */
+/** Configuration keys, as MCP tools take them. */
 export const configKeys = about(
   z.record(z.string(), z.unknown()),
   "Keys of the configuration, such as `env`, `instances`, `cron` {schedule, timezone, timeout}, " +
     "`health_check` {http | tcp | command}, `max_memory`, `depends_on`; all: resource docs://keys",
 );
 
-/** A switch. */
 export const flag = z.boolean("expected true or false");
 
-/** Whether to wait. */
 export const wait = about(flag.clone(), "answer when it is ready, or has failed");
 
-/** A duration: a Go duration string, or nanoseconds. */
+/** A Go duration string, or nanoseconds. */
 export const duration = z.union([z.string(), z.number()], "expected a duration").check(
   (context) => {
     const message = durationProblem(context.value);
@@ -52,27 +48,24 @@ export const duration = z.union([z.string(), z.number()], "expected a duration")
   },
 );
 
-/** A number, or a text that says how many. */
+/** A number, or text such as `25%` or `+2`. */
 export const count = z.union([z.int(), z.string()]);
 
-/** A whole number in a range. */
 export function wholeNumber(least: number, most: number): z.ZodMiniNumberFormat {
   const message = `expected a number from ${least} to ${most}`;
   return z.int(message).check(z.minimum(least, message), z.maximum(most, message));
 }
 
-/** Most lines of a log in one answer. */
+/** Maximum lines of a log in one answer. */
 export const MAX_LINES = 10_000;
 
-/** How many lines of a log; 0 is all that fits. */
+/** Number of log lines; 0 for as many as fit. */
 export const lineCount = wholeNumber(0, MAX_LINES);
 
-/** ISO 8601. */
 export const time = z.iso.datetime();
 
-/** How a run ended. */
 export const exit = z.object({
-  code: about(z.nullable(z.int()), "Null when it is not known"),
+  code: about(z.nullable(z.int()), "Null if unknown"),
   signal: about(z.nullable(z.string()), "The signal that ended it"),
   at: about(time.clone(), "When it ended"),
 });
@@ -83,75 +76,75 @@ export const processInfo = z.object({
   numeric_id: about(z.int(), "Sequential number"),
   name: about(z.string(), "Unique name"),
   namespace: about(z.string(), "Group"),
-  instance_index: about(z.int(), "0 for the first"),
-  runtime: about(z.string(), "What runs it; `auto` for a plain program"),
+  instance_index: about(z.int(), "Index among the instances, from 0"),
+  runtime: about(z.string(), "Resolved runtime; `auto` for a plain program"),
   state: about(
     z.enum(PROCESS_STATES),
     "waiting: for its next automatic start, or for an app it depends on; errored: given up, only " +
       "a restart starts it",
   ),
   pid: about(z.int(), "Process id, 0 while nothing runs"),
-  exit_code: about(z.int(), "Last exit code; 0 also when it never ended"),
-  restarts: about(z.int(), "Automatic restarts, those after a success included"),
+  exit_code: about(z.int(), "Last exit code; 0 also if it never ended"),
+  restarts: about(z.int(), "Automatic restarts, including those after a success"),
   created_at: about(time.clone(), "When it was added"),
   started_at: about(z.nullable(time), "When its last run began"),
   finished_at: about(z.nullable(time), "When its last run ended"),
   config: about(z.record(z.string(), z.unknown()), "Values of `env` are masked"),
-  cpu_percent: about(z.number(), "Of one core"),
-  memory_bytes: about(z.int(), "Resident memory of the whole tree"),
-  mem_percent: about(z.number(), "The same in percent of the machine's"),
-  threads: about(z.int(), "Threads of the whole tree"),
+  cpu_percent: about(z.number(), "Percent of one core"),
+  memory_bytes: about(z.int(), "Resident memory of the process tree"),
+  mem_percent: about(z.number(), "Resident memory in percent of the machine's"),
+  threads: about(z.int(), "Threads of the process tree"),
   fds: about(z.int(), "Open file descriptors"),
-  tags: about(z.array(z.string()), "Words of its configuration"),
-  uptime: about(z.int(), "Nanoseconds"),
+  tags: about(z.array(z.string()), "Words for `tag:` targets"),
+  uptime: about(z.int(), "Nanoseconds since its start"),
   ready: about(z.boolean(), "Whether it runs and is ready"),
-  health: about(z.enum(["unknown", "healthy", "unhealthy"]), "What its health checks say"),
+  health: about(z.enum(["unknown", "healthy", "unhealthy"]), "Result of its health checks"),
   next_restart_at: about(z.nullable(time), "When its next automatic start is due"),
-  last_reason: about(z.string(), "Why it is in this state"),
+  last_reason: about(z.string(), "Reason for its state"),
   last_exit: about(z.nullable(exit), "How its last run ended"),
 });
 
-/** How a verb went for one process. */
+/** The result of a verb for one process. */
 export const actionResult = z.object({
-  name: about(z.string(), "Of the process"),
+  name: about(z.string(), "Name of the process"),
   id: about(z.string(), "First 8 characters of the UUID"),
   ok: about(z.boolean(), "Whether it worked"),
-  state: about(z.enum(PROCESS_STATES), "The state it is in now"),
+  state: about(z.enum(PROCESS_STATES), "State after the verb"),
   pid: about(z.int(), "Process id, 0 while nothing runs"),
-  error: about(z.optional(z.string()), "What went wrong, when it did not work"),
+  error: about(z.optional(z.string()), "What went wrong, if it failed"),
   code: about(z.optional(z.string()), "Name of the error"),
-  error_line: about(z.optional(z.string()), "The line of its output that says what went wrong"),
+  error_line: about(z.optional(z.string()), "The line of output that says what went wrong"),
   last_output: about(z.optional(z.array(z.string())), "Untrusted output of the app"),
   hint: about(z.optional(z.string()), "What to do about it"),
 });
 
-/** Answer of the verbs that act on processes. */
+/** The answer of verbs that act on processes. */
 export const bulkResult = z.object({
   status: about(
     z.string(),
-    "What was done: `stopped`, `restarted`, …; `failed` when that worked for none",
+    "What was done: `stopped`, `restarted`, …; `failed` if every process failed",
   ),
-  results: about(z.array(actionResult), "How it went for each process"),
+  results: about(z.array(actionResult), "One for each process"),
 });
 
-/** Answer of the verbs that go on no further when one fails. */
+/** The answer of verbs that stop at the first failure. */
 export const rollingResult = z.extend(bulkResult, {
-  rolled_back: about(z.boolean(), "Whether the old ones were put back"),
+  rolled_back: about(z.boolean(), "Whether the old configuration was restored"),
 });
 
-/** One changed key, with the value before and after where it may be shown. */
+/** A changed key, with its values if they may be shown. */
 export const fieldChange = z.object({
   field: about(z.string(), "The key"),
   from: about(z.optional(z.unknown()), "Value before"),
   to: about(z.optional(z.unknown()), "Value after"),
 });
 
-/** Over REST: `{status}` when the verb worked for all, else also how it went for each. */
+/** REST answers only `{status}` if the verb worked for every process, otherwise the results too. */
 export function statusOnly(word?: string) {
   return {
     schema: z.object({
       status: word === undefined ? z.string() : z.literal(word),
-      results: about(z.optional(z.array(actionResult)), "When it did not work for all"),
+      results: about(z.optional(z.array(actionResult)), "If it did not work for every process"),
     }),
     of: ({ status, results }: z.output<typeof bulkResult>) =>
       results.every(({ ok }) => ok) ? { status } : { status, results },

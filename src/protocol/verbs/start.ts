@@ -1,4 +1,4 @@
-/** `add` makes a process and starts it; `start` starts processes that exist. */
+/** `add` creates a process and starts it; `start` starts existing processes. */
 
 import * as z from "../../npm/zod.ts";
 import {
@@ -14,12 +14,12 @@ import {
 } from "./shapes.ts";
 import { verb } from "./verb.ts";
 
-/** The (first) process, and how all of them went. */
+/** The first process, and the results for all. */
 const started = z.extend(processInfo, {
   results: z.array(actionResult),
   from_shell: about(
     z.optional(z.array(z.string())),
-    "Variables of a new process's `shell_env` whose values the daemon does not have",
+    "Variables of a new process's `shell_env` whose values differ from the daemon's",
   ),
 });
 type Started = z.output<typeof started>;
@@ -43,16 +43,16 @@ const tool = z.strictObject({
   args: z.optional(z.array(z.string())),
   env: about(
     z.optional(z.record(z.string(), z.string())),
-    "Laid over the daemon's environment",
+    "Variables in addition to the daemon's environment",
   ),
   restart_policy: about(
     z.optional(z.enum(["always", "on-failure", "never"])),
-    "What follows when it ends by itself; default: on-failure",
+    "What to do when it ends by itself; default: on-failure",
   ),
   config: z.optional(configKeys),
 });
 
-/** The verbs. On the wire `start` with a configuration is `add`: see `readAction`. */
+/** On the wire, `start` with a configuration means `add`: see `readAction`. */
 export const START_VERBS = {
   add: verb({
     help: "Create a process and start it",
@@ -60,7 +60,7 @@ export const START_VERBS = {
     input: z.strictObject({
       config: about(
         z.record(z.string(), z.unknown()),
-        "Every configuration key, in wire form; its schema is that of the configuration",
+        "All configuration keys, in wire form",
       ),
       start: about(z._default(flag, true), "False: only create it"),
       wait: z.optional(wait),
@@ -83,9 +83,9 @@ export const START_VERBS = {
       tool: "start_app",
       title: "Start app",
       description:
-        "Start a new app, or a job when `config` has `cron`, and supervise it; answers once " +
-        "it has stayed up, or failed. One that exists already, stopped or not, is started by restart_app. One that failed " +
-        "stays registered, and may be tried again: get_status shows why, delete_app forgets it.",
+        "Start a new app, or a job if `config` has `cron`, and supervise it; answers once it has " +
+        "stayed up, or failed. To start an existing app, use restart_app. An app that failed stays " +
+        "registered and can be started again: get_status shows why it failed, delete_app removes it.",
       input: tool,
       openWorld: true,
     },

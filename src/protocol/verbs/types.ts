@@ -1,7 +1,4 @@
-/**
- * The types of the verbs, inferred from their schemas. Import them as types: then no schema library
- * is loaded.
- */
+/** The types of the verbs, inferred from their schemas. Importing them as types loads no schema library. */
 
 import type * as z from "../../npm/zod.ts";
 import type { VerbName, VERBS } from "./mod.ts";
@@ -13,10 +10,10 @@ type Table = typeof VERBS;
 
 type ReadOnly<T> = T extends object ? { readonly [K in keyof T]: ReadOnly<T[K]> } : T;
 
-/** What a verb's implementation gets. */
+/** Input of a verb's implementation. */
 export type Input<N extends VerbName> = ReadOnly<z.output<Table[N]["input"]>>;
 
-/** What a verb answers. */
+/** Answer of a verb. */
 export type Output<N extends VerbName> = ReadOnly<z.output<Table[N]["output"]>>;
 
 /** What a client sends for a verb. */
@@ -26,7 +23,7 @@ export type Payload<N extends VerbName> = Table[N] extends Verb<infer I, infer _
 
 type Fields<T> = ReadOnly<T> | (Record<never, never> extends T ? undefined : never);
 
-/** Every action on the wire: its payload and its data. */
+/** The payload and data of every action on the wire. */
 export type ActionMap = {
   readonly [N in VerbName]: {
     readonly payload: N extends "start" ? StartPayload : Payload<N>;
@@ -34,12 +31,12 @@ export type ActionMap = {
   };
 };
 
-/** `start` on the wire: the target to start again, or a new process's configuration. */
+/** `start` on the wire: an existing target, or the configuration of a new process. */
 export interface StartPayload {
-  /** Start these existing processes; no other field but `wait` goes with it. */
+  /** Start these existing processes; of the other fields only `wait` may be given. */
   readonly target?: string;
-  /** Answer only when the process has stayed up for its `min_uptime`, or failed. Default false. */
+  /** Answer once the process has stayed up for its `min_uptime`, or failed. Default false. */
   readonly wait?: boolean;
-  /** Every configuration key, `name` and `entrypoint` first. */
+  /** All configuration keys. */
   readonly [key: string]: unknown;
 }

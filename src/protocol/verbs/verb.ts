@@ -1,84 +1,78 @@
-/** What a row of the verb registry is: everything that the surfaces need to know of a verb. */
+/** The rows of the verb registry: all that the surfaces need to know about a verb. */
 
 import type * as z from "../../npm/zod.ts";
 
-/** What a token is good for; each role includes the ones before it. */
+/** Roles of tokens; each includes the ones before it. */
 export const ROLES = ["read", "operate", "admin"] as const;
 
-/** One of them. */
 export type Role = (typeof ROLES)[number];
 
-/** Whether a role includes another one. */
 export function includesRole(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
-/** One verb of the daemon. */
 export interface Verb<
   I extends z.ZodMiniType = z.ZodMiniType,
   O extends z.ZodMiniType = z.ZodMiniType,
   B extends string | undefined = string | undefined,
 > {
-  /** One line. */
   readonly help: string;
   /** The lowest role that may use it; `open` needs no token. */
   readonly role: Role | "open";
-  /** Fields that need an admin, whatever the verb itself needs. */
+  /** Fields that need the role admin. */
   readonly adminFields?: readonly string[];
-  /** What it takes: a strict object, or `nothing`. */
+  /** A strict object, or `nothing`. */
   readonly input: I;
-  /** The field that a payload which is a bare string gives, and the last word of a REST path. */
+  /** The field that a bare string stands for. It is also the parameter of REST paths. */
   readonly bare?: B;
-  /** What it answers. */
   readonly output: O;
   readonly rest?: readonly RestRow[];
   readonly mcp?: McpRow;
 }
 
-/** One REST route of a verb. */
 export interface RestRow {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below `/api/v1`; `{id}` (a target) or `{name}` stands for the verb's bare field. */
+  /** Path below `/api/v1`; `{id}` (a target) or `{name}` is the verb's bare field. */
   readonly path: string;
-  /** One line, where it is not the verb's. */
+  /** One line; defaults to that of the verb. */
   readonly help?: string;
-  /** Fields that the query gives. */
+  /** Fields that come from the query. */
   readonly query?: readonly string[];
-  /** Where a field of the query has another default over REST; `own` asks for the verb's own. */
+  /** Defaults of query fields that differ over REST; the value `own` selects the verb's own default. */
   readonly defaults?: Readonly<Record<string, string>>;
-  /** Name of the body's schema in the OpenAPI document. Without it there is no body. */
+  /** Name of the body's schema in OpenAPI; without one the route has no body. */
   readonly body?: string;
-  /** The one field that is the body; without it the body gives every field that is left. */
+  /** The field that the body is; otherwise the body has all remaining fields. */
   readonly bodyField?: string;
-  /** Fields that the route itself gives. */
+  /** Fields with fixed values. */
   readonly fixed?: Readonly<Record<string, unknown>>;
-  /** Name of the answer's schema in the OpenAPI document. */
+  /** Name of the answer's schema in OpenAPI. */
   readonly answers: string;
-  /** How the answer differs from what the verb answers, and its schema. */
+  /** Converts the verb's answer, with the schema of the result. */
   readonly answer?: { readonly schema: z.ZodMiniType; readonly of: (data: never) => unknown };
-  /** Status of success; 200 without it. */
+  /** Status of success; default 200. */
   readonly status?: 201;
 }
 
-/** Groups of MCP tools. A client is given `core` unless it asks for others. */
+/** Groups of MCP tools. Clients get `core` unless they ask for others. */
 export const TOOLSETS = ["core", "diagnose", "deploy", "jobs"] as const;
 
-/** The MCP tool of a verb. What it gives stands in `mcp/tools.ts`. */
+/** The MCP tool of a verb. Its output is in `mcp/tools.ts`. */
 export interface McpRow {
   readonly tool: string;
-  /** Default: `core`. */
+  /** Defaults to `core`. */
   readonly toolset?: (typeof TOOLSETS)[number];
   readonly title: string;
   readonly description: string;
-  /** Fields of the verb; `target` stands for its bare field. */
+  /** Fields of the verb; `target` is its bare field. */
   readonly input: z.ZodMiniObject;
   readonly destructive?: true;
   readonly idempotent?: true;
-  /** It reaches things beyond procsup: it runs programs. */
+  /** It affects things outside of procsup, such as by running programs. */
   readonly openWorld?: true;
 }
 
-/** A row, checked. */
+/** Returns the row; infers its types. */
 export function verb<
   I extends z.ZodMiniType,
   O extends z.ZodMiniType,

@@ -5,15 +5,14 @@ import * as z from "../../npm/zod.ts";
 import { about, flag, nothing, text, time } from "./shapes.ts";
 import { ROLES, verb } from "./verb.ts";
 
-/** Where the web listener is. Address and URL are empty while it is stopped. */
+/** State of the web listener. Address and URL are empty while it is stopped. */
 const listener = z.object({
   status: z.enum(["started", "already_running", "running", "stopped"]),
   addr: about(z.string(), "`host:port`"),
   url: z.string(),
-  warning: about(z.optional(z.string()), "What other machines can reach; absent where none can"),
+  warning: about(z.optional(z.string()), "What other machines can reach; absent on loopback"),
 });
 
-/** A named token, without its secret. */
 export const namedToken = z.object({
   name: z.string(),
   role: z.enum(ROLES),
@@ -28,19 +27,19 @@ export const WEB_VERBS = {
     input: z.strictObject({
       listen: about(
         z.optional(z.string()),
-        "`host:port`; default: where it listened last, else `127.0.0.1:9615`",
+        "`host:port`; default: the last address, or `127.0.0.1:9615`",
       ),
       allow_remote: about(
         z.optional(flag),
-        "An address that other machines can reach is refused without it",
+        "Allow an address that other machines can reach",
       ),
       hosts: about(
         z.optional(z.array(text).check(z.maxLength(100))),
-        "More names by which browsers may call it",
+        "Further host names that browsers may use",
       ),
       max_clients: about(
         z.optional(z.int().check(z.minimum(1), z.maximum(10_000))),
-        "How many WebSockets may be open at once; default 256",
+        "Maximum number of WebSockets; default 256",
       ),
     }),
     output: listener,
@@ -53,13 +52,13 @@ export const WEB_VERBS = {
     output: listener,
   }),
   web_link: verb({
-    help: "A link that signs in, once",
+    help: "Create a link that signs in once",
     role: "admin",
     input: nothing,
     output: z.object({ url: z.string(), expires_in_seconds: z.int() }),
   }),
   token_create: verb({
-    help: "Make a named token",
+    help: "Create a named token",
     role: "admin",
     input: z.strictObject({ name: z.string(), role: z._default(z.enum(ROLES), "read") }),
     output: z.extend(namedToken, { token: z.string() }),
@@ -71,37 +70,37 @@ export const WEB_VERBS = {
     output: z.array(namedToken),
   }),
   token_revoke: verb({
-    help: "Revoke a named token; what is open by it, and by its sessions, ends",
+    help: "Revoke a named token, and end its sessions and connections",
     role: "admin",
     input: z.strictObject({ name: z.string() }),
     output: z.object({ status: z.literal("revoked") }),
   }),
 };
 
-/** How one attempt to deliver went. */
+/** One attempt to deliver. */
 export const webhookAttempt = z.object({
   at: time,
   ok: z.boolean(),
-  status: about(z.nullable(z.int()), "Of HTTP; null when there was no answer"),
-  error: about(z.string(), "What went wrong; empty when nothing did"),
+  status: about(z.nullable(z.int()), "HTTP status; null without an answer"),
+  error: about(z.string(), "What went wrong; empty on success"),
 });
 
 /** A webhook, and its deliveries since the daemon started. */
 export const webhook = z.object({
   name: z.string(),
-  url: about(z.string(), "What of it is no secret: https://hooks.example.com/…"),
+  url: about(z.string(), "Without its secret part: https://hooks.example.com/…"),
   format: z.enum(WEBHOOK_FORMATS),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
-  only: about(z.array(z.string()), "Targets, of which a process matches one"),
-  signed: about(z.boolean(), "Whether what is sent carries a signature"),
-  queued: about(z.int(), "Deliveries that wait for their turn, or for another attempt"),
+  only: about(z.array(z.string()), "Targets: a process must match one of them"),
+  signed: about(z.boolean(), "Whether deliveries are signed"),
+  queued: about(z.int(), "Deliveries that wait to be sent, or sent again"),
   delivered: z.int(),
   failed: about(z.int(), "Given up after the last attempt"),
   dropped: about(z.int(), "Discarded from a full queue"),
   last: about(z.nullable(webhookAttempt), "The last attempt; null before the first"),
 });
 
-/** How a test went at one webhook. */
+/** The result of a test. */
 export const webhookTest = z.extend(webhookAttempt, { name: z.string() });
 
 /** The verbs on webhooks. */
