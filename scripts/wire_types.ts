@@ -50,7 +50,11 @@ const NAMED: readonly (readonly [name: string, title: string, schema: z.ZodMiniT
   ["WhyJson", "Answer of `why`.", VERBS.why.output],
   ["PingJson", "Answer of `ping`.", VERBS.ping.output],
   ["ResurrectJson", "Answer of `resurrect`.", VERBS.resurrect.output],
-  ["WebJson", "State of the web listener. Address and URL are empty while it is stopped.", VERBS.web_status.output],
+  [
+    "WebJson",
+    "State of the web listener. Address and URL are empty while it is stopped.",
+    VERBS.web_status.output,
+  ],
   ["WebLinkJson", "A link that signs in once.", VERBS.web_link.output],
   ["TokenJson", "A named token, without its secret.", namedToken],
   [

@@ -145,7 +145,9 @@ async function textOf(
     return await response.text();
   } catch (cause) {
     signal?.throwIfAborted();
-    throw new ProcsupError("closed", "The daemon closed the connection before it answered", { cause });
+    throw new ProcsupError("closed", "The daemon closed the connection before it answered", {
+      cause,
+    });
   }
 }
 

@@ -75,7 +75,7 @@ export interface ProcessInfo extends Usage {
   readonly namespace: string;
   /** Index among the instances of the process, from 0. */
   readonly instanceIndex: number;
-  /** The resolved runtime; `""` for a plain program. */
+  /** The resolved runtime; `auto` for a plain program. */
   readonly runtime: string;
   /** State of the process. */
   readonly state: ProcessState;

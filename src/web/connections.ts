@@ -1,64 +1,63 @@
 /**
- * The connections of a listener: those that do not take what they asked for are not kept for ever, and
- * when there are too many, those go first that have the most.
+ * The connections of a listener. Stalled ones are closed, and beyond the limit those whose account has
+ * most.
  */
 
 import type { Principal } from "../auth/principal.ts";
 import { placeToFree } from "./shares.ts";
 
-/** What there is to know of a connection; a `Socket` of node:net. */
+/** The part of a node:net `Socket` that is used here. */
 export interface Connection {
-  /** Bytes that the other side has not taken, a write under way included. */
+  /** Bytes written that the peer has not taken. */
   readonly writableLength: number;
-  /** Bytes that were ever written. */
+  /** Bytes written so far. */
   readonly bytesWritten: number;
   destroy(): unknown;
   destroySoon(): void;
   on(event: "close", act: () => void): unknown;
 }
 
-/** How often they are looked at, while there are any. */
+/** Interval of the check. */
 const LOOK_MS = 10_000;
 
-/** How long the other side may take none of what waits for it: the largest answer on a slow line. */
+/** How long a peer may take none of the waiting bytes. Enough for the largest answer on a slow line. */
 const PATIENCE_MS = 120_000;
 
-/** What may wait for all of them together, in bytes; those go first for which most waits. */
+/** Maximum of waiting bytes of all connections; beyond it the largest are closed first. */
 const MAX_WAITING = 128 * 1024 * 1024;
 
-/** How long what is on its way may take when all are closed. */
+/** Time for pending output when all connections are closed. */
 const CLOSE_MS = 2000;
 
-/** How far a connection had come when it was last seen to move. */
+/** Bytes taken by the peer, and when they last changed. */
 interface Progress {
   taken: number;
   at: number;
 }
 
-/** Whose connection it is; of the others nothing is known yet. */
+/** Accounts of authenticated connections. */
 const accounts = new WeakMap<object, string>();
 
-/** Notes whose connection it is, once that is known. */
+/** Notes the account of a connection after authentication. */
 export function claim(connection: object | undefined, { account }: Principal): void {
   if (connection !== undefined) accounts.set(connection, `of ${account}`);
 }
 
 const UNKNOWN = "";
 
-/** All connections of a listener. */
 export class Connections {
   readonly #most: number;
   readonly #now: () => number;
   readonly #all = new Map<Connection, Progress>();
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** `most`: how many there may be; `now` gives steady milliseconds. */
+  /** `most` is the maximum number of connections; `now` returns monotonic milliseconds. */
   constructor(most: number, now: () => number = () => performance.now()) {
     this.#most = most;
     this.#now = now;
   }
 
-  /** A new one. Another one is ended for it when there are too many. */
+  /** Adds a connection. At the limit, another one is closed. */
   add(connection: Connection): void {
     if (this.#all.size >= this.#most) this.#endOne();
     this.#all.set(connection, { taken: 0, at: this.#now() });
@@ -66,7 +65,7 @@ export class Connections {
     connection.on("close", () => this.#remove(connection));
   }
 
-  /** Ends those that stand still, and those for which too much waits. */
+  /** Closes stalled connections, and the largest ones if too much is waiting. */
   look(): void {
     const now = this.#now();
     for (const [connection, progress] of this.#all) {
@@ -85,7 +84,7 @@ export class Connections {
     }
   }
 
-  /** Ends all, once what is on its way has gone out, for which there is a moment. */
+  /** Closes all connections, after a moment for pending output. */
   async close(): Promise<void> {
     const all = [...this.#all.keys()];
     const closed = all.map((one) => new Promise<void>((resolve) => one.on("close", resolve)));
@@ -95,7 +94,7 @@ export class Connections {
     clearTimeout(late);
   }
 
-  /** Ends half of them, those first that have the most: there is no descriptor left. */
+  /** Closes half of the connections, largest accounts first, when no descriptors are left. */
   endHalf(): void {
     for (let count = Math.ceil(this.#all.size / 2); count > 0; count--) this.#endOne();
   }
@@ -103,10 +102,10 @@ export class Connections {
   #endOne(): void {
     const all = [...this.#all.keys()];
     const owned = all.map((one) => [one, accounts.get(one) ?? UNKNOWN] as const);
-    // Those who have not said who they are give way to one another.
+    // Connections that have not authenticated only displace each other.
     const one = placeToFree(owned, UNKNOWN) ?? all.find((one) => !accounts.has(one)) ?? all[0];
     if (one === undefined) return;
-    // It closes a moment later.
+    // Forget it now: the close event comes later.
     this.#remove(one);
     one.destroy();
   }

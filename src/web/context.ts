@@ -1,4 +1,4 @@
-/** What every handler of the web surface works with. */
+/** What the handlers of the web surface share. */
 
 import type { Context, Hono } from "hono";
 import { ProcsupError } from "../model/errors.ts";
@@ -12,38 +12,35 @@ import { SECRET_HEADER } from "../auth/sessions.ts";
 import type { SiteNames } from "./same_site.ts";
 import type { Snapshots } from "./snapshots.ts";
 
-/** What the web surface is made of. */
 export interface WebParts {
   readonly backend: Backend;
   readonly gatekeeper: Gatekeeper;
   readonly snapshots: Snapshots;
-  /** The names it may be called by; without them (on the Unix socket) no browser can ask. */
+  /** Allowed host names. Undefined on the Unix socket, which browsers cannot reach. */
   readonly names?: SiteNames;
-  /** More paths below this one, each with its own handler: `/mcp`. */
+  /** Handlers of further paths, such as `/mcp`. */
   readonly mounts?: Readonly<Record<string, Mount>>;
-  /** Gets unexpected errors. */
+  /** Called with unexpected errors. */
   readonly warn: (message: string) => void;
 }
 
-/** Another surface under a path, behind the same door. */
+/** Another surface under a path, with the same authentication. */
 export interface Mount {
   /** The lowest role that may use it. */
   readonly role: Role;
   handle(request: Request, principal: Principal): Response | Promise<Response>;
 }
 
-/** What a request brings along when it came over TCP. */
+/** What node:http passes along with a request; nothing on the Unix socket. */
 export interface Bindings {
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
 }
 
-/** A Hono of ours. */
 export type WebApp = Hono<{ Bindings: Bindings }>;
 
-/** A request of ours. */
 export type WebContext = Context<{ Bindings: Bindings }>;
 
-/** Who sent a request. Throws `unauthorized`. */
+/** Identifies the sender of a request. Throws `unauthorized`. */
 export async function principalOf(c: WebContext, gatekeeper: Gatekeeper): Promise<Principal> {
   const principal = await gatekeeper.identify({
     authorization: c.req.header("authorization"),
@@ -55,17 +52,20 @@ export async function principalOf(c: WebContext, gatekeeper: Gatekeeper): Promis
   return principal;
 }
 
-/** Where a request came from, for counting failures. */
+/** The client's address, for counting failed sign-ins. */
 export function addressOf(c: WebContext): string {
   return c.env?.incoming?.socket?.remoteAddress ?? "local";
 }
 
-/** Answers 405 with `Allow` for every other method of a path. */
+/** Answers all other methods of a path with 405 and `Allow`. */
 export function onlyFor(app: WebApp, pattern: string, methods: readonly string[]): void {
   const allowed = [...new Set(methods.flatMap((m) => m === "GET" ? ["GET", "HEAD"] : [m]))];
   app.all(pattern, (c) => {
     const response = replyError(
-      new ProcsupError("method_not_allowed", `${c.req.method} is not possible here`),
+      new ProcsupError(
+        "method_not_allowed",
+        `${c.req.method} is not allowed here; expected ${allowed.join(", ")}`,
+      ),
     );
     response.headers.set("allow", allowed.join(", "));
     return response;

@@ -1,4 +1,4 @@
-/** The dashboard's files, and the sign-in. */
+/** Serves the dashboard's files, the documentation and the sign-in. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { acceptsEncodings, eTag, ifNoneMatch } from "../npm/http.js";
@@ -56,13 +56,13 @@ function addSession(app: WebApp, { gatekeeper }: WebParts): void {
   onlyFor(app, "/api/v1/session", ["GET", "POST", "DELETE"]);
 }
 
-/** One file, compressed once. */
+/** A file with its tag and its compressed form. */
 interface Prepared {
   readonly etag: string;
   readonly gzip: Uint8Array<ArrayBuffer>;
 }
 
-/** The files, loaded by the first request. */
+/** The dashboard's files, loaded by the first request. */
 class Files {
   readonly #prepared = new Map<string, Promise<Prepared>>();
 

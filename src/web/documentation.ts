@@ -1,4 +1,4 @@
-/** The documentation in a browser: Markdown as it is, with links. */
+/** The documentation in a browser: Markdown source with links. */
 
 import { PAGES, pageText } from "../docs/pages.ts";
 

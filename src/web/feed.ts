@@ -1,6 +1,6 @@
 /**
- * The WebSocket feed: the list of processes every two seconds, and at once when something
- * changed. Each message is built and serialized once for all clients; nothing runs without any.
+ * The WebSocket feed: the list of processes every two seconds, and at once after a change. Each message
+ * is built and serialized once for all clients; nothing runs without clients.
  */
 
 import { messageOf } from "../model/errors.ts";
@@ -14,14 +14,12 @@ const TICK_MS = 2000;
 const COALESCE_MS = 100;
 const TICKS_A_PING = 15;
 
-/** What a feed is made of. */
 export interface FeedParts {
   readonly backend: Backend;
   readonly snapshots: Snapshots;
   readonly warn: (message: string) => void;
 }
 
-/** All clients of the feed. */
 export class Feed {
   readonly #parts: FeedParts;
   readonly #clients = new Set<FeedClient>();
@@ -36,7 +34,7 @@ export class Feed {
     this.#parts = parts;
   }
 
-  /** Takes up a client, and sends it the list. */
+  /** Adds a client and sends it the list. */
   join(socket: FeedSocket): { receive(text: string): void; left(): void } {
     const client = new FeedClient(socket, this.#parts.backend);
     this.#clients.add(client);
@@ -52,7 +50,7 @@ export class Feed {
     };
   }
 
-  /** Something happened to a process. */
+  /** Call it after an event of a process. */
   changed(change: ProcessChange): void {
     if (this.#clients.size === 0) return;
     this.#latest = undefined;
@@ -65,13 +63,13 @@ export class Feed {
     }, wait);
   }
 
-  /** Sends a message to all who asked for events. */
+  /** Sends a message to all clients that subscribed to events. */
   tell(message: unknown): void {
     const bytes = this.#encoder.encode(JSON.stringify(message));
     for (const client of this.#clients) if (client.wants("events")) client.send(bytes);
   }
 
-  /** Sends all clients away. */
+  /** Disconnects all clients. */
   close(): void {
     for (const client of this.#clients) {
       client.leave();
@@ -106,7 +104,7 @@ export class Feed {
     for (const client of this.#clients) client.sendList(bytes);
   }
 
-  /** The list, the same for all until the next change or tick. */
+  /** The list, cached until the next change or tick. */
   #message(): Promise<Uint8Array<ArrayBuffer>> {
     return this.#latest ??= this.#parts.snapshots.message()
       .then((text) => this.#encoder.encode(text));
@@ -128,7 +126,7 @@ export class Feed {
     }
   }
 
-  /** A message that cannot be built is logged by the daemon; the next one is another attempt. */
+  /** Logs an error; the next message is another attempt. */
   #quietly(act: () => Promise<void>): void {
     act().catch((error) => {
       this.#latest = undefined;

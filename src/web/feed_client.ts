@@ -1,4 +1,4 @@
-/** One reader of the feed: what it wants, and how much it has not taken yet. */
+/** A client of the feed: its subscriptions, and the limits of its connection. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
@@ -7,26 +7,24 @@ import type { Backend } from "./backend.ts";
 import { FeedLogs } from "./feed_logs.ts";
 import { publicError } from "./reply.ts";
 
-/** The connection behind a client. */
 export interface FeedSocket {
   send(text: string | Uint8Array<ArrayBuffer>): void;
-  /** Bytes that were sent and are not on their way yet, or what they cost. */
+  /** Estimated cost in bytes of the messages that were not sent yet. */
   unsent(): number;
-  /** Asks whether the other side is there. False when it did not answer the last time. */
+  /** Sends a ping. Returns false if the previous one was not answered. */
   ping(): boolean;
-  /** Closes it, or drops it at once when `code` is 1006. */
+  /** Closes the connection; with code 1006 it is dropped at once. */
   close(code: number, reason: string): void;
 }
 
-/** What a client may ask for beyond `process_list`. */
+/** What a client can subscribe to, besides `process_list`. */
 export const TOPICS = ["events", "logs", "system_metrics"] as const;
 
-/** One of them. */
 export type Topic = (typeof TOPICS)[number];
 
-/** While more than this is unsent, a newer list is not added: the next one says it all. */
+/** Above this, a new list is not sent: the next one replaces it. */
 const ENOUGH_LISTS = 256 * 1024;
-/** A client with more unsent bytes than this is dropped. */
+/** A client with more unsent bytes is dropped. */
 const MAX_UNSENT = 1024 * 1024;
 const MAX_MESSAGES_A_SECOND = 50;
 /** Logs that a client may have open at once. */
@@ -34,7 +32,6 @@ const MAX_OPENED = 16;
 /** Close codes of RFC 6455. */
 const [POLICY, GONE] = [1008, 1006];
 
-/** A client of the feed. */
 export class FeedClient {
   readonly #socket: FeedSocket;
   readonly #backend: Backend;
@@ -51,47 +48,46 @@ export class FeedClient {
     this.#backend = backend;
   }
 
-  /** Whether it asked for a topic. */
   wants(topic: Topic): boolean {
     return this.#topics.has(topic);
   }
 
-  /** Whether it asked for this piece of news. */
+  /** Whether the client subscribed to the events of a process. */
   wantsChange({ name }: ChangeJson): boolean {
     return this.wants("events") && (this.#names === undefined || this.#names.has(name));
   }
 
-  /** Sends what is serialized already; drops a client that does not read. */
+  /** Sends a serialized message. Drops a client that does not read. */
   send(text: string | Uint8Array<ArrayBuffer>): void {
     if (this.#socket.unsent() > MAX_UNSENT) this.#socket.close(GONE, "too slow");
     else this.#socket.send(text);
   }
 
-  /** The same with the list of processes, of which a client that is behind needs the last one only. */
+  /** Sends the list of processes. A slow client skips lists: it needs only the latest. */
   sendList(bytes: Uint8Array<ArrayBuffer>): void {
     const unsent = this.#socket.unsent();
     if (unsent <= ENOUGH_LISTS || unsent > MAX_UNSENT) this.send(bytes);
   }
 
-  /** Drops it when it did not answer the last ping, else sends the next one. */
+  /** Sends a ping, or drops the client if the previous one was not answered. */
   ping(): void {
     if (!this.#socket.ping()) this.#socket.close(GONE, "no answer");
   }
 
-  /** Ends what goes on for it. */
+  /** Ends its subscriptions. */
   close(): void {
     this.#logs?.stop();
     for (const id of this.#opened.keys()) this.#closeLog(id);
     this.#topics.clear();
   }
 
-  /** Says goodbye: the server ends. */
+  /** Disconnects the client because the server shuts down. */
   leave(): void {
     this.close();
-    this.#socket.close(1001, "the server ends");
+    this.#socket.close(1001, "the server shuts down");
   }
 
-  /** Takes a message of its. Returns the topics it newly asked for. */
+  /** Handles a message of the client. Returns the topics it newly subscribed to. */
   receive(text: string): readonly Topic[] {
     if (this.#isFlood()) {
       this.#socket.close(POLICY, "too many messages");
@@ -114,7 +110,7 @@ export class FeedClient {
   #subscribe(message: Record<string, unknown>): readonly Topic[] {
     const topics = topicsOf(message);
     const target = message.target ?? "all";
-    if (typeof target !== "string") throw badRequest('Invalid "target": expected text');
+    if (typeof target !== "string") throw badRequest('Invalid "target": expected a string');
     const names = target === "all" ? undefined : this.#backend.namesOf(target);
     if (topics.includes("logs")) this.#follow(target, message);
     if (topics.includes("events")) this.#names = names;
@@ -185,7 +181,7 @@ export class FeedClient {
 function topicsOf({ topics }: Record<string, unknown>): Topic[] {
   const known: readonly unknown[] = TOPICS;
   if (Array.isArray(topics) && topics.every((topic) => known.includes(topic))) return topics;
-  throw badRequest(`Invalid "topics": expected some of ${TOPICS.join(", ")}`);
+  throw badRequest(`Invalid "topics": expected a list of ${TOPICS.join(", ")}`);
 }
 
 function badRequest(message: string): ProcsupError {

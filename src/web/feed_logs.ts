@@ -1,10 +1,9 @@
-/** Lines of logs for one client of the feed: no faster than it reads. */
+/** Sends lines of logs to a client of the feed, as fast as it reads. */
 
 import type { ErrorJson } from "../protocol/error_json.ts";
 import type { LogLines } from "./backend.ts";
 import { publicError } from "./reply.ts";
 
-/** Where the lines go. */
 export interface LogSink {
   /** Bytes that the client has not taken yet. */
   unsent(): number;
@@ -12,23 +11,23 @@ export interface LogSink {
 }
 
 /**
- * A log that is written faster than clients can read is followed at this pace, 2.5 MB a second, by all at
- * once: so they are given the same lines together, which are read and serialized once. Without it two
- * hundred who follow 10 MB a second take twice the CPU time, and half of them deaf twice the memory.
+ * The pace, 2.5 MB a second, at which everyone follows a log that is written faster than clients read.
+ * All clients then get the same lines, which are read and serialized once. Otherwise two hundred
+ * clients of 10 MB a second would take twice the CPU time, and twice the memory if half of them did not
+ * read.
  */
 const PACE_MS = 25;
 const BIG_MESSAGE = 32 * 1024;
 let step: Promise<void> | undefined;
 
-/** While more than this is unsent, nothing is read: the log itself is the buffer. */
+/** Above this nothing is read: the log itself is the buffer. */
 const ENOUGH_UNSENT = 64 * 1024;
 
 const encoder = new TextEncoder();
 
-/** What was sent of lines already: followers of one log get the same bytes. */
+/** Messages by batch: clients of the same log share the bytes. */
 const messages = new WeakMap<LogLines, Uint8Array<ArrayBuffer>>();
 
-/** A log that is being followed. */
 export class FeedLogs {
   readonly #sink: LogSink;
   readonly #id: { readonly id?: number };
@@ -36,8 +35,8 @@ export class FeedLogs {
   #isOver = false;
 
   /**
-   * `open` gives the lines; its errors are sent to the client. All that is sent carries the `id`, by
-   * which a client tells its logs apart, where it gave one.
+   * `open` returns the lines. Its errors are sent to the client. With an `id`, by which the client tells
+   * its logs apart, all messages carry it.
    */
   constructor(
     open: () => Promise<ReadableStream<LogLines>>,
@@ -49,7 +48,6 @@ export class FeedLogs {
     void this.#run(open);
   }
 
-  /** Ends it. */
   stop(): void {
     this.#isOver = true;
     this.#reader?.cancel().catch(() => {});
@@ -79,7 +77,7 @@ export class FeedLogs {
     this.#sink.send(JSON.stringify({ type: "error", ...this.#id, ...failure }));
   }
 
-  /** Waits until the client has taken enough of what it was sent. */
+  /** Waits until the client has taken enough of its data. */
   async #room(): Promise<void> {
     while (!this.#isOver && this.#sink.unsent() > ENOUGH_UNSENT) {
       await nextStep();
@@ -87,7 +85,7 @@ export class FeedLogs {
   }
 }
 
-/** The same moment for all who wait for it. */
+/** A timer shared by all who wait, so that they continue together. */
 function nextStep(): Promise<void> {
   return step ??= new Promise((resolve) =>
     setTimeout(() => {
@@ -97,7 +95,7 @@ function nextStep(): Promise<void> {
   );
 }
 
-/** `{type, id, lines}`, whose lines are those of the batch. */
+/** The message `{type, id, lines}` for a batch. */
 function messageWith(batch: LogLines, id: number | undefined): Uint8Array<ArrayBuffer> {
   let message = messages.get(batch);
   if (message === undefined) {
@@ -117,7 +115,7 @@ const TYPE = '{"type":"log",';
 const [BEFORE, AFTER] = [encoder.encode(`${TYPE}"lines":[`), encoder.encode("]}")];
 const [NEWLINE, COMMA] = [10, 44];
 
-/** JSON lines are the items of an array, but for what stands between them and behind the last one. */
+/** Turns JSON lines into an array in place: only the separators and the end differ. */
 function asArray(ndjson: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(BEFORE.length + ndjson.length - 1 + AFTER.length);
   bytes.set(BEFORE);

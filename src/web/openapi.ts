@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the verb registry. */
+/** The OpenAPI 3.1 document, derived from the verb registry. */
 
 import * as z from "zod/mini";
 import { tableJson } from "../model/key_json_schema.ts";
@@ -13,7 +13,6 @@ import { COOKIE, SECRET_HEADER } from "../auth/sessions.ts";
 
 type Json = Record<string, unknown>;
 
-/** The document. */
 export function openApi(): Json {
   return {
     openapi: "3.1.0",
@@ -32,7 +31,7 @@ export function openApi(): Json {
         cookie: { type: "apiKey", in: "cookie", name: COOKIE },
         secret: {
           ...{ type: "apiKey", in: "header", name: SECRET_HEADER },
-          description: "What signing in answers with; the cookie alone opens nothing",
+          description: "The secret in the answer to signing in; the cookie alone is not enough",
         },
       },
       schemas: documentSchemas(),
@@ -78,7 +77,7 @@ function queryParameters(verb: Verb, { query = [], defaults = {} }: RestRow): Js
   const fields = fieldsOf(verb);
   return query.map((name) => {
     const { description, anyOf, ...rest } = jsonOf(fields[name]!, "input");
-    // A query is text: of what may be a number too, the text.
+    // A query is text, so of several types text is shown.
     const schema = (anyOf as Json[] | undefined)?.find(({ type }) => type === "string") ?? rest;
     const own = defaults[name];
     return {
@@ -88,7 +87,7 @@ function queryParameters(verb: Verb, { query = [], defaults = {} }: RestRow): Js
   });
 }
 
-/** Every schema that a route names. */
+/** Every schema that a route refers to. */
 export function documentSchemas(): Json {
   const schemas: Json = {};
   for (const { verb, row } of REST_ROWS) {
@@ -116,11 +115,11 @@ const errorSchema = z.object({
   hint: z.optional(z.string()),
   field: about(
     z.optional(z.string()),
-    "The key of the configuration that is wrong: health_check.url",
+    "The invalid configuration key, such as health_check.url",
   ),
-  near: about(z.optional(z.string()), "Of process_not_found: a name like it"),
-  matches: about(z.optional(z.array(z.string())), "Of ambiguous_target"),
-  name: about(z.optional(z.string()), "Of start_failed, as the next three"),
+  near: about(z.optional(z.string()), "For process_not_found: a similar name"),
+  matches: about(z.optional(z.array(z.string())), "For ambiguous_target: matching names"),
+  name: about(z.optional(z.string()), "For start_failed, like the next three"),
   state: z.optional(z.enum(PROCESS_STATES)),
   error_line: z.optional(z.string()),
   last_output: z.optional(z.array(z.string())),
@@ -157,12 +156,12 @@ function simple(summary: string, type: string, schema: Json = { type: "string" }
 }
 
 const EXTRA_PATHS: Json = {
-  [`${REST_BASE}/events`]: simple("Events, one a line", "application/x-ndjson"),
-  [`${REST_BASE}/logs`]: simple("Lines of logs, one a line", "application/x-ndjson"),
+  [`${REST_BASE}/events`]: simple("Events, one per line", "application/x-ndjson"),
+  [`${REST_BASE}/logs`]: simple("Lines of logs, one per line", "application/x-ndjson"),
   [`${REST_BASE}/session`]: {
     ...simple("The role and name of the token", "application/json", { type: "object" }),
     post: {
-      summary: "Sign in by a token, or by the `code` of a link in the body",
+      summary: "Sign in with a token, or with the `code` of a link in the body",
       responses: { 201: { description: "Signed in" }, default: ERROR },
     },
     delete: {

@@ -1,21 +1,21 @@
-/** Messages on their way to one client of the feed. */
+/** Queues messages for a client of the feed. */
 
-/** What is sent: UTF-8, or text. */
+/** UTF-8 or text. */
 export type Message = string | Uint8Array<ArrayBuffer>;
 
-/** Sends a message, and calls `done` once it is on its way, or with why it cannot be any more. */
+/** Sends a message, and calls `done` when it is sent, or with the error. */
 export type Write = (message: Message, done: (failure?: unknown) => void) => void;
 
-/** While more bytes than these are under way, the rest waits. */
+/** While more bytes than this are being sent, further messages wait. */
 const ENOUGH_UNDER_WAY = 2 * 1024;
 
-/** What a message that waits costs beside its bytes: some thousand small ones are no small thing. */
+/** Overhead of a waiting message in bytes, which matters for thousands of small ones. */
 const BESIDE = 128;
 
 /**
- * Hands on a little at a time. What a socket queues costs some hundred bytes beside each message, and a
- * copy of it: for hundreds of clients that are behind, that is most of all. What waits here is a list
- * of messages that all of them share.
+ * Passes messages on a few at a time. A socket's own queue copies each message and adds some hundred
+ * bytes; with hundreds of slow clients that would dominate. The messages waiting here are shared by all
+ * clients.
  */
 export class Outbox {
   readonly #write: Write;
@@ -27,19 +27,18 @@ export class Outbox {
     this.#write = write;
   }
 
-  /** What is not on its way yet costs that many bytes (of text: UTF-16 units). */
+  /** Cost of the messages that are not sent yet, in bytes (for text, UTF-16 units). */
   get unsent(): number {
     return this.#unsent;
   }
 
-  /** Sends a message after those before it. */
   send(message: Message): void {
     this.#unsent += costOf(message);
     this.#waiting.push(message);
     this.#handOn();
   }
 
-  /** Hands on all that waits. */
+  /** Passes on all waiting messages. */
   flush(): void {
     this.#handOn(Infinity);
   }
@@ -56,7 +55,8 @@ export class Outbox {
   #done(cost: number, failure: unknown): void {
     this.#underWay -= cost;
     this.#unsent -= cost;
-    // The rest cannot be delivered, and trying each message of a hundred clients takes seconds.
+    // The connection failed: drop the rest, since trying each message takes seconds for a hundred
+    // clients.
     if (failure) this.#waiting = [];
     this.#handOn();
   }

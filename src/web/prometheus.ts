@@ -1,20 +1,19 @@
-/** The processes and the daemon as Prometheus reads them. */
+/** Metrics in the text format of Prometheus. */
 
 import type { PingJson, ProcessJson, WebhookJson } from "../protocol/wire.ts";
 import type { Backend } from "./backend.ts";
 
-/** Media type of the text. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const STATES = ["starting", "running", "stopping", "stopped", "crashed", "errored", "waiting"];
 
-/** One value, with what tells it from the others of its metric. */
+/** A value, with the labels that identify it within its metric. */
 interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** Of each process: metric, what it says, and its value in base units. */
+/** Metrics of each process: name, help, and value in base units. */
 const OF_PROCESS: readonly (readonly [string, string, (process: ProcessJson) => number])[] = [
   ["up", "1 when it runs", ({ state }) => Number(state === "running")],
   ["ready", "1 when it runs and is ready", ({ ready }) => Number(ready)],
@@ -32,7 +31,6 @@ interface SystemJson {
   readonly daemon: { readonly memory_bytes: number; readonly uptime_seconds: number };
 }
 
-/** The text of all metrics now. */
 export async function metricsText(backend: Backend): Promise<string> {
   const processes = await backend.dispatch("list", undefined) as ProcessJson[];
   return [
@@ -63,13 +61,13 @@ async function daemonMetrics(backend: Backend): Promise<string[]> {
   return [
     one("procsup_daemon_resident_memory_bytes", "Memory of the daemon", daemon.memory_bytes),
     one("procsup_daemon_uptime_seconds", "Time since its start", daemon.uptime_seconds),
-    metric("procsup_build_info", "1, with the version of the daemon", [
+    metric("procsup_build_info", "Always 1, labeled with the version of the daemon", [
       { labels: { version }, value: 1 },
     ]),
   ];
 }
 
-/** Empty when no webhook is configured. */
+/** Empty if no webhook is configured. */
 async function webhookMetrics(backend: Backend): Promise<string[]> {
   const webhooks = await backend.dispatch("webhook_list", undefined) as WebhookJson[];
   if (webhooks.length === 0) return [];
@@ -84,18 +82,18 @@ async function webhookMetrics(backend: Backend): Promise<string[]> {
   return [
     metric(
       "procsup_webhook_deliveries_total",
-      "Deliveries that came through, were given up, or had to make room",
+      "Deliveries that were delivered, failed for good, or were dropped from a full queue",
       deliveries,
     ),
     metric(
       "procsup_webhook_queued",
-      "Deliveries that wait for their turn, or for another attempt",
+      "Deliveries that wait to be sent, or sent again",
       queued,
     ),
   ];
 }
 
-/** One metric in Prometheus' text format; a counter when its name says so. */
+/** One metric. It is a counter if its name ends with `_total`. */
 function metric(name: string, help: string, samples: readonly Sample[]): string {
   const type = name.endsWith("_total") ? "counter" : "gauge";
   const lines = samples.map(({ labels = {}, value }) => {

@@ -1,4 +1,4 @@
-/** Every answer of the web surface, with the headers that keep browsers safe. */
+/** Builds the answers of the web surface, with headers that protect browsers. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
 import { STATUS_TEXT } from "../npm/http.js";
@@ -9,7 +9,7 @@ const PAGE_POLICY =
   "connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; " +
   "frame-ancestors 'none'";
 
-/** On all answers. */
+/** Headers of every answer. */
 const SAFETY = {
   "content-security-policy": PAGE_POLICY,
   "x-content-type-options": "nosniff",
@@ -19,7 +19,6 @@ const SAFETY = {
   "cross-origin-opener-policy": "same-origin",
 };
 
-/** Text or bytes of any type. */
 export function reply(
   body: BodyInit | null,
   headers: Readonly<Record<string, string>>,
@@ -28,7 +27,7 @@ export function reply(
   return new Response(body, { status, headers: { ...SAFETY, ...headers } });
 }
 
-/** An answer that another surface made, under the same headers; `body` takes the place of its own. */
+/** Adds our headers to the answer of another surface, with `body` as its body. */
 export function replyWith(
   { status, headers }: Response,
   body: ReadableStream<Uint8Array> | null,
@@ -36,7 +35,7 @@ export function replyWith(
   return reply(body, { "cache-control": "no-store", ...Object.fromEntries(headers) }, status);
 }
 
-/** JSON that is not to be kept. */
+/** JSON that must not be cached. */
 export function replyJson(
   data: unknown,
   status = 200,
@@ -45,7 +44,7 @@ export function replyJson(
   return replyJsonText(JSON.stringify(data) ?? "null", status, headers);
 }
 
-/** The same, serialized already. */
+/** Like `replyJson()`, for serialized JSON. */
 export function replyJsonText(
   text: BodyInit,
   status = 200,
@@ -55,12 +54,12 @@ export function replyJsonText(
   return reply(text, { ...json, ...headers }, status);
 }
 
-/** Whether its words are meant for clients. Those of any other error may name files, and more. */
+/** Whether an error's message is meant for clients. Others may reveal paths and more. */
 export function isExpected(error: unknown): error is ProcsupError {
   return error instanceof ProcsupError && error.code !== "internal";
 }
 
-/** A refusal as bytes, for a connection without a response to write to, which ends with it. */
+/** A raw HTTP error for a connection that has no response object. It closes the connection. */
 export function refusalText(
   status: number,
   { error, code }: Pick<ErrorJson, "error" | "code">,
@@ -76,12 +75,12 @@ export function refusalText(
   ].join("\r\n");
 }
 
-/** `{error, code}` and what else clients get to know of an error. */
+/** The parts of an error that clients may see. */
 export function publicError(error: unknown): ErrorJson {
   return errorJson(isExpected(error) ? error : UNEXPECTED);
 }
 
-/** The same as an answer, with the status of the error table. */
+/** The answer to an error, with the status of the error table. */
 export function replyError(error: unknown): Response {
   const shown = publicError(error);
   const extra: Record<string, string> = {};

@@ -1,4 +1,4 @@
-/** REST: the registry's routes as handlers. */
+/** The REST routes of the verb registry. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { failureOf } from "../protocol/failed_result.ts";
@@ -11,7 +11,7 @@ import { onlyFor, principalOf, type WebApp, type WebContext, type WebParts } fro
 import { allowRole } from "../auth/principal.ts";
 import { replyJson, replyJsonText } from "./reply.ts";
 
-/** Adds every route. A path that has other methods only answers 405. */
+/** Adds every route. Other methods of their paths get 405. */
 export function addRoutes(app: WebApp, parts: WebParts): void {
   for (const [path, routes] of Map.groupBy(REST_ROWS, ({ row }) => row.path)) {
     const pattern = REST_BASE + path.replace(/\{(id|name)\}/, ":$1");
@@ -25,7 +25,7 @@ export function addRoutes(app: WebApp, parts: WebParts): void {
 async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Response> {
   const { name, verb, row } = route;
   const principal = verb.role === "open" ? undefined : await principalOf(c, parts.gatekeeper);
-  // Before the body is read, and again with what it asks for.
+  // Check before reading the body, and again with its fields.
   allowRole(principal, verb.role);
   if (name === "list") return replyJsonText(await parts.snapshots.list());
   const payload = await payloadOf(c, route);
@@ -53,7 +53,7 @@ async function payloadOf(c: WebContext, { verb, row }: Route): Promise<Record<st
   };
 }
 
-/** Throws `bad_request` for a field of the body that the path, the query or the route itself gives. */
+/** Throws `bad_request` for a body field that the path, the query or the route itself sets. */
 function refuseForeignFields(body: object, { verb, row }: Pick<Route, "verb" | "row">): void {
   for (const field of Object.keys(body)) {
     const given = { ...row.fixed, ...(verb.bare === undefined ? {} : { [verb.bare]: true }) };
@@ -69,7 +69,7 @@ function refuseForeignFields(body: object, { verb, row }: Pick<Route, "verb" | "
   }
 }
 
-/** The router has decoded it; what it cannot decode it leaves as it is. */
+/** The router decodes parameters, but leaves invalid encodings unchanged. */
 function targetIn(c: WebContext): string | undefined {
   try {
     decodeURIComponent(c.req.path);

@@ -1,39 +1,38 @@
-/** Keeps other web sites out: which Host and Origin a request may name. Pure. */
+/** Protects against other web sites by checking Host and Origin. Pure. */
 
 import { ProcsupError } from "../model/errors.ts";
 
-/** The headers by which a browser says on whose behalf it asks. */
+/** The headers by which a browser identifies the origin of a request. */
 export interface Provenance {
   readonly host: string | undefined;
   readonly origin: string | undefined;
-  /** `Sec-Fetch-Site`. */
   readonly fetchSite: string | undefined;
 }
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Names by which a listener may be called. */
+/** The host names of a listener. */
 export class SiteNames {
   readonly #names: ReadonlySet<string>;
 
-  /** `more`: names beyond those of the loopback. */
+  /** `more` are names in addition to those of loopback. */
   constructor(more: readonly string[] = []) {
     this.#names = new Set([...LOOPBACK, ...more.map((name) => name.toLowerCase())]);
   }
 
-  /** Whether a `Host` header is one of ours, on whatever port: a tunnel may change that. */
+  /** Whether a `Host` header has one of the names. The port does not matter: a tunnel may change it. */
   has(host: string | undefined): host is string {
     const name = /^(\[[0-9a-f:.]+\]|[^:@/\\?#\s]+)(?::\d{1,5})?$/i.exec(host ?? "")?.[1];
     return name !== undefined && this.#names.has(name.toLowerCase());
   }
 
-  /** Throws `forbidden` for a request that another site may have caused. */
+  /** Throws `forbidden` if another site may have caused the request. */
   check({ host, origin, fetchSite }: Provenance, isPage: boolean): void {
     if (!this.has(host)) throw new ProcsupError("forbidden", "This Host is not served here");
     if (origin !== undefined && !sameOrigin(origin, host)) {
       throw new ProcsupError("forbidden", "Requests from this Origin are not taken");
     }
-    // A link on another page may lead to the dashboard, but no other page may ask for data.
+    // Other pages may link to the dashboard, but must not request data.
     if (!isPage && fetchSite !== undefined && !["same-origin", "none"].includes(fetchSite)) {
       throw new ProcsupError("forbidden", "Requests from other sites are not taken");
     }

@@ -1,6 +1,6 @@
 /**
- * The TCP side of the web surface. The connections are accepted here, and served by node:http, which
- * closes slow and silent ones; Deno.serve has no such deadlines.
+ * The TCP server of the web surface. Connections are accepted here and served by node:http, which has
+ * deadlines for slow and silent ones; Deno.serve has none.
  */
 
 import { getRequestListener } from "@hono/node-server";
@@ -20,32 +20,28 @@ import type { SiteNames } from "./same_site.ts";
 import { Snapshots } from "./snapshots.ts";
 import { SocketServer } from "./socket_server.ts";
 
-/** A server that listens. */
 export interface WebServer {
-  /** Where. */
   readonly address: ListenAddress;
-  /** Whether it speaks TLS. */
   readonly isEncrypted: boolean;
-  /** Sends a message to all clients of the feed that asked for events. */
+  /** Sends a message to all clients that subscribed to events. */
   tell(message: unknown): void;
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** What a server is made of. */
 export interface WebServerParts extends Omit<WebParts, "snapshots"> {
   readonly names: SiteNames;
-  /** How many WebSockets may be there at once. */
+  /** Maximum number of WebSockets. */
   readonly maxClients: number;
-  /** Certificate and key, as PEM; without them it is plain HTTP. */
+  /** Certificate and key as PEM; plain HTTP without them. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** How long a connection may take, in milliseconds. */
+/** Deadlines of connections, in milliseconds. */
 const DEADLINES = {
-  /** Until the headers of a request are there. */
+  /** For the headers of a request. */
   headersTimeout: 8000,
-  /** Until all of it is there. */
+  /** For a whole request. */
   requestTimeout: 9000,
   /** Between two requests. */
   keepAliveTimeout: 5000,
@@ -53,10 +49,10 @@ const DEADLINES = {
 };
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** How old a list may be when nothing is known to have changed; usage is read no more often. */
+/** Maximum age of a list without changes. It limits how often usage is read. */
 const LIST_AGE_MS = 250;
 
-/** Listens. Throws `address_in_use`, or `bad_request` for an address that is not this machine's. */
+/** Starts a server. Throws `address_in_use`, or `bad_request` for an address of another machine. */
 export function openServer(address: ListenAddress, parts: WebServerParts): WebServer {
   const { backend, warn, tls } = parts;
   const snapshots = new Snapshots({
@@ -67,7 +63,7 @@ export function openServer(address: ListenAddress, parts: WebServerParts): WebSe
   const sockets = new SocketServer({ ...parts, feed });
   const app = webApp({ ...parts, snapshots });
   const listener = getRequestListener(app.fetch, {
-    // The globals are the daemon's, and its other server needs them as they are.
+    // The daemon's other server needs the global objects unchanged.
     overrideGlobalObjects: false,
     errorHandler: () => replyError(new ProcsupError("bad_request", "The request is malformed")),
   });
@@ -108,18 +104,18 @@ function httpServer(listener: http.RequestListener): http.Server {
     ...DEADLINES,
     maxHeaderSize: MAX_HEADER_BYTES,
     requireHostHeader: false,
-    // Clients that offer HTTP/2 (`Upgrade: h2c`) are answered in HTTP/1.1.
+    // Offers of HTTP/2 (`Upgrade: h2c`) are answered with HTTP/1.1.
     shouldUpgradeCallback: ({ headers }: http.IncomingMessage) =>
       headers.upgrade?.toLowerCase() === "websocket",
   };
   const server = http.createServer(options, (request, response) => {
     if (request.headers.host) return listener(request, response);
-    // Before anything is made of it: a request without a Host has no URL.
+    // Refuse it here: without a Host the request has no URL.
     response.writeHead(403, { "content-type": "application/json", connection: "close" });
     response.end('{"error":"This Host is not served here","code":"forbidden"}');
   });
-  // It does not listen itself. As if it did, it looks for connections that are too slow, and keeps
-  // those that have been answered.
+  // The server does not listen itself. Pretend it does: otherwise it would not check for slow
+  // connections, nor keep connections alive.
   Object.defineProperty(server, "listening", { value: true });
   server.emit("listening");
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -156,11 +152,11 @@ function listenError(address: ListenAddress, error: unknown): ProcsupError {
   return new ProcsupError("bad_request", `${cannot}: ${messageOf(error)}`);
 }
 
-/** Calls `act` with all news from now on; returns its undoing. */
+/** Calls `act` with all events from now on. Returns a function that stops it. */
 function onChanges(backend: Backend, act: (change: ProcessChange) => void): () => void {
   const over = new AbortController();
   const run = async () => {
-    // A stream that fell behind is ended; the next one begins with what happens then.
+    // A stream that fell behind ends. Open another one.
     while (!over.signal.aborted) {
       for await (const change of backend.events(over.signal)) act(change);
       await new Promise((resolve) => setTimeout(resolve));

@@ -1,8 +1,9 @@
-/** Which connection is closed when all places are taken: no account can keep others out. Pure. */
+/** Decides which connection to close at the limit, so that no account can lock out others. Pure. */
 
 /**
- * The first of those who have the most places, for a newcomer who has fewer; undefined when they have
- * no more than the newcomer would. `taken` names the account of each place, the oldest place first.
+ * The oldest place of the account with the most places, to be freed for a newcomer; undefined if that
+ * account has no more than the newcomer would then have. `taken` lists places with their accounts, the
+ * oldest first.
  */
 export function placeToFree<T>(
   taken: Iterable<readonly [T, string]>,

@@ -1,8 +1,8 @@
-/** The list of processes, built and serialized once for all who want it at about the same time. */
+/** The list of processes, built and serialized once for all clients that need it at the same time. */
 
 import type { ProcessJson } from "../protocol/wire.ts";
 
-/** Fields of an item of the `process_list` message, and no other. */
+/** Fields of the items of the `process_list` message. */
 const ITEM_FIELDS = [
   "id",
   "numeric_id",
@@ -22,16 +22,14 @@ const ITEM_FIELDS = [
 
 const encoder = new TextEncoder();
 
-/** Where the list comes from, and how long one may stand. */
 export interface SnapshotOptions {
   readonly list: () => Promise<unknown>;
-  /** Milliseconds that a list may be old when nothing is known to have changed; 0: always a new one. */
+  /** Maximum age in milliseconds of a list without changes; 0 for a new one each time. */
   readonly maxAgeMs: number;
-  /** Steady milliseconds. */
+  /** Returns monotonic milliseconds. */
   readonly now?: () => number;
 }
 
-/** Snapshots of the list. */
 export class Snapshots {
   readonly #options: SnapshotOptions;
   readonly #now: () => number;
@@ -43,19 +41,19 @@ export class Snapshots {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Something changed: the cached texts are no longer used. */
+  /** Discards the cached list after a change. */
   invalidate(): void {
     this.#list = undefined;
   }
 
-  /** The list as REST gives it, as UTF-8. */
+  /** The list as REST returns it, in UTF-8. */
   list(): Promise<Uint8Array<ArrayBuffer>> {
     if (this.#list !== undefined && this.#now() - this.#at < this.#options.maxAgeMs) {
       return this.#list;
     }
     this.#at = this.#now();
     const built = this.#build();
-    // A failure is not kept.
+    // Do not cache a failure.
     built.catch(() => this.#list === built && this.invalidate());
     return this.#list = built;
   }
@@ -64,7 +62,7 @@ export class Snapshots {
     return encoder.encode(JSON.stringify(await this.#options.list()));
   }
 
-  /** The `process_list` message of the WebSocket feed, as text. */
+  /** The `process_list` message of the WebSocket feed. */
   async message(): Promise<string> {
     const processes = await this.#options.list() as ProcessJson[];
     return JSON.stringify({

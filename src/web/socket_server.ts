@@ -1,4 +1,4 @@
-/** `/ws`: lets WebSockets in, and joins them to the feed. */
+/** `/ws`: accepts WebSockets and adds them to the feed. */
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -17,24 +17,22 @@ import { sessionIn } from "../auth/sessions.ts";
 import { placeToFree } from "./shares.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
-/** How long the other side may take to say goodbye. */
+/** Time for the other side to answer a close. */
 const CLOSE_MS = 2000;
-/** How long a browser may take to send the secret of its session, and how many may be that far. */
+/** Time for a browser to send the secret of its session, and how many may be waiting for it. */
 const PROOF_MS = 5000;
 const MAX_UNPROVEN = 64;
 /** Close codes of RFC 6455. */
 const [POLICY, TRY_AGAIN_LATER] = [1008, 1013];
 
-/** What it takes to let one in. */
 export interface SocketParts {
   readonly feed: Feed;
   readonly gatekeeper: Gatekeeper;
   readonly names: SiteNames;
-  /** How many may be there at once. */
+  /** Maximum number of clients. */
   readonly maxClients: number;
 }
 
-/** Takes upgrade requests. */
 export class SocketServer {
   readonly #parts: SocketParts;
   readonly #server = new WebSocketServer({
@@ -44,7 +42,7 @@ export class SocketServer {
     clientTracking: false,
     closeTimeout: CLOSE_MS,
   });
-  /** Those that were let in, with the account whose places they take; the oldest first. */
+  /** Accepted clients with their accounts, the oldest first. */
   readonly #clients = new Map<WebSocket, string>();
   readonly #unproven = new Set<WebSocket>();
 
@@ -52,7 +50,7 @@ export class SocketServer {
     this.#parts = parts;
   }
 
-  /** Upgrades a request, or refuses it in plain HTTP. */
+  /** Upgrades a request, or refuses it with an HTTP error. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Uint8Array): Promise<void> {
     socket.on("error", () => socket.destroy());
     try {
@@ -68,7 +66,7 @@ export class SocketServer {
     }
   }
 
-  /** Who it is; undefined for a browser, whose session has still to be proven. */
+  /** Identifies the client; undefined for a browser that must still send its session's secret. */
   async #check({ headers, method, url, socket }: IncomingMessage): Promise<Principal | undefined> {
     const { names, gatekeeper } = this.#parts;
     const { host, origin } = headers;
@@ -78,13 +76,13 @@ export class SocketServer {
     }
     const { authorization, cookie } = headers;
     const session = sessionIn(cookie);
-    // No page can add a header to a WebSocket: the secret follows as the first message.
+    // Pages cannot add headers to a WebSocket: the first message has the secret.
     if (authorization === undefined && gatekeeper.sessions.has(session ?? "")) return undefined;
     const address = socket.remoteAddress ?? "local";
     return await gatekeeper.identify({ authorization, cookie, address });
   }
 
-  /** Throws `forbidden`, and `too_many_clients` when there is no room. */
+  /** Checks role and limit. Throws `forbidden` or `too_many_clients`. */
   #admit(principal: Principal, connection: object): void {
     allowRole(principal, "read");
     claim(connection, principal);
@@ -92,7 +90,7 @@ export class SocketServer {
     if (this.#clients.size < maxClients) return;
     const other = placeToFree(this.#clients, principal.account);
     if (other === undefined) {
-      throw new ProcsupError("too_many_clients", `There are ${maxClients} WebSockets already`);
+      throw new ProcsupError("too_many_clients", `Too many WebSockets: limit ${maxClients}`);
     }
     this.#clients.delete(other);
     other.close(TRY_AGAIN_LATER, "too many WebSockets");
@@ -139,7 +137,7 @@ export class SocketServer {
       if (isBinary) ws.close(1003, "text is expected");
       else receive(String(data));
     });
-    // The close code has told the client what went wrong.
+    // The close code has told the client the reason.
     ws.on("error", () => {});
     ws.on("close", () => {
       this.#clients.delete(ws);
@@ -175,7 +173,7 @@ function refuse(socket: Duplex, error: unknown): void {
   socket.end(refusalText(ERROR_TABLE[shown.code].http, shown));
 }
 
-/** The secret in `{type: "session", secret}`; empty without one. Throws `bad_request`. */
+/** The secret in `{type: "session", secret}`; empty if missing. Throws `bad_request`. */
 function secretIn(message: string): string {
   const { type, secret } = (parseJson(message) ?? {}) as Record<string, unknown>;
   return type === "session" && typeof secret === "string" ? secret : "";

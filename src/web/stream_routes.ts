@@ -1,4 +1,4 @@
-/** Paths that are no verbs: liveness, streams, metrics for Prometheus, the OpenAPI document. */
+/** Routes without a verb: liveness, streams, metrics for Prometheus, the OpenAPI document. */
 
 import { untilRevoked } from "../auth/gatekeeper.ts";
 import { allowRole, type Principal } from "../auth/principal.ts";
@@ -11,7 +11,6 @@ import { readText } from "./body.ts";
 import { onlyFor, principalOf, type WebApp, type WebContext, type WebParts } from "./context.ts";
 import { reply, replyJson, replyWith } from "./reply.ts";
 
-/** Adds them. */
 export function addExtras(app: WebApp, parts: WebParts): void {
   const { backend, gatekeeper } = parts;
   type Answer = (c: WebContext, principal: Principal) => Promise<Response>;
@@ -72,7 +71,7 @@ function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
 
 function events(c: WebContext, backend: Backend): ReadableStream<unknown> {
   const target = c.req.query("target") ?? "all";
-  // A target that matches nothing is an error now, not a stream that stays empty.
+  // Refuse a target that matches nothing, rather than send an empty stream.
   const wanted = target === "all" ? undefined : backend.namesOf(target);
   return backend.events().pipeThrough(
     new TransformStream<ProcessChange, unknown>({
@@ -88,14 +87,14 @@ const EVENTS = "text/event-stream";
 
 const encoder = new TextEncoder();
 
-/** An endless or long answer, in the form that the client asks for by its `Accept` header. */
+/** A stream in the format of the `Accept` header: lines of JSON or server-sent events. */
 function streamReply(items: ReadableStream<unknown>, request: Request): Response {
   return wantsEvents(request)
     ? eventStream(items, (item) => encoder.encode(eventText(item)))
     : lineStream(items, (item) => encoder.encode(`${JSON.stringify(item)}\n`));
 }
 
-/** The same of lines of logs. */
+/** Like `streamReply()`, for lines of logs. */
 function logReply(batches: ReadableStream<LogLines>, request: Request): Response {
   return wantsEvents(request)
     ? eventStream(batches, ({ ndjson }) => eventBytes(ndjson))
@@ -106,7 +105,7 @@ function wantsEvents(request: Request): boolean {
   return accepts(request, LINES, EVENTS) === EVENTS;
 }
 
-/** JSON holds no newline, so that each one ends an item; what else ends lines may be in a log. */
+/** JSON contains no newline, so each newline ends an item. */
 function eventBytes(ndjson: Uint8Array): Uint8Array<ArrayBuffer> {
   const items = new TextDecoder().decode(ndjson.subarray(0, -1));
   return encoder.encode(`data: ${items.replaceAll("\n", "\n\ndata: ")}\n\n`);
@@ -120,7 +119,7 @@ function eventStream<T>(
   items: ReadableStream<T>,
   bytesOf: (item: T) => Uint8Array<ArrayBuffer>,
 ): Response {
-  // Something goes out at once, so that the client knows that it is connected.
+  // Send something at once, so that the client knows it is connected.
   return stream(items, bytesOf, EVENTS, encoder.encode(": connected\n\n"));
 }
 
