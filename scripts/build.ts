@@ -1,5 +1,5 @@
 // deno-lint-ignore-file no-console
-/** Writes the files that are bundled ahead; with `--watch` again at each change of a source. */
+/** Writes all generated files; with `--watch`, again after each change of a source. */
 
 import { build, BUILT } from "./built.ts";
 

@@ -1,4 +1,4 @@
-/** Writes what is generated from the key table: the types of a configuration, and the key reference. */
+/** Writes what is derived from the key table: the types of a configuration, and the key reference. */
 
 import {
   flagName,
@@ -13,14 +13,14 @@ import { WEB_KEYS, WEBHOOK_KEYS } from "../src/model/settings_keys.ts";
 const AHEAD =
   "Written by deno task dashboard from the key table (process_keys.ts): change it there.";
 
-/** `src/model/process_config.ts`. */
+/** The content of `src/model/process_config.ts`. */
 export function configTypes(): string {
   const named = new Map<string, string>();
   const config = interfaceText("ProcessConfig", PROCESS_KEYS, named);
   return [
     `/** The configuration of a process, checked and with every default. ${AHEAD} */\n`,
     'import type { SignalName } from "./signal.ts";\n',
-    "/** A process's configuration as procsup works with it. Numbers carry their unit in the name. */",
+    "/** The validated configuration of a process. Numbers carry their unit in the name. */",
     config,
     ...named.values(),
     "/** The points at which hooks run. */\nexport type HookName = keyof HooksConfig;",
@@ -60,7 +60,7 @@ function typeText(type: ValueType, named: Map<string, string>): string {
       return `Readonly<Record<string, ${typeText(type.of, named)}>>`;
     case "object":
       if (!named.has(type.named)) {
-        // Before its own parts, in the order of the file.
+        // Reserve its place before its parts, in the order of the file.
         named.set(type.named, "");
         const text = interfaceText(type.named, type.keys, named);
         named.set(type.named, `/** ${TITLES[type.named]} */\n${text}`);
@@ -82,17 +82,17 @@ function choiceText(
 }
 
 const TITLES: Readonly<Record<string, string>> = {
-  RuntimeName: "How the command line of an entrypoint is made; `auto` looks at the files.",
-  SecretSource: "Where the value of a secret is: exactly one of these.",
+  RuntimeName: "Determines the command line of an entrypoint; `auto` detects it from files.",
+  SecretSource: "Where to get the value of a secret: exactly one of these.",
   DependencyCondition: "The state that a dependency must reach.",
-  RestartPolicy: "When a process that has ended is started again.",
+  RestartPolicy: "When to restart a process that has ended.",
   CronRestartConfig: "A schedule of restarts.",
   WatchConfig: "Restart when files change.",
   HealthCheckConfig: "How a process is checked while it runs.",
   CronConfig: "A schedule of runs.",
   HooksConfig: "Hooks by the point at which they run.",
-  HookConfig: "A shell command at a point of a process's life.",
-  LimitsConfig: "Resource limits. Limits of the cgroup hold for the process tree.",
+  HookConfig: "A shell command run at a point of a process's life.",
+  LimitsConfig: "Resource limits. cgroup limits apply to the process tree.",
   LogConfig: "How logs are written and rotated.",
 };
 
@@ -100,7 +100,7 @@ function sentences({ help, note }: Key): string {
   return [`${help}.`, note].filter(Boolean).join(" ");
 }
 
-/** The reference: a table of keys for each heading. */
+/** The key reference: a table for each group of keys. */
 export function keyReference(): string {
   const groups = Map.groupBy(Object.entries(PROCESS_KEYS), ([, { group }]) => group!);
   const objects = new Map<string, KeyTable>();

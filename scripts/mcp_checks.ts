@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-console
 /**
- * Foreign judges of the MCP surface, from npm, against a live daemon: the conformance suites over
- * Streamable HTTP, and the inspector's command line over both transports. What cannot be downloaded is
- * skipped, and said. And five tasks that people give to agents, by the SDK's client.
- * `deno task test:mcp`, or with `inspector`, `conformance` or `tasks` for one of them.
+ * Third-party checks of the MCP surface, from npm, against a live daemon: conformance suites over
+ * Streamable HTTP, and the inspector over both transports. Packages that cannot be downloaded are
+ * reported and skipped. Also five typical tasks for agents, with the SDK's client. Run `deno task
+ * test:mcp`, optionally with `inspector`, `conformance` or `tasks` to select one.
  */
 
 import { TOOLSETS } from "../src/protocol/verbs/verb.ts";
@@ -52,7 +52,7 @@ async function inspectAll(home: string, url: string, token: string): Promise<num
     console.log(`skipped: ${INSPECTOR} cannot be had (${problem})`);
     return 0;
   }
-  // The inspector hands on no more of the environment than agents do.
+  // The inspector passes on as little of the environment as agents do.
   const cache = Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
   const targets = {
     "stdio": [
@@ -77,7 +77,7 @@ async function inspectAll(home: string, url: string, token: string): Promise<num
   return failures;
 }
 
-/** Does the tasks over both transports; returns how many took too many calls, or failed. */
+/** Does the tasks over both transports. Returns how many failed or took too many calls. */
 async function doTasks(): Promise<number> {
   let failures = 0;
   const ways: [string, (daemon: TestDaemon) => Promise<TestClient>][] = [

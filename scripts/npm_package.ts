@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console
 /**
- * Makes dist/npm: a package that brings `procsup` with its Deno, from the same tree as the
- * executable. `deno run -A scripts/npm_package.ts`, then `npm publish dist/npm`.
+ * Creates dist/npm: a package with `procsup` that depends on Deno, built from the same tree as the
+ * executable. Run `deno run -A scripts/npm_package.ts`, then `npm publish dist/npm`.
  */
 
 import { VERSION } from "../src/protocol/version.ts";
@@ -21,11 +21,11 @@ const MANIFEST = {
   bin: { procsup: "bin/procsup" },
   files: ["bin", "lib", "src/docs/*.md"],
   os: ["linux", "darwin"],
-  // The major and minor that it was tested with: a Deno that is newer may have other flags.
+  // The tested major and minor version: a newer Deno may have other flags.
   dependencies: { deno: `~${Deno.version.deno}` },
 };
 
-/** Names the build: a daemon of another one is told from this one by it. */
+/** Writes an id of the build, by which daemons of different builds are told apart. */
 async function writeBuildId(folder: string): Promise<void> {
   const names = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
   const texts = names.map((name) => `${name}\n${Deno.readTextFileSync(`${folder}/${name}`)}`);

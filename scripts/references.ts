@@ -1,4 +1,4 @@
-/** Writes the references of the documentation that are made from tables of the program. */
+/** Writes the parts of the documentation that are derived from tables in the program. */
 
 import type { Command, Flag } from "../src/cli/command.ts";
 import { COMMANDS } from "../src/cli/command_table.ts";
@@ -11,7 +11,7 @@ import { REST_ROWS } from "../src/protocol/verbs/mod.ts";
 import { REST_BASE } from "../src/protocol/version.ts";
 import { openApi } from "../src/web/openapi.ts";
 
-/** `src/docs/commands.md`. */
+/** The content of `src/docs/commands.md`. */
 export function commandReference(): string {
   const commands = COMMANDS.filter(({ hidden }) => !hidden);
   const groups = Map.groupBy(commands, ({ group }) => group);
@@ -45,7 +45,7 @@ function flagTable(flags: readonly Flag[]): string {
   return table(["Flag", "Meaning"], flags.map(flagRow).map(([left, help]) => [code(left), help]));
 }
 
-/** `src/docs/errors.md`. */
+/** The content of `src/docs/errors.md`. */
 export function errorReference(): string {
   return page("Errors and exit codes", "the tables in src/model/errors.ts and src/cli", [
     `\`\`\`sh
@@ -67,7 +67,7 @@ procsup ping                           # 5: no daemon answers
   ]);
 }
 
-/** `src/docs/journal.md`. */
+/** The content of `src/docs/journal.md`. */
 export function eventReference(): string {
   return page("Events", "the table in src/model/process_change.ts", [
     `\`\`\`sh
@@ -93,7 +93,7 @@ curl -H "Authorization: Bearer $TOKEN" \\
   ]);
 }
 
-/** `src/docs/engines.md`. */
+/** The content of `src/docs/engines.md`. */
 export function engineReference(): string {
   const engines: readonly Engine[] = ["kubernetes", "swarm", "compose", "nomad", "systemd"];
   const cell = (key: string, engine: Engine) =>
@@ -118,7 +118,7 @@ interface Operation {
   readonly requestBody?: unknown;
 }
 
-/** `src/docs/routes.md`. */
+/** The content of `src/docs/routes.md`. */
 export function routeReference(): string {
   const paths = openApi().paths as Readonly<Record<string, Record<string, Operation>>>;
   const rows = Object.entries(paths).flatMap(([path, operations]) =>

@@ -1,11 +1,11 @@
 // deno-lint-ignore-file no-console
 /**
- * procsup under a systemd that booted: installed, killed, hung, stopped, rebooted, removed.
+ * Tests procsup under a booted systemd: installed, killed, hung, stopped, rebooted, removed.
  *
  * `deno run -A scripts/systemd_boot.ts [--suite NAME] [--cache DIR] [--executable FILE] [--keep]`
  *
- * Needs root, debootstrap and systemd-nspawn; prints one line and ends with 0 where they are not. The root of
- * a release (this machine's own unless one is named) is made once, in the cache: about a minute.
+ * Needs root, debootstrap and systemd-nspawn; without them it prints a line and exits with 0. The root
+ * file system of a release (by default this machine's) is created once in the cache, in about a minute.
  */
 
 import { parseArgs } from "node:util";
@@ -44,7 +44,10 @@ function missing(): string | undefined {
   );
 }
 
-/** Runs steps in order; how many failed. What follows a failure may fail too, and is run. */
+/**
+ * Runs steps in order and returns the number of failures. Steps after a failure still run, and may fail
+ * because of it.
+ */
 async function play(scene: Scene, steps: readonly Step[]): Promise<number> {
   let failed = 0;
   for (const { name, run } of steps) {

@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-console
 /**
- * The gate: format, lint, types, layers, package, tests.
+ * Runs all checks: format, lint, types, layers, package, tests.
  *
- * `deno task test` runs them all, `--no-tests` all but the tests, and any other argument goes to
- * `deno test`, which then runs alone: `deno task test tests/model --filter "stop"`.
+ * `deno task test` runs all of them, `--no-tests` all but the tests. Other arguments go to `deno test`,
+ * which then runs alone: `deno task test tests/model --filter "stop"`.
  */
 
 import { type Outcome, runStep, type Step } from "./checks/steps.ts";
@@ -18,7 +18,7 @@ const STATIC_STEPS: readonly Step[] = [
   { name: "package", args: ["publish", "--dry-run", "--allow-dirty"] },
 ];
 
-/** Most tests wait for children: a file more than there are cores keeps the cores at work. */
+/** Most tests wait for children, so one file more than there are cores keeps the cores busy. */
 const JOBS = String(Math.min(8, 1 + navigator.hardwareConcurrency));
 
 function present(...paths: string[]): string[] {
@@ -26,7 +26,7 @@ function present(...paths: string[]): string[] {
   return paths.filter((path) => entries.has(path));
 }
 
-/** `deno test`, showing its output as it comes; over all of tests/ unless `args` name a path. */
+/** Runs `deno test` with live output, on all of tests/ unless `args` contains a path. */
 function testStep(args: readonly string[]): Step {
   const named = args.some((arg) => /^(\.\/)?tests(\/|$)|_test\.tsx?$/.test(arg));
   return {
@@ -41,7 +41,7 @@ function stepsFor(args: readonly string[]): Step[] {
   const forTests = args.filter((arg) => arg !== "--no-tests");
   if (args.length > forTests.length) return [...STATIC_STEPS];
   if (forTests.length > 0) return [testStep(forTests)];
-  // The types were checked one step before, and a mistake in one file must not hide all tests.
+  // Types were checked before, and one mistake must not prevent all tests.
   return [...STATIC_STEPS, testStep(["--no-check"])];
 }
 

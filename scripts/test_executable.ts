@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-console
 /**
- * `deno task test:executable [--no-build] [words for deno test…]`: the demo and the whole end-to-end
- * suite with the executable, copied alone to an empty folder, in an environment of its own: another
- * HOME, and for the portable form's demo a PATH without deno and node.
+ * `deno task test:executable [--no-build] [arguments of deno test…]`: runs the demo and all end-to-end
+ * tests with the executable, copied alone to an empty folder, in a separate environment: with another
+ * HOME and, for the demo of the portable form, a PATH without deno and node.
  */
 
 import { TestBench } from "./compile/test_bench.ts";
@@ -24,7 +24,7 @@ async function main(args: readonly string[]): Promise<number> {
   const built = words.length < args.length || await deno(["task", "compile"]) === 0;
   if (!built) return 1;
   await using bench = new TestBench(`${ROOT}/dist/procsup`);
-  // A compiled one has no Deno for the demo's web server.
+  // The compiled form has no Deno for the demo's web server.
   const bare = bench.isPortable;
   console.log(`== demo in ${bench.folder}${bare ? ", without deno and node on PATH" : ""}`);
   const demo = await deno(["run", "-A", "scripts/demo.ts"], bare ? bench.bareEnv() : bench.env());

@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-console
 /**
- * `deno task test:npm`: the npm package, really packed, installed into an empty prefix, used, replaced
- * by a newer one under running apps, and uninstalled. Needs npm and its registry. The exit code is 1
- * when something is not as promised.
+ * `deno task test:npm`: packs the npm package, installs it into an empty prefix, uses it, upgrades it
+ * under running apps, and uninstalls it. Needs npm and its registry. The exit code is 1 if a check
+ * fails.
  */
 
 import { NpmBench } from "./compile/npm_bench.ts";

@@ -1,4 +1,4 @@
-/** Writes the types of the wire, from the schemas of the verbs. */
+/** Writes the wire types from the schemas of the verbs. */
 
 import type * as z from "zod/mini";
 import { globalRegistry } from "zod/mini";
@@ -18,7 +18,7 @@ import {
 } from "../src/protocol/verbs/shapes.ts";
 import { namedToken, webhook, webhookAttempt, webhookTest } from "../src/protocol/verbs/web.ts";
 
-/** Name, what it is, and its schema. A part of a schema that has a name is written by it. */
+/** Name, description and schema of each type. Nested schemas in this list are written by name. */
 const NAMED: readonly (readonly [name: string, title: string, schema: z.ZodMiniType])[] = [
   ["ProcessJson", "A process.", processInfo],
   ["ExitJson", "How a run ended.", exit],
@@ -73,7 +73,7 @@ const NAMED: readonly (readonly [name: string, title: string, schema: z.ZodMiniT
   ["WebhookTestJson", "How a test went at one webhook.", webhookTest],
 ];
 
-/** `src/protocol/wire.ts`. */
+/** The content of `src/protocol/wire.ts`. */
 export function wireTypes(): string {
   const named = new Map(NAMED.map(([name, title, schema]) => [schema, { name, title }]));
   return typesText(NAMED, { named, key: (key) => key });

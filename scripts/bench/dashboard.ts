@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console
 /**
- * How long it takes until 500 processes are on the screen of a browser. The goal is a second, on a machine
- * that has nothing else to do.
+ * Measures how long it takes until a browser shows 500 processes. The goal is one second, on an
+ * otherwise idle machine.
  *
  * `deno run -A scripts/bench/dashboard.ts`
  */
@@ -9,7 +9,7 @@
 import { Dashboard } from "../../tests/dashboard/browser.ts";
 import { fixtureServer } from "../../tests/dashboard/fixture_server.ts";
 
-/** Milliseconds since the page was asked for. */
+/** Milliseconds since the navigation began. */
 const LAST_PAINTED = `new Promise((done) => {
   const look = () => document.querySelector('[data-row="app-124:3"]')
     ? requestAnimationFrame(() => done(performance.now()))
@@ -31,5 +31,5 @@ for (let round = 0; round < 5; round++) {
 }
 await server[Symbol.asyncDispose]();
 await dashboard[Symbol.asyncDispose]();
-// The browser itself is there for all tests of a file.
+// The browser is shared by all tests, and would keep this program alive.
 Deno.exit(0);

@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-console
 /**
- * What the executable costs beside the source: `deno run -A scripts/bench/executable.ts [runs]`, after
- * `deno task compile`. Size, first start (the portable form unpacks), and commands, run in turns, so
- * that other work on the machine slows both; least and median in milliseconds.
+ * Compares the executable with the source: `deno run -A scripts/bench/executable.ts [runs]`, after
+ * `deno task compile`. Measures size, first start (the portable form unpacks itself) and commands. Runs
+ * alternate, so that other work on the machine slows both. Prints minimum and median in milliseconds.
  */
 
 import { TestBench } from "../compile/test_bench.ts";
@@ -21,7 +21,6 @@ class Measured {
     this.#env = env;
   }
 
-  /** Milliseconds of one run. */
   async time([program, ...first]: Words, args: readonly string[]): Promise<number> {
     const startedAt = performance.now();
     const { code, stderr } = await new Deno.Command(program, {
@@ -53,7 +52,7 @@ async function main(): Promise<void> {
       const [one, other]: [number[], number[]] = [[], []];
       for (let run = -2; run < RUNS; run++) {
         const times = [await measured.time(executable, args), await measured.time(source, args)];
-        // The first ones fill caches.
+        // The first runs fill caches.
         if (run >= 0) one.push(times[0]!), other.push(times[1]!);
       }
       const ratio = (median(one) / median(other)).toFixed(2);

@@ -1,6 +1,7 @@
 // deno-lint-ignore-file no-console
 /**
- * What a start and a stop in-process leave behind: memory per 1,000 cycles, descriptors, zombies.
+ * Measures what repeated starts and stops in-process leave behind: memory per 1,000 cycles,
+ * descriptors, zombies.
  *
  *     deno run -A --v8-flags=--expose-gc scripts/bench/library_cycles.ts [cycles, 10000 by default]
  */
@@ -10,7 +11,7 @@ import { Manager } from "../../src/mod.ts";
 const cycles = Number(Deno.args[0] ?? 10_000);
 const SAMPLES = 20;
 
-/** What this process holds. */
+/** Resources of this process. */
 interface Sample {
   readonly cycle: number;
   readonly rssMb: number;
@@ -20,7 +21,7 @@ interface Sample {
 }
 
 function sample(cycle: number): Sample {
-  // With --expose-gc: what is left, not what has not been collected yet.
+  // With --expose-gc, garbage does not count.
   (globalThis as { gc?: () => void }).gc?.();
   const { rss, heapUsed } = Deno.memoryUsage();
   return {
@@ -32,7 +33,7 @@ function sample(cycle: number): Sample {
   };
 }
 
-/** Children that ended and were not collected. */
+/** Children that have ended but were not reaped. */
 function zombies(): number {
   return [...Deno.readDirSync("/proc")].filter(({ name }) => {
     try {
@@ -45,7 +46,7 @@ function zombies(): number {
   }).length;
 }
 
-/** Least-squares slope of a value over the cycles, per 1,000 of them. */
+/** Least-squares slope of a value, per 1,000 cycles. */
 function slope(samples: readonly Sample[], value: (sample: Sample) => number): number {
   const mean = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0) / numbers.length;
   const [x, y] = [mean(samples.map(({ cycle }) => cycle)), mean(samples.map(value))];
@@ -81,7 +82,7 @@ const samples: Sample[] = [];
 }
 await Deno.remove(logDir, { recursive: true });
 
-// The first half warms up: compiled code and caches grow to their size.
+// The first half is warm-up: compiled code and caches grow.
 const settled = samples.slice(samples.length / 2);
 const descriptors = new Set(samples.map((each) => each.descriptors));
 console.log(`memory: ${slope(settled, ({ rssMb }) => rssMb).toFixed(2)} MB per 1,000 cycles`);

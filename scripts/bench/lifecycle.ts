@@ -1,6 +1,6 @@
 /**
- * The cost of looking after many apps: idle, checked, and all killed at once.
- * `deno run -A scripts/bench/lifecycle.ts`; takes about a minute.
+ * Measures the cost of supervising many apps: idle, with health checks, and all killed at once. `deno
+ * run -A scripts/bench/lifecycle.ts`; takes about a minute.
  */
 // deno-lint-ignore-file no-console
 
@@ -11,7 +11,7 @@ const IDLE_APPS = 1000;
 const CHECKED_APPS = 200;
 const WATCH_MS = 10_000;
 
-/** A daemon in a home of its own, and what it costs. */
+/** A daemon in a home of its own, with its costs. */
 class BenchDaemon implements AsyncDisposable {
   readonly client: DaemonClient;
   readonly #home = Deno.makeTempDirSync();
@@ -39,7 +39,7 @@ class BenchDaemon implements AsyncDisposable {
     });
   }
 
-  /** Percent of a core over some seconds. */
+  /** CPU usage in percent of a core, measured over some seconds. */
   async cpuPercent(): Promise<number> {
     const before = this.#cpuMs();
     await pause(WATCH_MS);

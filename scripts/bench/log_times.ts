@@ -1,10 +1,10 @@
 /**
- * How right the times of log lines are, and what looking after logs costs the daemon:
+ * Measures how accurate the times of log lines are, and what log keeping costs the daemon:
  *
  *     deno run -A scripts/bench/log_times.ts [seconds]
  *
- * 1, 20 and 100 apps write lines with their own time, in bursts, and tracebacks on standard error
- * between them. Then 50 silent apps are followed, and one app writes 50 MB/s. Needs python3.
+ * 1, 20 and 100 apps write bursts of lines with their own time, and tracebacks to standard error. Then
+ * 50 silent apps are followed, and one app writes 50 MB/s. Needs python3.
  */
 
 import { pause, run, temporaryFolder } from "./system.ts";
@@ -16,7 +16,7 @@ function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** Ends by itself: nothing is left running when this program is interrupted. */
+/** Ends by itself, so that nothing keeps running if this program is interrupted. */
 const TALKER = `
 import random, sys, time
 sys.stdout.reconfigure(line_buffering=True)
@@ -50,7 +50,6 @@ while time.time() < end:
 time.sleep(3600)
 `;
 
-/** A daemon in a home of its own. */
 class Home implements AsyncDisposable {
   readonly path = temporaryFolder();
 
@@ -67,14 +66,14 @@ class Home implements AsyncDisposable {
     return 10 * (Number(stat[11]) + Number(stat[12]));
   }
 
-  /** Percent of a core that the daemon uses over a time. */
+  /** CPU usage of the daemon over `ms`, in percent of a core. */
   async percent(ms: number): Promise<string> {
     const [before, began] = [this.cpuMs(), performance.now()];
     await pause(ms);
     return `${(100 * (this.cpuMs() - before) / (performance.now() - began)).toFixed(1)} %`;
   }
 
-  /** Starts apps that begin with their work together; resolves then. */
+  /** Starts apps that begin their work at the same time, and resolves then. */
   async start(name: string, count: number, program: string): Promise<void> {
     const begin = Date.now() / 1000 + 3 + count / 8;
     const file = `${this.path}/${name}.py`;

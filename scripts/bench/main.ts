@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-console
 /**
- * `deno task bench`: procsup side by side with PM2 on this machine (Linux).
+ * `deno task bench`: measures procsup side by side with PM2 (Linux).
  *
- * `--only cli,list,start,memory,recovery,output` chooses; `--write` puts the table into README.md, between
- * `<!-- bench -->` and `<!-- /bench -->`.
+ * `--only cli,list,start,memory,recovery,output` selects figures; `--write` writes the table to
+ * README.md, between `<!-- bench -->` and `<!-- /bench -->`.
  */
 
 import type { Contender } from "./contender.ts";
@@ -63,7 +63,7 @@ async function measure(names: readonly Figure[], contenders: readonly Contender[
   return rows;
 }
 
-/** Where and on what this was measured. */
+/** Describes the machine and the versions. */
 async function machine(pm2: Pm2): Promise<string> {
   const cpu = /^model name\s*:\s*(.*)$/m.exec(readTextFile("/proc/cpuinfo") ?? "")?.[1];
   const node = (await run(["node", "--version"], {})).stdout.trim();

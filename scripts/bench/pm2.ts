@@ -1,9 +1,9 @@
-/** PM2 as a contender. */
+/** Runs PM2 for comparison. */
 
 import { type App, type Contender } from "./contender.ts";
 import { readTextFile, run, temporaryFolder } from "./system.ts";
 
-/** PM2 as it is installed, else version 7 from npm. */
+/** The installed PM2, otherwise version 7 from npm. */
 export class Pm2 implements Contender {
   readonly name = "PM2";
   readonly idleSeconds = "2718281";
@@ -14,14 +14,13 @@ export class Pm2 implements Contender {
     this.#program = program;
   }
 
-  /** With its daemon running. */
+  /** Starts its daemon. */
   static async open(): Promise<Pm2> {
     const pm2 = new Pm2(await findPm2());
     await pm2.#cli("ping");
     return pm2;
   }
 
-  /** What it says its version is. */
   async versionText(): Promise<string> {
     return (await run([this.#program, "--version"], this.#env())).stdout.trim();
   }
@@ -94,7 +93,7 @@ export class Pm2 implements Contender {
   }
 }
 
-/** The path of its program: npx itself would take longer than what is measured. */
+/** The path of the program: running npx each time would take longer than what is measured. */
 async function findPm2(): Promise<string> {
   const find = "command -v pm2";
   try {

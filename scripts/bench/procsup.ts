@@ -1,4 +1,4 @@
-/** procsup as a contender. */
+/** Runs procsup for comparison. */
 
 import { type App, type Contender, pids } from "./contender.ts";
 import { processRow } from "../../src/platform/process_table.ts";
@@ -6,13 +6,13 @@ import { readTextFile, run, temporaryFolder } from "./system.ts";
 
 const MAIN = import.meta.dirname!.replace(/scripts\/bench$/, "main.ts");
 
-/** procsup from this source, or the executable that `PROCSUP_TEST_EXECUTABLE` names. */
+/** procsup from this source, or the executable in `PROCSUP_TEST_EXECUTABLE`. */
 export class Procsup implements Contender {
   readonly name = "procsup";
   readonly idleSeconds = "3141592";
   readonly #home = temporaryFolder();
 
-  /** With its daemon running. */
+  /** Starts its daemon. */
   static async open(): Promise<Procsup> {
     const procsup = new Procsup();
     await procsup.#cli("daemon", "--detach");
@@ -53,7 +53,7 @@ export class Procsup implements Contender {
   }
 
   removeLogs(name: string): void {
-    // The folder itself may still be worked in: the rotation of a log is not over with its app.
+    // The folder may still be in use: the rotation of a log continues after its app.
     for (const stream of ["stdout", "stderr"]) {
       Deno.removeSync(`${this.#home}/apps/${name}/${stream}.log`);
     }

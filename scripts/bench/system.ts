@@ -1,4 +1,4 @@
-/** Running commands and reading /proc. */
+/** Runs commands and reads /proc. */
 
 /** The output of a command that must succeed, and the milliseconds it took. */
 export async function run(
@@ -17,7 +17,7 @@ export async function run(
   throw new Error(`${program} ${args.join(" ")}: exit code ${code}\n${text.decode(stderr)}`);
 }
 
-/** A file's text, or undefined when there is none. */
+/** The text of a file; undefined if it cannot be read. */
 export function readTextFile(path: string): string | undefined {
   try {
     return Deno.readTextFileSync(path);
@@ -26,7 +26,7 @@ export function readTextFile(path: string): string | undefined {
   }
 }
 
-/** Kilobytes of a process by their names in /proc: `RssAnon`, `Pss`. */
+/** A memory figure of a process in kilobytes. */
 export function memoryKb(pid: number, what: "RssAnon" | "Pss"): number {
   const file = what === "Pss" ? "smaps_rollup" : "status";
   const text = readTextFile(`/proc/${pid}/${file}`) ?? "";
@@ -38,12 +38,11 @@ export function temporaryFolder(): string {
   return Deno.makeTempDirSync({ dir: "/tmp", prefix: "bench-" });
 }
 
-/** Waits that many milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The value of `get` once it is not undefined; throws after half a minute. */
+/** The first value of `get` that is not undefined. Throws after half a minute. */
 export async function eventually<T>(get: () => T | undefined): Promise<T> {
   const deadline = performance.now() + 30_000;
   while (performance.now() < deadline) {
@@ -51,5 +50,5 @@ export async function eventually<T>(get: () => T | undefined): Promise<T> {
     if (value !== undefined) return value;
     await pause(5);
   }
-  throw new Error("Waited 30 s in vain");
+  throw new Error("No value within 30 s");
 }

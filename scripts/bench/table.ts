@@ -1,28 +1,26 @@
-/** Figures as a markdown table. */
+/** Formats figures as a Markdown table. */
 
-/** Several measurements of one thing. */
+/** Repeated measurements of one figure. */
 export type Sample = readonly number[];
 
-/** One line of the table. */
 export interface Row {
   readonly figure: string;
   readonly unit: "ms" | "MB";
   readonly procsup: Sample;
   readonly pm2: Sample;
-  /** The same without a supervisor, where that means something. */
+  /** The figure without a supervisor, where that makes sense. */
   readonly bare?: Sample;
-  /** What procsup is to reach, as a factor of PM2 or of the bare thing. */
+  /** Goal of procsup, as a factor of PM2 or of `bare`. */
   readonly goal?: { readonly factor: number; readonly of: "pm2" | "bare" };
 }
 
-/** The middle of a sample. */
 export function median(sample: Sample): number {
   const sorted = sample.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Whether the goal is reached; undefined when there is none. */
+/** Whether the goal is reached; undefined if the row has none. */
 export function reached({ goal, ...samples }: Row): boolean | undefined {
   if (goal === undefined) return undefined;
   return median(samples.procsup) <= median(samples[goal.of]!) * goal.factor;
@@ -30,7 +28,7 @@ export function reached({ goal, ...samples }: Row): boolean | undefined {
 
 const HEADINGS = ["", "procsup", "PM2", "no supervisor", "procsup / PM2", "goal"];
 
-/** The rows as markdown: medians, and the least and the most where there are several. */
+/** Formats the rows as Markdown: medians, with minimum and maximum if there are several measurements. */
 export function markdownTable(rows: readonly Row[]): string {
   const lines = [
     HEADINGS,

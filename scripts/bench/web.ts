@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-console
 /**
- * The web surface under load, on this machine (Linux, wrk).
+ * Measures the web surface under load (Linux, with wrk).
  *
- * `deno run -A scripts/bench/web.ts [processes] [clients]`: GET /api/v1/processes against a bare
- * Deno.serve that returns the same bytes, and the feed with many WebSocket clients.
+ * `deno run -A scripts/bench/web.ts [processes] [clients]`: compares GET /api/v1/processes with a bare
+ * Deno.serve that returns the same bytes, and measures the feed with many WebSocket clients.
  */
 
 import { freePort } from "../../tests/support/http_load.ts";
@@ -18,7 +18,7 @@ interface Target {
   readonly token: string;
 }
 
-/** Requests a second, as wrk counts them. */
+/** Requests per second, as counted by wrk. */
 async function load({ url, token }: Target): Promise<number> {
   const { stdout } = await new Deno.Command("wrk", {
     args: ["-t1", "-c16", `-d${SECONDS}s`, "-H", `Authorization: Bearer ${token}`, url],
@@ -58,7 +58,7 @@ async function compareWithBare(target: Target): Promise<void> {
   console.log(`GET processes (${text.length} bytes): ${median.toFixed(2)} of a bare Deno.serve`);
 }
 
-/** CPU time of a process so far, in milliseconds. */
+/** CPU time of a process in milliseconds. */
 function cpuMs(pid: number): number {
   const fields = Deno.readTextFileSync(`/proc/${pid}/stat`).split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
@@ -82,8 +82,10 @@ async function feed(daemon: TestDaemon, { url, token }: Target, clients: number)
   state.crashed = 0;
   const killed = performance.now();
   Deno.kill(pid, "SIGKILL");
-  await waitFor(() => state.crashed >= clients, { what: "all clients to know" });
-  console.log(`A crash is known to all after ${(performance.now() - killed).toFixed(0)} ms`);
+  await waitFor(() => state.crashed >= clients, { what: "all clients are notified" });
+  console.log(
+    `All clients were notified of a crash after ${(performance.now() - killed).toFixed(0)} ms`,
+  );
   for (const socket of sockets) socket.close();
 }
 

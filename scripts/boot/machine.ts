@@ -1,8 +1,8 @@
-/** A root booted with its own systemd, in a container of systemd-nspawn. */
+/** A machine with its own systemd, booted in a container of systemd-nspawn. */
 
 import { systemdRuns } from "../../src/platform/service_manager.ts";
 
-/** What a command in the machine came to. */
+/** The result of a command in the machine. */
 export interface Result {
   readonly code: number;
   readonly stdout: string;
@@ -11,12 +11,11 @@ export interface Result {
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** How long a boot, or an end, may take. */
+/** Time limit for booting and for shutting down. */
 const PATIENCE_MS = 120_000;
 
-/** One machine, and the boots of it. */
 export class Machine implements AsyncDisposable {
-  /** Its root, as seen from outside. */
+  /** Its root folder, as seen from outside. */
   readonly root: string;
   #nspawn: Deno.ChildProcess | undefined;
   #boots = 0;
@@ -25,13 +24,13 @@ export class Machine implements AsyncDisposable {
     this.root = root;
   }
 
-  /** Boots it; resolves when nothing is left to be started. */
+  /** Boots it. Resolves when systemd has started everything. */
   async boot(): Promise<void> {
-    // A step that failed half-way may have left it up, and a root is booted once at a time.
+    // A failed step may have left it running.
     if (this.#nspawn !== undefined) await this.end("poweroff");
     this.#boots++;
     this.#nspawn = new Deno.Command("/bin/sh", {
-      // The console is kept: it says what systemd stopped, and in which order.
+      // The console output is kept: it shows what systemd stopped, and in which order.
       args: ["-c", 'exec "$@" >"$CONSOLE" 2>&1', "sh", "systemd-nspawn", ...this.#flags()],
       env: {
         CONSOLE: `${this.root}.console.${this.#boots}`,
@@ -50,7 +49,7 @@ export class Machine implements AsyncDisposable {
     throw new Error(`No boot within ${PATIENCE_MS / 1000} s: see ${this.root}.console.*`);
   }
 
-  /** Shuts it down by one of systemctl's verbs; how long that took, in milliseconds. */
+  /** Reboots it or powers it off. Returns the milliseconds it took. */
   async end(verb: "reboot" | "poweroff"): Promise<number> {
     const from = performance.now();
     await this.exec(`systemctl ${verb}`);
@@ -80,13 +79,13 @@ export class Machine implements AsyncDisposable {
   }
 
   #flags(): string[] {
-    // A scope with all controllers comes from this machine's own systemd, where it has one.
+    // If this machine runs systemd, that provides a scope with all controllers.
     const alone = systemdRuns() ? [] : ["--register=no", "--keep-unit"];
     const name = `procsup-boot-${Deno.pid}`;
     return ["-q", "-b", "-D", this.root, "--private-users=no", ...alone, "-M", name];
   }
 
-  /** Pid, out here, of its first process. */
+  /** Pid of its first process, as seen from outside. */
   #leader(): string | undefined {
     const pid = this.#nspawn?.pid;
     if (pid === undefined) return undefined;

@@ -1,15 +1,15 @@
-/** A Debian (or Ubuntu) root to boot: made once with debootstrap, copied for each run. */
+/** The root file system of a Debian or Ubuntu machine: created once with debootstrap, copied for each run. */
 
-/** What goes into it beyond the barest. */
+/** Packages in addition to the minimal system. */
 const PACKAGES = ["systemd", "systemd-sysv", "dbus", "libpam-systemd"];
 
-/** The release that this machine is, which its package sources have for certain. */
+/** The release of this machine, which its package sources contain for certain. */
 export function ownSuite(): string {
   const text = Deno.readTextFileSync("/etc/os-release");
   return /^VERSION_CODENAME=(.+)$/m.exec(text)?.[1] ?? "stable";
 }
 
-/** Makes the root of a release, unless it is there already; its path. */
+/** Creates the root file system of a release unless it exists. Returns its path. */
 export async function cachedRoot(cache: string, suite: string): Promise<string> {
   const path = `${cache}/${suite}`;
   if (isThere(`${path}/sbin/init`)) return path;
@@ -18,18 +18,21 @@ export async function cachedRoot(cache: string, suite: string): Promise<string> 
   Deno.mkdirSync(cache, { recursive: true });
   const include = `--include=${PACKAGES.join(",")}`;
   await run("debootstrap", "--variant=minbase", include, suite, fresh, ...await mirror(suite));
-  // A started twin must not think that it is the first one.
+  // Copies must not be treated as a first boot.
   Deno.writeTextFileSync(`${fresh}/etc/machine-id`, "");
   Deno.renameSync(fresh, path);
   return path;
 }
 
-/** A copy that a run may change. */
+/** Creates a copy that a run may change. */
 export async function copyRoot(root: string, path: string): Promise<void> {
   await run("cp", "-a", "--reflink=auto", root, path);
 }
 
-/** Where this machine has its own packages from; none where that is a list, for debootstrap's own. */
+/**
+ * The package source of this machine; empty if it is a list of mirrors, so that debootstrap uses its
+ * default.
+ */
 async function mirror(suite: string): Promise<string[]> {
   const format = ["--no-release-info", "--format", "$(RELEASE) $(REPO_URI)"];
   const text = await run("apt-get", "indextargets", ...format, "Created-By: Packages");
@@ -40,7 +43,7 @@ async function mirror(suite: string): Promise<string[]> {
   return line[1].startsWith("mirror") ? [] : [line[1]];
 }
 
-/** Runs a program; its output. Throws what it said when it fails. */
+/** Runs a program and returns its output. Throws with its output if it fails. */
 export async function run(program: string, ...args: string[]): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(program, { args, stdin: "null" })
     .output();

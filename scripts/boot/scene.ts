@@ -1,14 +1,14 @@
-/** procsup in a booted machine, as the steps see it. */
+/** procsup in a booted machine, for the steps of the test. */
 
 import type { Machine } from "./machine.ts";
 
-/** One thing that must hold. `run` returns what was seen, or throws what was wrong. */
+/** A check. `run` returns what was seen, or throws. */
 export interface Step {
   readonly name: string;
   run(scene: Scene): Promise<string>;
 }
 
-/** What `list` says of an app. */
+/** An app in the output of `list`. */
 export interface App {
   readonly name: string;
   readonly pid: number;
@@ -18,7 +18,7 @@ export interface App {
 
 const PATIENCE_MS = 60_000;
 
-/** The daemon of one user, root's unless another one is named. */
+/** The daemon of one user; root by default. */
 export class Scene {
   readonly machine: Machine;
   readonly user: string | undefined;
@@ -28,19 +28,19 @@ export class Scene {
     this.user = user;
   }
 
-  /** The user's folder, as seen from outside. */
+  /** The user's home, as seen from outside. */
   get folder(): string {
     return `${this.machine.root}${this.user === undefined ? "/root" : `/home/${this.user}`}`;
   }
 
-  /** Runs a shell command as the user; its output. Throws when it fails. */
+  /** Runs a shell command as the user and returns its output. Throws if it fails. */
   async sh(command: string): Promise<string> {
     const { code, stdout, stderr } = await this.try(command);
     if (code === 0) return stdout.trim();
     throw new Error(`${command}: exit code ${code}\n${stdout}${stderr}`);
   }
 
-  /** The same, whatever comes of it. */
+  /** Like `sh()`, but returns failures. */
   try(command: string) {
     if (this.user === undefined) return this.machine.exec(command);
     const env = `HOME=/home/${this.user} XDG_RUNTIME_DIR=/run/user/$(id -u ${this.user})`;
@@ -48,7 +48,7 @@ export class Scene {
     return this.machine.exec(`runuser -u ${this.user} -- env ${env} /bin/sh -c ${quoted}`);
   }
 
-  /** `systemctl`, for the service manager in question. */
+  /** Runs `systemctl` for the user's service manager. */
   systemctl(words: string): Promise<string> {
     return this.sh(`systemctl ${this.user === undefined ? "" : "--user "}${words}`);
   }
@@ -58,7 +58,7 @@ export class Scene {
     return this.systemctl(`show -P ${property} procsup.service`);
   }
 
-  /** The app's row. */
+  /** The app in the output of `list`. */
   async app(name: string): Promise<App> {
     const list = JSON.parse(await this.sh("procsup list --json")) as App[];
     const found = list.find((app) => app.name === name);
@@ -66,7 +66,10 @@ export class Scene {
     return found;
   }
 
-  /** Does something to the daemon; the app's pid must be the same afterwards, the daemon's another. */
+  /**
+   * Does something to the daemon. Afterwards there must be another daemon, and the app must have the
+   * same pid.
+   */
   async survives(name: string, act: () => Promise<unknown>): Promise<string> {
     const before = await this.app(name);
     const daemon = await this.show("MainPID");
@@ -81,7 +84,7 @@ export class Scene {
     return `daemon ${daemon} → ${await this.show("MainPID")}, ${name} still pid ${after.pid}`;
   }
 
-  /** Waits until something holds. */
+  /** Waits until a condition holds. */
   async until(what: string, condition: () => Promise<boolean>): Promise<void> {
     const deadline = Date.now() + PATIENCE_MS;
     while (Date.now() < deadline) {
@@ -91,7 +94,7 @@ export class Scene {
     throw new Error(`Not within ${PATIENCE_MS / 1000} s: ${what}`);
   }
 
-  /** Writes a file that may be run; its path in the machine. */
+  /** Writes an executable script. Returns its path in the machine. */
   script(name: string, text: string): string {
     const path = `${this.folder}/${name}`;
     Deno.writeTextFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
@@ -99,20 +102,19 @@ export class Scene {
     return path.slice(this.machine.root.length);
   }
 
-  /** Lines that an app wrote. */
   lines(app: string): string[] {
     const path = `${this.folder}/.procsup/apps/${app}/stdout.log`;
     return Deno.readTextFileSync(path).trim().split("\n");
   }
 }
 
-/** Throws when the two are not the same. */
+/** Throws if the values differ. */
 export function equal(actual: unknown, expected: unknown, what: string): void {
   if (actual === expected) return;
   throw new Error(`${what}: ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
 }
 
-/** Throws when a text does not hold another. */
+/** Throws if a text does not contain `part`. */
 export function holds(text: string, part: string, what: string): void {
   if (!text.includes(part)) throw new Error(`${what} does not say "${part}":\n${text}`);
 }

@@ -1,13 +1,12 @@
-/** Adds the token to every request, for programs that cannot; leaves Host and Origin as they are. */
+/** A proxy that adds the token to every request, for programs that cannot. It keeps Host and Origin. */
 
 import http from "node:http";
 
-/** A proxy on loopback. */
 export interface Proxy extends Disposable {
   readonly url: string;
 }
 
-/** Opens one before the web listener at `target`. */
+/** Starts a proxy for the web listener at `target`. */
 export async function authorizingProxy(target: string, token: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const server = http.createServer((request, response) => {

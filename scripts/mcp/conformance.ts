@@ -1,18 +1,18 @@
 /**
- * The official conformance suite, server side. It was written for the SDKs' demonstration servers: most
- * scenarios want a tool, prompt or resource of theirs, or a feature that procsup does not declare
- * (logging, tasks, subscriptions over stateless HTTP). Every other check must pass.
+ * The official conformance suite for servers. It was written for the SDKs' demo servers: most scenarios
+ * need a tool, prompt or resource of theirs, or a feature that procsup does not declare (logging,
+ * tasks, subscriptions over stateless HTTP). Every other check must pass.
  */
 
 import { runPackage } from "./package.ts";
 
-/** The last one of the 2025 protocols, and the first one that knows 2026-07-28. */
+/** The last suite for the 2025 protocols, and the first one for 2026-07-28. */
 export const SUITES = [
   "@modelcontextprotocol/conformance@0.1.16",
   "@modelcontextprotocol/conformance@0.2.0-alpha.12",
 ] as const;
 
-/** Scenarios that need nothing of a server but to be one. */
+/** Scenarios that any server must pass. */
 const FOR_ALL = [
   "server-initialize",
   "ping",
@@ -22,15 +22,15 @@ const FOR_ALL = [
   "dns-rebinding-protection",
 ];
 
-/** How a check fails for want of the demonstration server's own things. */
+/** Failures caused by missing parts of the demo server. */
 const FIXTURE_MISSING =
   /(tool|prompt) '?[\w-]+'? not found|resource not found: \w+:\/\/|not testable/i;
 
-/** Scenarios of features that procsup does not declare, and how their checks fail. */
+/** Scenarios of undeclared features, and how their checks fail. */
 const UNDECLARED = /^(logging|tasks|caching|resources-(un)?subscribe|tools-call-with-logging)/;
 const UNDECLARED_WORDS = /method not found|-32601|MUST be advertised/i;
 
-/** Checks whose words do not tell that they are about the demonstration server's tools and prompts. */
+/** Checks about the demo server's tools and prompts whose messages do not say so. */
 const ABOUT_FIXTURES: ReadonlySet<string> = new Set([
   "sep-2322-multi-round-r1",
   "sep-2322-non-tool-incomplete",
@@ -45,17 +45,17 @@ interface Check {
   readonly errorMessage?: string;
 }
 
-/** How one scenario went. */
+/** The result of a scenario. */
 export interface Scenario {
   readonly name: string;
   readonly passed: number;
-  /** Checks that cannot pass here. */
+  /** Number of checks that cannot pass here. */
   readonly notOurs: number;
-  /** What failed, in words. */
+  /** Messages of failed checks. */
   readonly failed: readonly string[];
 }
 
-/** Runs every scenario of a suite against a server; `folder` takes what it writes. */
+/** Runs every scenario of a suite against a server. The suite writes its results to `folder`. */
 export async function conformance(suite: string, url: string, folder: string): Promise<Scenario[]> {
   const output = Deno.makeTempDirSync({ dir: folder });
   const args = ["server", "--url", url, "--suite", "all", "--output-dir", output];
@@ -85,7 +85,7 @@ function isNotOurs(scenario: string, { id, errorMessage = "" }: Check): boolean 
   return UNDECLARED.test(scenario) && UNDECLARED_WORDS.test(errorMessage);
 }
 
-/** A suite that changed its names, or skips what it ought to run, must not look like success. */
+/** A suite that renamed or skips scenarios must not look like a success. */
 function missing(scenarios: readonly Scenario[]): Scenario[] {
   const seen = new Set(scenarios.filter(({ passed }) => passed > 0).map(({ name }) => name));
   return FOR_ALL.filter((name) => !seen.has(name)).map((name) => (

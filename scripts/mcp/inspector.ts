@@ -1,11 +1,10 @@
-/** The MCP inspector's command line: every tool and resource, as agents' authors try a server. */
+/** Tries every tool and resource with the MCP inspector's command line, as developers of agents do. */
 
 import { runPackage } from "./package.ts";
 
-/** The version that is tried. */
 export const INSPECTOR = "@modelcontextprotocol/inspector@2.12.0";
 
-/** One call of it: its words, and what must stand in the answer. */
+/** A call of the inspector: its arguments, and what the answer must contain. */
 export interface Try {
   readonly args: readonly string[];
   readonly wants: RegExp;
@@ -29,7 +28,7 @@ const resource = (uri: string, wants: RegExp): Try => ({
 
 const CRON = 'config={"cron":"@daily"}';
 
-/** Every tool and every resource, in an order that leaves things as they were: an app `web` runs. */
+/** Calls of every tool and resource. They need a running app `web`, and clean up after themselves. */
 export const TRIES: readonly Try[] = [
   { args: ["--method", "tools/list"], wants: /"resurrect_processes"/ },
   { args: ["--method", "resources/list"], wants: /"metrics:\/\/web"/ },
@@ -64,7 +63,7 @@ export const TRIES: readonly Try[] = [
   tool("delete_app", /"status": "deleted"/, "target=extra"),
 ];
 
-/** Makes every call against a server; what did not go as it must, in words. */
+/** Makes all calls against a server. Returns messages about those that failed. */
 export async function inspect(target: readonly string[], folder: string): Promise<string[]> {
   const problems: string[] = [];
   for (const { args, wants } of TRIES) {

@@ -1,22 +1,21 @@
-/** Tools from npm, run by Deno itself: no Node, no npx, and the repository's lock file untouched. */
+/** Runs npm packages with Deno: without Node or npx, and without changing the lock file. */
 
-/** How a run went. */
 export interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Time in which a package must be there, and a run be over. */
+/** Time limit for downloading a package, and for a run. */
 const PATIENCE_MS = 300_000;
 
-/** Whether a package can be had; its last words when not. */
+/** Downloads a package. Returns the last line of the error; undefined on success. */
 export async function fetched(name: string, folder: string): Promise<string | undefined> {
   const ran = await deno(["cache", "--quiet", "--no-lock", "--no-config", `npm:${name}`], folder);
   return ran.code === 0 ? undefined : ran.stderr.trim().split("\n").at(-1) ?? "unknown";
 }
 
-/** Runs the program of a package in a folder. */
+/** Runs the program of a package in `folder`. */
 export function runPackage(name: string, args: readonly string[], folder: string): Promise<Ran> {
   return deno(["run", "-A", "--quiet", "--no-lock", "--no-config", `npm:${name}`, ...args], folder);
 }

@@ -1,6 +1,6 @@
 /**
- * Five tasks that people give to agents, done with the official SDK's client. Calls are counted, and
- * the tokens of their arguments and answers, as characters ÷ 3.6.
+ * Five typical tasks for agents, done with the official SDK's client. Counts the calls, and the tokens
+ * of arguments and answers as characters ÷ 3.6.
  */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
@@ -8,15 +8,15 @@ import type { Client } from "@modelcontextprotocol/client";
 import type { TestDaemon } from "../../tests/support/procsup.ts";
 import { waitFor } from "../../tests/support/wait_for.ts";
 
-/** Most calls of a task. */
+/** Maximum number of calls per task. */
 export const MAX_CALLS = 8;
 
-/** The tokens of a JSON value. */
+/** Estimates the tokens of a JSON value. */
 export function tokens(value: unknown): number {
   return Math.round((typeof value === "string" ? value : JSON.stringify(value)).length / 3.6);
 }
 
-/** Counts what a client calls. */
+/** Counts the calls of a client. */
 export class Agent {
   readonly #client: Client;
   calls = 0;
@@ -26,7 +26,7 @@ export class Agent {
     this.#client = client;
   }
 
-  /** The answer of a tool, which must work. */
+  /** Calls a tool, which must succeed, and returns its answer. */
   // deno-lint-ignore no-explicit-any
   async use(name: string, args: Record<string, unknown> = {}): Promise<any> {
     const result = await this.#client.callTool({ name, arguments: args });
@@ -39,13 +39,13 @@ export class Agent {
   }
 }
 
-/** One task. Throws when its goal is not reached. */
+/** A task. It throws if its goal is not reached. */
 export interface Task {
   readonly name: string;
   readonly run: (agent: Agent) => Promise<void>;
 }
 
-/** The tasks, for a daemon with the apps of `setTheScene()`. */
+/** The tasks. They need the apps of `setTheScene()`. */
 export const TASKS: readonly Task[] = [
   {
     name: "find and mend a failing app",
@@ -120,7 +120,10 @@ interface Found {
 const ERRORS = 60;
 const APPS = Array.from({ length: 28 }, (_, index) => ({ name: `worker-${index}` }));
 
-/** 31 processes: `api` fails for want of a variable, `shop` has two instances, all others write errors. */
+/**
+ * Starts 31 processes: `api` fails because a variable is missing, `shop` has two instances, and the
+ * others write errors.
+ */
 export async function setTheScene(daemon: TestDaemon): Promise<void> {
   const quick = { min_uptime: "10ms" };
   const needy = '[ -n "$PORT" ] || { echo "Error: PORT is not set" >&2; exit 1; }; exec sleep 1000';

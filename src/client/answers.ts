@@ -2,15 +2,15 @@
 
 import type { ProcessInfo } from "../model/process_info.ts";
 
-/** How a verb went for one process. */
+/** The result of a verb for one process. */
 export interface ActionResult {
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
   /** First 8 characters of the UUID. */
   readonly id: string;
   /** Whether it worked. */
   readonly ok: boolean;
-  /** The state it is in now. */
+  /** State after the verb. */
   readonly state:
     | "starting"
     | "running"
@@ -21,11 +21,11 @@ export interface ActionResult {
     | "waiting";
   /** Process id, 0 while nothing runs. */
   readonly pid: number;
-  /** What went wrong, when it did not work. */
+  /** What went wrong, if it failed. */
   readonly error?: string;
   /** Name of the error. */
   readonly code?: string;
-  /** The line of its output that says what went wrong. */
+  /** The line of output that says what went wrong. */
   readonly errorLine?: string;
   /** Untrusted output of the app. */
   readonly lastOutput?: readonly string[];
@@ -37,9 +37,9 @@ export interface ActionResult {
 export interface ReconfigureResult {
   /** `changed`: nothing had to be replaced. */
   readonly status: "unchanged" | "changed" | "reloaded" | "rolled_back" | "failed";
-  /** How it went for each process. */
+  /** One for each process. */
   readonly results: readonly ActionResult[];
-  /** Whether the old ones were put back. */
+  /** Whether the old configuration was restored. */
   readonly rolledBack: boolean;
   /** Whether what runs was replaced. */
   readonly restarted: boolean;
@@ -47,7 +47,7 @@ export interface ReconfigureResult {
   readonly changes: readonly FieldChange[];
 }
 
-/** One changed key, with its values where they may be shown. */
+/** A changed key, with its values if they may be shown. */
 export interface FieldChange {
   /** The key. */
   readonly field: string;
@@ -59,43 +59,43 @@ export interface FieldChange {
 
 /** A schedule. */
 export interface Cron {
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
-  /** A `job` runs on schedule; with `restart` the clock restarts a process that is kept up. */
+  /** A `job` runs on schedule; a `restart` restarts a running process on schedule. */
   readonly type: "job" | "restart";
   /** 5 or 6 fields. */
   readonly schedule: string;
   /** IANA name. */
   readonly timezone: string;
-  /** Whether the clock starts runs. */
+  /** Whether the schedule is active. */
   readonly enabled: boolean;
   /** Whether a run is in progress. */
   readonly running: boolean;
-  /** Of the last run that was not skipped. */
+  /** Start of the last run that was not skipped. */
   readonly lastRun: string | null;
-  /** How that run went. */
+  /** Result of that run. */
   readonly lastStatus: "ok" | "failed" | "timeout" | "skipped" | "killed" | null;
-  /** Its exit code. */
+  /** Exit code of that run. */
   readonly lastExitCode: number | null;
-  /** Null while it is not enabled. */
+  /** Null while the schedule is disabled. */
   readonly nextRun: string | null;
-  /** With a name only: the next moments, enabled or not. */
+  /** Only with a name: the next times, enabled or not. */
   readonly nextRuns?: readonly string[];
   /** The last runs, the newest last. */
   readonly history: readonly CronRun[];
 }
 
-/** One run of a job, or one restart by the clock. */
+/** One run of a cron job, or one restart by cron. */
 export interface CronRun {
   /** When it began. */
   readonly startedAt: string;
   /** When it ended. */
   readonly finishedAt: string;
-  /** How it went. */
+  /** Result. */
   readonly status: "ok" | "failed" | "timeout" | "skipped" | "killed";
-  /** Null when it did not end by itself. */
+  /** Null if it did not exit by itself. */
   readonly exitCode: number | null;
-  /** How many in a row, where runs were skipped. */
+  /** Number of consecutive skipped runs. */
   readonly times?: number;
 }
 
@@ -109,7 +109,7 @@ export interface CronResult {
 
 /** Answer of `history`: the newest last. */
 export interface History {
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
   /** First 8 characters of the UUID. */
   readonly id: string;
@@ -127,13 +127,13 @@ export interface HookRun {
   readonly hook: string;
   /** Whether its exit code was 0. */
   readonly ok: boolean;
-  /** Null when it did not end by itself, or could not be run. */
+  /** Null if it was killed, or could not be run. */
   readonly exitCode: number | null;
-  /** Whether it was ended at its timeout. */
+  /** Whether it was killed at its timeout. */
   readonly timedOut: boolean;
   /** Nanoseconds. */
   readonly duration: number;
-  /** The end of what it printed, 2 KiB at most. */
+  /** End of its output, up to 2 KiB. */
   readonly output: string;
 }
 
@@ -141,9 +141,9 @@ export interface HookRun {
 export interface HealthCheck {
   /** When it began. */
   readonly at: string;
-  /** Whether it was well. */
+  /** Whether it succeeded. */
   readonly ok: boolean;
-  /** What was wrong; empty when it was well. */
+  /** What was wrong; empty on success. */
   readonly message: string;
   /** Nanoseconds. */
   readonly latency: number;
@@ -151,11 +151,11 @@ export interface HealthCheck {
 
 /** Answer of `metrics_history`. */
 export interface MetricsHistory {
-  /** When the first step begins. */
+  /** Start of the first step. */
   readonly since: string;
   /** End of the last step, or now. */
   readonly until: string;
-  /** Nanoseconds from one point to the next. */
+  /** Nanoseconds between points. */
   readonly step: number;
   /** One for each process. */
   readonly series: readonly MetricsSeries[];
@@ -163,21 +163,21 @@ export interface MetricsHistory {
 
 /** The history of one process or of the host. */
 export interface MetricsSeries {
-  /** Of the process, which may be deleted; null: the host. */
+  /** Name of the process, which may be deleted; null for the host. */
   readonly name: string | null;
-  /** The oldest first. Steps without a measurement are missing; unknown figures are null. */
+  /** The oldest first. Steps without a measurement are left out; unknown figures are null. */
   readonly points: readonly MetricsPoint[];
 }
 
-/** The figures of one step of time. */
+/** The figures of one step. */
 export interface MetricsPoint {
-  /** When the step begins. */
+  /** Start of the step. */
   readonly at: string;
-  /** Mean: of one core; for the host of all cores. */
+  /** Mean percent of one core; for the host, of all cores. */
   readonly cpuPercent: number | null;
   /** Highest. */
   readonly cpuPercentMax: number | null;
-  /** Mean resident memory of the whole tree; used memory of the host. */
+  /** Mean resident memory of the process tree; for the host, used memory. */
   readonly memoryBytes: number | null;
   /** Highest. */
   readonly memoryBytesMax: number | null;
@@ -185,7 +185,7 @@ export interface MetricsPoint {
   readonly threads: number | null;
   /** Mean number of open file descriptors. */
   readonly fds: number | null;
-  /** Load average of one minute; of the host only. */
+  /** Load average of one minute; only for the host. */
   readonly load: number | null;
   /** Automatic restarts up to the end of the step. */
   readonly restarts: number;
@@ -193,7 +193,7 @@ export interface MetricsPoint {
   readonly uptime: number;
   /** Share of the step in which it ran, from 0 to 1. */
   readonly up: number;
-  /** Share of its health checks' time, from 0 to 1; null without checks. */
+  /** Share of the checked time in which it was healthy, from 0 to 1; null without checks. */
   readonly healthy: number | null;
 }
 
@@ -201,11 +201,11 @@ export interface MetricsPoint {
 export interface Why {
   /** A process. */
   readonly process: ProcessInfo;
-  /** Whole sentences, the most important first. */
+  /** Sentences, the most important first. */
   readonly reasons: readonly string[];
-  /** The line of its output that says what went wrong, where one does; untrusted. */
+  /** The line of output that says what went wrong, if any; untrusted. */
   readonly errorLine?: string;
-  /** Its last lines of stderr, or of stdout where that says more; untrusted. */
+  /** Last lines of stderr, or of stdout if those say more; untrusted. */
   readonly lastOutput: readonly string[];
   /** Commands that may help. */
   readonly hints: readonly string[];
@@ -213,23 +213,23 @@ export interface Why {
 
 /** Answer of `ping`. */
 export interface Ping {
-  /** It answers. */
+  /** The daemon answers. */
   readonly status: "ok";
-  /** Of procsup. */
+  /** Version of procsup. */
   readonly version: string;
   /** Number of the IPC protocol. */
   readonly protocol: number;
 }
 
-/** The machine and the daemon; memory in bytes. */
+/** Host and daemon; memory in bytes. */
 export interface SystemMetrics {
-  /** Of the machine. */
+  /** Memory of the machine. */
   readonly totalMemory: number;
-  /** What programs hold. */
+  /** Memory used by programs. */
   readonly usedMemory: number;
-  /** Unused. */
+  /** Unused memory. */
   readonly freeMemory: number;
-  /** What programs could get. */
+  /** Memory that programs could get. */
   readonly availableMemory: number;
   /** Size of the swap space. */
   readonly swapTotal: number;
@@ -237,7 +237,7 @@ export interface SystemMetrics {
   readonly swapUsed: number;
   /** Cores. */
   readonly cpuCount: number;
-  /** Of all cores together. */
+  /** Percent of all cores together. */
   readonly cpuPercent: number;
   /** Load average of one minute. */
   readonly cpuLoad1: number;
@@ -245,7 +245,7 @@ export interface SystemMetrics {
   readonly cpuLoad5: number;
   /** Load average of fifteen minutes. */
   readonly cpuLoad15: number;
-  /** Since the machine was booted. */
+  /** Seconds since the machine booted. */
   readonly uptimeSeconds: number;
   /** Processes under supervision. */
   readonly processCount: number;
@@ -261,7 +261,7 @@ export interface SystemMetrics {
     readonly version: string;
     readonly memoryBytes: number;
     readonly uptimeSeconds: number;
-    /** Automatic restarts of processes, as far as this daemon was there. */
+    /** Automatic restarts of processes since this daemon started, within the last hour. */
     readonly restartsLastHour: number;
   };
 }
@@ -272,21 +272,21 @@ export interface SystemInfo {
   readonly home: string;
   /** Its Unix socket. */
   readonly socket: string;
-  /** When `save` wrote the list last; null when it never did. */
+  /** Time of the last `save`; null if there was none. */
   readonly savedAt: string | null;
-  /** Bytes of the file system that the home is on; 0 where that is not known. */
+  /** Bytes of the home's file system; 0 if unknown. */
   readonly diskTotal: number;
-  /** Of those, what is left for its user. */
+  /** Bytes of it that are available to the user. */
   readonly diskAvailable: number;
 }
 
 /** A process that listens on TCP ports, and on which. */
 export interface Ports {
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
   /** First 8 characters of the UUID. */
   readonly id: string;
-  /** Where it listens. */
+  /** Listening addresses. */
   readonly ports: readonly {
     readonly port: number;
     readonly address: string;

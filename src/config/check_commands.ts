@@ -1,4 +1,4 @@
-/** Checks that the programs of processes exist, without the daemon. */
+/** Checks without the daemon that the programs of processes exist. */
 
 import { messageOf, type ProcsupError } from "../model/errors.ts";
 import { commandLine } from "../runtimes/command_line.ts";

@@ -1,10 +1,10 @@
-/** A configuration file that was read: its value, and the position of each part in the text. */
+/** A parsed configuration file: its value, and the position of each part in the text. */
 
 import { mayBeSecret } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { WEBHOOK_KEYS } from "../model/settings_keys.ts";
 
-/** The path to a part of a document: keys and indexes. */
+/** Path to a part of a document: keys and list indexes. */
 export type Path = readonly (string | number)[];
 
 /** A range of text. */
@@ -39,7 +39,6 @@ export class Places {
   }
 }
 
-/** A file that was read. */
 export interface ConfigDocument {
   /** Absolute path. */
   readonly file: string;
@@ -47,7 +46,7 @@ export interface ConfigDocument {
   readonly text: string;
   readonly value: unknown;
   readonly places: Places;
-  /** Made of another tool's file. */
+  /** True if it was converted from another tool's file. */
   readonly imported?: true;
 }
 
@@ -57,18 +56,18 @@ export interface Place {
   readonly line: number;
   readonly column: number;
   readonly length: number;
-  /** What of the line may be shown: no value that may be a secret. */
+  /** The part of the line to show in messages; it contains no value that may be secret. */
   readonly excerpt?: Excerpt;
 }
 
-/** Part of a line, and where in it the place is. */
+/** Part of a line, with the position of the mistake in it. */
 export interface Excerpt {
   readonly text: string;
   readonly from: number;
   readonly length: number;
 }
 
-/** The place of a span of a text, without the text: nothing is known of what stands there. */
+/** The place of a span in a text, without an excerpt: the value may be secret. */
 export function placeAt(file: string, text: string, { offset, length }: Span): Place {
   const { start, end } = lineAround(text, offset);
   const column = offset - start + 1;
@@ -78,7 +77,7 @@ export function placeAt(file: string, text: string, { offset, length }: Span): P
   };
 }
 
-/** Where the line of an offset begins and ends. */
+/** Start and end of the line that contains an offset. */
 function lineAround(
   text: string,
   offset: number,
@@ -89,7 +88,7 @@ function lineAround(
   return { start, end: end > start && text[end - 1] === "\r" ? end - 1 : end };
 }
 
-/** The key and its value, what stands around them left out. */
+/** The key and value of a line, without the text around them. */
 function excerptOf(text: string, place: Span, parts: readonly (Span | undefined)[]): Excerpt {
   const { start, end } = lineAround(text, place.offset);
   const inLine = parts.filter((part) => part !== undefined)
@@ -106,10 +105,10 @@ function excerptOf(text: string, place: Span, parts: readonly (Span | undefined)
   };
 }
 
-/** The last line that was counted: mistakes of one text are looked up in about their order. */
+/** The last position that was counted. Mistakes of a text come roughly in order. */
 let known = { text: "", offset: 0, line: 1 };
 
-/** The line of an offset, counted from the last one: thousands of mistakes take no longer than few. */
+/** The line number of an offset, counted from the last one, so that thousands of mistakes stay fast. */
 function lineOf(text: string, offset: number): number {
   if (known.text !== text) known = { text, offset: 0, line: 1 };
   const [from, to] = [Math.min(known.offset, offset), Math.max(known.offset, offset)];
@@ -122,7 +121,7 @@ function lineOf(text: string, offset: number): number {
   return line;
 }
 
-/** The place of a part of a document, or else of its nearest parent. */
+/** The place of a part of a document. If its position is unknown, that of its nearest parent. */
 export function placeIn(
   document: ConfigDocument,
   path: Path,
@@ -149,7 +148,7 @@ export function placeIn(
   return undefined;
 }
 
-/** Whether a value may be a secret: keys of processes and webhooks may be anywhere in a path. */
+/** Whether a value may be a secret. The keys of processes and webhooks may begin anywhere in a path. */
 function isSecretive(path: Path): boolean {
   return path.some((_, start) =>
     [PROCESS_KEYS, WEBHOOK_KEYS].some((table) => mayBeSecret(table, path.slice(start)))

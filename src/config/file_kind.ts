@@ -1,4 +1,4 @@
-/** Recognises configuration files, of procsup and of other tools, by their names. */
+/** Recognizes configuration files of procsup and of other tools by their names. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { basename, join } from "../npm/path.js";
@@ -17,7 +17,7 @@ export type FileKind =
   | "compose"
   | "systemd";
 
-/** Our own names that are searched for when no file is named; the first one that exists is used. */
+/** procsup's file names, in the order of the search if no file is named. */
 const OWN: readonly string[] = [
   "procsup.yaml",
   "procsup.yml",
@@ -29,7 +29,7 @@ const OWN: readonly string[] = [
   "procsup.config.mjs",
 ];
 
-/** Names of other tools that are searched for after them. */
+/** File names of other tools that are searched next. */
 const OTHERS: readonly string[] = [
   "ecosystem.config.js",
   "ecosystem.config.cjs",
@@ -56,34 +56,34 @@ const KINDS: readonly (readonly [RegExp, FileKind])[] = [
 
 const NOT_OURS = /^(package(-lock)?|tsconfig|jsconfig|deno|composer|bunfig|Cargo|pyproject)\.\w+$/;
 
-/** How a file of this name is read; undefined if it is not the name of a configuration. */
+/** How to read a file of this name; undefined if it is not that of a configuration. */
 export function kindOf(path: string): FileKind | undefined {
   const name = basename(path);
   return KINDS.find(([pattern]) => pattern.test(name))?.[1];
 }
 
-/** Whether `start` reads a file of this name as a configuration instead of running it. */
+/** Whether `start` reads a file of this name as a configuration, rather than running it. */
 export function isConfigName(path: string): boolean {
   return kindOf(path) !== undefined && !NOT_OURS.test(basename(path));
 }
 
-/** Whether the name says that the file is procsup's own: it is never taken for another tool's. */
+/** Whether the name is that of a procsup file, which is never treated as another tool's. */
 export function isOwnName(path: string): boolean {
   return /^procsup\b/.test(basename(path));
 }
 
-/** The configuration file in a folder: procsup's own, else another tool's. */
+/** The configuration file in a folder: procsup's own, otherwise another tool's; undefined if there is none. */
 export function discover(folder: string): string | undefined {
   return [...OWN, ...OTHERS].map((name) => join(folder, name))
     .find((path) => lookAt(path)?.isFile);
 }
 
-/** The same. Throws `bad_request` if the folder has no configuration file. */
+/** Like `discover()`, but throws `bad_request` if the folder has no configuration file. */
 export function discovered(folder: string): string {
   const found = discover(folder);
   if (found !== undefined) return found;
   throw new ProcsupError("bad_request", `No procsup.yaml in "${folder}"`, {
-    hint: `Name a file, write one with procsup init, or have one of: ${
+    hint: `Name a file, create one with procsup init, or add one of: ${
       ["procsup.yaml", ...OTHERS].join(", ")
     }`,
   });

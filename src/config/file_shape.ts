@@ -9,12 +9,12 @@ import { ConfigProblem } from "./problem.ts";
 
 /** The parts of a file. */
 export interface FileParts {
-  /** For every process. */
+  /** Defaults of every process. */
   readonly defaults: readonly Layer[];
   readonly processes: ReadonlyMap<string, Layer>;
-  /** The listener of the daemon. */
+  /** Settings of the web listener. */
   readonly web?: Layer;
-  /** By name. */
+  /** Webhooks by name. */
   readonly webhooks?: ReadonlyMap<string, Layer>;
   /** Settings of `procsup run`. */
   readonly run?: Layer;
@@ -173,7 +173,7 @@ export class FileShape {
 
 const CRON_KEYS: readonly string[] = Object.keys(CRON.keys);
 
-/** Moves the schedule of a job under `cron`. */
+/** Moves the schedule of a cron job under the key `cron`. */
 function cronLayer(layer: Layer): Layer {
   const entries = Object.entries(layer.value);
   const cron = Object.fromEntries(entries.filter(([key]) => CRON_KEYS.includes(key)));

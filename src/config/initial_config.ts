@@ -1,4 +1,4 @@
-/** A first configuration for a folder. */
+/** Creates a first configuration for a folder. */
 
 import { nameFromPath } from "../model/name.ts";
 import { basename, join } from "../npm/path.js";
@@ -7,15 +7,15 @@ import { lookAt } from "../platform/stat.ts";
 import { discover, isOwnName } from "./file_kind.ts";
 import { type ImportedFile, importFile } from "./import/import_file.ts";
 
-/** A configuration, and the file that it was made of. */
+/** A configuration, and the file it was made from. */
 export interface InitialConfig extends ImportedFile {
   readonly from: string;
 }
 
-/** Files of docker compose, which are converted and never run as they are. */
+/** Files of docker compose, which must be converted before use. */
 const COMPOSE = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
 
-/** Files that say what runs, the first one that exists counts → the command. */
+/** Files that indicate what to run, and their commands. The first one that exists wins. */
 const COMMANDS:
   readonly (readonly [file: string, command: (text: string) => string | undefined])[] = [
     ["package.json", (text) => nodeCommand(text)],
@@ -30,7 +30,10 @@ const COMMANDS:
       .map((name) => [name, () => name] as const),
   ];
 
-/** Makes it of another tool's file, else of what the project's files say. Throws `ConfigProblem`. */
+/**
+ * Converts another tool's file, or derives a configuration from the project's files. Throws
+ * `ConfigProblem`.
+ */
 export async function initialConfig(
   folder: string,
   env: Readonly<Record<string, string>>,
@@ -44,7 +47,7 @@ export async function initialConfig(
     return { ...await importFile(source, { env }), from: basename(source) };
   }
   const name = nameFromPath(folder);
-  const [from, line] = command ?? ["nothing: this folder has no project that procsup knows"];
+  const [from, line] = command ?? ["nothing: procsup recognizes no project in this folder"];
   return { from, yaml: text(name, line, lookAt(join(folder, ".env"))?.isFile === true), notes: [] };
 }
 
@@ -82,7 +85,7 @@ function parsed(text: string): Record<string, unknown> {
 
 function text(name: string, command: string | undefined, hasEnv: boolean): string {
   const off = command === undefined ? "# " : "";
-  return `# Written by procsup init. procsup config validate checks it, procsup up starts it.
+  return `# Written by procsup init. To check it: procsup config validate. To start it: procsup up.
 version: 1
 processes:${command === undefined ? " {}" : ""}
 ${off}  ${name}:
@@ -90,7 +93,7 @@ ${off}    command: ${command ?? "node server.js"}
 ${hasEnv ? off : "    # "}${hasEnv ? "    " : ""}env_file: .env
     # env: { NODE_ENV: production }
     # sockets: ["127.0.0.1:8080"] # a port that all instances share, open over restarts
-    # instances: max # one for each processor
+    # instances: max # one for each CPU
     # depends_on: [db]
     # health_check: { type: http, url: "http://127.0.0.1:8080/" }
     # max_memory: 512MB

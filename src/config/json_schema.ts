@@ -5,7 +5,7 @@ import { type ObjectType, rowsAt } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
 
-/** No key is required: an extended file may give it. */
+/** No key is required, because an extended file may have it. */
 const KEYS = tableJson(PROCESS_KEYS, { inFile: true, partial: true });
 
 const NEEDS_ENTRYPOINT = {
@@ -47,16 +47,16 @@ function fileSchema(): JsonSchema {
     $schema: { type: "string" },
     version: { const: 1 },
     extends: {
-      description: "Files that this one builds on.",
+      description: "Files that this one extends.",
       anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
     },
     defaults: { $ref: "#/$defs/keys", description: "Values for every process." },
     secrets: { $ref: "#/$defs/keys/properties/secrets" },
-    cron: { $ref: "#/$defs/jobs", description: "Jobs that run on a schedule." },
+    cron: { $ref: "#/$defs/jobs", description: "Cron jobs." },
     web: { $ref: "#/$defs/web" },
     run: { $ref: "#/$defs/run" },
     profiles: {
-      description: "Changes chosen by --profile or PROCSUP_PROFILE.",
+      description: "Profiles, selected with --profile or PROCSUP_PROFILE.",
       type: "object",
       additionalProperties: { $ref: "#/$defs/profile" },
     },
@@ -67,16 +67,16 @@ function fileSchema(): JsonSchema {
     properties: {
       ...common,
       processes: { description: "The processes." },
-      webhooks: { description: "Webhooks for processes in trouble." },
+      webhooks: { description: "Webhooks." },
     },
-    // A file may leave out what the file that it extends gives.
+    // A file may omit what the file it extends has.
     if: { required: ["extends"] },
     then: { properties: { processes: listOrMap("keys"), webhooks: listOrMap("webhookKeys") } },
     else: { properties: { processes: listOrMap("process"), webhooks: listOrMap("webhook") } },
   };
 }
 
-/** The settings of the daemon, and `run`. */
+/** The settings of the daemon, and those of `procsup run`. */
 function settingSchemas(): JsonSchema {
   return {
     web: {
@@ -114,7 +114,7 @@ function listOrMap(item: string): JsonSchema {
   };
 }
 
-/** A job has the keys of a process, and its schedule beside them. */
+/** The keys of a process, plus a schedule. */
 function jobSchema(): JsonSchema {
   const { cron: _, cron_restart: __, ...own } = KEYS.properties as JsonSchema;
   const [cron] = rowsAt(PROCESS_KEYS, ["cron"]) as [ObjectType];

@@ -1,4 +1,4 @@
-/** One level of a configuration as one file gives it, made ready to be merged. */
+/** Prepares the keys of one file for merging. */
 
 import { messageOf, type ProcsupError } from "../model/errors.ts";
 import { type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
@@ -12,36 +12,35 @@ import { isExecutable } from "../runtimes/executable.ts";
 import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 
-/** Keys of one file for one process, or for all of them. */
+/** Keys of one file, for one process or for all. */
 export interface Layer {
   readonly document: ConfigDocument;
-  /** Their path in the document. */
+  /** Path of the keys in the document. */
   readonly path: Path;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** Variables, and a list for mistakes. */
 export interface LayerContext {
   readonly lookup: Lookup;
-  /** Stands for a variable that is not set and has no default. */
+  /** Value for variables that are not set and have no default; without it they are mistakes. */
   readonly assumed?: string;
-  /** Mistakes are added to it. */
+  /** Receives mistakes. */
   readonly problems: ProcsupError[];
-  /** Values with variables in them are added to it. */
+  /** Receives values that contain variables. */
   readonly references?: Reference[];
 }
 
-/** A value that has variables in it. */
+/** A value that contains variables. */
 export interface Reference {
-  /** Keys and indexes of the value in its process. */
+  /** Keys and indexes of the value within its process. */
   readonly path: Path;
-  /** As it is written. */
+  /** The text as written. */
   readonly text: string;
-  /** The variables, and whether each has a value here, or a default. */
+  /** Names of the variables, and whether each has a value or a default. */
   readonly variables: Readonly<Record<string, boolean>>;
 }
 
-/** The layer's keys made ready: variables filled in, paths absolute. */
+/** The keys of a layer, with variables filled in and paths made absolute. */
 export function preparedKeys(
   layer: Layer,
   context: LayerContext,
@@ -72,7 +71,7 @@ function preparedObject(
   return Object.fromEntries(entries);
 }
 
-/** A value by its type. A value of another type is left for the schema to refuse. */
+/** Prepares a value by its type. Leaves values of the wrong type for the schema to refuse. */
 function prepared(
   value: unknown,
   type: ValueType,
@@ -105,7 +104,7 @@ function prepared(
   return of.type === "program" && text.includes("/") ? resolve(folder, text) : text;
 }
 
-/** A text with its variables filled in; a number as it is written: `1.10` is a version, not 1.1. */
+/** Fills in variables. Numbers stay as written: `1.10` is a version, not 1.1. */
 function filledText(
   value: unknown,
   path: Path,
@@ -135,7 +134,7 @@ function filledText(
   }
 }
 
-/** A path relative to the file if it exists there; else relative to the working directory, or on PATH. */
+/** The path relative to the file if it exists there; otherwise unchanged, for the working directory or PATH. */
 function entryPath(folder: string, path: string): string {
   if (path === "" || isAbsolute(path)) return path;
   const file = resolve(folder, path);
@@ -145,16 +144,16 @@ function entryPath(folder: string, path: string): string {
   return runs ? file : path;
 }
 
-/** A reference that is never closed is matched once as a whole, not again from each `${` on. */
+/** An unclosed reference matches once as a whole, rather than from each `${`. */
 const REFERENCE = /\$\$|\$\{([^}]*)(\}|$)/g;
 const INSIDE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 
-/** Looks up a variable, and learns the default that stands beside it; undefined: not set. */
+/** Looks up a variable; undefined if it is not set. `fallback` is the default in the reference. */
 export type Lookup = (name: string, fallback?: string) => string | undefined;
 
 /**
- * The text with its variables filled in. A default replaces a variable that is unset or empty; `$$`
- * is a `$`. Throws an `Error` that never quotes a value.
+ * Fills in the variables of a text. A default replaces variables that are unset or empty; `$$` is a
+ * `$`. Throws an `Error` that never quotes a value.
  */
 export function interpolate(text: string, lookup: Lookup): string {
   return text.replace(REFERENCE, (whole, inside?: string, end?: string) => {
@@ -162,7 +161,7 @@ export function interpolate(text: string, lookup: Lookup): string {
     if (end === "") return whole.replaceAll("$$", "$");
     const [, name, fallback] = INSIDE.exec(inside) ?? [];
     if (name === undefined) {
-      // It may be part of a secret, so it is not quoted.
+      // Do not quote it: it may be part of a secret.
       throw new Error("${…} is not a variable: expected ${NAME} or ${NAME:-default}");
     }
     const value = lookup(name, fallback);

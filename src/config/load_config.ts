@@ -1,4 +1,4 @@
-/** From configuration files to checked configurations: read, extended, merged, checked. */
+/** Loads configuration files: reads, extends, merges and validates them. */
 
 import { ConfigFieldError, jobDefaults, parseConfig } from "../model/config_schema.ts";
 import { didYouMean } from "../model/did_you_mean.ts";
@@ -22,44 +22,42 @@ import { type LoadedSettings, loadRun, loadSettings, type RunSettings } from "./
 import { ConfigProblem, type Note, throwProblems } from "./problem.ts";
 import { readFiles } from "./read_files.ts";
 
-/** What to load. */
 export interface LoadRequest {
-  /** The content of a file, instead of files. Its paths are relative to `/`. */
+  /** The content of a file, in place of files. Its paths are relative to `/`. */
   readonly inline?: object;
-  /** Replaces the content of that file. */
+  /** Replaces the content of a file. */
   readonly content?: { readonly file: string; readonly text: string };
   /** Absolute paths; later files override earlier ones. */
   readonly files: readonly string[];
-  /** Variables for `${…}`; they win over the `.env` beside a file. */
+  /** Variables for `${…}`; they override the `.env` beside a file. */
   readonly env: Readonly<Record<string, string>>;
   readonly profile?: string;
-  /** A variable that is not set is no mistake: what sets it is on another machine. */
+  /** Whether to accept unset variables, because another machine sets them. */
   readonly assumeVariables?: boolean;
 }
 
-/** One process of the files. */
+/** A process in the files. */
 export interface LoadedProcess {
   readonly config: ProcessConfig;
-  /** The same as written and merged, without defaults. */
+  /** The merged keys as written, without defaults. */
   readonly wire: Readonly<Record<string, unknown>>;
   readonly place: Place | undefined;
-  /** What of it has variables in it. */
+  /** Values that contain variables. */
   readonly references: readonly Reference[];
 }
 
-/** The content of the files. */
 export interface LoadedConfig {
   readonly processes: readonly LoadedProcess[];
   /** Settings of the daemon. */
   readonly settings: LoadedSettings;
   readonly run: RunSettings;
-  /** The variables of the environment that `${…}` used. */
+  /** Variables of the environment that were used in `${…}`. */
   readonly variables: Readonly<Record<string, string>>;
   /** Parts of another tool's file that procsup does not support. */
   readonly notes: readonly Note[];
 }
 
-/** Loads files. Throws `ConfigProblems` with every mistake. */
+/** Loads files. Throws `ConfigProblems` with all mistakes. */
 export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   const { documents, notes } = await readFiles(request);
   const problems: ProcsupError[] = [];
@@ -77,7 +75,7 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   const files = documents.filter(({ file }) => isAbsolute(file));
   const folders = new Set(files.map(({ file }) => dirname(file)));
   const { lookup, used } = variablesOf({ env: request.env, folders: [...folders] });
-  // A number can stand in every place.
+  // A number is valid everywhere.
   const context = { lookup, problems, ...(request.assumeVariables ? { assumed: "1" } : {}) };
   const defaults = parts.flatMap((part) => part.defaults);
   const names = new Set(parts.flatMap(({ processes }) => [...processes.keys()]));
@@ -131,7 +129,7 @@ function loadProcess(
   }
 }
 
-/** A failed check, with the place of the value in its file. */
+/** An error of validation, with the place of the value. */
 function located(error: unknown, name: string, layers: readonly Layer[]): ProcsupError {
   const last = layers.at(-1)!;
   const what = `"${name}": ${messageOf(error).replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase())}`;
@@ -149,7 +147,7 @@ function located(error: unknown, name: string, layers: readonly Layer[]): Procsu
 
 function placeOfField({ path, onKey }: ConfigFieldError, layers: readonly Layer[]) {
   const own = path.filter((part) => typeof part !== "symbol");
-  // In a job the schedule is not under "cron".
+  // In a cron job the schedule is not under "cron".
   const ways = own[0] === "cron"
     ? [own, own.slice(1)]
     : own[0] === "entrypoint"
@@ -206,7 +204,7 @@ function unknownProfile(
   return new ConfigProblem(file, `unknown profile "${profile}"`, { advice: known });
 }
 
-/** A mistake in the defaults counts once, not once for each process. */
+/** Reports a mistake in the defaults only once. */
 function distinct(problems: readonly ProcsupError[]): ProcsupError[] {
   const seen = new Set<string>();
   return problems.filter((problem) => {
@@ -221,13 +219,13 @@ function distinct(problems: readonly ProcsupError[]): ProcsupError[] {
 type Keys = Readonly<Record<string, unknown>>;
 
 /**
- * Merges `over` into `base`; null keys of `over` are ignored. Maps, and objects without a shorter
- * form, are merged entry by entry; any other value is replaced.
+ * Merges `over` into `base`; null values of `over` are ignored. Maps, and objects without a short form,
+ * are merged by key; other values are replaced.
  */
 function mergeKeys(base: Keys, over: Keys): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...base };
   for (const [key, { aliases = [] }] of Object.entries(PROCESS_KEYS)) {
-    // Several names for one key: the newer one wins.
+    // A key may have aliases: the newer value wins.
     const names = [key, ...aliases];
     if (aliases.length === 0 || names.every((name) => over[name] === undefined)) continue;
     for (const name of names) delete merged[name];
@@ -245,23 +243,21 @@ function isMerged(key: string): boolean {
   return row?.type === "map" || (row?.type === "object" && row.short === undefined);
 }
 
-/** Sources of variables. */
 export interface VariableSources {
-  /** The environment: it wins. */
+  /** The environment, which overrides `.env` files. */
   readonly env: Readonly<Record<string, string>>;
-  /** Folders whose `.env` is read for other variables; the last one wins. */
+  /** Folders whose `.env` files are read; the last one wins. */
   readonly folders: readonly string[];
 }
 
-/** A lookup, and the variables of the environment that it has used. */
 export interface Variables {
-  /** Throws if a `.env` cannot be read. */
+  /** Throws if a `.env` file cannot be read. */
   readonly lookup: Lookup;
-  /** Not those of a `.env`, which can be read again. */
+  /** Variables of the environment that were used. Those of `.env` files can be read again. */
   readonly used: Readonly<Record<string, string>>;
 }
 
-/** Looks up variables. A `.env` is read only when needed. */
+/** Looks up variables. A `.env` file is read only when needed. */
 function variablesOf({ env, folders }: VariableSources): Variables {
   const used: Record<string, string> = {};
   let fromFiles: Record<string, string> | undefined;

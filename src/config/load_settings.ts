@@ -1,4 +1,4 @@
-/** `web` and `webhooks` of configuration files: merged, filled in, checked. */
+/** Loads `web` and `webhooks` of configuration files. */
 
 import { ConfigFieldError, parseWeb, parseWebhook } from "../model/config_schema.ts";
 import { didYouMean } from "../model/did_you_mean.ts";
@@ -13,13 +13,13 @@ import type { FileParts } from "./file_shape.ts";
 import { type Layer, type LayerContext, preparedKeys } from "./layer.ts";
 import { ConfigProblem } from "./problem.ts";
 
-/** The daemon's settings of the files; undefined if no file has them. */
+/** The daemon's settings in the files; undefined if no file has them. */
 export interface LoadedSettings {
   readonly web?: WebSettings;
   readonly webhooks?: readonly Webhook[];
 }
 
-/** The settings of all parts; later parts override earlier ones. Mistakes are added to `problems`. */
+/** Loads the settings. Later parts override earlier ones. Adds mistakes to `context.problems`. */
 export function loadSettings(parts: readonly FileParts[], context: LayerContext): LoadedSettings {
   const web = parts.flatMap((part) => part.web ?? []);
   const lists = parts.flatMap((part) => part.webhooks ?? []);
@@ -63,7 +63,7 @@ function checked<T>(
   }
 }
 
-/** A failed check, with the place of the value in its file. */
+/** An error of validation, with the place of the value. */
 function located(error: unknown, layers: readonly Layer[]): ConfigProblem {
   const { path = [], onKey = false } = error instanceof ConfigFieldError ? error : {};
   const own = path.filter((part) => typeof part !== "symbol");
@@ -74,20 +74,19 @@ function located(error: unknown, layers: readonly Layer[]): ConfigProblem {
   return new ConfigProblem(document.file, what, place === undefined ? {} : { place });
 }
 
-/** What ends `procsup run`, beside the end of all processes: names of processes. */
+/** Names of processes that end `procsup run` before all processes have ended. */
 export interface RunSettings {
-  /** Their final exit does. */
+  /** End it by their final exit. */
   readonly critical: readonly string[];
-  /** Their failure does. */
+  /** End it by failing. */
   readonly exitOnFailure: readonly string[];
 }
 
-/** The lists that `run` may have. */
 const RUN_KEYS = ["critical", "exit_on_failure"] as const;
 
 /**
- * The names under each key of `run`, of the last part that has it. Mistakes, and names that are not in
- * `names`, are added to `problems`.
+ * The names under each key of `run`, from the last part that has the key. Adds mistakes, such as names
+ * that are not in `names`, to `problems`.
  */
 export function loadRun(
   parts: readonly FileParts[],

@@ -1,4 +1,4 @@
-/** Mistakes in configuration files, and what is not taken of another tool's. */
+/** Mistakes in configuration files, and notes on unsupported parts of other tools' files. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { Place } from "./document.ts";
@@ -7,9 +7,9 @@ import type { Place } from "./document.ts";
 export class ConfigProblem extends ProcsupError {
   /** Undefined if the format has no positions. */
   readonly place: Place | undefined;
-  /** The mistake, without the place. */
+  /** The message without the place. */
   readonly what: string;
-  /** What would be right, if known. */
+  /** What would be right; undefined if unknown. */
   readonly advice: string | undefined;
 
   constructor(file: string, what: string, options: { place?: Place; advice?: string } = {}) {
@@ -22,7 +22,7 @@ export class ConfigProblem extends ProcsupError {
   }
 }
 
-/** All mistakes of a configuration; the message is the first one. */
+/** All mistakes of a configuration. The message is that of the first. */
 export class ConfigProblems extends ProcsupError {
   readonly problems: readonly ProcsupError[];
 
@@ -42,15 +42,14 @@ export function throwProblems(problems: readonly ProcsupError[]): void {
   if (problems.length > 0) throw new ConfigProblems(problems);
 }
 
-/** A part that procsup does not support, or does differently. */
+/** A part that procsup does not support, or handles differently. */
 export interface Note {
-  /** The process; undefined for the whole file. */
+  /** Name of the process; undefined for the whole file. */
   readonly process: string | undefined;
-  /** `key: why`. */
+  /** In the form `key: why`. */
   readonly text: string;
 }
 
-/** A note as a message. */
 export function noteText({ process, text }: Note): string {
   return `not taken${process === undefined ? "" : ` (${process})`}: ${text}`;
 }

@@ -15,8 +15,8 @@ const MAX_NODES = 500_000;
 const MAX_DEPTH = 64;
 
 /**
- * Reads a file by its kind. The value of a Procfile or of supervisord is its text. `given` replaces the
- * content of the file. Throws `ConfigProblem`.
+ * Reads a file by its kind. The value of a Procfile, or of a supervisord or systemd file, is its text.
+ * `given` replaces the content of the file. Throws `ConfigProblem`.
  */
 export async function readDocument(
   file: string,
@@ -38,7 +38,7 @@ export async function readDocument(
     const document = await parse(kind, file, given ?? readText(file), env);
     return { ...checkedDocument(document), kind };
   } catch (error) {
-    // A parser has used up the stack.
+    // The parser has exhausted the stack.
     if (error instanceof RangeError) throw new ConfigProblem(file, "nested too deeply");
     throw error;
   }
@@ -86,7 +86,7 @@ async function moduleDocument(
   return { file, text: "", value: await readModule(file, env), places: new Places() };
 }
 
-/** PM2's own JSON files are JavaScript expressions. */
+/** Some JSON files of PM2 are JavaScript expressions. */
 async function readAnyJson(
   kind: FileKind,
   file: string,
@@ -103,10 +103,7 @@ async function readAnyJson(
   }
 }
 
-/**
- * Refuses a value that aliases make huge or that contains itself, deep nesting, and the key
- * `__proto__`.
- */
+/** Refuses values that aliases make huge or circular, deep nesting, and the key `__proto__`. */
 export function checkedDocument(document: ConfigDocument): ConfigDocument {
   let nodes = 0;
   const refuse = (what: string, path: Path, part: "key" | "value" = "value"): never => {
@@ -114,9 +111,9 @@ export function checkedDocument(document: ConfigDocument): ConfigDocument {
     throw new ConfigProblem(document.file, what, place === undefined ? {} : { place });
   };
   const look = (value: unknown, path: Path, around: readonly unknown[]): void => {
-    if (++nodes > MAX_NODES) refuse(`it holds more than ${MAX_NODES} values`, []);
+    if (++nodes > MAX_NODES) refuse(`more than ${MAX_NODES} values`, []);
     if (typeof value !== "object" || value === null) return;
-    if (around.includes(value)) refuse("this contains itself", path);
+    if (around.includes(value)) refuse("this value contains itself", path);
     if (path.length > MAX_DEPTH) refuse(`nested more than ${MAX_DEPTH} deep`, path);
     const inside = [...around, value];
     if (Array.isArray(value)) {
@@ -124,7 +121,7 @@ export function checkedDocument(document: ConfigDocument): ConfigDocument {
     }
     if (!isMap(value)) return;
     for (const [key, inner] of Object.entries(value)) {
-      if (key === "__proto__") refuse('the key "__proto__" is not possible', [...path, key], "key");
+      if (key === "__proto__") refuse('the key "__proto__" is reserved', [...path, key], "key");
       look(inner, [...path, key], inside);
     }
   };
@@ -151,7 +148,7 @@ async function readToml(file: string, text: string): Promise<ConfigDocument> {
   }
 }
 
-/** Positions of keys and values, found line by line: the parser gives none. */
+/** Positions of keys and values, found line by line, since the parser has none. */
 export function tomlPlaces(text: string): Places {
   const places = new Places();
   const counts = new Map<string, number>();
@@ -182,7 +179,7 @@ function withoutComment(value: string): string {
   return (comment < 0 ? value : value.slice(0, comment)).trimEnd();
 }
 
-/** The path of a table; a list stands for its last item. */
+/** The path of a table. A list means its last item. */
 function tablePath(keys: readonly string[], isItem: boolean, counts: Map<string, number>): Path {
   const path: (string | number)[] = [];
   for (const [index, key] of keys.entries()) {
@@ -200,10 +197,10 @@ function words(dotted: string): string[] {
   return found.map((word) => word.replace(/^["']|["']$/g, ""));
 }
 
-/** Limit of expanded aliases: enough for a large file, too few for a YAML bomb. */
+/** Limit of expanded aliases: enough for large files, but not for a YAML bomb. */
 const MAX_ALIASES = 10_000;
 
-/** Messages where the library would quote the text, which may be a secret, or is unclear. */
+/** Messages to replace those of the library that are unclear, or quote text that may be secret. */
 const YAML_MISTAKES: { readonly [code in ErrorCode]?: string } = {
   BAD_DQ_ESCAPE: "unknown escape in double quotes",
   RESOURCE_EXHAUSTION: "nested too deeply",
@@ -216,7 +213,7 @@ export async function readYaml(file: string, text: string): Promise<ConfigDocume
   const yaml = await import("../npm/yaml.ts");
   const document = yaml.parseDocument(text, {
     ...{ merge: true, prettyErrors: false, strict: true },
-    // The library compares every key with every other key: minutes for a large map.
+    // The library compares every key with every other, which takes minutes for a large map.
     uniqueKeys: false,
   });
   const [error] = document.errors;
@@ -256,7 +253,7 @@ interface Notes {
 
 function noteAlias(notes: Notes, node: Alias): void {
   const { file, text, anchors } = notes;
-  // The library looks at all of them to resolve one.
+  // The library examines all aliases to resolve one.
   if (++notes.aliases > MAX_ALIASES) {
     throw new ConfigProblem(file, `more than ${MAX_ALIASES} aliases`);
   }
@@ -267,7 +264,7 @@ function noteAlias(notes: Notes, node: Alias): void {
   });
 }
 
-/** Notes the position of every node. Throws `ConfigProblem` for a key that is twice in a map. */
+/** Notes the position of every node. Throws `ConfigProblem` for a duplicate key. */
 function notePlaces(notes: Notes, node: Node | null, path: Path): void {
   const { yaml, file, text, places } = notes;
   if (yaml.isAlias(node)) noteAlias(notes, node);

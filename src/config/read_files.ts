@@ -1,4 +1,4 @@
-/** The files of a configuration in merge order: extended files first. */
+/** Reads the files of a configuration in merge order: extended files first. */
 
 import { basename, dirname, resolve } from "../npm/path.js";
 import { type ConfigDocument, isMap, placeIn, Places } from "./document.ts";
@@ -6,17 +6,15 @@ import { foreignFormat } from "./import/foreign.ts";
 import { ConfigProblem, type Note } from "./problem.ts";
 import { checkedDocument, readDocument } from "./read_document.ts";
 
-/** What to read. */
 export interface ReadRequest {
   readonly files: readonly string[];
   readonly inline?: object;
-  /** Replaces the content of that file. */
+  /** Replaces the content of a file. */
   readonly content?: { readonly file: string; readonly text: string };
   readonly env: Readonly<Record<string, string>>;
   readonly profile?: string;
 }
 
-/** What was read. */
 export interface ReadFiles {
   readonly documents: readonly ConfigDocument[];
   readonly notes: readonly Note[];
@@ -36,10 +34,8 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
     const foreign = foreignFormat(document);
     if (foreign !== undefined) {
       if (foreign.convertOnly) {
-        throw new ConfigProblem(file, `a file of ${foreign.name} is not run as it is`, {
-          advice: `convert it first: procsup import ${foreign.name} ${
-            basename(file)
-          } --out procsup.yaml`,
+        throw new ConfigProblem(file, `${foreign.name} files must be converted`, {
+          advice: `procsup import ${foreign.name} ${basename(file)} --out procsup.yaml`,
         });
       }
       const { processes, profiles = {}, run, notes: more } = foreign.convert(
@@ -65,7 +61,7 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
   return { documents: [...documents.values()], notes };
 }
 
-/** The document of a value that was sent instead of a file. */
+/** The document for a value that was sent in place of a file. */
 function inlineDocument(value: object): ConfigDocument {
   return checkedDocument({ file: "/config", text: "", value, places: new Places() });
 }

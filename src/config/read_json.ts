@@ -1,4 +1,4 @@
-/** JSON and JSON with comments → a document with positions, which `JSON.parse` does not give. */
+/** Reads JSON, with or without comments, into a document with positions. */
 
 import { type Node, parseTree, printParseErrorCode, visit } from "../npm/jsonc.ts";
 import { type ConfigDocument, type Path, placeAt, Places, type Span } from "./document.ts";
@@ -6,7 +6,7 @@ import { ConfigProblem } from "./problem.ts";
 
 const MAX_DEPTH = 100;
 
-/** Mistake, as jsonc-parser calls it → what to say. The text is not quoted: it may be a secret. */
+/** Messages by error code of jsonc-parser. They do not quote the text, which may be secret. */
 const MISTAKES: Readonly<Record<string, string>> = {
   InvalidSymbol: "text needs double quotes",
   InvalidNumberFormat: "expected a number",

@@ -1,4 +1,4 @@
-/** A configuration that is a program: it runs in a child process that may only read. */
+/** Runs a configuration that is a program, in a child process with read access only. */
 
 import { dirname, fromFileUrl, toFileUrl } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
@@ -9,12 +9,15 @@ import { readJson } from "./read_json.ts";
 const TIMEOUT_MS = 10_000;
 const MARK = "\n#procsup-config#";
 
-/** Errors of Deno for an import from outside. */
+/** Errors of Deno about forbidden imports. */
 const FROM_ELSEWHERE = /--no-remote|--no-npm|import access|not a dependency/;
 const IMPORTABLE =
   "a configuration may import files of its own and, in the file itself, @procsup/procsup/config";
 
-/** Prints the value after a mark, apart from the module's own output. A function is called; CommonJS is wrapped. */
+/**
+ * Prints the value after a mark that separates it from the module's own output. Calls a function, and
+ * wraps CommonJS.
+ */
 const RUNNER = `
 const [file, folder, url] = Deno.args;
 const text = Deno.readTextFileSync(file);
@@ -40,14 +43,14 @@ value = await value;
 console.log(${JSON.stringify(MARK)} + (JSON.stringify(value) ?? "null"));
 `;
 
-/** The value that a module exports. Throws `ConfigProblem`, also at the time limit. */
+/** The value that a module exports. Throws `ConfigProblem`, also when the time limit passes. */
 export async function readModule(
   file: string,
   env: Readonly<Record<string, string>>,
   timeoutMs = TIMEOUT_MS,
 ): Promise<unknown> {
   const child = new Deno.Command(denoProgram(file, env), {
-    // Read access only: no network, no writing, no programs, no remote code.
+    // Read access only: no network, writing, programs or remote code.
     args: [
       ...["run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-lock", "--no-check"],
       ...["--allow-read", "--allow-env", "--allow-sys"],
@@ -95,7 +98,7 @@ function firstLine(stderr: string): string {
   return error?.replace(/^error: (Uncaught )?(\(in promise\) )?|\.$/g, "") ?? "it exported nothing";
 }
 
-/** The deno that runs this program; for a compiled program the one on PATH. */
+/** The deno that runs this program; for a compiled program, the one on PATH. */
 function denoProgram(file: string, env: Readonly<Record<string, string>>): string {
   const own = Deno.execPath();
   if (/\/deno$/.test(own)) return own;
@@ -107,23 +110,22 @@ function denoProgram(file: string, env: Readonly<Record<string, string>>): strin
 }
 
 /**
- * Import names of our helper. The module gets it as text: a single executable has no file of it, and
+ * Import specifiers of our helper. Its text is inlined: a single executable has no file of it, and
  * nothing is downloaded for a configuration.
  */
 const HELPER = /(?:(?:jsr|npm):)?@procsup\/procsup(?:@[^/"'`\s]+)?\/config(?=["'`])/g;
 const HELPER_TEXT = "data:text/javascript,export const defineConfig = (config) => config;";
 
-/** The parts of an import map. */
 interface ImportMap {
   readonly imports?: Readonly<Record<string, string>>;
   readonly scopes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** Flags with which Deno finds `defineConfig` by the name of our package. */
+/** Flags that make Deno resolve `defineConfig` by the name of our package. */
 function importFlags(file: string): string[] {
   const names = new Set(readForeignFile(file).match(HELPER));
   if (names.size === 0) return [];
-  // A map on the command line replaces the one that Deno would find, so it must include it.
+  // An import map on the command line replaces the one that Deno would find, so it must include it.
   const { imports, scopes } = foundMap(dirname(file));
   const own = Object.fromEntries([...names].map((name) => [name, HELPER_TEXT]));
   const map = { imports: { ...imports, ...own }, ...(scopes === undefined ? {} : { scopes }) };
@@ -147,7 +149,7 @@ function readIfAny(path: string): ImportMap | undefined {
   try {
     return readJson(path, readForeignFile(path), true).value as ImportMap;
   } catch {
-    // Missing or broken: Deno reports it.
+    // Missing or invalid: Deno reports it.
     return undefined;
   }
 }

@@ -7,8 +7,8 @@ import { type Addressable, resolveTarget } from "../model/target.ts";
 import type { LoadedProcess } from "./load_config.ts";
 
 /**
- * The processes that the words name, and their dependencies; all without words.
- * Throws `process_not_found` for a word without a process.
+ * The processes that match any of the targets, with their dependencies; all of them without targets.
+ * Throws `process_not_found` for a target that matches nothing.
  */
 export function selectProcesses(
   processes: readonly LoadedProcess[],
@@ -29,9 +29,9 @@ export function selectProcesses(
 }
 
 /**
- * One instance of a process without its dependencies, for a container that an engine places: the engine
- * has the copies, the order and the limits of the control group, and its environment wins over `env`.
- * With `now` a job runs at once instead of by its schedule. Throws `process_not_found`.
+ * One instance of a process without its dependencies, for a container that an engine places. The engine
+ * provides the copies, the order and the cgroup limits, and its environment overrides `env`. With
+ * `now`, a job runs at once rather than on schedule. Throws `process_not_found`.
  */
 export function singleProcess(
   processes: readonly LoadedProcess[],
@@ -55,8 +55,8 @@ export function singleProcess(
 }
 
 /**
- * `"a,b"` or a list of words, as a list; empty if nothing is given. Throws `bad_request` for a list
- * without words, which must not mean all.
+ * Splits `"a,b"`, or returns the words of a list; empty if nothing is given. Throws `bad_request` for a
+ * list without words, which must not mean all.
  */
 export function onlyWords(only: string | readonly string[] | undefined): string[] {
   if (only === undefined) return [];

@@ -2,7 +2,7 @@
 
 import type { SignalName } from "./signal.ts";
 
-/** A process's configuration as procsup works with it. Numbers carry their unit in the name. */
+/** The validated configuration of a process. Numbers carry their unit in the name. */
 export interface ProcessConfig {
   /** Unique name. Instances are called name:0, name:1, … */
   readonly name: string;
@@ -108,10 +108,10 @@ export interface ProcessConfig {
   readonly log: LogConfig;
 }
 
-/** How the command line of an entrypoint is made; `auto` looks at the files. */
+/** Determines the command line of an entrypoint; `auto` detects it from files. */
 export type RuntimeName = "go" | "python" | "node" | "bun" | "deno" | "ruby" | "php" | "auto";
 
-/** Where the value of a secret is: exactly one of these. */
+/** Where to get the value of a secret: exactly one of these. */
 export interface SecretSource {
   /** Variable of the supervisor's environment. */
   readonly env?: string;
@@ -124,7 +124,7 @@ export interface SecretSource {
 /** The state that a dependency must reach. */
 export type DependencyCondition = "started" | "ready" | "healthy" | "completed" | "completed_ok";
 
-/** When a process that has ended is started again. */
+/** When to restart a process that has ended. */
 export type RestartPolicy = "always" | "on-failure" | "never";
 
 /** A schedule of restarts. */
@@ -209,7 +209,7 @@ export interface HooksConfig {
   readonly postHealthCheck?: HookConfig;
 }
 
-/** A shell command at a point of a process's life. */
+/** A shell command run at a point of a process's life. */
 export interface HookConfig {
   /** Run with sh -c; without one the hook is skipped. */
   readonly command: string;
@@ -221,7 +221,7 @@ export interface HookConfig {
   readonly runAsRoot: boolean;
 }
 
-/** Resource limits. Limits of the cgroup hold for the process tree. */
+/** Resource limits. cgroup limits apply to the process tree. */
 export interface LimitsConfig {
   /** Open files of each process. */
   readonly nofile?: number;

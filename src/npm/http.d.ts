@@ -1,8 +1,8 @@
 // The package ships JavaScript only. What we use of it:
 
-/** The one of `types` that the `Accept` header likes best; undefined when it takes none of them. */
+/** The one of `types` that the `Accept` header prefers; undefined if it accepts none. */
 export function accepts(request: Pick<Request, "headers">, ...types: string[]): string | undefined;
-/** The same of `Accept-Encoding`; without that header the first one. */
+/** Like `accepts()`, for `Accept-Encoding`; without that header the first one. */
 export function acceptsEncodings(
   request: Pick<Request, "headers">,
   ...encodings: string[]
@@ -19,9 +19,9 @@ export function setCookie(headers: Headers, cookie: {
   sameSite: "Strict" | "Lax" | "None";
   secure: boolean;
 }): void;
-/** The entity tag of a text, in quotes; a weak one is the same for every encoding. */
+/** The entity tag of a text, in quotes. A weak tag is the same for every encoding. */
 export function eTag(text: string, options?: { weak: boolean }): Promise<string>;
 /** False if an `If-None-Match` header names the tag, or any by `*`. */
 export function ifNoneMatch(value: string | null, tag: string): boolean;
-/** Status code → reason phrase. */
+/** Status codes → reason phrases. */
 export const STATUS_TEXT: Readonly<Record<number, string>>;

@@ -165,7 +165,7 @@ Deno.test("initialConfig() writes what the folder holds, and it is right", async
     [{ "manage.py": "", "app.py": "" }, "manage.py", "python3 manage.py runserver"],
     [{ "Procfile": "web: rackup\n", "package.json": "{}" }, "Procfile", "rackup"],
     [{ "compose.yml": "services: { a: { image: x, command: run } }\n" }, "compose.yml", "run"],
-    [{}, "nothing: this folder has no project that procsup knows", ""],
+    [{}, "nothing: procsup recognizes no project in this folder", ""],
   ];
   for (const [given, from, command] of cases) {
     await using files = new Files(given);

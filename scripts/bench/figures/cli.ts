@@ -1,4 +1,4 @@
-/** How long the command line takes to come up. */
+/** Startup time of the command line. */
 
 import type { Contender } from "../contender.ts";
 import { both, repeat } from "../repeat.ts";
@@ -6,7 +6,6 @@ import type { Row } from "../table.ts";
 
 const RUNS = 11;
 
-/** `--version`. */
 export async function cli(contenders: readonly Contender[]): Promise<Row[]> {
   const samples = await both(contenders, (one) => repeat(RUNS, () => one.version()));
   return [{ figure: "`--version`", unit: "ms", ...samples }];

@@ -1,4 +1,4 @@
-/** Listing 50 apps. */
+/** Time to list 50 apps. */
 
 import { type Contender, expectIdleApps } from "../contender.ts";
 import { both, repeat } from "../repeat.ts";
@@ -8,10 +8,9 @@ import type { Row } from "../table.ts";
 const APPS = 50;
 const RUNS = 30;
 
-/** What a daemon has to do about apps that were just started is no part of it. */
+/** Excludes the work of a daemon right after starting apps. */
 const SETTLE_MS = 1000;
 
-/** The time of `list`. */
 export async function list(contenders: readonly Contender[]): Promise<Row[]> {
   const samples = await both(contenders, async (contender) => {
     await contender.startMany(APPS);

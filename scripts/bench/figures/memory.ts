@@ -1,6 +1,6 @@
 /**
- * The memory that supervising 50 idle apps takes, and nothing else has: pages of a program's file, which
- * RSS counts too, are shared with all who run it, and are the kernel's to drop.
+ * Memory needed to supervise 50 idle apps. Counts only private memory: pages of a program's file, which
+ * RSS includes, are shared by everyone who runs it, and the kernel can drop them.
  */
 
 import { type Contender, expectIdleApps } from "../contender.ts";
@@ -10,7 +10,7 @@ import { memoryKb, pause } from "../system.ts";
 import type { Row } from "../table.ts";
 
 const APPS = 50;
-/** Both tidy up their heaps by themselves meanwhile. */
+/** Both tidy up their heaps meanwhile. */
 const SETTLE_MS = 40_000;
 
 interface Megabytes {
@@ -18,7 +18,7 @@ interface Megabytes {
   readonly whole: number;
 }
 
-/** Of daemons that have done nothing else, once all is quiet. */
+/** Measures new daemons after they have become idle. */
 export async function memory(): Promise<Row[]> {
   const [procsup, pm2] = await Promise.all([settled(Procsup.open()), settled(Pm2.open())]);
   const row = (figure: string, key: keyof Megabytes): Row => ({

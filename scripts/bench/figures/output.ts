@@ -1,4 +1,4 @@
-/** An app that writes 100 MB to its standard output. */
+/** The cost of an app that writes 100 MB to its standard output. */
 
 import { processRow } from "../../../src/platform/process_table.ts";
 import type { Contender } from "../contender.ts";
@@ -8,7 +8,7 @@ import type { Row } from "../table.ts";
 const RUNS = 7;
 const SETTLE_MS = 1000;
 
-/** The app takes its own time: what comes before and after its output is not measured. */
+/** The app measures itself, so that only its output counts. */
 const APP = `#!/bin/sh
 from=$(date +%s%N)
 yes "a line of output, as long as the lines of many a log: 0123456789" | head -c 104857600
@@ -16,7 +16,7 @@ echo $(($(date +%s%N) - from)) >"$RESULT.tmp"
 mv "$RESULT.tmp" "$RESULT"
 `;
 
-/** The app's time, and the processor time that the daemon spent meanwhile. */
+/** The app's time, and the CPU time of the daemon meanwhile. */
 export async function output([procsup, pm2]: readonly Contender[]): Promise<Row[]> {
   const folder = temporaryFolder();
   try {
@@ -31,7 +31,7 @@ export async function output([procsup, pm2]: readonly Contender[]): Promise<Row[
 interface Round {
   readonly bare: number;
   readonly procsup: Written;
-  /** With the log in one file, as with PM2. */
+  /** With the log in one file, as in PM2. */
   readonly oneLog: Written;
   readonly pm2: Written;
 }
@@ -41,7 +41,10 @@ interface Written {
   readonly daemonMs: number;
 }
 
-/** In turn, so that a busy moment of the machine or the disk hits all; the first does not count. */
+/**
+ * Alternates the contenders, so that a busy moment of the machine or the disk hits all of them. The
+ * first round does not count.
+ */
 async function rounds(script: string, procsup: Contender, pm2: Contender): Promise<Round[]> {
   const all: Round[] = [];
   for (let round = 0; round <= RUNS; round++) {
@@ -80,7 +83,7 @@ function rows(rounds: readonly Round[]): Row[] {
   ];
 }
 
-/** Into a file, as a shell would. */
+/** Writes into a file, as a shell would. */
 async function straight(script: string): Promise<number> {
   const result = `${script}.result`;
   await run(["sh", "-c", '"$0" >>"$0.log"', script], { RESULT: result });
@@ -110,7 +113,7 @@ async function supervised(
   return { appMs, daemonMs };
 }
 
-/** When the daemon has come to rest: the archives that it still compresses count as well. */
+/** CPU time of the daemon once it is idle, including the compression of archives. */
 async function settledCpuMs(contender: Contender): Promise<number> {
   const cpuMs = () => processRow(contender.daemonPid())!.cpuMs;
   let before: number;
@@ -123,7 +126,7 @@ async function settledCpuMs(contender: Contender): Promise<number> {
   return now;
 }
 
-/** The milliseconds that the app has left in the file. */
+/** Reads the milliseconds that the app measured. */
 async function taken(result: string): Promise<number> {
   const nanoseconds = await eventually(() => readTextFile(result));
   await Deno.remove(result);

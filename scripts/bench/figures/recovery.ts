@@ -1,4 +1,4 @@
-/** From the death of an app to the first line of its successor. */
+/** Time from the death of an app to the first line of its successor. */
 
 import type { Contender } from "../contender.ts";
 import { both, repeat } from "../repeat.ts";
@@ -7,7 +7,7 @@ import type { Row } from "../table.ts";
 
 const RUNS = 15;
 
-/** The app says when it has come up, and who it is. */
+/** The app logs its start time and its pid. */
 const APP = `#!/bin/sh
 echo "$(date +%s%N) $$" >>"$STARTS"
 exec sleep 1000
@@ -19,7 +19,7 @@ interface Start {
   readonly pid: number;
 }
 
-/** The app is killed; restarts are not delayed. Without a supervisor: a spawn by this program. */
+/** Kills the app; restarts have no delay. For comparison, spawns it from this program. */
 export async function recovery(contenders: readonly Contender[]): Promise<Row[]> {
   const folder = temporaryFolder();
   try {
@@ -64,7 +64,7 @@ async function spawn(script: string, starts: string): Promise<number> {
   return at - spawnedAt;
 }
 
-/** The last start that is written whole, unless it is that of the given pid. */
+/** The last complete line of the file, unless its pid is `not`. */
 function lastStart(path: string, not: number): Start | undefined {
   const line = /(?:^|\n)(\d+) (\d+)\n$/.exec(readTextFile(path) ?? "");
   if (line === null || Number(line[2]) === not) return undefined;

@@ -1,4 +1,4 @@
-/** Starting 50 apps, by one command and by 50. */
+/** Starts 50 apps, with one command and with 50. */
 
 import { type Contender, expectIdleApps } from "../contender.ts";
 import { both, times } from "../repeat.ts";
@@ -8,7 +8,7 @@ const APPS = 50;
 const RUNS = 5;
 const GOAL = { factor: 1 / 8, of: "pm2" } as const;
 
-/** The time until the command returns, with the apps running. */
+/** The time until the command returns with the apps running. */
 export async function start(contenders: readonly Contender[]): Promise<Row[]> {
   const many = await both(contenders, (one) => times(RUNS, () => atOnce(one)));
   const single = await both(contenders, (one) => times(1, () => oneByOne(one)));

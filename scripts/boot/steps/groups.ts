@@ -1,4 +1,4 @@
-/** Control groups: of every app, and with limits where the machine has the controllers. */
+/** Control groups of apps, and limits if the machine has the controllers. */
 
 import { equal, type Scene, type Step } from "../scene.ts";
 
@@ -14,7 +14,6 @@ const LIMITS = `processes:
     restart_policy: never
 `;
 
-/** The steps with control groups. */
 export const GROUPS: readonly Step[] = [
   {
     name: "each app has a control group below the unit's",

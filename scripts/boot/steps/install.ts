@@ -1,22 +1,21 @@
-/** The unit: shown, installed, right for systemd, and taking over from a daemon that was there. */
+/** Installs the unit, which takes over from a running daemon. */
 
 import { equal, holds, type Scene, type Step } from "../scene.ts";
 
-/** An app that counts, and says so when it is ended in order. */
+/** An app that counts, and says bye on SIGTERM. */
 const COUNT =
   'trap "echo bye; exit 0" TERM\ni=0\nwhile :; do i=$((i+1)); echo $i; sleep 0.05; done';
 
-/** One that takes its time to end. */
+/** An app that takes its time to stop. */
 const SLOW = 'trap "echo ending; sleep 3; echo bye; exit 0" TERM\nwhile :; do sleep 0.1; done';
 
-/** The steps up to an installed unit. */
 export const INSTALL: readonly Step[] = [
   {
     name: "apps start under a daemon that was started by hand",
     async run(scene) {
       const count = scene.script("count.sh", COUNT);
       const start = `procsup start ${count} --name count`;
-      // Under systemd a person's commands are in the scope of the session.
+      // Commands of a user under systemd run in the scope of the session.
       await scene.sh(scene.user === undefined ? `systemd-run --scope -q ${start}` : start);
       return `count is pid ${(await scene.app("count")).pid}`;
     },
@@ -52,7 +51,7 @@ export const INSTALL: readonly Step[] = [
       const path = await scene.show("FragmentPath");
       const flag = scene.user === undefined ? "" : "--user ";
       const { stdout, stderr } = await scene.try(`systemd-analyze ${flag}verify ${path}`);
-      // It ends with 0 whatever it warns of.
+      // It exits with 0 even if there are warnings.
       equal(`${stdout}${stderr}`.trim(), "", "systemd-analyze verify");
       const version = (await scene.sh("systemctl --version")).split("\n")[0];
       return `${version}; ${await exposure(scene)}`;
@@ -84,7 +83,7 @@ export const INSTALL: readonly Step[] = [
         if (environment.includes(`${name}=`)) throw new Error(`It inherited ${name}`);
       }
       const ignored = await scene.sh(`sed -n 's/SigIgn:\\s*//p' /proc/${pid}/status`);
-      // The bits above are the C library's own.
+      // The higher bits are used by the C library.
       equal(BigInt(`0x${ignored}`) & 0x7fffffffn, 0n, "ignored signals");
       return `${environment.split("\n").length} variables, none of systemd's`;
     },

@@ -1,11 +1,10 @@
-/** The end of the machine, and its next beginning. */
+/** Reboots the machine. */
 
 import { equal, holds, type Scene, type Step } from "../scene.ts";
 
-/** What is looked at before, and compared with after. */
+/** State before the reboot. */
 let before: { pid: number; lines: number; boot: string };
 
-/** The steps around a reboot. */
 export const REBOOT: readonly Step[] = [
   {
     name: "a reboot stops the apps in order, with the time that they need",
@@ -52,7 +51,7 @@ export const REBOOT: readonly Step[] = [
   },
 ];
 
-/** The steps that take procsup away again. */
+/** The steps that uninstall procsup. */
 export const UNINSTALL: readonly Step[] = [
   {
     name: "startup uninstall asks first; the apps run on",
@@ -72,7 +71,7 @@ export const UNINSTALL: readonly Step[] = [
   },
 ];
 
-/** Throws where the numbers of a run are not 1, 2, 3… up to its end. */
+/** Counts the runs in a log. Throws if the numbers of a run are not 1, 2, 3… to its end. */
 export function countedRuns(lines: readonly string[]): { runs: number; lines: number } {
   let runs = 0;
   let last = 0;

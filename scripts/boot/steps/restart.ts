@@ -1,11 +1,10 @@
-/** Everything that can happen to the daemon while the machine is up. */
+/** Whatever can happen to the daemon while the machine is up. */
 
 import { equal, holds, type Step } from "../scene.ts";
 
-/** How quickly a daemon that hangs is found out here; two minutes would be long. */
+/** A short watchdog interval for the test; the default is two minutes. */
 const WATCHDOG = "mkdir -p $D && printf '[Service]\\nWatchdogSec=3\\n' >$D/watchdog.conf";
 
-/** The steps while the machine is up. */
 export const RESTART: readonly Step[] = [
   {
     name: "systemctl restart leaves the apps alone",
@@ -68,7 +67,7 @@ export const RESTART: readonly Step[] = [
     name: "systemctl kill without --kill-whom takes the apps too: they are started again",
     async run(scene) {
       const { pid } = await scene.app("slow");
-      // systemd 252 reports an error when one of them ends while it reads who is there.
+      // systemd 252 reports an error if a process ends while it lists them.
       await scene.systemctl("kill -s KILL procsup").catch(() => {});
       await scene.until("slow runs anew", async () => {
         const { pid: now, state } = await scene.app("slow");

@@ -1,4 +1,4 @@
-/** Files of docker compose: services that are built here become processes. */
+/** Converts files of docker compose: services that can run here become processes. */
 
 import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
@@ -18,7 +18,6 @@ import {
   withReferences,
 } from "./imported.ts";
 
-/** Configurations of docker compose. */
 export const compose: Importer = {
   name: "compose",
   matches: ({ kind, value }) =>
@@ -63,7 +62,7 @@ function convert({ file, value }: ConfigDocument, context: ImportContext): Impor
   }
   const why = result.notes.map(({ process, text }) => `${process}: ${text}`).join("; ");
   throw new ConfigProblem(file, `no service can run without a container (${why})`, {
-    ...(context.withDocker ? {} : { advice: "--with-docker runs images by docker run" }),
+    ...(context.withDocker ? {} : { advice: "to run images with docker run: --with-docker" }),
   });
 }
 
@@ -82,7 +81,7 @@ class Converter {
 
   /** Adds the process of a service, or a note on why it has none. */
   add(name: string, service: Service): void {
-    // It stands in lines for a shell.
+    // The name is used in shell lines.
     const container = `${nameFromPath(this.#folder)}-${name.replace(/[^\w.-]+/g, "-")}`;
     const found = this.#program(service, container);
     if (typeof found === "string") return this.#result.note(name, found);
@@ -105,7 +104,7 @@ class Converter {
     for (const text of [...notes, ...lost(service)]) this.#result.note(taken, text);
   }
 
-  /** What runs, or why nothing can. */
+  /** The program to run, or the reason why there is none. */
   #program(
     service: Service,
     container: string,
@@ -126,16 +125,16 @@ class Converter {
     const made = dockerfileCommand(source);
     const own = builtWords(made, given, entrypoint);
     if (own === undefined) {
-      return `${
-        made.found ? `${source.file} names no command` : `no ${source.file}`
-      }: write its command`;
+      return made.found
+        ? `${source.file} has no command: add "command"`
+        : `${source.file} does not exist: add "command"`;
     }
     const user = service.user === undefined ? [] : [`user ${service.user}: uid, if it exists here`];
     const notes = [`build: what ${source.file} installs must be on this machine`, ...user];
     return { ...own, ...this.#folderOf(service, { ...source, workdir: made.workdir }), notes };
   }
 
-  /** The folder of this machine that the working directory of the container is. */
+  /** The folder on this machine that corresponds to the container's working directory. */
   #folderOf(
     service: Service,
     source: { readonly context?: string; readonly workdir?: string | undefined },
@@ -153,7 +152,7 @@ class Converter {
     return { cwd: withReferences(`${from}${String(inside).slice(to.replace(/\/$/, "").length)}`) };
   }
 
-  /** Only on services that become processes. */
+  /** Dependencies on services that become processes. */
   #dependsOn(value: unknown): Keys {
     const entries = Array.isArray(value)
       ? value.map((name) => [String(name), "started"] as const)
@@ -169,7 +168,7 @@ class Converter {
   }
 }
 
-/** The command of a service; `whole` if nothing of the image comes before it. */
+/** The command of a service; `whole` if it does not depend on the image's entrypoint. */
 function commandOf(
   command: unknown,
   entrypoint: unknown,
@@ -183,7 +182,7 @@ function commandOf(
   return { whole, words: all, keys: { entrypoint: program, args } };
 }
 
-/** The words of a service that is built here; undefined if no program is among them. */
+/** The command of a service that is built here; undefined if it names no program. */
 function builtWords(
   made: Command,
   given: ReturnType<typeof commandOf>,
@@ -211,7 +210,6 @@ function buildOf(build: unknown, folder: string) {
   return { context, file, target: keys.target === undefined ? undefined : String(keys.target) };
 }
 
-/** A map, or a list of KEY=VALUE; KEY alone has its value from whoever applies the file. */
 function envFiles(value: unknown): string[] {
   const list = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
   return list.map((item) => withReferences(String(isMap(item) ? item.path : item)));
@@ -234,7 +232,7 @@ function instances({ deploy, scale }: Service): Keys {
   return Number(count) > 1 ? { instances: Number(count) } : {};
 }
 
-/** A health check, which does not restart there. `inside` runs a command in the container. */
+/** A health check. In compose it does not restart the service. `inside` runs a command in the container. */
 function health(value: unknown, inside: string): Keys {
   if (!isMap(value) || value.disable === true) return {};
   const test = Array.isArray(value.test)

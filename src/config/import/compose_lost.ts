@@ -1,10 +1,10 @@
-/** What is not taken of a service of docker compose. */
+/** Notes on parts of a compose service that are not supported. */
 
 import { isMap } from "../document.ts";
 
 type Service = Readonly<Record<string, unknown>>;
 
-/** Keys of a service that are read; all others are noted. */
+/** Keys of a service that are converted; all others get a note. */
 const READ: ReadonlySet<string> = new Set([
   ...["build", "image", "command", "entrypoint", "environment", "env_file", "working_dir"],
   ...["depends_on", "restart", "healthcheck", "stop_signal", "stop_grace_period", "user", "init"],
@@ -22,7 +22,7 @@ const READ: ReadonlySet<string> = new Set([
   "stdin_open",
 ]);
 
-/** What they say of containers has no meaning for processes of one machine. */
+/** Keys that only make sense for containers, with alternatives. */
 const CONTAINERS: Readonly<Record<string, string>> = {
   networks: "processes share the network of this machine",
   logging: "procsup logs",
@@ -35,14 +35,14 @@ function portText(port: unknown): string {
   return [host_ip, published, target].filter((part) => part !== undefined).join(":");
 }
 
-/** Keys of maps in a service that are read. */
+/** Keys of nested maps that are converted. */
 const NESTED: Readonly<Record<string, readonly string[]>> = {
   "deploy": ["replicas", "restart_policy"],
   "deploy.restart_policy": ["condition"],
   "healthcheck": ["test", "interval", "timeout", "retries", "start_period", "disable"],
 };
 
-/** One line for each part that is not taken. */
+/** One note for each part that is not converted. */
 export function lost(service: Service): string[] {
   const keys = Object.keys(service).filter((key) => !READ.has(key));
   const notes = keys.map((key) => `${key}: ${CONTAINERS[key] ?? "not supported by procsup"}`);

@@ -1,18 +1,18 @@
-/** What a Dockerfile runs. */
+/** Finds out what a Dockerfile runs. */
 
 import { splitWords } from "../../model/shell_line.ts";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 
-/** The words of ENTRYPOINT and CMD, and the working directory. */
+/** ENTRYPOINT, CMD and WORKDIR of an image. */
 export interface Command {
-  /** Whether there is a Dockerfile. */
+  /** Whether the Dockerfile exists. */
   readonly found: boolean;
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
   readonly workdir: string | undefined;
 }
 
-/** Reads the stage that is named, else the last one, with those that it builds on. */
+/** Reads the target stage, or the last one, including the stages it is based on. */
 export function dockerfileCommand(
   { file, target }: { readonly file: string; readonly target: string | undefined },
 ): Command {
@@ -42,7 +42,7 @@ export function dockerfileCommand(
   return last;
 }
 
-/** The list form, or a line for a shell. */
+/** Parses the JSON form, or runs the text with a shell. */
 function wordsOf(text: string): string[] {
   if (!text.trim().startsWith("[")) return ["/bin/sh", "-c", text.trim()];
   try {

@@ -1,4 +1,4 @@
-/** Recognises the files of other tools. */
+/** Recognizes files of other tools. */
 
 import type { ConfigDocument } from "../document.ts";
 import { isOwnName } from "../file_kind.ts";
@@ -20,7 +20,7 @@ export const IMPORTERS: readonly Importer[] = [
   systemd,
 ];
 
-/** The tool of a document; undefined for procsup. */
+/** The tool that a document belongs to; undefined for procsup. */
 export function foreignFormat(
   document: ConfigDocument & { readonly kind: string },
 ): Importer | undefined {

@@ -1,11 +1,11 @@
-/** Images of containers: the Debian package instead, or `docker run`. */
+/** Replaces container images by Debian packages, or by `docker run`. */
 
 import { splitWords } from "../../model/shell_line.ts";
 import { resolve } from "../../npm/path.js";
 import { isMap } from "../document.ts";
 import { type Keys, withReferences } from "./imported.ts";
 
-/** Names of images → Debian packages. */
+/** Image names → Debian packages. */
 const PACKAGES: Readonly<Record<string, string>> = {
   caddy: "caddy",
   httpd: "apache2",
@@ -22,9 +22,9 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "valkey/valkey": "valkey-server",
 };
 
-/** What an image needs here; `known` if a package has its service. */
+/** What to do about an image; `known` if a package provides its service. */
 export function imageAdvice(image: string): { readonly known: boolean; readonly text: string } {
-  // Another's image of that name may hold anything.
+  // An image of another publisher may contain anything.
   const name = image.replace(/@.*$|:[^/]*$/, "").replace(/^(docker\.io\/)?(library\/)?/, "");
   const known = Object.hasOwn(PACKAGES, name);
   return known
@@ -35,7 +35,7 @@ export function imageAdvice(image: string): { readonly known: boolean; readonly 
     };
 }
 
-/** A service as `docker run`. */
+/** Runs a service with `docker run`. */
 export function dockerRun(
   service: Readonly<Record<string, unknown>>,
   folder: string,
@@ -65,7 +65,7 @@ export function dockerRun(
     ...entry.slice(1),
     ...words(command),
   ];
-  // A container whose client was killed is still there, with its name and its ports.
+  // If the docker client was killed, the container still exists and keeps its name and ports.
   const hooks = { pre_start: `docker rm -f ${container} >/dev/null 2>&1 || true` };
   return { entrypoint: "docker", args: args.map(withReferences), hooks };
 }

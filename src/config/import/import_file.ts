@@ -1,4 +1,4 @@
-/** Converts a file of another tool, named by the user. */
+/** Converts a file of another tool that the user names. */
 
 import { basename, dirname, join } from "../../npm/path.js";
 import { readForeignFile } from "../../platform/foreign_file.ts";
@@ -10,32 +10,31 @@ import { readDocument, readYaml } from "../read_document.ts";
 import { foreignFormat, IMPORTERS } from "./foreign.ts";
 import { type ImportContext, type Imported, reference } from "./imported.ts";
 
-/** Names of the tools. */
 export const IMPORTER_NAMES: readonly string[] = IMPORTERS.map(({ name }) => name);
 
-/** A converted file. */
 export interface ImportedFile {
   readonly yaml: string;
   readonly notes: readonly Note[];
 }
 
-/** How a file is converted. */
 export interface ImportOptions extends ImportContext {
-  /** The tool; else the name and content of the file say it. */
+  /** The tool; by default it is recognized by name and content of the file. */
   readonly tool?: string;
 }
 
-/** Converts a file of a tool, whose name does not matter. Throws `ConfigProblem`. */
+/** Converts a file. Throws `ConfigProblem`. */
 export async function importFile(file: string, options: ImportOptions): Promise<ImportedFile> {
   const { tool } = options;
   const document = await read(tool, file, options.env);
   const found = foreignFormat(document);
   const importer = tool === undefined ? found : IMPORTERS.find(({ name }) => name === tool);
   if (importer === undefined || !(importer === found || importer.matches(document))) {
-    const what = tool === undefined ? "cannot tell whose file this is" : `not a ${tool} file`;
+    const what = tool === undefined
+      ? "cannot tell which tool this file belongs to"
+      : `not a ${tool} file`;
     const advice = found === undefined
       ? `name the tool: procsup import ${IMPORTER_NAMES.join("|")} ${basename(file)}`
-      : `it is one of ${found.name}: procsup import ${found.name} ${basename(file)}`;
+      : `it is a ${found.name} file: procsup import ${found.name} ${basename(file)}`;
     throw new ConfigProblem(file, what, { advice });
   }
   const imported = importer.convert(document, options);
@@ -44,7 +43,7 @@ export async function importFile(file: string, options: ImportOptions): Promise<
   return { yaml, notes: imported.notes };
 }
 
-/** Throws `ConfigProblem` for what procsup would refuse, so that nothing unusable is written. */
+/** Throws `ConfigProblem` if procsup would refuse the result, so that nothing unusable is written. */
 async function check(file: string, text: string, env: Env): Promise<void> {
   const content = { file: join(dirname(file), "procsup.yaml"), text };
   try {
@@ -56,7 +55,7 @@ async function check(file: string, text: string, env: Env): Promise<void> {
   }
 }
 
-/** A text file may have any name; other files are read by their kind. */
+/** Reads a file. With a tool given, a text file may have any name. */
 async function read(
   tool: string | undefined,
   file: string,
@@ -74,8 +73,8 @@ async function read(
 type Env = Readonly<Record<string, string>>;
 
 /**
- * A file by its kind. What a program takes over from the environment becomes a reference: the file is run
- * once more with other values in the environment, and what has changed with them came from there.
+ * Reads a file by its kind. Values that a program takes from the environment become references: the
+ * file runs a second time with other values in the environment, and what changes came from there.
  */
 async function readImported(
   file: string,
@@ -97,7 +96,7 @@ async function readImported(
   return { ...document, value: referring(document.value, other.value, marks, env) };
 }
 
-/** The value, with a reference wherever the other value has a mark. */
+/** Replaces text by references wherever the other value has a mark. */
 function referring(
   value: unknown,
   other: unknown,
@@ -127,7 +126,6 @@ function readText(file: string): string {
   }
 }
 
-/** The text. */
 async function importedYaml(imported: Imported, from: string): Promise<string> {
   const yaml = await import("../../npm/yaml.ts");
   const { processes, profiles = {}, run = {}, notes } = imported;

@@ -6,45 +6,48 @@ import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem, type Note } from "../problem.ts";
 
-/** Keys of one process, as in a procsup file. */
+/** Keys of a process, as in a procsup file. */
 export type Keys = Record<string, unknown>;
 
 /** A converted file. */
 export interface Imported {
   readonly processes: Readonly<Record<string, Keys>>;
   readonly profiles?: Readonly<Record<string, { processes: Record<string, Keys> }>>;
-  /** Settings of `procsup run`: processes whose end, or failure, stops all. */
+  /** Settings of `procsup run`: processes whose end or failure stops everything. */
   readonly run?: Keys;
   readonly notes: readonly Note[];
 }
 
-/** Input of a conversion beside the file. */
+/** Input of a conversion besides the file. */
 export interface ImportContext {
   readonly env: Readonly<Record<string, string>>;
-  /** Containers become `docker run`. */
+  /** Whether to run containers with `docker run`. */
   readonly withDocker?: boolean;
 }
 
-/** One other tool. */
+/** The importer of another tool. */
 export interface Importer {
   readonly name: string;
-  /** Whether a document is of this tool. */
+  /** Whether a document belongs to this tool. */
   matches(document: ConfigDocument & { readonly kind: string }): boolean;
-  /** Throws `ConfigProblem` when it is not. */
+  /** Throws `ConfigProblem` if the document is invalid. */
   convert(document: ConfigDocument, context: ImportContext): Imported;
-  /** Its files lose too much to be run as they are: they are converted and looked at first. */
+  /** Set if too much is lost to run its files directly: they must be converted and reviewed first. */
   readonly convertOnly?: true;
 }
 
-/** Stands for the `$` of a reference while a text is being converted: no file's text holds it. */
+/** Placeholder for the `$` of references during a conversion; it cannot occur in a file's text. */
 const DOLLAR = "\0";
 
-/** A variable that procsup fills in when the file is loaded, in a text that is being converted. */
+/** A reference to a variable that procsup fills in when the file is loaded. */
 export function reference(name: string, fallback?: string): string {
   return `${DOLLAR}{${name}${fallback === undefined ? "" : `:-${fallback}`}}`;
 }
 
-/** `$NAME`, `${NAME}` and `${NAME:-default}` as references; an unset variable is empty; `$$` is a `$`. */
+/**
+ * Converts `$NAME`, `${NAME}` and `${NAME:-default}` to references, and `$$` to `$`. Unset variables
+ * become empty.
+ */
 export function withReferences(text: string): string {
   return text.replace(
     /\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?([-?])([^}]*))?\})/g,
@@ -70,19 +73,19 @@ export function environment(value: unknown): Record<string, string> {
   );
 }
 
-/** Collects processes under valid names, and notes. */
+/** Collects converted processes under valid names, and notes. */
 export class ImportResult {
   readonly processes: Record<string, Keys> = {};
   readonly notes: Note[] = [];
   readonly #file: string;
-  /** Names in the file → names here. */
+  /** Maps names in the file to the names used here. */
   readonly #names = new Map<string, string>();
 
   constructor(file: string) {
     this.#file = file;
   }
 
-  /** Adds a process; returns the name it got. Throws `ConfigProblem` for a variable out of place. */
+  /** Adds a process and returns its name. Throws `ConfigProblem` for a variable in a key without references. */
   add(name: string, keys: Keys): string {
     const taken = this.freeName(name);
     this.processes[taken] = this.written(name, keys);
@@ -90,7 +93,7 @@ export class ImportResult {
     return taken;
   }
 
-  /** The whole, with `depends_on` naming what became of the processes. */
+  /** The result, with `depends_on` adapted to the new names. */
   imported(): Imported {
     for (const [process, keys] of Object.entries(this.processes)) {
       if (!isMap(keys.depends_on)) continue;
@@ -99,7 +102,7 @@ export class ImportResult {
         ([name]) => this.#names.has(name),
       );
       for (const [name] of unknown) {
-        this.note(process, `depends_on ${name}: no process of the file`);
+        this.note(process, `depends_on ${name}: no such process in the file`);
       }
       keys.depends_on = Object.fromEntries(
         known.map(([name, state]) => [this.#names.get(name)!, state]),
@@ -109,7 +112,7 @@ export class ImportResult {
     return { processes: this.processes, notes: this.notes };
   }
 
-  /** Keys as they are written in a file of procsup: references, and no other `${`. */
+  /** Keys as written to a procsup file: `$` is escaped except in references. */
   written(name: string, keys: Keys): Keys {
     const set = Object.entries(keys).filter(([, value]) => !isEmpty(value));
     return Object.fromEntries(
@@ -134,12 +137,12 @@ export class ImportResult {
   #text(text: string, variables: boolean, path: readonly string[]): string {
     if (variables) return text.replace(/\$(?=[${])/g, "$$$$").replaceAll(DOLLAR, "$");
     if (!text.includes(DOLLAR)) return text;
-    throw new ConfigProblem(this.#file, `"${path[0]}": a variable in ${path.slice(1).join(".")}`, {
-      advice: "procsup fills in none there: write the value into the file",
+    throw new ConfigProblem(this.#file, `"${path[0]}": variable in "${path.slice(1).join(".")}"`, {
+      advice: "procsup has no variables in this key: write the value",
     });
   }
 
-  /** The name if it is valid and free, else a similar one. */
+  /** Returns the name if it is valid and free, otherwise a similar one. */
   freeName(name: string): string {
     const valid = nameProblem(name) === undefined ? name : nameFromPath(name.replaceAll("/", "-"));
     let free = valid;
@@ -163,17 +166,17 @@ function isEmpty(value: unknown): boolean {
     (typeof value === "object" && Object.keys(value).length === 0);
 }
 
-/** Milliseconds as a duration; other values unchanged. */
+/** Converts milliseconds to a duration; leaves other values unchanged. */
 export function ms(value: unknown): unknown {
   return /^\d+(\.\d+)?$/.test(String(value)) ? `${Number(value)}ms` : value;
 }
 
-/** Seconds as a duration; other values unchanged. */
+/** Converts seconds to a duration; leaves other values unchanged. */
 export function seconds(value: unknown): unknown {
   return /^\d+(\.\d+)?$/.test(String(value)) ? `${Number(value)}s` : value;
 }
 
-/** Every value of a map as text. */
+/** Converts every value of a map to text. */
 export function texts(map: object): Record<string, string> {
   const set = Object.entries(map).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(

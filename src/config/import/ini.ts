@@ -1,12 +1,11 @@
-/** The ini format of supervisord. */
+/** Parses the ini format of supervisord. */
 
-/** A section with its keys. */
 export interface Section {
   readonly name: string;
   readonly keys: Map<string, string>;
 }
 
-/** A line that is not valid ini; 1 is the first line. */
+/** A line that is not valid ini, counted from 1. */
 export class IniError extends Error {
   readonly line: number;
 
@@ -16,7 +15,7 @@ export class IniError extends Error {
   }
 }
 
-/** The sections in order. Indented lines continue the value before them. Throws `IniError`. */
+/** The sections in order. Indented lines continue the value above. Throws `IniError`. */
 export function parseIni(text: string): Section[] {
   const sections: Section[] = [];
   let last: string | undefined;

@@ -1,4 +1,4 @@
-/** PM2's ecosystem files, and what `pm2 save` writes. */
+/** Converts PM2's ecosystem files, and the dump of `pm2 save`. */
 
 import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
@@ -9,7 +9,6 @@ import { ConfigProblem } from "../problem.ts";
 import { appsOfDump, isDump } from "./pm2_dump.ts";
 import { type Imported, type Importer, ImportResult, type Keys, ms, texts } from "./imported.ts";
 
-/** Configurations of PM2. */
 export const pm2: Importer = {
   name: "pm2",
   matches: ({ value }) =>
@@ -20,7 +19,7 @@ export const pm2: Importer = {
   convert,
 };
 
-/** Whether a value is an app: one of `pm2 save`, or with a script. */
+/** Whether a value is an app of an ecosystem file or of a dump. */
 function isApp(value: unknown): boolean {
   return isMap(value) && ["pm_exec_path", "script", "exec", "cmd"].some((key) => key in value);
 }
@@ -33,7 +32,7 @@ const BY_EXTENSION: readonly (readonly [RegExp, Keys])[] = [
   [/\.(sh|bash)$/, { interpreter: "bash" }],
 ];
 
-/** Keys that are read elsewhere, or that match procsup's behaviour. */
+/** Keys that are handled elsewhere, or that match procsup's behavior. */
 const SILENT: ReadonlySet<string> = new Set([
   "name",
   "script",
@@ -82,7 +81,7 @@ function scriptOf(file: string, app: App): unknown {
   if (typeof script === "string" && script !== "") return script;
   const which = app.name === undefined ? "an app" : JSON.stringify(app.name);
   throw new ConfigProblem(file, `apps: ${which} has no "script"`, {
-    advice: 'a PM2 app needs one; procsup\'s own are under "processes", with an "entrypoint"',
+    advice: 'a PM2 app needs one; procsup\'s own apps are under "processes", with an "entrypoint"',
   });
 }
 
@@ -113,10 +112,10 @@ function addApp(
     unmapped.push("exec_mode: the instances share a port only through sockets: [address:port]");
   }
   if (Number(app.instances) < 0) {
-    unmapped.push(`instances ${app.instances}: max is one for each processor`);
+    unmapped.push(`instances ${app.instances}: max means one for each CPU`);
   }
   if (app.cron_restart && app.autorestart === false) {
-    unmapped.push("cron_restart: it runs by the clock only, not at the start as well");
+    unmapped.push("cron_restart: it runs only on schedule, not also at the start");
   }
   for (const text of unmapped) result.note(name, text);
   for (const [profile, made] of Object.entries(envs)) {
@@ -124,12 +123,10 @@ function addApp(
   }
 }
 
-/** The name of an app. */
 function pm2Name({ name, script }: App): string {
   return name === undefined || name === "" ? nameFromPath(String(script ?? "app")) : String(name);
 }
 
-/** Entrypoint, arguments and working directory. */
 function pm2Command(app: App, folder: string): Keys {
   const script = String(app.script ?? "");
   const cwd = app.cwd === undefined ? {} : { cwd: String(app.cwd) };
@@ -152,7 +149,7 @@ function pm2Command(app: App, folder: string): Keys {
   return { ...cwd, entrypoint: path, args, ...known };
 }
 
-/** PM2 looks in the working directory of the app. */
+/** PM2 looks for scripts in the app's working directory. */
 function seenFrom(script: string, at: string, folder: string): string {
   if (isAbsolute(script) || at === folder) return script;
   const there = resolve(at, script);
@@ -172,7 +169,7 @@ function words(value: unknown): string[] {
     : [String(value)];
 }
 
-/** The keys of a process for each key of an app. */
+/** Converters by key of an app. */
 const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
   env: (value) => isMap(value) ? { env: texts(value) } : {},
   env_file: (value) => ({ env_file: value }),
@@ -203,19 +200,19 @@ const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
   gid: (value) => ({ gid: value }),
 };
 
-/** 0 means one per core, -1 one less. */
+/** In PM2, 0 means one per core and -1 one less. */
 function instanceCount(value: unknown): number | "max" {
   return Number(value) > 0 ? Number(value) : "max";
 }
 
-/** PM2 runs Node in its cluster where instances are given, and no mode. */
+/** PM2 runs Node in cluster mode if instances are given without a mode. */
 function isCluster({ exec_mode, instances, script, interpreter, exec_interpreter }: App): boolean {
   if (exec_mode !== undefined && exec_mode !== null) return /^cluster/.test(String(exec_mode));
   const node = /^(.*\/)?(node|bun)$/.test(String(interpreter ?? exec_interpreter ?? "node"));
   return instances !== undefined && node && /\.[cm]?[jt]s$/.test(String(script));
 }
 
-/** The instances of PM2's cluster share the port that the app listens on. */
+/** Instances in PM2's cluster mode share the port that the app listens on. */
 function sockets(app: App, env: unknown): Keys {
   const port = isMap(env) ? String(env.PORT ?? env.port ?? "") : "";
   return isCluster(app) && /^(\d{2,5}|\0.*)$/.test(port) ? { sockets: [`0.0.0.0:${port}`] } : {};
@@ -234,7 +231,7 @@ function watch(value: unknown, { ignore_watch, watch_delay }: App): Keys {
   };
 }
 
-/** With `autorestart: false` it is PM2's way to run a job on a schedule. */
+/** Together with `autorestart: false`, it is PM2's way to run a job on a schedule. */
 function cron(value: unknown, { autorestart }: App): Keys {
   if (!value || value === "0") return {};
   if (autorestart !== false) return { cron_restart: String(value) };

@@ -1,10 +1,10 @@
-/** What `pm2 save` writes. */
+/** Reads the dump of `pm2 save`. */
 
 import { isMap } from "../document.ts";
 
 type App = Readonly<Record<string, unknown>>;
 
-/** Keys of a dump entry that are also keys of an ecosystem file. */
+/** Keys of a dump entry that ecosystem files have too. */
 const KEPT = [
   "name",
   "args",
@@ -29,7 +29,7 @@ const KEPT = [
   "gid",
 ];
 
-/** Variables of PM2, and of the terminal that ran `pm2 start`. */
+/** Variables of PM2, and of the terminal in which `pm2 start` ran. */
 const SESSION =
   /^(PM2_.*|pm_.*|unique_id|NODE_APP_INSTANCE|PWD|OLDPWD|SHLVL|_|TERM.*|COLORTERM|SSH_.*|LS_COLORS|XDG_.*|LESS.*|DISPLAY|DBUS_.*|PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|MAIL|HOSTNAME|npm_.*|NVM_.*|INIT_CWD|EDITOR|VIRTUAL_ENV|WSL.*|VSCODE.*)$/;
 
@@ -39,7 +39,7 @@ export function isDump(value: unknown): value is readonly App[] {
     value.every((item) => isMap(item) && "pm_exec_path" in item);
 }
 
-/** The entries as apps of an ecosystem file; instances of a name are one app. */
+/** Converts the entries to apps of an ecosystem file. Instances of a name become one app. */
 export function appsOfDump(entries: readonly App[]): App[] {
   const groups = Map.groupBy(entries, ({ name, pm_exec_path }) => `${name}\0${pm_exec_path}`);
   return [...groups.values()].map((instances) => {

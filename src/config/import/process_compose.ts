@@ -1,4 +1,4 @@
-/** process-compose.yaml. */
+/** Converts process-compose.yaml. */
 
 import { rowOf } from "../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
@@ -14,7 +14,6 @@ import {
   withReferences,
 } from "./imported.ts";
 
-/** Configurations of process-compose. */
 export const processCompose: Importer = {
   name: "process-compose",
   matches: ({ kind, value }) =>
@@ -23,7 +22,7 @@ export const processCompose: Importer = {
   convert,
 };
 
-/** Recognised by a key that procsup would refuse. */
+/** Recognizes a file by a key that procsup does not have. */
 function looksLike({ processes }: Record<string, unknown>): boolean {
   const all = isMap(processes) ? Object.values(processes).filter(isMap) : [];
   return all.some((process) =>
@@ -48,7 +47,7 @@ const RESTART: Readonly<Record<string, string>> = {
   exit_on_failure: "never",
 };
 
-/** Keys that are converted. */
+/** Top-level keys that are converted. */
 const FILE_KEYS = new Set(["version", "processes", "environment", "$schema"]);
 
 type Convert = (value: unknown, all: Record<string, unknown>) => Keys;
@@ -84,7 +83,9 @@ function convert({ file, value }: ConfigDocument): Imported {
   if (!isMap(value) || !isMap(value.processes)) {
     const docker = isMap(value) && "services" in value;
     throw new ConfigProblem(file, '"processes" is missing', {
-      advice: docker ? "these are services: procsup import compose" : "is it process-compose?",
+      advice: docker
+        ? "it has services: use procsup import compose"
+        : "is it a process-compose file?",
     });
   }
   const result = new ImportResult(file);
@@ -113,7 +114,7 @@ function addProcess(
 ): string {
   const keys: Keys = { restart_policy: "never", env: common };
   const unmapped: string[] = [];
-  // With both probes the liveness probe is kept: it restarts.
+  // Convert the liveness probe last: it wins over the readiness probe, because it restarts.
   const order = Object.keys(KEYS).filter((key) => key in process);
   for (const key of order) {
     for (const [to, made] of Object.entries(KEYS[key]!(process[key], all))) {
@@ -189,7 +190,7 @@ function dependsOn(value: unknown, all: Record<string, unknown>): Keys {
   );
 }
 
-/** process-compose writes `$$` for `$`. */
+/** process-compose escapes `$` as `$$`. */
 function dollars(text: string): string {
   return text.replaceAll("$$", "$");
 }
@@ -209,7 +210,7 @@ const COUNTS: Readonly<Record<string, string>> = {
   success_threshold: "success_threshold",
 };
 
-/** A probe as a health check. */
+/** Converts a probe to a health check. */
 function probe(value: unknown): Keys {
   if (!isMap(value)) return {};
   const keys: Keys = target(value);

@@ -1,4 +1,4 @@
-/** Procfile: lines of a name and a shell line. */
+/** Converts Procfiles: lines with a name and a shell command. */
 
 import { parseDotenv } from "../../model/dotenv.ts";
 import { dirname, join } from "../../npm/path.js";
@@ -10,14 +10,13 @@ import { type Imported, type Importer, ImportResult } from "./imported.ts";
 
 const LINE = /^([A-Za-z0-9_.-]+)\s*:\s*(.+)$/;
 
-/** Ports as foreman assigns them: the base for the first process, a step more for each next one. */
+/** Ports as in foreman: the base for the first process, and one step more for each further one. */
 const BASE_PORT = 5000;
 const PORT_STEP = 100;
 
-/** Heroku's step before the processes of a new version start. */
+/** Heroku's process that runs before the processes of a new version start. */
 const RELEASE = "release";
 
-/** Procfiles. */
 export const procfile: Importer = {
   name: "procfile",
   matches: ({ kind }) => kind === "procfile",
@@ -43,7 +42,7 @@ function convert({ file, text }: ConfigDocument): Imported {
         : {}),
     });
     if (name === RELEASE) {
-      result.note(taken, "release: it runs first, and the others start after it has succeeded");
+      result.note(taken, "release: it runs first; the others start after it has succeeded");
     }
   }
   if (lines.length === 0) {
@@ -52,7 +51,7 @@ function convert({ file, text }: ConfigDocument): Imported {
   return result.imported();
 }
 
-/** Names and commands. Throws `ConfigProblem`. */
+/** Parses names and commands. Throws `ConfigProblem`. */
 function linesOf(file: string, text: string): (readonly [name: string, command: string])[] {
   let offset = 0;
   return text.split("\n").flatMap((raw) => {

@@ -1,4 +1,4 @@
-/** supervisord's ini: programs, groups and `%(…)s`. */
+/** Converts supervisord's ini files: programs, groups and `%(…)s`. */
 
 import type { ConfigDocument } from "../document.ts";
 import {
@@ -13,14 +13,13 @@ import type { Section } from "./ini.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { readSupervisord } from "./supervisord_files.ts";
 
-/** Configurations of supervisord. */
 export const supervisord: Importer = {
   name: "supervisord",
   matches: ({ kind }) => kind === "supervisord",
   convert,
 };
 
-/** Keys that match procsup's behaviour. */
+/** Keys that match procsup's behavior, or are handled elsewhere. */
 const NATURAL = new Set([
   "stopasgroup",
   "killasgroup",
@@ -55,7 +54,7 @@ const RETRIES = 3;
 const START_SECONDS = 1;
 const PRIORITY = 999;
 
-/** More than these are one process of many instances, which the check of the whole refuses. */
+/** Above this, one process with many instances is created, which validation then refuses. */
 const MAX_COUNTED = 1024;
 
 type Expand = (text: string) => string;
@@ -171,8 +170,8 @@ function addOne(
 }
 
 /**
- * supervisord gives up after this many short runs in a row, and never after a longer run, so only
- * restarts within that time may count. Each delay is a second longer than the one before.
+ * supervisord gives up after this many short runs in a row, and never after a longer run. So only
+ * restarts within that time may count. Each delay is one second longer than the one before.
  */
 function restarts(keys: ReadonlyMap<string, string>, expand: Expand): Keys {
   const said = (key: string, otherwise: number) => expand(keys.get(key) ?? String(otherwise));
@@ -190,7 +189,7 @@ function restarts(keys: ReadonlyMap<string, string>, expand: Expand): Keys {
   };
 }
 
-/** Fills in `%(…)s` and `%(…)02d`. */
+/** Returns a function that expands `%(…)s` and `%(…)02d`. */
 function expander(program: Program, number: number): Expand {
   const known: Readonly<Record<string, string>> = {
     program_name: program.name,

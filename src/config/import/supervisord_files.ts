@@ -1,4 +1,4 @@
-/** The sections of a supervisord configuration and of its included files. */
+/** Reads a supervisord configuration with its included files. */
 
 import { messageOf } from "../../model/errors.ts";
 import { nameTest } from "../../model/glob.ts";
@@ -9,15 +9,14 @@ import { type ConfigDocument, placeAt } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { IniError, parseIni, type Section } from "./ini.ts";
 
-/** What was read. */
 export interface SupervisordFiles {
-  /** One for each name: keys of a later file win. */
+  /** Sections with unique names. Later files override keys of earlier ones. */
   readonly sections: readonly Section[];
-  /** Patterns under `[include]` that no file matches. */
+  /** Patterns in `[include]` that match no file. */
   readonly unmatched: readonly string[];
 }
 
-/** Reads the files. Throws `ConfigProblem` if one is not valid ini, or none has a program. */
+/** Reads the files. Throws `ConfigProblem` if one is not valid ini, or if there is no program. */
 export function readSupervisord({ file, text }: ConfigDocument): SupervisordFiles {
   const sections = new Map<string, Section>();
   lay(sections, file, text);
@@ -36,7 +35,7 @@ export function readSupervisord({ file, text }: ConfigDocument): SupervisordFile
   throw new ConfigProblem(file, `no [program:…] section${none}`);
 }
 
-/** `here` is the folder of the including file. */
+/** Adds the sections of a file. `%(here)s` becomes its folder. */
 function lay(sections: Map<string, Section>, file: string, text: string): void {
   const here = dirname(file);
   for (const { name, keys } of parsed(file, text)) {
@@ -70,7 +69,7 @@ function readText(file: string): string {
   }
 }
 
-/** The files that an absolute pattern of `*`, `?` and `[…]` matches, sorted. */
+/** The files that match an absolute pattern of `*`, `?` and `[…]`, sorted. */
 function matches(pattern: string): string[] {
   let found = [""];
   for (const part of pattern.split("/").slice(1)) {

@@ -1,4 +1,4 @@
-/** Service units of systemd. */
+/** Converts service units of systemd. */
 
 import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
@@ -7,7 +7,6 @@ import type { ConfigDocument } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type Imported, type Importer, ImportResult, type Keys } from "./imported.ts";
 
-/** Service units. */
 export const systemd: Importer = {
   name: "systemd",
   matches: ({ kind }) => kind === "systemd",
@@ -16,7 +15,7 @@ export const systemd: Importer = {
 
 type Settings = ReadonlyMap<string, readonly string[]>;
 
-/** Settings of [Service] → keys. A setting that may be given several times has all its values. */
+/** Converters by setting of [Service]. They receive all values of a setting that may be repeated. */
 const KEYS: Readonly<Record<string, (values: readonly string[]) => Keys>> = {
   WorkingDirectory: ([value]) => value!.startsWith("~") ? {} : { cwd: value!.replace(/^-/, "") },
   User: ([value]) => ({ uid: value }),
@@ -51,7 +50,7 @@ const KEYS: Readonly<Record<string, (values: readonly string[]) => Keys>> = {
   CPUQuota: ([value]) => limit("cpu_percent", value!.replace("%", "")),
 };
 
-/** Settings that match procsup's behaviour, or are read elsewhere. */
+/** Settings that match procsup's behavior, or are handled elsewhere. */
 const NATURAL = new Set(["ExecStart", "Type", "ExecReload", "SyslogIdentifier", "NotifyAccess"]);
 
 const RESTART: Readonly<Record<string, string>> = {
@@ -112,7 +111,7 @@ function refuse(file: string, settings: Settings): void {
   });
 }
 
-/** What a service has without settings. */
+/** Defaults of a service unit. */
 const USUAL: Keys = {
   cwd: "/",
   restart_policy: "never",
@@ -139,13 +138,13 @@ function keysOf(settings: Settings): Keys {
   return { ...keys, ...ends, ...programOf(settings.get("ExecStart")!) };
 }
 
-/** The signal of a `kill` of the service itself. */
+/** The signal in a `kill` command for the service itself. */
 function reloadSignal(command: string): string | undefined {
   const [, signal] = /kill\s+-(?:s\s+)?(\w+)\s+\$\{?MAINPID/.exec(command) ?? [];
   return signal?.replace(/^(?!SIG|\d)/, "SIG");
 }
 
-/** What is not taken of a setting. */
+/** Notes on a setting that is not, or not fully, converted. */
 function lostOf(key: string, values: readonly string[]): string[] {
   const say = (
     why = INSTEAD[key],
@@ -177,7 +176,7 @@ function lostOf(key: string, values: readonly string[]): string[] {
   return Object.hasOwn(KEYS, key) || NATURAL.has(key) ? [] : say();
 }
 
-/** The command, run by a shell where it takes variables: they are those of the service. */
+/** The command; a shell runs it if it contains variables of the service. */
 function programOf(starts: readonly string[]): Keys {
   const one = starts.length === 1 ? starts[0]! : "";
   if (one !== "" && !one.includes("$") && !/^[-@:+!]/.test(one)) {
@@ -187,12 +186,12 @@ function programOf(starts: readonly string[]): Keys {
   return { entrypoint: "/bin/sh", args: ["-c", lines(starts, true)] };
 }
 
-/** Commands as a line for a shell; a `-` before one means that it may fail. */
+/** Joins commands to a shell line. A `-` before a command means that it may fail. */
 function lines(commands: readonly string[], exec = false): string {
   return commands.map((command) => {
     const [, prefix, line] = /^([-@:+!|]*)(.*)$/s.exec(command)!;
     const all = splitWords(line!);
-    // A word of its own between two commands, unless the unit escapes one.
+    // A separate `;` splits two commands, unless the unit escapes one.
     const isTwo = all.includes(";") && !line!.includes("\\;");
     const text = all.map((word) => isTwo && word === ";" ? "&&" : shellWord(word)).join(" ");
     if (prefix!.includes("-")) return `${text} || true`;
@@ -201,8 +200,8 @@ function lines(commands: readonly string[], exec = false): string {
 }
 
 /**
- * A word as a shell takes it. For systemd only variables have a meaning: `$NAME` as a word is split at
- * blanks, `${NAME}` is not, `$$` is a `$`.
+ * Quotes a word for a shell, keeping systemd's rules for variables: `$NAME` as a whole word is split at
+ * whitespace, `${NAME}` is not, and `$$` is a `$`.
  */
 function shellWord(word: string): string {
   if (/^\$[A-Za-z_]\w*$|^[\w@%+=:,./-]+$/.test(word)) return word;
@@ -213,7 +212,7 @@ function shellWord(word: string): string {
   return `"${text}"`;
 }
 
-/** Sections, each with the values of its settings. An empty value takes back those before it. */
+/** Parses sections with all values of their settings. An empty value discards those before it. */
 function read(file: string, text: string): Map<string, Map<string, string[]>> {
   const sections = new Map<string, Map<string, string[]>>();
   let section: Map<string, string[]> | undefined;
@@ -234,7 +233,7 @@ function read(file: string, text: string): Map<string, Map<string, string[]>> {
   return sections;
 }
 
-/** `%n` and its like, as far as the file itself says them. */
+/** Specifiers such as `%n` whose values are known from the file name. */
 function specifiersOf(name: string): Readonly<Record<string, string>> {
   const unit = name.replace(/\.service$/, "");
   const [prefix = "", instance = ""] = unit.split("@");
@@ -258,12 +257,12 @@ function pairs(text: string): [string, string][] {
   });
 }
 
-/** 0 is no limit: restarts within the shortest window are never too many. */
+/** Zero means no limit: the shortest window never has too many restarts. */
 function window(value: string): Keys {
   return { restart_window: /^0+$/.test(value) ? "1ms" : span(value) };
 }
 
-/** A time of systemd, seconds without a unit. */
+/** A time span of systemd; without a unit it is in seconds. */
 function span(text: string): string {
   if (isNumber(text)) return `${text}s`;
   if (text === "infinity") return "8760h";
