@@ -7,7 +7,7 @@ import { splitWords } from "../model/shell_line.ts";
 import type { StartPayload } from "../protocol/verbs/types.ts";
 import { type ConfigFlags, configKeys, some } from "./config_flags.ts";
 import { shellWord } from "./shell_word.ts";
-import { CONFIG_FLAGS } from "./table/start_flags.ts";
+import { configFlags } from "./table/start_flags.ts";
 
 /** The command line of `start`, and its surroundings. */
 export interface StartRequest extends ConfigFlags {
@@ -50,7 +50,8 @@ function quotedCommand(word: string, request: StartRequest): StartPayload {
 }
 
 function existing(word: string, { flags, rest }: StartRequest): StartPayload {
-  const given = flags.names().find((name) => CONFIG_FLAGS.some((flag) => flag.name === name));
+  const own = configFlags();
+  const given = flags.names().find((name) => own.some((flag) => flag.name === name));
   if (given === undefined && rest === undefined) return { target: word };
   const what = given === undefined ? "arguments" : `--${given}`;
   const name = flags.text("name");

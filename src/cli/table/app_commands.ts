@@ -2,7 +2,7 @@
 
 import type { Command, Flag } from "../command.ts";
 import { FILE_FLAGS } from "./config_commands.ts";
-import { CHANGE_FLAGS, NO_WAIT, START_FLAGS, UPDATE_ENV } from "./start_flags.ts";
+import { changeFlags, NO_WAIT, startFlags, UPDATE_ENV } from "./start_flags.ts";
 
 const MANY = Infinity;
 
@@ -24,7 +24,9 @@ export const APP_COMMANDS: readonly Command[] = [
     usage: "[script|target|file…] [-- args…]",
     words: [0, MANY],
     takesRest: true,
-    flags: [...START_FLAGS, DETACH, ...FILE_FLAGS],
+    get flags(): readonly Flag[] {
+      return [...startFlags(), DETACH, ...FILE_FLAGS];
+    },
     examples: [
       "procsup start api.ts --name api -i 2",
       "procsup start server.py -e PORT=8080 -- --verbose",
@@ -69,7 +71,9 @@ export const APP_COMMANDS: readonly Command[] = [
     usage: "<target…> [-- args…]",
     words: [1, MANY],
     takesRest: true,
-    flags: [...CHANGE_FLAGS, UPDATE_ENV],
+    get flags(): readonly Flag[] {
+      return [...changeFlags(), UPDATE_ENV];
+    },
     examples: [
       "procsup restart api",
       "procsup restart tag:web",

@@ -1,8 +1,8 @@
 /** The commands about procsup itself. */
 
-import type { Command } from "../command.ts";
+import type { Command, Flag } from "../command.ts";
 import { FILE_FLAGS } from "./config_commands.ts";
-import { START_FLAGS } from "./start_flags.ts";
+import { startFlags } from "./start_flags.ts";
 
 /** What of an app's configuration `run -- command` takes. */
 const RUN_FLAGS = ["name", "instances", "cwd", "env", "restart", "max-restarts", "stop-timeout"];
@@ -44,20 +44,22 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     usage: "[file] | -- <command…>",
     words: [0, 1],
     takesRest: true,
-    flags: [
-      { name: "critical", type: "list", value: "APP", help: "stop everything when it exits" },
-      { name: "no-prefix", type: "bool", help: "print lines without names" },
-      {
-        name: "single",
-        type: "text",
-        value: "APP",
-        help: "one instance of this app alone, for a container that an engine places",
-      },
-      { name: "now", type: "bool", help: "with --single: run a job at once" },
-      { name: "ready-file", type: "text", value: "PATH", help: "file that exists while ready" },
-      ...FILE_FLAGS,
-      ...START_FLAGS.filter(({ name }) => RUN_FLAGS.includes(name)),
-    ],
+    get flags(): readonly Flag[] {
+      return [
+        { name: "critical", type: "list", value: "APP", help: "stop everything when it exits" },
+        { name: "no-prefix", type: "bool", help: "print lines without names" },
+        {
+          name: "single",
+          type: "text",
+          value: "APP",
+          help: "one instance of this app alone, for a container that an engine places",
+        },
+        { name: "now", type: "bool", help: "with --single: run a job at once" },
+        { name: "ready-file", type: "text", value: "PATH", help: "file that exists while ready" },
+        ...FILE_FLAGS,
+        ...startFlags().filter(({ name }) => RUN_FLAGS.includes(name)),
+      ];
+    },
     examples: [
       "procsup run",
       "procsup run procsup.yaml --critical web",

@@ -1,4 +1,7 @@
-/** The flags of `start`, `restart` and `run`: the configuration of an app, from the key table. */
+/**
+ * The flags of `start`, `restart` and `run`: the configuration of an app, from the key table. They are
+ * made when they are asked for: other commands have no use for them.
+ */
 
 import { flagName, type Key, type KeyTable } from "../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
@@ -43,19 +46,18 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 /** Flags that configure an app. */
-export const CONFIG_FLAGS: readonly Flag[] = [...flagsOf(PROCESS_KEYS), TIMEZONE, LOG_FILE];
+export const configFlags = (): readonly Flag[] => [...flagsOf(PROCESS_KEYS), TIMEZONE, LOG_FILE];
 
 /** Flags of `start`. */
-export const START_FLAGS: readonly Flag[] = [...CONFIG_FLAGS, NO_WAIT];
-
-const ONLY_NEW = Object.entries(PROCESS_KEYS).flatMap(([key, row]) =>
-  row.flag?.onlyNew ? [flagName(key, row)] : []
-);
+export const startFlags = (): readonly Flag[] => [...configFlags(), NO_WAIT];
 
 /** Those that change an existing app. */
-export const CHANGE_FLAGS: readonly Flag[] = START_FLAGS.filter(({ name }) =>
-  !ONLY_NEW.includes(name)
-);
+export function changeFlags(): readonly Flag[] {
+  const onlyNew = Object.entries(PROCESS_KEYS).flatMap(([key, row]) =>
+    row.flag?.onlyNew ? [flagName(key, row)] : []
+  );
+  return startFlags().filter(({ name }) => !onlyNew.includes(name));
+}
 
 function flagsOf(table: KeyTable): Flag[] {
   return Object.entries(table).flatMap(([key, row]) => {
