@@ -57,7 +57,8 @@ procsup ping                           # 5: no daemon answers
     "The command line exits with one of these codes; `procsup wait --for exit` with that of the app.",
     table(["Exit code", "Means"], EXIT_CODES),
     "An error has the same code on every surface: as `code` in the JSON of REST, the socket and " +
-    "MCP, and of a `ProcsupError` in the library. Codes are stable; messages are for people.",
+    "MCP, and of a `ProcsupError` in the library. Codes are stable; messages are for people. With " +
+    "`--json` a command that fails before it prints anything prints the error to stdout too.",
     table(
       ["Code", "Means", "HTTP", "Exit code", "Page"],
       Object.entries(ERROR_TABLE).map(([code, { http, exit, means, page }]) =>

@@ -16,14 +16,30 @@ const READER_GONE = 141;
 /** Runs a command line and returns the exit code; never throws. */
 export async function runCli(args: readonly string[]): Promise<number> {
   try {
-    // With a command it is that command's own.
-    const line = readCommandLine(args.length === 1 && args[0] === "-v" ? ["--version"] : args);
-    return await (await load(line))(contextOf(line)) ?? 0;
+    return await run(args);
   } catch (error) {
     if (error instanceof Deno.errors.BrokenPipe) return READER_GONE;
-    const { reportError } = await import("./report_error.ts");
-    return reportError(error instanceof UnknownWordError ? await known(error) : error);
+    throw error;
   }
+}
+
+async function run(args: readonly string[]): Promise<number> {
+  let output: Output | undefined;
+  let code: number;
+  try {
+    // With a command it is that command's own.
+    const line = readCommandLine(args.length === 1 && args[0] === "-v" ? ["--version"] : args);
+    const context = contextOf(line);
+    output = context.output;
+    code = await (await load(line))(context) ?? 0;
+  } catch (error) {
+    const { reportError } = await import("./report_error.ts");
+    code = reportError(error instanceof UnknownWordError ? await known(error) : error);
+  }
+  if (code !== 0 && output !== undefined) {
+    await (await import("./report_error.ts")).printFailure(output);
+  }
+  return code;
 }
 
 async function known(error: UnknownWordError): Promise<Error> {

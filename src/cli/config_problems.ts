@@ -1,8 +1,7 @@
 /** Mistakes in configuration files as a person reads them: the place, the line, what would be right. */
 
-import { ERROR_TABLE, type ProcsupError } from "../model/errors.ts";
+import type { ProcsupError } from "../model/errors.ts";
 import { ConfigProblem, ConfigProblems } from "../config/problem.ts";
-import { writeMessage } from "./output.ts";
 import { reportError } from "./report_error.ts";
 
 /** Prints every mistake to stderr and returns the exit code; any other failure as always. */
@@ -14,10 +13,8 @@ export function reportProblems(error: unknown, cwd: string): number {
 
 /** Prints mistakes to stderr and returns the exit code for them. */
 export function printProblems(problems: readonly ProcsupError[], cwd: string): number {
-  for (const problem of problems) {
-    writeMessage(`error: ${problemText(problem, cwd)}\n`);
-  }
-  return ERROR_TABLE.invalid_config.exit;
+  const text = problems.map((problem) => `error: ${problemText(problem, cwd)}\n`).join("");
+  return reportError(problems.length === 1 ? problems[0] : new ConfigProblems(problems), text);
 }
 
 /** One mistake, what may be shown of its line and a mark below it. */

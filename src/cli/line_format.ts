@@ -10,3 +10,25 @@ export function refuseWholeFormats({ format }: Output, command: string): void {
     hint: `procsup ${command} -o jsonl`,
   });
 }
+
+/**
+ * What prints JSON, one value a line: as a list under `-o json`, unless it goes on until Ctrl-C. `end`
+ * closes the list.
+ */
+export function jsonLines(
+  output: Output,
+  isEndless: boolean,
+): { print(json: string): void; end(): void } {
+  if (isEndless || output.format !== "json") {
+    return { print: (json) => output.jsonText(json), end: () => {} };
+  }
+  let before = "[\n";
+  return {
+    print(json) {
+      output.raw(before);
+      before = ",\n";
+      output.jsonText(json, "");
+    },
+    end: () => output.raw(before === ",\n" ? "\n]\n" : "[]\n"),
+  };
+}

@@ -29,6 +29,7 @@ export class Output {
   readonly quiet: boolean;
   readonly #isErrorTerminal: boolean = Deno.stderr.isTerminal();
   #drawn = 0;
+  #isUsed = false;
 
   constructor(settings: Settings) {
     this.format = settings.format;
@@ -50,9 +51,14 @@ export class Output {
     });
   }
 
+  /** Whether anything went to stdout. */
+  get isUsed(): boolean {
+    return this.#isUsed;
+  }
+
   /** Data: lines to stdout, made safe for a terminal wherever they go. */
   data(text: string): void {
-    writeAll(Deno.stdout, `${terminalText(text, this.color)}\n`);
+    this.raw(`${terminalText(text, this.color)}\n`);
   }
 
   /** Data as JSON, on one line or indented: to stdout, nothing of it lost. */
@@ -61,18 +67,20 @@ export class Output {
   }
 
   /** The same of what is JSON already. */
-  jsonText(json: string): void {
-    writeAll(Deno.stdout, `${terminalJson(json)}\n`);
+  jsonText(json: string, end = "\n"): void {
+    this.raw(terminalJson(json) + end);
   }
 
   /** What somebody else wrote: as it is, unless a terminal would obey it. */
   content(text: string, stream: "stdout" | "stderr" = "stdout"): void {
     const isTerminal = stream === "stdout" ? this.terminal : this.#isErrorTerminal;
+    if (stream === "stdout") this.#isUsed = true;
     writeAll(Deno[stream], `${isTerminal ? terminalText(text, this.color) : text}\n`);
   }
 
-  /** Exactly this, to stdout: what moves the cursor on purpose. */
+  /** Exactly this, to stdout. */
   raw(text: string): void {
+    this.#isUsed = true;
     writeAll(Deno.stdout, text);
   }
 
@@ -88,9 +96,11 @@ export class Output {
     writeAll(Deno.stderr, back + lines.map((line) => `${terminalText(line, false)}\n`).join(""));
   }
 
-  /** A line about something done: to stdout, unless `--quiet`. */
+  /** A line about something done: to stdout unless that is for programs; nothing with `--quiet`. */
   done(text: string): void {
-    if (!this.quiet) this.data(text);
+    if (this.quiet) return;
+    if (this.format === "table" || this.format === "wide") this.data(text);
+    else this.note(text);
   }
 
   /** A message: to stderr, unless `--quiet`. */

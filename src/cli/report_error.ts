@@ -1,12 +1,30 @@
 /** A failure as a person reads it: what went wrong, then one thing to do next. */
 
 import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
-import { writeMessage } from "./output.ts";
+import { type Output, writeMessage } from "./output.ts";
 
-/** Prints a failure to stderr and returns the exit code it stands for. */
-export function reportError(error: unknown): number {
-  writeMessage(errorText(error));
+/** The first failure that was reported. */
+let reported: unknown;
+
+/**
+ * Prints a failure to stderr and returns the exit code it stands for. Throws again that the reader of
+ * an output went away.
+ */
+export function reportError(error: unknown, text = errorText(error)): number {
+  if (error instanceof Deno.errors.BrokenPipe) throw error;
+  reported ??= error;
+  writeMessage(text);
   return error instanceof ProcsupError ? ERROR_TABLE[error.code].exit : 1;
+}
+
+/** Prints the first failure to stdout where that is for programs and has nothing yet. */
+export async function printFailure(output: Output): Promise<void> {
+  if (reported === undefined || output.isUsed) return;
+  const [{ printData }, { errorJson }] = await Promise.all([
+    import("./print_data.ts"),
+    import("../protocol/error_json.ts"),
+  ]);
+  await printData(output, errorJson(reported));
 }
 
 /** `error: <what>`, `  hint: <what next>` if there is one, and the page about it. */

@@ -37,16 +37,20 @@ export async function forEachTarget(
   return Math.max(worst, await printResults(context.output, { status, results }));
 }
 
-/** Prints a line a process: what worked to stdout, what did not to stderr. Returns the exit code. */
+/**
+ * Prints a line a process: what worked to stdout, what did not to stderr, and `none` where there are
+ * no results. Returns the exit code.
+ */
 export async function printResults(
   output: Output,
   { results, ...given }: { readonly status: string; readonly results: readonly ActionResult[] },
+  none = "there are no processes",
 ): Promise<number> {
   const status = statusFor(given.status, results);
   const failed = results.some((result) => !result.ok);
   const names = results.filter((result) => result.ok).map((result) => result.name);
   if (!await printData(output, { ...given, status, results }, names)) {
-    if (results.length === 0) output.note("there are no processes");
+    if (results.length === 0 && none !== "") output.note(none);
     for (const result of results) {
       if (result.ok) output.done(doneLine(result, status, output.color));
     }

@@ -48,12 +48,10 @@ export async function startFiles(
       if (!["added", "changed"].includes(setting.change)) continue;
       context.output.note(`${setting.name}: ${settingText(setting)}`);
     }
-    if (data.results.length === 0) {
-      if (code === 0) context.output.note("nothing to do: all is up and as it should be");
-      return code;
-    }
-    const { results } = data;
-    return Math.max(code, await printResults(context.output, { status: "started", results }));
+    const { results, errors } = data;
+    const answer = { status: "started", results, ...(code === 0 ? {} : { errors }) };
+    const none = code === 0 ? "nothing to do: all is up and as it should be" : "";
+    return Math.max(code, await printResults(context.output, answer, none));
   } catch (error) {
     return reportProblems(error, Deno.cwd());
   }

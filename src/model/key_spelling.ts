@@ -33,8 +33,8 @@ export function memoryKeys(wire: object, table: KeyTable = PROCESS_KEYS): Keyed 
   );
 }
 
-/** Keys that are written even when they are empty. */
-const ALWAYS: ReadonlySet<string> = new Set(["args", "env"]);
+/** Keys that are written even when they are empty: without `shell_env` an app inherits the daemon's. */
+const ALWAYS: ReadonlySet<string> = new Set(["args", "env", "shell_env"]);
 
 /** Converts a configuration in memory to wire form. Omits empty values whose default is empty. */
 export function wireKeys(config: object, table: KeyTable = PROCESS_KEYS): Keyed {

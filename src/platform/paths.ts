@@ -76,7 +76,7 @@ export function defaultHome(): string {
       "Cannot find a home: neither PROCSUP_HOME nor HOME is set",
     );
   }
-  return `${user}/.procsup`;
+  return absolute(`${user}/.procsup`);
 }
 
 /** The library's default directory: one a user, below the system's temporary folder. */

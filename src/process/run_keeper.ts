@@ -158,7 +158,8 @@ export class RunKeeper {
     const cannotLook = (reason: unknown) =>
       this.#process.note(`cannot look for what it left behind: ${messageOf(reason)}`);
     void this.#leftovers.end(run, stopSignal, stopTimeoutMs, cannotLook).then((count) => {
-      if (count > 0) this.#process.note(`ended ${count} processes that it left behind`);
+      const processes = count === 1 ? "1 process" : `${count} processes`;
+      if (count > 0) this.#process.note(`ended ${processes} that it left behind`);
       this.#disposed(run);
     });
   }

@@ -177,20 +177,23 @@ Deno.test("procsup logs puts the name before lines of several processes only", a
     { name: "api:1", stream: "stdout", line: "two" },
   ];
   await using daemon = new FakeDaemon({}, lines);
-  const [all, base, exact, json] = await Promise.all([
+  const [all, base, exact, json, jsonl] = await Promise.all([
     daemon.run("logs", "-n", "5"),
     daemon.run("logs", "api", "--err"),
     daemon.run("logs", "0"),
     daemon.run("logs", "api:0", "--json"),
+    daemon.run("logs", "api:1", "-o", "jsonl"),
   ]);
   assertEquals(all.stdout, "api:0 | one\x1b[2J\napi:1 | two\n");
   assertEquals(base.stdout, all.stdout);
   assertEquals(exact.stdout, "one\x1b[2J\ntwo\n");
-  assertEquals(json.stdout, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  assertEquals(JSON.parse(json.stdout), lines);
+  assertEquals(jsonl.stdout, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   assertEquals(daemon.streams.toSorted(), [
     "/logs?lines=5",
     "/logs?target=0",
     "/logs?target=api%3A0",
+    "/logs?target=api%3A1",
     "/logs?target=api&stderr=true",
   ]);
 });

@@ -24,14 +24,18 @@ function one(payload: unknown): typeof API[number] {
 
 Deno.test("procsup status shows every process that the target means; the worst exit code wins", async () => {
   await using daemon = new FakeDaemon({ status: one, list: () => [...API, JOB] });
-  const [text, json, prefix] = await Promise.all([
+  const [text, list, mixed, json, prefix] = await Promise.all([
     daemon.run("status", "api"),
+    daemon.run("status", "api", "--json"),
+    daemon.run("status", "api:0", "aaaa", "--json"),
     daemon.run("status", "api", "-o", "jsonl"),
     daemon.run("status", "aaaa"),
   ]);
   assertEquals(text.code, 3);
   assertEquals(text.stdout.match(/^name: .*$/gm), ["name:       api:0", "name:       api:1"]);
   assertEquals(text.stdout.split("\n\n").length, 2);
+  assertEquals(JSON.parse(list.stdout).length, 2);
+  assertEquals([mixed.code, JSON.parse(mixed.stdout).name], [6, "api:0"]);
   const names = json.stdout.trimEnd().split("\n").map((line) => JSON.parse(line).name);
   assertEquals(names, ["api:0", "api:1"]);
   assertEquals([prefix.code, prefix.stdout], [6, ""]);
@@ -48,7 +52,11 @@ Deno.test("procsup why explains every process that the target means", async () =
     };
   };
   await using daemon = new FakeDaemon({ why, list: () => API });
-  const { code, stdout } = await daemon.run("why", "api");
+  const [{ code, stdout }, json] = await Promise.all([
+    daemon.run("why", "api"),
+    daemon.run("why", "api", "--json"),
+  ]);
+  assertEquals(JSON.parse(json.stdout).length, 2);
   assertEquals([code, stdout], [0, "api:0 is running\n\napi:1 is stopped\n"]);
 });
 

@@ -91,7 +91,7 @@ Deno.test("logs shows both streams by time, filtered by time and words", async (
   assertEquals(await text("--out", "-n", "1"), "out 3\n");
   assertEquals(await text("--grep", "^out"), "out 1\nout 3\n");
   assertEquals(await text("--grep", "^out", "--invert"), "err 2\n");
-  const lines = (await text("--json")).trim().split("\n").map((line) => JSON.parse(line));
+  const lines = JSON.parse(await text("--json")) as Record<string, string>[];
   assertEquals(lines.map(({ name, stream, line }) => [name, stream, line]), [
     ["app", "stdout", "out 1"],
     ["app", "stderr", "err 2"],

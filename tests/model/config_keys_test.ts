@@ -60,6 +60,11 @@ Deno.test("inputKeys() renames what a library user wrote and keeps the values", 
   });
 });
 
+Deno.test("wireKeys() keeps an empty shell_env, which is not the daemon's environment", () => {
+  assertEquals(wireKeys(parseConfig({ ...LEAST, shell_env: {} })).shell_env, {});
+  assertEquals("shell_env" in wireKeys(parseConfig(LEAST)), false);
+});
+
 Deno.test("parseConfig() reads no success code back when wireKeys() wrote none", () => {
   const config = parseConfig({ ...LEAST, success_exit_codes: [] });
   assertEquals(parseConfig(wireKeys(config)).successExitCodes, []);

@@ -90,10 +90,8 @@ export async function scale(context: CommandContext): Promise<number> {
   const { output } = context;
   const data = await connect(context).call("scale", { target, instances });
   const { results } = data;
-  if (results.length === 0) output.note(`${target} has that many instances already`);
-  if (results.length === 0) return 0;
-  if (output.format !== "table" && output.format !== "wide") {
-    return await printResults(output, data);
+  if (results.length === 0 || (output.format !== "table" && output.format !== "wide")) {
+    return await printResults(output, data, `${target} has that many instances already`);
   }
   const status = results.every(({ name }) => isGone(name, instances)) ? "deleted" : "started";
   return await printResults(output, { status, results });
@@ -175,7 +173,7 @@ export async function shutdown(context: CommandContext): Promise<number> {
   if (!confirmed(context, "Stop every app and the daemon?")) return 1;
   const client = connect(context);
   const data = await client.call("shutdown").catch(unhinted);
-  const code = data.results.length === 0 ? 0 : await printResults(context.output, data);
+  const code = await printResults(context.output, data, "");
   context.output.note("daemon stopped");
   return code;
 }

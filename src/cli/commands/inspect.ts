@@ -21,7 +21,7 @@ import {
   stateSummary,
 } from "../describe.ts";
 import { humanBytes, humanDuration } from "../human.ts";
-import { refuseWholeFormats } from "../line_format.ts";
+import { jsonLines, refuseWholeFormats } from "../line_format.ts";
 import type { Output } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";
@@ -32,8 +32,9 @@ export async function why(context: CommandContext): Promise<void> {
   const client = connect(context);
   const ask = (target: string) => client.call("why", { target });
   const answers = await askEachMatch(client, context.positionals[0]!, ask);
+  const names = answers.map(({ process }) => process.name);
+  if (await printData(context.output, oneOrAll(answers), names)) return;
   for (const [index, why] of answers.entries()) {
-    if (await printData(context.output, why, [why.process.name])) continue;
     if (index > 0) context.output.data("");
     printWhy(context.output, why);
   }
@@ -133,7 +134,7 @@ async function printPast(context: CommandContext, now?: string): Promise<void> {
     limit: count > MAX_LIMIT ? 0 : count,
   });
   const last = events.slice(-count);
-  for (const event of last) printEvent(context, event);
+  printEvents(context, last);
   if (last.length === 0 && !flags.on("follow")) output.note("nothing is on record for that");
 }
 
@@ -151,14 +152,16 @@ async function follow(context: CommandContext, from: string): Promise<void> {
   });
   for await (const value of events) {
     since = value.at;
-    printEvent(context, value);
+    printEvents(context, [value]);
   }
 }
 
-function printEvent({ output }: CommandContext, event: EventJson): void {
-  const raw = output.format === "json" || output.format === "jsonl";
-  if (raw) output.json(event);
-  else output.data(eventText(event, output.color));
+function printEvents({ output, flags }: CommandContext, events: readonly EventJson[]): void {
+  if (output.format === "json" || output.format === "jsonl") {
+    const { print, end } = jsonLines(output, flags.on("follow"));
+    for (const event of events) print(JSON.stringify(event));
+    end();
+  } else for (const event of events) output.data(eventText(event, output.color));
 }
 
 /** What happened, which is not always a state: an app that is deleted was stopped before. */
@@ -193,6 +196,11 @@ async function askEachMatch<T>(
   }
 }
 
+/** One answer as it is; several, and none, as a list. */
+function oneOrAll<T>(answers: readonly T[]): T | readonly T[] {
+  return answers.length === 1 ? answers[0]! : answers;
+}
+
 const NOT_RUNNING = 3;
 
 type Line = readonly [key: string, value: string];
@@ -201,26 +209,23 @@ type Line = readonly [key: string, value: string];
 export async function status(context: CommandContext): Promise<number> {
   if (context.positionals.length === 0) return await daemonStatus(context);
   const client = connect(context);
+  const ask = (target: string) => client.call("status", { target });
+  const found: ProcessJson[] = [];
   let worst = 0;
-  let printed = 0;
   for (const target of context.positionals) {
     try {
-      const found = await askEachMatch(
-        client,
-        target,
-        (target) => client.call("status", { target }),
-      );
-      for (const process of found) {
-        if (process.state !== "running") worst = Math.max(worst, NOT_RUNNING);
-        await print(context, process, printed++ > 0);
-      }
+      found.push(...await askEachMatch(client, target, ask));
     } catch (error) {
       const code = reportError(error);
       worst = Math.max(worst, code);
       if (code === ERROR_TABLE.daemon_unreachable.exit) break;
     }
   }
-  return worst;
+  if (found.length === 0) return worst;
+  if (!await printData(context.output, oneOrAll(found), found.map(({ name }) => name))) {
+    for (const [index, process] of found.entries()) await print(context, process, index > 0);
+  }
+  return found.some(({ state }) => state !== "running") ? Math.max(worst, NOT_RUNNING) : worst;
 }
 
 async function print(
@@ -229,7 +234,6 @@ async function print(
   apart: boolean,
 ): Promise<void> {
   const { output } = context;
-  if (await printData(output, process, [process.name])) return;
   if (apart) output.done("");
   const folder = `${pathsIn(await homeOf(context)).apps}/${process.name}`;
   const { cwd = "/", log = {} } = process.config as Partial<LogPathConfig>;

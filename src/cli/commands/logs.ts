@@ -6,23 +6,27 @@ import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
-import { refuseWholeFormats } from "../line_format.ts";
+import { jsonLines, refuseWholeFormats } from "../line_format.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
 
 /** Prints the lines of the targets by time, each process's name before them where there are several. */
 export async function logs(context: CommandContext): Promise<void> {
   refuseWholeFormats(context.output, "logs");
   if (context.flags.on("follow")) return await follow(context);
-  const print = await printer(context, new LogPrinter(context.output));
+  const { print, end } = await printer(context, new LogPrinter(context.output));
   const stream = await connect(context).stream(`/logs?${query(context)}`);
-  for await (const { value, line } of ndjson<LogLine>(stream, false)) print(value, line);
+  try {
+    for await (const { value, line } of ndjson<LogLine>(stream, false)) print(value, line);
+  } finally {
+    end();
+  }
 }
 
 /** Each line once, over an upgrade of the daemon: the next one is told what is printed already. */
 async function follow(context: CommandContext): Promise<void> {
   const { following, unending } = await import("../../protocol/following.ts");
   const names = new LogPrinter(context.output);
-  const print = await printer(context, names);
+  const { print } = await printer(context, names);
   const client = connect(context);
   if (isForPeople(context)) void tellNews(context, names);
   const from: Record<string, number> = {};
@@ -57,25 +61,33 @@ function query({ flags, positionals }: CommandContext): URLSearchParams {
   return query;
 }
 
-/** What prints a line; `json` is the line as it came, where it came as it is to be printed. */
-async function printer(
-  context: CommandContext,
-  names: LogPrinter,
-): Promise<(value: LogLine, json?: string) => void> {
+interface Printer {
+  /** Prints a line; `json` is the line as it came, where it came as it is to be printed. */
+  readonly print: (value: LogLine, json?: string) => void;
+  /** After the last line. */
+  readonly end: () => void;
+}
+
+async function printer(context: CommandContext, names: LogPrinter): Promise<Printer> {
   const { output, flags } = context;
   if (output.format === "json" || output.format === "jsonl") {
-    return ({ name, stream, line, at }, json) =>
-      output.jsonText(json ?? JSON.stringify({ name, stream, line, at }));
+    const { print, end } = jsonLines(output, flags.on("follow"));
+    return {
+      print: ({ name, stream, line, at }, json) =>
+        print(json ?? JSON.stringify({ name, stream, line, at })),
+      end,
+    };
   }
   const [isRaw, isTimed] = [flags.on("raw"), flags.on("timestamps")];
   const format = await lineFormat(output, { isRaw, isTimed });
-  return (value) => {
+  const print = (value: LogLine) => {
     const line = format(value.line);
     const text = (isTimed ? `${value.at} ` : "") +
       (isMixed(context, value.name) ? names.prefixed(value, line) : line);
     if (isRaw) output.raw(`${text}\n`);
     else output.content(text);
   };
+  return { print, end: () => {} };
 }
 
 /** Whether lines of several processes may mix is seen from the targets alone, before they come. */

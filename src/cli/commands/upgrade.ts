@@ -14,6 +14,7 @@ import { VERSION } from "../../protocol/version.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { CommandContext } from "../command.ts";
 import { startDaemon } from "../detach.ts";
+import { printData } from "../print_data.ts";
 import { withNotice } from "../progress.ts";
 
 /** Replaces the daemon, unless it is this very build already. */
@@ -22,6 +23,7 @@ export async function upgrade({ home, flags, output }: CommandContext): Promise<
   const old = readDaemonRecord(home);
   const same = version === VERSION && old?.words.join("\0") === keptWords(home).join("\0");
   if (same && !flags.on("force")) {
+    if (await printData(output, { status: "unchanged", from: version, to: VERSION })) return;
     return output.done(`The daemon is version ${version} already (--force replaces it even so)`);
   }
   refuseNewerState(home, VERSION);
@@ -36,6 +38,7 @@ export async function upgrade({ home, flags, output }: CommandContext): Promise<
   await withNotice(output, what, () => replaceDaemon(home, old));
   const apps = await new DaemonClient(home).call("list");
   const up = apps.filter(({ pid }) => pid > 0).length;
+  if (await printData(output, { status: "upgraded", from: version, to: VERSION })) return;
   output.done(`✔ daemon ${version} → ${VERSION}, ${up} of ${apps.length} apps up, none restarted`);
 }
 

@@ -1,0 +1,55 @@
+/** What a program reads from the command line. */
+
+import { assertEquals } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
+
+Deno.test("procsup --json prints one JSON value, whatever happened", async () => {
+  const missing = () => {
+    throw new ProcsupError("process_not_found", "process not found");
+  };
+  const file = Deno.makeTempFileSync({ suffix: ".yaml" });
+  await using daemon = new FakeDaemon({
+    status: missing,
+    stop: missing,
+    start: missing,
+    list: () => [fakeProcess()],
+    ping: () => ({ status: "ok", version: "0.0.0", protocol: 1 }),
+    scale: () => ({ status: "scaled", results: [] }),
+    shutdown: () => ({ status: "stopped", results: [] }),
+  });
+  const run = async (...words: string[]) => {
+    const { code, stdout, stderr } = await daemon.run(...words, "--json");
+    return { code, json: JSON.parse(stdout), stderr };
+  };
+  for (const words of [["status", "x"], ["stop", "x", "y"], ["start", "x"], ["list", "x"]]) {
+    const { code, json, stderr } = await run(...words);
+    assertEquals([code, json.code], [4, "process_not_found"], words.join(" "));
+    assertEquals(stderr.startsWith("error: "), true);
+  }
+  assertEquals((await run("config", "plan", file)).json.code, "invalid_config");
+  assertEquals((await run("scale", "api", "1")).json, { status: "scaled", results: [] });
+  assertEquals((await run("shutdown", "--yes")).json, { status: "stopped", results: [] });
+  assertEquals((await run("logs")).json, []);
+  Deno.removeSync(file);
+});
+
+Deno.test("procsup ends like a program with SIGPIPE when the reader of its output went away", async () => {
+  await using daemon = new FakeDaemon({ status: () => fakeProcess() });
+  const main = new URL("../../main.ts", import.meta.url).pathname;
+  for (const words of ["status api", "status api --json", "nonsense 2>&1"]) {
+    const script = `("$0" run -A "$1" ${words}; echo $? >&3) | true`;
+    const { stdout } = await new Deno.Command("sh", {
+      args: ["-c", `(${script}) 3>&1`, Deno.execPath(), main],
+      env: { PROCSUP_HOME: daemon.home },
+    }).output();
+    assertEquals(new TextDecoder().decode(stdout), "141\n", words);
+  }
+});
+
+Deno.test("procsup takes a relative HOME against the working directory", async () => {
+  const cwd = Deno.realPathSync(Deno.makeTempDirSync());
+  const { stderr } = await runCommandLine(["ping"], { HOME: "rel", PROCSUP_HOME: "" }, cwd);
+  assertEquals(stderr.split("\n")[0], `error: No daemon answers for home "${cwd}/rel/.procsup"`);
+  Deno.removeSync(cwd, { recursive: true });
+});
