@@ -91,7 +91,9 @@ Deno.test("logs shows both streams by time, filtered by time and words", async (
   assertEquals(await text("--out", "-n", "1"), "out 3\n");
   assertEquals(await text("--grep", "^out"), "out 1\nout 3\n");
   assertEquals(await text("--grep", "^out", "--invert"), "err 2\n");
-  const lines = JSON.parse(await text("--json")) as Record<string, string>[];
+  const lines = JSON.parse(await text("--json")) as {
+    [key in "name" | "stream" | "line" | "at"]: string;
+  }[];
   assertEquals(lines.map(({ name, stream, line }) => [name, stream, line]), [
     ["app", "stdout", "out 1"],
     ["app", "stderr", "err 2"],
@@ -99,10 +101,10 @@ Deno.test("logs shows both streams by time, filtered by time and words", async (
   ]);
   const [first, second, third] = lines.map(({ at }) => Date.parse(at));
   assert(second! > first! && third! > second!);
-  assertEquals(await text("--since", lines[1].at), "err 2\nout 3\n");
-  assertEquals(await text("--until", lines[1].at), "out 1\nerr 2\n");
+  assertEquals(await text("--since", lines[1]!.at), "err 2\nout 3\n");
+  assertEquals(await text("--until", lines[1]!.at), "out 1\nerr 2\n");
   assertEquals(await text("--since", "1h", "-n", "1"), "out 3\n");
-  assertEquals(await text("-t", "-n", "1"), `${lines[2].at} out 3\n`);
+  assertEquals(await text("-t", "-n", "1"), `${lines[2]!.at} out 3\n`);
   const bad = await daemon.cli("logs", "app", "--grep", "(");
   assertEquals(bad.code, 2);
   assertStringIncludes(bad.stderr, 'Invalid "grep" "("');
