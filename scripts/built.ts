@@ -1,4 +1,4 @@
-/** The files that are generated and committed, so that running from source needs no build. */
+/** The generated files that are committed, so that running from source needs no build. */
 
 import { configTypes, keyReference } from "./key_types.ts";
 import {
@@ -10,32 +10,31 @@ import {
 } from "./references.ts";
 import { clientTypes, wireTypes } from "./wire_types.ts";
 
-/** A bundled module. */
 interface Bundle {
-  /** The module it is made from. */
+  /** The module to bundle. */
   readonly entry: string;
-  /** Its first lines. */
+  /** First lines of the bundle. */
   readonly header: string;
 }
 
-/** One generated file. */
+/** A generated file. */
 export interface Built {
-  /** Where it is, from the root of the repository. */
+  /** Path from the root of the repository. */
   readonly path: string;
   readonly from: Bundle | (() => string);
 }
 
 const AHEAD = "Bundled by deno run -A scripts/build.ts";
 
-/** Every one. */
+/** All generated files. */
 export const BUILT: readonly Built[] = [
   {
-    // The name ends in .txt, so that neither the formatter nor the linter reads it.
+    // The name ends in .txt to hide it from the formatter and the linter.
     path: "src/web/dashboard/built/app.js.txt",
     from: { entry: "src/web/dashboard/app/main.tsx", header: `// ${AHEAD}` },
   },
   {
-    // Deno loads the CommonJS build of this package, which takes 30 ms more than the other one.
+    // Deno would load the CommonJS build of this package, which takes 30 ms longer.
     path: "src/npm/yaml.js",
     from: {
       entry: "scripts/compile/yaml_entry.ts",
@@ -49,7 +48,7 @@ export const BUILT: readonly Built[] = [
       header: `// ${AHEAD} from jsonc-parser, MIT License, Copyright Microsoft Corporation`,
     },
   },
-  // A program that imports no package from npm starts 3 ms sooner.
+  // A program that imports no npm package starts 3 ms sooner.
   std("parse_args", "@std/cli", "scripts/compile/parse_args_entry.ts"),
   std("path", "@std/path", "scripts/compile/path_entry.ts"),
   std("http", "@std/http", "scripts/compile/http_entry.ts"),
@@ -71,7 +70,7 @@ function std(name: string, of: string, entry: string): Built {
   return { path: `src/npm/${name}.js`, from: { entry, header } };
 }
 
-/** The text of one, made anew. */
+/** Builds the text of a generated file. */
 export async function build(root: string, { path, from }: Built): Promise<string> {
   if (typeof from === "function") {
     return await deno(root, ["fmt", `--ext=${path.split(".").at(-1)}`, "-"], from());

@@ -1,9 +1,10 @@
 // deno-lint-ignore-file no-console
 /**
- * Makes the executable: `deno task compile [--target TRIPLE…|--all] [--portable] [--xz]`.
+ * Builds the executable: `deno task compile [--target TRIPLE…|--all] [--portable] [--xz]`.
  *
- * `deno compile` where its base runtime can be had (from Deno's download site, or from DENORT_BIN);
- * else, for this machine, the portable form of the same name. Writes dist/, SHA256SUMS and an SBOM.
+ * Uses `deno compile` if its base runtime is available (from Deno's download site, or DENORT_BIN);
+ * otherwise, for this machine, the portable form under the same name. Writes dist/, SHA256SUMS and an
+ * SBOM.
  */
 
 import { parseArgs } from "node:util";
@@ -23,7 +24,7 @@ function targetsOf(args: { all: boolean; target: readonly string[] }): readonly 
     const found = NATIVE_TARGETS.find((target) => target.triple === name || target.short === name);
     if (found !== undefined) return found;
     const known = NATIVE_TARGETS.map(({ triple }) => triple).join(", ");
-    throw new Error(`Unknown target "${name}": one of ${known}`);
+    throw new Error(`Unknown target "${name}": expected one of ${known}`);
   });
 }
 
@@ -33,7 +34,7 @@ function report(path: string, form: string, startedAt: number): void {
   console.log(`${path.replace(`${ROOT}/`, "")}  ${megabytes} MB  ${form}  (${seconds} s)`);
 }
 
-/** Builds one target; whether there is now an executable for it. */
+/** Builds one target. Returns whether it worked. */
 async function build(
   target: Target,
   args: { portable: boolean; xz: boolean },
@@ -51,7 +52,9 @@ async function build(
     console.log(`No deno compile for ${target.triple}: ${problem}`);
   }
   if (!host) {
-    console.log(`The portable form carries this machine's Deno: none for ${target.triple}`);
+    console.log(
+      `The portable form needs this machine's Deno, so there is none for ${target.triple}`,
+    );
     return false;
   }
   await buildPortable(ROOT, path, args.xz ? "xz" : "gzip");

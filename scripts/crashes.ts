@@ -1,10 +1,10 @@
 /**
- * Whether `why` names the line that says why an app crashed:
+ * Checks that `why` finds the line that explains why an app crashed:
  *
  *     deno run -A scripts/crashes.ts
  *
- * Programs of many languages, as far as they are installed, crash each in its own way. Prints a line a
- * program; exits with 1 when a line was not named.
+ * Programs in many languages crash, each in its own way; languages that are not installed are skipped.
+ * Prints a line per program. The exit code is 1 if a line was not found.
  */
 
 import type { WhyJson } from "../src/protocol/wire.ts";
@@ -12,10 +12,10 @@ import { temporaryFolder } from "./bench/system.ts";
 
 const MAIN = import.meta.dirname!.replace(/scripts$/, "main.ts");
 
-/** Source of a program, and what its error line holds. */
+/** Source of a program, and what its error line must contain. */
 type Crash = readonly [name: string, source: string, expected: string];
 
-/** A language: the command of a file, and its crashes. */
+/** The command for a file in a language, and crashing programs. */
 interface Language {
   readonly command: (file: string) => string;
   readonly end: string;
@@ -168,7 +168,7 @@ function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** What a command prints, which may fail: `start` does where apps crash. */
+/** The output of a command, which may fail: `start` does if apps crash. */
 async function printed(program: string, ...args: string[]): Promise<string> {
   const { stdout } = await new Deno.Command(program, { args, stderr: "null" }).output();
   return new TextDecoder().decode(stdout);

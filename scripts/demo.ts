@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-console
 /**
- * `deno task demo`: a tour of procsup on three small apps in under 30 seconds, by its real command
- * line in a temporary home. Nothing is left behind. With `--stay` all stays up until Ctrl-C.
- * The exit code is 1 when something promised did not happen.
+ * `deno task demo`: a tour of procsup with three small apps in under 30 seconds, using the real command
+ * line in a temporary home. It leaves nothing behind. With `--stay`, everything keeps running until
+ * Ctrl-C. The exit code is 1 if a check fails.
  */
 
 import { APPS, Stage, WORDS } from "./demo/stage.ts";
@@ -31,7 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
   return await cleanUp(stage, startedAt) ? code : 1;
 }
 
-/** Whether nothing is left. */
+/** Shuts down. Returns whether nothing is left. */
 async function cleanUp(stage: Stage, startedAt: number): Promise<boolean> {
   console.log("\n$ procsup shutdown --yes");
   const left = await stage.close();

@@ -1,8 +1,8 @@
-/** Files that import each other in a circle, types and `import()` included. */
+/** Finds files that import each other in a cycle, including types and `import()`. */
 
 import type { Edge } from "./import_graph.ts";
 
-/** One sentence for each circle that is found by following the imports in order. */
+/** One message for each cycle found by following the imports in order. */
 export function cycleViolations(edges: readonly Edge[]): string[] {
   const imports = Map.groupBy(edges, (edge) => edge.from);
   const done = new Set<string>();

@@ -1,16 +1,16 @@
-/** Who imports whom in this repository, as `deno info` sees it: types and `import()` included. */
+/** The import graph of this repository from `deno info`, including types and `import()`. */
 
-/** One import, between two files of the repository or from one to a package. */
+/** An import between two files of the repository, or of a package. */
 export interface Edge {
-  /** Path of the importing file, from the root of the repository. */
+  /** Path of the importing file from the root of the repository. */
   readonly from: string;
   /** Path of the imported file from the root, or a specifier such as `npm:/hono@4`. */
   readonly to: string;
-  /** The words of the import, such as `zod` or `../model/name.ts`. */
+  /** The specifier as written, such as `zod` or `../model/name.ts`. */
   readonly says: string;
-  /** Whether it is only reached by `import()`. */
+  /** True for an `import()`. */
   readonly dynamic: boolean;
-  /** Whether it imports types alone: nothing is loaded. */
+  /** True if only types are imported, so that nothing is loaded. */
   readonly typeOnly: boolean;
 }
 
@@ -28,7 +28,7 @@ interface Module {
   }[];
 }
 
-/** The program's own source files, as paths from `root`: main.ts and all below src/. */
+/** The source files of the program, main.ts and everything in src/, as paths from `root`. */
 export function sourceFiles(root: string): string[] {
   return [...codeIn(root, "main.ts"), ...codeIn(root, "src")].sort();
 }
@@ -51,7 +51,7 @@ function statOf(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/** Every import that `files` (paths from `root`) make, in one `deno info`. */
+/** All imports of `files` (paths from `root`), in one `deno info`. */
 export async function importGraph(root: string, files: readonly string[]): Promise<Edge[]> {
   const entry = await Deno.makeTempFile({ prefix: "procsup-layers-", suffix: ".ts" });
   try {
@@ -97,7 +97,7 @@ function pathOf(root: string, specifier: string): string {
   return specifier.startsWith(base) ? decodeURI(specifier.slice(base.length)) : specifier;
 }
 
-/** `start` and all that is reached from it. */
+/** The files that `start` reaches, including itself. */
 export function reachedFrom(start: string, edges: readonly Edge[]): Set<string> {
   const reached = new Set([start]);
   for (const file of reached) {

@@ -1,12 +1,12 @@
-/** Which folder may import which (design.md, section 2): imports go one way. */
+/** Which folder may import which: imports go one way. */
 
 import { type Edge, reachedFrom } from "./import_graph.ts";
 
 const BELOW_MANAGER = ["model", "platform", "logs", "runtimes", "process"];
 
 /**
- * Folder (or file at the top) → the folders it may import, besides its own and `npm`, which has one
- * module for each package: see pins.ts.
+ * Folder, or file at the top → the folders it may import, besides itself and `npm`, which has one
+ * module per package: see pins.ts.
  */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   npm: [],
@@ -33,13 +33,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "main.ts": ["cli"],
 };
 
-/** What a command of the command line may reach besides, by `import()` alone. */
+/** Rooms that commands may load with `import()` only. */
 const LAZY = { from: "src/cli/commands/", to: ["daemon", "mcp", "export"] };
 
-/** What the library must not hold, however it is reached. */
+/** What the library must never reach. */
 const NOT_IN_LIBRARY = /^src\/(daemon|web|cli|mcp)\/|^npm:\/?hono[@/]/;
 
-/** Every import that goes the wrong way, as a sentence. */
+/** One message for each import that is not allowed. */
 export function layerViolations(edges: readonly Edge[]): string[] {
   return edges.flatMap((edge) => {
     const problem = problemOf(edge);
@@ -66,7 +66,7 @@ function layerOf(path: string): string | undefined {
   return path === "main.ts" ? path : /^src\/([^/]+)/.exec(path)?.[1];
 }
 
-/** What the library's graph holds although it must not, as sentences. */
+/** One message for each forbidden module that the library reaches. */
 export function libraryViolations(edges: readonly Edge[]): string[] {
   return [...reachedFrom("src/mod.ts", edges)]
     .filter((path) => NOT_IN_LIBRARY.test(path))
@@ -75,16 +75,16 @@ export function libraryViolations(edges: readonly Edge[]): string[] {
     );
 }
 
-/** The registry of verbs loads the schema library: a command imports its types alone. */
+/** The verb registry loads the schema library, so commands may import only its types. */
 const NOT_IN_COMMANDS = "src/protocol/verbs/";
 
-/** What commands load when they start although they must not, as sentences. */
+/** One message for each forbidden module that a command loads at startup. */
 export function commandViolations(edges: readonly Edge[]): string[] {
   const loading = edges.filter(({ dynamic, typeOnly }) => !dynamic && !typeOnly);
   const commands = new Set(edges.map(({ from }) => from).filter((f) => f.startsWith(LAZY.from)));
   return ["main.ts", ...commands].flatMap((command) =>
     [...reachedFrom(command, loading)]
       .filter((path) => path.startsWith(NOT_IN_COMMANDS))
-      .map((path) => `${command} loads ${path}: it may import its types alone`)
+      .map((path) => `${command} loads ${path}: import only its types`)
   );
 }

@@ -1,23 +1,26 @@
 /**
- * Where versions of packages may stand. They are pinned in deno.json, but its names mean something
- * only to programs that run under it: whoever imports the library by path has an import map of their
- * own. What the library needs therefore comes through src/npm, which names each package in full.
+ * Checks where packages are pinned. Versions are in deno.json, whose names only work for programs that
+ * run under it. A program that imports the library by path has its own import map, so what the library
+ * needs comes from src/npm, with full specifiers.
  */
 
 import { type Edge, reachedFrom } from "./import_graph.ts";
 
-/** The modules that others import; see `exports` in deno.json. */
+/** Modules that other programs import; see `exports` in deno.json. */
 const ENTRIES = ["src/mod.ts", "src/client.ts", "src/config_entry.ts"];
 
 const DOORWAY = /^src\/npm\//;
 
-/** What the names of deno.json stand for. */
+/** The specifiers that deno.json maps names to. */
 export function readPins(root: string): Set<string> {
   const { imports } = JSON.parse(Deno.readTextFileSync(`${root}/deno.json`));
   return new Set(Object.values(imports as Record<string, string>));
 }
 
-/** Packages that are named in full elsewhere, in another version, or by a name that others lack. */
+/**
+ * One message for each package that is imported with a full specifier elsewhere, in another version, or
+ * by a name that other programs lack.
+ */
 export function pinViolations(edges: readonly Edge[], pins: ReadonlySet<string>): string[] {
   const inLibrary = new Set(ENTRIES.flatMap((entry) => [...reachedFrom(entry, edges)]));
   return edges.flatMap(({ from, says }) => {

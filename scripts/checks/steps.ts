@@ -1,22 +1,21 @@
 // deno-lint-ignore-file no-console
-/** One step of the gate: a Deno command with a heading, its duration and its result. */
+/** Runs a step of the checks: a Deno command with a heading, its duration and its result. */
 
-/** What to run, always with the Deno that runs this script: there may be no other. */
+/** Arguments for the Deno that runs this script, since there may be no other. */
 export interface Step {
   readonly name: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Show its output while it runs; otherwise only when it fails. */
+  /** Show the output while it runs; otherwise only if it fails. */
   readonly live?: boolean;
 }
 
-/** How a step ended. */
 export interface Outcome {
   readonly name: string;
   readonly status: number;
 }
 
-/** Runs one step in `root` and tells on stdout how it went. */
+/** Runs a step in `root` and prints its result. */
 export async function runStep(root: string, step: Step): Promise<Outcome> {
   console.log(`== ${step.name}: deno ${step.args.join(" ")}`);
   const startedAt = performance.now();

@@ -1,11 +1,11 @@
-/** The program as a folder of JavaScript: what the portable executable and the npm package carry. */
+/** Bundles the program to a folder of JavaScript, for the portable executable and the npm package. */
 
 /**
- * Bundles `entry` into `outdir`, a chunk for what is loaded lazily. Throws when the bundler fails or
- * makes what would not run.
+ * Bundles `entry` into `outdir`, with separate chunks for lazy imports. Throws if the bundler fails, or
+ * produces code that would not run.
  *
- * Without --minify: the esbuild in Deno drops every `using` whose variable is used once, and leaves
- * what it holds open for ever (evanw/esbuild#4482). Minified code starts no faster either.
+ * It does not use --minify: the esbuild in Deno drops every `using` whose variable is used once, and
+ * leaves its resource open forever (evanw/esbuild#4482). Minified code would not start faster either.
  */
 export async function bundle(root: string, entry: string, outdir: string): Promise<void> {
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -44,12 +44,12 @@ function mend(path: string): void {
   if (lazy !== text) Deno.writeTextFileSync(path, lazy);
 }
 
-/** A chunk that is one CommonJS module and nothing else. */
+/** A chunk that consists of one CommonJS module. */
 const UNNAMED = /^export default \w+\(\);\s*$/m;
 
 /**
- * What the bundler writes to have a `require`, in every program that has one CommonJS module.
- * `node:module` costs each command 20 ms: it is loaded when the first `require` is called.
+ * What the bundler adds to every program with a CommonJS module, to define `require`. Loading
+ * `node:module` takes 20 ms in each command, so it is delayed to the first call.
  */
 const REQUIRE =
   /import\s*\{\s*createRequire as (\w+)\s*\}\s*from\s*"node:module";\s*var (\w+)\s*=\s*\1\(import\.meta\.url\);/g;

@@ -1,8 +1,8 @@
-/** SHA256SUMS of all that was built, in the words of `sha256sum -c`. */
+/** Writes SHA256SUMS in the format of `sha256sum -c`. */
 
 import { createHash } from "node:crypto";
 
-/** Writes SHA256SUMS over every executable and SBOM in a folder. */
+/** Writes SHA256SUMS for all executables and SBOMs in a folder. */
 export function writeChecksums(folder: string): void {
   const names = [...Deno.readDirSync(folder)]
     .filter(({ name, isFile }) => isFile && name !== "SHA256SUMS" && !name.endsWith(".new"))

@@ -1,4 +1,4 @@
-/** What is used of @std/http. */
+/** The used parts of @std/http. */
 
 export { getCookies, setCookie } from "@std/http/cookie";
 export { eTag, ifNoneMatch } from "@std/http/etag";

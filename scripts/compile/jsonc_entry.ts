@@ -1,3 +1,3 @@
-/** What is used of jsonc-parser. */
+/** The used parts of jsonc-parser. */
 
 export { findNodeAtLocation, parseTree, printParseErrorCode, visit } from "jsonc-parser";

@@ -1,15 +1,14 @@
-/** `deno compile`: one file for each system, where its base runtime can be had. */
+/** Builds single executables with `deno compile`, if its base runtime is available. */
 
-/** One system to build for. */
 export interface Target {
-  /** What Deno calls it. */
+  /** Deno's name of the target. */
   readonly triple: string;
-  /** What the download is called. */
+  /** Name in the download. */
   readonly short: string;
   readonly suffix: string;
 }
 
-/** Every system there is an executable for. Windows: the client and `start --runtime`, no adoption. */
+/** All targets. Windows has the client and `start --runtime`, but no adoption. */
 export const NATIVE_TARGETS: readonly Target[] = [
   { triple: "x86_64-unknown-linux-gnu", short: "linux-x64", suffix: "" },
   { triple: "aarch64-unknown-linux-gnu", short: "linux-arm64", suffix: "" },
@@ -18,12 +17,12 @@ export const NATIVE_TARGETS: readonly Target[] = [
   { triple: "x86_64-pc-windows-msvc", short: "windows-x64", suffix: ".exe" },
 ];
 
-/** The system that this runs on. */
+/** The target of this machine. */
 export const HOST: string = Deno.build.target;
 
 /**
- * What `deno compile` is given, whatever the target. Without deno.json: its lazy dynamic imports leave
- * out of the file all that is imported that way, which is nearly everything.
+ * Flags of `deno compile` for every target. Without deno.json, because its lazy dynamic imports would
+ * exclude nearly everything from the executable.
  */
 const FLAGS = [
   "-A",
@@ -34,19 +33,19 @@ const FLAGS = [
   "--v8-flags=--max-semi-space-size=1",
 ];
 
-/** Longer than any download takes that will still come. */
+/** Time limit, longer than any download that will succeed. */
 const PATIENCE_MS = 300_000;
 
 /**
- * Builds one target from `bundled`, the program as a folder of JavaScript; a sentence when it cannot
- * be built here, undefined when it was.
+ * Builds one target from `bundled`, the program as a folder of JavaScript. Returns the reason if it
+ * cannot be built here, otherwise undefined.
  */
 export async function compileNative(
   bundled: string,
   { triple }: Target,
   path: string,
 ): Promise<string | undefined> {
-  // Deno does not write over what is not its own.
+  // Deno does not overwrite files that it did not create.
   const fresh = path.replace(/(\.exe)?$/, ".compiled$1");
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["compile", ...FLAGS, "--target", triple, "--output", fresh, "main.js"],
@@ -60,10 +59,10 @@ export async function compileNative(
     return undefined;
   }
   Deno.removeSync(fresh);
-  return "what it made is not procsup (is DENORT_BIN a denort?)";
+  return "the result is not procsup (is DENORT_BIN a denort?)";
 }
 
-/** Given a `deno` for a `denort`, the file that comes out is a Deno, not the program. */
+/** Given a `deno` in place of a `denort`, `deno compile` produces a Deno rather than the program. */
 async function isProcsup(path: string): Promise<boolean> {
   const { stdout } = await new Deno.Command(path, {
     args: ["version"],
@@ -75,7 +74,7 @@ async function isProcsup(path: string): Promise<boolean> {
 
 function reasonIn(stderr: string): string {
   if (/lookup address|client error|download/i.test(stderr)) {
-    return "its base runtime (denort) cannot be downloaded from here; DENORT_BIN names one";
+    return "its base runtime (denort) cannot be downloaded; set DENORT_BIN to its path";
   }
   const lines = stderr.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   return lines.find((line) => line.startsWith("error")) ?? lines.at(-1) ?? "deno compile failed";

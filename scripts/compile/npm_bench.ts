@@ -1,18 +1,17 @@
-/** Where the npm package is tested: an empty prefix, an empty HOME, a PATH without deno and node. */
+/** The environment for testing the npm package: empty prefix, empty HOME, PATH without deno and node. */
 
 import { readDaemonRecord } from "../../src/platform/daemon_record.ts";
 import { TestBench } from "./test_bench.ts";
 
 const ROOT = import.meta.dirname!.replace(/\/scripts\/compile$/, "");
 
-/** What a program gave back. */
 export interface Result {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Folders and programs of the test; gone at the end. */
+/** Folders and programs of the test, removed at the end. */
 export class NpmBench implements AsyncDisposable {
   readonly #bench = new TestBench();
   readonly #env = { ...this.#bench.bareEnv(), DENO_DIR: `${this.#bench.folder}/users-own` };
@@ -20,7 +19,7 @@ export class NpmBench implements AsyncDisposable {
   readonly home = this.#bench.home;
   #built = false;
 
-  /** Makes a package of that version; the path of its tarball. */
+  /** Creates a package of a version. Returns the path of its tarball. */
   async pack(version: string): Promise<string> {
     if (!this.#built) {
       await run(Deno.execPath(), ["run", "-A", "scripts/npm_package.ts"], { cwd: ROOT });
@@ -33,14 +32,14 @@ export class NpmBench implements AsyncDisposable {
     return `${this.#bench.folder}/procsup-${version}.tgz`;
   }
 
-  /** Runs npm, with the settings that it has on this machine. Throws when it fails. */
+  /** Runs npm with this machine's settings. Throws if it fails. */
   async npm(...args: string[]): Promise<void> {
     const flags = ["--prefix", this.prefix, "--no-audit", "--no-fund", "--loglevel", "error"];
     const { code, stderr } = await run("npm", [...args, ...flags], {});
     if (code !== 0) throw new Error(`npm ${args[0]} failed: ${stderr}`);
   }
 
-  /** Runs what was installed. */
+  /** Runs the installed program. */
   async procsup(...args: string[]): Promise<Result> {
     return await run(`${this.prefix}/bin/procsup`, args, {
       env: this.#env,
@@ -49,12 +48,11 @@ export class NpmBench implements AsyncDisposable {
     });
   }
 
-  /** The one app. */
   async app(): Promise<{ readonly pid: number; readonly state: string }> {
     return JSON.parse((await this.procsup("list", "--json")).stdout)[0];
   }
 
-  /** The daemon, by its own record. */
+  /** The daemon, according to its own record. */
   daemon(): { readonly pid: number; readonly exe: string } {
     const { pid } = readDaemonRecord(`${this.home}/.procsup`)!;
     return { pid, exe: Deno.readLinkSync(`/proc/${pid}/exe`) };
@@ -65,7 +63,7 @@ export class NpmBench implements AsyncDisposable {
     return [...Deno.readDirSync(`${this.home}/.procsup/program`)].map(({ name }) => name);
   }
 
-  /** Every file in the prefix. */
+  /** All files in the prefix. */
   installed(folder = this.prefix): string[] {
     return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
       isDirectory ? this.installed(`${folder}/${name}`) : [`${folder}/${name}`]
@@ -78,7 +76,7 @@ export class NpmBench implements AsyncDisposable {
   }
 }
 
-/** Gives a package another version, in its words and in its code. */
+/** Changes the version of a package, in its manifest and its code. */
 function relabel(folder: string, version: string): void {
   const { version: own } = JSON.parse(Deno.readTextFileSync(`${folder}/package.json`));
   if (own === version) return;

@@ -1,4 +1,4 @@
-/** Where the npm package enters: gives the user's own variables back, then runs the program. */
+/** Entry point of the npm package: restores the user's own variables, then runs the program. */
 
 import { runCli } from "../../src/cli/cli.ts";
 import { giveBackVariables } from "./lent_variables.ts";

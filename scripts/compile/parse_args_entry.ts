@@ -1,3 +1,3 @@
-/** What is used of @std/cli. */
+/** The used parts of @std/cli. */
 
 export { parseArgs } from "@std/cli/parse-args";

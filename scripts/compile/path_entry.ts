@@ -1,4 +1,4 @@
-/** What is used of @std/path: procsup runs where paths are POSIX's. */
+/** The used parts of @std/path, for POSIX paths. */
 
 export {
   basename,

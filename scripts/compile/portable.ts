@@ -1,18 +1,18 @@
 /**
- * The portable form: a shell stub, then the running Deno and the bundled program, compressed. The
- * stub is the one of stub.sh; the checksum in it is of all that follows.
+ * Builds the portable form: a shell stub, followed by the running Deno and the bundled program,
+ * compressed. The stub is stub.sh; its checksum covers everything after it.
  */
 
 import { VERSION } from "../../src/protocol/version.ts";
 import { bundle } from "./bundle.ts";
 
-/** How what follows the stub is compressed, and what undoes it. gzip is on every machine. */
+/** Compression of what follows the stub, and the command to decompress it. gzip is available everywhere. */
 const COMPRESSIONS = {
   gzip: { pack: ["gzip", "-6", "-n", "-c"], unpack: "gzip -dc" },
   xz: { pack: ["xz", "-6", "-T2", "-c"], unpack: "xz -dc" },
 } as const;
 
-/** Builds it for this machine as `path`. */
+/** Builds the portable form for this machine. */
 export async function buildPortable(
   root: string,
   path: string,
@@ -31,14 +31,14 @@ export async function buildPortable(
   }
 }
 
-/** Seconds since 1970 of each file, and of the mark that none of them may be newer than. */
+/**
+ * Modification time of the files in seconds since 1970, and that of a marker that is newer than all of
+ * them.
+ */
 const FILE_TIME = 0;
 const MARK_TIME = 86_400;
 
-/**
- * The same input gives the same archive, whenever and by whomever it is built. Returns how many files
- * are in it beside the mark.
- */
+/** Creates an archive that depends only on its input. Returns the number of files in it, without the marker. */
 async function archive(folder: string, pack: readonly string[]): Promise<number> {
   const names = [...Deno.readDirSync(`${folder}/files`)].map(({ name }) => name).sort();
   for (const name of names) Deno.utimeSync(`${folder}/files/${name}`, FILE_TIME, FILE_TIME);
@@ -66,7 +66,7 @@ async function archive(folder: string, pack: readonly string[]): Promise<number>
   return names.length;
 }
 
-/** The stub with its words filled in, and the compressed archive behind it. */
+/** Writes the stub with its placeholders filled in, followed by the compressed archive. */
 export async function join(
   payload: string,
   path: string,
@@ -84,11 +84,14 @@ export async function join(
     for (let done = 0; done < part.length;) done += file.writeSync(part.subarray(done));
   }
   Deno.chmodSync(temporary, 0o755);
-  // A running one goes on reading the file it was started from.
+  // A running program keeps reading the file it was started from.
   Deno.renameSync(temporary, path);
 }
 
-/** `tail -c +N` counts from 1; the number is padded, so that its length is known before it is. */
+/**
+ * Fills in the offset for `tail -c +N`, which counts from 1. It is padded to the width of the
+ * placeholder, so that its length does not change the offset.
+ */
 function withOffset(stub: string): string {
   const width = "@OFFSET@".length;
   const offset = new TextEncoder().encode(stub).length + 1;

@@ -1,11 +1,11 @@
-/** Where the portable executable enters: gives the user's own variables back, then runs the program. */
+/** Entry point of the portable executable: restores the user's own variables, then runs the program. */
 
 import { runCli } from "../../src/cli/cli.ts";
 import { unpackedFolder } from "../../src/platform/own_program.ts";
 import { holdUnpacked, pruneUnpacked } from "../../src/platform/unpacked.ts";
 import { giveBackVariables } from "./lent_variables.ts";
 
-/** Set by the stub when it has just unpacked. */
+/** Set by the stub if it has just unpacked. */
 const UNPACKED = "PROCSUP_UNPACKED";
 
 const folder = unpackedFolder()!;

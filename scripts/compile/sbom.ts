@@ -1,4 +1,4 @@
-/** What is in the executable: a CycloneDX list made of the import graph and the lock file. */
+/** Writes an SBOM: a CycloneDX list derived from the import graph and the lock file. */
 
 import { VERSION } from "../../src/protocol/version.ts";
 import { BUILT } from "../built.ts";
@@ -14,13 +14,13 @@ interface Package {
   readonly dependencies: readonly string[];
 }
 
-/** What `deno info --json` tells of a module: all the lock has in `npmPackages`, reached or not. */
+/** Output of `deno info --json`. `npmPackages` contains the whole lock file, reached or not. */
 export interface Info {
   readonly modules: readonly { readonly npmPackage?: string }[];
   readonly npmPackages?: Readonly<Record<string, Package>>;
 }
 
-/** The packages that modules import, and those that these need, by name. */
+/** The packages that modules import, and their dependencies, by name. */
 export function reachedPackages(infos: readonly Info[]): Package[] {
   const reached = new Map<string, Package>();
   const reach = (key: string, { npmPackages = {} }: Info) => {
@@ -37,13 +37,13 @@ export function reachedPackages(infos: readonly Info[]): Package[] {
   return [...reached.values()].sort((one, other) => one.name < other.name ? -1 : 1);
 }
 
-/** The packages of the executable, those bundled ahead among them. */
+/** The packages in the executable, including bundled ones. */
 export async function shippedPackages(root: string): Promise<Package[]> {
   const entries = ["main.ts", ...BUILT.flatMap(({ from }) => "entry" in from ? [from.entry] : [])];
   return reachedPackages(await Promise.all(entries.map((entry) => graph(root, entry))));
 }
 
-/** Writes the list of Deno, procsup and every package that its code reaches. */
+/** Writes the list of Deno, procsup and every package that the code reaches. */
 export async function writeSbom(root: string, path: string): Promise<void> {
   const lock: Lock = JSON.parse(Deno.readTextFileSync(`${root}/deno.lock`));
   const components = (await shippedPackages(root)).map(({ name, version }) =>
@@ -52,7 +52,7 @@ export async function writeSbom(root: string, path: string): Promise<void> {
   const sbom = {
     bomFormat: "CycloneDX",
     specVersion: "1.6",
-    // Each list has its own; GitHub's attestation refuses one that has none.
+    // GitHub's attestation requires a serial number.
     serialNumber: `urn:uuid:${crypto.randomUUID()}`,
     version: 1,
     metadata: {

@@ -1,15 +1,15 @@
-/** Where the executable is tested: alone in an empty folder, with a HOME that knows nothing of Deno. */
+/** The environment for testing the executable: alone in an empty folder, with an empty HOME. */
 
-/** Programs that a machine of a user need not have. */
+/** Programs that users' machines need not have. */
 const DEVELOPERS = new Set(["deno", "node", "nodejs", "npm", "npx", "bun"]);
 
-/** A folder with the executable in it, and environments for it. Gone with all in it at the end. */
+/** A folder with the executable, and environments for it. Removed at the end. */
 export class TestBench implements AsyncDisposable {
   readonly folder: string = Deno.makeTempDirSync({ prefix: "procsup-executable-" });
   readonly home: string = `${this.folder}/home`;
   readonly executable: string = `${this.folder}/bin/procsup`;
 
-  /** With the executable `built`, where one is tested. */
+  /** Copies the executable `built` into the folder, if given. */
   constructor(built?: string) {
     for (const name of ["bin", "home", "tools"]) Deno.mkdirSync(`${this.folder}/${name}`);
     if (built === undefined) return;
@@ -17,23 +17,23 @@ export class TestBench implements AsyncDisposable {
     Deno.chmodSync(this.executable, 0o755);
   }
 
-  /** Whether the executable is the portable form, which brings a Deno for apps. */
+  /** Whether the executable is the portable form, which contains a Deno for apps. */
   get isPortable(): boolean {
     return Deno.readTextFileSync(this.executable).slice(0, 200).includes("the portable form");
   }
 
-  /** Nothing but HOME, PATH and what the tests themselves need. */
+  /** An environment with only HOME, PATH and what the tests need. */
   env(): Record<string, string> {
     return {
       HOME: this.home,
       PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin",
       PROCSUP_TEST_EXECUTABLE: this.executable,
-      // Of the Deno that runs the tests: it is not to fetch its packages again.
+      // The cache of the Deno that runs the tests, so that it does not download packages again.
       DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
     };
   }
 
-  /** The same with a PATH that has every program but deno, node and theirs. */
+  /** The same, but PATH has no deno, node or their tools. */
   bareEnv(): Record<string, string> {
     for (const folder of this.env().PATH!.split(":")) this.#link(folder);
     return { ...this.env(), PATH: `${this.folder}/tools` };
@@ -45,7 +45,7 @@ export class TestBench implements AsyncDisposable {
         if (!DEVELOPERS.has(name)) this.#linkOne(folder, name);
       }
     } catch {
-      // PATH may name what is not there.
+      // PATH may contain folders that do not exist.
     }
   }
 
@@ -53,7 +53,7 @@ export class TestBench implements AsyncDisposable {
     try {
       Deno.symlinkSync(`${folder}/${name}`, `${this.folder}/tools/${name}`);
     } catch {
-      // The first of a name counts.
+      // The first program of a name wins.
     }
   }
 

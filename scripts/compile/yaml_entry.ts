@@ -1,3 +1,3 @@
-/** What is used of the YAML package. */
+/** The used parts of the YAML package. */
 
 export { Document, isAlias, isMap, isScalar, isSeq, parseDocument } from "yaml";

@@ -1,47 +1,47 @@
 // deno-lint-ignore-file no-console
-/** Where the tour takes place: a home of its own, the real command line, and a clean end. */
+/** The stage of the tour: a home of its own, the real command line, and cleanup. */
 
 import { processRow } from "../../src/platform/process_table.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 
 const ROOT = import.meta.dirname!.replace(/\/scripts\/demo$/, "");
 
-/** Folder of the apps that the tour starts. */
+/** Folder of the demo apps. */
 export const APPS = `${ROOT}/scripts/demo/apps`;
 
-/** Words that start the program: the built executable where one is named, else its source. */
+/** The command that starts procsup: the built executable if one is named, otherwise the source. */
 export const WORDS: readonly [string, ...string[]] = words(Deno.env.get("PROCSUP_TEST_EXECUTABLE"));
 
 function words(built: string | undefined): [string, ...string[]] {
-  // There may be no `deno` on PATH: this very one runs the program.
+  // PATH may have no `deno`: use the one that runs this script.
   return built === undefined ? [Deno.execPath(), "run", "-A", `${ROOT}/main.ts`] : [built];
 }
 
-/** A process at one moment: a later one of the same pid starts at another time. */
+/** Identifies a process: a later one with the same pid has another start time. */
 interface Seen {
   readonly pid: number;
   readonly start: string;
 }
 
-/** A temporary home, and the program run in it as a user would. */
+/** A temporary home in which procsup runs as a user would run it. */
 export class Stage {
   readonly home: string = Deno.makeTempDirSync({ dir: "/tmp", prefix: "procsup-demo-" });
   readonly #seen = new Map<number, Seen>();
   readonly #commands = new Set<Promise<unknown>>();
   #closing: Promise<string[]> | undefined;
 
-  /** Prints `$ procsup …`, runs it with its output on our terminal, and returns its exit code. */
+  /** Prints `$ procsup …`, runs it with its output on the terminal, and returns its exit code. */
   async show(...args: string[]): Promise<number> {
     this.prompt(`procsup ${args.join(" ")}`);
     return (await this.#run(args, "inherit")).code;
   }
 
-  /** Prints a command line that is carried out by other means. */
+  /** Prints a command line that is executed by other means. */
   prompt(line: string): void {
     console.log(`\n%c$ ${line}`, "font-weight: bold");
   }
 
-  /** Every process as the command line reports it. */
+  /** All processes, as listed by the command line. */
   async list(): Promise<ProcessJson[]> {
     const { text } = await this.#run(["list", "--json"], "piped");
     const processes = JSON.parse(text) as ProcessJson[];
@@ -49,12 +49,12 @@ export class Stage {
     return processes;
   }
 
-  /** One process as the command line reports it. */
+  /** A process, as listed by the command line. */
   async app(name: string): Promise<ProcessJson> {
     return (await this.list()).find((process) => process.name === name)!;
   }
 
-  /** The pid of the daemon, as its log names it. */
+  /** The pid of the daemon, from its log. */
   daemonPid(): number {
     const log = Deno.readTextFileSync(`${this.home}/daemon.log`);
     const pid = Number([...log.matchAll(/runs as pid (\d+)/g)].at(-1)![1]);
@@ -67,16 +67,16 @@ export class Stage {
     return Deno.readTextFileSync(`${this.home}/apps/${name}/stdout.log`).trimEnd().split("\n");
   }
 
-  /** Ends everything, whatever state it is in, and returns what is left of it. */
+  /** Stops everything, and returns what is left. */
   close(): Promise<string[]> {
     return this.#closing ??= this.#close();
   }
 
   async #close(): Promise<string[]> {
-    // A command under way could bring up a daemon after the one that is ended here.
+    // A running command could start a daemon after the shutdown below.
     await Promise.allSettled(this.#commands);
     if (exists(`${this.home}/daemon.lock`)) {
-      // The tour may have been left between the end of one daemon and the start of the next.
+      // The tour may have been interrupted while no daemon was running.
       await this.#spawn(["daemon", "--detach"], "null").status;
       this.daemonPid();
       await this.#spawn(["shutdown", "--yes"], "null").status;
@@ -97,7 +97,7 @@ export class Stage {
     if (row !== undefined) this.#seen.set(pid, { pid, start: row.start });
   }
 
-  /** Runs one command to its end; its output as text where it is piped. */
+  /** Runs a command to its end. If its output is piped, returns it as text. */
   async #run(args: readonly string[], output: Output): Promise<{ code: number; text: string }> {
     if (this.#closing !== undefined) throw new Error("The tour is over");
     const child = this.#spawn(args, output);
@@ -140,7 +140,6 @@ function exists(path: string): boolean {
   }
 }
 
-/** Waits that many milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,12 +1,12 @@
 // deno-lint-ignore-file no-console
-/** The tour, act by act. What is promised is checked, not claimed. */
+/** The acts of the tour. Each promise is checked. */
 
 import { pause, type Stage } from "./stage.ts";
 
 const PATIENCE_MS = 5000;
 const DARK_MS = 1500;
 
-/** Runs the whole tour. Throws when something promised did not happen. */
+/** Runs the whole tour. Throws if a check fails. */
 export async function tour(stage: Stage): Promise<void> {
   const url = `http://127.0.0.1:${freePort()}/`;
   await startApps(stage, url);
@@ -107,7 +107,7 @@ function kill(stage: Stage, pid: number): void {
 }
 
 async function get(url: string): Promise<string> {
-  // A connection that is kept would outlive the server that is killed.
+  // A kept connection would outlive the server that is killed.
   const response = await fetch(url, { headers: { connection: "close" } });
   return await response.text();
 }

@@ -1,12 +1,12 @@
 // deno-lint-ignore-file no-console
 /**
- * Attacks on a daemon that runs as root, by other users of the machine, by apps with a `uid`, by
- * tokens of a low role, by web pages and over the network. Each has a daemon of its own, in private
- * namespaces (pid, mount, net, ipc), with two ordinary users by number: 65532 and 65533. Needs Linux
- * and root; what an attack lacks is named. Exit code 1 when one broke.
+ * Attacks a daemon that runs as root: by other users of the machine, by apps with a `uid`, by tokens of
+ * low roles, by web pages and over the network. Each attack has its own daemon in private namespaces
+ * (pid, mount, net, ipc), with two ordinary users, 65532 and 65533. Needs Linux and root; an attack
+ * that lacks something is skipped with a message. The exit code is 1 if an attack succeeds.
  *
- * `deno task attack [words of a name]`, or for another version of procsup:
- * `deno run -A scripts/faults/attack.ts --program ../other/main.ts`
+ * `deno task attack [words of a name]`, or for another version of procsup: `deno run -A
+ * scripts/faults/attack.ts --program ../other/main.ts`
  */
 
 import { parseArgs } from "node:util";
@@ -29,7 +29,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
 const SELF = new URL(import.meta.url).pathname;
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 const NEEDED = ["unshare", "setpriv", "mount", "ip", "perl"];
-/** How long one attack may take; a daemon that hangs ends with it. */
+/** Time limit of an attack, so that a daemon that hangs is noticed. */
 const LIMIT_MS = 120_000 + 100 * Number(Deno.env.get("ATTACK_COUNT") ?? 0);
 
 interface Verdict {
@@ -37,7 +37,7 @@ interface Verdict {
   readonly seen: string;
 }
 
-/** One attack, in the namespaces that it was started in. */
+/** Runs one attack inside its namespaces. */
 async function attempt(name: string, program: string): Promise<Verdict> {
   let scene: Scene | undefined;
   try {
@@ -52,12 +52,12 @@ async function attempt(name: string, program: string): Promise<Verdict> {
   }
 }
 
-/** Runs an attack in namespaces of its own, where nothing outlives it. */
+/** Runs an attack in new namespaces, which no process of it outlives. */
 async function isolated(name: string, program: string): Promise<Verdict> {
-  // On a disk, where a file may have holes and blocks are counted.
+  // On a disk, where files may be sparse and blocks are counted.
   const folder = Deno.makeTempDirSync({ dir: "/var/tmp", prefix: "attack-" });
   Deno.chmodSync(folder, 0o1777);
-  // The shell is pid 1 there: it waits for whatever loses its parent.
+  // The shell is pid 1 in the namespace and reaps orphans.
   const script = 'mount --bind "$1" /tmp && mount -t tmpfs tmpfs /run && ' +
     'ip link set lo up && shift && "$@"; exit $?';
   const args = ["--pid", "--fork", "--kill-child", "--mount-proc", "--mount", "--net", "--ipc"];
@@ -86,7 +86,7 @@ async function isolated(name: string, program: string): Promise<Verdict> {
   return stack === undefined ? JSON.parse(last) : { verdict: "BROKEN", seen };
 }
 
-/** What keeps all of this from running here; undefined when nothing does. */
+/** Why attacks cannot run on this machine; undefined if they can. */
 function lacking(program: string): string | undefined {
   if (Deno.build.os !== "linux" || Deno.uid() !== 0) return "Linux and root";
   const missing = NEEDED.find((name) =>

@@ -1,11 +1,11 @@
 // deno-lint-ignore-file no-console
 /**
- * A daemon and some twenty apps of different kinds under random requests by all ways in, while the
+ * Sends random requests in every way to a daemon with some twenty apps of different kinds, while the
  * daemon is killed, stopped and replaced, and apps and their wrappers are killed. At quiet moments it
- * is checked that what was granted is so, that nothing lives twice or is left over, that exits are
- * told as they were, and at the end that not one line is lost. Between the rounds bits of state files
- * flip, files of the home are removed, and for a while the disk of the state is full or read-only (root
- * on Linux), or descriptors are few.
+ * checks that granted requests took effect, that no process runs twice or is left over, and that exits
+ * are reported correctly; at the end it checks that no line is lost. Between the rounds it flips bits of
+ * state files, removes files of the home, makes the disk of the state full or read-only (root on Linux),
+ * or limits descriptors.
  * Expected: no violation.
  *
  * `deno task chaos [--seed N] [--minutes M] [--keep]`
@@ -27,14 +27,13 @@ import { unsettled, violations } from "./chaos/oracle.ts";
 import { living, sizeOf } from "./chaos/processes.ts";
 import { Random } from "./chaos/random.ts";
 
-/** How long what was asked for may take to be so. */
+/** Time in which granted requests must take effect. */
 const SETTLE_MS = 40_000;
 
 const ROOT = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** A run of chaos. */
 class Chaos {
   readonly #scene: Scene;
   readonly #found = new Set<string>();
@@ -110,17 +109,17 @@ class Chaos {
       before = problems;
       problems = await unsettled(this.#scene).catch((error) => [String(error)]);
     }
-    // What one look alone sees is on its way.
+    // Report only problems that persist: others may be transitions.
     for (const problem of problems) if (before.includes(problem)) this.#violate(problem);
     for (const problem of await violations(this.#scene)) this.#violate(problem);
     await this.#takeUp();
-    // What broke once must not be told at every round.
+    // Report each problem once.
     if (problems.length > 0) {
       for (const { name } of this.#scene.apps) this.#scene.ledger.doubt(name);
     }
   }
 
-  /** What was in doubt is what it has come to. */
+  /** Accepts the present state of apps whose state was unknown. */
   async #takeUp(): Promise<void> {
     const list = await this.#scene.house.client.call("list");
     for (const [name, entry] of this.#scene.ledger.all()) {
@@ -170,7 +169,7 @@ async function main(args: string[]): Promise<number> {
   Deno.chmodSync(home, 0o700);
   const canMount = Deno.build.os === "linux" && Deno.uid() === 0;
   const disk = canMount ? new SmallDisk(`${home}/state`, "8m") : undefined;
-  // From its sources Deno ends where it cannot open another file: it reads them for the text of errors.
+  // When run from sources, Deno exits if it cannot open the source files for an error message.
   await bundle(ROOT, `${ROOT}/main.ts`, `${temp.path}/program`);
   const house = new House(home, `${temp.path}/program/main.js`);
   await house.up();
@@ -188,7 +187,7 @@ async function main(args: string[]): Promise<number> {
       try {
         Deno.kill(pid, "SIGKILL");
       } catch {
-        // Gone by itself.
+        // It has already exited.
       }
     }
     const keep = chaos.found > 0 || args.includes("--keep");

@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console
 /**
- * A home on a file system that is full while a log is to be archived (needs root, for the mount):
- * the daemon says so once, goes on, and rotates when there is room again.
+ * Fills the file system of a home while a log is to be archived (needs root, for the mount): the
+ * daemon reports it once, keeps running, and rotates when there is space again.
  *
  * `deno run -A scripts/faults/log_full_disk.ts`
  */
@@ -29,7 +29,7 @@ async function fault(): Promise<void> {
   const logs = { stdout: log, stderr: `${folder}/stderr.log` };
   const parts = { config: { log: settings }, snapshot: { run: {} }, logs };
   const process = parts as unknown as ManagedProcess;
-  // An hour passes as a minute would: the next attempt comes soon.
+  // The clock runs 60 times as fast, so that the next attempt comes soon.
   const clock = { ...systemClock, steady: () => systemClock.steady() * 60 };
   const keeper = new LogKeeper({
     clock: { ...clock, after: (ms, act) => systemClock.after(ms / 60, act) },

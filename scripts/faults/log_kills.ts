@@ -26,7 +26,7 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 if (command === "keep") keep(words[0]!, Number(words[1]), Number(words[2]));
 else await main();
 
-/** The part that is killed. */
+/** Runs the keeper of the logs, in the process that is killed. */
 function keep(folder: string, writers: number, maxSizeBytes: number): void {
   const log = { maxSizeBytes, maxFiles: 1000, maxAgeMs: 1e9, compress: false };
   const processes = Array.from({ length: writers }, (_, index) => {
@@ -104,7 +104,7 @@ async function fault(folder: string, random: Random): Promise<boolean> {
   return failed;
 }
 
-/** Writes numbered lines of 16 bytes in blocks that end anywhere in a line, and at last their count. */
+/** Writes numbered lines of 16 bytes in blocks that may split lines, and finally their count. */
 function writer(log: string, bytesASecond: number): Deno.ChildProcess {
   const script = `
     use Time::HiRes qw(time sleep);

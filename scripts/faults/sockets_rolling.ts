@@ -24,7 +24,7 @@ async function answers(load: Load, pid: number): Promise<void> {
   await waitFor(() => load.recent().has(String(pid)), { what: `${pid} to answer` });
 }
 
-/** Restarts each instance once it is served by the one before. Returns how many restarts that were. */
+/** Restarts each instance after the one before serves requests. Returns the number of restarts. */
 async function round(daemon: TestDaemon, load: Load): Promise<number> {
   const names = (await daemon.client.call("list")).map(({ name }) => name);
   for (const name of names) {
@@ -34,7 +34,7 @@ async function round(daemon: TestDaemon, load: Load): Promise<number> {
   return names.length;
 }
 
-/** Kills the daemon while it restarts an instance, and starts the next one. */
+/** Kills the daemon while it restarts an instance, and starts another daemon. */
 async function interrupt(daemon: TestDaemon): Promise<void> {
   const cut = daemon.client.call("restart", "web:0").catch(() => {});
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
@@ -45,8 +45,8 @@ async function interrupt(daemon: TestDaemon): Promise<void> {
     (await daemon.client.call("list")).every(({ state, pid }) => state === "running" && pid > 0);
   await waitFor(async () => {
     if (await up()) return true;
-    // Killed between the stop and the start: what was wanted is carried out by the next daemon, or
-    // by whoever asked for it.
+    // After a kill between stop and start, either the next daemon or the requester starts the
+    // instance.
     await daemon.client.call("start", { target: "web" }).catch(() => {});
     return false;
   }, { what: "all instances to run" });

@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-console
 /**
- * Many who follow one busy log, over WebSocket, REST and the Unix socket, while some of them do not
- * read. Expected: the daemon's memory stays within bounds whatever the number and the rate, who reads
- * gets as much as the others, nobody is dropped, and a client beside them is answered.
+ * Follows one busy log with many clients over WebSocket, REST or the Unix socket, some of which do not
+ * read. Expected: the daemon's memory stays bounded for any number and rate, all readers get the same
+ * amount, no client is dropped, and another client is answered meanwhile.
  *
  * `deno run -A scripts/faults/web_followers.ts [ws|rest|unix] [followers] [stalled] [lines a second]`
  */
@@ -13,13 +13,13 @@ import { TestWeb } from "../../tests/support/web.ts";
 const SECONDS = 12;
 const MIB = 1024 * 1024;
 
-/** Hundreds of readers in one program must cost little: they count bytes. */
+/** Readers only count bytes, because hundreds of them share one program. */
 interface Follower {
   bytes: number;
   isOver: boolean;
 }
 
-/** What is asked of a follower's connection. */
+/** What a follower sends on its connection. */
 function requestFor(web: TestWeb, kind: string): string {
   if (kind === "ws") return web.upgrade();
   const path = kind === "rest" ? "/api/v1/logs" : "/logs";
@@ -38,7 +38,7 @@ async function follow(web: TestWeb, kind: string, reads: boolean): Promise<Follo
   return follower;
 }
 
-/** A masked frame; a mask of zeros leaves it as it is. */
+/** A masked frame. A mask of zeros leaves the text unchanged. */
 const WISH = new TextEncoder().encode('{"type":"subscribe","topics":["logs"],"target":"chatty"}');
 const SUBSCRIBE = Uint8Array.of(0x81, 0x80 | WISH.length, 0, 0, 0, 0, ...WISH);
 
@@ -48,18 +48,18 @@ async function count(connection: Deno.Conn, follower: Follower): Promise<void> {
   try {
     for (let size; (size = await connection.read(read)) !== null;) follower.bytes += size;
   } catch {
-    // It was dropped.
+    // The daemon dropped the client.
   }
   follower.isOver = true;
 }
 
-/** CPU time of a process so far, in seconds. */
+/** CPU seconds that a process has used. */
 function cpuSeconds(pid: number): number {
   const fields = Deno.readTextFileSync(`/proc/${pid}/stat`).split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Median and worst of the answers to a client in a program of its own, ten times a second. */
+/** Median and maximum duration of ten requests a second from a separate program. */
 async function healthy(web: TestWeb): Promise<string> {
   const { stdout } = await new Deno.Command("curl", {
     args: [

@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-console
 /**
- * Case 25 of the test plan: a log of a gigabyte, once as one line without newline and once as many
- * lines, read by every way there is. Expected: with the one line the daemon's memory grows by less than
- * 50 MB, whatever is asked; with many, of which gigabytes of JSON are made, by less than 200 MB, most of
- * which is garbage; and answers are capped.
+ * Reads a log of a gigabyte, once as one line without newline and once as many lines, in every
+ * possible way. Expected: with the one line the daemon's memory grows by less than 50 MB; with many
+ * lines, which become gigabytes of JSON, by less than 200 MB, most of which is garbage; and answers are
+ * capped.
  *
  * `deno run -A scripts/faults/web_huge_log.ts [megabytes]`
  */
@@ -14,7 +14,7 @@ import { TestWeb } from "../../tests/support/web.ts";
 const MIB = 1024 * 1024;
 const [ONE_LINE, MANY_LINES] = [50 * MIB, 200 * MIB];
 
-/** What is asked, and how many bytes came back. */
+/** A request and the number of bytes received. */
 type Ways = readonly (readonly [string, (web: TestWeb) => Promise<number>])[];
 
 async function length(web: TestWeb, path: string): Promise<number> {
@@ -59,7 +59,7 @@ const WAYS: Ways = [
   }],
 ];
 
-/** The most memory that the daemon had while something was asked. */
+/** The highest memory use of the daemon during a request. */
 async function mostDuring<T>(web: TestWeb, act: () => Promise<T>): Promise<[T, number]> {
   let most = web.memory();
   const timer = setInterval(() => most = Math.max(most, web.memory()), 50);
@@ -73,7 +73,7 @@ async function fault(
   { command, bytes, limit }: { command: string; bytes: number; limit: number },
 ): Promise<boolean> {
   await using web = await TestWeb.start();
-  // What is loaded by the first request of its kind is no matter of the log.
+  // Load modules with a first request, so that they do not count.
   await web.daemon.startScript("big", "echo x; exec sleep 100000");
   for (const [, ask] of WAYS) await ask(web);
   await web.daemon.client.call("delete", "big");

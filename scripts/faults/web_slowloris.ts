@@ -1,12 +1,12 @@
 // deno-lint-ignore-file no-console
 /**
- * Case 36 of the test plan: hundreds of connections that send half a request, nothing, or half a body,
- * and hundreds that stay open after one. Expected: all are closed within 11 s, and a healthy client is
- * answered within 100 ms meanwhile (on a machine that is not busy with other things: the figures tell
- * how long the machine itself made an idle program wait).
+ * Opens hundreds of connections that send half a request, nothing, or half a body, and hundreds that
+ * stay open after a request. Expected: all are closed within 11 s, and a healthy client is answered
+ * within 100 ms meanwhile. On a busy machine compare that with the printed delay of an idle program's
+ * timer.
  *
- * While they all connect at once whoever comes later stands behind them in the queue of the listening
- * socket: taking one in costs the daemon about 0.1 ms. That time is told by itself.
+ * While they all connect at once, a later client waits behind them in the queue of the listening
+ * socket, since accepting a connection takes the daemon about 0.1 ms. That time is printed separately.
  *
  * `deno run -A scripts/faults/web_slowloris.ts [half-open] [idle]`
  */
@@ -27,7 +27,7 @@ async function opened(web: TestWeb, count: number, requests: readonly string[]) 
   );
 }
 
-/** Asks again and again until told to stop; how long each answer took, in milliseconds. */
+/** Sends requests until told to stop. Returns the duration of each in milliseconds. */
 function healthy(web: TestWeb): { stop(): Promise<number[]> } {
   let isOver = false;
   const times: number[] = [];
@@ -48,7 +48,7 @@ function healthy(web: TestWeb): { stop(): Promise<number[]> } {
   };
 }
 
-/** How much later than asked for a timer of this idle program comes, at the worst, in milliseconds. */
+/** The largest delay of a timer of this idle program, in milliseconds. */
 function machineDelay(): { stop(): number } {
   let last = performance.now();
   let worst = 0;
@@ -83,7 +83,7 @@ async function main([half = "400", idle = "300"]: readonly string[]): Promise<nu
     ...await opened(web, Number(half), HALF_OPEN),
     ...await opened(web, Number(idle), IDLE),
   ];
-  // Who comes now stands behind all of them.
+  // A client that connects now waits behind all of them.
   await web.raw(`GET /livez HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`);
   figures("While they connect", await client.stop(), machine.stop());
   [client, machine] = [healthy(web), machineDelay()];

@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-console
 /**
- * Case 37 of the test plan: a thousand WebSockets of which nine hundred never read, while processes
- * come and go so that there is always news. Expected: the daemon's memory grows by less than 200 MB,
- * those that read get every list, those that do not are dropped, and others are answered meanwhile.
+ * Opens a thousand WebSockets of which nine hundred never read, while processes keep changing.
+ * Expected: the daemon's memory grows by less than 200 MB, those that read get every list, those that
+ * do not are dropped, and other clients are answered meanwhile.
  *
  * `deno run -A scripts/faults/web_stalled_readers.ts [clients] [stalled] [processes] [seconds]`
  */
@@ -18,7 +18,7 @@ function memoryOf(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) * 1024;
 }
 
-/** A client that says hello, asks for events, and never reads. */
+/** A client that subscribes to events and never reads. */
 async function deaf(port: number, token: string): Promise<Deno.TcpConn> {
   const connection = await Deno.connect({ port });
   const head = `GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n` +
@@ -51,7 +51,7 @@ async function reader(url: string, token: string): Promise<Reader> {
   return state;
 }
 
-/** Restarts processes, some at a time, for news. */
+/** Restarts a few processes at a time to cause events. */
 function churn(daemon: TestDaemon, count: number): { stop(): Promise<number> } {
   let isOver = false;
   let restarts = 0;
@@ -94,7 +94,7 @@ async function main(
   await new Promise((resolve) => setTimeout(resolve, Number(seconds) * 1000));
   const restarts = await news.stop();
   clearInterval(watch);
-  // One more than there is room for as long as the deaf ones are there.
+  // One more client than the limit allows while the stalled ones are connected.
   let room = 0;
   await waitFor(async () => {
     await reader(url, token);

@@ -1,16 +1,16 @@
 // deno-lint-ignore-file no-console
 /**
- * Case 42 of the test plan: whether the time of a refusal tells how much of a guessed token is right.
- * Tokens that are wrong in the first and in the last character alone are tried in turns of random
- * order, and the times compared by their ranks (Mann and Whitney). Expected: |z| below 4, as chance
- * would have it in all but one of ten thousand runs.
+ * Measures whether the time of a refusal tells how much of a guessed token is right. It tries tokens
+ * that are wrong only in the first or only in the last character, in random order, and compares the
+ * times by the rank test of Mann and Whitney. Expected: |z| below 4, which chance exceeds in one of ten
+ * thousand runs.
  *
  * `deno run -A scripts/faults/web_token_timing.ts [pairs]`
  */
 
 import { TestWeb } from "../../tests/support/web.ts";
 
-/** Another token that differs in one character. */
+/** The token with one character changed. */
 function wrongAt(token: string, at: number): string {
   return token.slice(0, at) + (token[at] === "0" ? "1" : "0") + token.slice(at + 1);
 }
@@ -24,7 +24,7 @@ async function timeOf(web: TestWeb, token: string): Promise<number> {
   return performance.now() - asked;
 }
 
-/** How far the ranks of two samples are from what chance gives, in standard deviations. */
+/** Deviation of the ranks of two samples from chance, in standard deviations. */
 function rankDifference(ones: readonly number[], others: readonly number[]): number {
   const all = [...ones.map((ms) => ({ ms, is: 1 })), ...others.map((ms) => ({ ms, is: 0 }))]
     .sort((a, b) => a.ms - b.ms);

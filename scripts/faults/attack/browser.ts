@@ -1,4 +1,4 @@
-/** What another web page, or another program on a port of this machine, does with a session. */
+/** Attacks with a session by other web pages, or by other programs on ports of this machine. */
 
 import { signIn, upgradeRequest } from "../../../tests/support/web.ts";
 import { type Attack, holds, type Scene, within } from "./scene.ts";
@@ -9,7 +9,7 @@ function session(scene: Scene): Promise<Record<string, string>> {
   return signIn(scene.web.url, { token: scene.web.token });
 }
 
-/** Opens a WebSocket with headers alone. Returns what the server sends within a second and a half. */
+/** Opens a WebSocket with headers only. Returns what the server sends within 1.5 seconds. */
 async function feed(scene: Scene, headers: Record<string, string>): Promise<string> {
   const request = upgradeRequest({ host: `127.0.0.1:${scene.web.port}`, ...headers });
   using connection = await scene.web.connect(request);
@@ -24,7 +24,6 @@ async function feed(scene: Scene, headers: Record<string, string>): Promise<stri
   return text;
 }
 
-/** The attacks. */
 export const browser: Readonly<Record<string, Attack>> = {
   async "the session's cookie alone, as any other port of 127.0.0.1 gets it"(scene) {
     const { cookie } = await session(scene);

@@ -1,10 +1,10 @@
-/** What another user makes of files and folders that root's daemon touches. */
+/** Attacks by files and folders of another user that root's daemon touches. */
 
 import { waitFor } from "../../../tests/support/wait_for.ts";
 import { listArchives } from "../../../src/logs/archives.ts";
 import { ALICE, type Attack, BOB, brief, holds, run, type Scene, within } from "./scene.ts";
 
-/** Starts an app of bob that uses his file, both as env_file and as secret. Returns what was said. */
+/** Starts an app of bob with his file as env_file and as secret. Returns the errors. */
 async function useFile(scene: Scene, cwd: string, make: string): Promise<string> {
   await scene.as(BOB, `rm -f .env; ${make}`, cwd);
   let said = "";
@@ -23,7 +23,6 @@ function logOf(scene: Scene, name: string): string {
   return Deno.readTextFileSync(`${scene.daemon.home}/apps/${name}/stdout.log`);
 }
 
-/** The attacks. */
 export const files: Readonly<Record<string, Attack>> = {
   async "env_file and secret made into a FIFO or a device"(scene) {
     const cwd = scene.folderOf(BOB);

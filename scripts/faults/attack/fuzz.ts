@@ -1,6 +1,6 @@
 /**
- * REST, MCP and the Unix socket, asked for what their own schemas allow, and for what they nearly
- * allow. Nothing may end in a status of 500, hang, end the daemon, or touch an app that is not named.
+ * Sends REST, MCP and the Unix socket requests that their own schemas allow, or nearly allow. None may
+ * cause a status of 500, hang, end the daemon, or touch an app that it does not name.
  * `--seed N` replays a run, `--count N` makes it longer.
  */
 
@@ -12,15 +12,14 @@ import { type Attack, holds, type Scene } from "./scene.ts";
 
 const COUNT = Number(Deno.env.get("ATTACK_COUNT") ?? 400);
 const SEED = Number(Deno.env.get("ATTACK_SEED") ?? Math.floor(Math.random() * 1e9));
-/** How many are asked at once, and how long one may take. */
+/** Number of parallel requests, and the time limit of each. */
 const [AT_ONCE, LIMIT_MS] = [4, 20_000];
-/** What ends the daemon or its listener, or waits for ever, as it should. */
+/** Verbs that end the daemon or its listener by design. */
 const LEFT_OUT = new Set(["shutdown", "release", "web_stop", "web_start", "token"]);
 
-/** A connection for each request: one that is kept may be closed in the moment it is used again. */
+/** Opens a connection per request: a pooled one may be closed at the moment it is used again. */
 const client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
 
-/** What came of one request. */
 interface Answer {
   readonly status: number | string;
   readonly text: string;
@@ -28,7 +27,7 @@ interface Answer {
 
 type Ask = (values: RandomValues) => { readonly what: string; readonly answer: Promise<Answer> };
 
-/** Asks `COUNT` times. Returns the counts by status. */
+/** Sends `COUNT` requests. Returns the number of answers for each status. */
 async function fuzzed(scene: Scene, ask: Ask): Promise<string> {
   for (const name of ["fuzz0", "fuzz1", "fuzz2"]) {
     await scene.daemon.startScript(name, "echo up; exec sleep 1000");
@@ -38,7 +37,7 @@ async function fuzzed(scene: Scene, ask: Ask): Promise<string> {
   let asked = 0;
   const worker = async () => {
     while (asked < COUNT) {
-      // Each has a seed of its own, whatever the others do meanwhile.
+      // Each request has its own seed, independent of the other workers.
       const { what, answer } = ask(
         new RandomValues(new Random(Math.imul(SEED, 0x9e3779b1) + asked++)),
       );
@@ -64,7 +63,7 @@ async function fuzzed(scene: Scene, ask: Ask): Promise<string> {
   return `seed ${SEED}, ${COUNT} requests: ${shown}; memory +${grown} MiB`;
 }
 
-/** A request over the web, its answer read for as long as a stream may take. */
+/** Sends a request over the web. Does not read streams. */
 async function fetched(url: string, init: RequestInit): Promise<Answer> {
   const signal = AbortSignal.timeout(LIMIT_MS);
   const response = await fetch(url, { ...init, client, signal });
@@ -78,7 +77,7 @@ async function document(scene: Scene): Promise<Schema> {
   return (await scene.ask(scene.web.token, "GET", "/openapi.json")).body;
 }
 
-/** One request of the OpenAPI document. */
+/** Sends a random request of the OpenAPI document. */
 function restRequest(scene: Scene, paths: Schema, values: RandomValues): ReturnType<Ask> {
   const [path, methods] = values.random.pick(Object.entries<Schema>(paths));
   const [method, operation] = values.random.pick(Object.entries<Schema>(methods));
@@ -90,7 +89,7 @@ function restRequest(scene: Scene, paths: Schema, values: RandomValues): ReturnT
     const value = values.of(schema, name);
     url.searchParams.set(name, typeof value === "string" ? value : JSON.stringify(value) ?? "");
   }
-  // Without it, waiting for a point in an app's life may go on for ever.
+  // Waiting for a state of an app without a timeout may take for ever.
   if (path.endsWith("/wait")) url.searchParams.set("timeout", "50ms");
   const schema = operation.requestBody?.content?.["application/json"]?.schema;
   const body = schema === undefined ? undefined : values.text(schema, "body");
@@ -105,7 +104,7 @@ function restRequest(scene: Scene, paths: Schema, values: RandomValues): ReturnT
   };
 }
 
-/** One call of a tool, or something near it. */
+/** Calls a random tool, or sends something similar. */
 function mcpRequest(scene: Scene, tools: readonly Schema[], values: RandomValues): ReturnType<Ask> {
   const { name, inputSchema } = values.random.pick(tools);
   const method = values.random.chance(0.8) ? "tools/call" : values.odd();
@@ -140,7 +139,7 @@ function mcpRequest(scene: Scene, tools: readonly Schema[], values: RandomValues
   return { what: body.slice(0, 300), answer: answered() };
 }
 
-/** One envelope on the Unix socket. Its payloads are those of REST, and fields of other verbs. */
+/** Sends a random envelope over the Unix socket, with payloads of REST and fields of other verbs. */
 function socketRequest(scene: Scene, schemas: Schema, values: RandomValues): ReturnType<Ask> {
   const { random } = values;
   const known = Object.keys(VERBS).filter((name) => !LEFT_OUT.has(name));
@@ -164,7 +163,6 @@ function socketRequest(scene: Scene, schemas: Schema, values: RandomValues): Ret
   return { what: body.slice(0, 300), answer: answered() };
 }
 
-/** The fuzzers. */
 export const fuzz: Readonly<Record<string, Attack>> = {
   async "fuzz: REST by its OpenAPI document"(scene) {
     const { paths, components } = await document(scene);

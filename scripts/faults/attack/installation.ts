@@ -1,4 +1,4 @@
-/** What gets into an installation from outside, or from a folder that others may change. */
+/** Attacks on an installation from outside, or through a folder that others may change. */
 
 import { lstatIfAny } from "../../../src/platform/stat.ts";
 import { type Attack, BOB, brief, holds, Lacking, run, type Scene, within } from "./scene.ts";
@@ -6,7 +6,7 @@ import { type Attack, BOB, brief, holds, Lacking, run, type Scene, within } from
 const FIXTURES = new URL("../../../tests/fixtures/tls/", import.meta.url).pathname;
 const PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** A folder of programs, in which one is missing. */
+/** Makes a folder with the needed programs except one. */
 function programsWithout(scene: Scene, missing: string): string {
   const folder = `${scene.path}/without-${missing}`;
   Deno.mkdirSync(folder);
@@ -19,7 +19,7 @@ function programsWithout(scene: Scene, missing: string): string {
   return folder;
 }
 
-/** install.sh from a server that leads from https to http. */
+/** Runs install.sh against a server that redirects from https to http. */
 async function install(scene: Scene, missing: string): Promise<string> {
   const [cert, key] = ["cert.pem", "key.pem"].map((name) => Deno.readTextFileSync(FIXTURES + name));
   const asked: string[] = [];
@@ -49,7 +49,7 @@ async function install(scene: Scene, missing: string): Promise<string> {
   return brief(text);
 }
 
-/** The portable executable with a payload that stands for Deno. */
+/** Makes the portable executable with a script in place of Deno. */
 async function portable(scene: Scene): Promise<(env: Record<string, string>) => Promise<string>> {
   const { path } = scene;
   Deno.mkdirSync(`${path}/files`);
@@ -68,7 +68,6 @@ async function portable(scene: Scene): Promise<(env: Record<string, string>) => 
   };
 }
 
-/** The attacks. */
 export const installation: Readonly<Record<string, Attack>> = {
   async "install.sh is led from https to http, by wget"(scene) {
     return await install(scene, "curl");

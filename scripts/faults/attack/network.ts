@@ -1,4 +1,4 @@
-/** Who can be kept out over the network, and what goes over it in clear. */
+/** Attacks over the network: shutting out other clients, and reading what is sent unencrypted. */
 
 import { upgradeRequest } from "../../../tests/support/web.ts";
 import { waitFor } from "../../../tests/support/wait_for.ts";
@@ -15,13 +15,12 @@ function feedOf(scene: Scene, token: string): string {
   return upgradeRequest({ host: `127.0.0.1:${scene.web.port}`, authorization: `Bearer ${token}` });
 }
 
-/** The first bytes of what comes on a connection. */
+/** Reads the first bytes of a connection. */
 async function firstOf(connection: Deno.Conn): Promise<string> {
   const bytes = new Uint8Array(512);
   return new TextDecoder().decode(bytes.subarray(0, await connection.read(bytes) ?? 0));
 }
 
-/** The attacks. */
 export const network: Readonly<Record<string, Attack>> = {
   async "a read token opens every WebSocket there is"(scene) {
     const token = await scene.token("read");

@@ -1,9 +1,9 @@
-/** How an app with a `uid` becomes root, or reaches what is root's. */
+/** Attacks of an app with a `uid` that tries to become root, or to reach what root owns. */
 
 import { waitFor } from "../../../tests/support/wait_for.ts";
 import { type Attack, BOB, holds, type Scene } from "./scene.ts";
 
-/** Waits until a file holds a line; its lines. */
+/** Waits until a file has a complete line. Returns its lines. */
 async function lines(path: string): Promise<string[]> {
   await waitFor(() => Deno.readTextFileSync(path).endsWith("\n"), { what: path });
   return Deno.readTextFileSync(path).trim().split("\n");
@@ -18,11 +18,10 @@ function start(scene: Scene, script: string, config: Record<string, unknown> = {
   return scene.daemon.startScript("mine", script, { cwd: scene.path, ...BOB, ...config });
 }
 
-/** The attacks. */
 export const privileges: Readonly<Record<string, Attack>> = {
   async "an app with a uid sets LD_* in its env_file"(scene) {
     const { path } = scene;
-    // The loader leaves a file of every program that it loads, which belongs to who runs that.
+    // The loader writes a file for every program it loads, owned by the user who runs it.
     const env = `LD_DEBUG=files\nLD_DEBUG_OUTPUT=${path}/loaded\n`;
     Deno.writeTextFileSync(`${path}/.env`, env, { mode: 0o644 });
     await start(scene, `/bin/true; echo >${path}/up; exec sleep 1000`, {

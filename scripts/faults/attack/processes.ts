@@ -1,15 +1,15 @@
-/** How other users keep root from stopping an app, or make it end what is not its own. */
+/** Attacks of other users that keep root from stopping an app, or make it end foreign processes. */
 
 import { waitFor } from "../../../tests/support/wait_for.ts";
 import { type Attack, BOB, holds, Lacking, type Scene, within } from "./scene.ts";
 
-/** mmap, prctl, brk. */
+/** Numbers of the system calls mmap, prctl and brk. */
 const CALLS: Readonly<Record<string, readonly [number, number, number]>> = {
   x86_64: [9, 157, 12],
   aarch64: [222, 167, 214],
 };
 
-/** Says by PR_SET_MM_MAP that the environment is 900 MB of memory that was never touched. */
+/** Declares 900 MB of untouched memory to be the environment, with PR_SET_MM_MAP. */
 function hugeEnvironment([mmap, prctl, brk]: readonly [number, number, number]): string {
   return `open F,"/proc/self/stat";$_=<F>;s/.*\\) //;@s=split;unshift @s,0,0;
     $size=900<<20;$at=syscall(${mmap},0,$size,3,0x4022,-1,0);
@@ -28,7 +28,6 @@ async function stopped(scene: Scene, what: string): Promise<string> {
   return `stopped in ${took} ms, memory +${grown} MiB`;
 }
 
-/** The attacks. */
 export const processes: Readonly<Record<string, Attack>> = {
   async "another user's process has an environment of 900 MB"(scene) {
     const calls = CALLS[Deno.build.arch];

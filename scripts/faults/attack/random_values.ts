@@ -1,12 +1,12 @@
-/** Values that a JSON schema allows, and now and then one that it nearly allows. */
+/** Random values that a JSON schema allows, and sometimes values that it nearly allows. */
 
 import type { Random } from "../chaos/random.ts";
 
-/** A JSON schema, or a part of a document that holds some. */
+/** A JSON schema, or a document that contains some. */
 // deno-lint-ignore no-explicit-any
 export type Schema = any;
 
-/** Texts at the edge. None does harm as a command, a path or a target: they are used as such. */
+/** Edge cases of text. They are used as commands, paths and targets, so none may be harmful. */
 const TEXTS = [
   ...["", " ", "a", "fuzz0", "nope", "true", "50ms", "1s", "1MB", "-1", "1e9", "null", "${NOPE}"],
   ...["\0", "\x1b[2J", "\u202e", "é", "🚀", "\ud800", "a\nb", "a\r\nb", "../../nope", "%2e%2e%2f"],
@@ -35,7 +35,7 @@ const NUMBERS = [0, 1, 2, -1, 1.5, 1e308, -1e308, 2 ** 31, 2 ** 53, 2 ** 64, 1e-
 const ODD = [...NUMBERS, ...TEXTS, null, true, false, [], {}, [[]], { "": "" }, ["a", 1, null]];
 const MOST_DEPTH = 6;
 
-/** What keeps a fuzzed configuration from doing harm, or from taking long. */
+/** Values by key that keep a fuzzed configuration harmless and fast. */
 const HARMLESS: Readonly<Record<string, readonly unknown[]>> = {
   name: ["fuzz0", "fuzz1", "fuzz2", "fuzz3", "", "a/b", "x".repeat(300), 1],
   target: ["fuzz0", "fuzz1", "fuzz2", "nope", "ns:nope", "tag:nope", "label:a=b", "", null],
@@ -53,7 +53,6 @@ const HARMLESS: Readonly<Record<string, readonly unknown[]>> = {
   url: ["http://127.0.0.1:1/", "nope"],
 };
 
-/** Makes values. */
 export class RandomValues {
   readonly random: Random;
   #named: Schema = {};
@@ -62,30 +61,30 @@ export class RandomValues {
     this.random = random;
   }
 
-  /** The same, with the schemas that a `$ref` names. */
+  /** Sets the schemas that a `$ref` may name, and returns this object. */
   with(named: Schema): this {
     this.#named = named;
     return this;
   }
 
-  /** Anything. */
+  /** A value of any type. */
   odd(): unknown {
     return this.random.pick(ODD);
   }
 
-  /** Names no app that is not the fuzzer's own. */
+  /** A target that never names an app outside the fuzzer. */
   target(): string {
     return String(this.random.pick(HARMLESS.target!));
   }
 
-  /** JSON text of a value; now and then cut off, or nested too deeply. */
+  /** JSON text of a value, sometimes cut off or nested too deeply. */
   text(schema: Schema, key: string): string {
     const text = JSON.stringify(this.of(schema, key)) ?? "null";
     if (this.random.chance(0.03)) return text.slice(0, this.random.whole(0, text.length));
     return this.random.chance(0.01) ? '{"a":'.repeat(20_000) : text;
   }
 
-  /** A value of a schema, for a key of that name. */
+  /** A value of a schema for the key `key`. */
   of(schema: Schema, key: string, depth = 0): unknown {
     const safe = HARMLESS[key];
     if (safe !== undefined) return this.random.pick(safe);

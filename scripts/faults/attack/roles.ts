@@ -1,4 +1,4 @@
-/** What tokens of a low role, and users without one, reach over MCP, REST, the socket and WebSockets. */
+/** Attacks by low-role tokens, and by users without one, over MCP, REST, the socket and WebSockets. */
 
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { VERBS } from "../../../src/protocol/verbs/mod.ts";
@@ -6,10 +6,10 @@ import { unixRequest } from "../../../src/protocol/unix_http.ts";
 import { type Attack, BOB, brief, holds, type Scene } from "./scene.ts";
 
 const VERSIONS = [undefined, ...SUPPORTED_PROTOCOL_VERSIONS, "2026-07-28", "1999-01-01"];
-/** What a token of role `operate` may do beyond reading. */
+/** Routes that a token of role `operate` may call, beyond reading. */
 const OPERATES = /\/(start|stop|restart|reload|rolling_reload|scale|signal|flush|run|save|send)$/;
 
-/** Calls a tool in the words of a version of the protocol. */
+/** Calls a tool as a given version of the protocol prescribes. */
 function callTool(scene: Scene, token: string, version: string | undefined, name: string) {
   const isModern = version !== undefined && version >= "2026";
   const meta = {
@@ -28,7 +28,7 @@ function callTool(scene: Scene, token: string, version: string | undefined, name
   });
 }
 
-/** Every operation of the OpenAPI document, with its parameters filled in. */
+/** Every operation of the OpenAPI document, with its path parameters filled in. */
 async function operations(scene: Scene): Promise<(readonly [method: string, path: string])[]> {
   const { body } = await scene.ask(scene.web.token, "GET", "/openapi.json");
   return Object.entries<object>(body.paths).flatMap(([path, methods]) =>
@@ -38,7 +38,7 @@ async function operations(scene: Scene): Promise<(readonly [method: string, path
   ).filter(([, path]) => !path.endsWith("/session"));
 }
 
-/** Asks the Unix socket for an action. Returns the HTTP status. */
+/** Requests an action over the Unix socket. Returns the HTTP status. */
 async function onSocket(scene: Scene, token: string | undefined, action: string): Promise<number> {
   const body = JSON.stringify({ action, payload: action === "list" ? undefined : "app" });
   const response = await unixRequest(`${scene.daemon.home}/procsup.sock`, {
@@ -52,7 +52,6 @@ async function unharmed(scene: Scene, pid: number, seen: string): Promise<void> 
   holds(await scene.appPid() === pid, `the app was stopped or restarted: ${seen}`);
 }
 
-/** The attacks. */
 export const roles: Readonly<Record<string, Attack>> = {
   async "a read token calls tools over /mcp in every protocol version"(scene) {
     const [token, pid] = [await scene.token("read"), await scene.appPid()];

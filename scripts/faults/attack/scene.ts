@@ -1,32 +1,31 @@
-/** Where an attack takes place: root's daemon with an app, a folder that all may enter, two users. */
+/** The scene of an attack: root's daemon with an app, a folder open to all, and two users. */
 
 import { TestWeb, type WebAnswer } from "../../../tests/support/web.ts";
 import { TestDaemon } from "../../../tests/support/procsup.ts";
 import type { Role } from "../../../src/protocol/verbs/verb.ts";
 
-/** Two ordinary users, whom the machine knows by no name. */
+/** Two ordinary users without a name on this machine. */
 export const ALICE = { uid: 65533, gid: 65533 };
-/** The other one. */
 export const BOB = { uid: 65532, gid: 65532 };
 
-/** Tries one thing, and says what was seen when it held. */
+/** Attempts an attack. Returns what was observed if the daemon withstood it. */
 export type Attack = (scene: Scene) => Promise<string>;
 
-/** An attack that succeeded: the message says what was seen. */
+/** The attack succeeded; the message says what was observed. */
 export class Broken extends Error {}
 
 /** The machine lacks what an attack needs. */
 export class Lacking extends Error {}
 
-/** Throws `Broken` unless something holds. */
+/** Throws `Broken` with `what` unless the condition holds. */
 export function holds(condition: unknown, seen: string): asserts condition {
   if (!condition) throw new Broken(seen);
 }
 
-/** What a program gave back. */
+/** Result of a program. */
 export interface Output {
   readonly code: number;
-  /** Both streams. */
+  /** Standard output and standard error. */
   readonly text: string;
 }
 
@@ -36,12 +35,12 @@ export async function run(program: string, options: Deno.CommandOptions): Promis
   return { code, text: new TextDecoder().decode(new Uint8Array([...stdout, ...stderr])) };
 }
 
-/** The first line of a text, cut to what a table holds. */
+/** The first line of a text, shortened for a table. */
 export function brief(text: string): string {
   return text.trim().split("\n")[0]!.slice(0, 110);
 }
 
-/** Returns what comes within a time; else `Broken` says what did not. */
+/** Awaits a promise. Throws `Broken` if it takes longer than the limit. */
 export async function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -50,12 +49,12 @@ export async function within<T>(ms: number, what: string, promise: Promise<T>): 
   return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** A daemon with an app named `app`, and who attacks it. */
+/** A daemon with an app named `app`, and its attackers. */
 export class Scene {
   readonly web: TestWeb;
-  /** A folder in which every user may make files. */
+  /** A folder in which every user may create files. */
   readonly path: string;
-  /** Folder of the sources under attack. */
+  /** Folder of the sources that are attacked. */
   readonly sources: string;
   readonly #others: Deno.ChildProcess[] = [];
 
@@ -65,7 +64,7 @@ export class Scene {
     this.sources = program.replace(/\/[^/]*$/, "");
   }
 
-  /** Starts the daemon of a program, and the app. */
+  /** Starts the program's daemon and the app. */
   static async start(program: string): Promise<Scene> {
     const path = Deno.makeTempDirSync({ dir: "/tmp", prefix: "at-" });
     Deno.chmodSync(path, 0o1777);
@@ -81,7 +80,7 @@ export class Scene {
     return this.web.daemon;
   }
 
-  /** A folder that belongs to a user. */
+  /** Makes a folder that a user owns. */
   folderOf({ uid, gid }: typeof BOB, name = "bob"): string {
     const path = `${this.path}/${name}`;
     Deno.mkdirSync(path);
@@ -95,7 +94,7 @@ export class Scene {
     return run("setpriv", { args, cwd });
   }
 
-  /** Starts a program of a user that goes on until the attack is over. */
+  /** Starts a program as a user, which runs until the attack is over. */
   background({ uid, gid }: typeof BOB, ...words: string[]): Deno.ChildProcess {
     const args = [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...words];
     const options = { args, stdout: "piped", stderr: "inherit", stdin: "null" } as const;
@@ -104,12 +103,12 @@ export class Scene {
     return child;
   }
 
-  /** A token of a role. */
+  /** Makes a token with a role. */
   async token(role: Role): Promise<string> {
     return (await this.daemon.client.call("token_create", { name: `${role}-token`, role })).token;
   }
 
-  /** A request with a token; an empty one is left out. */
+  /** Sends a request with a token, or without one if it is empty. */
   ask(
     token: string,
     method: string,
@@ -121,13 +120,13 @@ export class Scene {
     return this.web.ask(method, path, body, { authorization, ...headers });
   }
 
-  /** The most memory that the daemon has had, in MiB. */
+  /** Peak memory of the daemon, in MiB. */
   memory(): number {
     const status = Deno.readTextFileSync(`/proc/${this.daemon.pid}/status`);
     return Math.round(Number(/^VmHWM:\s*(\d+)/m.exec(status)![1]) / 1024);
   }
 
-  /** The longest time that a ping took while something went on, in milliseconds. */
+  /** The longest ping, in milliseconds, until a promise settles. */
   async longestPing(during: Promise<unknown>): Promise<number> {
     let [isOver, worst] = [false, 0];
     const over = during.finally(() => isOver = true).catch(() => {});
@@ -141,18 +140,18 @@ export class Scene {
     return Math.round(worst);
   }
 
-  /** Whether the app runs on as the same process. */
+  /** Pid of the app. */
   async appPid(): Promise<number> {
     return (await this.daemon.status("app")).pid;
   }
 
-  /** Ends what there is, as far as it can be ended; the namespaces take the rest. */
+  /** Ends what it can; the namespaces end the rest. */
   async close(): Promise<void> {
     for (const child of this.#others) {
       try {
         child.kill("SIGKILL");
       } catch {
-        // It has ended.
+        // It has already ended.
       }
     }
     const signal = AbortSignal.timeout(8000);

@@ -1,10 +1,10 @@
-/** Texts that others wrote, where they are searched, read as configuration, or shown. */
+/** Attacks by texts that are searched, parsed as configuration, or displayed. */
 
 import { Random } from "../chaos/random.ts";
 import { waitFor } from "../../../tests/support/wait_for.ts";
 import { type Attack, BOB, brief, holds, type Scene, within } from "./scene.ts";
 
-/** Characters that a terminal acts upon. */
+/** Control characters that a terminal interprets. */
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 
@@ -19,13 +19,13 @@ async function writeLog(scene: Scene, bytes: number, line = 2000): Promise<void>
   await waitFor(() => Deno.statSync(path).size >= bytes, { timeoutMs: 30_000, what: path });
 }
 
-/** Greps with a token of role `read`. Returns the longest ping meanwhile. */
+/** Searches the log. Returns the longest ping meanwhile, in milliseconds. */
 async function grep(scene: Scene, pattern: string, token = scene.web.token): Promise<number> {
   const query = `lines=10&grep=${encodeURIComponent(pattern)}`;
   return await scene.longestPing(scene.ask(token, "GET", `${APP}/logs?${query}`));
 }
 
-/** Reads a text as env_file of an app. Returns the longest ping meanwhile. */
+/** Starts an app with a text as its env_file. Returns the longest ping meanwhile, in milliseconds. */
 async function readEnvironment(scene: Scene, text: string): Promise<number> {
   const cwd = scene.folderOf(BOB);
   Deno.writeTextFileSync(`${cwd}/.env`, text);
@@ -39,11 +39,10 @@ function abortable(): { signal: AbortSignal; abort: () => void } {
   return { signal: controller.signal, abort: () => controller.abort() };
 }
 
-/** The attacks. */
 export const search: Readonly<Record<string, Attack>> = {
   async "a read token greps for many words at once"(scene) {
     await writeLog(scene, 8e6, 4e6);
-    // Each alternative fails at its last letter only, at each letter of the log.
+    // At every character of the log, each alternative fails only at its last one.
     let ping = 0;
     for (const count of [8, 150]) {
       const words = Array.from({ length: count }, (_, i) => `${"[a-g ]".repeat(12)}${i}`);
@@ -67,7 +66,7 @@ export const search: Readonly<Record<string, Attack>> = {
   },
 
   async "searches of a read token on every surface, and a stop"(scene) {
-    // No state of the expression comes twice: each letter takes as long as the expression is.
+    // No state of the expression repeats, so each character costs time in proportion to its length.
     const random = new Random(7);
     const letters = Array.from({ length: 1000 }, () => random.pick([..."abcxyz "])).join("");
     await scene.daemon.startScript("mine", "exec sleep 1000", { log: { max_size: "1GB" } });

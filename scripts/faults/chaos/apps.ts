@@ -1,14 +1,14 @@
-/** The apps of a chaos run: one of each kind that behaves in a way of its own. */
+/** The apps of a chaos run, one for each kind of behavior. */
 
 const APP = new URL("./app.pl", import.meta.url).pathname;
 
-/** A configuration in wire form. */
+/** A process configuration in wire form. */
 export type Wire = Record<string, unknown> & { readonly name: string };
 
-/** How many lives of one instance may be at once. */
+/** Largest number of simultaneous lives of an instance. */
 const OVERLAP = { CHAOS_SLOTS: "2" };
 
-/** Every configuration of the run; `folder` is where the apps and hooks put what they did. */
+/** Configurations of the run. Apps and hooks write their records to `folder`. */
 export function chaosApps(folder: string, port: number): Wire[] {
   const app = (name: string, env: Record<string, string>, more: Record<string, unknown> = {}) => ({
     name,
@@ -18,7 +18,7 @@ export function chaosApps(folder: string, port: number): Wire[] {
     env: { CHAOS_DIR: folder, ...env },
     min_uptime: "100ms",
     stop_timeout: "1500ms",
-    // Small and many: nothing that is counted may be thrown away.
+    // Archives are small and many, because none may be deleted while lines are counted.
     log: { max_size: "64KB", max_files: 1000, max_age: "24h" },
     ...more,
   });
@@ -27,7 +27,7 @@ export function chaosApps(folder: string, port: number): Wire[] {
     ["pre_start", "post_start", "pre_stop", "post_stop", "pre_restart", "post_restart"]
       .map((event) => [event, { command: hook, timeout: "5s" }]),
   );
-  // Two of one event at once are told like two lives.
+  // Two simultaneous hooks of an event are checked like two lives.
   const slow = {
     command: `exec 9>>${folder}/locks/hook.$PROCSUP_EVENT; flock -n 9 || ` +
       `echo "$PROCSUP_EVENT of $PROCSUP_NAME at $(date +%T)" >>${folder}/doubles; sleep 0.4`,
@@ -66,7 +66,7 @@ export function chaosApps(folder: string, port: number): Wire[] {
   ];
 }
 
-/** Those of which several lives may be at once while they are replaced. */
+/** Apps of which several lives may run while they are replaced. */
 export function mayOverlap(name: string): boolean {
   return name.startsWith("lap");
 }

@@ -1,4 +1,4 @@
-/** The ways in to a daemon under chaos, and what of its refusals is fair. */
+/** Sends requests to a daemon under chaos, and tells expected refusals from violations. */
 
 import { ProcsupError } from "../../../src/model/errors.ts";
 import { pathsIn } from "../../../src/platform/paths.ts";
@@ -7,14 +7,14 @@ import type { House } from "./house.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
 
-/** Refusals that a crossed or unlucky request may get. */
+/** Errors that concurrent or unlucky requests may get. */
 const FAIR = new Set([
   ...["wrong_state", "process_not_found", "name_taken", "start_failed", "closed", "timeout"],
   ...["daemon_unreachable", "daemon_hangs", "invalid_config", "address_in_use", "bad_request"],
   ...["rate_limited", "home_unusable"],
 ]);
 
-/** Everything a random operation works on. */
+/** What a random operation works on. */
 export interface Scene {
   readonly random: Random;
   readonly house: House;
@@ -26,7 +26,7 @@ export interface Scene {
   readonly violate: (what: string) => void;
 }
 
-/** Whether the daemon answered with success for everything it was asked about. */
+/** Whether the daemon reported success for every process. */
 export async function asked(
   scene: Scene,
   what: string,
@@ -55,14 +55,14 @@ export async function asked(
   }
 }
 
-/** Asks by REST. */
+/** Sends a request over REST. */
 export async function rest(
   scene: Scene,
   method: string,
   path: string,
   body?: unknown,
 ): Promise<unknown> {
-  // A damaged one is replaced by another.
+  // The daemon replaces a damaged token.
   const token = Deno.readTextFileSync(pathsIn(scene.house.home).token).trim();
   const response = await fetch(`${scene.webUrl}/api/v1${path}`, {
     method,
@@ -92,7 +92,7 @@ export async function command(scene: Scene, ...args: string[]): Promise<unknown>
   throw new ProcsupError(kind as "bad_request", stderr.trim());
 }
 
-/** The same verb by one of the three ways in. */
+/** Calls a verb over the socket, over REST or by a command, at random. */
 export function way(scene: Scene, action: "start" | "stop" | "restart" | "reload", name: string) {
   const wait = scene.random.chance(0.3);
   const dice = scene.random.next();

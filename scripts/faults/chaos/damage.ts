@@ -1,4 +1,4 @@
-/** Faults of the system and of those who tidy up: bits that flip, files that go, a disk or a table that is full. */
+/** Injects faults: flipped bits, removed files, a full disk, too few descriptors. */
 
 import { waitFor } from "../../../tests/support/wait_for.ts";
 import { flip } from "../../../tests/support/damage.ts";
@@ -9,16 +9,16 @@ import { sizeOf } from "./processes.ts";
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** The copy of a record lags behind for a moment. */
+/** Time for the copy of a record to catch up with it. */
 const COPIED_MS = 300;
 
-/** A start that waits for a dependency waits as long as the fault lasts. */
+/** How long to wait for requests: a start that needs a dependency may wait as long as the fault. */
 const PATIENCE_MS = 2000;
 
-/** How long a daemon may take to put back what was removed. */
+/** Time in which a daemon must restore removed files. */
 const PUT_BACK_MS = 5000;
 
-/** What may be removed under a daemon, at once. */
+/** Files that may be removed together while a daemon runs. */
 const REMOVED: readonly (readonly string[])[] = [
   ["daemon.lock"],
   ["procsup.sock"],
@@ -29,10 +29,10 @@ const REMOVED: readonly (readonly string[])[] = [
   ["daemon.log", "events.jsonl"],
 ];
 
-/** Does one kind of damage; returns its name. The daemon is up again afterwards. */
+/** Does one random kind of damage and returns its name. On return a daemon is running. */
 export async function damage(scene: Scene, disk: SmallDisk | undefined): Promise<string> {
   const { random, apps, ledger } = scene;
-  // What is counted may be a little older afterwards.
+  // Counters may be slightly older afterwards.
   for (const { name } of apps) ledger.forgotten.set(name, Date.now());
   const dice = random.next();
   if (dice < 0.35) return await flipBits(scene);
@@ -42,7 +42,7 @@ export async function damage(scene: Scene, disk: SmallDisk | undefined): Promise
   return await spoilDisk(scene, disk, dice < 0.85 ? "full" : "read-only");
 }
 
-/** One bit in each of some state files, or of their copies, while no daemon runs. */
+/** Flips one bit in each of some state files or their copies while no daemon runs. */
 async function flipBits({ random, house, say, webUrl }: Scene): Promise<string> {
   await sleep(COPIED_MS);
   await house.end("SIGKILL");
@@ -58,7 +58,7 @@ async function flipBits({ random, house, say, webUrl }: Scene): Promise<string> 
     flip(victim, bit);
   }
   await house.up();
-  // Without its settings the web surface stays closed.
+  // The web surface stays closed without its settings.
   const { status } = await house.client.call("web_status");
   if (status === "stopped") {
     await house.client.call("web_start", { listen: new URL(webUrl).host });
@@ -81,7 +81,7 @@ async function removeFiles({ random, house, say, violate }: Scene): Promise<stri
   return "files removed";
 }
 
-/** Nothing can be written to the disk of the state for a while, in which apps are operated or the daemon is killed. */
+/** Makes the disk of the state refuse writes while apps are operated or the daemon is killed. */
 async function spoilDisk(scene: Scene, disk: SmallDisk, how: "full" | "read-only") {
   const { random, house, say } = scene;
   say(`! disk ${how}`);
@@ -100,7 +100,7 @@ async function spoilDisk(scene: Scene, disk: SmallDisk, how: "full" | "read-only
   return `disk ${how}`;
 }
 
-/** The daemon may open only a few files more than it has for a while, in which apps are operated. */
+/** Lets the daemon open only a few more files while apps are operated. */
 async function shortenDescriptors(scene: Scene): Promise<string> {
   const { random, house, say } = scene;
   const before = /^Max open files\s+(\d+)/m.exec(
@@ -121,7 +121,7 @@ function limit(pid: number, descriptors: number): void {
   new Deno.Command("prlimit", { args }).outputSync();
 }
 
-/** Resolves when some requests are through, or wait for the end of the fault; with these. */
+/** Resolves when some requests have finished, or wait for the end of the fault; returns all of them. */
 async function operateOften(scene: Scene): Promise<{ readonly rest: Promise<unknown> }> {
   const under: Promise<void>[] = [];
   for (let count = scene.random.whole(2, 6); count > 0; count--) {
@@ -131,7 +131,7 @@ async function operateOften(scene: Scene): Promise<{ readonly rest: Promise<unkn
   return { rest: Promise.all(under) };
 }
 
-/** State files of a folder: not logs, locks, temporary files, or what was set aside. */
+/** State files of a folder, without logs, locks, temporary files and quarantined files. */
 function stateFiles(folder: string, below = true): string[] {
   return [...Deno.readDirSync(folder)].flatMap(({ name, isFile, isDirectory }) => {
     const path = `${folder}/${name}`;

@@ -1,4 +1,4 @@
-/** The daemon under chaos: started as it is shipped, killed, stopped, continued, replaced. */
+/** Starts, kills, stops, suspends and replaces the bundled daemon of a chaos run. */
 
 import { fixedWords } from "../../../src/platform/own_program.ts";
 import { readDaemonRecord } from "../../../src/platform/daemon_record.ts";
@@ -6,13 +6,12 @@ import { DaemonClient } from "../../../src/protocol/daemon_client.ts";
 import { type CliResult, isAlive } from "../../../tests/support/procsup.ts";
 import { waitFor } from "../../../tests/support/wait_for.ts";
 
-/** A home, and the daemon in it. */
 export class House {
   readonly home: string;
   readonly client: DaemonClient;
   /** Path of the program's main module. */
   readonly #main: string;
-  /** How often its daemon was killed. */
+  /** How often a daemon was killed. */
   kills = 0;
   #coming: Promise<void> | undefined;
 
@@ -28,12 +27,12 @@ export class House {
     return pid > 0 && isAlive(pid) ? pid : 0;
   }
 
-  /** Whether it answers. */
+  /** Whether the daemon answers. */
   async answers(): Promise<boolean> {
     return await this.client.call("ping").then(() => true, () => false);
   }
 
-  /** Brings a daemon up unless one answers. One at a time. */
+  /** Starts a daemon unless one answers. Calls run one at a time. */
   up(): Promise<void> {
     return this.#coming ??= this.#up().finally(() => this.#coming = undefined);
   }
@@ -58,7 +57,7 @@ export class House {
     await waitFor(() => this.answers(), { what: "the daemon to answer", timeoutMs: 20_000 });
   }
 
-  /** Sends the daemon a signal; whether there was one. */
+  /** Sends the daemon a signal. Returns whether a daemon was running. */
   signal(signal: Deno.Signal): boolean {
     const { pid } = this;
     if (pid === 0) return false;
@@ -71,14 +70,14 @@ export class House {
     }
   }
 
-  /** Ends the daemon and waits until it has. */
+  /** Ends the daemon and waits for its exit. */
   async end(signal: Deno.Signal): Promise<void> {
     const { pid } = this;
     if (!this.signal(signal)) return;
     await waitFor(() => !isAlive(pid), { what: `the daemon to end by ${signal}` });
   }
 
-  /** One command of the program. */
+  /** Runs a command of the program. */
   async cli(...args: string[]): Promise<CliResult> {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", this.#main, ...args],

@@ -1,36 +1,34 @@
-/** What was asked of each app and granted: that is what must be so at a quiet moment. */
+/** Records the granted requests for each app, which determine its state at a quiet moment. */
 
-/** One app, by the name of its configuration. */
+/** Expected state of an app, which is identified by its configured name. */
 export interface Entry {
-  /** Undefined: a request got no answer, or two crossed. */
+  /** Undefined if a request got no answer, or two requests overlapped. */
   exists: boolean | undefined;
   wish: "up" | "down" | undefined;
   instances: number | undefined;
-  /** Value of the variable `PATCHED` that was granted last. */
+  /** Last granted value of the variable `PATCHED`. */
   patched: string | undefined;
-  /** Requests under way. */
+  /** Number of requests in progress. */
   busy: number;
-  /** Counts requests: one that sees another number afterwards was crossed. */
+  /** Counts requests: a request after which the number differs was overlapped by another. */
   requests: number;
 }
 
-/** All apps of a run. */
 export class Ledger {
   readonly #entries = new Map<string, Entry>();
-  /** Runs of which the app, or its wrapper, was killed by us, by name and time. */
+  /** Times by name at which the run killed an app or its wrapper. */
   readonly killed: {
     readonly name: string;
     readonly what: "app" | "wrapper";
     readonly at: number;
   }[] = [];
-  /** Apps that others may have started. */
+  /** Apps that may have been started as a dependency. */
   readonly upForOthers = new Set<string>();
-  /** When an app was last forgotten, or may have been, by name. */
+  /** Time by name at which an app was last deleted, or may have been. */
   readonly forgotten = new Map<string, number>();
-  /** Times of requests, by name. */
+  /** Times of requests by name. */
   readonly touched = new Map<string, number>();
 
-  /** An app. */
   of(name: string): Entry {
     const known = this.#entries.get(name);
     if (known !== undefined) return known;
@@ -42,12 +40,11 @@ export class Ledger {
     return fresh;
   }
 
-  /** All of them. */
   all(): [string, Entry][] {
     return [...this.#entries];
   }
 
-  /** Runs a request on an app; what it changes is certain only when nothing crossed it. */
+  /** Runs a request on an app. Its effect is certain only if no other request overlapped it. */
   async request(
     name: string,
     act: () => Promise<boolean>,
@@ -68,7 +65,7 @@ export class Ledger {
     }
   }
 
-  /** Runs a request that may change anything of all apps. */
+  /** Runs a request that may change all apps. */
   async onAll(act: () => Promise<unknown>): Promise<void> {
     const touch = (busy: number) => {
       for (const [name, entry] of this.#entries) {
@@ -81,7 +78,7 @@ export class Ledger {
     await act().finally(() => touch(-1));
   }
 
-  /** Anything may be so. */
+  /** Marks the state of an app as unknown. */
   doubt(name: string): void {
     const nothing = {
       exists: undefined,
@@ -92,7 +89,7 @@ export class Ledger {
     Object.assign(this.of(name), nothing);
   }
 
-  /** The app may be started on behalf of another one, until the next quiet moment. */
+  /** Notes that the app may be started as a dependency, until the next quiet moment. */
   mayBeUp(name: string): void {
     this.upForOthers.add(name);
   }

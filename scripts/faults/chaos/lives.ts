@@ -1,26 +1,26 @@
-/** What the apps put on record of their lives, against what the daemon tells. */
+/** Compares the runs that apps recorded with the exits that the daemon reports. */
 
 import type { ProcessJson } from "../../../src/protocol/wire.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** A life of an app. */
+/** One run of an app. */
 export interface Life {
   readonly runId: string;
   readonly pid: number;
   readonly startedAt: number;
-  /** `code 3`, `signal SEGV`; undefined: it did not get to say. */
+  /** `code 3` or `signal SEGV`; undefined if the app could not record it. */
   readonly means: string | undefined;
   readonly endedAt: number | undefined;
 }
 
-/** The lives of a name, in their order. */
+/** The lives of an app, oldest first. */
 export function lives(folder: string, name: string): Life[] {
   const found = new Map<string, Life>();
   let text = "";
   try {
     text = Deno.readTextFileSync(`${folder}/life/${name}`);
   } catch {
-    // It never began.
+    // Its start was never recorded.
   }
   for (const line of text.split("\n")) {
     const [what, runId, ...rest] = line.split(" ");
@@ -42,17 +42,16 @@ export function lives(folder: string, name: string): Life[] {
   return [...found.values()];
 }
 
-/** The ids of runs. */
 export function runsOf(all: readonly Life[]): string[] {
   return all.map(({ runId }) => runId);
 }
 
-/** What the last exit that the daemon tells of should have been, and is not. */
+/** Describes how the last exit that the daemon reports differs from the recorded one. */
 export function exitProblems(process: ProcessJson, all: readonly Life[], ledger: Ledger): string[] {
   const exit = process.last_exit;
   const over = process.pid > 0 ? all.filter(({ pid }) => pid !== process.pid) : all;
   const last = over.at(-1);
-  // Another process had that name before; or the present life has not begun to write.
+  // Another process had that name before, or the present life has not recorded its start.
   if (last === undefined || last.startedAt < Date.parse(process.created_at)) return [];
   const told = exit === null
     ? "none"
@@ -70,7 +69,7 @@ export function exitProblems(process: ProcessJson, all: readonly Life[], ledger:
     allowed.add("signal KILL");
   }
   if (hit("wrapper")) allowed.add("code null").add("signal KILL");
-  // A life that was ended before it could write anything.
+  // This life ended before it could record anything.
   const unseen = exit !== null && Date.parse(exit.at) > (last.endedAt ?? last.startedAt) + 30 &&
     (exit.signal === "SIGTERM" || exit.signal === "SIGKILL");
   if (allowed.has(told) || unseen) return [];

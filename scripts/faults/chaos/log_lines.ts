@@ -1,9 +1,9 @@
-/** Whether the logs hold every line that the apps wrote, once and in order, archives included. */
+/** Checks that logs and archives hold every line that the apps wrote, once and in order. */
 
 import { listArchives, openArchive } from "../../../src/logs/archives.ts";
 import { readPosition } from "../../../src/logs/log_position.ts";
 
-/** What is missing or double. */
+/** Describes missing and repeated lines. */
 export async function lineProblems(home: string, folder: string): Promise<string[]> {
   const problems: string[] = [];
   const found = new Map<string, number>();
@@ -40,7 +40,7 @@ async function wholeText(path: string): Promise<string> {
   }
 }
 
-/** Takes up the numbers of a text, which must follow each other. */
+/** Reads the consecutive numbers of a text. */
 function count(text: string, path: string, found: Map<string, number>): string[] {
   const problems: string[] = [];
   for (const line of text.split("\n")) {

@@ -1,4 +1,4 @@
-/** What a chaos run does to a daemon and its apps. */
+/** The operations of a chaos run on a daemon and its apps. */
 
 import type { Wire } from "./apps.ts";
 import { asked, rest, type Scene, way } from "./asking.ts";
@@ -6,7 +6,7 @@ import { living } from "./processes.ts";
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Whom a start brings up as well. */
+/** Apps that a start of the app also starts. */
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
   middle: ["base"],
   top: ["base", "middle"],
@@ -32,7 +32,7 @@ const stop: Verb = async (scene, { name, cron }) => {
     name,
     () => asked(scene, `stop ${name}${force ? " force" : ""}`, ask),
     (it) => {
-      // The clock starts a job again.
+      // The schedule starts a job again.
       Object.assign(it, { exists: true, wish: cron === undefined ? "down" : undefined });
     },
   );
@@ -83,7 +83,6 @@ const remove: Verb = async (scene, { name }) => {
   scene.ledger.forgotten.set(name, Date.now());
 };
 
-/** Brings an app in. */
 export const add: Verb = async (scene, app) => {
   const { name, instances = 1 } = app;
   for (const other of NEEDS[name] ?? []) scene.ledger.mayBeUp(other);
@@ -176,7 +175,7 @@ function kill(what: "app" | "wrapper"): Verb {
     try {
       Deno.kill(victim.pid, "SIGKILL");
     } catch {
-      // It was quicker.
+      // The process ended before the signal.
     }
     await Promise.resolve();
   };
@@ -205,14 +204,14 @@ const VERBS: readonly (readonly [number, Verb])[] = [
   [2, touch],
 ];
 
-/** One random operation, on an app that no other works on, mostly. */
+/** Runs one random operation, mostly on an app without an operation in progress. */
 export async function operate(scene: Scene): Promise<void> {
   const { random, apps, ledger } = scene;
   const idle = apps.filter(({ name }) => ledger.of(name).busy === 0);
   const app = random.pick(random.chance(0.85) && idle.length > 0 ? idle : apps);
   let dice = random.next() * VERBS.reduce((sum, [weight]) => sum + weight, 0);
   const [, verb] = VERBS.find(([weight]) => (dice -= weight) < 0)!;
-  // Most that is asked should be possible.
+  // Most requests should be possible.
   const exists = ledger.of(app.name).exists;
   if (exists === false && verb !== add && random.chance(0.8)) return await add(scene, app);
   if (exists === true && verb === add && random.chance(0.8)) return await start(scene, app);
@@ -225,7 +224,7 @@ export async function operate(scene: Scene): Promise<void> {
   await verb(scene, app);
 }
 
-/** Something happens to the daemon; it is up again afterwards. */
+/** Disturbs the daemon in one random way. On return a daemon is running. */
 export async function disturb(scene: Scene): Promise<void> {
   const { random, house, say } = scene;
   const dice = random.next();
@@ -250,7 +249,7 @@ export async function disturb(scene: Scene): Promise<void> {
   await house.up();
 }
 
-/** A request, and the end of the daemon while it is worked on or right after its answer. */
+/** Sends a request and ends the daemon during it or right after its answer. */
 export async function cutOff(scene: Scene): Promise<void> {
   const { random, house, say } = scene;
   const under = operate(scene);

@@ -1,4 +1,4 @@
-/** What must hold at a quiet moment, checked against what the apps themselves put on record. */
+/** Checks the daemon at a quiet moment against the records that the apps wrote themselves. */
 
 import { parseRecordLines, type ProcessRecord } from "../../../src/manager/record_file.ts";
 import type { ProcessJson } from "../../../src/protocol/wire.ts";
@@ -8,12 +8,12 @@ import { mayOverlap } from "./apps.ts";
 import { living, zombiesOf } from "./processes.ts";
 import type { Scene } from "./asking.ts";
 
-/** Kinds that end by themselves, or are errored by a dependency. */
+/** Kinds of apps that exit by themselves, or fail because of a dependency. */
 const COMES_AND_GOES = /^(coder|giver|segv|job|forker|stubborn|stray|aged)(:|$)/;
 
 const AT_REST = new Set(["stopped", "crashed", "errored"]);
 
-/** Lines of a file of the run; none while it is not there. */
+/** Lines of a file of the run; empty if it does not exist. */
 export function linesOf(path: string): string[] {
   try {
     return Deno.readTextFileSync(path).split("\n").filter((line) => line !== "");
@@ -22,7 +22,7 @@ export function linesOf(path: string): string[] {
   }
 }
 
-/** Every record of the home, parsed. Throws what is wrong with one. */
+/** Parses every record of the home. Throws for an invalid one. */
 function records(home: string): Map<string, ProcessRecord> {
   const folder = pathsIn(home).records;
   const all = new Map<string, ProcessRecord>();
@@ -39,7 +39,7 @@ function records(home: string): Map<string, ProcessRecord> {
   return all;
 }
 
-/** What does not hold yet, and must come to hold by itself. */
+/** Describes states that are wrong now but may still become right. */
 export async function unsettled(scene: Scene): Promise<string[]> {
   const list = await scene.house.client.call("list");
   const wishes = records(scene.house.home);
@@ -84,7 +84,7 @@ export async function unsettled(scene: Scene): Promise<string[]> {
   return problems;
 }
 
-/** A hook carries the id of its process instead of a run's. */
+/** A hook has the id of its process instead of a run id. */
 function isOfRun(runId: string, list: readonly ProcessJson[]): boolean {
   return !list.some(({ id }) => runId.startsWith(id));
 }
@@ -110,7 +110,7 @@ function ofProcess(
   if (patched !== undefined && wishes.get(name)?.config.env.PATCHED !== patched) {
     problems.push(`${told}: PATCHED=${patched} was granted, and is not on record`);
   }
-  // What left the group of one that crashes again and again is ended beside the next.
+  // Processes that left the group of a crash-looping app are ended while the next run starts.
   if (runs > 1 && name !== "stray") problems.push(`${told}: alive in ${runs} runs: ${pids}`);
   if (AT_REST.has(state) && pids.length > 0) problems.push(`${told}, but alive: ${pids}`);
   if (state === "stopping") problems.push(told);
@@ -136,7 +136,7 @@ function hooks({ folder }: Scene): Map<string, number> {
   return counts;
 }
 
-/** Whether it was started, and its app has not written so yet. */
+/** Whether the app was started but has not recorded it yet. */
 function isYetToTell({ state, pid }: ProcessJson, known: readonly Life[]): boolean {
   return state === "running" && !known.some((life) => life.pid === pid);
 }
@@ -146,13 +146,13 @@ const seen = new Map<
   { forgotten: number; restarts: number; starts: number; touched: number }
 >();
 
-/** What must never be, whatever happens. */
+/** Describes states that are never allowed. */
 export async function violations(scene: Scene): Promise<string[]> {
   const { folder, house, ledger } = scene;
   const problems = linesOf(`${folder}/doubles`).map((line) => `two lives at once: ${line}`);
   for (const [line, count] of hooks(scene)) {
     const [event, , pid] = line.split(" ");
-    // Once more when the daemon was killed before the end of the hook was on record.
+    // A hook runs again if the daemon was killed before it recorded the hook's end.
     if (event === "post_start" && count > 2 && pid !== "0") {
       problems.push(`${line}: ${count} times`);
     }
@@ -164,9 +164,9 @@ export async function violations(scene: Scene): Promise<string[]> {
   }
   const listedAt = Date.now();
   for (const process of await house.client.call("list")) {
-    // Whether its launch is counted yet cannot be told.
+    // It is unknown whether its launch is counted yet.
     if (process.state === "starting") continue;
-    // One that began since is not what was listed.
+    // A life that began after the list was made cannot be compared with it.
     const known = lives(folder, process.name).filter(({ startedAt }) => startedAt < listedAt);
     const base = (process.config as { name: string }).name;
     const now = {

@@ -1,6 +1,6 @@
-/** Processes of the machine that belong to a chaos run. */
+/** Finds the processes that belong to a chaos run. */
 
-/** A living process that an app of the run is, or left. */
+/** A living process that an app of the run started, or the app itself. */
 export interface Living {
   readonly pid: number;
   readonly ppid: number;
@@ -29,7 +29,7 @@ function pids(): number[] {
   return [...Deno.readDirSync("/proc")].map(({ name }) => Number(name)).filter((pid) => pid > 0);
 }
 
-/** Everything alive with the run's folder in its environment: wrappers, apps, what they left, hooks. */
+/** Living processes with the run's folder in their environment: wrappers, apps, hooks, leftovers. */
 export function living(folder: string): Living[] {
   return pids().flatMap((pid) => {
     try {
@@ -46,7 +46,7 @@ export function living(folder: string): Living[] {
   });
 }
 
-/** Children of a process that ended and were not collected. */
+/** Children of a process that are zombies. */
 export function zombiesOf(parent: number): number[] {
   return pids().filter((pid) => {
     try {

@@ -1,6 +1,5 @@
-/** Chance that a seed repeats. */
+/** Random values that a seed reproduces. */
 
-/** A generator of the same numbers for the same seed. */
 export class Random {
   #state: number;
 
@@ -8,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let t = this.#state;
@@ -17,17 +16,17 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, inclusive. */
   whole(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
-  /** One of several. */
+  /** An element of a list. */
   pick<T>(items: readonly T[]): T {
     return items[this.whole(0, items.length - 1)]!;
   }
 
-  /** True that often. */
+  /** True with the given probability. */
   chance(part: number): boolean {
     return this.next() < part;
   }
