@@ -80,7 +80,7 @@ export interface ProcessConfig {
   readonly reloadSignal?: SignalName;
   /** On reload start the new run before the old one stops. */
   readonly overlap: boolean;
-  /** Count as running only when ready. A Node app says so by process.send('ready'), others by READY=1 in $PROCSUP_READY_FILE. */
+  /** Count as running only when ready. Apps of Node, Deno and Bun say so by process.send('ready'), others by READY=1 in $PROCSUP_READY_FILE. */
   readonly waitReady: boolean;
   /** Time limit for becoming ready. */
   readonly listenTimeoutMs: number;

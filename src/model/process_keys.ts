@@ -355,7 +355,7 @@ export const PROCESS_KEYS: KeyTable = {
       default: false,
       help: "Count as running only when ready",
       note:
-        "A Node app says so by process.send('ready'), others by READY=1 in $PROCSUP_READY_FILE.",
+        "Apps of Node, Deno and Bun say so by process.send('ready'), others by READY=1 in $PROCSUP_READY_FILE.",
       flag: {},
     },
     listen_timeout: {

@@ -16,7 +16,7 @@ import { survivors, wrapperAlive } from "./process_group.ts";
 import { processRow } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import { type SharedSockets, SocketPool } from "./sockets.ts";
-import { nodePreload, nodePreloadEnv } from "./sockets_node.ts";
+import { nodePreload, nodePreloadEnv, type PreloadVariable } from "./sockets_node.ts";
 import { LISTEN_PID_LINE, socketEnv } from "./sockets_env.ts";
 import { type Spawned, type SpawnStatus, spawnWrapper } from "./sockets_spawn.ts";
 import { openTerminal } from "./terminal.ts";
@@ -55,8 +55,8 @@ export interface LaunchSetup {
   readonly limits?: LimitsConfig;
   /** Listening sockets that it inherits from descriptor 3 on. */
   readonly sockets?: SharedSockets;
-  /** Has Node load the preload first; see sockets_node.ts. */
-  readonly nodePreload?: boolean;
+  /** Makes the runtime load the preload first; see sockets_node.ts. */
+  readonly preload?: PreloadVariable;
 }
 
 /** Nothing. */
@@ -193,7 +193,7 @@ export class Launcher {
     const inherit = sockets === undefined ? [] : this.#sockets.descriptors(sockets);
     const listen = {
       ...sockets && socketEnv(sockets),
-      ...spec.setup?.nodePreload && this.#preloadEnv(spec.setup, spec.env.NODE_OPTIONS),
+      ...spec.setup?.preload && this.#preloadEnv(spec.setup.preload, spec.setup, spec.env),
     };
     try {
       this.#files.keep();
@@ -228,10 +228,14 @@ export class Launcher {
     }
   }
 
-  #preloadEnv({ user, sockets }: LaunchSetup, nodeOptions?: string): Record<string, string> {
+  #preloadEnv(
+    variable: PreloadVariable,
+    { user, sockets }: LaunchSetup,
+    env: LaunchSpec["env"],
+  ): Record<string, string> {
     const path = nodePreload(this.#home, user !== undefined);
     const addresses = sockets?.addresses.map(({ text }) => text) ?? [];
-    return nodePreloadEnv(path, addresses, nodeOptions);
+    return nodePreloadEnv(variable, path, { addresses, options: env[variable] });
   }
 
   /** The wrapper waits until the pipes are empty; what the app left behind may keep them open. */

@@ -1,7 +1,8 @@
 /**
  * The preload that lets unchanged Node apps serve shared sockets, and say by `process.send("ready")`, as
  * under PM2, that they are ready. `listen(8080)` takes the inherited descriptor instead of opening a
- * socket of its own. For Node 18 and later.
+ * socket of its own. For Node 18 and later; readiness also for Bun and for Deno, which takes
+ * NODE_OPTIONS since some 2.x and ignores it before.
  */
 
 import { ProcsupError } from "../model/errors.ts";
@@ -12,6 +13,7 @@ import { FOR_OTHER_USERS, prepareForOtherUsers } from "./other_users.ts";
  * What runs in the app before its own code, as CommonJS.
  *
  * - It acts in the first process, which the sockets were handed to (`LISTEN_PID`), and in no child of it.
+ * - The programs npx and tsx start the app as a child: it acts there, and not in them.
  * - It takes itself out of the environment, so that children neither load it nor see it.
  * - An address whose descriptor is in use is left to Node, which then says EADDRINUSE as ever.
  * - Where one `listen()` means several sockets, the further ones hand their connections to the first.
@@ -21,9 +23,11 @@ const { env, pid } = process;
 const texts = (env.PROCSUP_SOCKETS || "").split(" ");
 const mine = Number(env.LISTEN_PID) === pid && env.PROCSUP_SOCKETS !== undefined;
 const readyFile = env.PROCSUP_READY_FILE;
-if (mine || (readyFile && env.PROCSUP_SOCKETS === undefined)) {
-  env.NODE_OPTIONS = env.PROCSUP_NODE_OPTIONS || "";
-  if (!env.NODE_OPTIONS) delete env.NODE_OPTIONS;
+const starter = /(^|[\\\\/])(npx|tsx)(-cli\\.js)?$|[\\\\/]tsx[\\\\/]dist[\\\\/]/.test(process.argv[1] || "");
+if (mine || (readyFile && env.PROCSUP_SOCKETS === undefined && !starter)) {
+  const options = process.versions.bun ? "BUN_OPTIONS" : "NODE_OPTIONS";
+  env[options] = env.PROCSUP_NODE_OPTIONS || "";
+  if (!env[options]) delete env[options];
   delete env.PROCSUP_NODE_OPTIONS;
   delete env.PROCSUP_SOCKETS;
   if (readyFile && process.send === undefined) {
@@ -85,16 +89,25 @@ if (mine) {
 }
 `;
 
-/** Variables with which a Node app loads the preload at `path`, over those it has. */
+/** The variable with whose help a runtime loads the preload. */
+export type PreloadVariable = "NODE_OPTIONS" | "BUN_OPTIONS";
+
+/** Variables with which an app loads the preload at `path`, over those it has. */
 export function nodePreloadEnv(
+  variable: PreloadVariable,
   path: string,
-  addresses: readonly string[],
-  nodeOptions = "",
+  { addresses, options = "" }: {
+    readonly addresses: readonly string[];
+    readonly options?: string | undefined;
+  },
 ): Record<string, string> {
   const quoted = /[\s"\\]/.test(path) ? `"${path.replace(/["\\]/g, "\\$&")}"` : path;
+  const isBun = variable === "BUN_OPTIONS";
+  // Bun splits at blanks, quoted or not.
+  if (isBun && quoted !== path) return {};
   return {
-    NODE_OPTIONS: `--require ${quoted} ${nodeOptions}`.trim(),
-    PROCSUP_NODE_OPTIONS: nodeOptions,
+    [variable]: `${isBun ? "--preload=" : "--require "}${quoted} ${options}`.trim(),
+    PROCSUP_NODE_OPTIONS: options,
     ...addresses.length > 0 && { PROCSUP_SOCKETS: addresses.join(" ") },
   };
 }

@@ -1,5 +1,6 @@
 /** All that a launch needs, found out before anything is done. */
 
+import { basename } from "../npm/path.js";
 import type { LaunchSetup } from "../platform/launcher.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { appUser } from "./app_user.ts";
@@ -35,7 +36,9 @@ export function launchPlan(
   const env = appEnvironment(inherited, process, secrets);
   const user = appUser(process.config);
   const { argv, runtime } = commandLine(process.config, env.PATH ?? "", user);
-  const setup = launchSetup(process.config, runtime);
+  // A deno whose command line is the user's own may lack the permissions that the preload takes.
+  const program = runtime === "auto" ? basename(argv[0]!).replace(/^deno$/, "") : runtime;
+  const setup = launchSetup(process.config, program);
   if (process.config.tty) env.TERM ??= "xterm-256color";
   return { argv, env, cwd: process.config.cwd, runtime, setup };
 }

@@ -7,6 +7,7 @@ import { cgroups } from "../platform/cgroup.ts";
 import { otherUserProblem, systemProgram } from "../platform/as_user.ts";
 import { wantsReadiness } from "../model/outcomes.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
+import type { PreloadVariable } from "../platform/sockets_node.ts";
 import { foreign, type SharedSockets } from "../platform/sockets.ts";
 import { terminalProblem } from "../platform/terminal.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
@@ -32,9 +33,18 @@ export type SetupConfig = Pick<
 
 type ReadyConfig = Pick<ProcessConfig, "waitReady" | "readyLog" | "readyDelayMs" | "healthCheck">;
 
+/** How runtimes, and programs that start Node, are made to load the preload. */
+const PRELOADING: Readonly<Record<string, PreloadVariable>> = {
+  node: "NODE_OPTIONS",
+  npx: "NODE_OPTIONS",
+  tsx: "NODE_OPTIONS",
+  deno: "NODE_OPTIONS",
+  bun: "BUN_OPTIONS",
+};
+
 /**
  * The setup of a launch, made when a process is added as well as when it is launched. `runtime` is the
- * name of the app's. Throws `ProcsupError` `invalid_config` naming what cannot be done.
+ * name of the app's, or of the program of a command. Throws `ProcsupError` `invalid_config` naming what cannot be done.
  */
 export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
   const user = knownUser(config);
@@ -44,7 +54,11 @@ export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
   checkTerminal(config);
   const shell = [...(umask === undefined ? [] : [`umask ${umask}`]), ...ulimitLines(config.limits)];
   const sockets = sharedSockets(config);
-  const preload = runtime === "node" && (sockets !== undefined || saysReady(config));
+  const preload = saysReady(config)
+    ? PRELOADING[runtime]
+    : runtime === "node" && sockets !== undefined
+    ? PRELOADING.node
+    : undefined;
   const limits = limitsGroup(config.limits) ? { limits: config.limits } : {};
   return {
     shell,
@@ -52,7 +66,7 @@ export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
     ...(user === undefined ? {} : { user }),
     ...limits,
     ...(sockets === undefined ? {} : { sockets }),
-    ...(preload ? { nodePreload: true } : {}),
+    ...(preload === undefined ? {} : { preload }),
   };
 }
 

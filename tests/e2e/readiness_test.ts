@@ -82,6 +82,31 @@ Deno.test("ready by process.send: a Node app says so as under PM2, and its child
   await waitFor(() => Deno.readTextFileSync(log) === "undefined --no-warnings\nsent\n");
 });
 
+Deno.test("ready by process.send: under Deno, and where tsx starts Node as a child", async () => {
+  await using test = await TestManager.open();
+  const { home } = test;
+  const app = `${home}/app.cjs`;
+  await Deno.writeTextFile(app, 'process.send("ready"); setInterval(() => {}, 1000);');
+  const tsx = `${home}/tsx`;
+  await Deno.writeTextFile(
+    tsx,
+    `#!/usr/bin/env node
+    require("child_process").spawnSync("node", [process.argv[2]], { stdio: "inherit" });`,
+    { mode: 0o755 },
+  );
+  const common = { cwd: home, wait_ready: true, listen_timeout: "10s" };
+  for (
+    const config of [
+      { name: "deno", entrypoint: app, runtime: "deno" },
+      { name: "tsx", entrypoint: tsx, args: [app] },
+      { name: "node", entrypoint: "node", args: [app] },
+    ]
+  ) {
+    const [outcome] = await test.supervisor.add({ ...common, ...config }, WAIT);
+    assertEquals([outcome?.error, test.info(config.name).ready], [undefined, true], config.name);
+  }
+});
+
 Deno.test("ready by log: of stderr too, and only what this run writes counts", async () => {
   await using test = await TestManager.open();
   // The first run says it and fails; the second one never says it.
