@@ -41,9 +41,12 @@ Deno.test(
         `${folder}/procsup.yaml`,
         "processes:\n  db: { entrypoint: sleep, args: ['1000'] }\n  job: { entrypoint: sleep, args: ['1000'] }\n",
       );
-      await ok("start", `${folder}/app.sh`, "--name", "app", "--cwd", folder);
-      assertStringIncludes(await ok("logs", "app"), `in ${folder}`);
-      assertStringIncludes(await ok("up", `${folder}/procsup.yaml`, "--only", "db"), "db");
+      await ok("start", `${folder}/app.sh`, "--name", "app", "--cwd", folder, "--no-wait");
+      await waitFor(async () => (await ok("logs", "app")).includes(`in ${folder}`));
+      assertStringIncludes(
+        await ok("up", `${folder}/procsup.yaml`, "--only", "db", "--no-wait"),
+        "db",
+      );
       assertStringIncludes(await ok("config", "plan", `${folder}/procsup.yaml`), "job");
       assertStringIncludes(await ok("down", `${folder}/procsup.yaml`), "db");
       const missing = await there("up", "/nowhere/procsup.yaml");
@@ -53,32 +56,40 @@ Deno.test(
       assertStringIncludes(unnamed.stderr, "No file is named, and web1 is another machine");
     });
 
-    await t.step("carries the other verbs", async () => {
-      await ok("ping");
-      assertMatch(await ok("list", "-o", "name"), /^app$/m);
+    await t.step("carries commands with a way of their own", async () => {
       assertStringIncludes(await ok("status", "app"), `${daemon.home}/apps/app/stdout.log`);
       assertStringIncludes(await ok("status"), daemon.home);
-      assertStringIncludes(await ok("scale", "app", "2"), "app:1");
-      const others = ["why app:0", "save", "cron list", "metrics app:0", "events", "top --once"];
-      await Promise.all(others.map((words) => ok(...words.split(" "))));
-      const verbs = ["stop app", "start app --no-wait", "restart app -e A=b --no-wait"];
-      for (const words of [...verbs, "reload app --no-wait", "signal CONT app", "flush app"]) {
-        assertStringIncludes(await ok(...words.split(" ")), "app:1");
-      }
-      await ok("delete", "app");
-      const gone = await there("why", "app");
+      assertStringIncludes(await ok("restart", "app", "-e", "A=b", "--no-wait"), "app");
+      assertStringIncludes(await ok("signal", "CONT", "app"), "app");
+      assertStringIncludes(await ok("events", "app"), "added");
+      assertMatch(await ok("top", "--once"), /app +running/);
+      const gone = await there("why", "gone");
       assertEquals(gone.code, 4);
       assertStringIncludes(gone.stderr, "On web1: ");
     });
 
-    await t.step("serves agents", async () => {
-      await daemon.startScript("app", "exec sleep 1000");
+    await t.step("carries every verb of agents over one connection", async () => {
       const [command, ...words] = programWords();
       const client = new Client({ name: "test", version: "1" });
-      const args = [...words, ...HOST, "mcp"];
+      const args = [...words, ...HOST, "mcp", "--toolsets", "all"];
       await client.connect(new StdioClientTransport({ command: command!, args, env: server.env }));
-      const { content } = await client.callTool({ name: "list_apps", arguments: {} });
-      assertStringIncludes(JSON.stringify(content), "app");
+      const call = async (name: string, given: Record<string, unknown> = {}) => {
+        const { isError, content } = await client.callTool({ name, arguments: given });
+        assertEquals(isError ?? false, false, `${name}: ${JSON.stringify(content)}`);
+        return JSON.stringify(content);
+      };
+      assertStringIncludes(await call("list_apps"), "app");
+      await call("scale_app", { target: "app", instances: 2 });
+      for (const name of ["stop_app", "restart_app", "reload_app", "roll_app", "get_status"]) {
+        const target = name === "roll_app" ? "app" : "app:1";
+        assertStringIncludes(await call(name, { target }), "app:1");
+      }
+      for (const name of ["why_app", "get_logs", "get_metrics"]) {
+        await call(name, { target: "app:1" });
+      }
+      for (const name of ["list_jobs", "save_state", "resurrect_processes"]) await call(name);
+      await call("delete_app", { target: "app" });
+      assertEquals(await daemon.client.call("list"), []);
       await client.close();
     });
 

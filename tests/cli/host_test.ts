@@ -1,0 +1,28 @@
+import { assertThrows } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { checkDestination } from "../../src/cli/ssh.ts";
+
+Deno.test("checkDestination() takes what ssh takes, and nothing that ssh or a shell could misread", () => {
+  const good = [
+    "web1",
+    "deploy@web1.example.com",
+    "ssh://deploy@web1:2222",
+    "ssh://[::1]:22/",
+    "::1",
+  ];
+  for (const text of good) checkDestination(text);
+  const bad = [
+    "",
+    "-oProxyCommand=id",
+    "-l@web1",
+    "ssh://-oProxyCommand=id",
+    "a@-oX",
+    "a b",
+    "a;b",
+  ];
+  for (
+    const text of [...bad, "$(id)@web1", "web1:22", "a\nb", "ssh://web1:22x", "ssh://web1/path"]
+  ) {
+    assertThrows(() => checkDestination(text), ProcsupError, "Invalid host");
+  }
+});
