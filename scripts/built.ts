@@ -8,7 +8,7 @@ import {
   eventReference,
   routeReference,
 } from "./references.ts";
-import { clientTypes, wireTypes } from "./wire_types.ts";
+import { clientRoutes, clientTypes, wireTypes } from "./wire_types.ts";
 
 interface Bundle {
   /** The module to bundle. */
@@ -61,6 +61,7 @@ export const BUILT: readonly Built[] = [
   { path: "src/docs/engines.md", from: engineReference },
   { path: "src/protocol/wire.ts", from: wireTypes },
   { path: "src/client/answers.ts", from: clientTypes },
+  { path: "src/client/rest_rows.ts", from: clientRoutes },
 ];
 
 /** A part of the standard library. */

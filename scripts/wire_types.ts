@@ -7,7 +7,7 @@ import { cronRun, schedule } from "../src/protocol/verbs/cron.ts";
 import { healthCheck, hookRun } from "../src/protocol/verbs/inspect.ts";
 import { metricsPoint, metricsSeries } from "../src/protocol/verbs/metrics.ts";
 import { camelCase } from "../src/model/key_table.ts";
-import { VERBS } from "../src/protocol/verbs/mod.ts";
+import { VERB_ROWS, VERBS } from "../src/protocol/verbs/mod.ts";
 import {
   actionResult,
   bulkResult,
@@ -99,6 +99,26 @@ export function clientTypes(): string {
   const [head, ...types] = typesText(rows, { named, key: camelCase }).split("\n\n");
   return [head, 'import type { ProcessInfo } from "../model/process_info.ts";', ...types]
     .join("\n\n");
+}
+
+/** `src/client/rest_rows.ts`: the requests of the REST routes, without the schema library. */
+export function clientRoutes(): string {
+  const rows = VERB_ROWS.flatMap(([name, { rest, bare = "" }]) => {
+    if (rest === undefined) return [];
+    const requests = rest.map(({ method, path, query, defaults, fixed, body, bodyField }) => ({
+      ...{ method, path, query, fixed, bodyField, hasBody: body === undefined ? undefined : true },
+      ...(defaults === undefined ? {} : { own: Object.keys(defaults) }),
+    }));
+    return [`${name}: { bare: ${JSON.stringify(bare)}, requests: ${JSON.stringify(requests).replace(/"(\w+)":/g, "$1: ")} },`];
+  });
+  return [
+    "/** How verbs are requested over REST. Written by deno task dashboard from src/protocol/verbs: change it there. */\n",
+    'import type { VerbRequests } from "./rest_requests.ts";\n',
+    "/** Verbs with a route. */",
+    "export const REST_ROWS: { readonly [verb: string]: VerbRequests } = {",
+    ...rows,
+    "};",
+  ].join("\n");
 }
 
 function typesText(rows: typeof NAMED, names: Names): string {

@@ -1,13 +1,32 @@
 /** How each verb is requested over REST, by the registry. Pure. */
 
 import { notFound } from "../model/target.ts";
-import { type VerbName, VERBS } from "../protocol/verbs/mod.ts";
-import type { RestRow, Verb } from "../protocol/verbs/verb.ts";
+import type { VerbName } from "../protocol/verbs/types.ts";
+import { REST_ROWS } from "./rest_rows.ts";
 import type { Fields } from "./transport.ts";
+
+/** The routes of one verb: the first whose fixed fields the payload has is taken. */
+export interface VerbRequests {
+  /** The field that is the last word of a path. */
+  readonly bare: string;
+  readonly requests: readonly {
+    readonly method: string;
+    /** Below `/api/v1`. */
+    readonly path: string;
+    /** Fields that the query gives. */
+    readonly query?: readonly string[];
+    /** Those that ask for the default of the verb unless they are given. */
+    readonly own?: readonly string[];
+    readonly fixed?: Fields;
+    readonly hasBody?: boolean;
+    /** The one field that is the body. */
+    readonly bodyField?: string;
+  }[];
+}
 
 /** One request, below `/api/v1`. */
 export interface RestRequest {
-  readonly method: RestRow["method"];
+  readonly method: string;
   readonly path: string;
   /** What is undefined is left out. */
   readonly query: Fields;
@@ -17,23 +36,22 @@ export interface RestRequest {
 
 /** The request for a verb. Throws `process_not_found` for a target that no path can hold. */
 export function restRequest(name: VerbName, payload: Fields): RestRequest {
-  const { rest = [], bare = "" }: Verb = VERBS[name];
-  const row = rest.find(({ fixed = {} }) =>
+  const { bare, requests } = REST_ROWS[name] ?? { bare: "", requests: [] };
+  const row = requests.find(({ fixed = {} }) =>
     Object.entries(fixed).every(([field, value]) => payload[field] === value)
   );
   if (row === undefined) throw new Error(`No route of "${name}"`);
-  const { method, path, query: names = [], defaults = {}, fixed = {}, body, bodyField } = row;
-  const own = Object.fromEntries(Object.keys(defaults).map((field) => [field, "own"]));
+  const { method, path, query: names = [], own = [], fixed = {}, hasBody, bodyField } = row;
   const taken = [...names, ...Object.keys(fixed), ...(path.includes("{") ? [bare] : [])];
   const left = pick(payload, (field) => !taken.includes(field));
   return {
     method,
     path: path.replace(/\{\w+\}/, () => word(payload[bare])),
     query: {
-      ...own,
+      ...Object.fromEntries(own.map((field) => [field, "own"])),
       ...pick(payload, (field, value) => names.includes(field) && value !== undefined),
     },
-    ...(body === undefined ? {} : { body: bodyField ? payload[bodyField] as Fields : left }),
+    ...(hasBody ? { body: bodyField ? payload[bodyField] as Fields : left } : {}),
   };
 }
 

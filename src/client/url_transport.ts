@@ -6,6 +6,7 @@ import type { Output, VerbName } from "../protocol/verbs/types.ts";
 import type { ActionResult } from "../protocol/wire.ts";
 import { errorOf } from "../protocol/error_json.ts";
 import { baseOf, bearer } from "./address.ts";
+import { restRequest } from "./rest_requests.ts";
 import { searchOf } from "./wire_input.ts";
 import type { CallOptions } from "../library/options.ts";
 import type { Fields, Transport } from "./transport.ts";
@@ -26,7 +27,6 @@ export class UrlTransport implements Transport {
     fields: Fields,
     options: CallOptions,
   ): Promise<Output<N>> {
-    const { restRequest } = await import("./rest_requests.ts");
     const { method, path, query, body } = restRequest(name, fields);
     const response = await this.#fetch(`${path}${queryText(query)}`, {
       method,

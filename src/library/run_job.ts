@@ -21,18 +21,23 @@ export async function runJob(
   { signal, timeout }: RunOptions,
 ): Promise<JobResult> {
   const options = signal === undefined ? {} : { signal };
-  await using process = await added(host, { restartPolicy: "never", ...job });
-  // What an earlier job of this name wrote.
-  await process.flush(options);
-  await process.start(options);
-  const limit = timeout === undefined ? {} : { timeout };
-  const { lastExit } = await process.wait({ for: "exit", ...limit, ...options });
-  const lines = await Array.fromAsync(process.lines(options));
-  return {
-    code: lastExit?.code ?? null,
-    stdout: textOf(lines, "stdout"),
-    stderr: textOf(lines, "stderr"),
-  };
+  const process = await added(host, { restartPolicy: "never", ...job });
+  // Not by `await using`, which Node.js 22 does not know.
+  try {
+    // What an earlier job of this name wrote.
+    await process.flush(options);
+    await process.start(options);
+    const limit = timeout === undefined ? {} : { timeout };
+    const { lastExit } = await process.wait({ for: "exit", ...limit, ...options });
+    const lines = await Array.fromAsync(process.lines(options));
+    return {
+      code: lastExit?.code ?? null,
+      stdout: textOf(lines, "stdout"),
+      stderr: textOf(lines, "stderr"),
+    };
+  } finally {
+    await process[Symbol.asyncDispose]();
+  }
 }
 
 /** Registers a job; without a name it gets the first one that is free. */

@@ -1,7 +1,7 @@
 /** Which system this is. Only files of this folder ask. */
 
 /** Whether there is a /proc to read. */
-export const isLinux: boolean = Deno.build.os === "linux";
+export const isLinux: boolean = globalThis.Deno?.build.os === "linux";
 
 /** Where a user's applications keep their settings. */
 export function configFolder(home: string): string {

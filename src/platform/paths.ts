@@ -2,6 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { isAbsolute, resolve } from "../npm/path.js";
+import { clientSystem } from "./client_system.ts";
 import { wayProblem } from "./way.ts";
 
 /** Every path below a home. */
@@ -67,9 +68,9 @@ export function pathsIn(home: string): HomePaths {
 
 /** The daemon's home: `PROCSUP_HOME`, else `~/.procsup`. */
 export function defaultHome(): string {
-  const given = Deno.env.get("PROCSUP_HOME");
+  const given = clientSystem().env("PROCSUP_HOME");
   if (given !== undefined && given !== "") return absolute(given);
-  const user = Deno.env.get("HOME");
+  const user = clientSystem().env("HOME");
   if (user === undefined || user === "") {
     throw new ProcsupError(
       "home_unusable",
@@ -86,7 +87,7 @@ export function libraryHome(): string {
 
 /** A path made absolute against the working directory, which only a relative one needs. */
 export function absolute(path: string): string {
-  return resolve(isAbsolute(path) ? "/" : Deno.cwd(), path);
+  return resolve(isAbsolute(path) ? "/" : clientSystem().cwd(), path);
 }
 
 /**

@@ -22,7 +22,7 @@ export function refuseMissingPermissions(): void {
 
 /** `forbidden` for what Deno did not permit, which its words tell; undefined for any other error. */
 export function notPermitted(error: unknown, purpose: string): ProcsupError | undefined {
-  if (!(error instanceof Deno.errors.NotCapable)) return undefined;
+  if (!(error instanceof Error) || error.name !== "NotCapable") return undefined;
   return new ProcsupError("forbidden", `Cannot ${purpose}: ${error.message}`, { cause: error });
 }
 

@@ -1,6 +1,7 @@
 /** Sends requests to a running daemon, over its Unix socket or another way. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { clientSystem, isSystemError } from "../platform/client_system.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
 import type { ActionMap, VerbName } from "./verbs/types.ts";
 import type { ResponseEnvelope } from "./envelope.ts";
@@ -120,10 +121,10 @@ export class SocketWay implements Way {
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
       if (error instanceof ProcsupError) throw error;
-      if (error instanceof Deno.errors.WouldBlock) {
+      if (isSystemError(error, "WouldBlock")) {
         // The queue of its socket is full: many clients are waiting already.
         const { hangingDaemon } = await import("./hanging_daemon.ts");
-        throw hangingDaemon(paths.home, error);
+        throw await hangingDaemon(paths.home, error);
       }
       const { notPermitted } = await import("../platform/permissions.ts");
       throw notPermitted(error, "talk to the daemon") ?? this.#unreachable(error);
@@ -132,10 +133,10 @@ export class SocketWay implements Way {
 
   #token(): string | undefined {
     try {
-      return Deno.readTextFileSync(this.#paths.token).trim();
+      return clientSystem().readText(this.#paths.token).trim();
     } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return undefined;
-      if (error instanceof Deno.errors.NotCapable) throw error;
+      if (isSystemError(error, "NotFound")) return undefined;
+      if (error instanceof Error && error.name === "NotCapable") throw error;
       throw new ProcsupError(
         "home_unusable",
         `Cannot read the token "${this.#paths.token}": ${messageOf(error).split(":")[0]}`,
@@ -146,7 +147,7 @@ export class SocketWay implements Way {
 
   #unreachable(cause: unknown): ProcsupError {
     const { home } = this.#paths;
-    if (cause instanceof Deno.errors.PermissionDenied) {
+    if (isSystemError(cause, "PermissionDenied")) {
       return new ProcsupError("forbidden", `Not allowed to talk to the daemon of "${home}"`, {
         hint:
           "The daemon belongs to another user: run this as that user, or use its web API with a token",

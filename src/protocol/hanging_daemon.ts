@@ -1,7 +1,7 @@
 /** Detects a daemon that runs but does not answer. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { readDaemonRecord } from "../platform/daemon_record.ts";
+import { isSystemError } from "../platform/client_system.ts";
 import { unixRequest } from "./unix_http.ts";
 
 /**
@@ -15,13 +15,15 @@ export async function isAlive(socket: string, patienceMs: number): Promise<boole
     (await unixRequest(socket, ping)).close();
     return true;
   } catch (error) {
-    return !signal.aborted && !(error instanceof Deno.errors.WouldBlock);
+    return !signal.aborted && !(isSystemError(error, "WouldBlock"));
   }
 }
 
 /** The error `daemon_hangs`, with the daemon's pid if known. */
-export function hangingDaemon(home: string, cause?: unknown): ProcsupError {
-  const pid = readDaemonRecord(home)?.pid;
+export async function hangingDaemon(home: string, cause?: unknown): Promise<ProcsupError> {
+  // Runtimes other than Deno cannot load it.
+  const pid = await import("../platform/daemon_record.ts")
+    .then(({ readDaemonRecord }) => readDaemonRecord(home)?.pid, () => undefined);
   const who = pid === undefined ? "" : ` (pid ${pid})`;
   return new ProcsupError("daemon_hangs", `The daemon of home "${home}"${who} does not answer`, {
     hint: `To find out more: procsup doctor --home ${home}`,

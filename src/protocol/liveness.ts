@@ -29,7 +29,7 @@ export function watchDaemon({ paths, isPing, hangs }: Waiting): () => void {
     const alive = !isPing && await isAlive(paths.socket, SILENCE_MS);
     if (over) return;
     if (alive) unwatch = lookAfter(NEXT_LOOK_MS, look);
-    else hangs(hangingDaemon(paths.home));
+    else hangs(await hangingDaemon(paths.home));
   }
   return () => {
     over = true;

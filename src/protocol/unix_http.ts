@@ -4,6 +4,7 @@
  * a connection to a killed daemon.
  */
 
+import { clientSystem, type Connection, isSystemError } from "../platform/client_system.ts";
 import { HOOK_HEADER, PEER_HEADER } from "./peer.ts";
 
 export interface UnixRequest {
@@ -56,7 +57,7 @@ export interface RequestStream {
  */
 export async function unixRequest(socket: string, request: UnixRequest): Promise<UnixResponse> {
   request.signal?.throwIfAborted();
-  const connection = await Deno.connect({ transport: "unix", path: socket });
+  const connection = await clientSystem().connect(socket);
   return await exchange({
     write: (bytes) => connection.write(bytes),
     close: () => connection.close(),
@@ -186,7 +187,7 @@ function streamOf(
     async pull(controller) {
       const { done, value } = await source.next().catch((error) => {
         // Closed by the signal: end the stream without an error.
-        if (error instanceof Deno.errors.BadResource) return { done: true, value: undefined };
+        if (isSystemError(error, "BadResource")) return { done: true, value: undefined };
         throw error;
       });
       if (!done) return controller.enqueue(value!);
@@ -199,10 +200,10 @@ function streamOf(
 
 /** Reads a connection by lines or byte counts. */
 export class ByteReader {
-  readonly #connection: Pick<Deno.UnixConn, "read">;
+  readonly #connection: Pick<Connection, "read">;
   #rest = new Uint8Array(0);
 
-  constructor(connection: Pick<Deno.UnixConn, "read">) {
+  constructor(connection: Pick<Connection, "read">) {
     this.#connection = connection;
   }
 
@@ -217,7 +218,7 @@ export class ByteReader {
         return line;
       }
       from = this.#rest.length;
-      if (!await this.#more()) throw new Deno.errors.UnexpectedEof("The daemon hung up");
+      if (!await this.#more()) throw new Error("The daemon hung up");
     }
   }
 
@@ -226,7 +227,7 @@ export class ByteReader {
     for (let left = count; left > 0;) {
       if (this.#rest.length === 0 && !await this.#more()) {
         if (count === Infinity) return;
-        throw new Deno.errors.UnexpectedEof("The daemon hung up");
+        throw new Error("The daemon hung up");
       }
       const piece = this.#rest.subarray(0, Math.min(left, this.#rest.length));
       this.#rest = this.#rest.subarray(piece.length);

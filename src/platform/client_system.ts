@@ -1,0 +1,100 @@
+/** What a client needs of the runtime of its program: Deno, Node.js or Bun. Nothing is called at import. */
+
+/** A connection to a Unix socket. */
+export interface Connection {
+  /** Fills a part of `into`; null at the end. */
+  read(into: Uint8Array): Promise<number | null>;
+  /** Number of bytes written. */
+  write(bytes: Uint8Array): Promise<number>;
+  close(): void;
+}
+
+interface ClientSystem {
+  env(name: string): string | undefined;
+  cwd(): string;
+  readText(path: string): string;
+  connect(path: string): Promise<Connection>;
+}
+
+const IN_DENO: ClientSystem = {
+  env: (name) => Deno.env.get(name),
+  cwd: () => Deno.cwd(),
+  readText: (path) => Deno.readTextFileSync(path),
+  connect: (path) => Deno.connect({ transport: "unix", path }),
+};
+
+/** As much of `process` and of two modules of Node.js as is used. */
+interface NodeProcess {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  cwd(): string;
+  getBuiltinModule(name: "node:fs"): { readFileSync(path: string, encoding: "utf8"): string };
+  getBuiltinModule(name: "node:net"): { connect(options: { path: string }): NodeSocket };
+}
+
+interface NodeSocket extends AsyncIterable<Uint8Array> {
+  on(event: "connect" | "error", listener: (error: Error) => void): void;
+  write(bytes: Uint8Array, done: (error?: Error | null) => void): void;
+  destroy(): void;
+}
+
+function inNode(): ClientSystem {
+  const { process } = globalThis as unknown as { process: NodeProcess };
+  return {
+    env: (name) => process.env[name],
+    cwd: () => process.cwd(),
+    readText: (path) => process.getBuiltinModule("node:fs").readFileSync(path, "utf8"),
+    connect: (path) =>
+      new Promise((resolve, reject) => {
+        const socket = process.getBuiltinModule("node:net").connect({ path });
+        socket.on("error", reject);
+        socket.on("connect", () => resolve(nodeConnection(socket)));
+      }),
+  };
+}
+
+function nodeConnection(socket: NodeSocket): Connection {
+  const chunks = socket[Symbol.asyncIterator]();
+  let rest: Uint8Array = new Uint8Array(0);
+  let closed = false;
+  return {
+    async read(into) {
+      if (rest.length === 0) {
+        const { done, value } = await chunks.next().catch((error) => {
+          throw closed ? Object.assign(new Error("Closed"), { name: "BadResource" }) : error;
+        });
+        if (done) return null;
+        rest = value;
+      }
+      const part = rest.subarray(0, into.length);
+      into.set(part);
+      rest = rest.subarray(part.length);
+      return part.length;
+    },
+    write: (bytes) =>
+      new Promise((resolve, reject) =>
+        socket.write(bytes, (error) => error ? reject(error) : resolve(bytes.length))
+      ),
+    close() {
+      closed = true;
+      socket.destroy();
+    },
+  };
+}
+
+/** This program's. */
+export function clientSystem(): ClientSystem {
+  return "Deno" in globalThis ? IN_DENO : inNode();
+}
+
+const CODES = {
+  BadResource: "EBADF",
+  NotFound: "ENOENT",
+  PermissionDenied: "EACCES",
+  WouldBlock: "EAGAIN",
+};
+
+/** Whether an error is that of the system by Deno's name, whichever runtime threw it. */
+export function isSystemError(error: unknown, name: keyof typeof CODES): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === name || (error as { code?: unknown }).code === CODES[name];
+}
