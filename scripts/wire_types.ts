@@ -109,7 +109,11 @@ export function clientRoutes(): string {
       ...{ method, path, query, fixed, bodyField, hasBody: body === undefined ? undefined : true },
       ...(defaults === undefined ? {} : { own: Object.keys(defaults) }),
     }));
-    return [`${name}: { bare: ${JSON.stringify(bare)}, requests: ${JSON.stringify(requests).replace(/"(\w+)":/g, "$1: ")} },`];
+    return [
+      `${name}: { bare: ${JSON.stringify(bare)}, requests: ${
+        JSON.stringify(requests).replace(/"(\w+)":/g, "$1: ")
+      } },`,
+    ];
   });
   return [
     "/** How verbs are requested over REST. Written by deno task dashboard from src/protocol/verbs: change it there. */\n",
