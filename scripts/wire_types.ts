@@ -117,7 +117,7 @@ export function clientRoutes(): string {
   });
   return [
     "/** How verbs are requested over REST. Written by deno task dashboard from src/protocol/verbs: change it there. */\n",
-    'import type { VerbRequests } from "./rest_requests.ts";\n',
+    'import type { VerbRequests } from "./transport.ts";\n',
     "/** Verbs with a route. */",
     "export const REST_ROWS: { readonly [verb: string]: VerbRequests } = {",
     ...rows,

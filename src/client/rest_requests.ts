@@ -5,25 +5,6 @@ import type { VerbName } from "../protocol/verbs/types.ts";
 import { REST_ROWS } from "./rest_rows.ts";
 import type { Fields } from "./transport.ts";
 
-/** The routes of one verb: the first whose fixed fields the payload has is taken. */
-export interface VerbRequests {
-  /** The field that is the last word of a path. */
-  readonly bare: string;
-  readonly requests: readonly {
-    readonly method: string;
-    /** Below `/api/v1`. */
-    readonly path: string;
-    /** Fields that the query gives. */
-    readonly query?: readonly string[];
-    /** Those that ask for the default of the verb unless they are given. */
-    readonly own?: readonly string[];
-    readonly fixed?: Fields;
-    readonly hasBody?: boolean;
-    /** The one field that is the body. */
-    readonly bodyField?: string;
-  }[];
-}
-
 /** One request, below `/api/v1`. */
 export interface RestRequest {
   readonly method: string;

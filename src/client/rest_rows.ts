@@ -1,6 +1,6 @@
 /** How verbs are requested over REST. Written by deno task dashboard from src/protocol/verbs: change it there. */
 
-import type { VerbRequests } from "./rest_requests.ts";
+import type { VerbRequests } from "./transport.ts";
 
 /** Verbs with a route. */
 export const REST_ROWS: { readonly [verb: string]: VerbRequests } = {

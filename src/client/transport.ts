@@ -20,3 +20,22 @@ export interface Transport {
     options: CallOptions,
   ): Promise<ReadableStream<Uint8Array>>;
 }
+
+/** The routes of one verb: the first whose fixed fields the payload has is taken. */
+export interface VerbRequests {
+  /** The field that is the last word of a path. */
+  readonly bare: string;
+  readonly requests: readonly {
+    readonly method: string;
+    /** Below `/api/v1`. */
+    readonly path: string;
+    /** Fields that the query gives. */
+    readonly query?: readonly string[];
+    /** Those that ask for the default of the verb unless they are given. */
+    readonly own?: readonly string[];
+    readonly fixed?: Fields;
+    readonly hasBody?: boolean;
+    /** The one field that is the body. */
+    readonly bodyField?: string;
+  }[];
+}
