@@ -37,7 +37,7 @@ browserTest("webhooks are seen and tested, and their URLs are not", async (dashb
   const word = `w${crypto.randomUUID()}`;
   await dashboard.signIn();
   await page.getByRole("link", { name: "Webhooks" }).click();
-  await page.getByText("Nobody is told of trouble").waitFor();
+  await page.getByText("No webhooks yet").waitFor();
   await bringAxe(page);
   assertEquals(await findings(page, ALL), []);
 
@@ -76,7 +76,7 @@ browserTest("webhooks are seen and tested, and their URLs are not", async (dashb
   const file = `${daemon.home}/procsup.yaml`;
   Deno.writeTextFileSync(file, "processes: {}\n");
   await daemon.client.call("config_reload", { config_path: file, prune: true });
-  await page.getByText("Nobody is told of trouble").waitFor();
+  await page.getByText("No webhooks yet").waitFor();
 });
 
 browserTest(
@@ -99,6 +99,43 @@ browserTest(
     await page.locator("table.webhooks").waitFor();
   },
 );
+
+browserTest("a webhook is added, changed, tested and deleted", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await using receiver = new Receiver();
+  await dashboard.signIn();
+  await dashboard.go("#/webhooks");
+  await page.getByRole("button", { name: "New webhook" }).click();
+  const dialog = page.getByRole("dialog");
+  await bringAxe(page);
+  assertEquals(await findings(page, ALL), []);
+  await dialog.getByLabel("Name").fill("chat");
+  await dialog.getByLabel("URL").fill("ftp://nowhere");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("alert").getByText("webhooks.chat.url").waitFor();
+  await dialog.getByLabel("URL").fill("https://hooks.slack.com/services/x");
+  assertEquals(await dialog.getByLabel("Format").inputValue(), "slack");
+  await dialog.getByLabel("URL").fill(`${receiver.url}/${SECRET}`);
+  await dialog.getByLabel("Format").selectOption("slack");
+  await dialog.getByLabel("recovered").uncheck();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  const row = page.getByRole("row", { name: /^chat / });
+  await row.getByText("crash, errored, unhealthy").waitFor();
+  assertEquals((await page.content()).includes(SECRET), false);
+  await page.getByRole("button", { name: "Change chat" }).click();
+  await dialog.getByLabel("Targets").fill("ns:shop api");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await row.getByText("only ns:shop, api").waitFor();
+  await page.getByRole("button", { name: "Send test to chat" }).click();
+  await waitFor(() => receiver.got.some(({ body }) => /^Test of procsup/.test(body.text)));
+  // What was added is there after the daemon was killed.
+  await daemon.kill();
+  await daemon.run();
+  assertEquals((await daemon.client.call("webhook_list")).map(({ name }) => name), ["chat"]);
+  await page.getByRole("button", { name: "Delete chat" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No webhooks yet").waitFor();
+});
 
 browserTest("webhooks are shown to all, and tested by admins alone", async (dashboard) => {
   const { page } = dashboard;

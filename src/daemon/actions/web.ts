@@ -18,5 +18,11 @@ export const WEB_ACTIONS: Handlers<keyof typeof WEB_VERBS | keyof typeof WEBHOOK
     return { status: "revoked" };
   },
   webhook_list: ({ webhooks }) => webhooks.status(),
+  webhook_set: ({ webhooks, supervisor, paths }, { name, ...keys }) =>
+    webhooks.set(supervisor, { ...keys, name }, paths.home),
+  async webhook_delete({ webhooks, supervisor }, { name }) {
+    await webhooks.delete(supervisor, name);
+    return { status: "deleted" };
+  },
   webhook_test: ({ webhooks }, { name }) => webhooks.test(name),
 };

@@ -30,3 +30,16 @@ interface WebhooksFile {
 export function forget(folder: string): void {
   Deno.removeSync(folder, { recursive: true });
 }
+
+/**
+ * A webhook with other values of some keys, or a new one; null is the default. Throws `invalid_config`.
+ */
+export function changedWebhook(
+  old: Webhook | undefined,
+  given: Readonly<Record<string, unknown>>,
+  cwd: string,
+): Webhook {
+  const wire = { ...old && webhookWire(old), ...given };
+  const set = Object.entries(wire).filter(([, value]) => value !== null && value !== undefined);
+  return parseWebhook(Object.fromEntries(set), old?.cwd ?? cwd);
+}

@@ -10,7 +10,7 @@ import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import { bodyWithOutput, messageAbout, OUTPUT_LINES, testMessage } from "./message.ts";
 import { type Delivery, Outbox } from "./outbox.ts";
-import { Sender } from "./sender.ts";
+import { type KeyedWebhook, Sender } from "./sender.ts";
 import { TroubleWatch } from "./trouble_watch.ts";
 
 /** Maximum number of announcements that wait for output to be read from a log. */
@@ -22,12 +22,6 @@ export interface RunnerParts {
   /** Address of the dashboard; undefined while it is not served. */
   readonly dashboard?: (() => string | undefined) | undefined;
   readonly warn: (message: string) => void;
-}
-
-/** A webhook with its signing key; undefined if none is configured, or it cannot be read at present. */
-export interface KeyedWebhook {
-  readonly webhook: Webhook;
-  readonly key: CryptoKey | undefined;
 }
 
 /** A saved delivery that waits for the last output of its process. */
@@ -67,8 +61,8 @@ export class Runner {
     return !this.#writing && [...this.#senders.values()].every(({ idle }) => idle);
   }
 
-  get webhooks(): readonly Webhook[] {
-    return [...this.#senders.values()].map(({ webhook }) => webhook);
+  get webhooks(): readonly KeyedWebhook[] {
+    return [...this.#senders.values()].map(({ keyed }) => keyed);
   }
 
   /** Replaces the list of webhooks. */

@@ -9,6 +9,12 @@ import type { Message } from "./message.ts";
 import type { Delivery, Outbox } from "./outbox.ts";
 import { webhookKey } from "./secret.ts";
 
+/** A webhook with its signing key; undefined if none is configured, or it cannot be read at present. */
+export interface KeyedWebhook {
+  readonly webhook: Webhook;
+  readonly key: CryptoKey | undefined;
+}
+
 /** Minimum time between log lines about dropped deliveries. */
 const DROP_NOTE_MS = 60_000;
 
@@ -40,6 +46,10 @@ export class Sender {
 
   get webhook(): Webhook {
     return this.#webhook;
+  }
+
+  get keyed(): KeyedWebhook {
+    return { webhook: this.#webhook, key: this.#key };
   }
 
   /** Whether every delivery has arrived or was given up. */

@@ -8,7 +8,8 @@ import type { Supervisor } from "../../manager/supervisor.ts";
 import { sleep } from "../../platform/clock.ts";
 import { isState } from "../../platform/state_file.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
-import type { KeyedWebhook, Runner } from "./runner.ts";
+import type { Runner } from "./runner.ts";
+import type { KeyedWebhook } from "./sender.ts";
 
 /** Interval of checking whether all deliveries are sent. */
 const DRAIN_POLL_MS = 20;
@@ -77,7 +78,7 @@ export class Webhooks {
   }
 
   list(): Promise<readonly Webhook[]> {
-    return this.#inTurn(() => Promise.resolve(this.#runner?.webhooks ?? []));
+    return this.#inTurn(() => Promise.resolve(this.#keyed.map(({ webhook }) => webhook)));
   }
 
   /** Fetches their keys. Throws `invalid_config` if a secret cannot be read. */
@@ -106,25 +107,47 @@ export class Webhooks {
     forget(this.#parts.folder);
   }
 
+  /** Adds a webhook, or changes keys of one. `home`: what relative paths of a new one are against. */
+  set(
+    supervisor: Supervisor,
+    given: Readonly<Record<string, unknown>> & { readonly name: string },
+    home: string,
+  ): Promise<WebhookJson> {
+    return this.#inTurn(async () => {
+      const [{ changedWebhook }, { webhookKey }] = await Promise.all([
+        import("./memory.ts"),
+        import("./secret.ts"),
+      ]);
+      const all = this.#keyed;
+      const at = all.findIndex(({ webhook }) => webhook.name === given.name);
+      const webhook = changedWebhook(all[at]?.webhook, given, home);
+      const changed = { webhook, key: await webhookKey(webhook) };
+      await this.#configure(supervisor, at < 0 ? [...all, changed] : all.with(at, changed));
+      return this.status().find(({ name }) => name === webhook.name)!;
+    });
+  }
+
+  /** Removes one. Throws `not_found`. */
+  delete(supervisor: Supervisor, name: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const all = this.#keyed;
+      mustHave(name, all);
+      await this.#configure(supervisor, all.filter(({ webhook }) => webhook.name !== name));
+    });
+  }
+
+  get #keyed(): readonly KeyedWebhook[] {
+    return this.#runner?.webhooks ?? [];
+  }
+
   status(): WebhookJson[] {
     return this.#runner?.status() ?? [];
   }
 
   /** Sends a test message to one webhook, or to all. Throws `not_found`. */
   async test(name: string | undefined): Promise<WebhookTestJson[]> {
-    const names = (await this.list()).map((webhook) => webhook.name);
-    if (names.length === 0) {
-      throw new ProcsupError("not_found", "No webhook is configured", {
-        hint: 'Add "webhooks" to procsup.yaml, and run: procsup config apply',
-      });
-    }
-    if (name !== undefined && !names.includes(name)) {
-      const near = didYouMean(name, names);
-      const advice = near === undefined
-        ? `expected one of ${names.join(", ")}`
-        : `did you mean "${near}"?`;
-      throw new ProcsupError("not_found", `No webhook "${name}": ${advice}`);
-    }
+    await this.list();
+    mustHave(name, this.#keyed);
     return await this.#runner!.test(name);
   }
 
@@ -161,4 +184,20 @@ export class Webhooks {
     this.#runner?.close();
     this.#runner = this.#early = undefined;
   }
+}
+
+/** Throws `not_found` unless there is a webhook of that name; of any without one. */
+function mustHave(name: string | undefined, webhooks: readonly KeyedWebhook[]): void {
+  const names = webhooks.map(({ webhook }) => webhook.name);
+  if (names.length === 0) {
+    throw new ProcsupError("not_found", "No webhook is configured", {
+      hint: 'Add "webhooks" to procsup.yaml, and run: procsup config apply',
+    });
+  }
+  if (name === undefined || names.includes(name)) return;
+  const near = didYouMean(name, names);
+  const advice = near === undefined
+    ? `expected one of ${names.join(", ")}`
+    : `did you mean "${near}"?`;
+  throw new ProcsupError("not_found", `No webhook "${name}": ${advice}`);
 }

@@ -1,5 +1,6 @@
 /** The verbs on the web listener, its tokens, and webhooks. */
 
+import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
 import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "../../model/webhook.ts";
 import * as z from "../../npm/zod.ts";
 import { about, flag, nothing, text, time } from "./shapes.ts";
@@ -103,6 +104,14 @@ export const webhook = z.object({
 /** The result of a test. */
 export const webhookTest = z.extend(webhookAttempt, { name: z.string() });
 
+/** The keys of a webhook beside its name, checked as those of a configuration file. */
+const webhookKeys = Object.fromEntries(
+  Object.entries(WEBHOOK_KEYS).filter(([key]) => key !== "name").map(([key, { help }]) => [
+    key,
+    about(z.optional(z.unknown()), `${help}; null: the default`),
+  ]),
+);
+
 /** The verbs on webhooks. */
 export const WEBHOOK_VERBS = {
   webhook_list: verb({
@@ -111,6 +120,22 @@ export const WEBHOOK_VERBS = {
     input: nothing,
     output: z.array(webhook),
     rest: [{ method: "GET", path: "/webhooks", answers: "WebhookList" }],
+  }),
+  webhook_set: verb({
+    help: "Add a webhook, or change keys of one",
+    role: "admin",
+    input: z.strictObject({ name: text.clone(), ...webhookKeys }),
+    bare: "name",
+    output: webhook,
+    rest: [{ method: "PATCH", path: "/webhooks/{name}", body: "WebhookPatch", answers: "Webhook" }],
+  }),
+  webhook_delete: verb({
+    help: "Remove a webhook, with its waiting deliveries",
+    role: "admin",
+    input: z.strictObject({ name: text.clone() }),
+    bare: "name",
+    output: z.object({ status: z.literal("deleted") }),
+    rest: [{ method: "DELETE", path: "/webhooks/{name}", answers: "WebhookDeleted" }],
   }),
   webhook_test: verb({
     help: "Send one test event to every webhook, or to one; `ok` tells whether each was accepted",

@@ -57,6 +57,7 @@ export function Field(
             {...common}
             type="text"
             inputMode={numeric ? "numeric" : undefined}
+            placeholder={placeholder}
             onInput={({ currentTarget }) => value.value = currentTarget.value}
           />
         )}

@@ -7,8 +7,9 @@ import { linkTo } from "../data/router.ts";
 import { mayAdminister } from "../data/store.ts";
 import type { WebhookJson } from "../data/types.ts";
 import { plainLine } from "../logs/ansi.ts";
-import { Empty, Loading } from "../controls/controls.tsx";
-import { WebhookRow } from "../parts/webhook_row.tsx";
+import { Button, Empty, Loading } from "../controls/controls.tsx";
+import { openedWebhook, WebhookDialog } from "./webhook_dialog.tsx";
+import { WebhookRow } from "./webhook_row.tsx";
 
 const REFRESH_MS = 3000;
 
@@ -20,9 +21,15 @@ export function Webhooks() {
   useEffect(() => void webhooks.reload(), [happened.value]);
   return (
     <>
-      <h1>
-        Webhooks <span class="faint count">{webhooks.data.value?.length || ""}</span>
-      </h1>
+      <div class="page-head">
+        <h1>
+          Webhooks <span class="faint count">{webhooks.data.value?.length || ""}</span>
+        </h1>
+        {mayAdminister.value && (
+          <Button icon="add" onClick={() => openedWebhook.value = "new"}>New webhook</Button>
+        )}
+      </div>
+      <WebhookDialog reload={webhooks.reload} />
       {webhooks.error.value && <p class="bad" role="alert">{webhooks.error}</p>}
       <List webhooks={webhooks} />
     </>
@@ -67,12 +74,12 @@ function List(
 }
 
 function Nobody() {
-  const action = { text: "Apply a configuration", href: "#/apply" };
   return (
-    <Empty title="Nobody is told of trouble" {...(mayAdminister.value ? { action } : {})}>
-      With <code>{EXAMPLE}</code> in procsup.yaml, <code>procsup config apply</code>{" "}
-      makes a webhook, which gets a message when an app crashes, is given up, is unhealthy, or has
-      recovered.
+    <Empty title="No webhooks yet">
+      A webhook gets a message when an app crashes, is given up, is unhealthy, or has recovered: in
+      {" "}
+      the format of Slack, Discord, Teams or Standard Webhooks. In procsup.yaml:{" "}
+      <code>{EXAMPLE}</code>
     </Empty>
   );
 }

@@ -3,10 +3,13 @@
 import { useSignal } from "@preact/signals";
 import { clock, mayAdminister } from "../data/store.ts";
 import type { WebhookJson } from "../data/types.ts";
-import { sendTest } from "../data/webhooks.ts";
+import { sendTest } from "./send_test.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { dateTime, relative } from "../data/format.ts";
 import { Button } from "../controls/controls.tsx";
+import { run } from "../process/actions.ts";
+import { confirmed } from "../shell/notices.ts";
+import { openedWebhook } from "./webhook_dialog.tsx";
 
 /** The row. */
 export function WebhookRow({ webhook, reload }: {
@@ -38,7 +41,23 @@ export function WebhookRow({ webhook, reload }: {
       <Count label="Given up" count={failed} isBad />
       <Count label="Dropped" count={dropped} isBad />
       <td class="actions">
-        {mayAdminister.value && <TestButton name={name} reload={reload} />}
+        {mayAdminister.value && (
+          <>
+            <TestButton name={name} reload={reload} />
+            <Button
+              icon="file"
+              kind="quiet"
+              label={`Change ${name}`}
+              onClick={() => openedWebhook.value = webhook}
+            />
+            <Button
+              icon="delete"
+              kind="quiet"
+              label={`Delete ${name}`}
+              onClick={() => void remove(name).then(reload)}
+            />
+          </>
+        )}
       </td>
     </tr>
   );
@@ -89,4 +108,11 @@ function TestButton({ name, reload }: { name: string; reload: () => Promise<void
       Send test
     </Button>
   );
+}
+
+async function remove(name: string): Promise<void> {
+  const text = "It gets no more messages; those that wait are dropped.";
+  if (!await confirmed(`Delete ${name}?`, text, "Delete")) return;
+  const words = { doing: `Deleting ${name}`, done: `Deleted ${name}` };
+  await run(words, `/webhooks/${encodeURIComponent(name)}`, { method: "DELETE" });
 }

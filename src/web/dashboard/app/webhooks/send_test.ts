@@ -1,8 +1,8 @@
 /** Sends a test to a webhook, and tells how it went. */
 
-import { ask, messageOf } from "./api.ts";
+import { ask, messageOf } from "../data/api.ts";
 import { announce, toast } from "../shell/notices.ts";
-import type { WebhookTestJson } from "./types.ts";
+import type { WebhookTestJson } from "../data/types.ts";
 
 /** One attempt; a receiver that refuses it is as much an answer as one that takes it. */
 export async function sendTest(name: string): Promise<void> {
