@@ -22,6 +22,10 @@ const WEBHOOK: WebhookJson = {
 
 const ANSWERS: Answers = {
   webhook_list: () => [WEBHOOK],
+  webhook_set: ({ name, format }: { name: string; format: WebhookJson["format"] }) => ({
+    ...{ ...WEBHOOK, name, format },
+  }),
+  webhook_delete: () => ({ status: "deleted" }),
   webhook_test: (payload: { name?: string }) => {
     if (payload.name === undefined) return [RESULT, { ...RESULT, name: "other" }];
     if (payload.name === RESULT.name) return [RESULT];
@@ -37,10 +41,15 @@ Deno.test("webApp() turns each route of webhooks into the verb behind it", async
   assertEquals([all.status, all.body.length], [200, 2]);
   const one = await web.ask("POST", `${W}/on%20call/test`);
   assertEquals([one.status, one.body], [200, RESULT]);
+  const set = await web.ask("PATCH", `${W}/chat`, { body: { format: "slack", only: null } });
+  assertEquals([set.status, set.body], [200, { ...WEBHOOK, name: "chat", format: "slack" }]);
+  assertEquals((await web.ask("DELETE", `${W}/chat`)).body, { status: "deleted" });
   assertEquals(web.calls, [
     ["webhook_list", undefined],
     ["webhook_test", {}],
     ["webhook_test", { name: "on call" }],
+    ["webhook_set", { name: "chat", format: "slack", only: null }],
+    ["webhook_delete", { name: "chat" }],
   ]);
 });
 
@@ -52,7 +61,7 @@ Deno.test("webApp() knows no webhook by a wrong name, and takes no other method 
     ["POST", `${W}/on%20call/test?wait=true`, {}, 400, "bad_request"],
     ["GET", `${W}/test`, {}, 405, "method_not_allowed"],
     ["POST", W, {}, 405, "method_not_allowed"],
-    ["GET", `${W}/on%20call`, {}, 404, "not_found"],
+    ["GET", `${W}/on%20call`, {}, 405, "method_not_allowed"],
   ] as const;
   for (const [method, path, init, status, code] of rows) {
     const answer = await web.ask(method, path, init);
