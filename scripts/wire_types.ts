@@ -79,7 +79,7 @@ export function wireTypes(): string {
   return typesText(NAMED, { named, key: (key) => key });
 }
 
-/** What the client's methods answer beside processes. */
+/** Types of the client's answers other than processes. */
 const ANSWERS = new Set([
   ...["ActionResult", "ReconfigureResult", "FieldChangeJson", "CronJson", "CronRunJson"],
   ...["CronResult", "HistoryJson", "HookRunJson", "HealthCheckJson", "MetricsHistoryJson"],

@@ -26,7 +26,7 @@ export interface ConfigRequest extends ApplyOptions {
   readonly profile?: string;
   readonly variables?: Readonly<Record<string, string>>;
   readonly only?: string | readonly string[];
-  /** The one process that is taken, without its dependencies; `now`: a job runs at once. */
+  /** The process to run, without its dependencies; with `now` a job runs at once. */
   readonly single?: { readonly name: string; readonly now: boolean };
   readonly dryRun?: boolean;
 }

@@ -23,7 +23,7 @@ export interface JournalQuery {
   readonly before?: string | undefined;
 }
 
-/** An event, and its place in the journal. */
+/** An event and its position in the journal. */
 interface JournalEntry {
   readonly event: ChangeJson;
   readonly place: string;

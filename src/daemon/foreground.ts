@@ -25,9 +25,9 @@ export interface ForegroundOptions {
   readonly files?: readonly string[];
   /** Apps to select from the files; their dependencies are added. */
   readonly only?: string;
-  /** One app of the files alone, in a container of its own. */
+  /** A single app of the files, in its own container. */
   readonly single?: { readonly name: string; readonly now: boolean };
-  /** A file that is there while every app is ready and not unhealthy. */
+  /** A file that exists while every app is ready and not unhealthy. */
   readonly readyFile?: string;
   readonly profile?: string;
   readonly config?: Readonly<Record<string, unknown>>;
@@ -80,7 +80,7 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   return signal === "SIGINT" ? INTERRUPTED : codeOf(before, supervisor.list(), rules);
 }
 
-/** Keeps the file there while every app is ready: what an engine of containers probes. */
+/** Keeps the file in existence while every app is ready, for the probe of a container engine. */
 function showReadiness(supervisor: Supervisor, options: ForegroundOptions): Disposable {
   const { readyFile: path, warn } = options;
   if (path === undefined) return { [Symbol.dispose]() {} };
@@ -116,7 +116,7 @@ function isUp({ pid, state }: ProcessInfo): boolean {
   return pid > 0 || state === "starting" || state === "waiting";
 }
 
-/** Starts all apps. Returns which of them end all, by the flags and the files. */
+/** Starts all apps. Returns the apps that end everything, from the flags and the files. */
 async function start(
   supervisor: Supervisor,
   webhooks: Webhooks,
@@ -137,7 +137,7 @@ async function start(
   });
   for (const note of notes) warn(noteText(note));
   if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
-  // Others than those that run here cannot end anything.
+  // Only processes that run here can end anything.
   const critical = run.critical.filter((name) =>
     supervisor.list().some((one) => isNamed(one, [name]))
   );
@@ -189,7 +189,7 @@ function isNamed({ name }: ProcessInfo, names: readonly string[]): boolean {
   return names.includes(name) || names.includes(baseName(name));
 }
 
-/** Whether one of these ended for good, and not by success. */
+/** Whether one of these failed and will not be restarted. */
 function hasFailed(one: ProcessInfo, names: readonly string[]): boolean {
   return isNamed(one, names) && isOver(one) && one.state !== "stopped";
 }

@@ -1,4 +1,4 @@
-/** How many lines of each level were written when: what a histogram shows. */
+/** Counts lines by level and time, for a histogram. */
 
 import { LogEntries, type LogEntry } from "../logs/log_entries.ts";
 import type { LogFilter } from "../logs/log_filter.ts";
@@ -8,19 +8,17 @@ import { LevelReader } from "../model/log_level.ts";
 import type { LogLevel } from "../model/log_line.ts";
 import { plainText } from "../model/plain_text.ts";
 
-/** So much is counted for one answer; a histogram is asked for again and again. */
+/** Limit for one answer, because a histogram is requested repeatedly. */
 const LIMITS = { ms: 1000, bytes: 256 * 1024 ** 2 };
 
-/** Parts of the range, counted from the newest to the oldest: what is left out is the oldest. */
+/** Parts of the range, counted from the newest, so that the limit leaves out the oldest. */
 const PARTS = 4;
 const LINES_A_TURN = 50;
 
 /** Lines in one step of time. */
 export type LevelCounts = { readonly at: number } & Record<LogLevel, number>;
 
-/** What is counted. */
 interface CountOptions {
-  /** Log files. */
   readonly paths: readonly string[];
   /** Milliseconds since the epoch. */
   readonly since: number;
@@ -31,7 +29,7 @@ interface CountOptions {
   readonly filter: LogFilter | undefined;
 }
 
-/** Counts lines. `since` is where counting came to: lines before it were too many to be counted. */
+/** Counts lines. Lines before the returned `since` are not counted, because there were too many. */
 export async function countLines(
   { paths, since, until, step, filter }: CountOptions,
 ): Promise<{ readonly counts: readonly LevelCounts[]; readonly since: number }> {
@@ -68,7 +66,7 @@ async function countIn(
   { search, step, into }: Counting,
 ): Promise<void> {
   const info = await Deno.stat(path).catch(() => undefined);
-  // Nothing has been written to it since.
+  // Skip a file without writes in the range.
   if (info === undefined || (info.mtime?.getTime() ?? Infinity) < filter.since) return;
   const entries = new LogEntries(path, { filter, search });
   const levels = new LevelReader();

@@ -235,7 +235,7 @@ function isNewer(path: string): boolean {
   }
 }
 
-/** Bytes at a position; zeros beyond the end of the file. */
+/** Reads bytes at a position. Bytes beyond the end of the file are zeros. */
 function readAt(file: Deno.FsFile, position: number, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   file.seekSync(position, Deno.SeekMode.Start);

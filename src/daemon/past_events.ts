@@ -43,7 +43,7 @@ export async function pastEvents(
   return { events: events.reverse(), truncated: false };
 }
 
-/** Whether anything happened to processes of these names. */
+/** Whether the journal has events of processes with these names. */
 async function isOnRecord(
   journal: ActionContext["journal"],
   isNamed: (name: string) => boolean,
@@ -54,7 +54,7 @@ async function isOnRecord(
   return false;
 }
 
-/** Which names a target means; `unknown`: it is no process that there is, but may have been one. */
+/** The names that a target means. With `unknown`, no such process exists, but one may have existed. */
 function wantedNames(
   supervisor: ActionContext["supervisor"],
   target: string,

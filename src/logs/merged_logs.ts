@@ -3,7 +3,7 @@
 import type { LogName } from "../model/log_line.ts";
 import type { LogEntries, LogEntry } from "./log_entries.ts";
 
-/** Lines of one log that follow each other. */
+/** Consecutive lines of one log. */
 export interface LogSlice {
   readonly of: LogName;
   readonly entries: readonly LogEntry[];

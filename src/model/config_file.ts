@@ -68,7 +68,7 @@ export interface WebhookFileEntry {
 export interface RunFileEntry {
   /** Processes whose final exit stops everything; `procsup run` exits with their code. */
   readonly critical?: string | readonly string[];
-  /** Processes whose failure, after their last restart, stops everything, with their code. */
+  /** Processes whose failure after their last restart stops everything, with their exit code. */
   readonly exit_on_failure?: string | readonly string[];
 }
 

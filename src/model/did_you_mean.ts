@@ -21,7 +21,7 @@ export function didYouMean(word: string, known: Iterable<string>): string | unde
   return best ?? completed(word, candidates);
 }
 
-/** The candidate that every candidate with this beginning begins with. */
+/** The candidate that is a prefix of every candidate with this beginning. */
 function completed(word: string, candidates: readonly string[]): string | undefined {
   if (word.length < 2) return undefined;
   const found = candidates.filter((one) => one.toLowerCase().startsWith(word.toLowerCase()));

@@ -101,7 +101,7 @@ export interface ErrorDetails {
   readonly hint?: string | undefined;
   /** The key of the configuration that is wrong. */
   readonly field?: string | undefined;
-  /** What may have been meant by an unknown name. */
+  /** The name that may have been meant by an unknown one. */
   readonly near?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Commands in hints, for surfaces that have others. Pure. */
 
-/** A command as a hint names it: `procsup restart web`. */
+/** A command in a hint, such as `procsup restart web`. */
 export interface NamedCommand {
   readonly whole: string;
   /** `restart`, `cron run`. */
@@ -15,7 +15,7 @@ export interface NamedCommand {
 const COMMAND =
   /\bprocsup ((?:cron |config )?[a-z]+)(?: (<\w+>))?(?: (\w[\w.:-]*))?((?: --?\w[\w-]*(?: \d\w*)?)*)/g;
 
-/** A hint with other words in place of its commands. */
+/** A hint whose commands are replaced by other words. */
 export function withCommands(hint: string, say: (command: NamedCommand) => string): string {
   return hint.replaceAll(
     COMMAND,

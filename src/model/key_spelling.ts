@@ -66,11 +66,11 @@ function wireValue(value: unknown, row: ValueType): unknown {
     : value;
 }
 
-/** Converts the wire form of a checked configuration back to memory: the opposite of `wireKeys()`. */
+/** Converts a checked configuration from wire form, the opposite of `wireKeys()`. */
 export function configOf(wire: object, table: KeyTable = PROCESS_KEYS): Keyed {
   const given = wire as Keyed;
   const entries = Object.entries(table).flatMap(([key, row]) => {
-    // Left out because it is empty.
+    // It is left out when empty.
     const value = given[key] ??
       (row.default !== undefined && isEmpty(row.default) ? row.default : undefined);
     return value === undefined ? [] : [[memoryName(key, row), memoryValue(value, row)]];

@@ -37,7 +37,7 @@ const TIME_KEYS = ["time", "timestamp", "ts", "@timestamp", "@t", "datetime", "a
 /** How much of a line is searched for a level: later words belong to the message. */
 const HEAD = 160;
 
-/** `0 ERROR` and `ERROR: 0` are counts; the end of a time before it is none. */
+/** `0 ERROR` and `ERROR: 0` are counts, unless the 0 ends a time. */
 const LOUD =
   /(?<![\w/.=-]|(?:^|[^\d:.,])0 )(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|SEVERE|FATAL|CRIT|CRITICAL|ALERT|EMERG|PANIC)(?![\w/=-]|: 0\s*(?:[,;)|]|$))/;
 const BRACKETED =

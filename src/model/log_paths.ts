@@ -8,19 +8,19 @@ export interface LogPaths {
   readonly stderr?: string;
 }
 
-/** As much of a configuration as names log files. */
+/** The parts of a configuration that name log files. */
 export interface LogPathConfig {
   readonly name: string;
   readonly cwd: string;
   readonly log: LogPaths;
 }
 
-/** The log files that a configuration names, for one instance. */
+/** The log files that a configuration names for one instance. */
 export function logPaths(config: LogPathConfig, instanceIndex: number): LogPaths {
   return filledIn(config, (text) => text.replaceAll("{instance}", String(instanceIndex)));
 }
 
-/** The same with `{instance}` left in. */
+/** Like `logPaths()`, but `{instance}` is left as it is. */
 export function logPathTemplates(config: LogPathConfig): LogPaths {
   return filledIn(config, (text) => text);
 }

@@ -20,7 +20,7 @@ export interface Run {
   readonly user?: number;
   /** Sizes of both logs at the launch: the run's own output starts there. */
   readonly outputFrom?: readonly [number, number];
-  /** Its log files, where they are not in the home. */
+  /** Its log files that are not in the home. */
   readonly logs?: LogPaths;
 }
 

@@ -19,7 +19,7 @@ export function commandProblem({ command, ...keys }: Keyed): string | undefined 
   return 'expected a command line, such as "node app.js --port 80"';
 }
 
-/** The keys that a patch keeps: its `command` replaces all that said what runs, and how. */
+/** The keys that a patch keeps: its `command` replaces all keys that say what runs and how. */
 export function keptUnder(patch: Keyed, keys: Keyed): Keyed {
   if (patch.command == null) return keys;
   const replaced = [...PROGRAM_KEYS, ...RUNTIME_KEYS];

@@ -1,6 +1,6 @@
 /** JSON data as YAML in block style. */
 
-/** Plain words that every YAML parser reads as the same string. */
+/** Words that every YAML parser reads as the same string without quotes. */
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_./-]*$/;
 const NOT_TEXT = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 
@@ -32,7 +32,7 @@ function isNested(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
 
-/** JSON's own form is YAML's double-quoted one, but for characters that YAML wants escaped. */
+/** JSON strings are double-quoted YAML, except for some characters that YAML requires to be escaped. */
 function scalar(value: unknown): string {
   if (typeof value === "string" && PLAIN.test(value) && !NOT_TEXT.test(value)) return value;
   return JSON.stringify(value).replace(

@@ -10,9 +10,9 @@ import { watchDaemon } from "./liveness.ts";
 import { type Peer, readPeer, refuseOtherProtocol } from "./peer.ts";
 import { type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
 
-/** The way to a daemon. */
+/** How to reach a daemon. */
 export interface Way {
-  /** Name of the daemon's machine, before the messages of its errors; undefined for this one. */
+  /** Name of the daemon's machine, a prefix for error messages; undefined for this machine. */
   readonly machine?: string;
   /** Sends a request. Throws `ProcsupError`, or the reason of the signal. */
   send(request: DaemonRequest, isPing: boolean): Promise<UnixResponse>;
@@ -102,7 +102,7 @@ export class DaemonClient {
   }
 }
 
-/** To the daemon of a home of this machine, over its Unix socket and with its token. */
+/** Reaches the daemon of a home on this machine over its Unix socket, with its token. */
 export class SocketWay implements Way {
   readonly #paths: HomePaths;
 

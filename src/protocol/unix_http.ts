@@ -41,13 +41,13 @@ const MAX_CHUNK_LINE = 1024;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What a request is written to. */
+/** The connection for one request. */
 export interface RequestStream {
   write(bytes: Uint8Array): Promise<number>;
   close(): void;
-  /** What the answer is read from, once it may come. */
+  /** The reader of the answer. Called after the request is written. */
   reader(): ByteReader | Promise<ByteReader>;
-  /** Takes the stream back once the answer was read to its end; else it is closed. */
+  /** Takes back the stream for reuse after the answer was read. Without it the stream is closed. */
   readonly keep?: () => void;
 }
 
@@ -65,7 +65,7 @@ export async function unixRequest(socket: string, request: UnixRequest): Promise
   }, request);
 }
 
-/** Sends a request over a stream that stands; as `unixRequest()` otherwise. */
+/** Sends a request over an open stream, otherwise like `unixRequest()`. */
 export async function exchange(
   connection: RequestStream,
   request: UnixRequest,

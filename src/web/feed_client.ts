@@ -27,7 +27,7 @@ const ENOUGH_LISTS = 256 * 1024;
 /** A client with more unsent bytes is dropped. */
 const MAX_UNSENT = 1024 * 1024;
 const MAX_MESSAGES_A_SECOND = 50;
-/** Logs that a client may have open at once. */
+/** Maximum number of open logs per client. */
 const MAX_OPENED = 16;
 /** Close codes of RFC 6455. */
 const [POLICY, GONE] = [1008, 1006];
@@ -38,7 +38,7 @@ export class FeedClient {
   readonly #topics = new Set<Topic>();
   #names: ReadonlySet<string> | undefined;
   #logs: FeedLogs | undefined;
-  /** Logs that it opened beside the one of its topics, by the id that it gave. */
+  /** Logs opened besides the one of its topics, by the client's id. */
   readonly #opened = new Map<number, FeedLogs>();
   #second = 0;
   #messages = 0;

@@ -12,7 +12,7 @@ Deno.test("webApp() turns each route of the spec into the verb behind it", async
   const rows: [string, string, unknown, number, unknown, string, unknown][] = [
     ["GET", P, undefined, 200, undefined, "list", undefined],
     ["GET", `${P}/api`, undefined, 200, undefined, "status", { target: "api" }],
-    ["POST", P, config, 201, undefined, "add", { config }],
+    ["POST", P, config, 201, undefined, "add", { config, start: true }],
     [
       ...["POST", `${P}/api/stop`, undefined, 200, { status: "stopped" }, "stop"] as const,
       { target: "api", timeout: "5s" },

@@ -66,7 +66,7 @@ const BODIES: Readonly<Record<Exclude<WebhookFormat, "standard">, (note: Note) =
   },
 };
 
-/** Chat Markdown: the error as a quote, the lines as a code block, the link bare. */
+/** Chat Markdown with the error as a quote, the lines as a code block, and a bare link. */
 function joined(title: string, error: string, lines: string, link: string): string {
   const code = lines.replaceAll("```", "'''");
   const block = code && `\`\`\`\n${code}\n\`\`\``;

@@ -85,7 +85,7 @@ export function messageAbout(
   return message(event, at, data);
 }
 
-/** The charts of an app at a moment: `at` says all that its range of time needs. */
+/** The charts of an app at a time: `at` is enough to choose the range. */
 function momentLink(dashboard: string, name: string, at: Date): string {
   const path = `processes/${encodeURIComponent(name)}`;
   return `${dashboard}/#/${path}?tab=metrics&at=${encodeURIComponent(at.toISOString())}`;
