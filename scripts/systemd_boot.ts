@@ -17,6 +17,7 @@ import { GROUPS } from "./boot/steps/groups.ts";
 import { INSTALL } from "./boot/steps/install.ts";
 import { REBOOT, UNINSTALL } from "./boot/steps/reboot.ts";
 import { RESTART } from "./boot/steps/restart.ts";
+import { UNITS } from "./boot/steps/units.ts";
 
 const ROOT = import.meta.dirname!.replace(/\/scripts$/, "");
 const TOOLS = ["debootstrap", "systemd-nspawn", "nsenter", "apt-get"];
@@ -69,7 +70,9 @@ async function scenario(machine: Machine): Promise<number> {
   console.log(
     await root.sh("systemctl --version | head -n1; cat /sys/fs/cgroup/cgroup.controllers"),
   );
-  let failed = await play(root, [...INSTALL, ...GROUPS, ...RESTART, ...REBOOT, ...UNINSTALL]);
+  let failed = await play(root, [
+    ...[...INSTALL, ...GROUPS, ...RESTART, ...REBOOT, ...UNINSTALL, ...UNITS],
+  ]);
   await root.sh(`useradd -m -s /bin/sh ${USER} && loginctl enable-linger ${USER}`);
   const user = new Scene(machine, USER);
   await user.until(

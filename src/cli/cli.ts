@@ -49,6 +49,7 @@ async function known(error: UnknownWordError): Promise<Error> {
 async function load({ command, flags }: CommandLine): Promise<RunCommand> {
   if (flags.on("version")) return (await import("./commands/version.ts")).version;
   if (flags.on("help")) return (await import("./commands/help.ts")).help;
+  if (flags.text("on") !== undefined) return (await import("./commands/on.ts")).onEngine;
   return await command?.load() ?? (await import("./commands/help.ts")).printStart;
 }
 

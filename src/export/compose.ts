@@ -110,12 +110,13 @@ function healthcheck({ config }: App): Keys {
   };
 }
 
-function updates({ config: { overlap, minUptimeMs } }: App): Keys {
-  const seconds = Math.ceil(minUptimeMs / 1000) + PROBE_SECONDS;
+function updates({ config: { overlap, minUptimeMs, cron } }: App): Keys {
+  // A container of a job ends after each run, which is no failure of an update.
+  if (cron !== undefined) return { update_config: { parallelism: 1, failure_action: "continue" } };
   const change = {
     parallelism: 1,
     order: overlap ? "start-first" : "stop-first",
-    monitor: `${seconds}s`,
+    monitor: `${Math.ceil(minUptimeMs / 1000) + PROBE_SECONDS}s`,
   };
   return { update_config: { ...change, failure_action: "rollback" }, rollback_config: change };
 }

@@ -5,6 +5,7 @@ import { isMap, valueAt } from "../config/document.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
+import { quote } from "../model/quote.ts";
 import { basename, dirname, relative } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { type Engine, EXPORTED_KEYS, keyRow, lackOf } from "./engines.ts";
@@ -71,12 +72,22 @@ export interface StackRequest {
   readonly loaded: LoadedConfig;
   readonly engine: Engine;
   readonly image?: string;
+  /** Name of the stack. */
+  readonly stack?: string;
+}
+
+/** The name of the stack of a folder, or the one given. Throws `bad_request` for one that no engine takes. */
+export function stackName(folder: string, given?: string): string {
+  if (given === undefined || label(given, 20) === given) return given ?? label(nameFromPath(folder), 20);
+  throw new ProcsupError("bad_request", `Invalid --stack ${quote(given)}`, {
+    hint: `Lower-case letters, digits and dashes, 20 at most: ${label(given, 20)}`,
+  });
 }
 
 /** Makes the stack. Throws `bad_request` where a value is needed that is not set. */
-export function stackOf({ file, loaded, engine, image }: StackRequest): Stack {
+export function stackOf({ file, loaded, engine, image, stack }: StackRequest): Stack {
   const folder = dirname(file);
-  const name = label(nameFromPath(folder), 20);
+  const name = stackName(folder, stack);
   const apps = loaded.processes.map((process) => appOf(process, folder));
   refuseSameIds(apps);
   const losses = apps.flatMap((app) => lossesOf(app, engine, folder));
@@ -115,10 +126,18 @@ function appOf(loaded: LoadedProcess, folder: string): App {
     id: label(name, cron === undefined ? 42 : 31),
     ...variablesOf(loaded),
     files: filesOf(config, folder),
-    ports: parseSockets(settled(loaded, "sockets", config.sockets))
-      .filter(({ bytes }) => bytes?.[0] !== 127).map(({ port }) => port),
+    ports: portsOf(loaded),
     graceSeconds: Math.ceil(graceMs / 1000) + 5,
   };
+}
+
+/** Sockets that are not of the machine itself alone, and the port that the app is told. */
+function portsOf(loaded: LoadedProcess): number[] {
+  const { sockets, env } = loaded.config;
+  const shared = parseSockets(settled(loaded, "sockets", sockets))
+    .filter(({ bytes }) => bytes?.[0] !== 127).map(({ port }) => port);
+  const own = /^\d{1,5}$/.test(env.PORT ?? "") ? Number(env.PORT) : 0;
+  return [...new Set([...shared, ...own > 0 && own < 65_536 ? [own] : []])];
 }
 
 /** A DNS label. */

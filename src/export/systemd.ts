@@ -28,16 +28,14 @@ export function systemdUnits(stack: Stack): UnitFile[] {
     ...socket(stack, app),
   ]);
   const wants = stack.apps.flatMap((app) => wantedUnits(stack, app));
+  const enabled = [`${stack.name}.target`, ...wants].join(" ");
   return [...units, {
     path: `${stack.name}.target`,
     sections: {
-      Unit: [
-        ["Description", `Apps of ${stack.file}`],
-        ...wants.map((unit) => ["Wants", unit] as const),
-      ],
+      Unit: [["Description", `Apps of ${stack.file}`]],
       Install: [["WantedBy", "multi-user.target"]],
     },
-    advice: [`install all of it, then: systemctl enable --now ${stack.name}.target`],
+    advice: [`Copy all to /etc/systemd/system, then: systemctl enable --now ${enabled}`],
   }];
 }
 
@@ -88,8 +86,14 @@ function service(stack: Stack, app: App): UnitFile {
         ...limits(config),
         ...sockets(stack, app),
       ],
+      ...(config.cron === undefined && { Install: install(stack) }),
     },
   };
+}
+
+/** The target takes what is enabled along. */
+function install({ name }: Stack): Setting[] {
+  return [["WantedBy", `${name}.target`]];
 }
 
 function timeLimit({ cron }: ProcessConfig): string {
@@ -274,6 +278,7 @@ function timer(stack: Stack, app: App): UnitFile[] {
         ...(events ?? []).map((event) => ["OnCalendar", event + zone] as const),
         ["AccuracySec", "1s"],
       ],
+      Install: install(stack),
     },
   }];
 }

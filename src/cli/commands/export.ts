@@ -42,7 +42,9 @@ export async function exported(
   const { flags } = context;
   const { exportStack } = await import("../../export/export_stack.ts");
   const { files, loaded } = await readSource(context, file === undefined ? [] : [file], true);
-  const [image, base, ports] = ["image", "base", "ports"].map((name) => flags.text(name));
+  const [image, base, ports, stack] = ["image", "base", "ports", "stack"].map((name) =>
+    flags.text(name)
+  );
   const result = exportStack({
     to,
     file: files[0]!,
@@ -50,6 +52,7 @@ export async function exported(
     ...(image === undefined ? {} : { image }),
     ...(base === undefined ? {} : { base }),
     ...(ports === "host" ? { ports } : {}),
+    ...(stack === undefined ? {} : { stack }),
   });
   await tellLosses(result.stack.losses, to, flags.on("strict"));
   return result;

@@ -1,7 +1,7 @@
 /** The commands that change apps. */
 
 import type { Command, Flag } from "../command.ts";
-import { FILE_FLAGS } from "./config_commands.ts";
+import { EXPORT_FLAGS, FILE_FLAGS, ON, STACK } from "./config_commands.ts";
 import { changeFlags, NO_WAIT, startFlags, UPDATE_ENV } from "./start_flags.ts";
 
 const MANY = Infinity;
@@ -25,7 +25,7 @@ export const APP_COMMANDS: readonly Command[] = [
     words: [0, MANY],
     takesRest: true,
     get flags(): readonly Flag[] {
-      return [...startFlags(), DETACH, ...FILE_FLAGS];
+      return [...startFlags(), DETACH, ...FILE_FLAGS, ON, ...EXPORT_FLAGS];
     },
     examples: [
       "procsup start api.ts --name api -i 2",
@@ -35,6 +35,7 @@ export const APP_COMMANDS: readonly Command[] = [
       "procsup start api",
       "procsup start procsup.yaml --only api,worker",
       "procsup up",
+      "procsup up --on swarm --image registry.example.com/shop:1.4",
     ],
     load: async () => (await import("../commands/start.ts")).start,
   },
@@ -45,8 +46,8 @@ export const APP_COMMANDS: readonly Command[] = [
     summary: "Stop and forget the apps of a configuration file",
     usage: "[file…]",
     words: [0, MANY],
-    flags: FILE_FLAGS,
-    examples: ["procsup down", "procsup down other.yaml"],
+    flags: [...FILE_FLAGS, ON, STACK],
+    examples: ["procsup down", "procsup down other.yaml", "procsup down --on swarm"],
     load: async () => (await import("../commands/down.ts")).down,
   },
   {
@@ -106,6 +107,8 @@ export const APP_COMMANDS: readonly Command[] = [
       { name: "batch", type: "text", value: "N|N%", help: "instances at a time (default: 1)" },
       { name: "rollback", type: "bool", help: "restore the old configuration when one fails" },
       { name: "no-wait", type: "bool", help: "do not wait until each batch is ready" },
+      ON,
+      STACK,
     ],
     examples: ["procsup roll api --batch 25% --rollback"],
     load: async () => (await import("../commands/bulk.ts")).roll,
@@ -117,7 +120,7 @@ export const APP_COMMANDS: readonly Command[] = [
     summary: "Change the number of instances of an app",
     usage: "<name> <N|+N|-N>",
     words: [2, 2],
-    flags: [],
+    flags: [ON, STACK],
     examples: ["procsup scale api 4", "procsup scale api -1"],
     load: async () => (await import("../commands/bulk.ts")).scale,
   },

@@ -14,8 +14,26 @@ export const FILE_FLAGS: readonly Flag[] = [
   { name: "profile", type: "text", value: "NAME", help: "profile of a configuration file" },
 ];
 
+/** Name of what an export makes. */
+export const STACK: Flag = {
+  name: "stack",
+  type: "text",
+  value: "NAME",
+  help: "name of the apps together (default: the folder)",
+};
+
+/** Engines that have the apps. */
+export const ON: Flag = {
+  name: "on",
+  type: "text",
+  value: "ENGINE",
+  choices: ["swarm", "systemd"],
+  help: "where the apps are: an engine instead of the daemon",
+};
+
 /** Flags of an export; `up --on` takes them too. */
 export const EXPORT_FLAGS: readonly Flag[] = [
+  STACK,
   { name: "image", type: "text", value: "NAME", help: "image of the apps, see procsup image" },
   { name: "strict", type: "bool", help: "fail when a key has no counterpart on the engine" },
   {
@@ -119,5 +137,37 @@ export const CONFIG_COMMANDS: readonly Command[] = [
       "procsup export dockerfile",
     ],
     load: async () => (await import("../commands/export.ts")).exportFile,
+  },
+  {
+    name: "image",
+    group: "Config",
+    page: "beyond",
+    summary: "Build an image of the apps of a file, with procsup in it",
+    usage: "[file]",
+    words: [0, 1],
+    flags: [
+      { name: "tag", type: "text", value: "NAME", help: "name of the image" },
+      BASE,
+      {
+        name: "builder",
+        type: "text",
+        value: "PROGRAM",
+        choices: ["docker", "podman"],
+        help: "what builds it (default: docker)",
+      },
+      {
+        name: "program",
+        type: "text",
+        value: "FILE",
+        help: "executable of procsup that goes in (default: this one)",
+      },
+      ...EXPORT_FLAGS.filter(({ name }) => name === "strict"),
+      ...PROFILE,
+    ],
+    examples: [
+      "procsup image --tag registry.example.com/shop:1.4",
+      "procsup image procsup.yaml --tag shop:1 --base debian:bookworm-slim --builder podman",
+    ],
+    load: async () => (await import("../commands/image.ts")).image,
   },
 ];

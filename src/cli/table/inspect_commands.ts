@@ -3,6 +3,7 @@
 import { LOG_LEVELS } from "../../model/log_line.ts";
 import { WAIT_POINTS } from "../../model/wait_point.ts";
 import type { Command, Flag } from "../command.ts";
+import { ON, STACK } from "./config_commands.ts";
 
 const MANY = Infinity;
 
@@ -36,6 +37,8 @@ export const LOOK_COMMANDS: readonly Command[] = [
         type: "bool",
         help: "those of this machine and of every context, in one table",
       },
+      ON,
+      STACK,
     ],
     examples: [
       "procsup list",
@@ -92,7 +95,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
     summary: "Explain the state of an app",
     usage: "<target>",
     words: [1, 1],
-    flags: [],
+    flags: [ON, STACK],
     examples: ["procsup why api"],
     load: async () => (await import("../commands/inspect.ts")).why,
   },
@@ -138,6 +141,8 @@ export const LOOK_COMMANDS: readonly Command[] = [
         help: "lines as they were written, with control sequences",
       },
       { name: "nostream", type: "bool", help: "accepted for PM2 compatibility" },
+      ON,
+      STACK,
     ],
     examples: [
       "procsup logs api -f",

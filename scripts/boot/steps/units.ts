@@ -1,0 +1,101 @@
+/** Apps that systemd itself runs, by `--on systemd`. */
+
+import { equal, holds, type Scene, type Step } from "../scene.ts";
+
+const FILE = `processes:
+  count:
+    command: /bin/sh -c 'trap "echo bye; exit 0" TERM; i=0; while :; do i=$((i+1)); echo $i; sleep 0.2; done'
+    env: { COLOR: blue }
+  pair: { command: sleep 1000, instances: 2, depends_on: [count] }
+  echo: { command: /bin/sh -c 'echo fds=$LISTEN_FDS; exec sleep 1000', sockets: ["127.0.0.1:7070"] }
+cron:
+  tick: { schedule: "*/2 * * * * *", command: echo ticked }
+`;
+
+/** The steps, as root. */
+export const UNITS: readonly Step[] = [
+  {
+    name: "up --on systemd starts services, sockets and timers",
+    async run(scene) {
+      await write(scene, FILE);
+      await scene.sh("cd /srv/shop && procsup up --on systemd");
+      const list = await scene.sh("cd /srv/shop && procsup list --on systemd -o name");
+      equal(list.split("\n").toSorted().join(), "count,echo,pair@1,pair@2,tick,tick.timer", "list");
+      for (const unit of ["count", "pair@1", "pair@2", "echo"]) {
+        equal(await scene.sh(`systemctl is-active shop-${unit}`), "active", unit);
+      }
+      await scene.until(
+        "the job ran",
+        async () =>
+          (await scene.sh("cd /srv/shop && procsup logs tick --on systemd")).includes("ticked"),
+      );
+      holds(await scene.sh("journalctl -u shop-echo -o cat"), "fds=1", "the log of echo");
+      const { stdout, stderr } = await scene.try(
+        "systemd-analyze verify /etc/systemd/system/shop-*.service",
+      );
+      equal(stdout + stderr, "", "systemd-analyze verify");
+      return list.replaceAll("\n", " ");
+    },
+  },
+  {
+    name: "up again restarts what has changed, and removes what is gone",
+    async run(scene) {
+      const pid = await scene.sh("systemctl show -P MainPID shop-count");
+      const other = await scene.sh("systemctl show -P MainPID shop-pair@1");
+      await write(
+        scene,
+        FILE.replace(/ {2}echo:.*\n/, "").replace("sleep 1000, inst", "sleep 2000, inst"),
+      );
+      await scene.sh("cd /srv/shop && procsup up --on systemd");
+      equal(await scene.sh("systemctl show -P MainPID shop-count"), pid, "pid of count");
+      const now = await scene.sh("systemctl show -P MainPID shop-pair@1");
+      if (now === other) throw new Error("pair was not restarted");
+      equal((await scene.try("systemctl cat shop-echo.service shop-echo.socket")).code, 1, "echo");
+      return `count still pid ${pid}, pair ${other} → ${now}`;
+    },
+  },
+  {
+    name: "scale, roll, why and a start that fails, on systemd",
+    async run(scene) {
+      await scene.sh("cd /srv/shop && procsup scale pair +1 --on systemd");
+      equal(await scene.sh("systemctl is-active shop-pair@3"), "active", "pair@3");
+      await scene.sh("cd /srv/shop && procsup scale pair 1 --on systemd");
+      equal(
+        (await scene.try("systemctl is-active shop-pair@2")).stdout.trim(),
+        "inactive",
+        "pair@2",
+      );
+      await scene.sh("cd /srv/shop && procsup roll count --on systemd");
+      holds(
+        await scene.sh("cd /srv/shop && procsup why count --on systemd"),
+        "active (running)",
+        "why",
+      );
+      await write(
+        scene,
+        `${FILE}  bad: { schedule: "@yearly", command: "true" }\n`.replace(
+          "processes:\n",
+          "processes:\n  wrong: { command: /bin/sh -c 'exit 9', restart_delay: 1ms }\n",
+        ),
+      );
+      const { code, stdout, stderr } = await scene.try("cd /srv/shop && procsup up --on systemd");
+      equal(code, 1, "exit code");
+      holds(stdout + stderr, "✘ wrong  failed (failed): exit-code", "what is said");
+      return stderr.trim().split("\n").at(-1)!;
+    },
+  },
+  {
+    name: "down --on systemd leaves no unit",
+    async run(scene) {
+      await scene.sh("cd /srv/shop && procsup down --on systemd");
+      equal(await scene.sh("ls /etc/systemd/system | grep shop || true"), "", "units");
+      equal(await scene.sh("systemctl list-units --all --plain --no-legend 'shop*'"), "", "loaded");
+      return "none";
+    },
+  },
+];
+
+async function write(scene: Scene, text: string): Promise<void> {
+  await scene.sh("mkdir -p /srv/shop");
+  Deno.writeTextFileSync(`${scene.machine.root}/srv/shop/procsup.yaml`, text);
+}

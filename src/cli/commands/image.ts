@@ -1,0 +1,68 @@
+/** `procsup image`: an image of the folder of a configuration file, with procsup in it. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { lookAt } from "../../platform/stat.ts";
+import { ownWords } from "../../platform/own_program.ts";
+import { absolute } from "../../platform/paths.ts";
+import { VERSION } from "../../protocol/version.ts";
+import type { CommandContext } from "../command.ts";
+import { reportProblems } from "../config_problems.ts";
+import { exported } from "./export.ts";
+
+/** The image that has procsup alone. */
+const PROGRAM = `procsup:${VERSION}`;
+
+const FROM_SCRATCH = "FROM scratch\nCOPY procsup /usr/local/bin/procsup\n";
+
+/** Builds the image by docker or podman. */
+export async function image(context: CommandContext): Promise<number> {
+  const { flags, output } = context;
+  const tag = flags.text("tag");
+  if (tag === undefined) {
+    throw new ProcsupError("bad_request", "An image needs a name: --tag NAME", {
+      hint: "procsup image procsup.yaml --tag shop:1",
+    });
+  }
+  const program = programFile(flags.text("program"));
+  const work = Deno.makeTempDirSync({ prefix: "procsup-image-" });
+  try {
+    const { stack, files } = await exported(context, "dockerfile", context.positionals[0]);
+    const { shown } = await import("../../export/client.ts");
+    const builder = flags.text("builder") ?? "docker";
+    const build = async (...words: string[]) => {
+      const code = await shown(builder, "build", ...words);
+      if (code === 0) return;
+      throw new ProcsupError("start_failed", `${builder} build ended with exit code ${code}`);
+    };
+    Deno.mkdirSync(`${work}/program`);
+    Deno.copyFileSync(program, `${work}/program/procsup`);
+    Deno.chmodSync(`${work}/program/procsup`, 0o755);
+    Deno.writeTextFileSync(`${work}/program/Dockerfile`, FROM_SCRATCH);
+    await build("-t", PROGRAM, `${work}/program`);
+    for (const { path, text } of files) {
+      // Beside a Dockerfile of any name BuildKit and podman read what is to be left out.
+      const name = path === "Dockerfile" ? path : "Dockerfile.dockerignore";
+      if (name === path || lookAt(`${stack.folder}/${path}`) === undefined) {
+        Deno.writeTextFileSync(`${work}/${name}`, text);
+      }
+    }
+    const from = ["--build-arg", `PROCSUP=${PROGRAM}`];
+    await build("-f", `${work}/Dockerfile`, ...from, "-t", tag, stack.folder);
+    output.done(`✔ ${tag}`);
+    return 0;
+  } catch (error) {
+    return reportProblems(error, Deno.cwd());
+  } finally {
+    Deno.removeSync(work, { recursive: true });
+  }
+}
+
+/** The executable of procsup that goes into the image: the one given, or this very one. */
+function programFile(given: string | undefined): string {
+  if (given !== undefined) return absolute(given);
+  const [program, ...rest] = ownWords();
+  if (rest.length === 0) return program;
+  throw new ProcsupError("bad_request", "procsup runs from its source here: name its executable", {
+    hint: "deno task compile, then: procsup image --program dist/procsup …",
+  });
+}

@@ -1,0 +1,55 @@
+/** What `--on` can do with an engine. A backend drives the engine's own client. */
+
+import type { Exported } from "../export_stack.ts";
+
+/** One copy of an app on an engine. */
+export interface Copy {
+  readonly name: string;
+  readonly app: string;
+  /** The engine's word. */
+  readonly state: string;
+  readonly ready: boolean;
+  readonly node: string;
+  readonly image: string;
+  /** The engine's reason, or nothing. */
+  readonly reason: string;
+}
+
+/** How an app is after a rollout. */
+export interface Rollout {
+  readonly app: string;
+  readonly ok: boolean;
+  /** What the engine says. */
+  readonly text: string;
+}
+
+/** Why an app is as it is. */
+export interface Explanation {
+  readonly copies: readonly Copy[];
+  /** What happened to the app and its earlier copies, newest first. */
+  readonly history: readonly string[];
+}
+
+/** How logs are shown. */
+export interface LogFlags {
+  readonly follow: boolean;
+  readonly lines: number;
+}
+
+/** An engine, for the stack of one file. */
+export interface Backend {
+  /** Applies an export, removes what is no longer in it, and waits until it is ready or has failed. */
+  up(exported: Exported, onProgress: (text: string) => void): Promise<Rollout[]>;
+  list(): Promise<Copy[]>;
+  /** Prints the logs of apps, of all without names; the client's exit code. */
+  logs(apps: readonly string[], flags: LogFlags): Promise<number>;
+  why(app: string): Promise<Explanation>;
+  scale(
+    app: string,
+    copies: (now: number) => number,
+    onProgress: (text: string) => void,
+  ): Promise<Rollout[]>;
+  /** Replaces the copies of an app one after the other. */
+  roll(app: string, onProgress: (text: string) => void): Promise<Rollout[]>;
+  down(): Promise<string[]>;
+}

@@ -1,0 +1,268 @@
+/** Docker Swarm, by `docker`. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { ask, jsonLines, shown, told } from "../client.ts";
+import type { Exported } from "../export_stack.ts";
+import type { Backend, Copy, Explanation, LogFlags, Rollout } from "./backend.ts";
+import { settleRollouts } from "./settle.ts";
+
+export type { Backend, Copy, Rollout } from "./backend.ts";
+
+/** What of `docker service inspect` is used. */
+interface Service {
+  readonly ID: string;
+  readonly Spec: {
+    readonly Name: string;
+    readonly Mode: { readonly Replicated?: { readonly Replicas: number } };
+    readonly TaskTemplate: TaskSpec;
+  };
+  readonly UpdateStatus?: {
+    readonly State: string;
+    readonly StartedAt: string;
+    readonly Message: string;
+  };
+}
+
+interface TaskSpec {
+  readonly ContainerSpec: unknown;
+  readonly ForceUpdate?: number;
+}
+
+/** What of `docker inspect --type task` is used. */
+interface TaskJson {
+  readonly ID: string;
+  readonly DesiredState: string;
+  readonly Status: { readonly State: string; readonly Err?: string };
+  readonly Spec: TaskSpec;
+}
+
+/** A line of `docker stack ps`. */
+interface TaskLine {
+  readonly ID: string;
+  readonly Name: string;
+  readonly Node: string;
+  readonly Image: string;
+}
+
+/** A task: a copy of an app, or what was one. */
+interface Task {
+  readonly id: string;
+  readonly name: string;
+  readonly node: string;
+  readonly image: string;
+  readonly state: string;
+  /** Whether Swarm still wants it. */
+  readonly wanted: boolean;
+  readonly error: string;
+  readonly spec: TaskSpec;
+}
+
+/** Copies that failed one after the other: the app does not come up by itself. */
+const FAILURES = 3;
+
+/** The backend of a stack. */
+export function swarm(stack: string): Backend {
+  return new Swarm(stack);
+}
+
+class Swarm implements Backend {
+  readonly #stack: string;
+
+  constructor(stack: string) {
+    this.#stack = stack;
+  }
+
+  async up({ files: [file] }: Exported, onProgress: (text: string) => void): Promise<Rollout[]> {
+    return await this.#changed(onProgress, async () => {
+      const path = Deno.makeTempFileSync({ prefix: "procsup-swarm-", suffix: ".yaml" });
+      try {
+        Deno.writeTextFileSync(path, file!.text);
+        const words = ["--prune", "--with-registry-auth", "-c", path, this.#stack];
+        await told("docker", "stack", "deploy", ...words);
+      } finally {
+        Deno.removeSync(path);
+      }
+    });
+  }
+
+  async list(): Promise<Copy[]> {
+    const tasks = await this.#tasks();
+    return tasks.filter(({ wanted }) => wanted).map((task) => this.#copy(task, tasks));
+  }
+
+  async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
+    const names = apps.length > 0 ? apps.map((app) => this.#service(app)) : await this.#names();
+    const flags = [...follow ? ["--follow"] : [], "--tail", String(lines)];
+    const codes = await Promise.all(
+      names.map((name) => shown("docker", "service", "logs", ...flags, name)),
+    );
+    return Math.max(0, ...codes);
+  }
+
+  async why(app: string): Promise<Explanation> {
+    const service = await this.#inspect(app);
+    const tasks = (await this.#tasks()).filter(({ name }) => this.#appOf(name) === app);
+    const update = service.UpdateStatus;
+    return {
+      copies: (await this.list()).filter((copy) => copy.app === app),
+      history: [
+        ...(update === undefined ? [] : [`update ${update.State}: ${update.Message}`]),
+        ...tasks.filter(({ error }) => error !== "")
+          .map(({ name, node, error }) => `${name} on ${node}: ${error}`),
+      ],
+    };
+  }
+
+  async scale(app: string, copies: (now: number) => number, onProgress: (text: string) => void) {
+    const { Spec: { Name, Mode } } = await this.#inspect(app);
+    const count = copies(Mode.Replicated?.Replicas ?? 0);
+    return await this.#changed(onProgress, async () => {
+      await told("docker", "service", "scale", "--detach", `${Name}=${count}`);
+    }, app);
+  }
+
+  async roll(app: string, onProgress: (text: string) => void): Promise<Rollout[]> {
+    const { Spec: { Name } } = await this.#inspect(app);
+    return await this.#changed(onProgress, async () => {
+      await told("docker", "service", "update", "--detach", "--force", Name);
+    }, app);
+  }
+
+  async down(): Promise<string[]> {
+    const names = await this.#names();
+    await told("docker", "stack", "rm", this.#stack);
+    return names.map((name) => name.slice(this.#stack.length + 1));
+  }
+
+  /** Makes a change, and waits until the services are as it says, or have failed. */
+  async #changed(
+    onProgress: (text: string) => void,
+    change: () => Promise<void>,
+    only?: string,
+  ): Promise<Rollout[]> {
+    const before = new Map(
+      (await this.#services()).map((
+        { Spec, UpdateStatus },
+      ) => [Spec.Name, UpdateStatus?.StartedAt]),
+    );
+    const old = new Set((await this.#tasks()).map(({ id }) => id));
+    await change();
+    return await settleRollouts(async () => {
+      const services = (await this.#services())
+        .filter(({ Spec }) => only === undefined || Spec.Name === this.#service(only));
+      const tasks = await this.#tasks();
+      return services.map((service) => {
+        const own = tasks.filter(({ name }) => name.startsWith(`${service.Spec.Name}.`));
+        const fresh = service.UpdateStatus?.StartedAt !== before.get(service.Spec.Name);
+        const app = service.Spec.Name.slice(this.#stack.length + 1);
+        return { app, ...rolloutOf(service, own, old, fresh) };
+      });
+    }, onProgress);
+  }
+
+  /** The service's name: `shop_api`. */
+  #service(app: string): string {
+    return `${this.#stack}_${app}`;
+  }
+
+  async #names(): Promise<string[]> {
+    const filter = `label=com.docker.stack.namespace=${this.#stack}`;
+    const words = ["service", "ls", "--filter", filter, "--format", "{{json .}}"];
+    return (await jsonLines<{ Name: string }>("docker", ...words)).map(({ Name }) => Name);
+  }
+
+  async #services(): Promise<Service[]> {
+    const names = await this.#names();
+    return names.length === 0
+      ? []
+      : JSON.parse(await told("docker", "service", "inspect", ...names));
+  }
+
+  async #inspect(app: string): Promise<Service> {
+    const { code, stdout } = await ask("docker", "service", "inspect", this.#service(app));
+    if (code === 0) return JSON.parse(stdout)[0];
+    const known = (await this.#names()).map((name) => name.slice(this.#stack.length + 1));
+    throw new ProcsupError("process_not_found", `The stack "${this.#stack}" has no app "${app}"`, {
+      hint: known.length === 0 ? "Nothing of it runs" : `It has ${known.join(", ")}`,
+    });
+  }
+
+  /** Every task, newest first within a slot. */
+  async #tasks(): Promise<Task[]> {
+    if ((await this.#names()).length === 0) return [];
+    const words = ["stack", "ps", "--no-trunc", "--format", "{{json .}}", this.#stack];
+    const lines = await jsonLines<TaskLine>("docker", ...words);
+    if (lines.length === 0) return [];
+    // One may be gone by now, which is no failure.
+    const ids = lines.map(({ ID }) => ID);
+    const { stdout } = await ask("docker", "inspect", "--type", "task", ...ids);
+    const found = new Map((JSON.parse(stdout || "[]") as TaskJson[]).map((one) => [one.ID, one]));
+    return lines.flatMap(({ ID: id, Name, Node, Image: image }) => {
+      const task = found.get(id);
+      if (task === undefined) return [];
+      const { DesiredState, Status: { State: state, Err: error = "" }, Spec: spec } = task;
+      const wanted = DesiredState === "running" || DesiredState === "ready";
+      const name = Name.replace(/^\\_ /, "").trim();
+      return [{ ...{ id, name, node: Node || "-", image, state, wanted, error, spec } }];
+    });
+  }
+
+  #appOf(task: string): string {
+    return task.slice(this.#stack.length + 1).replace(/\.[^.]*$/, "");
+  }
+
+  #copy({ name, node, image, state, error }: Task, all: readonly Task[]): Copy {
+    const ready = state === "running";
+    // A new task says nothing of why there had to be one.
+    const failed = ready ? "" : all.find((one) => one.name === name && one.error !== "")?.error;
+    const app = this.#appOf(name);
+    return {
+      ...{ name: name.slice(this.#stack.length + 1), app, state, ready, node, image },
+      reason: error || (failed ?? ""),
+    };
+  }
+}
+
+/** How far a service is. */
+function rolloutOf(
+  { Spec, UpdateStatus }: Service,
+  tasks: readonly Task[],
+  old: ReadonlySet<string>,
+  fresh: boolean,
+): { readonly ok: boolean | undefined; readonly text: string } {
+  const count = Spec.Mode.Replicated?.Replicas ?? 0;
+  const failed = tasks.filter(({ id, error }) => error !== "" && !old.has(id));
+  const why = failed.length === 0 ? "" : `: ${failed[0]!.error}`;
+  if (fresh && UpdateStatus !== undefined) {
+    const { State, Message } = UpdateStatus;
+    if (/^(rollback_completed|rollback_paused|paused)$/.test(State)) {
+      return { ok: false, text: `${State.replace("_", " ")}, ${Message}${why}` };
+    }
+    if (State !== "completed") return { ok: undefined, text: `${State.replace("_", " ")}${why}` };
+  }
+  const isNew = ({ spec }: Task) => isOf(spec, Spec.TaskTemplate);
+  const current = tasks.filter((task) => task.state === "running" && isNew(task)).length;
+  const text = `${current} of ${count} running`;
+  const isLeft = tasks.some((task) => task.wanted && !isNew(task));
+  // A job waits for its time, runs once, and a new task waits for the next one.
+  const hasRun = tasks.some((task) => task.state === "complete" && isNew(task));
+  if ((current === count || hasRun) && !isLeft) return { ok: true, text };
+  return {
+    ok: failed.length >= FAILURES * Math.max(1, count) ? false : undefined,
+    text: text + why,
+  };
+}
+
+/** Whether a task was made from what the service is now. */
+function isOf(task: TaskSpec, { ContainerSpec, ForceUpdate = 0 }: TaskSpec): boolean {
+  return (task.ForceUpdate ?? 0) === ForceUpdate &&
+    JSON.stringify(task.ContainerSpec, filled) === JSON.stringify(ContainerSpec, filled);
+}
+
+/** Of a service the client shows values of nothing that it leaves out of a task. */
+function filled(_key: string, value: unknown): unknown {
+  if (value === null || value === false || value === 0 || value === "") return undefined;
+  if (typeof value !== "object" || Array.isArray(value)) return value;
+  const entries = Object.entries(value!).filter(([key, inner]) => filled(key, inner) !== undefined);
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}

@@ -1,0 +1,210 @@
+/** systemd, by `systemctl` and `journalctl`. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_file.ts";
+import { ask, shown, told } from "../client.ts";
+import type { Exported } from "../export_stack.ts";
+import { wantedUnits } from "../systemd.ts";
+import type { Backend, Copy, Explanation, LogFlags, Rollout } from "./backend.ts";
+import { type Progress, settleRollouts } from "./settle.ts";
+
+/** Where units of the machine's owner are. */
+const FOLDER = "/etc/systemd/system";
+
+/** The first line of every unit that an export wrote. */
+const HEADING = "# Written by procsup export systemd ";
+
+const PROPERTIES = "Id,ActiveState,SubState,Result,ExecMainStatus,MainPID,NRestarts,UnitFileState";
+
+type Properties = Readonly<Record<string, string>>;
+
+/** The backend of a stack, for root. */
+export function systemd(stack: string): Backend {
+  if (Deno.uid() === 0) return new Systemd(stack);
+  throw new ProcsupError("forbidden", `Only root changes the units of ${FOLDER}`, {
+    hint: "sudo procsup … --on systemd",
+  });
+}
+
+class Systemd implements Backend {
+  readonly #stack: string;
+
+  constructor(stack: string) {
+    this.#stack = stack;
+  }
+
+  async up({ stack, files }: Exported, onProgress: (text: string) => void): Promise<Rollout[]> {
+    const wanted = [`${stack.name}.target`, ...stack.apps.flatMap((app) => wantedUnits(stack, app))];
+    const sockets = files.filter(({ path }) => path.endsWith(".socket")).map(({ path }) => path);
+    await this.#remove(files.map(({ path }) => path), wanted);
+    const changed = files.filter(({ path, text }) => readFileIfAny(`${FOLDER}/${path}`) !== text);
+    for (const { path, text } of changed) this.#write(path, text);
+    await told("systemctl", "daemon-reload");
+    await told("systemctl", "enable", "--quiet", ...wanted);
+    const stale = new Set(changed.map(({ path }) => path));
+    const isStale = (unit: string) => stale.has(unit.replace(/@\d+\./, "@."));
+    // What runs as it was is stopped; then everything that is not there yet starts.
+    const old = [...sockets, ...wanted].filter((unit) => isStale(unit) && !unit.endsWith(".target"));
+    if (old.length > 0) await told("systemctl", "stop", ...old);
+    await told("systemctl", "start", "--no-block", ...sockets, ...wanted);
+    return await this.#settled(wanted.slice(1), onProgress);
+  }
+
+  async list(): Promise<Copy[]> {
+    const units = await this.#units();
+    const shown = await this.#show(units.filter((unit) => !/\.(target|socket)$/.test(unit)));
+    return shown.map((unit) => this.#copy(unit));
+  }
+
+  async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
+    const units = (apps.length > 0 ? apps : ["*"]).flatMap((app) =>
+      [`${this.#stack}-${app}.service`, `${this.#stack}-${app}@*.service`]
+    );
+    const flags = [...follow ? ["--follow"] : [], "--no-pager", `--lines=${lines}`];
+    return await shown("journalctl", ...flags, ...units.map((unit) => `--unit=${unit}`));
+  }
+
+  async why(app: string): Promise<Explanation> {
+    const copies = (await this.list()).filter((copy) => copy.app === app);
+    if (copies.length === 0) throw this.#unknown(app);
+    const units = copies.map(({ name }) => `--unit=${this.#stack}-${name}`);
+    const journal = await told("journalctl", "--no-pager", "--lines=10", "-o", "cat", ...units);
+    return { copies, history: journal.trimEnd().split("\n").toReversed() };
+  }
+
+  async scale(app: string, copies: (now: number) => number, onProgress: (text: string) => void) {
+    const template = `${this.#stack}-${app}@.service`;
+    if (readFileIfAny(`${FOLDER}/${template}`) === undefined) {
+      if ((await this.list()).every((copy) => copy.app !== app)) throw this.#unknown(app);
+      throw new ProcsupError("wrong_state", `"${app}" is one unit, and no template of units`, {
+        hint: "Set instances to 2 or more in the file, then: procsup up --on systemd",
+      });
+    }
+    const unit = (number: number) => template.replace("@.", `@${number}.`);
+    const now = (await this.list()).filter((copy) => copy.app === app)
+      .map(({ name }) => Number(/@(\d+)/.exec(name)?.[1]));
+    const count = copies(now.length);
+    const less = now.filter((number) => number > count).map(unit);
+    const more = Array.from({ length: count }, (_, i) => i + 1)
+      .filter((number) => !now.includes(number)).map(unit);
+    if (less.length > 0) await told("systemctl", "disable", "--now", "--quiet", ...less);
+    if (more.length > 0) await told("systemctl", "enable", "--now", "--quiet", ...more);
+    return await this.#settled(Array.from({ length: count }, (_, i) => unit(i + 1)), onProgress);
+  }
+
+  async roll(app: string, onProgress: (text: string) => void): Promise<Rollout[]> {
+    const units = (await this.list()).filter((copy) => copy.app === app)
+      .map(({ name }) => `${this.#stack}-${name}.service`);
+    if (units.length === 0) throw this.#unknown(app);
+    for (const unit of units) {
+      await told("systemctl", "restart", unit);
+      const [rollout] = await this.#settled([unit], onProgress);
+      if (!rollout!.ok) return [rollout!];
+    }
+    return await this.#settled(units, onProgress);
+  }
+
+  async down(): Promise<string[]> {
+    const apps = new Set((await this.list()).map(({ app }) => app));
+    await this.#remove([], []);
+    await told("systemctl", "daemon-reload");
+    return [...apps];
+  }
+
+  /** Stops and removes the units of the stack that are not named. */
+  async #remove(files: readonly string[], units: readonly string[]): Promise<void> {
+    const gone = (await this.#units()).filter((unit) =>
+      !files.includes(unit.replace(/@\d+\./, "@.")) ||
+      (unit.includes("@") && !units.includes(unit))
+    );
+    if (gone.length > 0) {
+      await told("systemctl", "disable", "--now", "--quiet", ...gone);
+      await ask("systemctl", "reset-failed", ...gone);
+    }
+    for (const path of this.#files()) if (!files.includes(path)) removeFile(`${FOLDER}/${path}`);
+  }
+
+  /** Files that an export of the stack wrote. */
+  #files(): string[] {
+    return [...Deno.readDirSync(FOLDER)].filter(({ name, isFile }) =>
+      isFile && (name.startsWith(`${this.#stack}-`) || name === `${this.#stack}.target`) &&
+      readFileIfAny(`${FOLDER}/${name}`)?.startsWith(HEADING)
+    ).map(({ name }) => name);
+  }
+
+  /** Units of those files, each copy of a template. */
+  async #units(): Promise<string[]> {
+    const units = await Promise.all(this.#files().map(async (file) => {
+      if (!file.includes("@.")) return [file];
+      const pattern = file.replace("@.", "@*.");
+      const words = ["--all", "--plain", "--no-legend", "--full", pattern];
+      const loaded = (await told("systemctl", "list-units", ...words)).split("\n")
+        .map((line) => line.trim().split(/\s+/)[0]!).filter((unit) => unit.includes("@"));
+      return loaded;
+    }));
+    return units.flat();
+  }
+
+  /** A unit of somebody else is not replaced. */
+  #write(path: string, text: string): void {
+    const there = readFileIfAny(`${FOLDER}/${path}`);
+    if (there !== undefined && !there.startsWith(HEADING)) {
+      throw new ProcsupError("name_taken", `"${FOLDER}/${path}" was not written by procsup`, {
+        hint: "Choose another --stack NAME",
+      });
+    }
+    replaceFile(`${FOLDER}/${path}`, text);
+    Deno.chmodSync(`${FOLDER}/${path}`, 0o644);
+  }
+
+  async #show(units: readonly string[]): Promise<Properties[]> {
+    if (units.length === 0) return [];
+    const text = await told("systemctl", "show", `--property=${PROPERTIES}`, ...units);
+    return text.trim().split("\n\n").map((block) =>
+      Object.fromEntries(block.split("\n").map((line) => line.split(/=(.*)/s).slice(0, 2)))
+    );
+  }
+
+  #copy(unit: Properties): Copy {
+    const { Id = "", ActiveState = "", SubState = "", Result, ExecMainStatus, NRestarts } = unit;
+    const name = Id.slice(this.#stack.length + 1).replace(/\.service$/, "");
+    const why = Result === "success" ? "" : `${Result}, exit code ${ExecMainStatus}`;
+    const restarts = Number(NRestarts) > 0 ? `${NRestarts} restarts` : "";
+    return {
+      name,
+      app: name.replace(/@\d+$|\.timer$/, ""),
+      state: `${ActiveState} (${SubState})`,
+      ready: ActiveState === "active",
+      ...{ node: "-", image: "-" },
+      reason: [why, restarts].filter(Boolean).join(", "),
+    };
+  }
+
+  async #settled(
+    units: readonly string[],
+    onProgress: (text: string) => void,
+  ): Promise<Rollout[]> {
+    return await settleRollouts(
+      async () => (await this.#show(units)).map((unit) => this.#progress(unit)),
+      onProgress,
+    );
+  }
+
+  #progress(unit: Properties): Progress {
+    const { app: _, name: app, state, reason } = this.#copy(unit);
+    const { ActiveState, Result } = unit;
+    const ended = ActiveState === "inactive" && Result === "success";
+    const ok = ActiveState === "active" || ended
+      ? true
+      : ActiveState === "failed"
+      ? false
+      : undefined;
+    return { app, ok, text: reason === "" ? state : `${state}: ${reason}` };
+  }
+
+  #unknown(app: string): ProcsupError {
+    return new ProcsupError("process_not_found", `The stack "${this.#stack}" has no app "${app}"`, {
+      hint: "What it has: procsup list --on systemd",
+    });
+  }
+}
