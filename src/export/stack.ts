@@ -78,7 +78,9 @@ export interface StackRequest {
 
 /** The name of the stack of a folder, or the one given. Throws `bad_request` for one that no engine takes. */
 export function stackName(folder: string, given?: string): string {
-  if (given === undefined || label(given, 20) === given) return given ?? label(nameFromPath(folder), 20);
+  if (given === undefined || label(given, 20) === given) {
+    return given ?? label(nameFromPath(folder), 20);
+  }
   throw new ProcsupError("bad_request", `Invalid --stack ${quote(given)}`, {
     hint: `Lower-case letters, digits and dashes, 20 at most: ${label(given, 20)}`,
   });

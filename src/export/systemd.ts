@@ -43,18 +43,14 @@ export function systemdUnits(stack: Stack): UnitFile[] {
 export function wantedUnits(stack: Stack, app: App): string[] {
   const { autostart, cron } = app.config;
   if (!autostart || cron?.enabled === false) return [];
-  return cron === undefined ? serviceNames(stack, app) : [`${unitName(stack, app)}.timer`];
+  return cron === undefined ? serviceNames(stack, app) : [`${stack.name}-${app.id}.timer`];
 }
 
 /** Services of an app, one for each copy. */
 export function serviceNames(stack: Stack, app: App): string[] {
   const { instances } = app.config;
-  if (instances === 1) return [`${unitName(stack, app)}.service`];
-  return Array.from({ length: instances }, (_, i) => `${unitName(stack, app)}@${i + 1}.service`);
-}
-
-function unitName({ name }: Stack, { id }: App): string {
-  return `${name}-${id}`;
+  if (instances === 1) return [`${stack.name}-${app.id}.service`];
+  return Array.from({ length: instances }, (_, i) => `${stack.name}-${app.id}@${i + 1}.service`);
 }
 
 function service(stack: Stack, app: App): UnitFile {
@@ -63,13 +59,14 @@ function service(stack: Stack, app: App): UnitFile {
   const environment = environmentFile(stack, app, advice);
   const isJob = config.cron !== undefined || config.restartPolicy === "never";
   return {
-    path: `${unitName(stack, app)}${config.instances > 1 ? "@" : ""}.service`,
+    path: `${stack.name}-${app.id}${config.instances > 1 ? "@" : ""}.service`,
     app: app.name,
     advice,
     sections: {
       Unit: [
         ["Description", `${app.name} of ${stack.file}`],
-        ...["network-online.target"].flatMap((unit) => [["Wants", unit], ["After", unit]] as const),
+        ["Wants", "network-online.target"],
+        ["After", "network-online.target"],
         ["PartOf", `${stack.name}.target`],
         ...dependencies(stack, app),
         ["StartLimitIntervalSec", seconds(config.restartWindowMs)],
@@ -237,7 +234,7 @@ function limits({ limits, maxMemoryBytes, namespace }: ProcessConfig): Setting[]
 }
 
 function sockets(stack: Stack, app: App): Setting[] {
-  return app.config.sockets.length === 0 ? [] : [["Sockets", `${unitName(stack, app)}.socket`]];
+  return app.config.sockets.length === 0 ? [] : [["Sockets", `${stack.name}-${app.id}.socket`]];
 }
 
 function socket(stack: Stack, app: App): UnitFile[] {
@@ -245,7 +242,7 @@ function socket(stack: Stack, app: App): UnitFile[] {
   if (addresses.length === 0) return [];
   const [first] = serviceNames(stack, app);
   return [{
-    path: `${unitName(stack, app)}.socket`,
+    path: `${stack.name}-${app.id}.socket`,
     app: app.name,
     advice: [],
     sections: {
@@ -266,7 +263,7 @@ function timer(stack: Stack, app: App): UnitFile[] {
   if (events === undefined) lose("cron.schedule", `${cron.schedule}: no calendar event means it`);
   const zone = cron.timezone === undefined ? "" : ` ${cron.timezone}`;
   return [{
-    path: `${unitName(stack, app)}.timer`,
+    path: `${stack.name}-${app.id}.timer`,
     app: app.name,
     advice: [],
     sections: {

@@ -34,7 +34,10 @@ class Systemd implements Backend {
   }
 
   async up({ stack, files }: Exported, onProgress: (text: string) => void): Promise<Rollout[]> {
-    const wanted = [`${stack.name}.target`, ...stack.apps.flatMap((app) => wantedUnits(stack, app))];
+    const wanted = [
+      `${stack.name}.target`,
+      ...stack.apps.flatMap((app) => wantedUnits(stack, app)),
+    ];
     const sockets = files.filter(({ path }) => path.endsWith(".socket")).map(({ path }) => path);
     await this.#remove(files.map(({ path }) => path), wanted);
     const changed = files.filter(({ path, text }) => readFileIfAny(`${FOLDER}/${path}`) !== text);
@@ -44,7 +47,9 @@ class Systemd implements Backend {
     const stale = new Set(changed.map(({ path }) => path));
     const isStale = (unit: string) => stale.has(unit.replace(/@\d+\./, "@."));
     // What runs as it was is stopped; then everything that is not there yet starts.
-    const old = [...sockets, ...wanted].filter((unit) => isStale(unit) && !unit.endsWith(".target"));
+    const old = [...sockets, ...wanted].filter((unit) =>
+      isStale(unit) && !unit.endsWith(".target")
+    );
     if (old.length > 0) await told("systemctl", "stop", ...old);
     await told("systemctl", "start", "--no-block", ...sockets, ...wanted);
     return await this.#settled(wanted.slice(1), onProgress);
@@ -57,9 +62,9 @@ class Systemd implements Backend {
   }
 
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
-    const units = (apps.length > 0 ? apps : ["*"]).flatMap((app) =>
-      [`${this.#stack}-${app}.service`, `${this.#stack}-${app}@*.service`]
-    );
+    const units = (apps.length > 0 ? apps : ["*"]).flatMap((
+      app,
+    ) => [`${this.#stack}-${app}.service`, `${this.#stack}-${app}@*.service`]);
     const flags = [...follow ? ["--follow"] : [], "--no-pager", `--lines=${lines}`];
     return await shown("journalctl", ...flags, ...units.map((unit) => `--unit=${unit}`));
   }
@@ -134,14 +139,16 @@ class Systemd implements Backend {
 
   /** Units of those files, each copy of a template. */
   async #units(): Promise<string[]> {
-    const units = await Promise.all(this.#files().map(async (file) => {
-      if (!file.includes("@.")) return [file];
-      const pattern = file.replace("@.", "@*.");
-      const words = ["--all", "--plain", "--no-legend", "--full", pattern];
-      const loaded = (await told("systemctl", "list-units", ...words)).split("\n")
-        .map((line) => line.trim().split(/\s+/)[0]!).filter((unit) => unit.includes("@"));
-      return loaded;
-    }));
+    const units = await Promise.all(
+      this.#files().map(async (file) => {
+        if (!file.includes("@.")) return [file];
+        const pattern = file.replace("@.", "@*.");
+        const words = ["--all", "--plain", "--no-legend", "--full", pattern];
+        const loaded = (await told("systemctl", "list-units", ...words)).split("\n")
+          .map((line) => line.trim().split(/\s+/)[0]!).filter((unit) => unit.includes("@"));
+        return loaded;
+      }),
+    );
     return units.flat();
   }
 
