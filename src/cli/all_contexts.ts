@@ -1,7 +1,7 @@
 /** `procsup list --all-contexts`: the apps of several machines in one table. */
 
 import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
-import { defaultHome } from "../platform/paths.ts";
+import { checkedHome } from "../platform/paths.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { selectPresent } from "../protocol/select_processes.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
@@ -36,7 +36,7 @@ export async function listAllContexts(
   }
   const machines = Object.entries(readContexts().contexts);
   const answers = await Promise.all([
-    ask(THIS_MACHINE, () => new DaemonClient(defaultHome())),
+    ask(THIS_MACHINE, () => new DaemonClient(context.host ? checkedHome() : context.home)),
     ...machines.map(([name, machine]) =>
       ask(name, () => new DaemonClient(new Host({ name, ...machine }, true)))
     ),

@@ -1,7 +1,7 @@
 /** The command line: understand it, load the one module it needs, run that, name the exit code. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { absolute, checkWay, defaultHome } from "../platform/paths.ts";
+import { checkedHome } from "../platform/paths.ts";
 import { type CommandLine, readCommandLine } from "./args.ts";
 import type { CommandContext, RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
@@ -66,12 +66,7 @@ function contextOf(line: CommandLine): CommandContext {
     output: Output.open(flags),
     // Asked for when it is needed: `help` and `version` work without a home.
     get home() {
-      if (host !== undefined) return host.home;
-      const given = flags.text("home");
-      const home = given === undefined ? defaultHome() : absolute(given);
-      // Another user could have a file of root's read as the token, and sent to a socket of theirs.
-      if (Deno.uid() === 0) checkWay(home);
-      return home;
+      return host === undefined ? checkedHome(flags.text("home")) : host.home;
     },
   };
 }

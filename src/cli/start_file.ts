@@ -12,19 +12,7 @@ import { withProcesses } from "./progress.ts";
 import { printResults } from "./results.ts";
 
 /** Flags that go with a file; all others configure one app. */
-const FILE_FLAGS = new Set([
-  "only",
-  "profile",
-  "env",
-  "no-wait",
-  "detach",
-  "home",
-  "host",
-  "remote-procsup",
-  "output",
-  "json",
-  "quiet",
-]);
+const FILE_FLAGS = new Set(["only", "profile", "env", "no-wait", "detach"]);
 
 /** Starts what the files hold. */
 export async function startFiles(

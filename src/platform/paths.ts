@@ -80,6 +80,14 @@ export function defaultHome(): string {
   return absolute(`${user}/.procsup`);
 }
 
+/** The home that a command is given, else the default one. Throws `home_unusable`. */
+export function checkedHome(given?: string): string {
+  const home = given === undefined ? defaultHome() : absolute(given);
+  // Another user could have a file of root's read as the token, and sent to a socket of theirs.
+  if (Deno.uid() === 0) checkWay(home);
+  return home;
+}
+
 /** The library's default directory: one a user, below the system's temporary folder. */
 export function libraryHome(): string {
   return absolute(`${Deno.env.get("TMPDIR") || "/tmp"}/procsup-${Deno.uid() ?? 0}`);

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { sealed, unsealed } from "../../src/platform/state_file.ts";
 import { assertOneError } from "../support/one_error.ts";
-import { cli, TestDaemon } from "../support/procsup.ts";
+import { cli, cliIn, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -124,6 +124,11 @@ Deno.test("root sends no token to a daemon below another user's folder", {
   const { code, stderr } = await cli(home, "list");
   assertEquals([code, asked], [2, []]);
   assertMatch(stderr, /Refusing home .* belongs to user 65534/);
+  await cli(temp.path, "__complete", "--", "stop", "--home", home, "");
+  const elsewhere = { PROCSUP_HOST: "elsewhere", XDG_CONFIG_HOME: temp.path };
+  const all = await cliIn(home, elsewhere, "list", "--all-contexts");
+  assertMatch(all.stderr, /✘ local {2}Refusing home/);
+  assertEquals(asked, []);
 });
 
 function filesBelow(folder: string): string[] {

@@ -1,7 +1,7 @@
 /** `procsup __complete`: what the completion scripts ask. Quick, silent, and never starts a daemon. */
 
 import { plainText } from "../../model/plain_text.ts";
-import { absolute } from "../../platform/paths.ts";
+import { checkedHome } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { Command, CommandContext, Flag } from "../command.ts";
 import { findCommand } from "../find_command.ts";
@@ -27,7 +27,7 @@ async function names(context: CommandContext): Promise<Candidate[]> {
     const typed = typedHome(context.positionals.slice(0, -1), Deno.env.get("HOME"));
     // No name is worth a connection for each Tab.
     if (hostIn(context.flags) !== undefined || context.positionals.includes("--host")) return [];
-    const client = new DaemonClient(typed === undefined ? context.home : absolute(typed));
+    const client = new DaemonClient(typed === undefined ? context.home : checkedHome(typed));
     const list = await client.call("list", undefined, { signal: AbortSignal.timeout(PATIENCE_MS) });
     const found = new Map<string, string>();
     for (const { name, state } of list) {
