@@ -99,6 +99,7 @@ export class KeptLog {
   /** When it was first written to since the last look; known of a log that is watched. */
   #changedAt: number | undefined;
   #lookedSteady = 0;
+  #hasLooked = false;
   #grownLooks = 0;
   #postponed = 0;
 
@@ -171,8 +172,10 @@ export class KeptLog {
 
   /** One look: few calls of the system while nothing was written. */
   look(steady: number, now: number): void {
+    // What was written before the first look may be old: nobody watched.
+    if (!this.#hasLooked) this.#changedAt = undefined;
     // It was watched since the last look, without an event yet.
-    if (this.#unwatch !== undefined) this.#changedAt ??= now;
+    else if (this.#unwatch !== undefined) this.#changedAt ??= now;
     if (this.#grownLooks < CONTINUOUS_LOOKS) this.#watchFile();
     let grown = this.#isGrown(now);
     // Before the pause is taken for one, the watch must be there.
@@ -184,6 +187,7 @@ export class KeptLog {
     this.#grownLooks = grown ? this.#grownLooks + 1 : 0;
     this.#interval = grown ? BUSY_MS : Math.min(SILENT_MS, this.#interval * 2);
     this.dueAt = steady + Math.min(this.#pauseMs(grown), Math.max(1, this.dayEndsAt - now));
+    this.#hasLooked = true;
     this.#lookedAt = now;
     this.#lookedSteady = steady;
     this.#changedAt = undefined;

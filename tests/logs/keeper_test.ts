@@ -96,6 +96,25 @@ Deno.test("LogKeeper gives what is written at once one time, however long the lo
   }
 });
 
+Deno.test("LogKeeper spreads what was written while nobody kept the log over that time", async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper, process } = kept;
+  keeper.start();
+  await scene.append("one\n");
+  await waitFor(() => lastMark(scene.log)?.end === 4);
+  const at = lastMark(scene.log)!.at;
+  await keeper.close();
+  await scene.append("two\nsix\n");
+  await Deno.utime(scene.log, new Date(at + 8000), new Date(at + 8000));
+  const clock = { ...systemClock, now: () => Date.now() + 9000 };
+  const next = new LogKeeper({ clock, list: () => [process], warn: () => {} });
+  next.start();
+  await waitFor(() => lastMark(scene.log)?.end === 12);
+  const index = await readTimeIndex(scene.log, 0);
+  assertEquals([index.timeAt(4), index.timeAt(8), index.timeAt(12)], [at, at + 4000, at + 8000]);
+  await next.close();
+});
+
 Deno.test("LogKeeper lets go of a process at rest and sets no timer then", async () => {
   await using kept = new KeeperScene();
   kept.keeper.start();
