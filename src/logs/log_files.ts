@@ -4,7 +4,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import { dirname } from "../npm/path.js";
 import type { LogPaths } from "../model/log_paths.ts";
 import { lstatIfAny } from "../platform/stat.ts";
-import { folderProblem, wayProblem } from "../platform/way.ts";
+import { sharedFileProblem } from "../platform/way.ts";
 
 export interface LogFiles {
   readonly stdout: string;
@@ -34,26 +34,10 @@ export function prepareLogFiles(appFolder: string, files: LogFiles): void {
   for (const path of [files.stdout, files.stderr]) {
     if (dirname(path) !== appFolder) {
       makeFolder(dirname(path), 0o755);
-      const problem = ownLogProblem(path);
+      const problem = sharedFileProblem(path);
       if (problem !== undefined) refuse(path, problem);
     }
     prepare(path, "isFile", createFile);
-  }
-}
-
-/**
- * Says what is wrong with the path of a log outside the home. The supervisor writes there with its own
- * rights, so no other user may replace the file or a folder above it; logrotate has the same rule.
- */
-export function ownLogProblem(path: string): string | undefined {
-  try {
-    const folder = dirname(path);
-    if (lstatIfAny(folder) === undefined) return wayProblem(folder);
-    const info = lstatIfAny(path);
-    if (info !== undefined && !info.isFile) return "it is not a file";
-    return folderProblem(folder) ?? wayProblem(path);
-  } catch (error) {
-    return messageOf(error);
   }
 }
 

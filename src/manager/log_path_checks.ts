@@ -2,8 +2,8 @@
 
 import { type LogPaths, logPathTemplates } from "../model/log_paths.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { ownLogProblem } from "../logs/log_files.ts";
 import { basename, dirname } from "../npm/path.js";
+import { sharedFileProblem } from "../platform/way.ts";
 import { refuse } from "../runtimes/refusal.ts";
 
 type Configured = Pick<ProcessConfig, "name" | "cwd" | "log" | "instances" | "tty">;
@@ -22,7 +22,7 @@ export function checkLogPaths(config: Configured, others: Iterable<Configured>, 
   for (const [stream, path] of Object.entries(own)) {
     const key = `log.${stream} "${path}"`;
     if (path.startsWith(`${home}/`)) refuse(name, `${key} is in the home, which has its own files`);
-    const problem = ownLogProblem(instanceOf(path));
+    const problem = sharedFileProblem(instanceOf(path));
     if (problem !== undefined) refuse(name, `${key} is not safe to write to: ${problem}`, SAFE);
   }
   refuseOneForMany(config);

@@ -1,6 +1,6 @@
 /** Whether other users could exchange a folder on the way to a path. */
 
-import { isAbsolute, join } from "../npm/path.js";
+import { dirname, isAbsolute, join } from "../npm/path.js";
 import { lstatIfAny } from "./stat.ts";
 
 /** More links than this are a circle. */
@@ -12,9 +12,7 @@ const MAX_LINKS = 40;
  * who may write to the last folder.
  */
 export function wayProblem(path: string): string | undefined {
-  // The first process of a container that is not root's has no other users beside it. There everyone
-  // may write to the volumes that an orchestrator mounts.
-  if (Deno.pid === 1 && Deno.uid() !== 0) return undefined;
+  if (isAlone()) return undefined;
   const root = Deno.lstatSync("/");
   // In a container all that belongs to users outside of it, root included, is shown as one user's.
   const trusted = [0, Deno.uid(), root.uid];
@@ -39,14 +37,29 @@ export function wayProblem(path: string): string | undefined {
 }
 
 /**
- * The same for a folder in which files are made by names that others could know, so that nobody else
- * may make files in it, be it sticky.
+ * Says what is wrong with the absolute path of a file that is written and renamed with our rights. No
+ * other user may replace the file or a folder above it, or make files beside it, even in a sticky
+ * folder; logrotate has the same rule.
  */
-export function folderProblem(folder: string): string | undefined {
-  const problem = wayProblem(folder);
-  if (problem !== undefined || (Deno.pid === 1 && Deno.uid() !== 0)) return problem;
-  const others = othersMayWrite(Deno.statSync(folder));
-  return others ? `others may write to "${folder}"` : undefined;
+export function sharedFileProblem(path: string): string | undefined {
+  try {
+    const folder = dirname(path);
+    const info = lstatIfAny(path);
+    if (info !== undefined && !info.isFile) return "it is not a file";
+    const problem = wayProblem(path);
+    if (problem !== undefined || isAlone() || lstatIfAny(folder) === undefined) return problem;
+    return othersMayWrite(Deno.statSync(folder)) ? `others may write to "${folder}"` : undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/**
+ * The first process of a container that is not root's has no other users beside it. There everyone may
+ * write to the volumes that an orchestrator mounts.
+ */
+function isAlone(): boolean {
+  return Deno.pid === 1 && Deno.uid() !== 0;
 }
 
 function partsOf(path: string): string[] {

@@ -178,3 +178,15 @@ Deno.test("initialConfig() writes what the folder holds, and it is right", async
     assertEquals(processes[0]?.config.envFile?.length ?? 0, ".env" in given ? 1 : 0);
   }
 });
+
+Deno.test("importFile() takes log files that procsup may write to, one for each instance", async () => {
+  const program = "[program:a]\ncommand=/bin/true\nnumprocs=2\nredirect_stderr=true\n" +
+    "stdout_logfile=out.log\n[program:b]\ncommand=/bin/true\nstdout_logfile=/dev/stdout\n" +
+    "stderr_logfile=/tmp/b.log\n";
+  const { yaml, notes } = await made({ "s.conf": program });
+  assertMatch(yaml, /stdout: .*out-\{instance\}\.log\n +stderr: .*out-\{instance\}\.log\n/);
+  assertEquals(notes.map((note) => note.split(":").slice(0, 2).join(":")).sort(), [
+    "b: stderr_logfile",
+    "b: stdout_logfile",
+  ]);
+});

@@ -72,7 +72,7 @@ Deno.test("pm2 apps keep their meaning, and what is lost is named", async () => 
   assertEquals(
     notes.map(({ process, text }) => `${process}: ${text.split(":")[0]}`),
     [
-      ...["api: merge_logs", "api: out_file", "api: exec_mode"],
+      ...["api: merge_logs", "api: exec_mode"],
       ...["backup: cron_restart", "undefined: deploy"],
     ],
   );

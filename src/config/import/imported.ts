@@ -3,6 +3,8 @@
 import { type Key, rowOf, type ValueType } from "../../model/key_table.ts";
 import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
+import { dirname, resolve } from "../../npm/path.js";
+import { sharedFileProblem } from "../../platform/way.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem, type Note } from "../problem.ts";
 
@@ -58,6 +60,35 @@ export function withReferences(text: string): string {
   );
 }
 
+/** Log files of another tool, and the folder that relative paths are against. */
+export interface LogFilesInput {
+  readonly stdout?: unknown;
+  readonly stderr?: unknown;
+  readonly folder: string;
+  /** Put into the names of files that several processes would share. */
+  readonly suffix?: string;
+}
+
+/** The `log` keys for files that procsup would write to. */
+export function logFiles({ folder, suffix = "", ...files }: LogFilesInput): Keys {
+  const given = Object.entries(files).filter(([, file]) => !logFileProblem(file, folder));
+  if (given.length === 0) return {};
+  const named = given.map(([stream, file]) => [
+    stream,
+    String(file).replace(/(\.\w+)?$/, `${suffix}$1`),
+  ]);
+  return { log: Object.fromEntries(named) };
+}
+
+/** Why a log file of another tool is not taken; undefined when it is. */
+export function logFileProblem(file: unknown, folder: string): string | undefined {
+  if (typeof file !== "string" || /^$|^\/dev\/|^(AUTO|NONE|syslog)$/i.test(file)) {
+    return "procsup logs shows what the app writes";
+  }
+  const problem = file.includes(DOLLAR) ? undefined : sharedFileProblem(resolve(folder, file));
+  return problem && `procsup logs shows what the app writes; a log there is not safe: ${problem}`;
+}
+
 /** Variables in a map, or in a list of `NAME=VALUE`; `NAME` alone is a reference. */
 export function environment(value: unknown): Record<string, string> {
   const entries = Array.isArray(value)
@@ -78,11 +109,14 @@ export class ImportResult {
   readonly processes: Record<string, Keys> = {};
   readonly notes: Note[] = [];
   readonly #file: string;
+  /** Relative paths are against it. */
+  readonly folder: string;
   /** Maps names in the file to the names used here. */
   readonly #names = new Map<string, string>();
 
   constructor(file: string) {
     this.#file = file;
+    this.folder = dirname(file);
   }
 
   /** Adds a process and returns its name. Throws `ConfigProblem` for a variable in a key without references. */

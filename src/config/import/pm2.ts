@@ -7,7 +7,16 @@ import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { appsOfDump, isDump } from "./pm2_dump.ts";
-import { type Imported, type Importer, ImportResult, type Keys, ms, texts } from "./imported.ts";
+import {
+  type Imported,
+  type Importer,
+  ImportResult,
+  type Keys,
+  logFileProblem,
+  logFiles,
+  ms,
+  texts,
+} from "./imported.ts";
 
 export const pm2: Importer = {
   name: "pm2",
@@ -104,9 +113,12 @@ function addApp(
     if (profile !== undefined && isMap(value)) {
       envs[profile] = { env: texts(value), ...sockets(app, value) };
     } else if (Object.hasOwn(KEYS, key)) Object.assign(keys, KEYS[key]!(value, app));
-    else if (!SILENT.has(key)) unmapped.push(`${key}: not supported by procsup`);
+    else if (LOG_KEYS.has(key)) {
+      const problem = logFileProblem(value, folder);
+      if (problem !== undefined) unmapped.push(`${key}: ${problem}`);
+    } else if (!SILENT.has(key)) unmapped.push(`${key}: not supported by procsup`);
   }
-  Object.assign(keys, sockets(app, app.env));
+  Object.assign(keys, sockets(app, app.env), pm2Logs(app, folder, keys.instances));
   const name = result.add(pm2Name(app), keys);
   if (isCluster(app) && keys.sockets === undefined) {
     unmapped.push("exec_mode: the instances share a port only through sockets: [address:port]");
@@ -125,6 +137,18 @@ function addApp(
 
 function pm2Name({ name, script }: App): string {
   return name === undefined || name === "" ? nameFromPath(String(script ?? "app")) : String(name);
+}
+
+const LOG_KEYS: ReadonlySet<string> = new Set([
+  ...["out_file", "out", "output", "error_file", "error", "err_file", "log", "log_file"],
+]);
+
+/** Its log files; `log` is one for both streams. */
+function pm2Logs(app: App, folder: string, instances: unknown): Keys {
+  const both = app.log ?? app.log_file;
+  const stdout = app.out_file ?? app.out ?? app.output ?? both;
+  const stderr = app.error_file ?? app.error ?? app.err_file ?? both;
+  return logFiles({ stdout, stderr, folder, suffix: (instances ?? 1) === 1 ? "" : "-{instance}" });
 }
 
 function pm2Command(app: App, folder: string): Keys {

@@ -6,6 +6,8 @@ import {
   type Importer,
   ImportResult,
   type Keys,
+  logFileProblem,
+  logFiles,
   reference,
   seconds,
 } from "./imported.ts";
@@ -120,7 +122,7 @@ function addProgram({ keys }: Section, result: ImportResult, program: Program): 
   const count = Number(keys.get("numprocs") ?? 1);
   const first = Number(keys.get("numprocs_start") ?? 0);
   const counted = [...keys].some(([key, value]) =>
-    key !== "process_name" && key in KEYS && value.includes("%(process_num)")
+    !/^process_name$|_logfile$/.test(key) && key in KEYS && value.includes("%(process_num)")
   );
   if (count > 1 && count <= MAX_COUNTED && counted) {
     // Each instance has its own command line, so each becomes a process.
@@ -149,7 +151,15 @@ function addOne(
   };
   if (program.common !== undefined) converted.env = environment(expand(program.common));
   const unmapped: string[] = [];
+  const suffix = Number(keys.get("numprocs") ?? 1) === 1
+    ? ""
+    : name === program.name
+    ? "-{instance}"
+    : "-{name}";
+  const logs = logsOf(keys, expand, { folder: result.folder, suffix });
+  if (logs.log !== undefined) converted.log = logs.log;
   for (const [key, value] of keys) {
+    if (/_logfile$/.test(key) && !logFileProblem(expand(value), result.folder)) continue;
     const convert = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
     if (convert === undefined) {
       if (!NATURAL.has(key)) unmapped.push(key);
@@ -167,6 +177,21 @@ function addOne(
     result.note(taken, `${key}: ${INSTEAD[key] ?? "not supported by procsup"}`);
   }
   return taken;
+}
+
+/** Its files. */
+function logsOf(
+  keys: ReadonlyMap<string, string>,
+  expand: Expand,
+  { folder, suffix }: { folder: string; suffix: string },
+): Keys {
+  const file = (key: string) => {
+    const value = keys.get(key);
+    return value === undefined ? undefined : expand(value);
+  };
+  const stdout = file("stdout_logfile");
+  const stderr = isTrue(keys.get("redirect_stderr") ?? "") ? stdout : file("stderr_logfile");
+  return logFiles({ stdout, stderr, folder, suffix });
 }
 
 /**
