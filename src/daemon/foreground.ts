@@ -49,9 +49,6 @@ export interface ForegroundOptions {
 const ENDING = ["SIGTERM", "SIGINT"] as const;
 const FORWARDED = ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
 
-/** Exit code after Ctrl-C, as in shells. */
-const INTERRUPTED = 130;
-
 /** Time for the last deliveries to webhooks: no later daemon can send them. */
 const LAST_DELIVERIES_MS = 3000;
 
@@ -59,25 +56,40 @@ const LAST_DELIVERIES_MS = 3000;
 export async function runForeground(options: ForegroundOptions): Promise<number> {
   using _reaper = reapOrphans();
   const { home, warn, stdin, onNews } = options;
+  const signalled = Promise.withResolvers<SignalName>();
+  using _ending = listen(ENDING, signalled.resolve);
   await using supervisor = await openSupervisor({ logDir: home, stdin, warn, onNews });
   const output = new ForegroundOutput(pathsIn(home).apps, options.onLine);
-  const signalled = Promise.withResolvers<Deno.Signal>();
-  using _signals = listen(supervisor, signalled.resolve);
+  using _forwarded = listen(
+    FORWARDED,
+    (signal) => void supervisor.signal("all", signal).catch(() => {}),
+  );
   using _ready = showReadiness(supervisor, options);
   let rules: RunSettings = { critical: options.critical, exitOnFailure: [] };
   const ended = endOf(supervisor, () => rules);
   const webhooks = new Webhooks({ folder: pathsIn(home).webhooks, warn });
-  rules = await start(supervisor, webhooks, options);
-  refuseUnknown(options.critical, supervisor.list());
+  // A hook may take its time: a signal ends that too.
+  const starting = start(supervisor, webhooks, options);
+  const started = await Promise.race([starting, signalled.promise]);
+  if (typeof started === "object") {
+    rules = started;
+    refuseUnknown(options.critical, supervisor.list());
+  }
   output.follow(supervisor);
-  const signal = await Promise.race([ended(), signalled.promise]);
+  const signal = typeof started === "string"
+    ? started
+    : await Promise.race([ended(), signalled.promise]);
   const before = supervisor.list();
-  if (signal === "SIGINT") options.onInterrupt(before.filter(isUp).map(({ name }) => name));
+  const up = before.filter(isUp).map(({ name }) => name);
+  if (signal === "SIGINT" && up.length > 0) options.onInterrupt(up);
   const outcomes = await supervisor.shutDown();
+  await starting.catch(() => {});
   for (const { error } of outcomes) if (error !== undefined) options.warn(messageOf(error));
   await output.finish();
   await webhooks.close(LAST_DELIVERIES_MS);
-  return signal === "SIGINT" ? INTERRUPTED : codeOf(before, supervisor.list(), rules);
+  // A run that did not begin has no code of its apps.
+  if (signal === "SIGINT" || signal === started) return signalCode(signal);
+  return codeOf(before, supervisor.list(), rules);
 }
 
 /** Keeps the file in existence while every app is ready, for the probe of a container engine. */
@@ -92,9 +104,9 @@ function showReadiness(supervisor: Supervisor, options: ForegroundOptions): Disp
     else removeIfPossible(path);
   };
   show(false);
-  const events = supervisor.events();
+  const events = supervisor.events().getReader();
   const follow = async () => {
-    for await (const _ of events) {
+    while (!(await events.read()).done) {
       const all = supervisor.list();
       show(all.length > 0 && all.every(isReady));
     }
@@ -150,20 +162,12 @@ function refuseUnknown(critical: readonly string[], all: readonly ProcessInfo[])
   throw new ProcsupError("bad_request", `Invalid --critical "${unknown}": no such app in this run`);
 }
 
-function listen(supervisor: Supervisor, end: (signal: Deno.Signal) => void): Disposable {
-  const listeners: (readonly [Deno.Signal, () => void])[] = [
-    ...ENDING.map((signal) => [signal, () => end(signal)] as const),
-    ...FORWARDED.map((signal) =>
-      [
-        signal,
-        () => void supervisor.signal("all", signal as SignalName).catch(() => {}),
-      ] as const
-    ),
-  ];
-  for (const [signal, act] of listeners) Deno.addSignalListener(signal, act);
+function listen(signals: readonly SignalName[], act: (signal: SignalName) => void): Disposable {
+  const listeners = signals.map((signal) => [signal, () => act(signal)] as const);
+  for (const [signal, listener] of listeners) Deno.addSignalListener(signal, listener);
   return {
     [Symbol.dispose]() {
-      for (const [signal, act] of listeners) Deno.removeSignalListener(signal, act);
+      for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
     },
   };
 }
@@ -222,6 +226,11 @@ function codeOf(
 
 function exitCode({ lastExit, state }: ProcessInfo): number {
   if (lastExit === null) return state === "errored" ? 1 : 0;
-  if (lastExit.signal !== null) return 129 + SIGNAL_NAMES.indexOf(lastExit.signal as SignalName);
+  if (lastExit.signal !== null) return signalCode(lastExit.signal as SignalName);
   return lastExit.code ?? 1;
+}
+
+/** The exit code of shells after a signal. */
+function signalCode(signal: SignalName): number {
+  return 129 + SIGNAL_NAMES.indexOf(signal);
 }

@@ -170,6 +170,25 @@ Deno.test({
   assertStringIncludes(await terminal.sees("code 130"), "procsup: stopping watcher");
 });
 
+Deno.test("run ends at a signal while a hook still runs, and starts nothing more", async () => {
+  await using temp = tempHome();
+  const pre_start = "echo $$ >hook.tmp; mv hook.tmp hook; exec sleep 25";
+  const app = {
+    entrypoint: "/bin/sh",
+    args: ["-c", "echo began; sleep 1000"],
+    hooks: { pre_start },
+  };
+  const file = { processes: { app, later: { ...app, hooks: {}, depends_on: ["app"] } } };
+  Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify(file));
+  const running = command(["run", "procsup.json"], { cwd: temp.path }).spawn();
+  let hook = 0;
+  await waitFor(() => hook = Number(Deno.readTextFileSync(`${temp.path}/hook`)));
+  running.kill("SIGTERM");
+  const { code, stdout } = await running.output();
+  assertEquals([code, new TextDecoder().decode(stdout).includes("began")], [143, false]);
+  assertEquals(isAlive(hook), false);
+});
+
 Deno.test("run refuses a critical app that is none of its apps", async () => {
   await using temp = twoApps();
   const flag = await run(["run", "procsup.json", "--critical", "wbe"], { cwd: temp.path });

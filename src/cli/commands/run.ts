@@ -16,21 +16,24 @@ import { startPayloads } from "../start_payload.ts";
 /** Runs until they end, in a home that is gone afterwards unless `--home` names one. */
 export async function run(context: CommandContext): Promise<number> {
   const given = context.flags.text("home");
-  const home = given ?? makeRunHome();
   const { runForeground } = await import("../../daemon/foreground.ts");
   const { rest, output } = context;
   const names = new LogPrinter(output);
   const isAlone = rest !== undefined;
   const readyFile = context.flags.text("ready-file");
+  const apps = await what(context);
+  const onLine = await linePrinter(context, names);
+  // Late: Ctrl-C before it leaves nothing behind.
+  const home = given ?? makeRunHome();
   try {
     return await runForeground({
       home,
-      ...await what(context),
+      ...apps,
       critical: context.flags.list("critical"),
       ...(readyFile === undefined ? {} : { readyFile: absolute(readyFile) }),
       // Watchers end with their input; what is in a pipeline reads its end.
       stdin: !isAlone || Deno.stdin.isTerminal(),
-      onLine: await linePrinter(context, names),
+      onLine,
       onNews: (change) => {
         names.expect(change.name);
         if (!isAlone && isText(output)) names.tell(change);
