@@ -113,6 +113,10 @@ export const PAGES: Readonly<Record<string, Page>> = {
     title: "The library",
     load: () => import("./library.md", { with: { type: "text" } }),
   },
+  programs: {
+    title: "Five programs",
+    load: () => import("./programs.md", { with: { type: "text" } }),
+  },
   client: {
     title: "The client",
     load: () => import("./client.md", { with: { type: "text" } }),

@@ -12,8 +12,9 @@ const EXPORTS: Readonly<Record<string, string>> = {
   "@procsup/procsup/config": "src/config_entry.ts",
 };
 
-/** Every example; the names in it are what it imports. */
-const CODE = examplesIn("ts").map(({ text }) => text);
+/** Every example but those of `programs_test.ts`; the names in it are what it imports. */
+const CODE = examplesIn("ts").filter(({ file }) => !file.endsWith("programs.md"))
+  .map(({ text }) => text);
 
 function examplesOf(name: string): string[] {
   const found = CODE.filter((code) => code.includes(`from "${name}"`));

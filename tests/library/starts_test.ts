@@ -224,3 +224,23 @@ cleanTest(
     }
   },
 );
+
+cleanTest("a script without cwd runs in its own folder, whose files tell its runtime", async () => {
+  await using opened = await openManager({ defaults: { restartPolicy: "never" } });
+  const { manager, logDir } = opened;
+  const folder = `${logDir}/project`;
+  Deno.mkdirSync(folder);
+  Deno.writeTextFileSync(`${folder}/deno.json`, "{}");
+  Deno.writeTextFileSync(`${folder}/main.js`, "console.log(Deno.cwd());");
+  const script = `${folder}/main.js`;
+  const job = await manager.run({ script });
+  assertEquals([job.stdout, job.code], [folder, 0], job.stderr);
+  const of = async (config: object) => {
+    await using app = await manager.add({ name: "app", ...config });
+    return [app.info.runtime, app.info.config.cwd];
+  };
+  assertEquals(await of({ entrypoint: script }), ["deno", folder]);
+  // A program says nothing about a folder.
+  assertEquals((await of({ binary: "/bin/sleep" }))[1], Deno.cwd());
+  assertEquals((await of({ entrypoint: "/bin/sleep" }))[1], Deno.cwd());
+});
