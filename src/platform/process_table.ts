@@ -187,7 +187,7 @@ export function statOf(pid: number | string, fields = 36): Stat | undefined {
   return stat?.slice(stat.lastIndexOf(")") + 2).split(" ", fields);
 }
 
-/** Whether it is that of a thread beside the main one, which is no child of a process that waits for it. */
+/** True for a thread other than the main one: its end signals no parent. */
 export function isThread(stat: Stat): boolean {
   return stat[35] === "-1";
 }

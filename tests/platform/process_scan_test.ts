@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { runIdOf } from "../../src/platform/process_environment.ts";
 import { processesByRunId } from "../../src/platform/process_scan.ts";
-import { processRow } from "../../src/platform/process_table.ts";
+import { childrenOf, isThread, processRow, statOf } from "../../src/platform/process_table.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const ignore = Deno.build.os !== "linux";
@@ -89,5 +89,26 @@ Deno.test({
     assertEquals(processRow(pid)?.zombie, false);
     assert(processRow(pid)!.rssBytes > 0);
     assertEquals(runIdOf(pid), app.runId);
+  },
+});
+
+Deno.test({
+  name: "isThread() tells threads from the main one",
+  ignore,
+  fn() {
+    const threads = Array.from(Deno.readDirSync("/proc/self/task"), ({ name }) => Number(name));
+    assert(threads.length > 1);
+    assertEquals(threads.filter((thread) => !isThread(statOf(thread)!)), [Deno.pid]);
+  },
+});
+
+Deno.test({
+  name: "childrenOf() lists the children of a process, and none of theirs",
+  ignore,
+  async fn() {
+    await using app = new Marked(["-c", "sleep 1000 & sh -c 'sleep 1000; :' & wait"]);
+    const { pid } = app.process;
+    await waitFor(() => childrenOf(pid).length === 2 && childrenOf(pid).flatMap(childrenOf).length);
+    for (const child of childrenOf(pid)) assertEquals(processRow(child)?.ppid, pid);
   },
 });
