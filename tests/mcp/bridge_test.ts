@@ -35,7 +35,7 @@ Deno.test("procsup mcp tells that no daemon answers, and works once one does", a
   const { client } = connected;
   assertMatch(
     await refusal(client, "list_apps"),
-    /daemon_unreachable[^]*procsup daemon --detach \(a command for a terminal/,
+    /daemon_unreachable[^]*procsup daemon --detach \(a terminal command/,
   );
   assertStringIncludes(
     await client.readResource({ uri: "apps://list" }).then(() => "worked", String),
