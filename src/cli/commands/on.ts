@@ -66,6 +66,7 @@ async function list({ output, positionals }: CommandContext, backend: Backend): 
       positionals.length === 0 || positionals.some((one) => [app, name].includes(one))
     );
   await printCopies(output, copies);
+  if (copies.length === 0) output.note("nothing of it runs there");
   return 0;
 }
 
