@@ -12,7 +12,8 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
-import { inLibraryWords } from "../library/words.ts";
+import { refuseUnknown, stopOptions } from "../library/known_keys.ts";
+import { hintText, inLibraryWords } from "../library/words.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -74,6 +75,7 @@ export class Client extends ProcessHost {
    */
   constructor(options: ClientOptions = {}) {
     super();
+    refuseUnknown("options", options, ["home", "url", "token"], "bad_request");
     this.#transport = "url" in options
       ? new UrlTransport(options.url, options.token)
       : new SocketTransport(options.home);
@@ -96,7 +98,7 @@ export class Client extends ProcessHost {
 
   /** Ends processes and all they started. */
   override async stop(target: string, how: DurationInput | StopOptions = {}): Promise<void> {
-    const { force, timeout, ...options } = typeof how === "object" ? how : { timeout: how };
+    const { force, timeout, ...options } = this.#now(() => stopOptions(how));
     await this.#call("stop", { target, force, timeout: durationText(timeout) }, options);
   }
 
@@ -176,8 +178,12 @@ export class Client extends ProcessHost {
 
   /** Why a process is in the state it is in, in words. */
   async why(target: string, options: CallOptions = {}): Promise<Why> {
-    const { process, ...rest } = await this.#call("why", { target }, options);
-    return { ...camelKeys<Omit<Why, "process">>(rest), process: processInfo(process) };
+    const { process, hints, ...rest } = await this.#call("why", { target }, options);
+    return {
+      ...camelKeys<Omit<Why, "process" | "hints">>(rest),
+      process: processInfo(process),
+      hints: hints.flatMap((hint) => hintText(hint) ?? []),
+    };
   }
 
   /** What the hooks and health checks of a process did last. */

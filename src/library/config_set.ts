@@ -1,22 +1,17 @@
 /** The processes of a configuration. Pure. */
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
-import { didYouMean } from "../model/did_you_mean.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { mergePatch } from "../model/merge_patch.ts";
 import { quote } from "../model/quote.ts";
+import { refuseUnknown } from "./known_keys.ts";
 import type { ConfigSet } from "./options.ts";
 
 const KEYS = ["defaults", "processes"];
 
 /** A configuration for each process, over the defaults. Throws `invalid_config`. */
 export function configsOf(set: ConfigSet): ProcessConfigInput[] {
-  checkMap("configuration", set);
-  const unknown = Object.keys(set).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) {
-    const near = didYouMean(unknown, KEYS);
-    throw invalid(`Unknown key "${unknown}"` + (near ? `: did you mean "${near}"?` : ""));
-  }
+  refuseUnknown("configuration", set, KEYS);
   const { defaults = {}, processes } = set;
   checkMap('"defaults"', defaults);
   checkMap('"processes"', processes);

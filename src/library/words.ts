@@ -42,7 +42,7 @@ function isKeyOrIndex(part: string): boolean {
 }
 
 /** Undefined for what only a terminal can do. */
-function hintText(hint: string): string | undefined {
+export function hintText(hint: string): string | undefined {
   let forTerminal = false;
   const text = withCommands(hint, ({ verb, target, placeholder, flags }) => {
     if (BARE.includes(verb)) return `${verb}()${target === undefined ? "" : ` ${target}`}`;

@@ -1,7 +1,7 @@
 /** What a program gave the library's manager, looked at before anything is done. */
 
+import { refuseUnknown } from "../library/known_keys.ts";
 import { parseConfig } from "../model/config_schema.ts";
-import { didYouMean } from "../model/did_you_mean.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import { quote } from "../model/quote.ts";
@@ -76,16 +76,6 @@ export function checkLogOptions({ tail, follow, until }: LogOptions): void {
   if (follow && until !== undefined) {
     throw new ProcsupError("bad_request", 'Invalid "until": it cannot be used with "follow"');
   }
-}
-
-function refuseUnknown(what: string, given: unknown, known: readonly string[]): void {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw invalid(`Invalid ${what} ${quote(given)}: expected an object`);
-  }
-  const key = Object.keys(given).find((name) => !known.includes(name));
-  if (key === undefined) return;
-  const near = didYouMean(key, known);
-  throw invalid(`Unknown key "${key}"` + (near ? `: did you mean "${near}"?` : ""));
 }
 
 function invalid(message: string): ProcsupError {

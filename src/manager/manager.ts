@@ -13,6 +13,7 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
+import { stopOptions } from "../library/known_keys.ts";
 import { withinTime } from "../library/time_limit.ts";
 import { inLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
@@ -94,7 +95,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
    * (`"5s"`) or nanoseconds; default: its `stopTimeout`. Throws `stop_failed`.
    */
   override async stop(id: string, how: DurationInput | StopOptions = {}): Promise<void> {
-    const { signal, ...options } = typeof how === "object" ? how : { timeout: how };
+    const { signal, ...options } = this.#now(() => stopOptions(how));
     await this.#all(signal, () => this.#live.stop(id, options));
   }
 

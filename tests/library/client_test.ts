@@ -5,7 +5,7 @@ import { Client } from "../../src/client.ts";
 import type { ProcessChange } from "../../src/client.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { codeOf } from "./support.ts";
+import { codeOf, thrownCode } from "./support.ts";
 
 const APP = { name: "app", binary: "/bin/sh", args: ["-c", "echo hi; exec sleep 1000"], cwd: "/" };
 
@@ -63,6 +63,7 @@ for (const { name, connect } of WAYS) {
 }
 
 Deno.test("Client tells that no daemon answers", async () => {
+  assertEquals(thrownCode(() => new Client({ hom: "/tmp" } as object)), "bad_request");
   const nowhere = new Client({ home: "/tmp/ps-no-such-home" });
   assertEquals(await codeOf(nowhere.list()), "daemon_unreachable");
   const refused = new Client({ url: "http://127.0.0.1:9", token: "x" });

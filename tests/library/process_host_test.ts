@@ -183,6 +183,8 @@ async function words(host: ProcessHost): Promise<void> {
   assertMatch(message, /^Invalid "maxRestarts" -1: /);
   assertEquals(field, "maxRestarts");
   await host.start(sleeper("x"));
+  const misspelt = await assertRejects(() => host.stop("x", { forse: true } as object));
+  assertEquals((misspelt as Error).message, 'Unknown key "forse": did you mean "force"?');
   const [, taken] = await told({});
   assertEquals(taken, 'Choose another name, or run: restart("x")');
   const gone = await assertRejects(async () => await host.inspect("nothing"), ProcsupError);
