@@ -138,6 +138,11 @@ export const REST_ROWS: { readonly [verb: string]: VerbRequests } = {
       path: "/webhooks/{name}/test",
     }],
   },
+  webhook_set: {
+    bare: "name",
+    requests: [{ method: "PATCH", path: "/webhooks/{name}", hasBody: true }],
+  },
+  webhook_delete: { bare: "name", requests: [{ method: "DELETE", path: "/webhooks/{name}" }] },
   ping: { bare: "", requests: [{ method: "GET", path: "/ping" }] },
   save: { bare: "", requests: [{ method: "POST", path: "/save", query: ["allow_empty"] }] },
   resurrect: { bare: "", requests: [{ method: "POST", path: "/resurrect" }] },

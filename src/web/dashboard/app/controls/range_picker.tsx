@@ -33,6 +33,7 @@ export function RangePicker() {
       </select>
       {span === undefined && (
         <>
+          <Button onClick={() => setRange(NOW)}>Now</Button>
           {at > 0
             ? <Moment label="Moment" at={at} onChange={(at) => setRange(lookingAt(at, NOWHERE))} />
             : (
@@ -50,7 +51,6 @@ export function RangePicker() {
           >
             –
           </Button>
-          <Button onClick={() => setRange(NOW)}>Now</Button>
         </>
       )}
     </div>

@@ -110,8 +110,12 @@ export function LogList(props: LogListProps) {
           })}
         </div>
       </div>
-      {!follow.value && (
-        <button type="button" class="pill" onClick={() => follow.value = true}>
+      {!follow.value && range.value.span !== undefined && (
+        <button
+          type="button"
+          class="pill"
+          onClick={() => follow.value = true}
+        >
           {news > 0 ? `${counted(news, "new line")} ↓` : "Follow ↓"}
         </button>
       )}
