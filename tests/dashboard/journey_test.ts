@@ -32,7 +32,7 @@ browserTest(
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("not a valid token, and not a valid code").waitFor();
     await page.goto(`${used.origin}/#/login?code=00`);
-    await page.getByText("This link has been used").waitFor();
+    await page.getByText("This link was used already").waitFor();
     const { url } = await dashboard.daemon.client.call("web_link");
     await page.getByLabel("paste a link").fill(url);
     await page.getByRole("button", { name: "Sign in" }).click();

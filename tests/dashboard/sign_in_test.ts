@@ -53,6 +53,6 @@ browserTest("axe-core finds nothing on the pages of who is not signed in", async
 
   const used = await usedLink(dashboard);
   await page.goto(used);
-  await page.getByText("This link has been used").waitFor();
+  await page.getByText("This link was used already").waitFor();
   assertEquals(await problems(page, "used link"), []);
 });

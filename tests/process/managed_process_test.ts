@@ -201,7 +201,7 @@ Deno.test("a crash launches nothing, and a stop fails, while what it left behind
   await assertRejects(stop, ProcsupError, "cannot look for what it left behind");
   lone.world.sweeping = Promise.resolve(1);
   lone.world.clock.advance(1000);
-  await waitFor(() => lone.notes.includes("ended 1 processes that it left behind"));
+  await waitFor(() => lone.notes.includes("ended 1 process that it left behind"));
   await lone.process.start();
   assertEquals([lone.state, lone.world.children.length], ["running", 2]);
 });
