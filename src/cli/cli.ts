@@ -29,8 +29,8 @@ async function run(args: readonly string[]): Promise<number> {
   try {
     // With a command it is that command's own.
     const line = readCommandLine(args.length === 1 && args[0] === "-v" ? ["--version"] : args);
-    const context = contextOf(line);
-    output = context.output;
+    output = Output.open(line.flags);
+    const context = contextOf(line, output);
     code = await (await load(line))(context) ?? 0;
   } catch (error) {
     const { reportError } = await import("./report_error.ts");
@@ -53,7 +53,7 @@ async function load({ command, flags }: CommandLine): Promise<RunCommand> {
   return await command?.load() ?? (await import("./commands/help.ts")).printStart;
 }
 
-function contextOf(line: CommandLine): CommandContext {
+function contextOf(line: CommandLine, output: Output): CommandContext {
   const { flags } = line;
   const host = hostOf(line);
   return {
@@ -63,7 +63,7 @@ function contextOf(line: CommandLine): CommandContext {
     commands: COMMANDS,
     positionals: line.positionals,
     rest: line.rest,
-    output: Output.open(flags),
+    output,
     // Asked for when it is needed: `help` and `version` work without a home.
     get home() {
       return host === undefined ? checkedHome(flags.text("home")) : host.home;

@@ -9,9 +9,10 @@ import { checkDestination } from "../ssh.ts";
 import { type Column, tableLines } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { type Contexts, contextsFile, readContexts, THIS_MACHINE } from "../host.ts";
+import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
 
-type Verb = (context: CommandContext, words: readonly string[]) => Promise<void> | void;
+type Verb = (context: CommandContext, words: readonly string[]) => Promise<void>;
 
 const VERBS: Readonly<Record<string, Verb>> = { list, add, use, remove };
 
@@ -26,7 +27,10 @@ export async function context(context: CommandContext): Promise<void> {
 }
 
 /** With `--home` and `--remote-procsup`, which then belong to that machine. */
-function add({ flags, output }: CommandContext, [name, destination]: readonly string[]): void {
+async function add(
+  { flags, output }: CommandContext,
+  [name, destination]: readonly string[],
+): Promise<void> {
   if (name === undefined || destination === undefined) {
     throw new ProcsupError("bad_request", 'Too few words for "context add"', {
       hint: "procsup context add <name> <user@server>",
@@ -41,27 +45,29 @@ function add({ flags, output }: CommandContext, [name, destination]: readonly st
   const machine = { destination, ...(home && { home }), ...(program && { program }) };
   const { contexts, ...rest } = readContexts();
   write({ ...rest, contexts: { ...contexts, [name]: machine } });
-  output.done(`✔ context "${name}" is ${destination}`);
+  await tell(output, { status: "added", name, ...machine }, `context "${name}" is ${destination}`);
   output.note(
     `  hint: procsup --host ${name} list, or for every command: procsup context use ${name}`,
   );
 }
 
-function use({ output }: CommandContext, [name]: readonly string[]): void {
+async function use({ output }: CommandContext, [name]: readonly string[]): Promise<void> {
   const { contexts } = readContexts();
-  if (name === THIS_MACHINE) {
-    write({ contexts });
-    return output.done("✔ commands are for this machine");
-  }
-  write({ use: known(contexts, name), contexts });
-  output.done(`✔ commands are for ${name}`);
+  const isHere = name === THIS_MACHINE;
+  write({ ...(isHere ? {} : { use: known(contexts, name) }), contexts });
+  const machine = isHere ? "this machine" : name;
+  await tell(output, { status: "used", name }, `commands go to ${machine}`);
 }
 
-function remove({ output }: CommandContext, [name]: readonly string[]): void {
+async function remove({ output }: CommandContext, [name]: readonly string[]): Promise<void> {
   const { contexts, use } = readContexts();
   const { [known(contexts, name)]: _, ...rest } = contexts;
   write({ ...(use === undefined || use === name ? {} : { use }), contexts: rest });
-  output.done(`✔ context "${name}" is removed`);
+  await tell(output, { status: "removed", name }, `context "${name}" is removed`);
+}
+
+async function tell(output: Output, data: unknown, text: string): Promise<void> {
+  if (!await printData(output, data)) output.done(`✔ ${text}`);
 }
 
 function known(contexts: Contexts["contexts"], name: string | undefined): string {
