@@ -1,14 +1,16 @@
 /** The columns of a log view: lines are shared out to them by the name of their app. */
 
-import { effect, type Signal, signal, useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { effect, type Signal, signal, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { isPhone } from "../shell/theme.ts";
 import { baseName } from "../process/select.ts";
 import { range } from "../data/range.ts";
 import { processList } from "../data/store.ts";
 import { LogBuffer } from "./log_buffer.ts";
 import type { LogRow } from "./log_rows.ts";
-import { grepOf, type LogQuery } from "./log_query.ts";
+import { levelOf } from "../../../../model/log_level.ts";
+import { plainLine } from "./ansi.ts";
+import { fingerprint, grepOf, type LogQuery } from "./log_query.ts";
 import { type LogSink, LogSource } from "./log_source.ts";
 
 /** One column. */
@@ -152,4 +154,51 @@ export function useLogSource(
     return () => (clearTimeout(timer), opened?.close());
   }, [panes, lines, span === undefined ? `${begin} ${to}` : "", grep, invert, query.level]);
   return source.value;
+}
+
+/** Goes once to the line of a permalink, or to the one next to the moment that is looked at. */
+export function useMoment(
+  { buffer, cursor, opened }: LogPane,
+  { mark }: LogQuery,
+  source: LogSource | undefined,
+  found: () => void,
+): void {
+  const isFound = useRef(false);
+  useSignalEffect(() => {
+    buffer.version.value;
+    const { at } = range.value;
+    if (isFound.current || at === 0) return;
+    const index = mark === ""
+      ? nearest(buffer.shown, at, source?.isLoading.value === false)
+      : buffer.shown.findLastIndex(({ name, stream, text, trace = [] }) =>
+        [text, ...trace].some((one) => fingerprint(name, stream, one) === mark)
+      );
+    if (index < 0) return;
+    isFound.current = true;
+    queueMicrotask(() => {
+      cursor.value = index;
+      if (mark !== "") opened.value = index;
+      found();
+    });
+  });
+}
+
+/** So far from its event a line may be dated. */
+const CLOSE_MS = 1000;
+
+/**
+ * Position of the last error within a second of a moment, else of the line next to it; -1 as long as
+ * another one may come.
+ */
+function nearest(lines: readonly LogRow[], at: number, isWhole: boolean): number {
+  const isPassed = (lines.at(-1)?.at ?? 0) > at + CLOSE_MS;
+  if (!isPassed && !isWhole) return -1;
+  const error = lines.findLastIndex((line) =>
+    Math.abs(line.at - at) <= CLOSE_MS && levelOf(plainLine(line.text)) === "error"
+  );
+  if (error >= 0) return error;
+  const after = lines.findIndex((line) => line.at >= at);
+  if (after < 0) return lines.length - 1;
+  const before = lines[after - 1];
+  return before !== undefined && at - before.at < lines[after]!.at - at ? after - 1 : after;
 }

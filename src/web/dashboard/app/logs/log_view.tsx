@@ -1,11 +1,19 @@
 /** The log viewer: of one process on its page, of several on a page of its own. */
 
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { useKeys } from "../shell/keys.ts";
 import type { LogBuffer } from "./log_buffer.ts";
-import { isOneProcess, isRaw, type LogPane, LogPanes, useLogSource, wrap } from "./log_panes.ts";
-import { fingerprint, type LogQuery, patternOf } from "./log_query.ts";
+import {
+  isOneProcess,
+  isRaw,
+  type LogPane,
+  LogPanes,
+  useLogSource,
+  useMoment,
+  wrap,
+} from "./log_panes.ts";
+import { type LogQuery, patternOf } from "./log_query.ts";
 import { FIRST_LINES, type LogSource } from "./log_source.ts";
 import { range, setRange } from "../data/range.ts";
 import { NOW, type Range } from "../data/time_range.ts";
@@ -15,7 +23,6 @@ import { LineDetails } from "./line_details.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { LogHistogram } from "./log_histogram.tsx";
 import { LogList } from "./log_list.tsx";
-import type { LogRow } from "./log_rows.ts";
 import { LogToolbar } from "./log_toolbar.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { counted } from "../data/format.ts";
@@ -211,41 +218,6 @@ function ColumnHead({ name }: { name: string }) {
       <a class="clip" href={linkTo(["processes", name])} title={name}>{name}</a>
     </h2>
   );
-}
-
-/** Goes once to the line of a permalink, or to the one next to the moment that is looked at. */
-function useMoment(
-  { buffer, cursor, opened }: LogPane,
-  { mark }: LogQuery,
-  source: LogSource | undefined,
-  found: () => void,
-): void {
-  const isFound = useRef(false);
-  useSignalEffect(() => {
-    buffer.version.value;
-    const { at } = range.value;
-    if (isFound.current || at === 0) return;
-    const index = mark === ""
-      ? nearest(buffer.shown, at, source?.isLoading.value === false)
-      : buffer.shown.findLastIndex(({ name, stream, text, trace = [] }) =>
-        [text, ...trace].some((one) => fingerprint(name, stream, one) === mark)
-      );
-    if (index < 0) return;
-    isFound.current = true;
-    queueMicrotask(() => {
-      cursor.value = index;
-      if (mark !== "") opened.value = index;
-      found();
-    });
-  });
-}
-
-/** Position of the line next to a moment; -1 as long as a nearer one may come. */
-function nearest(lines: readonly LogRow[], at: number, isWhole: boolean): number {
-  const after = lines.findIndex((line) => line.at >= at);
-  if (after < 0) return isWhole ? lines.length - 1 : -1;
-  const before = lines[after - 1];
-  return before !== undefined && at - before.at < lines[after]!.at - at ? after - 1 : after;
 }
 
 /** What it tells of. */
