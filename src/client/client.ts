@@ -17,7 +17,7 @@ import { hintText, inLibraryWords } from "../library/words.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
-import type { LogLine } from "../model/log_line.ts";
+import type { LogLine, LogStream } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
@@ -305,6 +305,19 @@ export class Client extends ProcessHost {
     if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
   }
 
+  /** All that a process wrote to one of its logs; lines longer than 64 KiB come in pieces beyond 1 MiB. */
+  protected override async output(
+    target: string,
+    stream: LogStream,
+    options: CallOptions,
+  ): Promise<string> {
+    const payload = { target, lines: 0, stderr: stream === "stderr" };
+    const { logs } = await this.#call("logs", payload, options);
+    if (logs.length < MAX_TEXT) return logs;
+    const lines = await Array.fromAsync(this.lines(target, { stream, ...options }));
+    return lines.map(({ line }) => line).join("\n");
+  }
+
   async #call<N extends VerbName>(
     name: N,
     payload: Sent<N>,
@@ -346,6 +359,9 @@ export class Client extends ProcessHost {
     }
   }
 }
+
+/** The daemon answers no more of a log as one text: 1 MiB, less what it is cut at a line. */
+const MAX_TEXT = 512 * 1024;
 
 /** What a verb is given here: its fields. */
 type Sent<N extends VerbName> = Payload<N> extends undefined ? Record<string, never>

@@ -2,6 +2,7 @@
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
+import type { LogStream } from "../model/log_line.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
 import { configsOf } from "./config_set.ts";
@@ -79,6 +80,12 @@ export abstract class ProcessHost implements ProcessVerbs {
     configs: readonly ProcessConfigInput[],
     options: StartOptions,
   ): Promise<void>;
+  /** All that a process wrote to one of its logs. */
+  protected abstract output(
+    target: string,
+    stream: LogStream,
+    options: CallOptions,
+  ): Promise<string>;
   /** What is known of a process without a request. */
   protected known(_id: string): ProcessInfo | undefined {
     return undefined;
@@ -112,7 +119,8 @@ export abstract class ProcessHost implements ProcessVerbs {
    * `StartFailedError` when it cannot be started. Aborted or out of time, the job is stopped.
    */
   async run(config: JobInput, options: RunOptions = {}): Promise<JobResult> {
-    return await runJob(this, config, options);
+    const outputOf = this.output.bind(this);
+    return await runJob(this, config, options, outputOf);
   }
 
   /**

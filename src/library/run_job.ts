@@ -2,10 +2,11 @@
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ProcsupError } from "../model/errors.ts";
+import type { LogStream } from "../model/log_line.ts";
 import { nameFromPath } from "../model/name.ts";
 import { commandOf } from "../model/shell_line.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
-import type { CallOptions, JobInput, JobResult, OutputLine, RunOptions } from "./options.ts";
+import type { CallOptions, JobInput, JobResult, RunOptions } from "./options.ts";
 import type { Process } from "./process.ts";
 
 /** Where jobs run. */
@@ -19,6 +20,7 @@ export async function runJob(
   host: JobHost,
   job: JobInput,
   { signal, timeout }: RunOptions,
+  outputOf: (id: string, stream: LogStream, options: CallOptions) => Promise<string>,
 ): Promise<JobResult> {
   const options = signal === undefined ? {} : { signal };
   const process = await added(host, { restartPolicy: "never", ...job });
@@ -29,11 +31,12 @@ export async function runJob(
     await process.start(options);
     const limit = timeout === undefined ? {} : { timeout };
     const { lastExit } = await process.wait({ for: "exit", ...limit, ...options });
-    const lines = await Array.fromAsync(process.lines(options));
+    const textOf = async (stream: LogStream) =>
+      (await outputOf(process.id, stream, options)).replace(/\r?\n$/, "");
     return {
       code: lastExit?.code ?? null,
-      stdout: textOf(lines, "stdout"),
-      stderr: textOf(lines, "stderr"),
+      stdout: await textOf("stdout"),
+      stderr: await textOf("stderr"),
     };
   } finally {
     await process[Symbol.asyncDispose]();
@@ -61,8 +64,4 @@ function programOf({ entrypoint, script, binary, command }: JobInput): string {
   const program = entrypoint ?? script ?? binary ??
     (command === undefined ? undefined : commandOf(command).entrypoint);
   return typeof program === "string" ? program : "job";
-}
-
-function textOf(lines: readonly OutputLine[], stream: OutputLine["stream"]): string {
-  return lines.filter((one) => one.stream === stream).map(({ line }) => line).join("\n");
 }

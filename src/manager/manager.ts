@@ -22,6 +22,7 @@ import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { inputKeys } from "../model/key_spelling.ts";
+import type { LogStream } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { parseSignal, type SignalName } from "../model/signal.ts";
@@ -303,6 +304,15 @@ export class Manager extends ProcessHost implements AsyncDisposable {
       if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
       return outcomes;
     });
+  }
+
+  /** All that a process wrote to one of its logs. */
+  protected override async output(
+    id: string,
+    stream: LogStream,
+    options: CallOptions,
+  ): Promise<string> {
+    return await new Response(this.logs(id, { ...options, stderr: stream === "stderr" })).text();
   }
 
   /** A process as it stands, without a reading of what it uses. */

@@ -112,6 +112,8 @@ async function jobs(host: ProcessHost): Promise<void> {
     failed,
     failed,
   ]);
+  const long = await host.run({ command: "sh -c 'head -c 200000 /dev/zero | tr \\\\0 x'" });
+  assertEquals(long.stdout.length, 200_000);
   const killed = await host.run({ binary: "/bin/sh", args: ["-c", "kill -9 $$"] });
   assertEquals(killed.code, 137);
   await assertRejects(
