@@ -73,9 +73,11 @@ function contextOf(line: CommandLine, output: Output): CommandContext {
 
 function hostOf({ command, flags }: CommandLine): Host | undefined {
   if (flags.on("version") || flags.on("help")) return undefined;
-  if (command?.local !== true) return hostIn(flags);
+  const isOnEngine = flags.text("on") !== undefined;
+  if (command?.local !== true && !isOnEngine) return hostIn(flags);
   const host = flags.text("host");
-  if (host === undefined || host === THIS_MACHINE) return undefined;
+  if (host === undefined || host === THIS_MACHINE || command === undefined) return undefined;
+  if (isOnEngine) throw new ProcsupError("bad_request", "Cannot use --on with --host");
   throw new ProcsupError("bad_request", `"${command.name}" acts on this machine only`, {
     hint: `Run it there: ssh ${host} procsup ${command.name}`,
   });

@@ -31,7 +31,9 @@ Deno.test("procsup --json prints one JSON value, whatever happened", async () =>
   assertEquals((await run("scale", "api", "1")).json, { status: "scaled", results: [] });
   assertEquals((await run("shutdown", "--yes")).json, { status: "stopped", results: [] });
   assertEquals((await run("logs")).json, []);
-  assertEquals((await run("doctor", "--host", "x")).json.code, "bad_request");
+  for (const words of [["doctor"], ["list", "--on", "swarm"]]) {
+    assertEquals((await run(...words, "--host", "x")).json.code, "bad_request");
+  }
   Deno.removeSync(file);
 });
 
