@@ -95,7 +95,7 @@ async function times(count: number): Promise<void> {
   await home.start("talk", count, TALKER);
   const percent = await home.percent(SECONDS * 1000);
   await pause(3000);
-  const text = await home.procsup("logs", "all", "-n", "10000", "--json");
+  const text = await home.procsup("logs", "all", "-n", "10000", "-o", "jsonl");
   const apps = Map.groupBy(
     text.trim().split("\n").map((line) => JSON.parse(line)),
     ({ name }) => name,
