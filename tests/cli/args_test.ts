@@ -92,7 +92,7 @@ Deno.test("readCommandLine() refuses an unknown flag and suggests the nearest", 
   assertEquals(error.hint, 'Did you mean "--json"?');
   assertEquals(refused(["stop", "-x", "api"]).message, 'Unknown flag "-x"');
   assertEquals(
-    refused(["start", "a", "--port", "1"]).hint,
+    refused(["start", "a", "--fooling", "1"]).hint,
     'Flags of the app itself go after "--"',
   );
 });

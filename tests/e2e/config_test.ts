@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const MANY = 200;
@@ -121,6 +122,9 @@ Deno.test("config apply scales, rolls, prunes its own only, and refuses another 
 
 Deno.test("start takes the files of other tools, and their processes run", async () => {
   await using daemon = await TestDaemon.start();
+  // Some of them name log files beside them.
+  await using folder = tempHome();
+  await new Deno.Command("cp", { args: ["-r", `${FIXTURES}.`, folder.path] }).output();
   const files = [
     ["pm2/ecosystem.config.js", "pm2/ecosystem.config.cjs", "pm2/ecosystem.json", "pm2/dump.pm2"],
     ["supervisord/supervisord.conf", "supervisord/laravel-worker.conf", "supervisord/gunicorn.ini"],
@@ -134,7 +138,12 @@ Deno.test("start takes the files of other tools, and their processes run", async
   for (const group of files) {
     for (const name of group) {
       const env = name.endsWith("config.js") ? ["--env", "production"] : [];
-      const { code, stderr } = await daemon.cli("start", FIXTURES + name, "--no-wait", ...env);
+      const { code, stderr } = await daemon.cli(
+        "start",
+        `${folder.path}/${name}`,
+        "--no-wait",
+        ...env,
+      );
       assertEquals(code, 0, `${name}: ${stderr}`);
     }
     await waitFor(async () => {
@@ -144,7 +153,7 @@ Deno.test("start takes the files of other tools, and their processes run", async
       );
     }, { what: `${group[0]} to run` });
     if (group[0]!.startsWith("pm2")) {
-      const log = `${daemon.home}/apps/api:0/stdout.log`;
+      const log = `${folder.path}/pm2/out-0.log`;
       await waitFor(() => Deno.readTextFileSync(log) === "NODE_ENV=production\n");
     }
     await daemon.client.call("delete", "all");
