@@ -76,6 +76,8 @@ Deno.test("a record of a newer version is refused, not set aside", async () => {
   await scene.client.call("release");
   await waitFor(async () => !await scene.client.call("ping").then(() => true, () => false));
   const folder = `${scene.home}/state/processes`;
+  // It ends after its last answer, and with its last act copies the record.
+  await waitFor(() => Object.keys(filesIn(folder)).length === 2, { what: "the record's copy" });
   const before = filesIn(folder);
   const [name = ""] = Object.keys(before).filter((name) => name.endsWith(".json"));
   const [first = ""] = before[name]!.split("\n");

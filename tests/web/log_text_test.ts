@@ -81,7 +81,7 @@ Deno.test("web gives any bytes as the same well-formed lines on every surface", 
   const sent = () => feed.of("log").flatMap((message) => message.lines);
   await waitFor(() => sent().length === lines.length);
   assertEquals(sent().map(({ line }) => line), lines);
-  const { stdout } = await web.daemon.cli("logs", "fuzz", "-n", "10000", "--json");
+  const { stdout } = await web.daemon.cli("logs", "fuzz", "-n", "10000", "-o", "jsonl");
   const printed = stdout.trimEnd().split("\n").map((one) => JSON.parse(one).line);
   assertEquals(printed, lines);
 });
@@ -131,7 +131,7 @@ Deno.test("no command lets a terminal obey what others wrote, and JSON loses not
   const { stdout: status } = await daemon.cli("status", "named", "--json");
   assertEquals(JSON.parse(status).tags, [`a${evil}`, "b"]);
   const { stdout: logs } = await daemon.cli("logs", "named", "--json");
-  assertEquals(JSON.parse(logs).line, log);
+  assertEquals(JSON.parse(logs)[0].line, log);
   assertMatch(logs, /^[\n -~]*$/);
   assertEquals((await daemon.cli("logs", "named")).stdout, `${log}\n`);
   const { stdout: text } = await daemon.cli("status", "named");
