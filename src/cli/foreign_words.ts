@@ -64,6 +64,7 @@ const OWN_LOGS = "Each app has log files of its own, which procsup status names:
 const BY_COMMAND = "Write the whole command: procsup start --name <name> -- node --inspect app.js";
 const FOREGROUND = "procsup run -- <command>, or procsup start and then procsup logs <target> -f";
 const BACKOFF = "The delay doubles by itself: --restart-delay 100ms --backoff-max 15s";
+const SHOWN = "procsup startup shows the unit and changes nothing";
 const NEEDLESS = "It is not needed: leave it out";
 
 /** Flags of other tools, by the command of ours that they were given to. */
@@ -128,6 +129,12 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
   list: {
     "--sort": "procsup top sorts, by S",
     "--filter": "procsup list <target…>",
+  },
+  startup: {
+    "--print": SHOWN,
+    "--dry-run": SHOWN,
+    "--hp": "The home is --home DIR, or PROCSUP_HOME",
+    "-u": "procsup startup install --user, as that user",
   },
   import: { "--env": "All of them become profiles: procsup start procsup.yaml --profile <name>" },
 };

@@ -7,6 +7,7 @@ import { sleep } from "../platform/clock.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/requests.ts";
 import {
+  asProcsupError,
   inWaves,
   isJob,
   isKeptUp,
@@ -86,7 +87,7 @@ async function checkAll(
   wanted: readonly ProcessConfig[],
 ): Promise<Map<string, ProcessConfig>> {
   const configs = new Map<string, ProcessConfig>();
-  const problems: string[] = [];
+  const problems: ProcsupError[] = [];
   for (const [index, config] of wanted.entries()) {
     // Not all in one go: the daemon has others to serve.
     if (index % 16 === 15) await sleep(0);
@@ -94,14 +95,15 @@ async function checkAll(
       await supervisor.check(config, configs.values());
       configs.set(config.name, config);
     } catch (error) {
-      problems.push(messageOf(error));
+      problems.push(asProcsupError(error));
     }
   }
   const known = new Set(supervisor.registry.list().map(({ config }) => config.name));
   for (const { name, dependsOn } of configs.values()) {
     for (const dependency of Object.keys(dependsOn)) {
       if (configs.has(dependency) || known.has(dependency)) continue;
-      problems.push(`"${name}" depends on "${dependency}", which does not exist`);
+      const what = `"${name}" depends on "${dependency}", which does not exist`;
+      problems.push(new ProcsupError("invalid_config", what));
     }
   }
   if (problems.length > 0) throw refusal(problems);
@@ -111,12 +113,12 @@ async function checkAll(
   return configs;
 }
 
-function refusal(problems: readonly string[]): ProcsupError {
-  const [first, ...more] = problems;
+function refusal([first, ...more]: readonly ProcsupError[]): ProcsupError {
+  const { message, hint } = first!;
   return new ProcsupError(
     "invalid_config",
-    first + (more.length > 0 ? ` (and ${more.length} more)` : ""),
-    more.length > 0 ? { hint: more.join("; ") } : undefined,
+    message + (more.length > 0 ? ` (and ${more.length} more)` : ""),
+    { hint: more.length > 0 ? more.map(({ message }) => message).join("; ") : hint },
   );
 }
 

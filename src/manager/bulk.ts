@@ -5,13 +5,14 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import type { LastWords } from "../model/start_failed.ts";
 import { type Ordered, startWaves } from "../model/start_order.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
+import { lastWords } from "./last_words.ts";
 
 /** How a verb went for one process. */
 export interface Outcome {
   readonly process: ManagedProcess;
   /** Undefined when it worked. */
   readonly error?: ProcsupError;
-  /** What the run wrote last, where another run has written since. */
+  /** The last output of a start that failed, read at once: the next run may start within 100 ms. */
   readonly lastWords?: LastWords | undefined;
 }
 
@@ -25,8 +26,10 @@ export async function runBulk(
     try {
       await act(process);
       return { process };
-    } catch (error) {
-      return { process, error: asProcsupError(error) };
+    } catch (thrown) {
+      const error = asProcsupError(thrown);
+      if (error.code !== "start_failed") return { process, error };
+      return { process, error, lastWords: await lastWords(process) };
     }
   };
   if (parallel) return await Promise.all(processes.map(one));
@@ -88,7 +91,8 @@ export function throwFirst(outcomes: readonly Outcome[]): void {
   for (const { error } of outcomes) if (error !== undefined) throw error;
 }
 
-function asProcsupError(error: unknown): ProcsupError {
+/** The error itself; any other one as `internal`. */
+export function asProcsupError(error: unknown): ProcsupError {
   if (error instanceof ProcsupError) return error;
   return new ProcsupError("internal", messageOf(error), { cause: error });
 }

@@ -33,7 +33,6 @@ import { apply, planApply } from "./apply.ts";
 import { type Outcome, throwFirst } from "./bulk.ts";
 import { checkLogOptions } from "./check_options.ts";
 import { closeAt } from "./program_end.ts";
-import { lastWords } from "./last_words.ts";
 import type { EventOptions, LogOptions, ManagerConfig } from "./manager_options.ts";
 import { openSupervisor } from "./open_supervisor.ts";
 import { outputLines } from "./output_lines.ts";
@@ -300,7 +299,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
       const wanted = configs.map((config) => this.#live.parse(inScriptFolder(inputKeys(config))));
       const plan = await planApply(this.#live, wanted);
       const { outcomes, errors } = await apply(this.#live, plan, { ...how, startDown: true });
-      await throwFailed(outcomes);
+      throwFailed(outcomes);
       if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
       return outcomes;
     });
@@ -332,7 +331,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   ): Promise<readonly Outcome[]> {
     return await this.#do(signal, async () => {
       const outcomes = await act();
-      await throwFailed(outcomes);
+      throwFailed(outcomes);
       return outcomes;
     });
   }
@@ -355,13 +354,13 @@ export class Manager extends ProcessHost implements AsyncDisposable {
 }
 
 /** Throws the first failure of several, if there is one; that of a start with the last words of its run. */
-async function throwFailed(outcomes: readonly Outcome[]): Promise<void> {
+function throwFailed(outcomes: readonly Outcome[]): void {
   const failed = outcomes.find(({ error }) => error !== undefined);
   if (failed?.error?.code !== "start_failed") return throwFirst(outcomes);
   const { process, error, lastWords: words } = failed;
   throw new StartFailedError(error.message, {
     processName: process.name,
     state: process.snapshot.state,
-    ...words ?? await lastWords(process),
+    ...words ?? { lastOutput: [] },
   }, { cause: error });
 }

@@ -5,7 +5,6 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { refuseEndless, type UpOptions } from "../process/requests.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
-import { lastWords } from "./last_words.ts";
 
 /** How a rolling reload is done. */
 export interface RollingOptions extends Pick<UpOptions, "askedIn"> {
@@ -59,21 +58,14 @@ export async function rollingReload(
     options.onProgress?.(outcomes.length, processes.length);
     if (!outcomes.some(({ error }) => error !== undefined)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
-    const told = await Promise.all(outcomes.map(withLastWords));
     const old = before.filter(({ process }) => touched.includes(process));
     await runBulk(old.map(({ process }) => process), (process) => {
       const { config } = old.find((entry) => entry.process === process)!;
       return putBack(process, config, wait);
     });
-    return { outcomes: told, rolledBack: true };
+    return { outcomes, rolledBack: true };
   }
   return { outcomes, rolledBack: false };
-}
-
-/** Read before the old configuration runs again, and writes to the same log. */
-async function withLastWords(outcome: Outcome): Promise<Outcome> {
-  if (outcome.error === undefined) return outcome;
-  return { ...outcome, lastWords: await lastWords(outcome.process) };
 }
 
 async function reloadTo(

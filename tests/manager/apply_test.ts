@@ -1,7 +1,8 @@
 /** What is granted is on record: a daemon that is killed right after its answer loses nothing. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { apply, planApply } from "../../src/manager/apply.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { Records } from "../../src/manager/records.ts";
 import { pathsIn } from "../../src/platform/paths.ts";
@@ -42,4 +43,31 @@ Deno.test("apply() takes an app that ends at once for a failure, unless others w
   assertEquals(errors, ['Cannot start "gone": exited with code 0 before min_uptime 300ms']);
   const [again] = await supervisor.restart("migrate", { wait: true });
   assertEquals(again!.error, undefined);
+});
+
+Deno.test("apply() keeps the last output of a failed start, although the next run starts meanwhile", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  const app = { entrypoint: "/bin/sh", cwd: test.home };
+  const again = `[ -e again ] && exec sleep 99; touch again; echo "port is taken" >&2; exit 3`;
+  const wanted = [
+    { ...app, name: "clash", args: ["-c", again], restart_delay: "1ms" },
+    { ...app, name: "slow", args: ["-c", "exec sleep 99"], min_uptime: "500ms" },
+  ].map((wire) => parseConfig(wire));
+  const plan = await planApply(supervisor, wanted);
+  const { outcomes } = await apply(supervisor, plan, { wait: true });
+  const failed = outcomes.find(({ error }) => error !== undefined);
+  assertEquals(failed?.lastWords?.lastOutput, ["port is taken"]);
+});
+
+Deno.test("planApply() says how to mend the one app that cannot be started", async () => {
+  await using test = await TestManager.open();
+  Deno.writeTextFileSync(`${test.home}/backup.sh`, "#!/bin/sh\n", { mode: 0o644 });
+  const wire = { name: "nightly", entrypoint: "backup.sh", cwd: test.home };
+  const error = await assertRejects(
+    () => planApply(test.supervisor, [parseConfig(wire)]),
+    ProcsupError,
+    "is not executable",
+  );
+  assertEquals(error.hint, `Run chmod +x ${test.home}/backup.sh, or set runtime or interpreter`);
 });

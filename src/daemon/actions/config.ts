@@ -18,7 +18,7 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload"> = {
       ...source(config),
       startDown: true,
     });
-    return { ...await answer(outcomes, errors, plan.unchanged), settings };
+    return { ...answer(outcomes, errors, plan.unchanged), settings };
   },
   async config_reload(context, { config_path, content, dry_run, prune, ...rest }) {
     if (content !== undefined && config_path !== undefined) {
@@ -46,7 +46,7 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload"> = {
         fields,
       })),
       settings,
-      results: await results(outcomes),
+      results: results(outcomes),
     };
   },
 };
@@ -78,19 +78,19 @@ async function startExisting(
   const outcomes: Outcome[] = [];
   for (const target of targets) outcomes.push(...await supervisor.start(target, { wait }));
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
-  return await answer(outcomes, errors, []);
+  return answer(outcomes, errors, []);
 }
 
-async function answer(
+function answer(
   outcomes: readonly Outcome[],
   errors: readonly string[],
   unchanged: readonly string[],
-): Promise<StartAllResult> {
+): StartAllResult {
   return {
     started: outcomes.filter(({ error }) => error === undefined).map(({ process }) => process.name),
     errors,
     unchanged,
     settings: [],
-    results: await results(outcomes),
+    results: results(outcomes),
   };
 }

@@ -1,7 +1,7 @@
 /** What the implementations of verbs work on. */
 
 import type { Outcome } from "../../manager/bulk.ts";
-import { lastWords, portHint } from "../../manager/last_words.ts";
+import { portHint } from "../../manager/last_words.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import type { HomePaths } from "../../platform/paths.ts";
 import type { HookOrigin } from "../../process/requests.ts";
@@ -48,26 +48,21 @@ export type Handlers<N extends VerbName = VerbName> = {
 };
 
 /** The result for each process, with the last output of those that failed. */
-export async function results(outcomes: readonly Outcome[]): Promise<ActionResult[]> {
-  return await Promise.all(outcomes.map(async ({ process, error, lastWords: words }) => {
+export function results(outcomes: readonly Outcome[]): ActionResult[] {
+  return outcomes.map(({ process, error, lastWords: words }) => {
     const { state, pid } = process.snapshot;
     const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };
     if (error === undefined) return { ...who, ok: true };
-    const { errorLine: error_line, lastOutput: last_output } = error.code !== "start_failed"
-      ? { lastOutput: [] }
-      : words ?? await lastWords(process);
+    const { errorLine: error_line, lastOutput: last_output } = words ?? { lastOutput: [] };
     const hint = portHint(process.config, last_output) ?? error.hint;
     const { message, code } = error;
     const said = { ...error_line && { error_line }, last_output };
     return { ...who, ok: false, error: message, code, ...said, ...hint && { hint } };
-  }));
+  });
 }
 
 /** The answer of a verb that acts on several processes. */
-export async function bulkResult(
-  status: string,
-  outcomes: readonly Outcome[],
-): Promise<BulkResult> {
-  const all = await results(outcomes);
+export function bulkResult(status: string, outcomes: readonly Outcome[]): BulkResult {
+  const all = results(outcomes);
   return { status: statusFor(status, all), results: all };
 }

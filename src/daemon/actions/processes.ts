@@ -71,7 +71,7 @@ export const PROCESS_ACTIONS: Handlers<
     const failed = outcomes.some(({ error }) => error !== undefined);
     return {
       status: rolledBack ? "rolled_back" : failed ? "failed" : "reloaded",
-      results: await results(outcomes),
+      results: results(outcomes),
       rolled_back: rolledBack,
     };
   },
@@ -83,7 +83,7 @@ export const PROCESS_ACTIONS: Handlers<
     const told = done.told.map((process) => ({ process }));
     return {
       status: reconfiguredStatus(done),
-      results: await results([...done.outcomes, ...told]),
+      results: results([...done.outcomes, ...told]),
       rolled_back: done.rolledBack,
       restarted: done.outcomes.length > 0,
       changes: done.fields,
@@ -112,15 +112,15 @@ function reconfiguredStatus(
   return outcomes.length > 0 ? "reloaded" : "changed";
 }
 
-async function started(
+function started(
   outcomes: readonly Outcome[],
   infoOf: (first: Outcome) => Parameters<typeof processJson>[0],
-): Promise<Output<"start">> {
+): Output<"start"> {
   const [first] = outcomes;
   if (first === undefined) {
     throw new ProcsupError("process_not_found", "process not found", {
       hint: "There is no process yet; procsup start <script> makes one",
     });
   }
-  return { ...processJson(infoOf(first)), results: await results(outcomes) };
+  return { ...processJson(infoOf(first)), results: results(outcomes) };
 }
