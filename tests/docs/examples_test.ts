@@ -8,7 +8,11 @@ import { assert, assertEquals } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { readCommandLine } from "../../src/cli/args.ts";
+import { COMMANDS } from "../../src/cli/command_table.ts";
+import { findCommand } from "../../src/cli/find_command.ts";
 import { configFileSchema } from "../../src/config/json_schema.ts";
+import { UnknownWordError } from "../../src/cli/unknown_word.ts";
+import { PAGES } from "../../src/docs/pages.ts";
 import { splitWords } from "../../src/model/shell_line.ts";
 import { mistakes } from "../config/files.ts";
 import { RUNTIMES } from "../../src/runtimes/runtime_table.ts";
@@ -44,6 +48,18 @@ Deno.test("every link in README and documentation leads to a file", () => {
   }
 });
 
+Deno.test("README.md links every page, and procsup help has it as a topic", () => {
+  const readme = Deno.readTextFileSync(`${ROOT}README.md`);
+  const pages = PAGE_FILES.filter((file) => file !== "README.md");
+  for (const file of pages) {
+    assert(readme.includes(`](${file})`), `README.md does not link ${file}`);
+  }
+  const topics = pages.map((file) => file.replace(/.*\/(.*)\.md$/, "$1"));
+  assertEquals(Object.keys(PAGES).sort(), topics);
+  // Of a command and a page with one name, help shows the command.
+  assertEquals(topics.filter((topic) => findCommand(COMMANDS, topic) !== undefined), []);
+});
+
 Deno.test("the page on starting has every runtime, with the files that select it", () => {
   const page = Deno.readTextFileSync(`${ROOT}src/docs/starting.md`);
   for (const { name, files } of RUNTIMES) {
@@ -65,7 +81,10 @@ Deno.test("every configuration is taken by the schema for editors and by the pro
 
 Deno.test("every command is one that the command line takes, every task and script is there", () => {
   const { tasks } = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`));
-  for (const { file, text } of EXAMPLES.filter(({ language }) => /sh|console/.test(language))) {
+  // A screen may begin with the command that shows it.
+  const isShell = ({ language, text }: Example) =>
+    /sh|console/.test(language) || (language === "text" && text.startsWith("$ "));
+  for (const { file, text } of EXAMPLES.filter(isShell)) {
     for (const words of commandsIn(text)) {
       const shown = `${file}: ${words.join(" ")}`;
       if (words[0] === "procsup") assert(readCommandLine(words.slice(1)).command, shown);
@@ -74,6 +93,24 @@ Deno.test("every command is one that the command line takes, every task and scri
       if (path !== undefined) assert(Deno.statSync(ROOT + path).isFile, shown);
     }
   }
+});
+
+Deno.test("every command within a sentence or a table is in the command table, with its flags", () => {
+  const problems: string[] = [];
+  for (const file of PAGE_FILES) {
+    const prose = Deno.readTextFileSync(ROOT + file).replace(/^```[^]*?^```$/gm, "");
+    for (const [, text = ""] of prose.matchAll(/`(?:sudo )?(procsup [^`]*)`/g)) {
+      for (const words of commandsIn(text.replace(/\s+/g, " ").replaceAll("\\|", "|"))) {
+        try {
+          if (words[0] === "procsup") readCommandLine(words.slice(1));
+        } catch (error) {
+          // A sentence may name a command without its words.
+          if (error instanceof UnknownWordError) problems.push(`${file}: ${text}: ${error}`);
+        }
+      }
+    }
+  }
+  assertEquals(problems, []);
 });
 
 /** The simple commands of a block, as words. */
