@@ -228,9 +228,11 @@ function lossesOf({ name, loaded }: App, engine: Engine, folder: string): Loss[]
   if (engine !== "systemd" && !isWithin(config.cwd, folder)) {
     note("cwd", `${config.cwd} is outside of the folder, and not in the image`);
   }
-  for (const socket of parseSockets(config.sockets)) {
-    if (engine === "systemd" || socket.bytes?.[0] !== 127) continue;
-    note("sockets", `nothing outside of the container reaches ${socket.text}`);
+  for (const { text, port, bytes } of parseSockets(config.sockets)) {
+    if (engine === "systemd" || bytes?.[0] !== 127) continue;
+    const what =
+      `nothing outside of the container reaches ${text}; "${port}" is for every interface`;
+    note("sockets", what);
   }
   const filled = loaded.references.map(({ path }) => path.join("."));
   for (const [key, value] of Object.entries(config.env)) {
