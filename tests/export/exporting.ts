@@ -147,6 +147,16 @@ export function runs(...words: string[]): boolean {
   }
 }
 
+/** Whether the help of a program names a flag: what lacks the command prints another's, and ends with 0. */
+export function takes(flag: string, ...words: string[]): boolean {
+  return runs(...words, "--help") && helpOf(words).includes(flag);
+}
+
+function helpOf([program, ...args]: readonly string[]): string {
+  const { stdout } = new Deno.Command(program!, { args: [...args, "--help"] }).outputSync();
+  return new TextDecoder().decode(stdout);
+}
+
 /** Says why a test is skipped; always true. */
 export function lacks(program: string): true {
   // deno-lint-ignore no-console

@@ -1,6 +1,14 @@
 import { assertEquals } from "@std/assert";
 import { EXPORTED_KEYS } from "../../src/export/engines.ts";
-import { documentedFiles, exportText, lacks, runs, sampleFiles, SAMPLES } from "./exporting.ts";
+import {
+  documentedFiles,
+  exportText,
+  lacks,
+  runs,
+  sampleFiles,
+  SAMPLES,
+  takes,
+} from "./exporting.ts";
 import { parse } from "yaml";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -52,7 +60,7 @@ Deno.test({
 
 Deno.test({
   name: "swarmFile() makes services that docker stack takes",
-  ignore: !runs("docker", "stack", "config", "--help") && lacks("docker stack config"),
+  ignore: !takes("--compose-file", "docker", "stack", "config") && lacks("docker stack config"),
   fn: async () => {
     assertEquals(await problems("swarm", ["docker", "stack", "config", "-c", "FILE"]), "");
   },
