@@ -29,7 +29,8 @@ export async function runBulk(
     } catch (thrown) {
       const error = asProcsupError(thrown);
       if (error.code !== "start_failed") return { process, error };
-      return { process, error, lastWords: await lastWords(process) };
+      // What cannot be read now is left out: the failure itself is what counts.
+      return { process, error, lastWords: await lastWords(process).catch(() => undefined) };
     }
   };
   if (parallel) return await Promise.all(processes.map(one));

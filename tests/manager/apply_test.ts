@@ -2,6 +2,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { apply, planApply } from "../../src/manager/apply.ts";
+import { runBulk } from "../../src/manager/bulk.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { Records } from "../../src/manager/records.ts";
@@ -70,4 +71,15 @@ Deno.test("planApply() says how to mend the one app that cannot be started", asy
     "is not executable",
   );
   assertEquals(error.hint, `Run chmod +x ${test.home}/backup.sh, or set runtime or interpreter`);
+});
+
+Deno.test("runBulk() tells the failure of a start although its last output cannot be read", async () => {
+  await using test = await TestManager.open();
+  await test.script("app", "exec sleep 99");
+  const [process] = test.supervisor.registry.list();
+  Deno.removeSync(process!.logs.stdout);
+  Deno.mkdirSync(process!.logs.stdout);
+  const failing = () => Promise.reject(new ProcsupError("start_failed", "it fails"));
+  const [outcome] = await runBulk([process!], failing);
+  assertEquals([outcome!.error?.message, outcome!.lastWords], ["it fails", undefined]);
 });
