@@ -27,29 +27,6 @@ export type {
   RunFileEntry,
   WebhookFileEntry,
 } from "./model/config_file.ts";
-export type {
-  ConfigInput,
-  ConfigInputKey,
-  ConfigInputValue,
-  ConfigShorthand,
-  ProcessConfigInput,
-} from "./model/config_input.ts";
-export type {
-  CronConfig,
-  CronRestartConfig,
-  DependencyCondition,
-  HealthCheckConfig,
-  HookConfig,
-  HookName,
-  HooksConfig,
-  LimitsConfig,
-  LogConfig,
-  ProcessConfig,
-  RestartPolicy,
-  RuntimeName,
-  SecretSource,
-  WatchConfig,
-} from "./model/process_config.ts";
-export type { SignalName } from "./model/signal.ts";
 export type { WebSettings } from "./model/listen_address.ts";
+export type * from "./model/public_config.ts";
 export type { WebhookEvent } from "./model/webhook.ts";

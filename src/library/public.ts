@@ -1,0 +1,32 @@
+/** What the library and the client both export. */
+
+export { freePort, type PortOptions, waitForPort } from "./ports.ts";
+export { Process, type ProcessVerbs } from "./process.ts";
+export { type LaunchOptions, ProcessHost } from "./process_host.ts";
+export type {
+  CallOptions,
+  ConfigSet,
+  JobInput,
+  JobResult,
+  LineFilter,
+  LineOptions,
+  OutputLine,
+  Resurrected,
+  RollingOptions,
+  RunOptions,
+  SaveOptions,
+  StartOptions,
+  StopOptions,
+  WaitOptions,
+} from "./options.ts";
+export type { DurationInput } from "../model/duration.ts";
+export { ProcsupError } from "../model/errors.ts";
+export type { ErrorCode, ErrorDetails } from "../model/errors.ts";
+export type { Health } from "../model/health.ts";
+export type { LogLevel, LogStream } from "../model/log_line.ts";
+export type { ChangeType, ProcessChange } from "../model/process_change.ts";
+export type { Exit, ProcessInfo, ProcessState, Usage } from "../model/process_info.ts";
+export type * from "../model/public_config.ts";
+export { type FailedStart, type LastWords, StartFailedError } from "../model/start_failed.ts";
+export { AmbiguousTargetError } from "../model/target.ts";
+export type { WaitPoint } from "../model/wait_point.ts";

@@ -1,0 +1,26 @@
+/** The types of a configuration, as every entry point exports them. */
+
+export type {
+  ConfigInput,
+  ConfigInputKey,
+  ConfigInputValue,
+  ConfigShorthand,
+  ProcessConfigInput,
+} from "./config_input.ts";
+export type {
+  CronConfig,
+  CronRestartConfig,
+  DependencyCondition,
+  HealthCheckConfig,
+  HookConfig,
+  HookName,
+  HooksConfig,
+  LimitsConfig,
+  LogConfig,
+  ProcessConfig,
+  RestartPolicy,
+  RuntimeName,
+  SecretSource,
+  WatchConfig,
+} from "./process_config.ts";
+export type { SignalName } from "./signal.ts";
