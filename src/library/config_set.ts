@@ -2,7 +2,7 @@
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ProcsupError } from "../model/errors.ts";
-import { mergePatch } from "../model/merge_patch.ts";
+import { mergePatch, onlyGiven } from "../model/merge_patch.ts";
 import { quote } from "../model/quote.ts";
 import { refuseUnknown } from "./known_keys.ts";
 import type { ConfigSet } from "./options.ts";
@@ -18,13 +18,8 @@ export function configsOf(set: ConfigSet): ProcessConfigInput[] {
   return Object.entries(processes).map(([name, config]) => {
     checkMap(`"processes.${name}"`, config);
     // `name` comes last: the key of the map is the name.
-    return { ...mergePatch(defaults, given(config)), name } as ProcessConfigInput;
+    return { ...mergePatch(defaults, onlyGiven(config)), name } as ProcessConfigInput;
   });
-}
-
-/** What is undefined was not given. */
-function given(config: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
 }
 
 function checkMap(what: string, value: unknown): void {

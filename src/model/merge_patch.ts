@@ -1,4 +1,4 @@
-/** JSON Merge Patch (RFC 7396). Pure. */
+/** Maps put together: JSON Merge Patch (RFC 7396), and what was given of one. Pure. */
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -13,6 +13,14 @@ export function mergePatch(value: Json, patch: Json): Record<string, unknown> {
     else merged.set(key, isMap(change) ? mergePatch(mapOf(merged.get(key)), change) : change);
   }
   return Object.fromEntries(merged);
+}
+
+/** The same without keys whose value is undefined: nothing was given for them. */
+export function onlyGiven<T extends object>(
+  map: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const given = Object.entries(map).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
 function mapOf(value: unknown): Json {

@@ -6,7 +6,8 @@ import { lastEntries, lastLines } from "../../logs/last_lines.ts";
 import { LogEntries } from "../../logs/log_entries.ts";
 import { type FeedOptions, logFeed, type LogSource } from "../../logs/log_feed.ts";
 import type { LogFiles } from "../../logs/log_files.ts";
-import { type LogFilter, type LogFilterInput, parseLogFilter } from "../../logs/log_filter.ts";
+import { type LogFilter, parseLogFilter } from "../../logs/log_filter.ts";
+import { onlyGiven } from "../../model/merge_patch.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
 import { parseRange } from "../../model/moment.ts";
 import { readPayload } from "../../protocol/verbs/read_input.ts";
@@ -151,11 +152,4 @@ function streamsOf(query: URLSearchParams): (keyof LogFiles)[] {
   const [stdout, stderr] = [query.get("stdout") === "true", query.get("stderr") === "true"];
   if (stdout === stderr) return ["stdout", "stderr"];
   return stdout ? ["stdout"] : ["stderr"];
-}
-
-/** Drops undefined fields. */
-function onlyGiven(
-  input: { readonly [K in keyof LogFilterInput]?: LogFilterInput[K] | undefined },
-): LogFilterInput {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 }
