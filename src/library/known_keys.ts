@@ -22,7 +22,7 @@ export function refuseUnknown(
   throw new ProcsupError(code, `Unknown key "${key}"` + (near ? `: did you mean "${near}"?` : ""));
 }
 
-/** How a stop is meant: a duration is the grace before SIGKILL. Throws `bad_request`. */
+/** The options of a stop; a duration alone is the grace before SIGKILL. Throws `bad_request`. */
 export function stopOptions(how: DurationInput | StopOptions): StopOptions {
   if (typeof how !== "object") return { timeout: how };
   refuseUnknown("options", how, ["force", "timeout", "signal"], "bad_request");

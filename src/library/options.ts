@@ -11,7 +11,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** How a start is meant. */
+/** What a start waits for. */
 export interface StartOptions extends CallOptions {
   /**
    * Resolve only when it is ready or, where no readiness is configured, has stayed up for its
@@ -20,7 +20,7 @@ export interface StartOptions extends CallOptions {
   readonly wait?: boolean;
 }
 
-/** How a stop is meant. */
+/** How a process is stopped. */
 export interface StopOptions extends CallOptions {
   /** SIGKILL at once. */
   readonly force?: boolean;
@@ -39,7 +39,7 @@ export interface WaitOptions extends CallOptions {
   readonly timeout?: DurationInput;
 }
 
-/** How a reload batch by batch is meant. */
+/** How a rolling reload goes on. */
 export interface RollingOptions extends CallOptions {
   /** Instances at a time: a number, or a part such as `"25%"`; default 1. */
   readonly batchSize?: number | string;
@@ -77,7 +77,7 @@ export interface LineOptions extends LineFilter {
   readonly tail?: number;
   /** Go on with what is written from now on; goes with no `until`. */
   readonly follow?: boolean;
-  /** With `follow`: nothing of what is there. */
+  /** With `follow`: leave out the lines that are there already. */
   readonly newOnly?: boolean;
   /** One of both logs instead of both. */
   readonly stream?: LogStream;

@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 
-/** How a stop is meant. */
+/** Options of a stop. */
 export interface StopRequest {
   readonly timeoutMs?: number;
   readonly reason?: string;
@@ -20,7 +20,7 @@ export interface HookOrigin {
   readonly id: string;
 }
 
-/** How a start is meant. */
+/** Options of a start. */
 export interface UpOptions {
   /** Out of which hook it is asked for; undefined when by none. */
   readonly askedIn?: HookOrigin | undefined;
@@ -30,7 +30,7 @@ export interface UpOptions {
   readonly mayEnd?: boolean;
 }
 
-/** How a start or restart is meant. */
+/** Options of a restart. */
 export interface RestartOptions extends UpOptions {
   /** Why, in words. */
   readonly reason?: string;
