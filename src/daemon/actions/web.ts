@@ -5,8 +5,7 @@ import type { WEB_VERBS, WEBHOOK_VERBS } from "../../protocol/verbs/web.ts";
 import type { Handlers } from "./context.ts";
 
 export const WEB_ACTIONS: Handlers<keyof typeof WEB_VERBS | keyof typeof WEBHOOK_VERBS> = {
-  web_start: ({ web }, given) =>
-    web.start(onlyGiven(given)),
+  web_start: ({ web }, given) => web.start(onlyGiven(given)),
   web_stop: ({ web }) => web.stop(),
   web_status: ({ web }) => web.status(),
   web_link: ({ web, by }) => web.link(by),
