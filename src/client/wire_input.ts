@@ -1,6 +1,7 @@
 /** What a program gave, as it goes over the wire. */
 
 import { inputKeys } from "../model/key_spelling.ts";
+import { isMap } from "../model/merge_patch.ts";
 import { type DurationInput, formatDuration, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { quote } from "../model/quote.ts";
@@ -37,10 +38,6 @@ function escaped(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(escaped);
   if (!isMap(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escaped(inner)]));
-}
-
-function isMap(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Throws `bad_request` for a target that is empty, or cannot be written down. */

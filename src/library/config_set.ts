@@ -2,7 +2,7 @@
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ProcsupError } from "../model/errors.ts";
-import { mergePatch, onlyGiven } from "../model/merge_patch.ts";
+import { isMap, mergePatch, onlyGiven } from "../model/merge_patch.ts";
 import { quote } from "../model/quote.ts";
 import { refuseUnknown } from "./known_keys.ts";
 import type { ConfigSet } from "./options.ts";
@@ -23,10 +23,7 @@ export function configsOf(set: ConfigSet): ProcessConfigInput[] {
 }
 
 function checkMap(what: string, value: unknown): void {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
-  throw invalid(`Invalid ${what} ${quote(value)}: expected a map of names`);
-}
-
-function invalid(message: string): ProcsupError {
-  return new ProcsupError("invalid_config", message);
+  if (isMap(value)) return;
+  const message = `Invalid ${what} ${quote(value)}: expected a map of names`;
+  throw new ProcsupError("invalid_config", message);
 }

@@ -3,6 +3,7 @@
 import { didYouMean } from "../model/did_you_mean.ts";
 import { type ErrorCode, ProcsupError } from "../model/errors.ts";
 import type { DurationInput } from "../model/duration.ts";
+import { isMap } from "../model/merge_patch.ts";
 import { quote } from "../model/quote.ts";
 import type { StopOptions } from "./options.ts";
 
@@ -13,7 +14,7 @@ export function refuseUnknown(
   known: readonly string[],
   code: ErrorCode = "invalid_config",
 ): void {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+  if (!isMap(given)) {
     throw new ProcsupError(code, `Invalid ${what} ${quote(given)}: expected an object`);
   }
   const key = Object.keys(given).find((name) => !known.includes(name));

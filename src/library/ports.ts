@@ -3,6 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { quote } from "../model/quote.ts";
+import { sleep } from "../platform/clock.ts";
 import type { CallOptions } from "./options.ts";
 import { withinTime } from "./time_limit.ts";
 
@@ -27,7 +28,7 @@ export async function waitForPort(
   await withinTime(`Nothing listens at ${host}:${port}`, timeout, signal, async (over) => {
     while (!await answers(host, port, over!)) {
       over!.throwIfAborted();
-      await pause(over!);
+      await sleep(PAUSE_MS, over);
     }
   });
 }
@@ -59,17 +60,5 @@ async function answers(host: string, port: number, over: AbortSignal): Promise<b
     over.addEventListener("abort", giveUp);
     socket.once("connect", () => end(true));
     socket.once("error", giveUp);
-  });
-}
-
-async function pause(over: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      over.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, PAUSE_MS);
-    over.addEventListener("abort", end);
   });
 }

@@ -1,5 +1,6 @@
 /** The differences of two configurations, and whether they need a restart. Pure. */
 
+import { isMap } from "../model/merge_patch.ts";
 import { wireKeys } from "../model/key_spelling.ts";
 import { type KeyTable, rowsAt } from "../model/key_table.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -51,10 +52,6 @@ function nestedChanges(key: string, from: object, to: object, hidden: boolean): 
 
 function keysOf(a: object, b: object): string[] {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])];
-}
-
-function isMap(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Whether two JSON values are the same in any order of keys. */

@@ -5,6 +5,7 @@ import * as z from "../npm/zod.ts";
 import { parseDuration } from "./duration.ts";
 import { messageOf } from "./errors.ts";
 import { FORMATS } from "./key_formats.ts";
+import { isMap } from "./merge_patch.ts";
 import {
   type Key,
   type KeyTable,
@@ -151,7 +152,7 @@ function mapSchema({ of, variableNames, listMeans }: MapType): Schema {
     context.issues.push({ code: "custom", input: wrong, message });
   });
   const prepare = z.transform((value, context) => {
-    if (isKeyed(value) && Object.hasOwn(value, "__proto__")) {
+    if (isMap(value) && Object.hasOwn(value, "__proto__")) {
       // zod would drop this key silently.
       const params = { onKey: true };
       const message = "this name is reserved";
@@ -187,7 +188,7 @@ function newObjectSchema(type: ObjectType): Schema {
   const expand = z.transform((value, context) => {
     const form = type.short?.find(({ of }) => isOf(value, of));
     if (form !== undefined) return { [form.into]: value };
-    return isKeyed(value) ? withoutAliases(value, named, context) : value;
+    return isMap(value) ? withoutAliases(value, named, context) : value;
   });
   return z.pipe(expand, object);
 }
@@ -224,10 +225,6 @@ function withoutAliases(
     if (first !== undefined) renamed[names[0]!] = value[first];
   }
   return renamed;
-}
-
-function isKeyed(value: unknown): value is Keyed & object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isOf(value: unknown, { type }: ValueType): boolean {

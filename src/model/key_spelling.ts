@@ -3,6 +3,7 @@
  * strings. In memory: camelCase, and numbers with `Ms` or `Bytes` in the name.
  */
 
+import { isMap } from "./merge_patch.ts";
 import { didYouMean } from "./did_you_mean.ts";
 import { formatDuration, parseDuration } from "./duration.ts";
 import { messageOf, ProcsupError } from "./errors.ts";
@@ -27,7 +28,7 @@ export function memoryKeys(wire: object, table: KeyTable = PROCESS_KEYS): Keyed 
   return Object.fromEntries(
     Object.entries(wire).map(([key, value]) => {
       const row = table[key]!;
-      const isNested = row.type === "object" && isKeyed(value);
+      const isNested = row.type === "object" && isMap(value);
       return [memoryName(key, row), isNested ? memoryKeys(value, row.keys) : value];
     }),
   );
@@ -57,7 +58,7 @@ function wireObject(config: object, table: KeyTable): Keyed {
 }
 
 function wireValue(value: unknown, row: ValueType): unknown {
-  if (row.type === "object" && isKeyed(value)) return wireObject(value, row.keys);
+  if (row.type === "object" && isMap(value)) return wireObject(value, row.keys);
   if (typeof value !== "number") return value;
   return row.type === "duration"
     ? formatDuration(value)
@@ -79,7 +80,7 @@ export function configOf(wire: object, table: KeyTable = PROCESS_KEYS): Keyed {
 }
 
 function memoryValue(value: unknown, row: ValueType): unknown {
-  if (row.type === "object" && isKeyed(value)) return configOf(value, row.keys);
+  if (row.type === "object" && isMap(value)) return configOf(value, row.keys);
   if (row.type === "duration" && typeof value === "string") return parseDuration(value);
   return row.type === "size" && typeof value === "string" ? parseSize(value) : value;
 }
@@ -101,7 +102,7 @@ function wireNames(table: KeyTable): ReadonlyMap<string, string> {
  * both spellings.
  */
 export function inputKeys(input: object): Keyed {
-  if (!isKeyed(input)) {
+  if (!isMap(input)) {
     throw invalid(`Invalid configuration ${quote(input)}: expected an object`);
   }
   try {
@@ -159,10 +160,6 @@ function unknownKeys(
 /** Whether it is a plain object. The schema refuses others, such as a `Date` or a `Map`. */
 function isPlain(value: unknown): value is Keyed {
   return Object.prototype.toString.call(value) === "[object Object]";
-}
-
-function isKeyed(value: unknown): value is Keyed {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalid(message: string, cause?: unknown): ProcsupError {

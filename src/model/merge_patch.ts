@@ -27,6 +27,7 @@ function mapOf(value: unknown): Json {
   return isMap(value) ? value : {};
 }
 
-function isMap(value: unknown): value is Json {
+/** Whether a value is an object of keys, no list. */
+export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

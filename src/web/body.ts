@@ -2,6 +2,7 @@
 
 import type { Context } from "hono";
 import { ProcsupError } from "../model/errors.ts";
+import { isMap } from "../model/merge_patch.ts";
 import { parseJson } from "../protocol/json_text.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -21,9 +22,7 @@ export async function readBody(c: Context, wanted: boolean): Promise<Record<stri
   }
   if (type === undefined) throw notJson();
   const value = parseJson(text);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
-  }
+  if (isMap(value)) return value;
   throw new ProcsupError("invalid_config", "Invalid configuration: expected an object");
 }
 
