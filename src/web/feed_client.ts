@@ -150,7 +150,9 @@ export class FeedClient {
       );
       return this.#tell({ type: "error", id, error, code });
     }
-    this.#opened.set(id, this.#logsOf(new URLSearchParams(query), id));
+    const log = this.#logsOf(new URLSearchParams(query), id);
+    this.#opened.set(id, log);
+    void log.ended.then(() => this.#opened.get(id) === log && this.#opened.delete(id));
   }
 
   #closeLog(id: number): void {

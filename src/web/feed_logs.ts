@@ -29,6 +29,8 @@ const encoder = new TextEncoder();
 const messages = new WeakMap<LogLines, Uint8Array<ArrayBuffer>>();
 
 export class FeedLogs {
+  /** Resolves when no more lines are sent. */
+  readonly ended: Promise<void>;
   readonly #sink: LogSink;
   readonly #id: { readonly id?: number };
   #reader: ReadableStreamDefaultReader<LogLines> | undefined;
@@ -45,7 +47,7 @@ export class FeedLogs {
   ) {
     this.#sink = sink;
     this.#id = id === undefined ? {} : { id };
-    void this.#run(open);
+    this.ended = this.#run(open);
   }
 
   stop(): void {

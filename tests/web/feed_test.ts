@@ -140,6 +140,22 @@ Deno.test("Feed opens several logs on one connection, each with its id, and no m
   client.left();
 });
 
+Deno.test("Feed counts no log that has ended, or failed, among the open ones", async () => {
+  for (const problem of [undefined, new ProcsupError("process_not_found", 'No process "api"')]) {
+    const scene = new Scene();
+    scene.lines = [{ line: "one" }];
+    scene.problem = problem;
+    const client = scene.join();
+    const ends = () => client.got.filter(({ type }) => type === "log_end" || type === "error");
+    for (let id = 1; id <= 17; id++) {
+      client.say({ type: "open_log", id, query: "target=api" });
+      await waitFor(() => ends().length === id);
+    }
+    assertEquals(new Set(ends().map(({ code }) => code)), new Set([problem?.code]));
+    client.left();
+  }
+});
+
 Deno.test("Feed reads no more lines for a client that has not taken those before", async () => {
   const scene = new Scene();
   scene.lines = [{ line: "one" }];
