@@ -1,7 +1,7 @@
 /** Chooses the range of time that charts, events and logs show. */
 
 import { range, setRange } from "../data/range.ts";
-import { endsOf, lookingAt, NOW, type Span, SPANS } from "../data/time_range.ts";
+import { between, endsOf, lookingAt, NOW, type Span, SPANS } from "../data/time_range.ts";
 import { clock } from "../data/store.ts";
 import { Button } from "./controls.tsx";
 
@@ -10,7 +10,7 @@ export function RangePicker() {
   const { span, at } = range.value;
   const [from, to] = endsOf(range.value, span === undefined ? 0 : clock.value);
   const fixed = (from: number, to: number) => {
-    if (to > from) setRange({ span: undefined, from, to, at: at >= from && at <= to ? at : 0 });
+    if (to > from) setRange(between(from, to, at >= from && at <= to ? at : 0));
   };
   const move = (part: number) => fixed(from + part * (to - from), to + part * (to - from));
   const choose = (value: string) => {
@@ -57,7 +57,7 @@ export function RangePicker() {
   );
 }
 
-const NOWHERE = { span: undefined, from: 0, to: 0, at: 0 };
+const NOWHERE = between(0, 0);
 
 /** A field for a time of this browser's zone. */
 function Moment({ label, at, onChange }: {

@@ -4,7 +4,8 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { happened } from "../data/news.ts";
 import { type Polled, usePolled } from "../data/polled.ts";
-import { rangeText } from "../data/time_range.ts";
+import { logLink } from "../data/range.ts";
+import { between } from "../data/time_range.ts";
 import { linkTo } from "../data/router.ts";
 import { clock, mayOperate } from "../data/store.ts";
 import type { CronJson, CronRunJson } from "../data/types.ts";
@@ -277,7 +278,7 @@ function Run({ name, run }: { readonly name: string; readonly run: CronRunJson }
         {status === "skipped" ? "" : shortSpan(Date.parse(finished_at) - began)}
       </td>
       <td>
-        {status !== "skipped" && <a href={logLink(name, run)}>Log of this run</a>}
+        {status !== "skipped" && <a href={runLink(name, run)}>Log of this run</a>}
       </td>
     </tr>
   );
@@ -286,8 +287,6 @@ function Run({ name, run }: { readonly name: string; readonly run: CronRunJson }
 /** A line has the time at which it was seen, which is a moment later. */
 const SEEN_MS = 1000;
 
-function logLink(name: string, { started_at, finished_at }: CronRunJson): string {
-  const [from, to] = [Date.parse(started_at), Date.parse(finished_at) + SEEN_MS];
-  const params = rangeText({ span: undefined, from, to, at: 0 });
-  return linkTo(["processes", name], `tab=logs&${params}`);
+function runLink(name: string, { started_at, finished_at }: CronRunJson): string {
+  return logLink(name, between(Date.parse(started_at), Date.parse(finished_at) + SEEN_MS));
 }

@@ -28,7 +28,7 @@ export function useSeries(range: Range, name?: string, ids: readonly string[] = 
   const ms = range.span === undefined ? Infinity : Math.max(STEP_MS, SPANS[range.span][1] / POINTS);
   const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
   const step = (data.value?.step ?? STEP_MS * 1e6) / 1e6;
-  const past = together(data.value?.series.map(({ points }) => points.flatMap(sampleOf)) ?? []);
+  const past = together(data.value?.series.map(({ points }) => points.map(sampleOf)) ?? []);
   // The measurement that is under way; over hours it would be a point like any other.
   if (range.span !== "15m" && range.span !== "1h") return { samples: past, step };
   round.value;
@@ -65,7 +65,7 @@ export async function loadRecent(): Promise<void> {
     const answer = await ask<MetricsHistoryJson>("/metrics/history", { query }).catch(() => {});
     for (const { name, points } of answer?.series ?? []) {
       const key = name === null ? HOST : idOf(name);
-      if (key !== undefined) prepend(key, points.flatMap(sampleOf).filter(({ up }) => up !== 0));
+      if (key !== undefined) prepend(key, points.map(sampleOf).filter(({ up }) => up !== 0));
     }
   }));
   round.value++;
@@ -75,12 +75,12 @@ function idOf(wanted: string): string | undefined {
   return [...processes.value?.values() ?? []].find(({ name }) => name === wanted)?.id;
 }
 
-function sampleOf(point: MetricsPointJson): Sample[] {
+/** While it does not run there is nothing to draw, but the time counts. */
+function sampleOf(point: MetricsPointJson): Sample {
   const { at, cpu_percent, memory_bytes, fds, threads, load, up, healthy } = point;
-  // While it does not run there is nothing to draw, but the time counts.
-  return [{
+  return {
     ...{ at: Date.parse(at), cpu: cpu_percent ?? NaN, memory: memory_bytes ?? NaN },
     ...{ fds: fds ?? NaN, threads: threads ?? NaN, load: load ?? NaN },
     ...{ up, healthy: healthy ?? undefined },
-  }];
+  };
 }

@@ -2,7 +2,7 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { type Range, rangeText, readRange } from "./time_range.ts";
-import { go, place, replaceParams, screen } from "./router.ts";
+import { go, linkTo, place, replaceParams, screen } from "./router.ts";
 
 const KEYS = ["range", "from", "to", "at"];
 const SCREENS = new Set(["process", "logs", "events", "host"]);
@@ -29,6 +29,14 @@ export function setRange(next: Range): void {
   for (const key of [...KEYS, "mark"]) params.delete(key);
   kept.value = rangeText(next);
   go(place.value.path, withRange(params));
+}
+
+/** The address of the log of an app, or of all apps, in a range. */
+export function logLink(name: string | undefined, range: Range): string {
+  const params = rangeText(range);
+  return name === undefined
+    ? linkTo(["logs"], params)
+    : linkTo(["processes", name], `tab=logs&${params}`);
 }
 
 /** The query of an address, with the range that is shown. */

@@ -29,6 +29,11 @@ export const NOW: Range = { span: "15m", from: 0, to: 0, at: 0 };
 /** What is shown on both sides of a moment. */
 const AROUND_MS = 900_000;
 
+/** A range that stays. */
+export function between(from: number, to: number, at = 0): Range {
+  return { span: undefined, from, to, at };
+}
+
 /** The query of a range; empty for the one that is shown unless another is chosen. */
 export function rangeText({ span, from, to, at }: Range): string {
   const params = new URLSearchParams();
@@ -43,24 +48,19 @@ export function rangeText({ span, from, to, at }: Range): string {
 export function readRange(params: URLSearchParams, now = Date.now()): Range {
   const [from, to, at] = ["from", "to", "at"].map((key) => momentIn(params.get(key)));
   const span = Object.keys(SPANS).find((one) => one === params.get("range")) as Span | undefined;
-  if (from! > 0 && to! > from!) return { span: undefined, from: from!, to: to!, at: at! };
+  if (from! > 0 && to! > from!) return between(from!, to!, at!);
   if (at! > 0) {
     const end = Math.max(at! + 60_000, Math.min(now, at! + AROUND_MS));
-    return { span: undefined, from: at! - AROUND_MS, to: end, at: at! };
+    return between(at! - AROUND_MS, end, at!);
   }
   return { ...NOW, span: span ?? NOW.span };
 }
 
 /** The same moment in the middle of a range, which is widened if need be. */
 export function lookingAt(at: number, { span, from, to }: Range, now = Date.now()): Range {
-  if (span === undefined && at >= from && at <= to) return { span, from, to, at };
+  if (span === undefined && at >= from && at <= to) return between(from, to, at);
   const half = span === undefined ? AROUND_MS : Math.min(SPANS[span][1] / 2, AROUND_MS);
-  return {
-    span: undefined,
-    from: at - half,
-    to: Math.max(at + 1000, Math.min(now, at + half)),
-    at,
-  };
+  return between(at - half, Math.max(at + 1000, Math.min(now, at + half)), at);
 }
 
 /** The ends of a range, now. */

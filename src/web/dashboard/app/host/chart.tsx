@@ -1,14 +1,12 @@
 /** A figure over a range of time, with what happened marked. */
 
-import { clock } from "../data/store.ts";
-import { range } from "../data/range.ts";
-import { endsOf, lookingAt, rangeText } from "../data/time_range.ts";
-import { go } from "../data/router.ts";
+import { logLink, range } from "../data/range.ts";
+import { lookingAt } from "../data/time_range.ts";
 import type { Series } from "../data/past.ts";
 import type { EventJson } from "../data/types.ts";
 import type { Sample } from "../process/history.ts";
 import { clockTime } from "../data/format.ts";
-import { Axis, axisHandlers, pointed, useWidth } from "./time_axis.tsx";
+import { Axis, axisHandlers, pointed, useTimeAxis } from "./time_axis.tsx";
 
 /** What it draws. */
 interface ChartProps {
@@ -37,13 +35,11 @@ const NEAR_PX = 6;
 
 /** The chart, with what it shows in words. A click leads to the log of that moment. */
 export function Chart({ title, series, value, format, most, marks = [], name }: ChartProps) {
-  const [frame, width] = useWidth();
-  const ends = endsOf(range.value, clock.value);
-  const [from, to] = ends;
-  const samples = series.samples.filter((one) => at(one) >= from && !Number.isNaN(value(one)));
+  const axis = useTimeAxis();
+  const { width, from, to, x } = axis;
+  const samples = series.samples.filter((one) => one.at >= from && !Number.isNaN(value(one)));
   const values = samples.map(value);
   const top = Math.max(most, ...values) * 1.08 || 1;
-  const x = (moment: number) => (moment - from) / (to - from) * width;
   const y = (figure: number) => FOOT + (1 - figure / top) * (HEIGHT - 2 * FOOT);
   const moment = pointed.value || range.value.at;
   const near = moment === 0 ? undefined : nearest(samples, moment, series.step * 2);
@@ -55,9 +51,8 @@ export function Chart({ title, series, value, format, most, marks = [], name }: 
   }));
   const shown = marks.filter((mark) => mark.at > from && mark.at <= to);
   const pick = (at: number, pixelMs: number) => {
-    const mark = shown.toSorted((a, b) => Math.abs(a.at - at) - Math.abs(b.at - at))[0];
-    const isNear = mark !== undefined && Math.abs(mark.at - at) < NEAR_PX * pixelMs;
-    openLogs(isNear ? mark.at : at, name);
+    const moment = nearest(shown, at, NEAR_PX * pixelMs)?.at ?? at;
+    location.hash = logLink(name, lookingAt(moment, range.value));
   };
   return (
     <figure class="chart">
@@ -68,14 +63,14 @@ export function Chart({ title, series, value, format, most, marks = [], name }: 
           <strong class="number">{now ? format(value(now)) : "–"}</strong>
         </span>
       </figcaption>
-      <div ref={frame}>
+      <div ref={axis.frame}>
         <svg
           class="timed"
           width={width}
           height={HEIGHT}
           role="img"
           aria-label={summary(title, values, format)}
-          {...axisHandlers(ends, width, pick)}
+          {...axisHandlers(axis, pick)}
         >
           <line class="grid" x1="0" x2={width} y1={base} y2={base} />
           <line class="grid" x1="0" x2={width} y1={y(top / 1.08)} y2={y(top / 1.08)} />
@@ -90,18 +85,11 @@ export function Chart({ title, series, value, format, most, marks = [], name }: 
             </g>
           ))}
           {near && <line class="cursor" x1={x(near.at)} x2={x(near.at)} y1={FOOT} y2={base} />}
-          <Axis ends={ends} width={width} height={HEIGHT} at={range.value.at} />
+          <Axis axis={axis} height={HEIGHT} />
         </svg>
       </div>
     </figure>
   );
-}
-
-/** Goes to the log of an app, or of all, at a moment of the range that is shown. */
-function openLogs(at: number, name: string | undefined): void {
-  const params = rangeText(lookingAt(at, range.value));
-  if (name === undefined) go(["logs"], params);
-  else go(["processes", name], `tab=logs&${params}`);
 }
 
 /** What happened, as marks. */
@@ -129,14 +117,14 @@ function piecesOf(samples: readonly Sample[], step: number): Sample[][] {
   return pieces;
 }
 
-function at(sample: Sample): number {
-  return sample.at;
-}
-
-/** The reading next to a moment, unless there was none about that time. */
-function nearest(samples: readonly Sample[], moment: number, most: number): Sample | undefined {
-  const distance = (one: Sample) => Math.abs(one.at - moment);
-  const near = samples.reduce<Sample | undefined>(
+/** The one next to a moment; undefined when all are further from it than `most`. */
+function nearest<T extends { readonly at: number }>(
+  all: readonly T[],
+  moment: number,
+  most: number,
+): T | undefined {
+  const distance = (one: T) => Math.abs(one.at - moment);
+  const near = all.reduce<T | undefined>(
     (best, one) => best === undefined || distance(one) < distance(best) ? one : best,
     undefined,
   );

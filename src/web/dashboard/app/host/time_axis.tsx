@@ -1,8 +1,10 @@
 /** Time from left to right: what pointing, clicking and dragging on a drawing over a range does. */
 
-import { type Signal, signal, useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { setRange } from "../data/range.ts";
+import { range, setRange } from "../data/range.ts";
+import { clock } from "../data/store.ts";
+import { between, endsOf } from "../data/time_range.ts";
 import { clockTime, dateTime } from "../data/format.ts";
 
 /** The moment below the pointer, the same on all drawings; 0 for none. */
@@ -16,22 +18,34 @@ const DAY_MS = 86_400_000;
 const CLICK_PX = 5;
 const LEAST_MS = 2000;
 
-/** The width of a frame. */
-export function useWidth(): readonly [{ current: HTMLDivElement | null }, number] {
+/** The range that is shown, across a drawing. */
+interface TimeAxis {
+  /** What the drawing is as wide as. */
+  readonly frame: { readonly current: HTMLDivElement | null };
+  readonly width: number;
+  readonly from: number;
+  readonly to: number;
+  /** Where a moment is drawn. */
+  readonly x: (moment: number) => number;
+}
+
+/** The axis of a drawing that is as wide as its frame. */
+export function useTimeAxis(): TimeAxis {
   const frame = useRef<HTMLDivElement>(null);
-  const width: Signal<number> = useSignal(400);
+  const width = useSignal<number>(400);
   useEffect(() => {
     const resized = new ResizeObserver(([entry]) => width.value = entry!.contentRect.width || 400);
     resized.observe(frame.current!);
     return () => resized.disconnect();
   }, []);
-  return [frame, width.value];
+  const [from, to] = endsOf(range.value, clock.value);
+  const x = (moment: number) => (moment - from) / (to - from) * width.value;
+  return { frame, width: width.value, from, to, x };
 }
 
 /** Handlers of an SVG: a click picks a moment, a drag zooms in on what lies between its ends. */
 export function axisHandlers(
-  [from, to]: readonly [number, number],
-  width: number,
+  { width, from, to }: TimeAxis,
   onPick: (at: number, pixelMs: number) => void,
 ) {
   const began = useRef<{ readonly x: number; readonly at: number } | undefined>(undefined);
@@ -58,7 +72,7 @@ export function axisHandlers(
       if (ends === undefined) return onPick(at, (to - from) / width);
       const middle = (ends[0]! + ends[1]!) / 2;
       const half = Math.max(LEAST_MS, ends[1]! - ends[0]!) / 2;
-      setRange({ span: undefined, from: middle - half, to: middle + half, at: 0 });
+      setRange(between(middle - half, middle + half));
     },
     onPointerCancel() {
       began.current = dragged.value = undefined;
@@ -70,13 +84,10 @@ export function axisHandlers(
 }
 
 /** The labels of the axis, the moment that is looked at, and what a drag has marked so far. */
-export function Axis({ ends: [from, to], width, height, at }: {
-  readonly ends: readonly [number, number];
-  readonly width: number;
-  readonly height: number;
-  readonly at: number;
-}) {
-  const x = (moment: number) => (moment - from) / (to - from) * width;
+export function Axis(
+  { axis: { width, from, to, x }, height }: { readonly axis: TimeAxis; readonly height: number },
+) {
+  const { at } = range.value;
   const drag = dragged.value?.map(x).toSorted((one, other) => one - other);
   const text = to - from > DAY_MS ? shortDate : clockTime;
   return (

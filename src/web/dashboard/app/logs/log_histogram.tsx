@@ -2,12 +2,11 @@
 
 import { usePolled } from "../data/polled.ts";
 import { range, setRange } from "../data/range.ts";
-import { endsOf, lookingAt, rangeQuery, SPANS } from "../data/time_range.ts";
-import { clock } from "../data/store.ts";
+import { lookingAt, rangeQuery, SPANS } from "../data/time_range.ts";
 import type { LogCountsJson } from "../data/types.ts";
-import { Axis, axisHandlers, useWidth } from "../host/time_axis.tsx";
+import { Axis, axisHandlers, useTimeAxis } from "../host/time_axis.tsx";
 import { clockTime, counted, dateTime } from "../data/format.ts";
-import { grepOf, type LogQuery } from "./log_query.ts";
+import { filterOf, type LogQuery } from "./log_query.ts";
 
 const [HEIGHT, FOOT] = [58, 18];
 const STEPS = 90;
@@ -16,10 +15,9 @@ const LEVELS = ["debug", "info", "warn", "error"] as const;
 
 /** The histogram. A click goes to that moment, a drag zooms in. */
 export function LogHistogram({ query }: { query: LogQuery }) {
-  const [frame, width] = useWidth();
+  const axis = useTimeAxis();
+  const { width, from, to } = axis;
   const { span } = range.value;
-  const ends = endsOf(range.value, clock.value);
-  const [from, to] = ends;
   const { data } = usePolled<LogCountsJson>(
     `/logs/counts?${countQuery(query)}`,
     span === undefined ? Infinity : SPANS[span][1] / STEPS,
@@ -35,7 +33,7 @@ export function LogHistogram({ query }: { query: LogQuery }) {
   const since = Date.parse(counted_since);
   const isPart = data.value !== undefined && since > Date.parse(data.value.since);
   return (
-    <div ref={frame} class="histogram">
+    <div ref={axis.frame} class="histogram">
       <svg
         class="timed"
         width={width}
@@ -44,10 +42,10 @@ export function LogHistogram({ query }: { query: LogQuery }) {
         aria-label={`Lines over time: ${counted(total("error"), "error")}, ${
           counted(total("warn"), "warning")
         }, ${counted(total("info") + total("debug"), "other line")}`}
-        {...axisHandlers(ends, width, (at) => setRange(lookingAt(at, range.value)))}
+        {...axisHandlers(axis, (at) => setRange(lookingAt(at, range.value)))}
       >
         {counts.map((one) => {
-          const x = (Date.parse(one.at) - from) / (to - from) * width;
+          const x = axis.x(Date.parse(one.at));
           let y = HEIGHT - FOOT;
           const text = LEVELS.filter((level) => one[level] > 0)
             .map((level) => `${one[level].toLocaleString("en")} ${level}`).join(", ");
@@ -65,7 +63,7 @@ export function LogHistogram({ query }: { query: LogQuery }) {
             </g>
           );
         })}
-        <Axis ends={ends} width={width} height={HEIGHT} at={range.value.at} />
+        <Axis axis={axis} height={HEIGHT} />
       </svg>
       {isPart && (
         <p class="faint small">
@@ -78,14 +76,7 @@ export function LogHistogram({ query }: { query: LogQuery }) {
 
 function countQuery(query: LogQuery): URLSearchParams {
   const params = new URLSearchParams(query.targets.map((name) => ["targets", name]));
-  const grep = grepOf(query);
-  const more = {
-    ...rangeQuery(range.value),
-    steps: String(STEPS),
-    ...(query.level !== "" && { level: query.level }),
-    ...(grep !== undefined && { grep }),
-    ...(grep !== undefined && query.invert && { invert: "true" }),
-  };
+  const more = { ...rangeQuery(range.value), steps: String(STEPS), ...filterOf(query) };
   for (const [key, value] of Object.entries(more)) params.set(key, value);
   return params;
 }

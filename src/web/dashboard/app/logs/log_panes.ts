@@ -10,7 +10,7 @@ import { LogBuffer } from "./log_buffer.ts";
 import type { LogRow } from "./log_rows.ts";
 import { levelOf } from "../../../../model/log_level.ts";
 import { plainLine } from "./ansi.ts";
-import { fingerprint, grepOf, type LogQuery } from "./log_query.ts";
+import { filterOf, fingerprint, type LogQuery } from "./log_query.ts";
 import { type LogSink, LogSource } from "./log_source.ts";
 
 /** One column. */
@@ -130,29 +130,32 @@ export function useLogSource(
   follow: Signal<boolean>,
 ): LogSource | undefined {
   const source = useSignal<LogSource | undefined>(undefined);
-  const grep = grepOf(query);
-  const invert = grep !== undefined && query.invert;
+  const filter = filterOf(query);
+  const isSearch = filter.grep !== undefined;
   const { span, from, to, at } = range.value;
-  const begin = at > 0 && grep === undefined ? Math.max(from, at - CONTEXT_MS) : from;
+  const begin = at > 0 && !isSearch ? Math.max(from, at - CONTEXT_MS) : from;
   useEffect(() => {
     let opened: LogSource | undefined;
     const open = () => {
       opened = new LogSource(panes, {
         targets: query.targets,
-        lines: grep === undefined ? lines : 0,
+        lines: isSearch ? 0 : lines,
         between: span === undefined ? [begin, to] : undefined,
-        grep,
-        invert,
-        level: query.level,
+        filter,
         // Lines that are read anew begin at their end; those of a range, and all of a log, where they are.
         began: () => follow.value = span !== undefined && lines > 0,
       });
       source.value = opened;
     };
-    const timer = grep === undefined ? undefined : setTimeout(open, TYPING_MS);
-    if (grep === undefined) open();
+    const timer = isSearch ? setTimeout(open, TYPING_MS) : undefined;
+    if (!isSearch) open();
     return () => (clearTimeout(timer), opened?.close());
-  }, [panes, lines, span === undefined ? `${begin} ${to}` : "", grep, invert, query.level]);
+  }, [
+    panes,
+    lines,
+    span === undefined ? `${begin} ${to}` : "",
+    String(new URLSearchParams(filter)),
+  ]);
   return source.value;
 }
 

@@ -95,6 +95,15 @@ export function grepOf(query: LogQuery): string | undefined {
   return query.matchCase ? source : `(?i:${source})`;
 }
 
+/** The daemon's query for the lines of a level; with a deep search, for those that match. */
+export function filterOf(query: LogQuery): Readonly<Record<string, string>> {
+  const grep = grepOf(query);
+  return {
+    ...(query.level !== "" && { level: query.level }),
+    ...(grep !== undefined && { grep, ...(query.invert && { invert: "true" }) }),
+  };
+}
+
 /** An expression that matches a text and nothing else. */
 export function literally(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");

@@ -6,7 +6,7 @@ import { followLogs } from "../data/feed.ts";
 import { breathe } from "./log_buffer.ts";
 import type { LogRow } from "./log_rows.ts";
 import { connection } from "../data/store.ts";
-import type { LogLevel, LogLine } from "../../../../model/log_line.ts";
+import type { LogLine } from "../../../../model/log_line.ts";
 
 /** What is read. */
 interface SourceOptions {
@@ -16,11 +16,8 @@ interface SourceOptions {
   readonly lines: number;
   /** A range of time, in milliseconds since the epoch: its lines from the first one on, and none that come. */
   readonly between?: readonly [number, number] | undefined;
-  /** Only lines that match, or with `invert` do not. */
-  readonly grep?: string | undefined;
-  readonly invert?: boolean;
-  /** Only lines of that level and graver ones; empty for all. */
-  readonly level: LogLevel | "";
+  /** Which lines of these: `filterOf()`. */
+  readonly filter: Readonly<Record<string, string>>;
   /** The view is about to be read from the beginning. */
   readonly began: () => void;
 }
@@ -100,11 +97,9 @@ export class LogSource {
   }
 
   #query(follow: boolean): URLSearchParams {
-    const { lines, between, targets, grep, invert = false, level } = this.#options;
+    const { lines, between, targets, filter } = this.#options;
     const query = new URLSearchParams(targets.map((name) => ["target", name]));
-    if (grep !== undefined) query.set("grep", grep);
-    if (grep !== undefined && invert) query.set("invert", "true");
-    if (level !== "") query.set("level", level);
+    for (const [key, value] of Object.entries(filter)) query.set(key, value);
     if (follow) query.set("follow", "true");
     if (follow && lines === 0) query.set("new", "true");
     else query.set("lines", String(between === undefined ? lines : 0));
