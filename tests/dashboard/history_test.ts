@@ -35,6 +35,22 @@ browserTest("health, hooks and jobs show what they did last", async (dashboard) 
   await waitFor(async () => await page.locator(".cron-history li").count() > 1);
   await dashboard.go("#/processes/job");
   await page.getByText("Next run").waitFor();
+
+  // Older events stay in place when new ones come.
+  const many = (from: number, to: number) => {
+    const names = Array.from({ length: to - from }, (_, index) => `later-${from + index}`);
+    const app = { entrypoint: "/bin/true", cron: "@yearly" };
+    const processes = Object.fromEntries(names.map((name) => [name, app]));
+    return daemon.client.call("start_all", { config: { processes } });
+  };
+  await many(0, 110);
+  await dashboard.go("#/events?q=later-&type=added");
+  const events = page.locator(".events li");
+  await waitFor(async () => await events.count() === 100);
+  await page.getByRole("button", { name: "Older events" }).click();
+  await waitFor(async () => await events.count() === 110);
+  await many(110, 113);
+  await waitFor(async () => await events.count() === 113);
 });
 
 browserTest(

@@ -32,12 +32,8 @@ export function useEvents(query: EventQuery): Polled<EventsJson> {
   );
 }
 
-/** The address of the events that a query is about; `before`: of older ones. */
-export function eventsPath(
-  { target, range, type, search, limit }: EventQuery,
-  before?: string,
-): string {
-  const given = { target, type, search, limit: String(limit), before };
+function eventsPath({ target, range, type, search, limit }: EventQuery): string {
+  const given = { target, type, search, limit: String(limit) };
   const query = { ...range && rangeQuery(range), ...given };
   const some = Object.entries(query).flatMap(([key, value]) => value ? [[key, value]] : []);
   return `/events/history?${new URLSearchParams(some)}`;

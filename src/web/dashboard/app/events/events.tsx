@@ -2,19 +2,20 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ask, messageOf } from "../data/api.ts";
-import { eventsPath, useEvents } from "../data/news.ts";
-import { range } from "../data/range.ts";
+import { useEvents } from "../data/news.ts";
+import { logLink, range } from "../data/range.ts";
 import { lookingAt, rangeText } from "../data/time_range.ts";
 import { linkTo, place, setParams } from "../data/router.ts";
 import { clock, processes } from "../data/store.ts";
-import { type EventJson, type EventsJson, type State, STATES } from "../data/types.ts";
+import { type EventJson, type State, STATES } from "../data/types.ts";
 import { Button, Empty, Icon, Loading } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { dateTime, relative } from "../data/format.ts";
 
 const PAGE = 100;
+/** Most that the daemon sends at once. */
+const MOST = 10_000;
 const TYPES = [
   ...["crashed", "errored", "unhealthy", "healthy", "running", "stopped"],
   ...["added", "deleted", "adopted", "note"],
@@ -35,24 +36,13 @@ export function Events() {
 export function EventLog({ target }: { readonly target?: string }) {
   const { params } = place.value;
   const [search, type] = [params.get("q") ?? "", params.get("type") ?? ""];
-  const query = { target, search, type, range: range.value, limit: PAGE };
-  const { data, error } = useEvents(query);
-  const older = useSignal<EventsJson | undefined>(undefined);
+  const limit = useSignal(PAGE);
   useEffect(() => {
-    older.value = undefined;
-  }, [eventsPath(query)]);
-  const page = data.value;
-  const next = older.value === undefined ? page?.next : older.value.next;
-  const more = async () => {
-    try {
-      const { events, ...rest } = await ask<EventsJson>(eventsPath(query, next));
-      older.value = { ...rest, events: [...events, ...older.value?.events ?? []] };
-    } catch (reason) {
-      problem.value = messageOf(reason);
-    }
-  };
-  const problem = useSignal("");
-  const shown = [...older.value?.events ?? [], ...page?.events ?? []];
+    limit.value = PAGE;
+  }, [target, search, type, rangeText(range.value)]);
+  const { data, error } = useEvents({
+    ...{ target, search, type, range: range.value, limit: limit.value },
+  });
   return (
     <>
       <div class="row wrap">
@@ -76,21 +66,19 @@ export function EventLog({ target }: { readonly target?: string }) {
           />
         </div>
       </div>
-      {(error.value || problem.value) && (
-        <p class="bad" role="alert">{error.value || problem.value}</p>
-      )}
-      {page === undefined
+      {error.value && <p class="bad" role="alert">{error}</p>}
+      {data.value === undefined
         ? <Loading />
-        : shown.length === 0
+        : data.value.events.length === 0
         ? <Empty title="Nothing happened in this time" />
         : (
           <section class="panel" aria-label="Events">
-            <EventList events={shown} named={target === undefined} isExact />
+            <EventList events={data.value.events} named={target === undefined} isExact />
           </section>
         )}
-      {next && (
+      {data.value?.truncated && limit.value < MOST && (
         <div class="row">
-          <Button onClick={() => void more()}>Older events</Button>
+          <Button onClick={() => limit.value += PAGE}>Older events</Button>
         </div>
       )}
     </>
@@ -109,7 +97,10 @@ export function EventList({ events, named = true, isExact = false }: {
     <ol class={`events${isExact ? " exact" : ""}`}>
       {events.toReversed().map(({ type, at, name, reason }, index) => (
         <li key={`${at} ${name} ${type} ${index}`}>
-          <a href={logLink(name, Date.parse(at))} title="The log of that second">
+          <a
+            href={logLink(name, lookingAt(Date.parse(at), range.value))}
+            title="The log of that second"
+          >
             <time dateTime={at}>
               {isExact ? dateTime(Date.parse(at)) : relative(Date.parse(at), clock.value)}
             </time>
@@ -125,10 +116,6 @@ export function EventList({ events, named = true, isExact = false }: {
       ))}
     </ol>
   );
-}
-
-function logLink(name: string, at: number): string {
-  return linkTo(["processes", name], `tab=logs&${rangeText(lookingAt(at, range.value))}`);
 }
 
 /** The reason of a start may be how the run before it ended. */
