@@ -9,14 +9,13 @@ import { isLinux } from "./os.ts";
 import { runIdOf } from "./process_environment.ts";
 import {
   isThread,
-  lastRefusal,
+  lackCheck,
   type ProcessRow,
   processTable,
   procPids,
   readProc,
   rowOf,
   statOf,
-  throwRefusalSince,
   userOf,
 } from "./process_table.ts";
 
@@ -40,14 +39,14 @@ export interface ScanOptions {
 const AGAIN_MS = 100;
 const AGAIN_ROUNDS = 50;
 
-/** All processes that can be seen. Throws when one could not be read for want of descriptors. */
+/** All processes that can be seen. Throws if one could not be read for lack of descriptors. */
 export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessScan> {
   const found = new ProcessScan();
   if (!isLinux) {
     for (const row of processTable()) found.add({ pid: row.pid, row });
     return found;
   }
-  const before = lastRefusal();
+  const check = lackCheck();
   const known = new Set<number>();
   let deadline = 0;
   let newest = newestPid();
@@ -71,7 +70,7 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
     const isQuiet = newest === last && round > 0;
     const isEnough = round > AGAIN_ROUNDS && performance.now() > deadline;
     if (isQuiet && unread.length === 0 || isEnough) {
-      throwRefusalSince(before);
+      check();
       return found;
     }
     if (isQuiet) await sleep(1);

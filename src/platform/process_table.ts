@@ -37,26 +37,27 @@ export function readProcInto(into: Uint8Array, path: string): Uint8Array | undef
     using file = Deno.openSync(path);
     return into.subarray(0, file.readSync(into) ?? 0);
   } catch (error) {
-    if (isLack(error)) refused = { error };
+    noteLack(error);
     return undefined;
   }
 }
 
-/** That the system did not open a file of /proc, for want of descriptors. */
-export interface Refusal {
-  readonly error: unknown;
+/** The last failure to open something in /proc for lack of descriptors. */
+let lack: unknown;
+
+function noteLack(error: unknown): void {
+  if (isLack(error)) lack = error;
 }
 
-let refused: Refusal | undefined;
-
-/** The last one. */
-export function lastRefusal(): Refusal | undefined {
-  return refused;
-}
-
-/** Throws when there was another since `before`: processes that are there pass for gone. */
-export function throwRefusalSince(before: Refusal | undefined): void {
-  if (refused !== before) throw refused!.error;
+/**
+ * Returns a check that throws if something in /proc could not be opened since, for lack of descriptors:
+ * processes that exist then look gone.
+ */
+export function lackCheck(): () => void {
+  const before = lack;
+  return () => {
+    if (lack !== before) throw lack;
+  };
 }
 
 /** One process, or undefined when there is none of that pid. */
@@ -66,16 +67,16 @@ export function processRow(pid: number): ProcessRow | undefined {
   return stat && rowOf(pid, stat);
 }
 
-/** Every process that can be seen. Throws when it cannot be read now, for want of descriptors. */
+/** Every process that can be seen. Throws if they cannot all be read, for lack of descriptors. */
 export function processTable(): ProcessRow[] {
   if (!isLinux) return psRows(["-A"]);
-  const before = lastRefusal();
+  const check = lackCheck();
   const rows = [...procPids()].flatMap((pid) => processRow(pid) ?? []);
-  throwRefusalSince(before);
+  check();
   return rows;
 }
 
-/** The same for those who only look, and will look again: empty when it cannot be read now. */
+/** Like `processTable()`, for looks that are repeated anyway: empty instead of throwing. */
 export function processTableIfReadable(): ProcessRow[] {
   try {
     return processTable();
@@ -150,21 +151,21 @@ function entriesOf(folder: string): string[] {
   try {
     return [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`);
   } catch (error) {
-    if (isLack(error)) refused = { error };
+    noteLack(error);
     return [];
   }
 }
 
 /** Pids of the children of a process. */
 export function childrenOf(pid: number): number[] {
-  const before = lastRefusal();
+  const check = lackCheck();
   try {
     const threads = entriesOf(`/proc/${pid}/task`);
-    throwRefusalSince(before);
+    check();
     const lists = threads.map((thread) => Deno.readTextFileSync(`${thread}/children`));
     return lists.join("").split(" ").filter(Boolean).map(Number);
   } catch {
-    // One of its threads has just ended, the kernel keeps no such lists, or a descriptor was wanting.
+    // One of its threads has just ended, the kernel keeps no such lists, or there was no descriptor.
     return processTable().filter(({ ppid }) => ppid === pid).map((row) => row.pid);
   }
 }

@@ -206,11 +206,10 @@ export class ManagedProcess {
     const { reloadSignal, overlap } = this.config;
     if (reloadSignal !== undefined) this.signal(reloadSignal);
     else if (overlap && this.#snapshot.state === "running") await this.#effects.run.overlap();
-    else {await startAndWait(
-        this,
-        { type: "restart_requested", reason: "reloaded by user" },
-        options,
-      );}
+    else {
+      const reason = "reloaded by user";
+      await startAndWait(this, { type: "restart_requested", reason }, options);
+    }
     void this.#effects.hook("postReload");
   }
 

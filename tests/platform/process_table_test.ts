@@ -8,7 +8,7 @@ const src = new URL("../../src/platform/", import.meta.url).href;
 const PROGRAM = `
 import { portMayBelongTo } from "${src}port_owner.ts";
 import {
-  lastRefusal, processRow, processTable, processTableIfReadable, throwRefusalSince
+  lackCheck, processRow, processTable, processTableIfReadable
 } from "${src}process_table.ts";
 import { memoryOfTrees } from "${src}usage.ts";
 const looks = () => [
@@ -22,13 +22,13 @@ const before = looks();
 const held = [];
 try { for (;;) held.push(Deno.openSync("/dev/null")); } catch {}
 const codeOf = (act) => { try { act(); } catch (error) { return error.code; } };
-const mark = lastRefusal();
+const check = lackCheck();
 const row = processRow(Deno.pid);
-const codes = [codeOf(() => throwRefusalSince(mark)), codeOf(processTable)];
-const told = lastRefusal();
+const codes = [codeOf(check), codeOf(processTable)];
+const since = lackCheck();
 const without = looks();
 for (const file of held) file.close();
-const after = codeOf(() => throwRefusalSince(told));
+const after = codeOf(since);
 console.log(JSON.stringify({ before, without, row, codes, after }));
 `;
 
