@@ -14,7 +14,9 @@ type Configured = Pick<ProcessConfig, "name" | "cwd" | "log" | "instances" | "tt
  */
 export function checkLogPaths(config: Configured, others: Iterable<Configured>, home: string) {
   const { name, log } = config;
-  const own = canonical(config);
+  const own: LogPaths = Object.fromEntries(
+    Object.entries(logPathTemplates(config)).map(([stream, path]) => [stream, canonical(path)]),
+  );
   const merged = own.stdout !== undefined && own.stdout === own.stderr;
   if (merged && log.pipe) {
     refuse(name, "log.pipe needs two files: log.stdout and log.stderr are one");
@@ -51,8 +53,8 @@ function refuseTaken(name: string, own: LogPaths, others: Iterable<Configured>):
   if (paths.length === 0) return;
   for (const other of others) {
     if (other.name === name) continue;
-    const theirs = Object.values(canonical(other));
-    const both = paths.find((path) => theirs.some((taken) => overlap(path, taken)));
+    const theirs = Object.values(logPathTemplates(other));
+    const both = paths.find((path) => theirs.some((taken) => isSame(path, taken)));
     if (both !== undefined) refuse(name, `"${both}" is a log of "${other.name}"`);
   }
 }
@@ -70,19 +72,21 @@ function overlap(one: string | undefined, other: string | undefined): boolean {
 }
 
 function matches(template: string, path: string): boolean {
+  if (!template.includes(INSTANCE)) return template === path;
   const parts = template.split(INSTANCE).map((part) => part.replace(/[^\w/]/g, "\\$&"));
   return new RegExp(`^${parts.join("\\d+")}$`).test(path);
 }
 
-/** The templates, with the links in the way to their folders followed. */
-function canonical(config: Configured): LogPaths {
-  return Object.fromEntries(
-    Object.entries(logPathTemplates(config)).map(([stream, path]) => {
-      try {
-        return [stream, `${Deno.realPathSync(dirname(path)).replace(/\/$/, "")}/${basename(path)}`];
-      } catch {
-        return [stream, path];
-      }
-    }),
-  );
+/** Compares the names first: following links takes system calls, for each pair of configurations. */
+function isSame(path: string, taken: string): boolean {
+  return overlap(basename(path), basename(taken)) && overlap(path, canonical(taken));
+}
+
+/** A template, with the links in the way to its folder followed. */
+function canonical(path: string): string {
+  try {
+    return `${Deno.realPathSync(dirname(path)).replace(/\/$/, "")}/${basename(path)}`;
+  } catch {
+    return path;
+  }
 }
