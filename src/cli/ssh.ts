@@ -1,6 +1,7 @@
 /** The way to the daemon of another machine: the system's ssh runs `procsup dial-stdio` there. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { singleQuoted } from "../model/shell_line.ts";
 import { sleep } from "../platform/clock.ts";
 import type { DaemonRequest, Way } from "../protocol/daemon_client.ts";
 import {
@@ -221,7 +222,7 @@ function spawn({ name, destination, program, home }: Machine, isBatch: boolean) 
 /** A word for the shell there, which knows where `~/` is. */
 function remoteWord(word: string): string {
   const [, tilde = "", rest = word] = /^(~\/)(.*)$/.exec(word) ?? [];
-  return `${tilde}'${rest.replace(/'/g, `'\\''`)}'`;
+  return tilde + singleQuoted(rest);
 }
 
 const HOST = /^(?:[A-Za-z0-9_][\w.-]*|[0-9a-fA-F:]*:[0-9a-fA-F:.]*(?:%\w+)?)$/;

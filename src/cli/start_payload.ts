@@ -3,10 +3,9 @@
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import { resolve } from "../npm/path.js";
-import { splitWords } from "../model/shell_line.ts";
+import { shellWord, splitWords } from "../model/shell_line.ts";
 import type { StartPayload } from "../protocol/verbs/types.ts";
 import { type ConfigFlags, configKeys, some } from "./config_flags.ts";
-import { shellWord } from "./shell_word.ts";
 import { configFlags } from "./table/start_flags.ts";
 
 /** The command line of `start`, and its surroundings. */

@@ -1,5 +1,6 @@
 /** The image of a folder with procsup in it. */
 
+import { singleQuoted } from "../model/shell_line.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { APP_FOLDER, type Stack } from "./stack.ts";
 
@@ -96,7 +97,7 @@ export function dockerfile(stack: Stack, { base, has }: ImageRequest): string {
     "FROM runtime AS build",
     `WORKDIR ${APP_FOLDER}`,
     "COPY . .",
-    `RUN rm -rf ${shellWords([".env", ".git", ...secrets])}`,
+    `RUN rm -rf ${[".env", ".git", ...secrets].map(singleQuoted).join(" ")}`,
     ...runtimes.flatMap((name) => installed(name, has)),
     "",
     "FROM runtime",
@@ -145,8 +146,4 @@ function copied(runtime: string): string[] {
 function installed(runtime: string, has: (path: string) => boolean): string[] {
   const found = Object.entries(LAYERS[runtime]!.install).find(([file]) => has(file));
   return found === undefined ? [] : [`RUN ${found[1]}`];
-}
-
-function shellWords(words: readonly string[]): string {
-  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
 }

@@ -50,3 +50,13 @@ export function splitWords(line: string): string[] {
   }
   return words;
 }
+
+/** A word for a POSIX shell, between quotes if it needs them. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : singleQuoted(word);
+}
+
+/** A word between single quotes. */
+export function singleQuoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -11,7 +11,7 @@ import { writeMessage } from "../output.ts";
 import { withProcesses } from "../progress.ts";
 import { printData } from "../print_data.ts";
 import { forEachTarget, printResults } from "../results.ts";
-import { shellWord } from "../shell_word.ts";
+import { shellWord } from "../../model/shell_line.ts";
 import { NO_WAIT } from "../table/start_flags.ts";
 
 /** Stops the targets. */

@@ -4,7 +4,7 @@ import { dirname } from "../../npm/path.js";
 import { diskOf, type DiskSpace } from "../../platform/disk.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { humanBytes } from "../human.ts";
-import { shellWord } from "../shell_word.ts";
+import { shellWord } from "../../model/shell_line.ts";
 import { type Finding, listed, ok, warning, wrong } from "./finding.ts";
 
 /** With less than that, the next rotation or save may fail; and a busy app is there within the hour. */

@@ -1,7 +1,7 @@
 /** What a look at something comes to. */
 
 import { defaultHome } from "../../platform/paths.ts";
-import { shellWord } from "../shell_word.ts";
+import { shellWord } from "../../model/shell_line.ts";
 
 /** One thing that was looked at. */
 export interface Finding {

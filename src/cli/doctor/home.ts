@@ -2,7 +2,7 @@
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { checkSocketLength, checkWay, pathsIn } from "../../platform/paths.ts";
-import { shellWord } from "../shell_word.ts";
+import { shellWord } from "../../model/shell_line.ts";
 import { type Finding, listed, ok, wrong } from "./finding.ts";
 
 /** The folder itself. */

@@ -5,7 +5,7 @@ import { readDaemonRecord, STATE_FORMAT } from "../../platform/daemon_record.ts"
 import { messageOf } from "../../model/errors.ts";
 import { isSetAside, unsealed } from "../../platform/state_file.ts";
 import { pathsIn } from "../../platform/paths.ts";
-import { shellWord } from "../shell_word.ts";
+import { shellWord } from "../../model/shell_line.ts";
 import { type Finding, listed, ok, warning, wrong } from "./finding.ts";
 
 /** Everything that is kept in a home. */

@@ -6,7 +6,7 @@ import { isFree } from "../../platform/lock.ts";
 import { unpackedFolder } from "../../platform/own_program.ts";
 import { counted, humanBytes } from "../human.ts";
 import { bytesIn } from "./disk.ts";
-import { shellWord } from "../shell_word.ts";
+import { shellWord } from "../../model/shell_line.ts";
 import { type Finding, listed, ok, warning } from "./finding.ts";
 
 /** Held by every process that runs from it; see platform/unpacked.ts. */

@@ -4,7 +4,7 @@ import { dirname, isAbsolute } from "../../npm/path.js";
 import { withoutShimFolder } from "../../platform/node_shim.ts";
 import { ownWords } from "../../platform/own_program.ts";
 import { type ServiceManager, systemdVersion } from "../../platform/service_manager.ts";
-import { shellWord } from "../shell_word.ts";
+import { shellWord } from "../../model/shell_line.ts";
 
 /** Who and what is to be started at boot. */
 export interface UnitRequest {

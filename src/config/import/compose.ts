@@ -1,7 +1,7 @@
 /** Converts files of docker compose: services that can run here become processes. */
 
 import { nameFromPath } from "../../model/name.ts";
-import { splitWords } from "../../model/shell_line.ts";
+import { shellWord, splitWords } from "../../model/shell_line.ts";
 import { dirname, resolve } from "../../npm/path.js";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
@@ -241,12 +241,12 @@ function health(value: unknown, inside: string): Keys {
   if (test[0] === "NONE") return {};
   const line = test[0] === "CMD-SHELL"
     ? test.slice(1).join(" ")
-    : test.slice(1).map(quoted).join(" ");
+    : test.slice(1).map(shellWord).join(" ");
   const plain = line.replaceAll("$$", "$");
   return {
     health_check: {
       type: "command",
-      command: inside === "" ? plain : `${inside}sh -c ${quoted(plain)}`,
+      command: inside === "" ? plain : `${inside}sh -c ${shellWord(plain)}`,
       interval: value.interval ?? "30s",
       timeout: value.timeout ?? "30s",
       retries: value.retries ?? 3,
@@ -254,10 +254,6 @@ function health(value: unknown, inside: string): Keys {
       on_failure: "none",
     },
   };
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function memory(value: unknown): unknown {
