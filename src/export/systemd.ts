@@ -2,11 +2,11 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import type { HookConfig, ProcessConfig } from "../model/process_config.ts";
+import { commandWord, referringWord, specifiers } from "../model/systemd_words.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { calendarEvents } from "./calendar.ts";
 import { type App, holdsSecret, settled, type Stack } from "./stack.ts";
-import { commandWord, referringWord, specifiers } from "./systemd_words.ts";
 
 /** One unit, `[Section]` → settings. */
 export interface UnitFile {
@@ -208,17 +208,16 @@ function ending(config: ProcessConfig): Setting[] {
 }
 
 function rights({ uid, gid, umask, nice }: ProcessConfig): Setting[] {
-  const all: readonly [string, string | number | undefined][] = [
+  return given([
     ["User", uid],
     ["Group", gid],
     ["UMask", umask],
     ["Nice", nice],
-  ];
-  return all.filter((one): one is [string, string | number] => one[1] !== undefined);
+  ]);
 }
 
 function limits({ limits, maxMemoryBytes, namespace }: ProcessConfig): Setting[] {
-  const all: readonly [string, string | number | undefined][] = [
+  return given([
     ["LimitNOFILE", limits.nofile],
     ["LimitNPROC", limits.nproc],
     ["LimitCORE", limits.coreBytes],
@@ -229,8 +228,12 @@ function limits({ limits, maxMemoryBytes, namespace }: ProcessConfig): Setting[]
     ["TasksMax", limits.pids],
     // A dash in the name of a slice is a level of its own.
     ["Slice", namespace === "default" ? undefined : `${namespace.replaceAll("-", "_")}.slice`],
-  ];
-  return all.filter((one): one is [string, string | number] => one[1] !== undefined);
+  ]);
+}
+
+/** The settings that have a value. */
+function given(all: readonly (readonly [string, string | number | undefined])[]): Setting[] {
+  return all.filter((one): one is Setting => one[1] !== undefined);
 }
 
 function sockets(stack: Stack, app: App): Setting[] {

@@ -1,10 +1,11 @@
 /** What a service manager is given so that it starts the daemon. */
 
+import { shellWord } from "../../model/shell_line.ts";
+import { commandWord, quoted, specifiers } from "../../model/systemd_words.ts";
 import { dirname, isAbsolute } from "../../npm/path.js";
 import { withoutShimFolder } from "../../platform/node_shim.ts";
 import { ownWords } from "../../platform/own_program.ts";
 import { type ServiceManager, systemdVersion } from "../../platform/service_manager.ts";
-import { shellWord } from "../../model/shell_line.ts";
 
 /** Who and what is to be started at boot. */
 export interface UnitRequest {
@@ -242,7 +243,7 @@ function unitSection({ scope, home }: UnitRequest): string[] {
 }
 
 function serviceSection({ words, home, userHome, path, version }: UnitRequest): string[] {
-  const start = [...words, "daemon", "--home", home].map(commandWord).join(" ");
+  const start = [...words, "daemon", "--home", home].map((word) => commandWord(word)).join(" ");
   const variables = [`HOME=${userHome}`, `PATH=${absoluteEntries(path)}`];
   return [
     "[Service]",
@@ -272,18 +273,4 @@ function serviceSection({ words, home, userHome, path, version }: UnitRequest): 
 
 function installSection(user: boolean): string[] {
   return ["[Install]", `WantedBy=${user ? "default.target" : "multi-user.target"}`, ""];
-}
-
-/** A `%` begins a specifier in nearly every setting. */
-function specifiers(text: string): string {
-  return text.replace(/%/g, "%%");
-}
-
-/** A `$` begins a variable in command lines, and nowhere else. */
-function commandWord(word: string): string {
-  return quoted(specifiers(word).replace(/\$/g, "$$$$"));
-}
-
-function quoted(text: string): string {
-  return /^[\w@%+=:,./$-]+$/.test(text) ? text : JSON.stringify(text);
 }

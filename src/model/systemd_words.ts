@@ -1,4 +1,4 @@
-/** Words of the settings of systemd. */
+/** Words in the settings of systemd units. */
 
 /** `${VAR}` means the same to systemd; it knows no defaults. */
 export function referringWord(text: string): string {
@@ -15,11 +15,12 @@ export function specifiers(text: string): string {
   return text.replace(/%/g, "%%");
 }
 
-/** A `$` begins a variable in command lines. */
+/** A word of a command line, where a `$` begins a variable; other settings have none. */
 export function commandWord(word: string, always = false): string {
   return quoted(specifiers(word).replace(/\$/g, "$$$$"), always);
 }
 
-function quoted(text: string, always = false): string {
+/** A word between quotes if it needs them, or `always`. */
+export function quoted(text: string, always = false): string {
   return !always && /^[\w@%+=:,./${}-]+$/.test(text) ? text : JSON.stringify(text);
 }
