@@ -9,7 +9,6 @@ import type { StartPayload } from "../../protocol/verbs/types.ts";
 import type { ActionResult } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
-import { nameTheFile } from "../config_source.ts";
 import { withProcesses } from "../progress.ts";
 import { type Place, placeOf } from "../place.ts";
 import { reportError } from "../report_error.ts";
@@ -26,7 +25,7 @@ export async function start(context: CommandContext): Promise<number> {
   if (files !== undefined) {
     return await (await import("../start_file.ts")).startFiles(context, files);
   }
-  refuseNothing(context);
+  await refuseNothing(context);
   const payloads = startPayloads({
     positionals: context.positionals,
     rest: context.rest,
@@ -85,9 +84,9 @@ async function configFiles(
     : undefined;
 }
 
-function refuseNothing({ positionals, rest, host }: CommandContext): void {
+async function refuseNothing({ positionals, rest, host }: CommandContext): Promise<void> {
   if (positionals.length > 0 || (rest !== undefined && rest.length > 0)) return;
-  if (host !== undefined) throw nameTheFile(host);
+  if (host !== undefined) throw (await import("../config_source.ts")).nameTheFile(host);
   throw new ProcsupError("bad_request", "Nothing to start: no word, and no procsup.yaml here", {
     hint: "procsup help start",
   });

@@ -13,7 +13,6 @@ import { isEvent, normalizeState, noticed, withEvent } from "./normalize_state.t
 import { SORT_KEYS } from "./sort.ts";
 import { chosen, current, type TopState } from "./state.ts";
 import { isTyping, typed, withLog } from "./update_prompt.ts";
-
 import { type ActionCall, type Verb, VERBS } from "./verbs.ts";
 
 /** The next state and effects to perform. */
