@@ -1,5 +1,6 @@
 /** A word of the command line that is in no table. */
 
+import { didYouMean } from "../model/did_you_mean.ts";
 import { ProcsupError } from "../model/errors.ts";
 
 /** `bad_request` for a command or flag that procsup does not have; other tools may have it. */
@@ -14,4 +15,18 @@ export class UnknownWordError extends ProcsupError {
     this.word = word;
     this.command = command;
   }
+}
+
+/** `bad_request` for the word after a command that is not one of its verbs. */
+export function unknownVerb(
+  command: string,
+  word: string,
+  verbs: readonly string[],
+): ProcsupError {
+  const near = didYouMean(word, verbs);
+  return new ProcsupError("bad_request", `Unknown word "${word}" after "${command}"`, {
+    hint: near === undefined
+      ? `procsup help ${command}`
+      : `Did you mean "procsup ${command} ${near}"?`,
+  });
 }

@@ -1,6 +1,5 @@
 /** `procsup context`: names for other machines, and which of them commands are for. */
 
-import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { nameProblem } from "../../model/name.ts";
 import { dirname } from "../../npm/path.js";
@@ -11,6 +10,7 @@ import type { CommandContext } from "../command.ts";
 import { type Contexts, contextsFile, readContexts, THIS_MACHINE } from "../host.ts";
 import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
+import { unknownVerb } from "../unknown_word.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<void>;
 
@@ -20,10 +20,7 @@ const VERBS: Readonly<Record<string, Verb>> = { list, add, use, remove };
 export async function context(context: CommandContext): Promise<void> {
   const [verb = "list", ...words] = context.positionals;
   if (Object.hasOwn(VERBS, verb)) return await VERBS[verb]!(context, words);
-  const near = didYouMean(verb, Object.keys(VERBS));
-  throw new ProcsupError("bad_request", `Unknown word "${verb}" after "context"`, {
-    hint: near === undefined ? "procsup help context" : `Did you mean "procsup context ${near}"?`,
-  });
+  throw unknownVerb("context", verb, Object.keys(VERBS));
 }
 
 /** With `--home` and `--remote-procsup`, which then belong to that machine. */

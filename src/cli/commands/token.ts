@@ -1,6 +1,5 @@
 /** `procsup token`: the daemon's own token, and named ones for others. */
 
-import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import type { Role } from "../../protocol/verbs/verb.ts";
 import type { TokenJson } from "../../protocol/wire.ts";
@@ -8,13 +7,16 @@ import { type Column, tableLines } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { printData } from "../print_data.ts";
+import { unknownVerb } from "../unknown_word.ts";
 
 /** Prints the token, a new one with `--rotate`; or makes, lists or revokes a named one. */
 export async function token(context: CommandContext): Promise<void> {
   const [verb, name] = context.positionals;
   if (verb === undefined) return await printToken(context);
   if (verb === "list") return await list(context);
-  if (verb !== "create" && verb !== "revoke") throw unknownVerb(verb);
+  if (verb !== "create" && verb !== "revoke") {
+    throw unknownVerb("token", verb, ["create", "list", "revoke"]);
+  }
   if (name === undefined) {
     throw new ProcsupError("bad_request", `Too few words for "token ${verb}": <name> is expected`);
   }
@@ -56,11 +58,4 @@ async function list(context: CommandContext): Promise<void> {
   if (tokens.length === 0) {
     output.note("no named tokens\n  hint: procsup token create <name> --role read");
   } else output.data(tableLines(COLUMNS, tokens, output.width).join("\n"));
-}
-
-function unknownVerb(verb: string): ProcsupError {
-  const near = didYouMean(verb, ["create", "list", "revoke"]);
-  return new ProcsupError("bad_request", `Unknown word "${verb}" after "token"`, {
-    hint: near === undefined ? "procsup help token" : `Did you mean "procsup token ${near}"?`,
-  });
 }

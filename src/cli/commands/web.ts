@@ -1,12 +1,11 @@
 /** `procsup web`: the dashboard and the REST API on TCP. */
 
-import { didYouMean } from "../../model/did_you_mean.ts";
-import { ProcsupError } from "../../model/errors.ts";
 import type { Input } from "../../protocol/verbs/types.ts";
 import type { WebJson } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { printData } from "../print_data.ts";
+import { unknownVerb } from "../unknown_word.ts";
 
 /** Exit code of something that does not run. */
 const NOT_RUNNING = 3;
@@ -23,10 +22,7 @@ export async function web(context: CommandContext): Promise<number> {
   const [verb] = context.positionals;
   if (verb === undefined) return await startAndOpen(context);
   if (Object.hasOwn(VERBS, verb)) return await VERBS[verb]!(context);
-  const near = didYouMean(verb, Object.keys(VERBS));
-  throw new ProcsupError("bad_request", `Unknown word "${verb}" after "web"`, {
-    hint: near === undefined ? "procsup help web" : `Did you mean "procsup web ${near}"?`,
-  });
+  throw unknownVerb("web", verb, Object.keys(VERBS));
 }
 
 async function startAndOpen(context: CommandContext): Promise<number> {

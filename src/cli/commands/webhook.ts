@@ -1,23 +1,19 @@
 /** `procsup webhook`: who is told of trouble, how that goes, and a test. */
 
-import { didYouMean } from "../../model/did_you_mean.ts";
-import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import type { WebhookJson } from "../../protocol/wire.ts";
 import { type Column, tableLines } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { printData } from "../print_data.ts";
+import { unknownVerb } from "../unknown_word.ts";
 
 /** Lists them, or sends a test; exit code 1 when one did not take it. */
 export async function webhook(context: CommandContext): Promise<number> {
   const [verb = "list", name] = context.positionals;
   if (verb === "list") return await list(context);
   if (verb === "test") return await test(context, name);
-  const near = didYouMean(verb, ["list", "test"]);
-  throw new ProcsupError("bad_request", `Unknown word "${verb}" after "webhook"`, {
-    hint: near === undefined ? "procsup help webhook" : `Did you mean "procsup webhook ${near}"?`,
-  });
+  throw unknownVerb("webhook", verb, ["list", "test"]);
 }
 
 const COLUMNS: readonly Column<WebhookJson>[] = [
