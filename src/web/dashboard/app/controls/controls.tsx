@@ -228,6 +228,28 @@ export function Dialog(
   );
 }
 
+/** A dialog with a form: its fields, then what closes and what submits it. */
+export function FormDialog({ title, verb, isBusy, onSubmit, onClose, children }: {
+  readonly title: string;
+  readonly verb: string;
+  readonly isBusy?: boolean;
+  readonly onSubmit: () => void;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={(event) => (event.preventDefault(), onSubmit())}>
+        {children}
+        <div class="row end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" submits disabled={isBusy}>{verb}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
 /** The question that is open, if any. */
 export function QuestionDialog() {
   const open = question.value;

@@ -1,6 +1,6 @@
 /** How things are, at a glance: what needs somebody first. */
 
-import { HOST, recent, round, type Sample } from "./history.ts";
+import { HOST, recent, round } from "./history.ts";
 import { useEvents } from "../data/news.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
@@ -16,7 +16,7 @@ import { Icon, Loading, NothingYet } from "../controls/controls.tsx";
 import { EventList } from "../events/events.tsx";
 import { WebhookTrouble } from "../webhooks/webhooks.tsx";
 import { bytes, counted, percent, relative, span } from "../data/format.ts";
-import { HealthBadge, Sparkline, StateBadge, StateShape, Uptime } from "./process_figures.tsx";
+import { HealthBadge, StateBadge, StateShape, Tile, Uptime } from "./process_figures.tsx";
 import { RowActions } from "./process_menu.tsx";
 
 const MANY = 8;
@@ -245,42 +245,5 @@ function RestartTile({ daemon = {} }: SystemMetrics) {
   const { restarts_last_hour = 0, uptime_seconds = 0 } = daemon;
   const ms = uptime_seconds * 1000;
   const since = ms < HOUR_MS ? span(ms).split(" ")[0] : "hour";
-  return <Tile title={`Restarts, last ${since}`} text={String(restarts_last_hour)} more="" />;
-}
-
-function Tile({ title, text, more, samples, value, most = 1, level }: {
-  readonly title: string;
-  readonly text: string;
-  readonly more: string;
-  readonly samples?: readonly Sample[];
-  readonly value?: (sample: Sample) => number;
-  readonly most?: number;
-  /** Percent that are used up. */
-  readonly level?: number;
-}) {
-  return (
-    <div class="tile">
-      <span class="faint small tile-text">
-        {title} {more}
-      </span>
-      <span class="row between">
-        <strong class="number">{text}</strong>
-        {level !== undefined && <Meter percent={level} />}
-        {samples && value && <Sparkline samples={samples} value={value} most={most} />}
-      </span>
-    </div>
-  );
-}
-
-const FULL = 90;
-
-/** A bar; drawn for the eye only: figures stand beside it. */
-function Meter({ percent }: { percent: number }) {
-  const width = Math.max(0, Math.min(100, percent));
-  return (
-    <svg class={`meter${percent > FULL ? " is-full" : ""}`} viewBox="0 0 100 6" aria-hidden="true">
-      <rect class="rest" width="100" height="6" rx="3" />
-      <rect width={width} height="6" rx="3" />
-    </svg>
-  );
+  return <Tile title={`Restarts, last ${since}`} text={String(restarts_last_hour)} />;
 }

@@ -10,7 +10,7 @@ import { go } from "../data/router.ts";
 import { baseName } from "./select.ts";
 import { processList } from "../data/store.ts";
 import type { ReconfigureResult } from "../data/types.ts";
-import { Button, Dialog } from "../controls/controls.tsx";
+import { FormDialog } from "../controls/controls.tsx";
 import { Field } from "../controls/field.tsx";
 import { readObject } from "../data/format.ts";
 
@@ -40,8 +40,7 @@ function ScaleDialog({ name, onClose }: WindowProps) {
   const base = baseName(name);
   const now = processList.value.filter((process) => baseName(process.name) === base).length;
   const count = useSignal(now);
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () => {
     onClose();
     const words = {
       doing: `Scaling ${base} to ${count.value}`,
@@ -53,33 +52,26 @@ function ScaleDialog({ name, onClose }: WindowProps) {
     }).then((answer) => answer && go(["processes", base]));
   };
   return (
-    <Dialog title={`Scale ${base}`} onClose={onClose}>
-      <form onSubmit={submit}>
-        <label>
-          Instances
-          <input
-            type="number"
-            min={1}
-            max={1024}
-            required
-            value={count.value}
-            onInput={({ currentTarget }) => count.value = currentTarget.valueAsNumber}
-          />
-        </label>
-        <p class="faint small">There {now === 1 ? "is 1" : `are ${now}`} now.</p>
-        <div class="row end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" submits>Scale</Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={`Scale ${base}`} verb="Scale" onSubmit={submit} onClose={onClose}>
+      <label>
+        Instances
+        <input
+          type="number"
+          min={1}
+          max={1024}
+          required
+          value={count.value}
+          onInput={({ currentTarget }) => count.value = currentTarget.valueAsNumber}
+        />
+      </label>
+      <p class="faint small">There {now === 1 ? "is 1" : `are ${now}`} now.</p>
+    </FormDialog>
   );
 }
 
 function SignalDialog({ name, onClose }: WindowProps) {
   const chosen = useSignal(SIGNALS[0]!);
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () => {
     onClose();
     const words = {
       doing: `Sending ${chosen.value} to ${name}`,
@@ -91,23 +83,18 @@ function SignalDialog({ name, onClose }: WindowProps) {
     });
   };
   return (
-    <Dialog title={`Send a signal to ${name}`} onClose={onClose}>
-      <form onSubmit={submit}>
-        <label>
-          Signal
-          <select
-            value={chosen.value}
-            onChange={({ currentTarget }) => chosen.value = currentTarget.value}
-          >
-            {SIGNALS.map((signal) => <option key={signal}>{signal}</option>)}
-          </select>
-        </label>
-        <div class="row end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" submits>Send</Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={`Send a signal to ${name}`} verb="Send" onSubmit={submit} onClose={onClose}>
+      <label>
+        Signal
+        <select
+          value={chosen.value}
+          onChange={({ currentTarget }) =>
+            chosen.value = currentTarget.value}
+        >
+          {SIGNALS.map((signal) => <option key={signal}>{signal}</option>)}
+        </select>
+      </label>
+    </FormDialog>
   );
 }
 
@@ -122,8 +109,7 @@ function ChangeDialog({ name, onClose }: { name: string; onClose: () => void }) 
   // The dialog may close before the answer, and another one may open.
   const isOpen = useRef(true);
   useEffect(() => () => void (isOpen.current = false), []);
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const submit = async () => {
     isBusy.value = true;
     error.value = "";
     try {
@@ -137,29 +123,27 @@ function ChangeDialog({ name, onClose }: { name: string; onClose: () => void }) 
     }
   };
   return (
-    <Dialog title={`Change ${base}`} onClose={onClose}>
-      <form onSubmit={(event) => void submit(event)}>
-        <Field
-          name="keys"
-          label="Keys to change, as JSON"
-          rows={5}
-          required
-          value={text}
-          placeholder={EXAMPLE}
-          error={error.value || undefined}
-        />
-        <p class="faint small">
-          Other keys stay unchanged; null removes a key. If a key needs it, all instances are
-          reloaded, one by one. Applying the file again overrides these changes.
-        </p>
-        <div class="row end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" submits disabled={isBusy.value}>
-            {isBusy.value ? "Changing…" : "Change"}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Change ${base}`}
+      verb={isBusy.value ? "Changing…" : "Change"}
+      isBusy={isBusy.value}
+      onSubmit={() => void submit()}
+      onClose={onClose}
+    >
+      <Field
+        name="keys"
+        label="Keys to change, as JSON"
+        rows={5}
+        required
+        value={text}
+        placeholder={EXAMPLE}
+        error={error.value || undefined}
+      />
+      <p class="faint small">
+        Other keys stay unchanged; null removes a key. If a key needs it, all instances are
+        reloaded, one by one. Applying the file again overrides these changes.
+      </p>
+    </FormDialog>
   );
 }
 

@@ -144,3 +144,41 @@ export function Sparkline({ samples, value, most, ms = 60_000 }: SparklineProps)
     </svg>
   );
 }
+
+/** A figure with its title, and how it went or how much of it is used. */
+export function Tile({ title, text, more = "", samples, value, most = 1, level }: {
+  readonly title: string;
+  readonly text: string;
+  readonly more?: string;
+  readonly samples?: readonly Sample[];
+  readonly value?: (sample: Sample) => number;
+  readonly most?: number;
+  /** Percent that are used up. */
+  readonly level?: number;
+}) {
+  return (
+    <div class="tile">
+      <span class="faint small tile-text">
+        {title} {more}
+      </span>
+      <span class="row between">
+        <strong class="number">{text}</strong>
+        {level !== undefined && <Meter percent={level} />}
+        {samples && value && <Sparkline samples={samples} value={value} most={most} />}
+      </span>
+    </div>
+  );
+}
+
+const FULL = 90;
+
+/** A bar; drawn for the eye only: figures stand beside it. */
+function Meter({ percent }: { percent: number }) {
+  const width = Math.max(0, Math.min(100, percent));
+  return (
+    <svg class={`meter${percent > FULL ? " is-full" : ""}`} viewBox="0 0 100 6" aria-hidden="true">
+      <rect class="rest" width="100" height="6" rx="3" />
+      <rect width={width} height="6" rx="3" />
+    </svg>
+  );
+}

@@ -14,7 +14,7 @@ import { ProcessCharts, Summary } from "./process_summary.tsx";
 import { ProcessHealth, ProcessHooks } from "./process_health.tsx";
 import { ProcessLog } from "../logs/log_pages.tsx";
 import { openProcessMenu } from "./process_menu.tsx";
-import { HealthBadge, StateBadge } from "./process_figures.tsx";
+import { HealthBadge, StateBadge, Tile } from "./process_figures.tsx";
 import { Tabs } from "../controls/tabs.tsx";
 import { bytes, counted, percent } from "../data/format.ts";
 import { processDialog } from "./process_dialogs.tsx";
@@ -133,21 +133,13 @@ function UnitSummary({ members }: { members: readonly ProcessJson[] }) {
   const total = (of: (process: ProcessJson) => number) =>
     members.reduce((sum, one) => sum + of(one), 0);
   const up = members.filter(({ state }) => state === "running").length;
-  const tiles: readonly (readonly [string, string])[] = [
-    ["Running", `${up} of ${members.length}`],
-    ["CPU", percent(total(({ cpu_percent }) => cpu_percent))],
-    ["Memory", bytes(total(({ memory_bytes }) => memory_bytes))],
-    ["Restarts", String(total(({ restarts }) => restarts))],
-  ];
   return (
     <>
       <div class="tiles">
-        {tiles.map(([title, text]) => (
-          <div key={title} class="tile">
-            <span class="faint small">{title}</span>
-            <strong class="number">{text}</strong>
-          </div>
-        ))}
+        <Tile title="Running" text={`${up} of ${members.length}`} />
+        <Tile title="CPU" text={percent(total(({ cpu_percent }) => cpu_percent))} />
+        <Tile title="Memory" text={bytes(total(({ memory_bytes }) => memory_bytes))} />
+        <Tile title="Restarts" text={String(total(({ restarts }) => restarts))} />
       </div>
       <ProcessRows shown={inOrder(members)} />
     </>

@@ -13,7 +13,7 @@ import type { CronJson, ProcessJson, WhyJson } from "../data/types.ts";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { EventList } from "../events/events.tsx";
 import { Chart, marksOf } from "../host/chart.tsx";
-import { Sparkline } from "./process_figures.tsx";
+import { Tile } from "./process_figures.tsx";
 import { plainLine } from "../logs/ansi.ts";
 import {
   bytes,
@@ -168,20 +168,20 @@ function Now(
   const samples = recent(id, 60_000);
   return (
     <div class="tiles">
-      <div class="tile">
-        <span class="faint small">CPU</span>
-        <span class="row between">
-          <strong class="number">{percent(cpu_percent)}</strong>
-          <Sparkline samples={samples} value={({ cpu }) => cpu} most={10} />
-        </span>
-      </div>
-      <div class="tile">
-        <span class="faint small">Memory, {percent(mem_percent)} of all</span>
-        <span class="row between">
-          <strong class="number">{bytes(memory_bytes)}</strong>
-          <Sparkline samples={samples} value={({ memory }) => memory} most={memory_bytes * 1.5} />
-        </span>
-      </div>
+      <Tile
+        title="CPU"
+        text={percent(cpu_percent)}
+        samples={samples}
+        value={({ cpu }) => cpu}
+        most={10}
+      />
+      <Tile
+        title={`Memory, ${percent(mem_percent)} of all`}
+        text={bytes(memory_bytes)}
+        samples={samples}
+        value={({ memory }) => memory}
+        most={memory_bytes * 1.5}
+      />
     </div>
   );
 }

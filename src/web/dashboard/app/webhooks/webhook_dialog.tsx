@@ -5,7 +5,7 @@ import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "../../../../model/webhook.ts";
 import { ask, messageOf } from "../data/api.ts";
 import { toast } from "../shell/notices.ts";
 import type { WebhookJson } from "../data/types.ts";
-import { Button, Dialog } from "../controls/controls.tsx";
+import { FormDialog } from "../controls/controls.tsx";
 import { Field } from "../controls/field.tsx";
 
 type Format = WebhookJson["format"];
@@ -45,8 +45,7 @@ function Form({ old, reload }: {
   const error = useSignal("");
   const format = chosen.value ?? presetOf(url.value);
   const close = () => openedWebhook.value = undefined;
-  const save = async (event: Event) => {
-    event.preventDefault();
+  const save = async () => {
     const body = {
       ...{ format, events: events.value, only: only.value.split(/\s+/).filter(Boolean) },
       ...url.value.trim() !== "" && { url: url.value.trim() },
@@ -64,59 +63,58 @@ function Form({ old, reload }: {
   const toggle = (event: string) =>
     events.value = WEBHOOK_EVENTS.filter((one) => (one === event) !== events.value.includes(one));
   return (
-    <Dialog title={old === undefined ? "New webhook" : `Change ${old.name}`} onClose={close}>
-      <form onSubmit={(event) => void save(event)}>
-        {old === undefined && <Field name="webhook" label="Name" required value={name} />}
+    <FormDialog
+      title={old === undefined ? "New webhook" : `Change ${old.name}`}
+      verb="Save"
+      onSubmit={() => void save()}
+      onClose={close}
+    >
+      {old === undefined && <Field name="webhook" label="Name" required value={name} />}
+      <Field
+        name="url"
+        label="URL"
+        required={old === undefined}
+        value={url}
+        placeholder={PRESETS[format][0]}
+        hint={old === undefined ? "" : `Empty: the one that it has, ${old.url}`}
+      />
+      <div class="field">
+        <label for="field-format">Format</label>
+        <select
+          id="field-format"
+          value={format}
+          onChange={({ currentTarget }) => chosen.value = currentTarget.value as Format}
+        >
+          {WEBHOOK_FORMATS.map((one) => <option key={one}>{one}</option>)}
+        </select>
+      </div>
+      <fieldset class="row wrap">
+        <legend>Events</legend>
+        {WEBHOOK_EVENTS.map((event) => (
+          <label key={event} class="row">
+            <input
+              type="checkbox"
+              checked={events.value.includes(event)}
+              onChange={() => toggle(event)}
+            />
+            {event}
+          </label>
+        ))}
+      </fieldset>
+      <Field name="only" label="Targets" value={only} hint="all, names, ns:shop, tag:db" />
+      {format === "standard" && (
         <Field
-          name="url"
-          label="URL"
-          required={old === undefined}
-          value={url}
-          placeholder={PRESETS[format][0]}
-          hint={old === undefined ? "" : `Empty: the one that it has, ${old.url}`}
+          name="secret"
+          label="File with the secret"
+          value={secret}
+          hint="On the daemon's machine; signs what is sent"
         />
-        <div class="field">
-          <label for="field-format">Format</label>
-          <select
-            id="field-format"
-            value={format}
-            onChange={({ currentTarget }) => chosen.value = currentTarget.value as Format}
-          >
-            {WEBHOOK_FORMATS.map((one) => <option key={one}>{one}</option>)}
-          </select>
-        </div>
-        <fieldset class="row wrap">
-          <legend>Events</legend>
-          {WEBHOOK_EVENTS.map((event) => (
-            <label key={event} class="row">
-              <input
-                type="checkbox"
-                checked={events.value.includes(event)}
-                onChange={() => toggle(event)}
-              />
-              {event}
-            </label>
-          ))}
-        </fieldset>
-        <Field name="only" label="Targets" value={only} hint="all, names, ns:shop, tag:db" />
-        {format === "standard" && (
-          <Field
-            name="secret"
-            label="File with the secret"
-            value={secret}
-            hint="On the daemon's machine; signs what is sent"
-          />
-        )}
-        {error.value && <p class="bad" role="alert">{error.value}</p>}
-        <p class="faint small">
-          A configuration file that has webhooks replaces all of them when it is applied.
-        </p>
-        <div class="row end wrap">
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" submits>Save</Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      {error.value && <p class="bad" role="alert">{error.value}</p>}
+      <p class="faint small">
+        A configuration file that has webhooks replaces all of them when it is applied.
+      </p>
+    </FormDialog>
   );
 }
 
