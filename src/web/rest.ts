@@ -55,8 +55,8 @@ async function payloadOf(c: WebContext, { verb, row }: Route): Promise<Record<st
 
 /** Throws `bad_request` for a body field that the path, the query or the route itself sets. */
 function refuseForeignFields(body: object, { verb, row }: Pick<Route, "verb" | "row">): void {
+  const given = { ...row.fixed, ...(row.path.includes("{") ? { [verb.bare!]: true } : {}) };
   for (const field of Object.keys(body)) {
-    const given = { ...row.fixed, ...(row.path.includes("{") ? { [verb.bare!]: true } : {}) };
     const why = row.query?.includes(field)
       ? "it belongs in the query"
       : row.body === undefined

@@ -34,9 +34,11 @@ const logs = z.strictObject({
 /** Maximum number of targets of a search: each is compared with every process. */
 const MAX_TARGETS = 1000;
 
+const targets = z.array(target).check(z.minLength(1), z.maxLength(MAX_TARGETS));
+
 const search = z.strictObject({
   targets: about(
-    z.optional(z.union([target, z.array(target).check(z.minLength(1), z.maxLength(MAX_TARGETS))])),
+    z.optional(z.union([target, targets])),
     "One target or several; default: all",
   ),
   ...z.pick(logs, {
@@ -59,7 +61,7 @@ const search = z.strictObject({
 
 const counting = z.strictObject({
   targets: about(
-    z._default(z.array(target).check(z.minLength(1), z.maxLength(MAX_TARGETS)), ["all"]),
+    z._default(targets, ["all"]),
     "Default: all",
   ),
   since: about(z._default(z.string(), "1h"), "from then on: `3h` ago, or an ISO 8601 time"),
