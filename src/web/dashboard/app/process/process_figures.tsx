@@ -158,7 +158,7 @@ export function Tile({ title, text, more = "", samples, value, most = 1, level }
 }) {
   return (
     <div class="tile">
-      <span class="faint small tile-text">
+      <span class="faint small clip">
         {title} {more}
       </span>
       <span class="row between">
