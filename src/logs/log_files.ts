@@ -30,31 +30,30 @@ export function logFiles(appsFolder: string, name: string, own: LogPaths = {}): 
  * that another user could replace.
  */
 export function prepareLogFiles(appFolder: string, files: LogFiles): void {
-  makeFolder(appFolder);
+  prepare(appFolder, "isDirectory", (path) => {
+    Deno.mkdirSync(path, { recursive: true, mode: 0o700 });
+  });
   for (const path of [files.stdout, files.stderr]) {
-    if (dirname(path) !== appFolder) {
-      makeFolder(dirname(path), 0o755);
-      const problem = sharedFileProblem(path);
-      if (problem !== undefined) refuse(path, problem);
-    }
+    if (dirname(path) !== appFolder) prepareOwnFolder(path);
     prepare(path, "isFile", createFile);
   }
 }
 
-function makeFolder(path: string, mode = 0o700): void {
-  prepare(path, mode === 0o700 ? "isDirectory" : "any", (path) => {
-    Deno.mkdirSync(path, { recursive: true, mode });
+/** The folder of a log that is not in the home may be a link: its way is checked as a whole. */
+function prepareOwnFolder(path: string): void {
+  const folder = dirname(path);
+  attempt(folder, () => {
+    if (lstatIfAny(folder) === undefined) {
+      Deno.mkdirSync(folder, { recursive: true, mode: 0o755 });
+    }
   });
+  const problem = sharedFileProblem(path);
+  if (problem !== undefined) refuse(path, problem);
 }
 
-function prepare(
-  path: string,
-  kind: "isFile" | "isDirectory" | "any",
-  create: (path: string) => void,
-) {
+function prepare(path: string, kind: "isFile" | "isDirectory", create: (path: string) => void) {
   const info = attempt(path, () => lstatIfAny(path));
   if (info === undefined) attempt(path, () => create(path));
-  else if (kind === "any") return;
   else if (info.isSymlink) refuse(path, "it is a symbolic link");
   else if (!info[kind]) refuse(path, kind === "isFile" ? "it is not a file" : "it is not a folder");
 }
@@ -71,9 +70,7 @@ function attempt<T>(path: string, act: () => T): T {
     throw new ProcsupError(
       "start_failed",
       `Cannot use log ${JSON.stringify(path)}: ${messageOf(error)}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

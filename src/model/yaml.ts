@@ -1,5 +1,7 @@
 /** JSON data as YAML in block style. */
 
+import { isMap } from "./merge_patch.ts";
+
 /** Words that every YAML parser reads as the same string without quotes. */
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_./-]*$/;
 const NOT_TEXT = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
@@ -13,7 +15,7 @@ function lines(value: unknown): string[] {
   if (Array.isArray(value) && value.length > 0) {
     return value.flatMap((item) => lines(item).map((line, i) => (i === 0 ? "- " : "  ") + line));
   }
-  if (isMap(value)) {
+  if (isNested(value) && isMap(value)) {
     return Object.entries(value).filter(([, inner]) => inner !== undefined).flatMap(
       ([key, inner]) => {
         if (!isNested(inner)) return [`${scalar(key)}: ${scalar(inner)}`];
@@ -22,10 +24,6 @@ function lines(value: unknown): string[] {
     );
   }
   return [scalar(value)];
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return isNested(value) && !Array.isArray(value);
 }
 
 function isNested(value: unknown): boolean {
