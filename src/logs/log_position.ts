@@ -115,13 +115,15 @@ export function readPosition(log: string): LogPosition {
   return reader.read();
 }
 
-/**
- * End position of a log, where the next byte goes. Every start needs it, so it does not search
- * archives: a log without a position file counts as uncut.
- */
-export function logEnd(log: string): number {
+/** The same without a search for archives: a log without a position file counts as uncut. */
+export function recordedPosition(log: string): LogPosition {
   using reader = new PositionReader(log);
-  return (reader.recorded() ?? UNCUT).base + Deno.statSync(log).size;
+  return reader.recorded() ?? UNCUT;
+}
+
+/** End position of a log, where the next byte goes. Every start needs it: it does not search archives. */
+export function logEnd(log: string): number {
+  return recordedPosition(log).base + Deno.statSync(log).size;
 }
 
 /** The fields, followed by their checksum. */

@@ -24,7 +24,7 @@ import {
   removeArchive,
   removeLeftovers,
 } from "./archives.ts";
-import { type LogPosition, readPosition, writePosition } from "./log_position.ts";
+import { type LogPosition, readPosition, recordedPosition, writePosition } from "./log_position.ts";
 import { restartMarks } from "./time_index.ts";
 import { copyHead, moveRest, sameHead, writeBack } from "./copy_head.ts";
 
@@ -90,11 +90,12 @@ function checkWritable(log: string): void {
   }
 }
 
-/** Finishes or undoes a rotation that was interrupted. */
-export function recoverLog(log: string): Promise<void> {
+/** Finishes or undoes a rotation that was interrupted. Returns the position. */
+export function recoverLog(log: string): Promise<LogPosition> {
   return exclusively(log, async () => {
+    // Every first start comes here: its folder is listed only once.
+    if (!hasArchives(log)) return await settle(log, recordedPosition(log));
     const { changes, base } = await settle(log);
-    if (!hasArchives(log)) return;
     const end = archivesEnd(log);
     // The position file was lost, or replaced by an older one.
     if (base < end || (changes === 0 && base > 0)) {
@@ -102,12 +103,12 @@ export function recoverLog(log: string): Promise<void> {
     }
     for (const copy of listCopies(log)) await takeUp(log, copy);
     removeLeftovers(log);
+    return readPosition(log);
   });
 }
 
 /** The position of a log, after finishing or undoing an interrupted cut. */
-async function settle(log: string): Promise<LogPosition> {
-  const position = readPosition(log);
+async function settle(log: string, position = readPosition(log)): Promise<LogPosition> {
   return position.phase === "idle" ? position : await finishCut(log, position);
 }
 

@@ -1,7 +1,7 @@
 /** One log that the keeper looks after: how often it is looked at, and what the looks found. */
 
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { readPosition } from "../logs/log_position.ts";
+import { type LogPosition, readPosition } from "../logs/log_position.ts";
 import { rotationSize } from "../logs/rotate.ts";
 import {
   addMarks,
@@ -156,8 +156,8 @@ export class KeptLog {
   }
 
   /** Takes up what is known of the log from its files: at first, and after a cut. */
-  refresh(): void {
-    this.#base = readPosition(this.path).base;
+  refresh({ base }: Pick<LogPosition, "base"> = readPosition(this.path)): void {
+    this.#base = base;
     const mark = lastMark(this.path);
     const info = lstatIfAny(this.path);
     this.bornAt = (info?.birthtime ?? info?.mtime ?? new Date()).getTime();

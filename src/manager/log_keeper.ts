@@ -188,8 +188,7 @@ export class LogKeeper {
 
   async #takeUp(log: KeptLog): Promise<void> {
     log.recovered = true;
-    await recoverLog(log.path);
-    log.refresh();
+    log.refresh(await recoverLog(log.path));
     const plain = this.#prune(log).filter(({ compressed }) => !compressed);
     for (const archive of plain) this.#compress(log, archive);
   }
