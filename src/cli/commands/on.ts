@@ -1,6 +1,6 @@
 /** `--on ENGINE`: the words of the command line, for apps that an engine runs. */
 
-import type { Backend, Copy, Rollout } from "../../export/backends/swarm.ts";
+import type { Backend, Copy, OnProgress, Rollout } from "../../export/backends/backend.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { type Column, tableLines } from "../columns.ts";
@@ -20,20 +20,23 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   logs: ["follow", "lines"],
 };
 
+type Open = (stack: string, onProgress: OnProgress) => Promise<Backend>;
+
 /** Engines that the command line drives. */
-const BACKENDS: Readonly<Record<string, (stack: string) => Promise<Backend>>> = {
-  swarm: async (stack) => (await import("../../export/backends/swarm.ts")).swarm(stack),
-  systemd: async (stack) => (await import("../../export/backends/systemd.ts")).systemd(stack),
+const BACKENDS: Readonly<Record<string, Open>> = {
+  swarm: async (...of) => (await import("../../export/backends/swarm.ts")).swarm(...of),
+  systemd: async (...of) => (await import("../../export/backends/systemd.ts")).systemd(...of),
 };
 
 /** Runs the command on the engine that `--on` names. */
 export async function onEngine(context: CommandContext): Promise<number> {
   const { stackName } = await import("../../export/stack.ts");
-  const { flags, command } = context;
+  const { flags, command, output } = context;
   refuseOthers(context);
   const stack = stackName(Deno.cwd(), flags.text("stack"));
   try {
-    return await VERBS[command.name]!(context, await BACKENDS[flags.text("on")!]!(stack));
+    const backend = await BACKENDS[flags.text("on")!]!(stack, (text) => output.note(text));
+    return await VERBS[command.name]!(context, backend);
   } catch (error) {
     return reportProblems(error, Deno.cwd());
   }
@@ -54,10 +57,7 @@ function refuseOthers({ flags, command }: CommandContext): void {
 async function up(context: CommandContext, backend: Backend): Promise<number> {
   const engine = context.flags.text("on") as "swarm" | "systemd";
   const result = await exported(context, engine, context.positionals[0]);
-  return await printRollouts(
-    context,
-    await backend.up(result, context.output.note.bind(context.output)),
-  );
+  return await printRollouts(context, await backend.up(result));
 }
 
 async function list({ output, positionals }: CommandContext, backend: Backend): Promise<number> {
@@ -93,13 +93,11 @@ async function scale(context: CommandContext, backend: Backend): Promise<number>
     });
   }
   const copies = (now: number) => /^\d/.test(word) ? Number(word) : Math.max(0, now + Number(word));
-  const note = context.output.note.bind(context.output);
-  return await printRollouts(context, await backend.scale(app, copies, note));
+  return await printRollouts(context, await backend.scale(app, copies));
 }
 
 async function roll(context: CommandContext, backend: Backend): Promise<number> {
-  const note = context.output.note.bind(context.output);
-  return await printRollouts(context, await backend.roll(context.positionals[0]!, note));
+  return await printRollouts(context, await backend.roll(context.positionals[0]!));
 }
 
 async function down({ output }: CommandContext, backend: Backend): Promise<number> {

@@ -36,20 +36,19 @@ export interface LogFlags {
   readonly lines: number;
 }
 
+/** Prints how far a rollout is. */
+export type OnProgress = (text: string) => void;
+
 /** An engine, for the stack of one file. */
 export interface Backend {
   /** Applies an export, removes what is no longer in it, and waits until it is ready or has failed. */
-  up(exported: Exported, onProgress: (text: string) => void): Promise<Rollout[]>;
+  up(exported: Exported): Promise<Rollout[]>;
   list(): Promise<Copy[]>;
   /** Prints the logs of apps, of all without names; the client's exit code. */
   logs(apps: readonly string[], flags: LogFlags): Promise<number>;
   why(app: string): Promise<Explanation>;
-  scale(
-    app: string,
-    copies: (now: number) => number,
-    onProgress: (text: string) => void,
-  ): Promise<Rollout[]>;
+  scale(app: string, copies: (now: number) => number): Promise<Rollout[]>;
   /** Replaces the copies of an app one after the other. */
-  roll(app: string, onProgress: (text: string) => void): Promise<Rollout[]>;
+  roll(app: string): Promise<Rollout[]>;
   down(): Promise<string[]>;
 }

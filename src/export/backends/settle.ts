@@ -1,6 +1,6 @@
 /** Waits for rollouts: asks again and again, and tells what has changed. */
 
-import type { Rollout } from "./backend.ts";
+import type { OnProgress, Rollout } from "./backend.ts";
 
 /** Time between two looks. */
 const POLL_MS = 1000;
@@ -14,7 +14,7 @@ export type Progress = Omit<Rollout, "ok"> & { readonly ok: boolean | undefined 
 /** Resolves when each has succeeded or failed. */
 export async function settleRollouts(
   look: () => Promise<readonly Progress[]>,
-  onProgress: (text: string) => void,
+  onProgress: OnProgress,
 ): Promise<Rollout[]> {
   const last = new Map<string, string>();
   let since = performance.now();

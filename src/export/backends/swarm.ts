@@ -3,10 +3,8 @@
 import { ProcsupError } from "../../model/errors.ts";
 import { ask, jsonLines, shown, told } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
-import type { Backend, Copy, Explanation, LogFlags, Rollout } from "./backend.ts";
+import type { Backend, Copy, Explanation, LogFlags, OnProgress, Rollout } from "./backend.ts";
 import { settleRollouts } from "./settle.ts";
-
-export type { Backend, Copy, Rollout } from "./backend.ts";
 
 /** What of `docker service inspect` is used. */
 interface Service {
@@ -61,19 +59,21 @@ interface Task {
 const FAILURES = 3;
 
 /** The backend of a stack. */
-export function swarm(stack: string): Backend {
-  return new Swarm(stack);
+export function swarm(stack: string, onProgress: OnProgress): Backend {
+  return new Swarm(stack, onProgress);
 }
 
 class Swarm implements Backend {
   readonly #stack: string;
+  readonly #onProgress: OnProgress;
 
-  constructor(stack: string) {
+  constructor(stack: string, onProgress: OnProgress) {
     this.#stack = stack;
+    this.#onProgress = onProgress;
   }
 
-  async up({ files: [file] }: Exported, onProgress: (text: string) => void): Promise<Rollout[]> {
-    return await this.#changed(onProgress, async () => {
+  async up({ files: [file] }: Exported): Promise<Rollout[]> {
+    return await this.#changed(async () => {
       const path = Deno.makeTempFileSync({ prefix: "procsup-swarm-", suffix: ".yaml" });
       try {
         Deno.writeTextFileSync(path, file!.text);
@@ -86,8 +86,7 @@ class Swarm implements Backend {
   }
 
   async list(): Promise<Copy[]> {
-    const tasks = await this.#tasks();
-    return tasks.filter(({ wanted }) => wanted).map((task) => this.#copy(task, tasks));
+    return this.#copies(await this.#tasks());
   }
 
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
@@ -104,7 +103,7 @@ class Swarm implements Backend {
     const tasks = (await this.#tasks()).filter(({ name }) => this.#appOf(name) === app);
     const update = service.UpdateStatus;
     return {
-      copies: (await this.list()).filter((copy) => copy.app === app),
+      copies: this.#copies(tasks),
       history: [
         ...(update === undefined ? [] : [`update ${update.State}: ${update.Message}`]),
         ...tasks.filter(({ error }) => error !== "")
@@ -113,17 +112,17 @@ class Swarm implements Backend {
     };
   }
 
-  async scale(app: string, copies: (now: number) => number, onProgress: (text: string) => void) {
+  async scale(app: string, copies: (now: number) => number): Promise<Rollout[]> {
     const { Spec: { Name, Mode } } = await this.#inspect(app);
     const count = copies(Mode.Replicated?.Replicas ?? 0);
-    return await this.#changed(onProgress, async () => {
+    return await this.#changed(async () => {
       await told("docker", "service", "scale", "--detach", `${Name}=${count}`);
     }, app);
   }
 
-  async roll(app: string, onProgress: (text: string) => void): Promise<Rollout[]> {
+  async roll(app: string): Promise<Rollout[]> {
     const { Spec: { Name } } = await this.#inspect(app);
-    return await this.#changed(onProgress, async () => {
+    return await this.#changed(async () => {
       await told("docker", "service", "update", "--detach", "--force", Name);
     }, app);
   }
@@ -131,19 +130,14 @@ class Swarm implements Backend {
   async down(): Promise<string[]> {
     const names = await this.#names();
     await told("docker", "stack", "rm", this.#stack);
-    return names.map((name) => name.slice(this.#stack.length + 1));
+    return names.map((name) => this.#short(name));
   }
 
   /** Makes a change, and waits until the services are as it says, or have failed. */
-  async #changed(
-    onProgress: (text: string) => void,
-    change: () => Promise<void>,
-    only?: string,
-  ): Promise<Rollout[]> {
+  async #changed(change: () => Promise<void>, only?: string): Promise<Rollout[]> {
+    const services = await this.#services();
     const before = new Map(
-      (await this.#services()).map((
-        { Spec, UpdateStatus },
-      ) => [Spec.Name, UpdateStatus?.StartedAt]),
+      services.map(({ Spec, UpdateStatus }) => [Spec.Name, UpdateStatus?.StartedAt]),
     );
     const old = new Set((await this.#tasks()).map(({ id }) => id));
     await change();
@@ -154,15 +148,19 @@ class Swarm implements Backend {
       return services.map((service) => {
         const own = tasks.filter(({ name }) => name.startsWith(`${service.Spec.Name}.`));
         const fresh = service.UpdateStatus?.StartedAt !== before.get(service.Spec.Name);
-        const app = service.Spec.Name.slice(this.#stack.length + 1);
-        return { app, ...rolloutOf(service, own, old, fresh) };
+        return { app: this.#short(service.Spec.Name), ...rolloutOf(service, own, old, fresh) };
       });
-    }, onProgress);
+    }, this.#onProgress);
   }
 
   /** The service's name: `shop_api`. */
   #service(app: string): string {
     return `${this.#stack}_${app}`;
+  }
+
+  /** The name of a service or a task, without that of the stack. */
+  #short(name: string): string {
+    return name.slice(this.#stack.length + 1);
   }
 
   async #names(): Promise<string[]> {
@@ -181,7 +179,7 @@ class Swarm implements Backend {
   async #inspect(app: string): Promise<Service> {
     const { code, stdout } = await ask("docker", "service", "inspect", this.#service(app));
     if (code === 0) return JSON.parse(stdout)[0];
-    const known = (await this.#names()).map((name) => name.slice(this.#stack.length + 1));
+    const known = (await this.#names()).map((name) => this.#short(name));
     throw new ProcsupError("process_not_found", `The stack "${this.#stack}" has no app "${app}"`, {
       hint: known.length === 0 ? "Nothing of it runs" : `It has ${known.join(", ")}`,
     });
@@ -203,12 +201,16 @@ class Swarm implements Backend {
       const { DesiredState, Status: { State: state, Err: error = "" }, Spec: spec } = task;
       const wanted = DesiredState === "running" || DesiredState === "ready";
       const name = Name.replace(/^\\_ /, "").trim();
-      return [{ ...{ id, name, node: Node || "-", image, state, wanted, error, spec } }];
+      return [{ id, name, node: Node || "-", image, state, wanted, error, spec }];
     });
   }
 
   #appOf(task: string): string {
-    return task.slice(this.#stack.length + 1).replace(/\.[^.]*$/, "");
+    return this.#short(task).replace(/\.[^.]*$/, "");
+  }
+
+  #copies(tasks: readonly Task[]): Copy[] {
+    return tasks.filter(({ wanted }) => wanted).map((task) => this.#copy(task, tasks));
   }
 
   #copy({ name, node, image, state, error }: Task, all: readonly Task[]): Copy {
@@ -217,7 +219,7 @@ class Swarm implements Backend {
     const failed = ready ? "" : all.find((one) => one.name === name && one.error !== "")?.error;
     const app = this.#appOf(name);
     return {
-      ...{ name: name.slice(this.#stack.length + 1), app, state, ready, node, image },
+      ...{ name: this.#short(name), app, state, ready, node, image },
       reason: error || (failed ?? ""),
     };
   }

@@ -5,7 +5,7 @@ import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_fi
 import { ask, shown, told } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
 import { wantedUnits } from "../systemd.ts";
-import type { Backend, Copy, Explanation, LogFlags, Rollout } from "./backend.ts";
+import type { Backend, Copy, Explanation, LogFlags, OnProgress, Rollout } from "./backend.ts";
 import { type Progress, settleRollouts } from "./settle.ts";
 
 /** Where units of the machine's owner are. */
@@ -19,8 +19,8 @@ const PROPERTIES = "Id,ActiveState,SubState,Result,ExecMainStatus,MainPID,NResta
 type Properties = Readonly<Record<string, string>>;
 
 /** The backend of a stack, for root. */
-export function systemd(stack: string): Backend {
-  if (Deno.uid() === 0) return new Systemd(stack);
+export function systemd(stack: string, onProgress: OnProgress): Backend {
+  if (Deno.uid() === 0) return new Systemd(stack, onProgress);
   throw new ProcsupError("forbidden", `Only root changes the units of ${FOLDER}`, {
     hint: "sudo procsup … --on systemd",
   });
@@ -28,12 +28,14 @@ export function systemd(stack: string): Backend {
 
 class Systemd implements Backend {
   readonly #stack: string;
+  readonly #onProgress: OnProgress;
 
-  constructor(stack: string) {
+  constructor(stack: string, onProgress: OnProgress) {
     this.#stack = stack;
+    this.#onProgress = onProgress;
   }
 
-  async up({ stack, files }: Exported, onProgress: (text: string) => void): Promise<Rollout[]> {
+  async up({ stack, files }: Exported): Promise<Rollout[]> {
     const wanted = [
       `${stack.name}.target`,
       ...stack.apps.flatMap((app) => wantedUnits(stack, app)),
@@ -52,7 +54,7 @@ class Systemd implements Backend {
     );
     if (old.length > 0) await told("systemctl", "stop", ...old);
     await told("systemctl", "start", "--no-block", ...sockets, ...wanted);
-    return await this.#settled(wanted.slice(1), onProgress);
+    return await this.#settled(wanted.slice(1));
   }
 
   async list(): Promise<Copy[]> {
@@ -62,25 +64,24 @@ class Systemd implements Backend {
   }
 
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
-    const units = (apps.length > 0 ? apps : ["*"]).flatMap((
-      app,
-    ) => [`${this.#stack}-${app}.service`, `${this.#stack}-${app}@*.service`]);
+    const units = (apps.length > 0 ? apps : ["*"]).flatMap((app) =>
+      [".service", "@*.service"].map((end) => `${this.#stack}-${app}${end}`)
+    );
     const flags = [...follow ? ["--follow"] : [], "--no-pager", `--lines=${lines}`];
     return await shown("journalctl", ...flags, ...units.map((unit) => `--unit=${unit}`));
   }
 
   async why(app: string): Promise<Explanation> {
-    const copies = (await this.list()).filter((copy) => copy.app === app);
-    if (copies.length === 0) throw this.#unknown(app);
+    const copies = await this.#copiesOf(app);
     const units = copies.map(({ name }) => `--unit=${this.#stack}-${name}`);
     const journal = await told("journalctl", "--no-pager", "--lines=10", "-o", "cat", ...units);
     return { copies, history: journal.trimEnd().split("\n").toReversed() };
   }
 
-  async scale(app: string, copies: (now: number) => number, onProgress: (text: string) => void) {
+  async scale(app: string, copies: (now: number) => number): Promise<Rollout[]> {
     const template = `${this.#stack}-${app}@.service`;
     if (readFileIfAny(`${FOLDER}/${template}`) === undefined) {
-      if ((await this.list()).every((copy) => copy.app !== app)) throw this.#unknown(app);
+      await this.#copiesOf(app);
       throw new ProcsupError("wrong_state", `"${app}" is one unit, and no template of units`, {
         hint: "Set instances to 2 or more in the file, then: procsup up --on systemd",
       });
@@ -94,19 +95,17 @@ class Systemd implements Backend {
       .filter((number) => !now.includes(number)).map(unit);
     if (less.length > 0) await told("systemctl", "disable", "--now", "--quiet", ...less);
     if (more.length > 0) await told("systemctl", "enable", "--now", "--quiet", ...more);
-    return await this.#settled(Array.from({ length: count }, (_, i) => unit(i + 1)), onProgress);
+    return await this.#settled(Array.from({ length: count }, (_, i) => unit(i + 1)));
   }
 
-  async roll(app: string, onProgress: (text: string) => void): Promise<Rollout[]> {
-    const units = (await this.list()).filter((copy) => copy.app === app)
-      .map(({ name }) => `${this.#stack}-${name}.service`);
-    if (units.length === 0) throw this.#unknown(app);
+  async roll(app: string): Promise<Rollout[]> {
+    const units = (await this.#copiesOf(app)).map(({ name }) => `${this.#stack}-${name}.service`);
     for (const unit of units) {
       await told("systemctl", "restart", unit);
-      const [rollout] = await this.#settled([unit], onProgress);
+      const [rollout] = await this.#settled([unit]);
       if (!rollout!.ok) return [rollout!];
     }
-    return await this.#settled(units, onProgress);
+    return await this.#settled(units);
   }
 
   async down(): Promise<string[]> {
@@ -144,9 +143,8 @@ class Systemd implements Backend {
         if (!file.includes("@.")) return [file];
         const pattern = file.replace("@.", "@*.");
         const words = ["--all", "--plain", "--no-legend", "--full", pattern];
-        const loaded = (await told("systemctl", "list-units", ...words)).split("\n")
+        return (await told("systemctl", "list-units", ...words)).split("\n")
           .map((line) => line.trim().split(/\s+/)[0]!).filter((unit) => unit.includes("@"));
-        return loaded;
       }),
     );
     return units.flat();
@@ -187,13 +185,10 @@ class Systemd implements Backend {
     };
   }
 
-  async #settled(
-    units: readonly string[],
-    onProgress: (text: string) => void,
-  ): Promise<Rollout[]> {
+  async #settled(units: readonly string[]): Promise<Rollout[]> {
     return await settleRollouts(
       async () => (await this.#show(units)).map((unit) => this.#progress(unit)),
-      onProgress,
+      this.#onProgress,
     );
   }
 
@@ -209,8 +204,11 @@ class Systemd implements Backend {
     return { app, ok, text: reason === "" ? state : `${state}: ${reason}` };
   }
 
-  #unknown(app: string): ProcsupError {
-    return new ProcsupError("process_not_found", `The stack "${this.#stack}" has no app "${app}"`, {
+  /** The copies of an app. Throws `process_not_found` if there are none. */
+  async #copiesOf(app: string): Promise<Copy[]> {
+    const copies = (await this.list()).filter((copy) => copy.app === app);
+    if (copies.length > 0) return copies;
+    throw new ProcsupError("process_not_found", `The stack "${this.#stack}" has no app "${app}"`, {
       hint: "What it has: procsup list --on systemd",
     });
   }
