@@ -25,9 +25,8 @@ const CONDITIONS: Readonly<Record<string, string>> = {
 /** A file of docker compose. */
 export function composeFile(stack: Stack): Keys {
   const services = stack.apps.map((app) => {
-    const { instances, autostart, restartPolicy, dependsOn, namespace, tags, labels } = app.config;
-    const { pids } = app.config.limits;
-    const all = labelsOf(namespace, tags, labels);
+    const { instances, restartPolicy, dependsOn, limits: { pids } } = app.config;
+    const all = labelsOf(app);
     const ports = instances === 1 ? app.ports.map((port) => `${port}:${port}`) : [];
     if (ports.length < app.ports.length) {
       const text =
@@ -44,7 +43,7 @@ export function composeFile(stack: Stack): Keys {
       ...(Object.keys(dependsOn).length > 0 && { depends_on: dependencies(stack, app) }),
       ...(Object.keys(all).length > 0 && { labels: all }),
       ...(pids !== undefined && { pids_limit: pids }),
-      deploy: { replicas: copies(autostart, app), ...resources(app, undefined) },
+      deploy: { replicas: copies(app), ...resources(app, undefined) },
     }];
   });
   return { services: Object.fromEntries(services), ...secrets(stack, false) };
@@ -53,15 +52,14 @@ export function composeFile(stack: Stack): Keys {
 /** A file of `docker stack deploy`. */
 export function swarmFile(stack: Stack, mode: PortMode): Keys {
   const services = stack.apps.map((app) => {
-    const { namespace, tags, labels, autostart } = app.config;
-    const all = labelsOf(namespace, tags, labels);
+    const all = labelsOf(app);
     return [app.id, {
       ...common(stack, app),
       ...(app.ports.length > 0 && {
         ports: app.ports.map((port) => ({ target: port, published: port, protocol: "tcp", mode })),
       }),
       deploy: {
-        replicas: copies(autostart, app),
+        replicas: copies(app),
         ...updates(app),
         ...resources(app, app.config.limits.pids),
         restart_policy: restartPolicy(app),
@@ -72,7 +70,7 @@ export function swarmFile(stack: Stack, mode: PortMode): Keys {
   return { version: "3.9", services: Object.fromEntries(services), ...secrets(stack, true) };
 }
 
-function copies(autostart: boolean, { config: { instances, cron } }: App): number {
+function copies({ config: { autostart, instances, cron } }: App): number {
   return autostart && cron?.enabled !== false ? instances : 0;
 }
 
@@ -140,11 +138,7 @@ function resources({ config }: App, pids: number | undefined): Keys {
   return Object.keys(limits).length === 0 ? {} : { resources: { limits } };
 }
 
-function labelsOf(
-  namespace: string,
-  tags: readonly string[],
-  labels: Readonly<Record<string, string>>,
-): Record<string, string> {
+function labelsOf({ config: { namespace, tags, labels } }: App): Record<string, string> {
   const all = {
     ...labels,
     ...(tags.length === 0 ? {} : { "procsup.tags": tags.join(",") }),
