@@ -64,7 +64,7 @@ export function hostIn(flags: Flags): Host | undefined {
   return new Host({ name, ...known, ...(home && { home }), ...(program && { program }) });
 }
 
-/** Whoever names a home, and every app and hook, means a daemon of this machine. */
+/** A named home is on this machine. So is the daemon of an app or a hook. */
 function isHomeNamed(flags: Flags): boolean {
   return flags.text("home") !== undefined ||
     ["PROCSUP_HOME", "PROCSUP_ID"].some((name) => Deno.env.get(name));

@@ -116,7 +116,7 @@ class SshStream implements RequestStream {
     void this.#child.status.then(() => this.isOpen = false);
     const reader = new ByteReader({ read: (into) => this.#read(into) });
     this.hello = this.#hello(reader);
-    // Whoever reads the answer learns of it.
+    // A request that reads the answer gets the failure.
     this.hello.catch(() => {});
     this.reader = async () => (await this.hello, reader);
     this.keep = () => keep(this);

@@ -14,7 +14,7 @@ import { type Engine, EXPORTED_KEYS, keyRow, lackOf } from "./engines.ts";
 export const APP_FOLDER = "/app";
 
 /** Exists in the container while the app is ready: every engine's probe. */
-export const READY_FILE = "/tmp/procsup-ready";
+const READY_FILE = "/tmp/procsup-ready";
 
 /** Time between probes. */
 export const PROBE_SECONDS = 5;
@@ -174,7 +174,7 @@ const SECRET_NAME =
 const SECRET_VALUE = /:\/\/[^/\s:@]*:[^/\s@]+@|-----BEGIN/;
 
 /** Whether a literal value of a variable may be a secret. */
-export function looksSecret(name: string, value: string): boolean {
+function looksSecret(name: string, value: string): boolean {
   return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
 }
 

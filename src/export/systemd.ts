@@ -47,7 +47,7 @@ export function wantedUnits(stack: Stack, app: App): string[] {
 }
 
 /** Services of an app, one for each copy. */
-export function serviceNames(stack: Stack, app: App): string[] {
+function serviceNames(stack: Stack, app: App): string[] {
   const { instances } = app.config;
   if (instances === 1) return [`${stack.name}-${app.id}.service`];
   return Array.from({ length: instances }, (_, i) => `${stack.name}-${app.id}@${i + 1}.service`);

@@ -31,7 +31,7 @@ export async function exportedText(text: string, to: Engine): Promise<string> {
 }
 
 /** A file with one app. */
-export function appFile(keys: Readonly<Record<string, unknown>>): string {
+function appFile(keys: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ processes: { app: { command: "/bin/sh run.sh", ...keys } } });
 }
 

@@ -27,7 +27,7 @@ export async function dialStdio({ home }: CommandContext): Promise<number> {
   for (let request = await next; request !== undefined; request = await next) {
     const answered = answer(way, home, request);
     next = readRequest(input);
-    // Whatever comes before the whole answer is the end of the input: the other side hangs up.
+    // Input that ends before the whole answer was sent: the other side has hung up.
     const code = await Promise.race([answered, next.then((more) => more && answered)]);
     if (code === DAEMON_GONE) return code;
   }

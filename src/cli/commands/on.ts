@@ -1,6 +1,6 @@
 /** `--on ENGINE`: the words of the command line, for apps that an engine runs. */
 
-import type { Backend, Copy, OnProgress, Rollout } from "../../export/backends/backend.ts";
+import type { Backend, Copy, OnProgress, Rollout } from "../../export/backends/swarm.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { type Column, tableLines } from "../columns.ts";

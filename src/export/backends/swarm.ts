@@ -6,6 +6,9 @@ import type { Exported } from "../export_stack.ts";
 import type { Backend, Copy, Explanation, LogFlags, OnProgress, Rollout } from "./backend.ts";
 import { settleRollouts } from "./settle.ts";
 
+// The command line imports only modules that it loads by import().
+export type { Backend, Copy, OnProgress, Rollout } from "./backend.ts";
+
 /** What of `docker service inspect` is used. */
 interface Service {
   readonly ID: string;
