@@ -114,15 +114,12 @@ export class Webhooks {
     home: string,
   ): Promise<WebhookJson> {
     return this.#inTurn(async () => {
-      const [{ changedWebhook }, { webhookKey }] = await Promise.all([
-        import("./memory.ts"),
-        import("./secret.ts"),
-      ]);
+      const { changedWebhook } = await import("./memory.ts");
       const all = this.#keyed;
       const at = all.findIndex(({ webhook }) => webhook.name === given.name);
       const webhook = changedWebhook(all[at]?.webhook, given, home);
-      const changed = { webhook, key: await webhookKey(webhook) };
-      await this.#configure(supervisor, at < 0 ? [...all, changed] : all.with(at, changed));
+      const [changed] = await this.keyed([webhook]);
+      await this.#configure(supervisor, at < 0 ? [...all, changed!] : all.with(at, changed!));
       return this.status().find(({ name }) => name === webhook.name)!;
     });
   }
