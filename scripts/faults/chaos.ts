@@ -48,7 +48,7 @@ class Chaos {
     this.#scene = {
       ...scene,
       say: (line) => void this.#story.push(`${new Date().toISOString().slice(11, 23)} ${line}`),
-      violate: (what) => this.#violate(what),
+      violate: (what) => this.violate(what),
     };
   }
 
@@ -72,8 +72,8 @@ class Chaos {
       console.log(
         `round ${round}: ${this.#operations} requests, ${kills} kills, ${fds} fds, ${mb} MB`,
       );
-      if (fds > 200) this.#violate(`the daemon holds ${fds} descriptors`);
-      if (mb > 300) this.#violate(`the daemon takes ${mb} MB`);
+      if (fds > 200) this.violate(`the daemon holds ${fds} descriptors`);
+      if (mb > 300) this.violate(`the daemon takes ${mb} MB`);
       const kind = await damage(this.#scene, this.#disk);
       this.#damage.set(kind, (this.#damage.get(kind) ?? 0) + 1);
       await this.#quiet();
@@ -110,8 +110,8 @@ class Chaos {
       problems = await unsettled(this.#scene).catch((error) => [String(error)]);
     }
     // Report only problems that persist: others may be transitions.
-    for (const problem of problems) if (before.includes(problem)) this.#violate(problem);
-    for (const problem of await violations(this.#scene)) this.#violate(problem);
+    for (const problem of problems) if (before.includes(problem)) this.violate(problem);
+    for (const problem of await violations(this.#scene)) this.violate(problem);
     await this.#takeUp();
     // Report each problem once.
     if (problems.length > 0) {
@@ -135,18 +135,18 @@ class Chaos {
     const { house, folder } = this.#scene;
     const { pid } = house;
     await house.client.call("shutdown").catch((error) =>
-      this.#violate(`shutdown: ${error.message}`)
+      this.violate(`shutdown: ${error.message}`)
     );
     await sleep(300);
-    if (isAlive(pid)) this.#violate(`the daemon ${pid} outlives its shutdown`);
+    if (isAlive(pid)) this.violate(`the daemon ${pid} outlives its shutdown`);
     for (const { pid, name, command } of living(folder)) {
-      this.#violate(`left after shutdown: ${name} ${pid} ${command}`);
+      this.violate(`left after shutdown: ${name} ${pid} ${command}`);
       Deno.kill(pid, "SIGKILL");
     }
-    for (const problem of await lineProblems(house.home, folder)) this.#violate(problem);
+    for (const problem of await lineProblems(house.home, folder)) this.violate(problem);
   }
 
-  #violate(what: string): void {
+  violate(what: string): void {
     if (this.#found.has(what)) return;
     this.#found.add(what);
     this.#story.push(`VIOLATION ${what}`);
@@ -181,6 +181,9 @@ async function main(args: string[]): Promise<number> {
   }, disk);
   try {
     await chaos.run(Date.now() + minutes * 60_000);
+  } catch (error) {
+    // What ends the run, such as a daemon that does not answer, is a finding like any other.
+    chaos.violate(String(error));
   } finally {
     house.signal("SIGKILL");
     for (const { pid } of living(folder)) {

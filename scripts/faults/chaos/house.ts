@@ -48,13 +48,16 @@ export class House {
         executable: undefined,
       },
     });
-    const child = new Deno.Command(words[0]!, {
-      args: [...words.slice(1), "daemon"],
+    const child = new Deno.Command("/bin/sh", {
+      args: ["-c", 'exec "$@" 2>>"$0"', `${this.home}/stderr`, ...words, "daemon"],
       env: { PROCSUP_HOME: this.home },
       ...{ stdin: "null", stdout: "null", stderr: "null", detached: true },
     }).spawn();
     child.unref();
-    await waitFor(() => this.answers(), { what: "the daemon to answer", timeoutMs: 20_000 });
+    const what = `the daemon ${child.pid} to answer`;
+    await waitFor(() => this.answers(), { what, timeoutMs: 20_000 }).catch((error) => {
+      throw new Error(`${error.message}; it ${isAlive(child.pid) ? "runs" : "has ended"}`);
+    });
   }
 
   /** Sends the daemon a signal. Returns whether a daemon was running. */
