@@ -5,7 +5,7 @@ import { checkedHome } from "../platform/paths.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { selectPresent } from "../protocol/select_processes.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
-import { type Column, tableLines } from "./columns.ts";
+import { type Column, printTable } from "./columns.ts";
 import type { CommandContext } from "./command.ts";
 import { Host, readContexts, THIS_MACHINE } from "./host.ts";
 import { writeMessage } from "./output.ts";
@@ -77,8 +77,7 @@ async function print(
     ...processes.map((process) => ({ context, process })),
     ...(error === undefined ? [] : [{ context }]),
   ]);
-  const width = output.format === "wide" ? undefined : output.width;
-  output.data(tableLines(columnsOf(columns), rows, width).join("\n"));
+  printTable(output, columnsOf(columns), rows);
   for (const { context, error } of answers) {
     if (error !== undefined) writeMessage(`✘ ${context}  ${messageOf(error)}\n`);
   }

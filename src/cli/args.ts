@@ -1,6 +1,5 @@
 /** Words of the command line → command, flags and positional words, by the command table. */
 
-import { didYouMean } from "../model/did_you_mean.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { parseArgs } from "../npm/parse_args.js";
 import type { Command, Flag } from "./command.ts";
@@ -8,7 +7,7 @@ import { COMMANDS } from "./command_table.ts";
 import { commandWords, findCommand } from "./find_command.ts";
 import { Flags, type FlagValue } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./table/global_flags.ts";
-import { UnknownWordError } from "./unknown_word.ts";
+import { meantHint, UnknownWordError } from "./unknown_word.ts";
 
 /** A command line as it was understood. */
 export interface CommandLine {
@@ -106,18 +105,14 @@ function flagError(
   }
   if (kind === "needless_value") return usage(`${word} takes no value`, command);
   const names = flags.flatMap((flag) => [flag.name, ...flag.aliases ?? []]);
-  const near = word.startsWith("--") ? didYouMean(word.slice(2), names) : undefined;
-  const hint = near !== undefined
-    ? `Did you mean "--${near}"?`
-    : command?.takesRest
-    ? 'Flags of the app itself go after "--"'
-    : helpOf(command);
+  const otherwise = command?.takesRest ? 'Flags of the app itself go after "--"' : helpOf(command);
+  const known = word.startsWith("--") ? names : [];
+  const hint = meantHint("--", word.slice(2), known, otherwise);
   return new UnknownWordError(`Unknown flag "${word}"`, hint, word, command?.name);
 }
 
 function unknownCommand(word: string): ProcsupError {
-  const near = didYouMean(word, commandWords(COMMANDS));
-  const hint = near === undefined ? "procsup help" : `Did you mean "procsup ${near}"?`;
+  const hint = meantHint("procsup ", word, commandWords(COMMANDS), "procsup help");
   return new UnknownWordError(`Unknown command "${word}"`, hint, word);
 }
 

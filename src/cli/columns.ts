@@ -1,5 +1,7 @@
 /** Tables without borders, that drop columns on a narrow terminal and never cut a value. */
 
+import type { Output } from "./output.ts";
+import { printData } from "./print_data.ts";
 import { pad, textWidth } from "./text_width.ts";
 
 /** One column of a table of `Row`s. */
@@ -14,6 +16,28 @@ export interface Column<Row> {
 }
 
 const GAP = "  ";
+
+/** Prints a table, every column of it with `-o wide`. */
+export function printTable<Row>(
+  output: Output,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): void {
+  const width = output.format === "wide" ? undefined : output.width;
+  output.data(tableLines(columns, rows, width).join("\n"));
+}
+
+/** Prints a list: as data, as a table, or as the note that it is empty. */
+export async function printList<Row extends { readonly name: string }>(
+  output: Output,
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  none: string,
+): Promise<void> {
+  if (await printData(output, rows, [...new Set(rows.map(({ name }) => name))])) return;
+  if (rows.length === 0) output.note(none);
+  else printTable(output, columns, rows);
+}
 
 /** The lines of a table, header first. Without `width` (a pipe) every column is there. */
 export function tableLines<Row>(

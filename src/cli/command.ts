@@ -39,6 +39,8 @@ export interface Command {
   readonly summary: string;
   /** What follows the name: `<target…>`. */
   readonly usage: string;
+  /** What the first word may be, where that is not a target. */
+  readonly verbs?: readonly string[];
   /** Fewest and most positional words. */
   readonly words: readonly [number, number];
   /** Whether words after `--` belong to an app; else they are positional. */

@@ -46,18 +46,13 @@ export async function readSource(
     files,
     env: Deno.env.toObject(),
     assumeVariables: elsewhere,
-    ...(profile === undefined ? {} : { profile }),
+    profile,
   });
   for (const note of loaded.notes) output.note(noteText(note));
-  const only = flags.text("only");
   return {
     files,
     loaded,
-    payload: {
-      variables: loaded.variables,
-      ...(profile === undefined ? {} : { profile }),
-      ...(only === undefined ? {} : { only }),
-    },
+    payload: { variables: loaded.variables, profile, only: flags.text("only") },
   };
 }
 
@@ -70,10 +65,9 @@ export async function filesOf(
   if (host === undefined) return await readSource(context, words);
   if (words.length === 0) throw nameTheFile(host);
   const { cwd } = await host.hello();
-  const [profile, only] = [profileOf(context), flags.text("only")];
   return {
     files: words.map((word) => resolve(cwd, word)),
-    payload: { ...(profile && { profile }), ...(only && { only }) },
+    payload: { profile: profileOf(context), only: flags.text("only") },
   };
 }
 

@@ -60,7 +60,7 @@ async function restartApp(
   // What is down, or can take the change as it runs, has not begun anew.
   const kept = results.filter(({ id, pid }) => pids.get(id) === pid);
   const restarted = await Promise.all(
-    kept.map(({ name }) => client.call("restart", { target: name, ...(wait ? { wait } : {}) })),
+    kept.map(({ name }) => client.call("restart", { target: name, wait })),
   );
   const again = restarted.flatMap((bulk) => bulk.results);
   return results.map((result) => again.find(({ id }) => id === result.id) ?? result);

@@ -1,6 +1,6 @@
 /** A word of the command line that is in no table. */
 
-import { didYouMean } from "../model/did_you_mean.ts";
+import { nearestWord } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";
 
 /** `bad_request` for a command or flag that procsup does not have; other tools may have it. */
@@ -17,16 +17,29 @@ export class UnknownWordError extends ProcsupError {
   }
 }
 
-/** `bad_request` for the word after a command that is not one of its verbs. */
-export function unknownVerb(
-  command: string,
+/** The hint for a mistyped word: the one that was meant, after the words before it. */
+export function meantHint(
+  before: string,
   word: string,
-  verbs: readonly string[],
-): ProcsupError {
-  const near = didYouMean(word, verbs);
-  return new ProcsupError("bad_request", `Unknown word "${word}" after "${command}"`, {
-    hint: near === undefined
-      ? `procsup help ${command}`
-      : `Did you mean "procsup ${command} ${near}"?`,
+  known: readonly string[],
+  otherwise = `One of: ${known.join(", ")}`,
+): string {
+  const near = nearestWord(word, known);
+  return near === undefined ? otherwise : `Did you mean "${before}${near}"?`;
+}
+
+/** The row of the verb that follows a command. Throws `bad_request` for an unknown one. */
+export function verbIn<T>(command: string, verbs: Readonly<Record<string, T>>, word: string): T {
+  if (Object.hasOwn(verbs, word)) return verbs[word]!;
+  throw new ProcsupError("bad_request", `Unknown word "${word}" after "${command}"`, {
+    hint: meantHint(`procsup ${command} `, word, Object.keys(verbs)),
+  });
+}
+
+/** The word after a verb such as `cron run`. Throws `bad_request` without one. */
+export function wordAfter(verb: string, word: string | undefined, what: string): string {
+  if (word !== undefined) return word;
+  throw new ProcsupError("bad_request", `Too few words for "${verb}": ${what} is expected`, {
+    hint: `procsup help ${verb.split(" ")[0]}`,
   });
 }

@@ -1,6 +1,6 @@
 /** The parts of a configuration file: defaults, processes, cron jobs, profiles. */
 
-import { didYouMean } from "../model/did_you_mean.ts";
+import { didYouMean, nearestWord } from "../model/nearest_word.ts";
 import type { ProcsupError } from "../model/errors.ts";
 import { CRON } from "../model/nested_keys.ts";
 import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
@@ -146,11 +146,11 @@ export class FileShape {
   #checkKeys(value: Record<string, unknown>, path: Path, known: readonly string[]): void {
     for (const key of Object.keys(value)) {
       if (known.includes(key)) continue;
-      const near = didYouMean(key, known);
+      const near = nearestWord(key, known);
       this.#problem(
         [...path, key],
         `unknown key "${[...path, key].join(".")}"`,
-        near === undefined ? `expected one of ${known.join(", ")}` : `did you mean "${near}"?`,
+        near === undefined ? `expected one of ${known.join(", ")}` : didYouMean(near),
         "key",
       );
     }

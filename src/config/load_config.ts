@@ -1,7 +1,7 @@
 /** Loads configuration files: reads, extends, merges and validates them. */
 
 import { ConfigFieldError, jobDefaults, parseConfig } from "../model/config_schema.ts";
-import { didYouMean } from "../model/did_you_mean.ts";
+import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { parseDotenv } from "../model/dotenv.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -173,9 +173,9 @@ function checkDependencies(
   for (const { loaded: { config }, layers } of processes) {
     for (const dependency of Object.keys(config.dependsOn)) {
       if (names.has(dependency)) continue;
-      const near = didYouMean(dependency, names);
-      const message = `"depends_on" names "${dependency}", which is not in the file` +
-        (near === undefined ? "" : `: did you mean "${near}"?`);
+      const near = nearestWord(dependency, names);
+      const what = `"depends_on" names "${dependency}", which is not in the file`;
+      const message = withNearest(what, near);
       problems.push(
         located(new ConfigFieldError(message, ["depends_on", dependency]), config.name, layers),
       );

@@ -1,7 +1,7 @@
 /** Loads `web` and `webhooks` of configuration files. */
 
 import { ConfigFieldError, parseWeb, parseWebhook } from "../model/config_schema.ts";
-import { didYouMean } from "../model/did_you_mean.ts";
+import { didYouMean, nearestWord } from "../model/nearest_word.ts";
 import { messageOf, type ProcsupError } from "../model/errors.ts";
 import type { KeyTable } from "../model/key_table.ts";
 import type { WebSettings } from "../model/listen_address.ts";
@@ -128,11 +128,10 @@ function unknownName(
   names: ReadonlySet<string>,
 ): ConfigProblem {
   const place = placeIn(document, [...path, ...at]);
-  const near = typeof name === "string" ? didYouMean(name, names) : undefined;
+  const near = typeof name === "string" ? nearestWord(name, names) : undefined;
   const what = `"run.${at[0]}" names ${JSON.stringify(name)}, which is not in the file`;
-  const advice = near === undefined ? undefined : `did you mean "${near}"?`;
   return new ConfigProblem(document.file, what, {
     ...(place && { place }),
-    ...(advice && { advice }),
+    ...(near && { advice: didYouMean(near) }),
   });
 }

@@ -1,6 +1,6 @@
 /** Options that a program misspells are refused, not left out. */
 
-import { didYouMean } from "../model/did_you_mean.ts";
+import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { type ErrorCode, ProcsupError } from "../model/errors.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { isMap } from "../model/merge_patch.ts";
@@ -19,8 +19,7 @@ export function refuseUnknown(
   }
   const key = Object.keys(given).find((name) => !known.includes(name));
   if (key === undefined) return;
-  const near = didYouMean(key, known);
-  throw new ProcsupError(code, `Unknown key "${key}"` + (near ? `: did you mean "${near}"?` : ""));
+  throw new ProcsupError(code, withNearest(`Unknown key "${key}"`, nearestWord(key, known)));
 }
 
 /** The options of a stop; a duration alone is the grace before SIGKILL. Throws `bad_request`. */

@@ -1,6 +1,6 @@
 /** The processes under supervision: who they are, and where each change of theirs is recorded and told. */
 
-import { didYouMean } from "../model/did_you_mean.ts";
+import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
 import { AT_REST, isSuccess } from "../model/outcomes.ts";
@@ -243,12 +243,9 @@ export class Registry implements Observer {
     const known = new Set([name, ...others.map((other) => other.name)]);
     for (const dependency of dependencies) {
       if (known.has(dependency)) continue;
-      const near = didYouMean(dependency, known);
-      throw new ProcsupError(
-        "invalid_config",
-        `Invalid "depends_on": there is no process "${dependency}"` +
-          (near ? `, did you mean "${near}"?` : ""),
-      );
+      const near = nearestWord(dependency, known);
+      const what = `Invalid "depends_on": there is no process "${dependency}"`;
+      throw new ProcsupError("invalid_config", withNearest(what, near));
     }
     // Nobody can depend yet on one that is new.
     const isNew = others.length === this.#processes.size;

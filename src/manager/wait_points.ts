@@ -1,6 +1,6 @@
 /** Waiting for a point in the life of processes. */
 
-import { didYouMean } from "../model/did_you_mean.ts";
+import { nearestWord } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { quote } from "../model/quote.ts";
@@ -24,7 +24,7 @@ export async function untilReached(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (!Object.hasOwn(REACHED, point)) {
-    const near = didYouMean(String(point), WAIT_POINTS);
+    const near = nearestWord(String(point), WAIT_POINTS);
     const what = near === undefined ? `one of ${WAIT_POINTS.join(", ")}` : `"${near}"`;
     throw new ProcsupError("bad_request", `Invalid "for" ${quote(point)}: expected ${what}`);
   }

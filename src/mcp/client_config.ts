@@ -1,6 +1,6 @@
 /** The configuration files of MCP clients, and the entry of procsup in them. */
 
-import { didYouMean } from "../model/did_you_mean.ts";
+import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { memberAt, withMember, withoutMember } from "./json_members.ts";
 
@@ -56,12 +56,10 @@ export function mcpClient(name: string): McpClient {
   const found = CLIENTS.find((client) => client.name === name);
   if (found !== undefined) return found;
   const names = CLIENTS.map((client) => client.name);
-  const near = didYouMean(name, names);
-  throw new ProcsupError(
-    "bad_request",
-    `Unknown MCP client "${name}"` + (near === undefined ? "" : `: did you mean "${near}"?`),
-    { hint: `Expected one of ${names.join(", ")}` },
-  );
+  const message = withNearest(`Unknown MCP client "${name}"`, nearestWord(name, names));
+  throw new ProcsupError("bad_request", message, {
+    hint: `Expected one of ${names.join(", ")}`,
+  });
 }
 
 /** A configuration file with only our entry. */

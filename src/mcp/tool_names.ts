@@ -1,6 +1,6 @@
 /** The tools, which come from the verb registry, and how a client is granted some of them. */
 
-import { didYouMean } from "../model/did_you_mean.ts";
+import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { VERB_ROWS, type VerbName } from "../protocol/verbs/mod.ts";
 import {
@@ -73,10 +73,6 @@ function namesIn(text: string, known: readonly string[], kind: string): string[]
   }
   const unknown = words.find((word) => !known.includes(word));
   if (unknown === undefined) return words;
-  const near = didYouMean(unknown, known);
-  throw new ProcsupError(
-    "bad_request",
-    `Unknown ${kind} "${unknown}"` + (near === undefined ? "" : `: did you mean "${near}"?`),
-    { hint },
-  );
+  const message = withNearest(`Unknown ${kind} "${unknown}"`, nearestWord(unknown, known));
+  throw new ProcsupError("bad_request", message, { hint });
 }

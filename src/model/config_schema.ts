@@ -1,7 +1,7 @@
 /** Validates configurations of processes, `web` and webhooks, whatever their source. */
 
 import * as z from "../npm/zod.ts";
-import { didYouMean } from "./did_you_mean.ts";
+import { didYouMean, nearestWord, withNearest } from "./nearest_word.ts";
 import { ProcsupError } from "./errors.ts";
 import { foreignKey } from "./foreign_keys.ts";
 import { issueText } from "./issue_text.ts";
@@ -78,10 +78,10 @@ function unknownKeys(
   const field = [...where === "" ? [] : [where], ...path].join(".");
   return issue.keys.map((key) => {
     const ours = table === PROCESS_KEYS && path.length === 0 ? foreignKey(key) : undefined;
-    const near = ours ?? didYouMean(key, keysAt(table, path));
+    const near = ours ?? nearestWord(key, keysAt(table, path));
     const name = field === "" ? key : `${field}.${key}`;
-    const advice = near === undefined ? "" : `: did you mean "${near}"?`;
-    return new ConfigFieldError(`Unknown key "${name}"${advice}`, [...path, key], true);
+    const message = withNearest(`Unknown key "${name}"`, near);
+    return new ConfigFieldError(message, [...path, key], true);
   });
 }
 
@@ -221,8 +221,8 @@ function adviceOf(
     return "expected { env: NAME }, { file: PATH } or { command: LINE }";
   }
   const choices = issue.code === "invalid_value" ? issue.values.map(String) : [];
-  const near = typeof value === "string" ? didYouMean(value, choices) : undefined;
-  return near === undefined ? lowered(issue.message) : `did you mean "${near}"?`;
+  const near = typeof value === "string" ? nearestWord(value, choices) : undefined;
+  return near === undefined ? lowered(issue.message) : didYouMean(near);
 }
 
 function lowered(text: string): string {

@@ -4,7 +4,7 @@
  */
 
 import { isMap } from "./merge_patch.ts";
-import { didYouMean } from "./did_you_mean.ts";
+import { nearestWord, withNearest } from "./nearest_word.ts";
 import { formatDuration, parseDuration } from "./duration.ts";
 import { messageOf, ProcsupError } from "./errors.ts";
 import { foreignKey } from "./foreign_keys.ts";
@@ -148,9 +148,9 @@ function unknownKeys(
   const names = keyNames(table).map(camelCase);
   const told = keys.map((key) => {
     const foreign = table === PROCESS_KEYS ? foreignKey(snakeCase(key)) : undefined;
-    const near = foreign === undefined ? didYouMean(key, names) : camelCase(foreign);
+    const near = foreign === undefined ? nearestWord(key, names) : camelCase(foreign);
     const name = [...path, key].join(".");
-    return { name, near, text: `Unknown key "${name}"${near ? `: did you mean "${near}"?` : ""}` };
+    return { name, near, text: withNearest(`Unknown key "${name}"`, near) };
   });
   const [{ name: field, near }] = told as [(typeof told)[0]];
   const message = told.map(({ text }) => text).join("; ");

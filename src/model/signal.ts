@@ -1,6 +1,6 @@
 /** Names of signals. */
 
-import { didYouMean } from "./did_you_mean.ts";
+import { nearestWord, withNearest } from "./nearest_word.ts";
 import { ProcsupError } from "./errors.ts";
 import { quote } from "./quote.ts";
 
@@ -86,9 +86,6 @@ export function parseSignal(value: string | number): SignalName {
   const name = text.startsWith("SIG") ? text : `SIG${text}`;
   const found = SIGNALS.find((signal) => signal === name);
   if (found !== undefined) return found;
-  const near = /^\d+$/.test(text) ? undefined : didYouMean(name, SIGNALS);
-  throw new ProcsupError(
-    "bad_request",
-    `Unknown signal ${quote(value)}` + (near ? `: did you mean "${near}"?` : ""),
-  );
+  const near = /^\d+$/.test(text) ? undefined : nearestWord(name, SIGNALS);
+  throw new ProcsupError("bad_request", withNearest(`Unknown signal ${quote(value)}`, near));
 }

@@ -1,6 +1,6 @@
 /** How processes are addressed, on every surface. Exact beats prefix; a prefix must be unique. */
 
-import { didYouMean } from "./did_you_mean.ts";
+import { didYouMean, nearestWord } from "./nearest_word.ts";
 import { type ErrorDetails, ProcsupError } from "./errors.ts";
 import { baseName } from "./name.ts";
 import { quote } from "./quote.ts";
@@ -95,11 +95,11 @@ export function notFound(
 ): ProcsupError {
   const group = groupMeant(target, processes);
   const names = processes.flatMap((process) => [process.name, baseName(process.name)]);
-  const near = group ?? didYouMean(target, names);
+  const near = group ?? nearestWord(target, names);
   return new ProcsupError("process_not_found", "process not found", {
     hint: near === undefined
       ? `Nothing matches "${target}"; procsup list shows all processes`
-      : `Nothing matches "${target}"; did you mean "${near}"?`,
+      : `Nothing matches "${target}"; ${didYouMean(near)}`,
     near,
   });
 }

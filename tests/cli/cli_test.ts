@@ -155,7 +155,7 @@ Deno.test("procsup stop calls once a target, and the worst exit code wins", asyn
   const result = await daemon.run("stop", "a", "none", "b", "--timeout", "1s");
   assertEquals(result.code, 4);
   assertEquals(result.stdout, "✔ a  stopped\n✔ b  stopped\n");
-  assertEquals(daemon.requests[0]?.payload, { target: "a", timeout: "1s" });
+  assertEquals(daemon.requests[0]?.payload, { target: "a", force: false, timeout: "1s" });
 });
 
 Deno.test("procsup status tells whether it runs by its exit code", async () => {

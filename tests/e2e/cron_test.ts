@@ -240,7 +240,11 @@ Deno.test("procsup cron lists, runs, switches and foretells", async () => {
 Deno.test("procsup cron tells what it does not know", async () => {
   await using daemon = await TestDaemon.start();
   const cases: readonly [string[], number, RegExp][] = [
-    [["cron", "strat", "x"], 2, /Unknown word "strat" after "cron"\n.*Did you mean "cron start"/],
+    [
+      ["cron", "strat", "x"],
+      2,
+      /Unknown word "strat" after "cron"\n.*Did you mean "procsup cron start"/,
+    ],
     [["cron", "run"], 2, /Too few words for "cron run"/],
     [["cron", "run", "nope"], 4, /Process not found/],
     [["start", "/bin/true", "--timezone", "UTC"], 2, /Cannot use --timezone alone/],

@@ -19,7 +19,7 @@ import { LineSplitter } from "../../src/logs/line_splitter.ts";
 import { linePattern } from "../../src/logs/line_pattern.ts";
 import { safeText } from "../../src/mcp/safe_data.ts";
 import { parseSchedule } from "../../src/model/cron.ts";
-import { didYouMean } from "../../src/model/did_you_mean.ts";
+import { nearestWord } from "../../src/model/nearest_word.ts";
 import { parseDotenv } from "../../src/model/dotenv.ts";
 import { parseDuration } from "../../src/model/duration.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -62,7 +62,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   "schedule field": (text) => parseSchedule("cron", { schedule: `${text} * * * *` }),
   target: (text) => resolveTarget(text, [API]),
   label: (text) => resolveTarget(`label:${text}`, [API]),
-  "did you mean": (text) => didYouMean(text, ["api", `${text}b`]),
+  "did you mean": (text) => nearestWord(text, ["api", `${text}b`]),
   name: (text) => [nameFromPath(text), nameProblem(text), baseName(text)],
   "listen address": parseListen,
   "socket address": (text) => parseSockets([text]),

@@ -17,14 +17,10 @@ import { NO_WAIT } from "../table/start_flags.ts";
 /** Stops the targets. */
 export async function stop(context: CommandContext): Promise<number> {
   await refuseFiles(context);
-  const timeout = context.flags.text("timeout");
-  const options = {
-    ...(context.flags.on("force") ? { force: true } : {}),
-    ...(timeout === undefined ? {} : { timeout }),
-  };
+  const [force, timeout] = [context.flags.on("force"), context.flags.text("timeout")];
   return await forEachTarget(
     context,
-    (client, target) => client.call("stop", { target, ...options }),
+    (client, target) => client.call("stop", { target, force, timeout }),
   );
 }
 
@@ -59,7 +55,7 @@ export async function restart(context: CommandContext): Promise<number> {
   }
   return await forEachTarget(
     context,
-    (client, target) => client.call("restart", { target, ...(wait ? { wait } : {}) }),
+    (client, target) => client.call("restart", { target, wait }),
   );
 }
 
@@ -143,7 +139,7 @@ export async function roll(context: CommandContext): Promise<number> {
   const batch = flags.text("batch");
   const payload = {
     target,
-    ...(batch === undefined ? {} : { batch_size: /^\d+$/.test(batch) ? Number(batch) : batch }),
+    batch_size: batch && /^\d+$/.test(batch) ? Number(batch) : batch,
     wait_ready: !flags.on("no-wait"),
     rollback_on_failure: flags.on("rollback"),
   };

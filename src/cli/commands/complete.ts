@@ -58,19 +58,8 @@ export interface CompletionSource {
 /** The shell completes files itself where a path may stand: said by this word. */
 export const FILES: Candidate = { word: ":files", about: "" };
 
-const SHELLS = ["bash", "zsh", "fish", "powershell"];
-
 /** Those that `mcp install` knows; what it knows of them is loaded by it alone. */
 const MCP_CLIENTS = ["claude", "cursor", "vscode"];
-
-/** Words that a command takes although they are no targets. */
-const WORDS_OF: Readonly<Record<string, readonly string[]>> = {
-  completion: SHELLS,
-  startup: ["install", "uninstall", "status"],
-  cron: ["list", "run", "start", "stop", "next", "history"],
-  mcp: ["install", "uninstall"],
-  config: ["validate", "plan", "apply", "reload", "schema", "show"],
-};
 
 /** The candidates for the last of `words`, the words after `procsup` up to the cursor. */
 export async function candidates(
@@ -124,15 +113,11 @@ async function wordsOf(
   index: number,
   source: CompletionSource,
 ): Promise<readonly Candidate[]> {
-  const known = index === 0 ? WORDS_OF[command.name] : undefined;
-  if (known !== undefined) return known.map(plain);
+  if (index === 0 && command.verbs !== undefined) return command.verbs.map(plain);
   if (command.name === "help") {
     const { PAGES } = await import("../../docs/pages.ts");
     const topics = Object.entries(PAGES).map(([word, { title }]) => ({ word, about: title }));
     return [...commandCandidates(source.commands), ...topics];
-  }
-  if (command.name === "signal" && index === 0) {
-    return ["HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2", "STOP", "CONT"].map(plain);
   }
   if (command.name === "mcp") return index === 1 ? MCP_CLIENTS.map(plain) : [];
   const targets = /target|<name>/.test(command.usage) ? await source.names() : [];

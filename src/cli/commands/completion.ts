@@ -1,15 +1,11 @@
 /** `procsup completion`: the script that teaches a shell. */
 
-import { ProcsupError } from "../../model/errors.ts";
 import type { CommandContext } from "../command.ts";
+import { verbIn } from "../unknown_word.ts";
 
 /** Prints the script of a shell. */
 export function completion({ positionals: [shell = ""], output }: CommandContext): void {
-  const script = Object.hasOwn(COMPLETION_SCRIPTS, shell) ? COMPLETION_SCRIPTS[shell] : undefined;
-  if (script !== undefined) return output.data(script);
-  throw new ProcsupError("bad_request", `No completion for "${shell}"`, {
-    hint: `One of: ${Object.keys(COMPLETION_SCRIPTS).join(", ")}`,
-  });
+  output.data(verbIn("completion", COMPLETION_SCRIPTS, shell));
 }
 
 /** Shell → script. A line of the answer is a word, a tab and what it is; `:files` leaves it to the shell. */

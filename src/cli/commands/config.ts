@@ -2,7 +2,6 @@
 
 import type { LoadedConfig } from "../../config/load_config.ts";
 import type { LoadedSettings } from "../../config/load_settings.ts";
-import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
 import { webhookWire } from "../../model/config_schema.ts";
@@ -18,6 +17,7 @@ import { counted } from "../human.ts";
 import { planLines } from "../plan_text.ts";
 import { printData } from "../print_data.ts";
 import { printResults } from "../results.ts";
+import { verbIn } from "../unknown_word.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<number>;
 
@@ -33,15 +33,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
 /** Runs the verb that the first word names. */
 export async function config(context: CommandContext): Promise<number> {
   const [verb = "", ...words] = context.positionals;
-  if (!Object.hasOwn(VERBS, verb)) {
-    const near = didYouMean(verb, Object.keys(VERBS));
-    throw new ProcsupError("bad_request", `Unknown word "${verb}" after config`, {
-      hint: near === undefined
-        ? `One of: ${Object.keys(VERBS).join(", ")}`
-        : `Did you mean "procsup config ${near}"?`,
-    });
-  }
-  return await VERBS[verb]!(context, words);
+  return await verbIn("config", VERBS, verb)(context, words);
 }
 
 /** Says that the files are right, or what is wrong with them and where. */
@@ -168,14 +160,12 @@ async function configReload(
 ): Promise<number> {
   if (words.length > 0) return await configApply(context, words);
   const { flags } = context;
-  const only = flags.text("only");
-  const profile = flags.text("profile");
   const data = await connect(context).call("config_reload", {
     dry_run: flags.on("dry-run"),
     prune: flags.on("prune"),
     wait: !flags.on("no-wait"),
-    ...(only === undefined ? {} : { only }),
-    ...(profile === undefined ? {} : { profile }),
+    only: flags.text("only"),
+    profile: flags.text("profile"),
   });
   if (data.status !== "planned") return await printApplied(context, data);
   await printPlan(context, data);

@@ -5,12 +5,12 @@ import { nameProblem } from "../../model/name.ts";
 import { dirname } from "../../npm/path.js";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { checkDestination } from "../ssh.ts";
-import { type Column, tableLines } from "../columns.ts";
+import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { type Contexts, contextsFile, readContexts, THIS_MACHINE } from "../host.ts";
 import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
-import { unknownVerb } from "../unknown_word.ts";
+import { verbIn, wordAfter } from "../unknown_word.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<void>;
 
@@ -19,20 +19,16 @@ const VERBS: Readonly<Record<string, Verb>> = { list, add, use, remove };
 /** Lists them, or one of the verbs. */
 export async function context(context: CommandContext): Promise<void> {
   const [verb = "list", ...words] = context.positionals;
-  if (Object.hasOwn(VERBS, verb)) return await VERBS[verb]!(context, words);
-  throw unknownVerb("context", verb, Object.keys(VERBS));
+  await verbIn("context", VERBS, verb)(context, words);
 }
 
 /** With `--home` and `--remote-procsup`, which then belong to that machine. */
 async function add(
   { flags, output }: CommandContext,
-  [name, destination]: readonly string[],
+  [first, second]: readonly string[],
 ): Promise<void> {
-  if (name === undefined || destination === undefined) {
-    throw new ProcsupError("bad_request", 'Too few words for "context add"', {
-      hint: "procsup context add <name> <user@server>",
-    });
-  }
+  const name = wordAfter("context add", first, "<name> <user@server>");
+  const destination = wordAfter("context add", second, "<name> <user@server>");
   const problem = name === THIS_MACHINE ? "means this machine" : nameProblem(name);
   if (problem !== undefined) {
     throw new ProcsupError("bad_request", `Invalid context "${name}": the name ${problem}`);
@@ -90,8 +86,7 @@ async function list({ output }: CommandContext): Promise<void> {
   const rows = Object.entries(all).map(([name, { destination, ...rest }]) => (
     { name, used: name === use, destination, ...rest }
   ));
-  if (await printData(output, rows, rows.map(({ name }) => name))) return;
-  output.data(tableLines(COLUMNS, rows, output.width).join("\n"));
+  await printList(output, COLUMNS, rows, "");
 }
 
 function write(contexts: Contexts): void {

@@ -1,62 +1,53 @@
 /** `procsup cron`: jobs and restarts by the clock. */
 
-import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import type { CronJson, CronRunJson } from "../../protocol/wire.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
-import { type Column, tableLines } from "../columns.ts";
+import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { clockTime } from "../describe.ts";
 import { humanDuration } from "../human.ts";
 import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
+import { verbIn, wordAfter } from "../unknown_word.ts";
 
-type Verb = (client: DaemonClient, output: Output, name: string) => Promise<void>;
+/** Without a name, of every schedule. */
+type Verb = (client: DaemonClient, output: Output, name?: string) => Promise<void>;
 
 const VERBS: Readonly<Record<string, Verb>> = {
-  start: switched("cron_start", "on"),
-  stop: switched("cron_stop", "off"),
-  run: switched("cron_run"),
+  list,
+  history,
+  start: switched("start", "on"),
+  stop: switched("stop", "off"),
+  run: switched("run"),
   next: nextRuns,
 };
 
 /** Lists the schedules, or acts on those of a target. */
 export async function cron(context: CommandContext): Promise<void> {
   const [verb = "list", name] = context.positionals;
-  const client = connect(context);
-  if (verb === "list") return await list(client, context.output, name);
-  if (verb === "history") return await history(client, context.output, name);
-  const act = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
-  if (act === undefined) {
-    const near = didYouMean(verb, ["list", "history", ...Object.keys(VERBS)]);
-    throw usage(`Unknown word "${verb}" after "cron"`, near && `Did you mean "cron ${near}"?`);
-  }
-  if (name === undefined) throw usage(`Too few words for "cron ${verb}": a target is expected`);
-  await act(client, context.output, name);
+  await verbIn("cron", VERBS, verb)(connect(context), context.output, name);
 }
 
 async function list(client: DaemonClient, output: Output, name?: string): Promise<void> {
   const schedules = await client.call("cron_list", name === undefined ? undefined : { name });
-  if (await printData(output, schedules, schedules.map((schedule) => schedule.name))) return;
-  if (schedules.length === 0) {
-    return output.note("no schedules\n  hint: procsup start <script> --cron '0 4 * * *'");
-  }
-  const width = output.format === "wide" ? undefined : output.width;
-  output.data(tableLines(SCHEDULE_COLUMNS, schedules, width).join("\n"));
+  const none = "no schedules\n  hint: procsup start <script> --cron '0 4 * * *'";
+  await printList(output, SCHEDULE_COLUMNS, schedules, none);
 }
 
-function switched(action: "cron_start" | "cron_stop" | "cron_run", word?: string): Verb {
-  return async (client, output, name) => {
-    const result = await client.call(action, { name });
+function switched(verb: "start" | "stop" | "run", word?: string): Verb {
+  return async (client, output, target) => {
+    const name = wordAfter(`cron ${verb}`, target, "a target");
+    const result = await client.call(`cron_${verb}`, { name });
     if (await printData(output, result, [name])) return;
     output.done(`✔ ${name}  ${word === undefined ? result.status : `schedule ${word}`}`);
   };
 }
 
-async function nextRuns(client: DaemonClient, output: Output, name: string): Promise<void> {
-  const schedules = await scheduled(client, name);
+async function nextRuns(client: DaemonClient, output: Output, name?: string): Promise<void> {
+  const schedules = await scheduled(client, wordAfter("cron next", name, "a target"));
   const next = schedules.map(({ name, timezone, enabled, next_runs }) => ({
     name,
     timezone,
@@ -76,11 +67,8 @@ async function history(client: DaemonClient, output: Output, name?: string): Pro
     : await scheduled(client, name);
   const runs = schedules.flatMap(({ name, history }) => history.map((run) => ({ name, ...run })))
     .sort((a, b) => Date.parse(a.started_at) - Date.parse(b.started_at));
-  if (await printData(output, runs, [...new Set(runs.map(({ name }) => name))])) return;
-  if (runs.length === 0) {
-    return output.note(name === undefined ? "no runs yet" : `${name} has not run yet`);
-  }
-  output.data(tableLines(RUN_COLUMNS, runs, output.width).join("\n"));
+  const none = name === undefined ? "no runs yet" : `${name} has not run yet`;
+  await printList(output, RUN_COLUMNS, runs, none);
 }
 
 async function scheduled(client: DaemonClient, name: string): Promise<readonly CronJson[]> {
@@ -140,8 +128,4 @@ function durationMs({ started_at, finished_at }: CronRunJson): number {
 
 function took(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)}ms` : humanDuration(ms);
-}
-
-function usage(message: string, hint: string | undefined = "procsup help cron"): ProcsupError {
-  return new ProcsupError("bad_request", message, { hint });
 }

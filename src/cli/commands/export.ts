@@ -1,7 +1,6 @@
 /** `procsup export`: the configuration file as the files of an engine. */
 
 import type { Exported, ExportedFile, ExportRequest } from "../../export/export_stack.ts";
-import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { absolute } from "../../platform/paths.ts";
@@ -11,6 +10,7 @@ import { readSource } from "../config_source.ts";
 import { counted } from "../human.ts";
 import { writeMessage } from "../output.ts";
 import { printData } from "../print_data.ts";
+import { meantHint } from "../unknown_word.ts";
 
 /** Prints the files, or writes them to a folder. */
 export async function exportFile(context: CommandContext): Promise<number> {
@@ -18,7 +18,11 @@ export async function exportFile(context: CommandContext): Promise<number> {
   const { ENGINES } = await import("../../export/engines.ts");
   const known = [...ENGINES, "dockerfile"] as const;
   const found = known.find((name) => name === to);
-  if (found === undefined) throw misnamed(to, known);
+  if (found === undefined) {
+    throw new ProcsupError("bad_request", `Cannot export to "${to}"`, {
+      hint: meantHint("procsup export ", to, known),
+    });
+  }
   try {
     const { stack, files } = await exported(context, found, file);
     const out = context.flags.text("out");
@@ -42,17 +46,14 @@ export async function exported(
   const { flags } = context;
   const { exportStack } = await import("../../export/export_stack.ts");
   const { files, loaded } = await readSource(context, file === undefined ? [] : [file], true);
-  const [image, base, ports, stack] = ["image", "base", "ports", "stack"].map((name) =>
-    flags.text(name)
-  );
   const result = exportStack({
     to,
     file: files[0]!,
     loaded,
-    ...(image === undefined ? {} : { image }),
-    ...(base === undefined ? {} : { base }),
-    ...(ports === "host" ? { ports } : {}),
-    ...(stack === undefined ? {} : { stack }),
+    image: flags.text("image"),
+    base: flags.text("base"),
+    ports: flags.text("ports") === "host" ? "host" : undefined,
+    stack: flags.text("stack"),
   });
   await tellLosses(result.stack.losses, to, flags.on("strict"));
   return result;
@@ -89,13 +90,4 @@ function print({ output }: CommandContext, files: readonly ExportedFile[]): void
     const isMarked = shown.length > 1 && !path.endsWith(".json");
     output.content(`${isMarked ? `# ${path}\n` : ""}${text.trimEnd()}${isMarked ? "\n" : ""}`);
   }
-}
-
-function misnamed(to: string, known: readonly string[]): ProcsupError {
-  const near = didYouMean(to, known);
-  return new ProcsupError("bad_request", `Cannot export to "${to}"`, {
-    hint: near === undefined
-      ? `One of: ${known.join(", ")}`
-      : `Did you mean "procsup export ${near}"?`,
-  });
 }

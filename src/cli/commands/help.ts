@@ -1,6 +1,5 @@
 /** `procsup help`, and `--help` anywhere. */
 
-import { didYouMean } from "../../model/did_you_mean.ts";
 import { PAGES, pageText } from "../../docs/pages.ts";
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import type { Command, CommandContext, Flag } from "../command.ts";
@@ -10,6 +9,7 @@ import { commandWords, findCommand } from "../find_command.ts";
 import { counted } from "../human.ts";
 import { pageLines } from "../page_text.ts";
 import { GLOBAL_FLAGS } from "../table/global_flags.ts";
+import { meantHint } from "../unknown_word.ts";
 
 /** Prints help on the command or topic that was named, or on all. */
 export async function help({ command, commands, positionals, output }: CommandContext) {
@@ -24,9 +24,9 @@ export async function help({ command, commands, positionals, output }: CommandCo
 }
 
 function unknownTopic(commands: readonly Command[], word: string): ProcsupError {
-  const near = didYouMean(word, [...commandWords(commands), ...Object.keys(PAGES)]);
+  const known = [...commandWords(commands), ...Object.keys(PAGES)];
   return new ProcsupError("bad_request", `Unknown command or topic "${word}"`, {
-    hint: near === undefined ? "procsup help" : `Did you mean "procsup help ${near}"?`,
+    hint: meantHint("procsup help ", word, known, "procsup help"),
   });
 }
 

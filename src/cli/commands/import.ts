@@ -1,13 +1,13 @@
 /** `procsup import`: another tool's file as a procsup.yaml. */
 
 import { ConfigProblem, noteText } from "../../config/problem.ts";
-import { didYouMean } from "../../model/did_you_mean.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { absolute } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { reportProblems } from "../config_problems.ts";
 import { writeMessage } from "../output.ts";
+import { meantHint } from "../unknown_word.ts";
 
 /** Prints the converted file, or writes it; what was lost is told. */
 export async function importFile(context: CommandContext): Promise<number> {
@@ -21,7 +21,7 @@ export async function importFile(context: CommandContext): Promise<number> {
   try {
     const file = absolute(word);
     const { yaml, notes } = await importFile(file, {
-      ...(tool === undefined ? {} : { tool }),
+      tool,
       env: Deno.env.toObject(),
       withDocker: context.flags.on("with-docker"),
     });
@@ -63,11 +63,8 @@ function misnamed(
       hint: `procsup import ${first} <file>`,
     });
   }
-  const near = didYouMean(first, tools);
   return new ProcsupError("bad_request", `Cannot import from "${first}"`, {
-    hint: near === undefined
-      ? `One of: ${tools.join(", ")}`
-      : `Did you mean "procsup import ${near}"?`,
+    hint: meantHint("procsup import ", first, tools),
   });
 }
 

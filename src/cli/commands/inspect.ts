@@ -62,11 +62,10 @@ export async function wait(context: CommandContext): Promise<number> {
   const client = connect(context);
   const { flags, output } = context;
   const point = (flags.text("for") ?? "ready") as WaitPoint;
-  const timeout = flags.text("timeout");
   const processes = await client.call("wait", {
     target: context.positionals[0]!,
     for: point,
-    ...(timeout === undefined ? {} : { timeout }),
+    timeout: flags.text("timeout"),
   });
   if (!await printData(output, processes, processes.map((process) => process.name))) {
     for (const process of processes) output.done(line(process, point));
@@ -128,9 +127,9 @@ async function printPast(context: CommandContext, now?: string): Promise<void> {
   const count = flags.int("lines") ?? (isOfTime ? Infinity : RECENT);
   if (count === 0) return;
   const { events } = await connect(context).call("events", {
-    ...(target && { target }),
-    ...(since && { since }),
-    ...(until && { until }),
+    target,
+    since,
+    until,
     limit: count > MAX_LIMIT ? 0 : count,
   });
   const last = events.slice(-count);

@@ -6,7 +6,7 @@ import type {
   MetricsPointJson,
   MetricsSeriesJson,
 } from "../../protocol/wire.ts";
-import { type Column, tableLines } from "../columns.ts";
+import { type Column, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { clockTime } from "../describe.ts";
@@ -21,14 +21,12 @@ const POINTS = 30;
 /** Prints sparklines, and the points of a single app as a table. */
 export async function metrics(context: CommandContext): Promise<void> {
   const { output, flags, positionals: [target] } = context;
-  const [since, until, points] = [flags.text("since"), flags.text("until"), flags.int("points")];
   const forPeople = output.format === "table" || output.format === "wide";
-  const most = points ?? (forPeople ? POINTS : undefined);
   const history = await connect(context).call("metrics_history", {
-    ...(target === undefined ? {} : { target }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-    ...(most === undefined ? {} : { points: most }),
+    target,
+    since: flags.text("since"),
+    until: flags.text("until"),
+    points: flags.int("points") ?? (forPeople ? POINTS : undefined),
   });
   const names = history.series.map(({ name }) => name ?? "");
   if (await printData(output, history, names)) return;
@@ -42,7 +40,7 @@ export async function metrics(context: CommandContext): Promise<void> {
   output.data("");
   const [{ name, points: rows }] = found as [MetricsSeriesJson];
   const columns = name === null ? HOST_COLUMNS : PROCESS_COLUMNS;
-  output.data(tableLines(columns, rows, output.width).join("\n"));
+  printTable(output, columns, rows);
 }
 
 function printSparklines(

@@ -3,7 +3,7 @@
 import type { Backend, Copy, OnProgress, Rollout } from "../../export/backends/swarm.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
-import { type Column, tableLines } from "../columns.ts";
+import { type Column, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { reportProblems } from "../config_problems.ts";
 import { writeMessage } from "../output.ts";
@@ -134,5 +134,5 @@ async function printCopies(
   copies: readonly Copy[],
 ): Promise<void> {
   if (await printData(output, copies, copies.map(({ name }) => name))) return;
-  for (const line of tableLines(COLUMNS, copies, output.width)) output.data(line);
+  printTable(output, COLUMNS, copies);
 }

@@ -30,7 +30,7 @@ export async function run(context: CommandContext): Promise<number> {
       home,
       ...apps,
       critical: context.flags.list("critical"),
-      ...(readyFile === undefined ? {} : { readyFile: absolute(readyFile) }),
+      readyFile: readyFile && absolute(readyFile),
       // Watchers end with their input; what is in a pipeline reads its end.
       stdin: !isAlone || Deno.stdin.isTerminal(),
       onLine,
@@ -57,7 +57,6 @@ async function what(context: CommandContext) {
     });
   }
   if (rest === undefined || rest.length === 0) {
-    const profile = profileOf(context);
     const only = flags.text("only");
     const single = flags.text("single");
     if (single !== undefined && only !== undefined) {
@@ -67,9 +66,9 @@ async function what(context: CommandContext) {
     }
     return {
       files: [file ?? fileHere(context)],
-      ...(single === undefined ? {} : { single: { name: single, now: flags.on("now") } }),
-      ...(only === undefined ? {} : { only }),
-      ...(profile === undefined ? {} : { profile }),
+      single: single === undefined ? undefined : { name: single, now: flags.on("now") },
+      only,
+      profile: profileOf(context),
     };
   }
   const [config] = startPayloads({

@@ -1,6 +1,6 @@
 /** `procsup start`: new apps, or existing ones again. */
 
-import { didYouMean } from "../../model/did_you_mean.ts";
+import { nearestWord } from "../../model/nearest_word.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { basename, resolve } from "../../npm/path.js";
 import { shellEnvironment } from "../../platform/inherited_environment.ts";
@@ -126,7 +126,7 @@ async function hintFor(
 ): Promise<string | undefined> {
   if (error.code === "name_taken") return `Use another --name, or: procsup restart ${name}`;
   if (error.code !== "process_not_found" || target === undefined) return undefined;
-  const near = didYouMean(target, filesHere());
+  const near = nearestWord(target, filesHere());
   if (near !== undefined) return `Did you mean "${near}"?`;
   // The daemon has found a name that is like it.
   if (error.near !== undefined) return undefined;

@@ -8,18 +8,13 @@ import type { CommandContext } from "../command.ts";
 import { install, refuseUnasked } from "../startup/install.ts";
 import { runSteps, succeeds } from "../startup/steps.ts";
 import { sameUnit, type Unit, unitHere } from "../startup/unit.ts";
+import { verbIn } from "../unknown_word.ts";
 
 /** Shows, installs, removes or looks at the unit. */
 export async function startup(context: CommandContext): Promise<number> {
   const [verb] = context.positionals;
-  const unit = unitOf(context);
-  if (verb === undefined) return show(context, unit);
-  if (verb === "install") return await install(context, unit);
-  if (verb === "uninstall") return await uninstall(context, unit);
-  if (verb === "status") return await status(context, unit);
-  throw new ProcsupError("bad_request", `Unknown word "${verb}" for startup`, {
-    hint: "procsup startup install|uninstall|status",
-  });
+  const act = verb === undefined ? show : verbIn("startup", { install, uninstall, status }, verb);
+  return await act(context, unitOf(context));
 }
 
 function unitOf({ flags, home }: CommandContext): Unit {

@@ -1,26 +1,18 @@
 /** `procsup token`: the daemon's own token, and named ones for others. */
 
-import { ProcsupError } from "../../model/errors.ts";
 import type { Role } from "../../protocol/verbs/verb.ts";
 import type { TokenJson } from "../../protocol/wire.ts";
-import { type Column, tableLines } from "../columns.ts";
+import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { printData } from "../print_data.ts";
-import { unknownVerb } from "../unknown_word.ts";
+import { verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Prints the token, a new one with `--rotate`; or makes, lists or revokes a named one. */
 export async function token(context: CommandContext): Promise<void> {
   const [verb, name] = context.positionals;
   if (verb === undefined) return await printToken(context);
-  if (verb === "list") return await list(context);
-  if (verb !== "create" && verb !== "revoke") {
-    throw unknownVerb("token", verb, ["create", "list", "revoke"]);
-  }
-  if (name === undefined) {
-    throw new ProcsupError("bad_request", `Too few words for "token ${verb}": <name> is expected`);
-  }
-  await (verb === "create" ? create(context, name) : revoke(context, name));
+  await verbIn("token", { create, list, revoke }, verb)(context, name);
 }
 
 async function printToken(context: CommandContext): Promise<void> {
@@ -29,18 +21,17 @@ async function printToken(context: CommandContext): Promise<void> {
   if (!await printData(context.output, data)) context.output.data(data.token);
 }
 
-async function create(context: CommandContext, name: string): Promise<void> {
-  const role = context.flags.text("role");
-  const data = await connect(context).call("token_create", {
-    name,
-    ...(role === undefined ? {} : { role: role as Role }),
-  });
+async function create(context: CommandContext, word?: string): Promise<void> {
+  const name = wordAfter("token create", word, "<name>");
+  const role = context.flags.text("role") as Role | undefined;
+  const data = await connect(context).call("token_create", { name, role });
   if (await printData(context.output, data, [data.name])) return;
   context.output.note(`token "${name}" for ${data.role}; it is not shown again`);
   context.output.data(data.token);
 }
 
-async function revoke(context: CommandContext, name: string): Promise<void> {
+async function revoke(context: CommandContext, word?: string): Promise<void> {
+  const name = wordAfter("token revoke", word, "<name>");
   const data = await connect(context).call("token_revoke", { name });
   if (!await printData(context.output, data)) context.output.done(`✔ token "${name}" is revoked`);
 }
@@ -53,9 +44,6 @@ const COLUMNS: readonly Column<TokenJson>[] = [
 
 async function list(context: CommandContext): Promise<void> {
   const tokens = await connect(context).call("token_list");
-  const { output } = context;
-  if (await printData(output, tokens, tokens.map(({ name }) => name))) return;
-  if (tokens.length === 0) {
-    output.note("no named tokens\n  hint: procsup token create <name> --role read");
-  } else output.data(tableLines(COLUMNS, tokens, output.width).join("\n"));
+  const none = "no named tokens\n  hint: procsup token create <name> --role read";
+  await printList(context.output, COLUMNS, tokens, none);
 }

@@ -1,11 +1,10 @@
 /** `procsup web`: the dashboard and the REST API on TCP. */
 
-import type { Input } from "../../protocol/verbs/types.ts";
 import type { WebJson } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { printData } from "../print_data.ts";
-import { unknownVerb } from "../unknown_word.ts";
+import { verbIn } from "../unknown_word.ts";
 
 /** Exit code of something that does not run. */
 const NOT_RUNNING = 3;
@@ -21,8 +20,7 @@ const VERBS: Readonly<Record<string, (context: CommandContext) => Promise<number
 export async function web(context: CommandContext): Promise<number> {
   const [verb] = context.positionals;
   if (verb === undefined) return await startAndOpen(context);
-  if (Object.hasOwn(VERBS, verb)) return await VERBS[verb]!(context);
-  throw unknownVerb("web", verb, Object.keys(VERBS));
+  return await verbIn("web", VERBS, verb)(context);
 }
 
 async function startAndOpen(context: CommandContext): Promise<number> {
@@ -42,14 +40,12 @@ async function start(context: CommandContext): Promise<number> {
 
 async function callStart(context: CommandContext): Promise<WebJson> {
   const { flags } = context;
-  const listen = flags.text("listen");
   const hosts = flags.list("allow-host");
-  const payload: Input<"web_start"> = {
-    ...(listen === undefined ? {} : { listen }),
-    ...(flags.on("allow-remote") ? { allow_remote: true } : {}),
-    ...(hosts.length === 0 ? {} : { hosts }),
-  };
-  const web = await connect(context).call("web_start", payload);
+  const web = await connect(context).call("web_start", {
+    listen: flags.text("listen"),
+    allow_remote: flags.on("allow-remote") || undefined,
+    hosts: hosts.length === 0 ? undefined : hosts,
+  });
   noteWarning(context, web);
   return web;
 }

@@ -2,18 +2,16 @@
 
 import { plainText } from "../../model/plain_text.ts";
 import type { WebhookJson } from "../../protocol/wire.ts";
-import { type Column, tableLines } from "../columns.ts";
+import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { printData } from "../print_data.ts";
-import { unknownVerb } from "../unknown_word.ts";
+import { verbIn } from "../unknown_word.ts";
 
 /** Lists them, or sends a test; exit code 1 when one did not take it. */
 export async function webhook(context: CommandContext): Promise<number> {
   const [verb = "list", name] = context.positionals;
-  if (verb === "list") return await list(context);
-  if (verb === "test") return await test(context, name);
-  throw unknownVerb("webhook", verb, ["list", "test"]);
+  return await verbIn("webhook", { list, test }, verb)(context, name);
 }
 
 const COLUMNS: readonly Column<WebhookJson>[] = [
@@ -32,22 +30,14 @@ const COLUMNS: readonly Column<WebhookJson>[] = [
 async function list(context: CommandContext): Promise<number> {
   const { output } = context;
   const webhooks = await connect(context).call("webhook_list");
-  if (await printData(output, webhooks, webhooks.map(({ name }) => name))) return 0;
-  if (webhooks.length === 0) {
-    output.note(
-      'no webhooks\n  hint: add "webhooks" to procsup.yaml, and run: procsup config apply',
-    );
-    return 0;
-  }
-  const width = output.format === "wide" ? undefined : output.width;
-  output.data(tableLines(COLUMNS, webhooks, width).join("\n"));
+  const none = 'no webhooks\n  hint: add "webhooks" to procsup.yaml, and run: procsup config apply';
+  await printList(output, COLUMNS, webhooks, none);
   return 0;
 }
 
 async function test(context: CommandContext, name: string | undefined): Promise<number> {
   const { output } = context;
-  const payload = name === undefined ? {} : { name };
-  const results = await connect(context).call("webhook_test", payload);
+  const results = await connect(context).call("webhook_test", { name });
   const failed = results.some(({ ok }) => !ok);
   if (!await printData(output, results, results.map((result) => result.name))) {
     for (const result of results) {

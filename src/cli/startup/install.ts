@@ -60,8 +60,7 @@ export function refuseUnasked({ flags }: CommandContext, done: string, verb: str
 function refuseForeignHome(home: string): void {
   const { status, says, fix } = checkHome(home);
   if (status !== "error") return;
-  const hint = fix === undefined ? {} : { hint: fix };
-  throw new ProcsupError("home_unusable", `Cannot start a daemon at boot: ${says}`, hint);
+  throw new ProcsupError("home_unusable", `Cannot start a daemon at boot: ${says}`, { hint: fix });
 }
 
 /** There is one unit: that of another home is replaced. */

@@ -143,6 +143,7 @@ export const APP_COMMANDS: readonly Command[] = [
     page: "targets",
     summary: "Send a signal to apps",
     usage: "<signal> <target…>",
+    verbs: ["HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2", "STOP", "CONT"],
     words: [2, MANY],
     flags: [],
     examples: ["procsup signal HUP api", "procsup signal SIGUSR1 all"],
@@ -192,6 +193,7 @@ export const APP_COMMANDS: readonly Command[] = [
     page: "jobs",
     summary: "List, run, enable and disable schedules",
     usage: "[verb] [target]",
+    verbs: ["list", "run", "start", "stop", "next", "history"],
     words: [0, 2],
     flags: [],
     examples: [

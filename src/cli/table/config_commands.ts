@@ -63,6 +63,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     page: "configuration",
     summary: "Files: validate, plan, apply, reload, show, schema",
     usage: "<verb> [file…]",
+    verbs: ["validate", "plan", "apply", "reload", "schema", "show"],
     words: [1, Infinity],
     flags: [
       ...FILE_FLAGS,

@@ -96,6 +96,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     page: "agents",
     summary: "Serve agents by MCP; install procsup in a client",
     usage: "[install|uninstall <client>]",
+    verbs: ["install", "uninstall"],
     words: [0, 2],
     flags: [
       {
@@ -123,6 +124,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     page: "remote",
     summary: "Name other machines; choose the one that commands go to",
     usage: "[verb] [name] [host]",
+    verbs: ["list", "add", "use", "remove"],
     words: [0, 3],
     flags: [],
     examples: [
@@ -154,6 +156,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     page: "tokens",
     summary: "Print the API token; create, list and revoke tokens",
     usage: "[verb] [name]",
+    verbs: ["create", "list", "revoke"],
     words: [0, 2],
     flags: [
       { name: "rotate", type: "bool", help: "replace the token first" },
@@ -178,6 +181,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     page: "dashboard",
     summary: "Serve the dashboard and REST; print a link",
     usage: "[verb]",
+    verbs: ["start", "stop", "status", "open"],
     words: [0, 1],
     flags: [
       {
@@ -204,6 +208,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     page: "webhooks",
     summary: "List webhooks and their deliveries, or send a test",
     usage: "[list|test] [name]",
+    verbs: ["list", "test"],
     words: [0, 2],
     flags: [],
     examples: ["procsup webhook", "procsup webhook test ops"],
@@ -217,6 +222,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     page: "boot",
     summary: "Start the daemon at boot: show, install or remove the unit",
     usage: "[install|uninstall|status]",
+    verbs: ["install", "uninstall", "status"],
     words: [0, 1],
     flags: [
       { name: "user", type: "bool", help: "for this user's session" },
@@ -244,6 +250,7 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     page: "upgrading",
     summary: "Print the completion script of a shell",
     usage: "<bash|zsh|fish|powershell>",
+    verbs: ["bash", "zsh", "fish", "powershell"],
     words: [1, 1],
     flags: [],
     examples: ["procsup completion bash"],

@@ -100,12 +100,7 @@ function verbCommand(verb: Verb, rest: readonly string[]): UserCommand | string 
   const [word, target, more] = missingWord === undefined ? [undefined, ...rest] : rest;
   if (missingWord !== undefined && word === undefined) return missingWord;
   if (more !== undefined) return `Unexpected word "${more}"`;
-  return {
-    type: "do",
-    verb,
-    ...(word === undefined ? {} : { word }),
-    ...(target === undefined ? {} : { target }),
-  };
+  return { type: "do", verb, word, target };
 }
 
 function sortCommand(key: string | undefined): UserCommand | string {

@@ -1,6 +1,5 @@
 /** The state that the screen is drawn from. Pure. */
 
-import { didYouMean } from "../../model/did_you_mean.ts";
 import { SIGNAL_NAMES } from "../../model/signal.ts";
 import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";
 import type { ChangeJson } from "../../protocol/change_json.ts";
@@ -139,12 +138,6 @@ export function completed(prompt: { type: string; text: string }): string {
   for (const other of others) while (!other.startsWith(first.slice(0, length))) length--;
   const ending = others.length === 0 && prompt.type === "palette" ? " " : "";
   return first.slice(0, length) + ending;
-}
-
-/** "did you mean" with the nearest word. */
-export function nearest(word: string, words: readonly string[]): string {
-  const near = didYouMean(word, words);
-  return near === undefined ? "" : `: did you mean "${near}"?`;
 }
 
 function begun(words: readonly string[], text: string): readonly string[] {

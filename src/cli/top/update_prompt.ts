@@ -1,12 +1,13 @@
 /** Typing in the prompt, and the commands of the log pane. Pure. */
 
+import { nearestWord, withNearest } from "../../model/nearest_word.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { paneHeight } from "./layout.ts";
 import { bottomOf, found } from "./log_view.ts";
 import { type Message, PALETTE_WORDS, parsePalette, type UserCommand } from "./messages.ts";
 import type { ActionCall } from "./verbs.ts";
 import { noticed } from "./normalize_state.ts";
-import { completed, nearest, type Prompt, type TopState } from "./state.ts";
+import { completed, type Prompt, type TopState } from "./state.ts";
 
 type Typing = Extract<UserCommand, { type: "type" | "erase" | "complete" | "enter" | "cancel" }>;
 
@@ -89,8 +90,8 @@ function entered(
       const meant = parsePalette(text);
       if (typeof meant !== "string") return { state, then: meant };
       const first = text.trim().split(/\s+/)[0]!;
-      const near = PALETTE_WORDS.includes(first) ? "" : nearest(first, PALETTE_WORDS);
-      return { state: noticed(state, meant + near, true) };
+      const near = PALETTE_WORDS.includes(first) ? undefined : nearestWord(first, PALETTE_WORDS);
+      return { state: noticed(state, withNearest(meant, near), true) };
     }
   }
 }

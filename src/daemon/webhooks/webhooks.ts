@@ -1,7 +1,7 @@
 /** The webhooks of a daemon. Nothing is loaded unless one is configured. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
-import { didYouMean } from "../../model/did_you_mean.ts";
+import { didYouMean, nearestWord } from "../../model/nearest_word.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
 import type { Webhook } from "../../model/webhook.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
@@ -192,9 +192,7 @@ function mustHave(name: string | undefined, webhooks: readonly KeyedWebhook[]): 
     });
   }
   if (name === undefined || names.includes(name)) return;
-  const near = didYouMean(name, names);
-  const advice = near === undefined
-    ? `expected one of ${names.join(", ")}`
-    : `did you mean "${near}"?`;
+  const near = nearestWord(name, names);
+  const advice = near === undefined ? `expected one of ${names.join(", ")}` : didYouMean(near);
   throw new ProcsupError("not_found", `No webhook "${name}": ${advice}`);
 }

@@ -1,6 +1,6 @@
 /** The registry of all verbs. Every surface is derived from these rows. */
 
-import { didYouMean } from "../../model/did_you_mean.ts";
+import { nearestWord, withNearest } from "../../model/nearest_word.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { BULK_VERBS, INSTANCE_VERBS } from "./bulk.ts";
 import { CONFIG_VERBS } from "./config.ts";
@@ -81,9 +81,7 @@ export function readRequest(
 }
 
 function unknownAction(action: string): ProcsupError {
-  const near = didYouMean(action, Object.keys(VERBS));
-  return new ProcsupError(
-    "unknown_action",
-    `Unknown action ${JSON.stringify(action)}` + (near ? `: did you mean "${near}"?` : ""),
-  );
+  const near = nearestWord(action, Object.keys(VERBS));
+  const message = withNearest(`Unknown action ${JSON.stringify(action)}`, near);
+  return new ProcsupError("unknown_action", message);
 }

@@ -1,6 +1,6 @@
 /** Validates what a client sent for a verb. */
 
-import { didYouMean } from "../../model/did_you_mean.ts";
+import { nearestWord, withNearest } from "../../model/nearest_word.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { issueText } from "../../model/issue_text.ts";
 import { quote } from "../../model/quote.ts";
@@ -32,11 +32,8 @@ function payloadError(
 ): ProcsupError {
   if (issue.code === "unrecognized_keys") {
     const known = schema instanceof z.ZodMiniObject ? Object.keys(schema.shape) : [];
-    const near = didYouMean(issue.keys[0]!, known);
-    return new ProcsupError(
-      "bad_request",
-      `Unknown field "${issue.keys[0]}"` + (near ? `: did you mean "${near}"?` : ""),
-    );
+    const near = nearestWord(issue.keys[0]!, known);
+    return new ProcsupError("bad_request", withNearest(`Unknown field "${issue.keys[0]}"`, near));
   }
   const field = issue.path.join(".");
   const what = field === "" ? "payload" : `"${field}"${quoted(issue, payload)}`;

@@ -1,6 +1,6 @@
 /** Reads fields of a verb from a URL query, where everything is text. Pure. */
 
-import { didYouMean } from "../../model/did_you_mean.ts";
+import { nearestWord, withNearest } from "../../model/nearest_word.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import type * as z from "../../npm/zod.ts";
 import type { RestRow, Verb } from "./verb.ts";
@@ -53,9 +53,6 @@ function innermost(schema: z.ZodMiniType): string {
 
 function refuseUnknown(name: string, known: readonly string[]): void {
   if (known.includes(name)) return;
-  const near = didYouMean(name, known);
-  throw new ProcsupError(
-    "bad_request",
-    `Unknown parameter "${name}"` + (near ? `: did you mean "${near}"?` : ""),
-  );
+  const near = nearestWord(name, known);
+  throw new ProcsupError("bad_request", withNearest(`Unknown parameter "${name}"`, near));
 }

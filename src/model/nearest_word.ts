@@ -7,7 +7,7 @@ const MAX_LENGTH = 256;
  * The candidate within an edit distance of 2 of `word` (1 for short words), or the only one that
  * begins with it; undefined without one.
  */
-export function didYouMean(word: string, known: Iterable<string>): string | undefined {
+export function nearestWord(word: string, known: Iterable<string>): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const candidates = [...known];
   const allowed = word.length <= 4 ? 1 : 2;
@@ -26,6 +26,16 @@ function completed(word: string, candidates: readonly string[]): string | undefi
   if (word.length < 2) return undefined;
   const found = candidates.filter((one) => one.toLowerCase().startsWith(word.toLowerCase()));
   return found.find((one) => found.every((other) => other.startsWith(one)));
+}
+
+/** A message, and the word that was probably meant. */
+export function withNearest(message: string, near: string | undefined): string {
+  return near === undefined ? message : `${message}: ${didYouMean(near)}`;
+}
+
+/** The question in every message. */
+export function didYouMean(near: string): string {
+  return `did you mean "${near}"?`;
 }
 
 /** Levenshtein distance in which swapping two neighbors counts as one edit. */
