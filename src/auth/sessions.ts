@@ -6,6 +6,7 @@
 
 import { sameText } from "../model/same_text.ts";
 import { getCookies, setCookie } from "../npm/http.js";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import type { Principal } from "./principal.ts";
 
 /** How long a sign-in link is valid. */
@@ -45,14 +46,14 @@ export interface OpenSession extends Session, SessionKeys {}
 
 /** Valid codes and sessions. */
 export class Sessions {
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, "now">;
   readonly #codes = new Map<string, { readonly until: number; readonly owner: SessionOwner }>();
   readonly #sessions = new Map<string, Session>();
   readonly #changed: () => void;
 
-  /** `now` returns milliseconds since the epoch; `changed` is called after a session was opened or ended. */
-  constructor(now: () => number = Date.now, changed: () => void = () => {}) {
-    this.#now = now;
+  /** `changed` is called after a session was opened or ended. */
+  constructor(clock: Pick<Clock, "now"> = systemClock, changed: () => void = () => {}) {
+    this.#clock = clock;
     this.#changed = changed;
   }
 
@@ -60,7 +61,7 @@ export class Sessions {
   code(owner: SessionOwner = { name: "dashboard", role: "admin" }): string {
     forgetFirst(this.#codes, MAX_CODES - 1);
     const code = random();
-    this.#codes.set(code, { until: this.#now() + CODE_MS, owner });
+    this.#codes.set(code, { until: this.#clock.now() + CODE_MS, owner });
     return code;
   }
 
@@ -68,14 +69,14 @@ export class Sessions {
   signIn(code: string): SessionKeys | undefined {
     const found = this.#codes.get(code);
     this.#codes.delete(code);
-    if (found === undefined || found.until < this.#now()) return undefined;
+    if (found === undefined || found.until < this.#clock.now()) return undefined;
     return this.open(found.owner);
   }
 
   open(owner: SessionOwner): SessionKeys {
     forgetFirst(this.#sessions, MAX_SESSIONS - 1);
     const [session, secret] = [random(), random()];
-    this.#sessions.set(session, { secret, until: this.#now() + SESSION_MS, owner });
+    this.#sessions.set(session, { secret, until: this.#clock.now() + SESSION_MS, owner });
     this.#changed();
     return { session, secret };
   }
@@ -89,7 +90,7 @@ export class Sessions {
   /** Whether a session exists for a cookie. This does not authenticate the sender. */
   has(session: string): boolean {
     const found = this.#sessions.get(session);
-    if (found !== undefined && found.until >= this.#now()) return true;
+    if (found !== undefined && found.until >= this.#clock.now()) return true;
     this.#sessions.delete(session);
     return false;
   }
@@ -97,7 +98,7 @@ export class Sessions {
   /** All valid sessions. */
   list(): OpenSession[] {
     return [...this.#sessions].map(([session, rest]) => ({ session, ...rest }))
-      .filter(({ until }) => until >= this.#now());
+      .filter(({ until }) => until >= this.#clock.now());
   }
 
   /** Restores sessions of the previous daemon. */

@@ -1,22 +1,23 @@
 /** Counts failed sign-ins by address. */
 
+import { type Clock, systemClock } from "../platform/clock.ts";
+
 const WINDOW_MS = 60_000;
 const MAX_FAILURES = 10;
 const MAX_ADDRESSES = 10_000;
 
 /** Failed sign-ins in the last minute. */
 export class SignInRateLimit {
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, "steady">;
   readonly #failures = new Map<string, number[]>();
 
-  /** `now` returns monotonic milliseconds. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
+  constructor(clock: Pick<Clock, "steady"> = systemClock) {
+    this.#clock = clock;
   }
 
   /** Notes a failure. Returns the seconds to wait after too many, otherwise 0. */
   fail(address: string): number {
-    const now = this.#now();
+    const now = this.#clock.steady();
     const recent = (this.#failures.get(address) ?? []).filter((at) => at > now - WINDOW_MS);
     // More failures do not extend the wait.
     if (recent.length < MAX_FAILURES) {

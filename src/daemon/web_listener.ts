@@ -3,6 +3,7 @@
 import { WEB_KEYS } from "../model/settings_keys.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type FieldChange, keyChanges } from "../manager/config_diff.ts";
+import { systemClock } from "../platform/clock.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import type { Input } from "../protocol/verbs/types.ts";
 import type { WebJson, WebLinkJson } from "../protocol/wire.ts";
@@ -50,7 +51,7 @@ export class WebListener {
   /** Named tokens, in addition to the daemon's own. */
   readonly tokens: NamedTokens;
   readonly #parts: WebListenerParts;
-  readonly #sessions = new Sessions(Date.now, () => this.#keepSessions());
+  readonly #sessions = new Sessions(systemClock, () => this.#keepSessions());
   /** Authenticates requests on every surface. */
   readonly gatekeeper: Gatekeeper;
   #server: WebServer | undefined;

@@ -79,7 +79,7 @@ export class LogEntries {
     this.#matches = options.filter?.matcher?.();
     this.#follower = new LogFollower(path, {
       follow: false,
-      ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
+      pollMs: options.pollMs,
       begin: (span, cursor) => this.#begin(span, cursor),
       lends: true,
     });

@@ -1,6 +1,6 @@
 /** Reads a log to its end or, while following, on through rotation, truncation and replacement. */
 
-import type { Cancel } from "../platform/clock.ts";
+import { type Cancel, type Clock, systemClock } from "../platform/clock.ts";
 import { FileWatch, watchedPath } from "../platform/file_watch.ts";
 import { LogCursor, type Span } from "./log_cursor.ts";
 
@@ -13,8 +13,19 @@ const POLL_MS = 200;
 /** Time between checks of a watched file: inotify does not report writes through a memory map. */
 const WATCHED_MS = 10_000;
 
+/** How a log is read. */
+export interface FollowerOptions {
+  readonly follow: boolean;
+  readonly begin: Begin;
+  readonly pollMs?: number | undefined;
+  readonly clock?: Clock | undefined;
+  /** The result of `next()` is valid until `giveBack()`. */
+  readonly lends?: boolean;
+}
+
 export class LogFollower {
   readonly #cursor: LogCursor;
+  readonly #clock: Clock;
   readonly #pollMs: number;
   #begin: Begin | undefined;
   /** The path leads to another file now: read this one to its end, then close it. */
@@ -32,16 +43,16 @@ export class LogFollower {
   /** Whether to continue at the end. While false, the end is that of the file when it was opened. */
   follow: boolean;
 
-  /** With `lends`, the result of `next()` is valid until `giveBack()`. */
   constructor(
     path: string,
-    options: { follow: boolean; pollMs?: number; begin: Begin; lends?: boolean },
+    { follow, begin, pollMs = POLL_MS, clock = systemClock, lends = false }: FollowerOptions,
   ) {
-    this.#cursor = new LogCursor(path, options.lends);
+    this.#cursor = new LogCursor(path, lends);
     this.#watchedPath = watchedPath(path);
-    this.#pollMs = options.pollMs ?? POLL_MS;
-    this.#begin = options.begin;
-    this.follow = options.follow;
+    this.#clock = clock;
+    this.#pollMs = pollMs;
+    this.#begin = begin;
+    this.follow = follow;
   }
 
   /** Position after the last byte read. */
@@ -76,7 +87,7 @@ export class LogFollower {
       if (this.#cursor.isOpen || await this.#open()) {
         const chunk = await this.#cursor.read();
         if (chunk !== undefined) {
-          this.#readAt = performance.now();
+          this.#readAt = this.#clock.steady();
           return chunk;
         }
       }
@@ -165,17 +176,15 @@ export class LogFollower {
   #wait(): Promise<void> {
     return new Promise((resolve) => {
       const isWatched = this.#unwatch !== undefined;
-      let timer = setTimeout(
-        resolve,
-        isWatched ? Math.max(WATCHED_MS, this.#pollMs) : this.#pollMs,
-      );
+      const checkMs = isWatched ? Math.max(WATCHED_MS, this.#pollMs) : this.#pollMs;
+      let cancel = this.#clock.after(checkMs, resolve);
       this.#onChange = () => {
-        clearTimeout(timer);
-        const since = performance.now() - this.#readAt;
-        timer = setTimeout(resolve, Math.max(0, this.#pollMs - since));
+        cancel();
+        const since = this.#clock.steady() - this.#readAt;
+        cancel = this.#clock.after(Math.max(0, this.#pollMs - since), resolve);
       };
       this.#wake = () => {
-        clearTimeout(timer);
+        cancel();
         resolve();
       };
       if (this.#changed) this.#onChange();

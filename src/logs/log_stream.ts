@@ -1,5 +1,6 @@
 /** Streams the bytes of a log. */
 
+import type { Clock } from "../platform/clock.ts";
 import { lastEntries } from "./last_lines.ts";
 import { type EntryOptions, LogEntries, type LogEntry } from "./log_entries.ts";
 import { type Begin, LogFollower } from "./log_follower.ts";
@@ -20,6 +21,7 @@ export interface LogStreamOptions {
   readonly gone?: AbortSignal;
   /** Milliseconds between checks of a file that does not grow; default 200. */
   readonly pollMs?: number;
+  readonly clock?: Clock;
 }
 
 /**
@@ -57,7 +59,8 @@ class LogReader {
     this.#gone = options.gone;
     this.#follower = new LogFollower(path, {
       follow: options.follow ?? false,
-      ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
+      pollMs: options.pollMs,
+      clock: options.clock,
       begin: beginOf(path, options),
     });
   }

@@ -11,7 +11,7 @@ import { wireDefaults } from "./check_config.ts";
 
 const KEYS: readonly (keyof SupervisorConfig)[] = [
   ...["logDir", "defaults", "warn", "onExit", "signals"] as const,
-  ...["onNews", "stdin", "onHomeChanged", "onHomeLost"] as const,
+  ...["clock", "onNews", "stdin", "onHomeChanged", "onHomeLost"] as const,
 ];
 const DEFAULTS: readonly (keyof ProcessDefaults)[] = [
   "restartPolicy",

@@ -1,5 +1,6 @@
 /** What the library's manager is told. */
 
+import type { Clock } from "../platform/clock.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import type { LogLevel } from "../model/log_line.ts";
@@ -27,6 +28,8 @@ export interface ManagerConfig {
 
 /** What the daemon asks for besides. Not exported by the library. */
 export interface SupervisorConfig extends ManagerConfig {
+  /** Default: the machine's. */
+  readonly clock?: Clock;
   /** Gets all news, what is found out while opening included. */
   readonly onNews?: (change: ProcessChange) => void;
   /** Whether standard input stays open for apps that do not say; default false. */

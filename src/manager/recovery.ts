@@ -98,7 +98,7 @@ async function recoverAll(
   for (const process of inWaves(processes).flat()) {
     process.post({
       type: "recovered",
-      at: Date.now(),
+      at: process.clock.now(),
       found: find(process, traces, byRunId),
     });
   }

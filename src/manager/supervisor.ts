@@ -76,11 +76,12 @@ export class Supervisor implements AsyncDisposable {
   #closed: Promise<void> | undefined;
 
   /** Use `openSupervisor()`, which also adopts what runs in the home. */
-  constructor(home: TakenHome, { defaults = {}, warn = () => {}, stdin }: SupervisorConfig) {
+  constructor(home: TakenHome, config: SupervisorConfig) {
+    const { defaults = {}, warn = () => {}, clock, stdin } = config;
     const { paths } = this.#home = home;
     this.#defaults = defaults;
     this.warn = warn;
-    this.system = systemWorld(paths, stdin);
+    this.system = systemWorld(paths, { clock, stdin });
     const { world } = this.system;
     const list = () => this.registry.list();
     this.usage = new UsageSampler(world.clock);

@@ -1,7 +1,7 @@
 /** The real world behind supervised processes. */
 
 import { Burst } from "../platform/burst.ts";
-import { systemClock } from "../platform/clock.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { Launcher } from "../platform/launcher.ts";
 import { endRun, sendSignal, sweepRun, wrapperAlive } from "../platform/process_group.ts";
 import type { HomePaths } from "../platform/paths.ts";
@@ -22,14 +22,20 @@ export interface SystemWorld {
 }
 
 /** The operating system as the processes of a home see it. */
-export function systemWorld(paths: HomePaths, stdin = false): SystemWorld {
+export function systemWorld(
+  paths: HomePaths,
+  { clock = systemClock, stdin = false }: {
+    clock?: Clock | undefined;
+    stdin?: boolean | undefined;
+  },
+): SystemWorld {
   const files = new RunFiles(paths.run);
   const launcher = new Launcher(files);
   const ready = new ReadyFiles(files);
   const launches = new Burst();
-  const memory = new MemoryGuard(systemClock);
+  const memory = new MemoryGuard(clock);
   const world: World = {
-    clock: systemClock,
+    clock,
     random: Math.random,
     bootId: launcher.bootId,
     inherited: inheritedEnvironment(),

@@ -7,7 +7,7 @@ const OWNER = { name: "dashboard", role: "admin" } as const;
 
 /** Sessions that are kept at each change, as the daemon keeps them. */
 function kept(path: string, now = Date.now): Sessions {
-  const sessions: Sessions = new Sessions(now, () => keepSessions(path, sessions));
+  const sessions: Sessions = new Sessions({ now }, () => keepSessions(path, sessions));
   restoreSessions(path, sessions);
   return sessions;
 }

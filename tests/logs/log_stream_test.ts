@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { logStream, type LogStreamOptions } from "../../src/logs/log_stream.ts";
+import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -47,15 +48,14 @@ class Scene implements AsyncDisposable {
   }
 }
 
-/** Resolves, once started, when somebody sets a timer of `ms`: the follower has gone to sleep. */
-function timerOf(ms: number): { set: Promise<void> } & Disposable {
+/** The system's clock. `asleep` resolves at its first timer: the follower waits. */
+function watchedClock(): { clock: Clock; asleep: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const original = globalThis.setTimeout;
-  globalThis.setTimeout = ((act: () => void, delay?: number) => {
-    if (delay === ms) queueMicrotask(resolve);
-    return original(act, delay);
-  }) as typeof setTimeout;
-  return { set: promise, [Symbol.dispose]: () => void (globalThis.setTimeout = original) };
+  const after: Clock["after"] = (ms, act) => {
+    resolve();
+    return systemClock.after(ms, act);
+  };
+  return { clock: { ...systemClock, after }, asleep: promise };
 }
 
 function textOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
@@ -103,9 +103,9 @@ Deno.test("logStream() follows a file as it grows", async () => {
 
 Deno.test("logStream() waits for a file that is not there and gives all of it", async () => {
   await using scene = new Scene();
-  using timer = timerOf(7);
-  scene.follow({ tail: 1, pollMs: 7 });
-  await timer.set;
+  const { clock, asleep } = watchedClock();
+  scene.follow({ tail: 1, clock });
+  await asleep;
   await scene.append("a\nb\n");
   await scene.until("a\nb\n");
 });
@@ -157,11 +157,11 @@ Deno.test("logStream() closes when its signal is aborted, before, during and bet
   const waiting = new AbortController();
   // Polling this slowly, only the signal can wake it; the test's sanitizers see a timer left over.
   const options = { follow: true, pollMs: 600_000 };
-  const reader = logStream(scene.path, { ...options, signal: waiting.signal }).getReader();
+  const { clock, asleep } = watchedClock();
+  const reader = logStream(scene.path, { ...options, clock, signal: waiting.signal }).getReader();
   await reader.read();
-  using timer = timerOf(options.pollMs);
   const pending = reader.read();
-  await timer.set;
+  await asleep;
   waiting.abort();
   assertEquals((await pending).done, true);
 
@@ -179,11 +179,11 @@ Deno.test("logStream() leaves nothing behind when it is cancelled", async () => 
   await logStream(scene.path, options).cancel();
 
   const abort = new AbortController();
-  const reader = logStream(scene.path, { ...options, signal: abort.signal }).getReader();
+  const { clock, asleep } = watchedClock();
+  const reader = logStream(scene.path, { ...options, clock, signal: abort.signal }).getReader();
   await reader.read();
-  using timer = timerOf(options.pollMs);
   const pending = reader.read();
-  await timer.set;
+  await asleep;
   await reader.cancel();
   assertEquals((await pending).done, true);
   abort.abort();

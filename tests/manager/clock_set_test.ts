@@ -1,16 +1,14 @@
 /** Supervisors that follow each other while somebody sets the clock. */
 
 import { assert, assertEquals } from "@std/assert";
+import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Sets the clock of this program alone. */
-function setClock(byMs: number): Disposable {
-  const { now } = Date;
-  Date.now = () => now() + byMs;
-  return { [Symbol.dispose]: () => void (Date.now = now) };
+function setBy(ms: number): Clock {
+  return { ...systemClock, now: () => systemClock.now() + ms };
 }
 
 Deno.test("a restart that is due comes although the clock was set back a day", async () => {
@@ -19,8 +17,7 @@ Deno.test("a restart that is due comes although the clock was set back a day", a
   await test.script("app", "exit 1", backoff, { wait: false });
   await test.until("app", "waiting");
   test.release();
-  using _ = setClock(-DAY_MS);
-  await test.reopen();
+  await test.reopen(setBy(-DAY_MS));
   await waitFor(() => test.info("app").restarts > 0, { what: "the restart" });
 });
 
@@ -31,8 +28,7 @@ Deno.test({
     await using test = await TestManager.open();
     const { pid } = await test.script("app", "exec sleep 1000", { max_age: "1h" });
     test.release();
-    using _ = setClock(DAY_MS);
-    await test.reopen();
+    await test.reopen(setBy(DAY_MS));
     await waitFor(() => test.info("app").uptimeMs > 0);
     assert(test.info("app").uptimeMs < 60_000, `${test.info("app").uptimeMs} ms`);
     const { state, restarts, pid: now } = test.info("app");

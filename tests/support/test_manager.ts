@@ -6,6 +6,7 @@ import { throwFirst } from "../../src/manager/bulk.ts";
 import { Manager } from "../../src/manager/manager.ts";
 import { openSupervisor } from "../../src/manager/open_supervisor.ts";
 import type { Supervisor } from "../../src/manager/supervisor.ts";
+import type { Clock } from "../../src/platform/clock.ts";
 import { tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 
@@ -40,10 +41,10 @@ export class TestManager implements AsyncDisposable {
     return Reflect.construct(Manager, [this.supervisor, {}]);
   }
 
-  /** Opens another manager where the one before it let go. */
-  async reopen(): Promise<void> {
+  /** Opens another manager, with a clock of its own, where the one before it let go. */
+  async reopen(clock?: Clock): Promise<void> {
     const warn = (message: string) => this.warnings.push(message);
-    this.#supervisor = await openSupervisor({ logDir: this.home, warn });
+    this.#supervisor = await openSupervisor({ logDir: this.home, warn, ...clock && { clock } });
     void this.#listen(this.#supervisor.events());
   }
 

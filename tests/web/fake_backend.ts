@@ -86,13 +86,13 @@ export class FakeWeb implements AsyncDisposable {
           { name: query.get("target"), line: "one\u2028still one" },
         ])),
     };
-    this.sessions = new Sessions(now);
+    this.sessions = new Sessions({ now });
     this.tokens = new NamedTokens(`${this.#home.path}/tokens.json`);
     this.gatekeeper = new Gatekeeper({
       isOwner: (authorization) => authorization === `Bearer ${TOKEN}`,
       tokens: this.tokens,
       sessions: this.sessions,
-      attempts: new SignInRateLimit(now),
+      attempts: new SignInRateLimit({ steady: now }),
     });
     this.app = webApp({
       backend: this.backend,
