@@ -3,16 +3,6 @@
 import type { Health } from "./health.ts";
 import type { ProcessConfig } from "./process_config.ts";
 
-/** State of a process. */
-export type ProcessState =
-  | "starting"
-  | "running"
-  | "stopping"
-  | "stopped"
-  | "crashed"
-  | "errored"
-  | "waiting";
-
 /** All states. */
 export const PROCESS_STATES = [
   "starting",
@@ -22,7 +12,10 @@ export const PROCESS_STATES = [
   "crashed",
   "errored",
   "waiting",
-] as const satisfies readonly ProcessState[];
+] as const;
+
+/** State of a process. */
+export type ProcessState = (typeof PROCESS_STATES)[number];
 
 /** All states, those that need attention first. */
 export const STATES_BY_URGENCY: readonly ProcessState[] = [
