@@ -164,8 +164,8 @@ export class FileShape {
     const place = placeIn(this.#document, path, on);
     this.#problems.push(
       new ConfigProblem(this.#document.file, what, {
-        ...(place === undefined ? {} : { place }),
-        ...(advice === undefined ? {} : { advice }),
+        place,
+        advice,
       }),
     );
   }

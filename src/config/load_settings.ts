@@ -71,7 +71,7 @@ function located(error: unknown, layers: readonly Layer[]): ConfigProblem {
   const { document, path: prefix } = layer;
   const place = placeIn(document, [...prefix, ...own], onKey ? "key" : "value");
   const what = messageOf(error).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-  return new ConfigProblem(document.file, what, place === undefined ? {} : { place });
+  return new ConfigProblem(document.file, what, { place });
 }
 
 /** Names of processes that end `procsup run` before all processes have ended. */

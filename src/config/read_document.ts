@@ -108,7 +108,7 @@ export function checkedDocument(document: ConfigDocument): ConfigDocument {
   let nodes = 0;
   const refuse = (what: string, path: Path, part: "key" | "value" = "value"): never => {
     const place = placeIn(document, path, part);
-    throw new ConfigProblem(document.file, what, place === undefined ? {} : { place });
+    throw new ConfigProblem(document.file, what, { place });
   };
   const look = (value: unknown, path: Path, around: readonly unknown[]): void => {
     if (++nodes > MAX_NODES) refuse(`more than ${MAX_NODES} values`, []);

@@ -72,6 +72,6 @@ function bases(document: ConfigDocument): string[] {
   if (list.every((item) => typeof item === "string" && item !== "")) return list as string[];
   const place = placeIn(document, ["extends"]);
   throw new ConfigProblem(document.file, "extends: expected a path, or a list of paths", {
-    ...(place === undefined ? {} : { place }),
+    place,
   });
 }

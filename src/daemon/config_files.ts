@@ -99,8 +99,8 @@ export class ConfigFiles {
     const loaded = await loadConfig({
       ...(content === undefined ? { files: applied.files } : { files: [content.file], content }),
       env: { ...Deno.env.toObject(), ...applied.variables },
-      ...(request.inline === undefined ? {} : { inline: request.inline }),
-      ...(applied.profile === undefined ? {} : { profile: applied.profile }),
+      inline: request.inline,
+      profile: applied.profile,
     });
     const only = onlyWords(single?.name ?? request.only);
     const configs = single === undefined
@@ -146,18 +146,19 @@ export class ConfigFiles {
   }
 
   #applied({ files, inline, content, profile, variables = {} }: ConfigRequest): Applied {
-    if (inline ?? content) return { files: [], variables, ...(profile ? { profile } : {}) };
-    if (files !== undefined) {
-      return { files: files.map(absolute), variables, ...(profile ? { profile } : {}) };
-    }
+    if (inline ?? content) return { files: [], variables, profile };
+    if (files !== undefined) return { files: files.map(absolute), variables, profile };
     const { last } = readMemory(this.#path);
     if (last === undefined) {
       throw new ProcsupError("bad_request", "No configuration file was applied yet", {
         hint: "Name a file: procsup config apply procsup.yaml",
       });
     }
-    const merged = { ...last, variables: { ...last.variables, ...variables } };
-    return profile === undefined ? merged : { ...merged, profile };
+    return {
+      ...last,
+      variables: { ...last.variables, ...variables },
+      profile: profile ?? last.profile,
+    };
   }
 
   /** Names of processes that came from one of the files and were not replaced since. */

@@ -143,9 +143,9 @@ async function start(
   const configs = new ConfigFiles(supervisor, pathsIn(home).configs, settings);
   const { errors, run, notes } = await configs.apply({
     ...{ files: files!, startDown: true },
-    ...(only === undefined ? {} : { only }),
-    ...(single === undefined ? {} : { single }),
-    ...(profile === undefined ? {} : { profile }),
+    only,
+    single,
+    profile,
   });
   for (const note of notes) warn(noteText(note));
   if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));

@@ -15,11 +15,7 @@ export function readTls({ cert, key }: NonNullable<WebSettings["tls"]>) {
 
 function readPem(what: "cert" | "key", path: string): string {
   const refuse = (why: string, hint?: string) =>
-    new ProcsupError(
-      "invalid_config",
-      `Cannot use web.tls.${what} "${path}": ${why}`,
-      hint === undefined ? {} : { hint },
-    );
+    new ProcsupError("invalid_config", `Cannot use web.tls.${what} "${path}": ${why}`, { hint });
   try {
     const { isFile, mode, uid, size } = Deno.statSync(path);
     if (!isFile) throw refuse("it is not a file");

@@ -265,14 +265,13 @@ export class WebListener {
   #status(status: WebJson["status"]): WebJson {
     const { address, isEncrypted } = this.#server!;
     const { hostname, port } = address;
-    const warning = exposure(address, isEncrypted);
     const anywhere = hostname === "0.0.0.0" || hostname === "::";
     const reachable = anywhere ? { hostname: "127.0.0.1", port } : { hostname, port };
     return {
       status,
       addr: addressText({ hostname, port }),
       url: `${isEncrypted ? "https" : "http"}://${addressText(reachable)}`,
-      ...(warning === undefined ? {} : { warning }),
+      warning: exposure(address, isEncrypted),
     };
   }
 

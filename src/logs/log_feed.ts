@@ -161,9 +161,10 @@ class Feed<T> {
         to,
       );
       of.entries = new LogEntries(of.path, {
-        ...{ from: follow ? Math.min(from, position) : from },
-        ...(follow ? {} : { to }),
-        ...(filter === undefined ? {} : { filter, search: this.#search }),
+        from: follow ? Math.min(from, position) : from,
+        to: follow ? undefined : to,
+        filter,
+        search: filter && this.#search,
       });
     }
   }
@@ -198,13 +199,12 @@ function entryOptions(
   { lines, follow, newOnly, filter, from }: FeedOptions,
   key: string,
 ): EntryOptions {
-  const position = from?.[key];
   return {
-    ...(position === undefined ? {} : { from: position }),
+    from: from?.[key],
     // With a filter: search forward for all lines, backward when following.
     tail: lines || (follow && filter !== undefined ? MAX_BEFORE : 0),
-    ...(newOnly ? { newOnly } : {}),
-    ...(filter === undefined ? {} : { filter }),
+    newOnly,
+    filter,
   };
 }
 

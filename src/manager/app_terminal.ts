@@ -40,6 +40,5 @@ function refuseAtRest({ name, snapshot: { run, pid } }: ManagedProcess, verb: st
 }
 
 function refusal(verb: string, name: string, why: string, hint?: string): ProcsupError {
-  const message = `Cannot ${verb} "${name}": ${why}`;
-  return new ProcsupError("wrong_state", message, hint === undefined ? {} : { hint });
+  return new ProcsupError("wrong_state", `Cannot ${verb} "${name}": ${why}`, { hint });
 }

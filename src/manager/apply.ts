@@ -175,11 +175,11 @@ async function removeAll(supervisor: Supervisor, names: readonly string[]): Prom
 async function add(
   supervisor: Supervisor,
   config: ProcessConfig,
-  { wait = false, mayEnd }: ApplyOptions & UpOptions,
+  { wait, mayEnd }: ApplyOptions & UpOptions,
 ): Promise<Outcome[]> {
   if (supervisor.closing) return [];
   const { autostart: start } = config;
-  return await supervisor.addChecked(config, { start, wait, ...mayEnd && { mayEnd } });
+  return await supervisor.addChecked(config, { start, wait, mayEnd });
 }
 
 async function startDown(

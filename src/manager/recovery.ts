@@ -138,19 +138,18 @@ function find(
   };
   if (run === null ? rebooted : run.bootId !== launcher.bootId) return afterBoot;
   if (run === null) return { kind: "no_run" };
-  const age = ageOf({ start: run.wrapperStart });
-  const since = age === undefined ? {} : { ageMs: age };
+  const ageMs = ageOf({ start: run.wrapperStart });
   const appPid = pid || (files.read(run.runId, "pid") ?? 0);
-  if (isAlive(run)) return { kind: "alive", run, pid: appPid, ...since };
+  if (isAlive(run)) return { kind: "alive", run, pid: appPid, ageMs };
   if (!halted && files.read(run.runId, "exit") !== undefined) {
-    return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random(), ...since };
+    return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random(), ageMs };
   }
   const orphan = orphanOf(run, byRunId.get(run.runId) ?? [], launcher.bootId);
-  if (orphan !== undefined) return { kind: "alive", run: orphan, pid: appPid, ...since };
+  if (orphan !== undefined) return { kind: "alive", run: orphan, pid: appPid, ageMs };
   if (halted) return afterBoot;
   // The intent was on record, and nothing shows that it was carried out.
   if (run.wrapperPid === 0 && appPid === 0) return { kind: "no_run" };
-  return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random(), ...since };
+  return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random(), ageMs };
 }
 
 /** A run whose daemon was killed between the spawn and its record, found by its environment. */

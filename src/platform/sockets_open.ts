@@ -63,11 +63,9 @@ function check(address: SocketAddress, result: number): void {
 
 function fail(address: SocketAddress, errno: number): never {
   const [why, hint] = reasonOf(address, errno);
-  throw new ProcsupError(
-    "start_failed",
-    `socket "${address.text}" cannot be opened: ${why}`,
-    hint === undefined ? {} : { hint },
-  );
+  throw new ProcsupError("start_failed", `socket "${address.text}" cannot be opened: ${why}`, {
+    hint,
+  });
 }
 
 function reasonOf({ port }: SocketAddress, errno: number): [string, string?] {

@@ -58,7 +58,7 @@ export async function runHook(
         : { env: hookEnvironment(hook, owner), user },
       timeoutMs: config.timeoutMs,
       capture: true,
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     const output = hide(result.output.trimEnd());
     over(result.code, result.ended === "timeout", output);

@@ -74,11 +74,7 @@ export class DaemonClient {
     const how = payload === undefined
       ? { method: "GET" } as const
       : { method: "POST", body: JSON.stringify(payload) } as const;
-    const response = await this.#request({
-      ...how,
-      path,
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const response = await this.#request({ ...how, path, signal });
     if (response.status === 200) return response.stream();
     throw this.#failed(await readEnvelope(response, signal));
   }

@@ -1,6 +1,7 @@
 /** Errors on the wire, the same on every surface. */
 
 import { type ErrorCode, isErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
+import { onlyGiven } from "../model/merge_patch.ts";
 import { PROCESS_STATES, type ProcessState } from "../model/process_info.ts";
 import { StartFailedError } from "../model/start_failed.ts";
 import { AmbiguousTargetError } from "../model/target.ts";
@@ -29,12 +30,7 @@ export interface ErrorJson {
 export function errorJson(error: unknown): ErrorJson {
   if (!(error instanceof ProcsupError)) return { error: messageOf(error), code: "internal" };
   const { message, code, hint, field, near } = error;
-  const rest = {
-    code,
-    ...(hint === undefined ? {} : { hint }),
-    ...(field === undefined ? {} : { field }),
-    ...(near === undefined ? {} : { near }),
-  };
+  const rest = { code, ...onlyGiven({ hint, field, near }) };
   if (error instanceof AmbiguousTargetError) {
     return { error: message, ...rest, matches: error.matches };
   }

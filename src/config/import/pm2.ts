@@ -1,5 +1,6 @@
 /** Converts PM2's ecosystem files, and the dump of `pm2 save`. */
 
+import { onlyGiven } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { dirname, isAbsolute, resolve } from "../../npm/path.js";
@@ -246,12 +247,12 @@ function watch(value: unknown, { ignore_watch, watch_delay }: App): Keys {
   if (!value || (Array.isArray(value) && value.length === 0)) return {};
   const list = (given: unknown) => Array.isArray(given) ? given.map(String) : [String(given)];
   return {
-    watch: {
-      ...(value === true ? {} : { paths: list(value) }),
-      ...(ignore_watch === undefined ? {} : { ignore: list(ignore_watch) }),
-      ...(watch_delay === undefined ? {} : { debounce: ms(watch_delay) }),
+    watch: onlyGiven({
+      paths: value === true ? undefined : list(value),
+      ignore: ignore_watch === undefined ? undefined : list(ignore_watch),
+      debounce: watch_delay === undefined ? undefined : ms(watch_delay),
       enabled: true,
-    },
+    }),
   };
 }
 

@@ -10,8 +10,7 @@ import { type ActionContext, type Handlers, results } from "./context.ts";
 /** Nothing is changed if any entry is invalid. */
 export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload"> = {
   /** Starts processes that are down, and applies the configuration to those that are up. */
-  async start_all(context, { config, ...rest }) {
-    const request = commonRequest(rest);
+  async start_all(context, { config, ...request }) {
     if (config === undefined && !context.configs.any) return await startExisting(context, request);
     const { plan, outcomes, errors, settings } = await context.configs.apply({
       ...request,
@@ -20,14 +19,14 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload"> = {
     });
     return { ...answer(outcomes, errors, plan.unchanged), settings };
   },
-  async config_reload(context, { config_path, content, dry_run, prune, ...rest }) {
+  async config_reload(context, { config_path, content, dry_run, prune, ...request }) {
     if (content !== undefined && config_path !== undefined) {
       throw new ProcsupError("bad_request", 'Give either "config_path" or "content", not both');
     }
     const { plan, outcomes, errors, settings } = await context.configs.apply({
-      ...commonRequest(rest),
-      ...(config_path === undefined ? {} : { files: [config_path].flat() }),
-      ...(content === undefined ? {} : { content }),
+      ...request,
+      files: config_path === undefined ? undefined : [config_path].flat(),
+      content,
       dryRun: dry_run,
       prune,
     });
@@ -50,17 +49,6 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload"> = {
     };
   },
 };
-
-function commonRequest(
-  { only, profile, variables, wait }: Omit<Input<"start_all">, "config">,
-): ConfigRequest {
-  return {
-    ...(only === undefined ? {} : { only }),
-    ...(profile === undefined ? {} : { profile }),
-    ...(variables === undefined ? {} : { variables }),
-    ...(wait === undefined ? {} : { wait }),
-  };
-}
 
 function source(config: Input<"start_all">["config"]): ConfigRequest {
   if (config === undefined) return {};

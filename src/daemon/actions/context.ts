@@ -56,8 +56,7 @@ export function results(outcomes: readonly Outcome[]): ActionResult[] {
     const { errorLine: error_line, lastOutput: last_output } = words ?? { lastOutput: [] };
     const hint = portHint(process.config, last_output) ?? error.hint;
     const { message, code } = error;
-    const said = { ...error_line && { error_line }, last_output };
-    return { ...who, ok: false, error: message, code, ...said, ...hint && { hint } };
+    return { ...who, ok: false, error: message, code, error_line, last_output, hint };
   });
 }
 

@@ -58,6 +58,6 @@ function runJson({ at, durationMs, status, exitCode, times }: CronRun): CronRunJ
     finished_at: new Date(at + durationMs).toISOString(),
     status,
     exit_code: exitCode,
-    ...(times === undefined ? {} : { times }),
+    times,
   };
 }

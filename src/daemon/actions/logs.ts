@@ -7,7 +7,6 @@ import { LogEntries } from "../../logs/log_entries.ts";
 import { type FeedOptions, logFeed, type LogSource } from "../../logs/log_feed.ts";
 import type { LogFiles } from "../../logs/log_files.ts";
 import { type LogFilter, parseLogFilter } from "../../logs/log_filter.ts";
-import { onlyGiven } from "../../model/merge_patch.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
 import { parseRange } from "../../model/moment.ts";
 import { readPayload } from "../../protocol/verbs/read_input.ts";
@@ -29,14 +28,14 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
     { target, lines, stderr, timestamps, ignore_case: ignoreCase, ...rest },
   ) {
     const path = supervisor.logFiles(target)[stderr ? "stderr" : "stdout"];
-    const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase }), Date.now());
+    const filter = parseLogFilter({ ...rest, ignoreCase }, Date.now());
     const text = filter === undefined && !timestamps
       ? new TextDecoder().decode(await lastLines(path, lines))
       : await entriesText(path, { lines: lines || MAX_LINES, filter, timestamps });
     return { logs: text, path, lines: String(lines) };
   },
   async search_logs(context, { targets = "all", limit, group_similar, ignore_case, ...rest }) {
-    const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase: ignore_case }), Date.now());
+    const filter = parseLogFilter({ ...rest, ignoreCase: ignore_case }, Date.now());
     await filter?.ready();
     // Ask for one more than wanted, to find out whether there are more.
     const lines = group_similar ? MAX_LINES : limit + 1;
@@ -53,7 +52,7 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
     const { since: from = now, until: to = now } = parseRange({ since, until }, now);
     const step = Math.max(1, Math.ceil((to - from) / steps));
     const range = { since: Math.floor(from / step) * step, until: Math.ceil(to / step) * step };
-    const filter = parseLogFilter(onlyGiven({ ...rest, ignoreCase: ignore_case }), now);
+    const filter = parseLogFilter({ ...rest, ignoreCase: ignore_case }, now);
     await filter?.ready();
     const paths = sourcesOf(context, targets).flatMap(({ files }) => [files.stdout, files.stderr]);
     const { countLines } = await import("../log_counts.ts");
@@ -120,14 +119,14 @@ function sourcesOf({ supervisor }: ActionContext, targets: readonly string[]): L
 
 function feedOptions(query: URLSearchParams): FeedOptions {
   const filter = parseLogFilter(
-    onlyGiven({
+    {
       since: query.get("since") ?? undefined,
       until: query.get("until") ?? undefined,
       grep: query.get("grep") ?? undefined,
       level: query.get("level") as LogLevel ?? undefined,
-      ...(query.get("invert") === "true" ? { invert: true } : {}),
-      ...(query.get("ignore_case") === "true" ? { ignoreCase: true } : {}),
-    }),
+      invert: query.get("invert") === "true",
+      ignoreCase: query.get("ignore_case") === "true",
+    },
     Date.now(),
   );
   const follow = query.get("follow") === "true";

@@ -97,7 +97,7 @@ function rollingOptions(
 ): RollingOptions {
   return {
     askedIn,
-    ...(given.batch_size === undefined ? {} : { batchSize: given.batch_size }),
+    batchSize: given.batch_size,
     waitReady: given.wait_ready,
     rollbackOnFailure: given.rollback_on_failure,
   };

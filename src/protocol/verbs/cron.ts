@@ -49,7 +49,7 @@ function onSchedule(word: "start" | "stop" | "run", help: string, mcp?: McpRow) 
     bare: "name",
     output: done,
     rest: [{ method: "POST", path: `/cron/{id}/${word}`, answers: "CronDone" }],
-    ...(mcp === undefined ? {} : { mcp }),
+    mcp,
   });
 }
 
