@@ -23,7 +23,7 @@ export function configFileSchema(): JsonSchema {
       keys: KEYS,
       process: { $ref: "#/$defs/keys", ...NEEDS_ENTRYPOINT },
       job: jobSchema(),
-      jobs: { type: "array", items: { $ref: "#/$defs/job" } },
+      jobs: listOrMap("job"),
       profile: {
         type: "object",
         additionalProperties: false,
@@ -124,7 +124,7 @@ function jobSchema(): JsonSchema {
       ...own,
       ...tableJson(cron.keys, { inFile: true }).properties as JsonSchema,
     },
-    required: ["name", "schedule"],
+    required: ["schedule"],
     ...NEEDS_ENTRYPOINT,
   };
 }

@@ -58,6 +58,7 @@ const RIGHT: readonly unknown[] = [
       },
     },
   },
+  { cron: { nightly: { schedule: "0 3 * * *", command: "true" } } },
 ];
 
 /** Mistakes; the second is what is wrong, the first the file. */
