@@ -8,6 +8,7 @@ import { recordDaemon, recordPath, refuseNewerState } from "../platform/daemon_r
 import { systemClock } from "../platform/clock.ts";
 import { type HomePaths, prepareHome } from "../platform/paths.ts";
 import { everythingEnds, startedBy } from "../platform/service_manager.ts";
+import { onSignals } from "../platform/signals.ts";
 import { reserveThreads } from "../platform/threads.ts";
 import { PROTOCOL, VERSION } from "../protocol/version.ts";
 import type { ActionContext } from "./actions/context.ts";
@@ -135,15 +136,6 @@ function daemonContext(
     ...{ supervisor, paths, token, configs, web, webhooks, journal, history, farewell, endDaemon },
   };
   return context;
-}
-
-function onSignals(signals: readonly Deno.Signal[], act: () => void): Disposable {
-  for (const signal of signals) Deno.addSignalListener(signal, act);
-  return {
-    [Symbol.dispose]() {
-      for (const signal of signals) Deno.removeSignalListener(signal, act);
-    },
-  };
 }
 
 /** Logs uncaught errors, so that supervision continues. */

@@ -11,6 +11,7 @@ import type { Supervisor } from "../manager/supervisor.ts";
 import { removeIfPossible, replaceFile } from "../platform/atomic_file.ts";
 import { pathsIn } from "../platform/paths.ts";
 import { reapOrphans } from "../platform/reaper.ts";
+import { onSignals } from "../platform/signals.ts";
 import { ConfigFiles } from "./config_files.ts";
 import type { RunSettings } from "../config/load_settings.ts";
 import { Settings } from "./settings.ts";
@@ -57,10 +58,10 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   using _reaper = reapOrphans();
   const { home, warn, stdin, onNews } = options;
   const signalled = Promise.withResolvers<SignalName>();
-  using _ending = listen(ENDING, signalled.resolve);
+  using _ending = onSignals(ENDING, signalled.resolve);
   await using supervisor = await openSupervisor({ logDir: home, stdin, warn, onNews });
   const output = new ForegroundOutput(pathsIn(home).apps, options.onLine);
-  using _forwarded = listen(
+  using _forwarded = onSignals(
     FORWARDED,
     (signal) => void supervisor.signal("all", signal).catch(() => {}),
   );
@@ -160,16 +161,6 @@ function refuseUnknown(critical: readonly string[], all: readonly ProcessInfo[])
   const unknown = critical.find((name) => !all.some((one) => isNamed(one, [name])));
   if (unknown === undefined) return;
   throw new ProcsupError("bad_request", `Invalid --critical "${unknown}": no such app in this run`);
-}
-
-function listen(signals: readonly SignalName[], act: (signal: SignalName) => void): Disposable {
-  const listeners = signals.map((signal) => [signal, () => act(signal)] as const);
-  for (const [signal, listener] of listeners) Deno.addSignalListener(signal, listener);
-  return {
-    [Symbol.dispose]() {
-      for (const [signal, listener] of listeners) Deno.removeSignalListener(signal, listener);
-    },
-  };
 }
 
 /** Returns a function that waits until no app is left to wait for. */

@@ -1,8 +1,7 @@
 /** What the library and the client both export. */
 
 export { freePort, type PortOptions, waitForPort } from "./ports.ts";
-export { Process, type ProcessVerbs } from "./process.ts";
-export { type LaunchOptions, ProcessHost } from "./process_host.ts";
+export { type LaunchOptions, Process, ProcessHost } from "./process_host.ts";
 export type {
   CallOptions,
   ConfigSet,

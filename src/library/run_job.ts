@@ -6,13 +6,20 @@ import type { LogStream } from "../model/log_line.ts";
 import { nameFromPath } from "../model/name.ts";
 import { commandOf } from "../model/shell_line.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
-import type { CallOptions, JobInput, JobResult, RunOptions } from "./options.ts";
-import type { Process } from "./process.ts";
+import type { CallOptions, JobInput, JobResult, RunOptions, WaitOptions } from "./options.ts";
+
+/** A job that is registered. */
+interface Job extends AsyncDisposable {
+  readonly id: string;
+  flush(options: CallOptions): Promise<void>;
+  start(options: CallOptions): Promise<void>;
+  wait(options: WaitOptions): Promise<ProcessInfo>;
+}
 
 /** Where jobs run. */
 interface JobHost {
   list(options?: CallOptions): readonly ProcessInfo[] | Promise<readonly ProcessInfo[]>;
-  add(config: ProcessConfigInput, options?: CallOptions): Promise<Process>;
+  add(config: ProcessConfigInput, options?: CallOptions): Promise<Job>;
 }
 
 /** Runs a job. It is registered while it runs; its log stays until the next job of its name. */
@@ -22,15 +29,14 @@ export async function runJob(
   { signal, timeout }: RunOptions,
   outputOf: (id: string, stream: LogStream, options: CallOptions) => Promise<string>,
 ): Promise<JobResult> {
-  const options = signal === undefined ? {} : { signal };
+  const options = { signal };
   const process = await added(host, { restartPolicy: "never", ...job });
   // Not by `await using`, which Node.js 22 does not know.
   try {
     // What an earlier job of this name wrote.
     await process.flush(options);
     await process.start(options);
-    const limit = timeout === undefined ? {} : { timeout };
-    const { lastExit } = await process.wait({ for: "exit", ...limit, ...options });
+    const { lastExit } = await process.wait({ for: "exit", timeout, signal });
     const textOf = async (stream: LogStream) =>
       (await outputOf(process.id, stream, options)).replace(/\r?\n$/, "");
     return {
@@ -44,7 +50,7 @@ export async function runJob(
 }
 
 /** Registers a job; without a name it gets the first one that is free. */
-async function added(host: JobHost, { name, ...config }: JobInput): Promise<Process> {
+async function added(host: JobHost, { name, ...config }: JobInput): Promise<Job> {
   if (name !== undefined) return await host.add({ ...config, name } as ProcessConfigInput);
   const base = nameFromPath(programOf(config));
   const taken = new Set((await host.list()).map(({ name }) => name));

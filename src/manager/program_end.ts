@@ -1,6 +1,7 @@
 /** How the end of a program closes its manager. */
 
 import { parseSignal } from "../model/signal.ts";
+import { onSignals } from "../platform/signals.ts";
 
 /** What happens at a signal, and at the end of the program. */
 export interface Closing {
@@ -19,30 +20,22 @@ export function closeAt(
   signals: boolean | readonly Deno.Signal[],
   { close, hurry, ended }: Closing,
 ): () => void {
-  const names = signals === true ? USUAL : signals === false ? [] : signals;
+  const given = signals === true ? USUAL : signals === false ? [] : signals;
+  const names = given.map(parseSignal);
   let closing = false;
-  const listeners = names.map((given) => {
-    const name = parseSignal(given) as Deno.Signal;
-    const listener = () => {
-      if (closing) return hurry();
-      closing = true;
-      void close().catch(reportError).finally(() => {
-        unlisten();
-        // By the default of the signal: who started the program sees what ended it.
-        Deno.kill(Deno.pid, name);
-      });
-    };
-    Deno.addSignalListener(name, listener);
-    return { name, listener };
+  const listening = onSignals(names, (name) => {
+    if (closing) return hurry();
+    closing = true;
+    void close().catch(reportError).finally(() => {
+      listening[Symbol.dispose]();
+      // By the default of the signal: who started the program sees what ended it.
+      Deno.kill(Deno.pid, name);
+    });
   });
   globalThis.addEventListener("unload", ended);
-  const unlisten = () => {
-    for (const { name, listener } of listeners) Deno.removeSignalListener(name, listener);
-    listeners.length = 0;
-  };
   return () => {
     globalThis.removeEventListener("unload", ended);
     // The end of the program is still to come.
-    if (!closing) unlisten();
+    if (!closing) listening[Symbol.dispose]();
   };
 }

@@ -104,7 +104,7 @@ Deno.test("unknown dependencies and cycles are refused by name, and nothing is r
     assertEquals(error.code, "invalid_config");
     return error.message;
   };
-  const unknown = 'Invalid "depends_on": there is no process "databse", did you mean "database"?';
+  const unknown = 'Invalid "depends_on": there is no process "databse": did you mean "database"?';
   assertEquals(await refused(["databse"]), unknown);
   assertEquals(await refused(["api"]), "Dependencies form a cycle: api → api");
   assert((await refused({ database: "up" })).startsWith('Invalid "depends_on.database" "up"'));

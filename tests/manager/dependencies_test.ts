@@ -241,7 +241,7 @@ Deno.test("add() refuses an unknown dependency with a suggestion, and a process 
   const error = assertThrows(() => fake.add("api", { depends_on: ["databse"] }), ProcsupError);
   assertEquals([error.code, error.message], [
     "invalid_config",
-    'Invalid "depends_on": there is no process "databse", did you mean "database"?',
+    'Invalid "depends_on": there is no process "databse": did you mean "database"?',
   ]);
   assertThrows(
     () => fake.add("api", { depends_on: { api: "started" } }),
