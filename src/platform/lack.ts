@@ -20,3 +20,12 @@ export function isLack(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return CODES.has(code) || isLack(error.cause);
 }
+
+/** The failure to open one descriptor more, if it fails: `fetch()` does not tell the code of its own. */
+export function lackOfDescriptors(): unknown {
+  try {
+    Deno.openSync("/dev/null").close();
+  } catch (error) {
+    if (isLack(error)) return error;
+  }
+}

@@ -1,8 +1,10 @@
 /** Asks once whether something answers: the effects behind health checks. */
 
+import { isLack, lackOfDescriptors } from "./lack.ts";
+
 /**
  * GETs a URL. Resolves with what is wrong, or undefined for a status from 200 to 399; at once when
- * `signal` is aborted.
+ * `signal` is aborted. Throws if the machine lacks what the request takes.
  */
 export async function probeHttp(
   url: string,
@@ -19,11 +21,16 @@ export async function probeHttp(
     return `${url} answered ${response.status}`;
   } catch (error) {
     if (timeout.aborted) return `${url} did not answer within ${timeoutMs} ms`;
+    const lack = lackOfDescriptors();
+    if (lack !== undefined) throw lack;
     return `${url} does not answer: ${reasonOf(error)}`;
   }
 }
 
-/** Connects to `host:port`. Resolves with what is wrong, or undefined; at once when aborted. */
+/**
+ * Connects to `host:port`. Resolves with what is wrong, or undefined; at once when aborted. Throws if
+ * the machine lacks what the connection takes.
+ */
 export async function probeTcp(
   endpoint: string,
   timeoutMs: number,
@@ -40,6 +47,7 @@ export async function probeTcp(
     return undefined;
   } catch (error) {
     if (timeout.aborted) return `${endpoint} did not accept within ${timeoutMs} ms`;
+    if (isLack(error)) throw error;
     return `${endpoint} does not accept: ${reasonOf(error)}`;
   }
 }

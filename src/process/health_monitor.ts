@@ -5,11 +5,13 @@ import { type HealthRecord, judge, UNKNOWN_HEALTH } from "../model/health.ts";
 import type { HealthCheckConfig } from "../model/process_config.ts";
 import { parseSignal } from "../model/signal.ts";
 import type { Cancel } from "../platform/clock.ts";
+import { isLack } from "../platform/lack.ts";
 import { portMayBelongTo } from "../platform/port_owner.ts";
 import { probeHttp, probeTcp } from "../platform/probe.ts";
 import { runShell } from "../platform/shell.ts";
-import type { Monitor, MonitoredRun } from "./monitor.ts";
 import { runHook } from "./hooks.ts";
+import type { HealthCheckRun } from "./journal.ts";
+import type { Monitor, MonitoredRun } from "./monitor.ts";
 
 /** How often a process is checked while it is awaited to become ready. */
 const READINESS_INTERVAL_MS = 200;
@@ -23,6 +25,8 @@ export class HealthMonitor implements Monitor {
   #cancel: Cancel = () => {};
   /** The post_healthcheck hook that still runs. */
   #posting: Promise<void> | undefined;
+  /** Whether the machine refused the last check. */
+  #refused = false;
 
   constructor(process: MonitoredRun, config: HealthCheckConfig) {
     this.#process = process;
@@ -44,33 +48,50 @@ export class HealthMonitor implements Monitor {
     await this.#hook("preHealthCheck");
     const { clock } = this.#process.world;
     const [at, startedAt] = [clock.now(), clock.steady()];
-    const problem = await probe(this.#config, this.#process, this.#abort.signal)
-      .catch((error) => `check cannot run: ${messageOf(error)}`);
+    try {
+      const problem = await probe(this.#config, this.#process, this.#abort.signal);
+      this.#over({ at, latencyMs: clock.steady() - startedAt, problem: problem ?? "" });
+    } catch (error) {
+      const problem = `check cannot run: ${messageOf(error)}`;
+      // What the machine refuses says nothing of the app.
+      if (isLack(error)) this.#lacks(problem);
+      else this.#over({ at, latencyMs: clock.steady() - startedAt, problem });
+    }
     if (this.#abort.signal.aborted) return;
-    this.#process.checked({ at, latencyMs: clock.steady() - startedAt, problem: problem ?? "" });
-    // One that hangs must not pile up either.
-    this.#posting ??= this.#hook("postHealthCheck").finally(() => this.#posting = undefined);
-    this.#answered(problem);
     const interval = this.#process.snapshot.ready
       ? this.#config.intervalMs
       : Math.min(this.#config.intervalMs, READINESS_INTERVAL_MS);
     this.#cancel = clock.after(interval, () => void this.#check());
   }
 
-  #answered(problem: string | undefined): void {
+  #lacks(problem: string): void {
+    if (!this.#refused) this.#process.note(problem);
+    this.#refused = true;
+  }
+
+  #over(run: HealthCheckRun): void {
+    if (this.#abort.signal.aborted) return;
+    this.#refused = false;
+    this.#process.checked(run);
+    // One that hangs must not pile up either.
+    this.#posting ??= this.#hook("postHealthCheck").finally(() => this.#posting = undefined);
+    this.#answered(run.problem);
+  }
+
+  #answered(problem: string): void {
     const process = this.#process;
     if (!process.snapshot.ready) {
       // Until it is ready a refusal is no illness; the readiness timeout is the limit.
-      if (problem !== undefined) return;
+      if (problem !== "") return;
       process.post({ type: "became_ready", attempt: process.attempt });
       if (!process.snapshot.ready) return;
     }
     const before = this.#record.health;
-    this.#record = judge(this.#record, problem === undefined, process.uptimeMs, this.#config);
+    this.#record = judge(this.#record, problem === "", process.uptimeMs, this.#config);
     const { health } = this.#record;
     if (health === before || health === "unknown") return;
-    process.healthChanged(health, problem ?? "");
-    if (health === "unhealthy") this.#treat(problem ?? "no answer");
+    process.healthChanged(health, problem);
+    if (health === "unhealthy") this.#treat(problem);
   }
 
   #treat(problem: string): void {

@@ -7,6 +7,7 @@ import type { HookConfig, HookName } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { snakeCase } from "../model/key_table.ts";
 import type { OtherUser } from "../platform/as_user.ts";
+import { sleep } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
 import { runShell, type ShellResult } from "../platform/shell.ts";
 import type { HookRun } from "./journal.ts";
@@ -34,6 +35,9 @@ export interface HookOwner {
   readonly ran?: (run: HookRun) => void;
 }
 
+/** How soon a hook that the machine refused is tried again at first; each wait is twice the last. */
+const RETRY_MS = 250;
+
 /** Runs one hook. Resolves with what went wrong, or undefined; values of secrets are not told. */
 export async function runHook(
   hook: HookName,
@@ -46,33 +50,51 @@ export async function runHook(
   const [at, startedAt] = [Date.now(), performance.now()];
   const over = (exitCode: number | null, timedOut: boolean, output: string) =>
     ran({ hook, at, durationMs: performance.now() - startedAt, exitCode, timedOut, output });
-  try {
-    const prepared = owner.prepare?.();
-    if (prepared !== undefined) await prepared;
-    const user = owner.user();
-    const result = await runShell({
-      command: config.command,
-      cwd: owner.cwd,
-      ...config.runAsRoot && user !== undefined
-        ? { env: hookEnvironment(hook, owner, owner.inherited) }
-        : { env: hookEnvironment(hook, owner), user },
-      timeoutMs: config.timeoutMs,
-      capture: true,
-      signal,
-    });
-    const output = hide(result.output.trimEnd());
-    over(result.code, result.ended === "timeout", output);
-    return hookProblem(hook, config, { ...result, output });
-  } catch (error) {
-    const why = hide(messageOf(error));
-    over(null, false, `cannot run: ${why}`);
-    const problem = `${snakeCase(hook)} hook cannot run: ${why}`;
-    // The start that it guards is tried again.
-    if (hook === "preStart" && isLack(error)) {
-      throw new ProcsupError("start_failed", problem, { cause: error });
+  for (let waitMs = RETRY_MS;; waitMs *= 2) {
+    try {
+      const result = await runOnce(hook, config, owner, signal);
+      const output = hide(result.output.trimEnd());
+      over(result.code, result.ended === "timeout", output);
+      return hookProblem(hook, config, { ...result, output });
+    } catch (error) {
+      // A lack of descriptors may soon be over. The start that pre_start guards is tried again.
+      const left = startedAt + config.timeoutMs - performance.now();
+      if (isLack(error) && hook !== "preStart" && waitMs < left) {
+        await sleep(waitMs, signal);
+        if (signal?.aborted) return undefined;
+        continue;
+      }
+      const why = hide(messageOf(error));
+      over(null, false, `cannot run: ${why}`);
+      const problem = `${snakeCase(hook)} hook cannot run: ${why}`;
+      if (hook === "preStart" && isLack(error)) {
+        throw new ProcsupError("start_failed", problem, { cause: error });
+      }
+      return problem;
     }
-    return problem;
   }
+}
+
+/** Throws when the hook cannot be run. */
+async function runOnce(
+  hook: HookName,
+  config: HookConfig,
+  owner: HookOwner,
+  signal: AbortSignal | undefined,
+): Promise<ShellResult> {
+  const prepared = owner.prepare?.();
+  if (prepared !== undefined) await prepared;
+  const user = owner.user();
+  return await runShell({
+    command: config.command,
+    cwd: owner.cwd,
+    ...config.runAsRoot && user !== undefined
+      ? { env: hookEnvironment(hook, owner, owner.inherited) }
+      : { env: hookEnvironment(hook, owner), user },
+    timeoutMs: config.timeoutMs,
+    capture: true,
+    signal,
+  });
 }
 
 /** What the hook is told about its process, over an environment. */

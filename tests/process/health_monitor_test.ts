@@ -1,6 +1,8 @@
 /** Checks of a process that runs, against servers of our own; the intervals are a fake clock's. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { HealthMonitor } from "../../src/process/health_monitor.ts";
+import type { MonitoredRun } from "../../src/process/monitor.ts";
 import { livingWith } from "../fixtures/run_members.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
@@ -249,10 +251,12 @@ Deno.test("command: it runs in the app's folder with its environment, and 0 is h
 Deno.test("command: one that hangs is killed with all it forked", async () => {
   const MARK = crypto.randomUUID();
   const command = "sleep 1000 & sleep 1000";
-  await using lone = await checked(
-    { type: "command", command, timeout: "200ms", retries: 1, on_failure: "restart" },
-    { env: { MARK } },
-  );
+  const health_check = { type: "command", command, timeout: "200ms", retries: 1 };
+  await using lone = new LoneProcess({
+    health_check: { ...health_check, on_failure: "restart" },
+    env: { MARK },
+  });
+  await lone.process.start();
   await waitFor(() => lone.world.children.length === 2, { what: "another app" });
   assertEquals(lone.process.snapshot.lastReason, "unhealthy: check did not end within 200 ms");
   await lone.process.stop();
@@ -338,4 +342,36 @@ Deno.test("command: a check that cannot run, since the app's folder is gone, is 
   await Deno.remove(lone.home, { recursive: true });
   await checkAgain(lone, 2);
   assertEquals(lone.health, ["healthy", "unhealthy"]);
+});
+
+Deno.test("a check that the machine refuses for lack of something says nothing of the app", async () => {
+  await using lone = new LoneProcess({
+    health_check: { type: "command", command: "exit 1", retries: 1, interval: "1s" },
+  });
+  await lone.process.start();
+  const { process: { config, snapshot }, world } = lone;
+  const told: string[] = [];
+  let refusals = 3;
+  const refusal = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
+  const run = {
+    ...{ world, config, snapshot: { ...snapshot, ready: true }, uptimeMs: 60_000 },
+    hookOwner: () => ({
+      ...{ cwd: "/", env: () => ({}), user: () => undefined },
+      prepare: () => refusals-- > 0 ? Promise.reject(refusal) : undefined,
+    }),
+    note: (text: string) => told.push(text),
+    checked: ({ problem }: { problem: string }) => told.push(problem),
+    healthChanged: (health: string) => told.push(health),
+  } as unknown as MonitoredRun;
+  const monitor = new HealthMonitor(run, { ...config.healthCheck!, onFailure: "none" });
+  await waitFor(() => {
+    lone.world.clock.advance(1000);
+    return told.includes("unhealthy");
+  });
+  monitor.stop();
+  assertEquals(told.slice(0, 3), [
+    "check cannot run: Too many open files",
+    "check ended with code 1",
+    "unhealthy",
+  ]);
 });

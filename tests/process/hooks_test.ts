@@ -1,6 +1,7 @@
 /** One hook: what it is told, how it ends, and what is said about it. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
 import type { HookConfig } from "../../src/model/process_config.ts";
 import { hookEnvironment, type HookOwner, runHook } from "../../src/process/hooks.ts";
 import { livingWith } from "../fixtures/run_members.ts";
@@ -122,4 +123,26 @@ Deno.test("runHook() says nothing of a hook that was ended because it is not wan
     await runHook("preStart", hook("sleep 1000"), owner(), AbortSignal.abort()),
     undefined,
   );
+});
+
+Deno.test("runHook() tries again what the machine refused for lack of something, but no pre_start", async () => {
+  const refusal = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
+  let refusals = 1;
+  const refused = () =>
+    owner({ prepare: () => refusals-- > 0 ? Promise.reject(refusal) : undefined });
+  assertEquals(await runHook("postStart", hook("exit 0"), refused()), undefined);
+  refusals = 1;
+  await assertRejects(() => runHook("preStart", hook("exit 0"), refused()), ProcsupError, "many");
+  refusals = Infinity;
+  const problem = await runHook("postStart", hook("exit 0", { timeoutMs: 300 }), refused());
+  assertEquals(problem, "post_start hook cannot run: Too many open files");
+});
+
+Deno.test("runHook() ends the tries of a hook that is not wanted any more", async () => {
+  const refusal = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
+  const abort = new AbortController();
+  const lacking = owner({ prepare: () => Promise.reject(refusal) });
+  const run = runHook("postStart", hook("exit 0"), lacking, abort.signal);
+  abort.abort();
+  assertEquals(await run, undefined);
 });

@@ -1,0 +1,33 @@
+/** Checks of whether something answers, where the machine refuses to ask. */
+
+import { assertEquals } from "@std/assert";
+
+const src = new URL("../../src/platform/", import.meta.url).href;
+
+/** Takes every descriptor, then asks what answers and what does not. */
+const PROGRAM = `
+import { isLack } from "${src}lack.ts";
+import { probeHttp, probeTcp } from "${src}probe.ts";
+const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response());
+const endpoint = "127.0.0.1:" + server.addr.port;
+const { signal } = new AbortController();
+const asks = () => [
+  probeHttp("http://" + endpoint + "/" + Math.random(), 5000, signal),
+  probeTcp(endpoint, 5000, signal),
+];
+const held = [];
+try { for (;;) held.push(Deno.openSync("/dev/null")); } catch {}
+const without = await Promise.allSettled(asks());
+for (const file of held) file.close();
+const after = await Promise.all(asks());
+console.log(JSON.stringify([without.map(({ reason }) => isLack(reason)), after]));
+Deno.exit();
+`;
+
+Deno.test("a check that lacks a descriptor throws: it says nothing of what it asks for", async () => {
+  const { stdout } = await new Deno.Command("/bin/sh", {
+    args: ["-c", 'ulimit -n 64; exec "$0" eval "$1"', Deno.execPath(), PROGRAM],
+    stdout: "piped",
+  }).output();
+  assertEquals(JSON.parse(new TextDecoder().decode(stdout)), [[true, true], [null, null]]);
+});
