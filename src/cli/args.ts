@@ -45,6 +45,20 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   return { command, flags: parsed.flags, positionals, rest: command.takesRest ? tail : undefined };
 }
 
+/** `--json` and `--output` of a command line, whatever else is wrong with it. */
+export function formatFlags(args: readonly string[]): Flags {
+  const values = new Map<string, FlagValue>();
+  const words = args.slice(0, args.indexOf("--") < 0 ? undefined : args.indexOf("--"));
+  for (const [index, word] of words.entries()) {
+    const { flag, value = words[index + 1] } = split(word, GLOBAL_FLAGS);
+    if (flag?.name === "json") values.set("json", true);
+    if (flag?.name === "output" && flag.choices?.includes(value ?? "")) {
+      values.set("output", value!);
+    }
+  }
+  return new Flags(values);
+}
+
 function parse(
   args: readonly string[],
   flags: readonly Flag[],

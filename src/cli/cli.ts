@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { checkedHome } from "../platform/paths.ts";
-import { type CommandLine, readCommandLine } from "./args.ts";
+import { type CommandLine, formatFlags, readCommandLine } from "./args.ts";
 import type { CommandContext, RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
 import { findCommand } from "./find_command.ts";
@@ -24,7 +24,8 @@ export async function runCli(args: readonly string[]): Promise<number> {
 }
 
 async function run(args: readonly string[]): Promise<number> {
-  let output: Output | undefined;
+  // A command line that is refused is answered in the format that it asks for.
+  let output = Output.open(formatFlags(args));
   let code: number;
   try {
     // With a command it is that command's own.
@@ -36,7 +37,7 @@ async function run(args: readonly string[]): Promise<number> {
     const { reportError } = await import("./report_error.ts");
     code = reportError(error instanceof UnknownWordError ? await known(error) : error);
   }
-  if (code !== 0 && output !== undefined) {
+  if (code !== 0) {
     await (await import("./report_error.ts")).printFailure(output);
   }
   return code;

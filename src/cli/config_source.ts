@@ -60,9 +60,11 @@ export async function readSource(
 export async function filesOf(
   context: CommandContext,
   words: readonly string[],
+  /** As for `readSource()`. */
+  elsewhere?: boolean,
 ): Promise<Omit<ConfigSource, "loaded" | "payload"> & { readonly payload: Applied }> {
   const { host, flags } = context;
-  if (host === undefined) return await readSource(context, words);
+  if (host === undefined) return await readSource(context, words, elsewhere);
   if (words.length === 0) throw nameTheFile(host);
   const { cwd } = await host.hello();
   return {

@@ -1,6 +1,6 @@
 /** A failure as a person reads it: what went wrong, then one thing to do next. */
 
-import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
+import { ERROR_TABLE, isErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
 import { type Output, writeMessage } from "./output.ts";
 
 /** The first failure that was reported. */
@@ -14,7 +14,12 @@ export function reportError(error: unknown, text = errorText(error)): number {
   if (error instanceof Deno.errors.BrokenPipe) throw error;
   reported ??= error;
   writeMessage(text);
-  return error instanceof ProcsupError ? ERROR_TABLE[error.code].exit : 1;
+  return exitCodeOf(error instanceof ProcsupError ? error.code : undefined);
+}
+
+/** The exit code of a failure; of one without a known code that of `internal`. */
+export function exitCodeOf(code: string | undefined): number {
+  return ERROR_TABLE[isErrorCode(code) ? code : "internal"].exit;
 }
 
 /** Prints the first failure to stdout where that is for programs and has nothing yet. */

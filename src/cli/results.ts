@@ -10,7 +10,7 @@ import { type Output, writeMessage } from "./output.ts";
 import { paintState } from "./paint.ts";
 import { printData } from "./print_data.ts";
 import { withProcesses } from "./progress.ts";
-import { reportError } from "./report_error.ts";
+import { exitCodeOf, reportError } from "./report_error.ts";
 
 /** Runs a verb on each target of the command line and prints how it went. The worst exit code wins. */
 export async function forEachTarget(
@@ -39,7 +39,7 @@ export async function forEachTarget(
 
 /**
  * Prints a line a process: what worked to stdout, what did not to stderr, and `none` where there are
- * no results. Returns the exit code.
+ * no results. Returns the highest exit code of the failures.
  */
 export async function printResults(
   output: Output,
@@ -47,7 +47,6 @@ export async function printResults(
   none = "there are no processes",
 ): Promise<number> {
   const status = statusFor(given.status, results);
-  const failed = results.some((result) => !result.ok);
   const names = results.filter((result) => result.ok).map((result) => result.name);
   if (!await printData(output, { ...given, status, results }, names)) {
     if (results.length === 0 && none !== "") output.note(none);
@@ -56,15 +55,20 @@ export async function printResults(
     }
   }
   for (const result of results) if (!result.ok) writeMessage(failedText(result));
-  return failed ? ERROR_TABLE.start_failed.exit : 0;
+  return Math.max(0, ...results.filter(({ ok }) => !ok).map(({ code }) => exitCodeOf(code)));
 }
 
 const STARTED = new Set(["started", "restarted", "reloaded", "rolled_back", "failed"]);
 
 /** After a start the state is the news; after the other verbs it is what was done. */
-function doneLine({ name, state, pid }: ActionResult, status: string, color: boolean): string {
+function doneLine(
+  { name, state, pid, scheduled }: ActionResult,
+  status: string,
+  color: boolean,
+): string {
   const started = STARTED.has(status);
-  const word = started ? paintState(state, state, color) : status;
+  const isScheduled = scheduled === true && state === "stopped";
+  const word = !started ? status : isScheduled ? "scheduled" : paintState(state, state, color);
   return `✔ ${name}  ${word}${started && pid > 0 ? `  pid ${pid}` : ""}`;
 }
 

@@ -21,6 +21,8 @@ export interface ActionResult {
     | "waiting";
   /** Process id, 0 while nothing runs. */
   readonly pid: number;
+  /** True for a job: the clock starts it. */
+  readonly scheduled?: boolean;
   /** What went wrong, if it failed. */
   readonly error?: string;
   /** Name of the error. */

@@ -126,6 +126,10 @@ export const REST_ROWS: { readonly [verb: string]: VerbRequests } = {
     bare: "config_path",
     requests: [{ method: "POST", path: "/config/reload", hasBody: true }],
   },
+  config_delete: {
+    bare: "config_path",
+    requests: [{ method: "POST", path: "/config/delete", hasBody: true }],
+  },
   cron_list: { bare: "name", requests: [{ method: "GET", path: "/cron", query: ["name"] }] },
   cron_start: { bare: "name", requests: [{ method: "POST", path: "/cron/{id}/start" }] },
   cron_stop: { bare: "name", requests: [{ method: "POST", path: "/cron/{id}/stop" }] },

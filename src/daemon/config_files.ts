@@ -69,8 +69,25 @@ export class ConfigFiles {
 
   /** Applies the request, or only plans it with `dryRun`. Throws `invalid_config` before any change. */
   apply(request: ConfigRequest): Promise<ConfigResult> {
-    const turn = this.#turn.then(() => this.#apply(request));
-    this.#turn = turn.catch(() => {});
+    return this.#inTurn(() => this.#apply(request));
+  }
+
+  /**
+   * Stops and forgets the apps of the request's files. Their names are enough: neither programs nor
+   * variables need to be there any more.
+   */
+  remove(request: ConfigRequest): Promise<Outcome[]> {
+    return this.#inTurn(async () => {
+      const applied = this.#applied(request);
+      const { configs, whole } = await this.#load(request, applied, true);
+      const names = [...configs.map(({ name }) => name), ...whole ? this.#mine(applied.files) : []];
+      return await this.#supervisor.removeApps(new Set(names));
+    });
+  }
+
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(act);
+    this.#turn = turn.then(() => {}, () => {});
     return turn;
   }
 
@@ -93,25 +110,12 @@ export class ConfigFiles {
 
   async #apply(request: ConfigRequest): Promise<ConfigResult> {
     const applied = this.#applied(request);
-    const { loadConfig } = await import("../config/load_config.ts");
-    const { onlyWords, selectProcesses, singleProcess } = await import("../config/select.ts");
-    const { content, single } = request;
-    const loaded = await loadConfig({
-      ...(content === undefined ? { files: applied.files } : { files: [content.file], content }),
-      env: { ...Deno.env.toObject(), ...applied.variables },
-      inline: request.inline,
-      profile: applied.profile,
-    });
-    const only = onlyWords(single?.name ?? request.only);
-    const configs = single === undefined
-      ? selectProcesses(loaded.processes, only).map(({ config }) => config)
-      : [singleProcess(loaded.processes, single.name, Deno.env.toObject(), single.now)];
-    this.#refuseOthers(configs, applied.files);
-    const mine = only.length > 0 ? [] : this.#mine(applied.files);
+    const { loaded, configs, whole } = await this.#load(request, applied);
+    const mine = whole ? this.#mine(applied.files) : [];
     const plan = await planApply(this.#supervisor, configs, mine);
     // A selection of processes leaves the daemon's settings alone.
-    const wanted = only.length > 0 ? {} : loaded.settings;
-    const settings = await this.#planSettings(wanted, applied.files, only.length === 0, request);
+    const wanted = whole ? loaded.settings : {};
+    const settings = await this.#planSettings(wanted, applied.files, whole, request);
     const { changes } = settings;
     const { run, notes } = loaded;
     if (request.dryRun) {
@@ -121,6 +125,26 @@ export class ConfigFiles {
     const { outcomes, errors } = await apply(this.#supervisor, plan, request);
     this.#remember({ ...applied, variables: loaded.variables }, plan, wanted, request);
     return { plan, outcomes, errors: [...failed, ...errors], settings: changes, run, notes };
+  }
+
+  /** Reads the files; `whole` unless only some of their processes are meant. */
+  async #load(request: ConfigRequest, applied: Applied, assumeVariables = false) {
+    const { loadConfig } = await import("../config/load_config.ts");
+    const { onlyWords, selectProcesses, singleProcess } = await import("../config/select.ts");
+    const { content, single } = request;
+    const loaded = await loadConfig({
+      ...(content === undefined ? { files: applied.files } : { files: [content.file], content }),
+      env: { ...Deno.env.toObject(), ...applied.variables },
+      inline: request.inline,
+      profile: applied.profile,
+      assumeVariables,
+    });
+    const only = onlyWords(single?.name ?? request.only);
+    const configs = single === undefined
+      ? selectProcesses(loaded.processes, only).map(({ config }) => config)
+      : [singleProcess(loaded.processes, single.name, Deno.env.toObject(), single.now)];
+    this.#refuseOthers(configs, applied.files);
+    return { loaded, configs, whole: only.length === 0 };
   }
 
   async #planSettings(

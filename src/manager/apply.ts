@@ -6,17 +6,7 @@ import { startWaves } from "../model/start_order.ts";
 import { sleep } from "../platform/clock.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/requests.ts";
-import {
-  asProcsupError,
-  inWaves,
-  isJob,
-  isKeptUp,
-  ordered,
-  type Outcome,
-  reversed,
-  runBulk,
-  runWaves,
-} from "./bulk.ts";
+import { asProcsupError, isJob, isKeptUp, ordered, type Outcome, runBulk } from "./bulk.ts";
 import { type FieldChange, needsRestart } from "./config_diff.ts";
 import { isAwaitedToEnd } from "./dependencies.ts";
 import { firstChanges, reloadWith } from "./reconfigure.ts";
@@ -136,7 +126,9 @@ export async function apply(
   options: ApplyOptions = {},
 ): Promise<Applied> {
   const errors: string[] = [];
-  const outcomes = options.prune ? await removeAll(supervisor, plan.gone) : [];
+  const outcomes = options.prune
+    ? await supervisor.removeApps(new Set(plan.gone), "no longer in the configuration")
+    : [];
   const added = new Set(plan.added);
   const changed = new Map(plan.changed.map((change) => [change.config.name, change]));
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
@@ -162,14 +154,6 @@ export async function apply(
   await supervisor.scheduler.sync();
   for (const { error } of outcomes) if (error !== undefined) errors.push(error.message);
   return { outcomes, errors };
-}
-
-async function removeAll(supervisor: Supervisor, names: readonly string[]): Promise<Outcome[]> {
-  const going = supervisor.registry.list().filter(({ config }) => names.includes(config.name));
-  return await runWaves(reversed(inWaves(going)), async (process) => {
-    await process.stop({ reason: "no longer in the configuration" });
-    supervisor.registry.remove(process);
-  });
 }
 
 async function add(

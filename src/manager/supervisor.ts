@@ -236,12 +236,25 @@ export class Supervisor implements AsyncDisposable {
 
   /** Stops and forgets processes. */
   async remove(target: string): Promise<Outcome[]> {
-    const outcomes = await this.#onEach(target, async (process) => {
-      await process.stop({ then: () => this.logs.disown(process) });
-      this.registry.remove(process);
-    });
+    const outcomes = await this.#onEach(target, (process) => this.#remove(process));
     await this.scheduler.sync();
     return outcomes;
+  }
+
+  /** The same for all instances of the named apps, in the reverse order of starts. */
+  async removeApps(names: ReadonlySet<string>, reason?: string): Promise<Outcome[]> {
+    this.#refuseClosed();
+    const going = this.registry.list().filter(({ config }) => names.has(config.name));
+    const waves = reversed(inWaves(going));
+    const outcomes = await runWaves(waves, (process) => this.#remove(process, reason));
+    await this.scheduler.sync();
+    return outcomes;
+  }
+
+  async #remove(process: ManagedProcess, reason?: string): Promise<void> {
+    const then = () => this.logs.disown(process);
+    await process.stop({ then, ...(reason === undefined ? {} : { reason }) });
+    this.registry.remove(process);
   }
 
   /** Empties the logs of processes, archives included. */

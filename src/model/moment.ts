@@ -8,7 +8,7 @@ const CLOCK = /^(?:(today|yesterday) )?(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Parses a time to milliseconds since the epoch: `10m` or `2d` ago; `now`; midnight of `today` or
+ * Parses a time to milliseconds since the epoch: `10m`, `2d` or `1 hour ago`; `now`; midnight of `today` or
  * `yesterday`; the last `23:40`; `yesterday 23:40`; or a date with or without a time. Without a
  * time zone it is local time. Throws `bad_request` naming `field`.
  */
@@ -24,7 +24,8 @@ export function parseMoment(field: string, value: string | Date, now: number): n
     `Invalid "${field}" ${
       quote(value)
     }: expected how long ago, such as "10m", or a time, such as ` +
-      '"23:40", "yesterday" or "2026-11-21T08:30:00"',
+      '"23:40", "yesterday" or "2026-11-21 08:30"',
+    { hint: "procsup help logging" },
   );
 }
 
@@ -45,6 +46,7 @@ export function parseRange(
   throw new ProcsupError(
     "bad_request",
     `Invalid "since" ${quote(since)}: it is later than "until" ${quote(until)}`,
+    { hint: "procsup help logging" },
   );
 }
 
@@ -60,9 +62,25 @@ function momentOf(text: string, now: number): number {
   return now - agoMs(text.replace(/^-/, "").replace(/\sago$/, "").trimEnd());
 }
 
+/** `2h30m`, and in words as `journalctl --since` takes it: `1 hour 30 min`. */
 function agoMs(text: string): number {
-  const days = /^(\d+)d$/.exec(text);
-  if (days !== null) return Number(days[1]) * 86_400_000;
+  if (text === "0") return 0;
+  let total = text === "" ? NaN : 0;
+  for (const [, count, unit = ""] of text.matchAll(/(\d+(?:\.\d+)?) *([a-z]+) *|[^]+/gy)) {
+    const name = unit.length > 2 ? unit.replace(/s$/, "") : unit;
+    total += DAYS[name] === undefined
+      ? durationMs(`${count}${WORDS[name] ?? name}`)
+      : Number(count) * DAYS[name] * 86_400_000;
+  }
+  return total;
+}
+
+const DAYS: Readonly<Record<string, number>> = { d: 1, day: 1, w: 7, week: 7 };
+const WORDS: Readonly<Record<string, string>> = {
+  ...{ hour: "h", hr: "h", minute: "m", min: "m", second: "s", sec: "s" },
+};
+
+function durationMs(text: string): number {
   try {
     return parseDuration(text);
   } catch {

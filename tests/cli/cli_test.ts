@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { ProcsupError } from "../../src/model/errors.ts";
+import { ERROR_TABLE, type ErrorCode, ProcsupError } from "../../src/model/errors.ts";
 import type { StartPayload } from "../../src/protocol/verbs/types.ts";
 import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
 
@@ -71,6 +71,54 @@ Deno.test("procsup answers with the exit code of the failure", async () => {
   assertEquals(unknownFlag.code, 2);
   assertEquals(unknownCommand.code, 2);
   assertEquals(daemon.requests.length, 2);
+});
+
+Deno.test("procsup exits with the highest code of what failed for a process", async () => {
+  const failed = (code: string) => ({ name: code, id: "1", ok: false, error: "no", code });
+  await using daemon = new FakeDaemon({
+    signal: (payload) => ({
+      status: "failed",
+      results: (payload as { target: string }).target.split("-").map(failed),
+    }),
+  });
+  const ended = await Promise.all(
+    ["wrong_state", "wrong_state-timeout", "of_a_later_version"]
+      .map((target) => daemon.run("signal", "HUP", target)),
+  );
+  assertEquals(ended.map(({ code }) => code), [6, 124, 1]);
+});
+
+Deno.test("each error code has its exit code, thrown or told of one process", async () => {
+  await using daemon = new FakeDaemon({
+    stop: (payload) => {
+      const { target: code } = payload as { target: ErrorCode };
+      throw new ProcsupError(code, "no");
+    },
+    flush: (payload) => {
+      const { target: code } = payload as { target: ErrorCode };
+      return {
+        status: "failed",
+        results: [{ name: "api", id: "1", ok: false, error: "no", code }],
+      };
+    },
+  });
+  for (const [code, { exit }] of Object.entries(ERROR_TABLE)) {
+    const ended = await Promise.all(["stop", "flush"].map((verb) => daemon.run(verb, code)));
+    assertEquals(ended.map(({ code }) => code), [exit, exit], code);
+  }
+});
+
+Deno.test("a command line that is refused is answered in the format that it asks for", async () => {
+  const refused = await Promise.all([
+    ...[["list", "--jsno", "--json"], ["lsit", "-o", "json"], ["--output=json", "stop"]],
+    ...[["list", "-ojson", "-n", "x"], ["start", "--bad", "--", "--json"], ["lsit"]],
+  ].map((words) => runCommandLine(words)));
+  for (const { code, stdout, stderr } of refused) {
+    assertEquals(code, 2);
+    assert(stderr.startsWith("error: "), stderr);
+    if (stdout !== "") assertEquals(JSON.parse(stdout).code, "bad_request");
+  }
+  assertEquals(refused.map(({ stdout }) => stdout !== ""), [true, true, true, true, false, false]);
 });
 
 Deno.test("procsup exits with 5 when no daemon answers, and starts none", async () => {

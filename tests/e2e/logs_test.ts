@@ -105,6 +105,11 @@ Deno.test("logs shows both streams by time, filtered by time and words", async (
   assertEquals(await text("--until", lines[1]!.at), "out 1\nerr 2\n");
   assertEquals(await text("--since", "1h", "-n", "1"), "out 3\n");
   assertEquals(await text("-t", "-n", "1"), `${lines[2]!.at} out 3\n`);
+  const none = await daemon.cli("logs", "app", "--since", "1 hour ago", "--grep", "absent");
+  assertEquals([none.code, none.stdout], [0, ""]);
+  assertEquals(none.stderr, "nothing is on record for that\n");
+  const noneJson = await daemon.cli("logs", "app", "--grep", "absent", "--json");
+  assertEquals([noneJson.stdout, noneJson.stderr], ["[]\n", ""]);
   const bad = await daemon.cli("logs", "app", "--grep", "(");
   assertEquals(bad.code, 2);
   assertStringIncludes(bad.stderr, 'Invalid "grep" "("');

@@ -38,6 +38,28 @@ Deno.test("up brings up again what was stopped, and down forgets what is of the 
   assertEquals([nothing.code, nothing.stdout], [0, ""]);
 });
 
+Deno.test("down needs the names of a file alone, and up says of a job that it is scheduled", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/procsup.yaml`;
+  const script = `${daemon.home}/api.sh`;
+  Deno.writeTextFileSync(script, "#!/bin/sh\nexec sleep 1000\n", { mode: 0o755 });
+  Deno.writeTextFileSync(
+    file,
+    `processes:
+  api: { entrypoint: ./api.sh, min_uptime: 10ms, env: { PORT: "\${SHOP_PORT}" } }
+  backup: { entrypoint: ./api.sh, cron: "0 4 * * *" }
+`,
+  );
+  const up = await cliIn(daemon.home, { SHOP_PORT: "8080" }, "up", file);
+  assertMatch(up.stdout, /^✔ backup {2}scheduled$/m);
+  assertEquals(up.code, 0, up.stderr);
+  Deno.removeSync(script);
+  const down = await daemon.cli("down", file);
+  assertEquals([down.code, down.stderr], [0, ""]);
+  assertEquals(down.stdout.trim().split("\n").sort(), ["✔ api  deleted", "✔ backup  deleted"]);
+  assertEquals(await states(daemon), {});
+});
+
 Deno.test("up says so when an app does not come up, and another checkout is told of a daemon of its own", async () => {
   await using daemon = await TestDaemon.start();
   const [one, two] = ["one", "two"].map((name) => `${daemon.home}/${name}.yaml`);

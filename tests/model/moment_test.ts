@@ -14,9 +14,22 @@ function moment(text: string): string {
 }
 
 Deno.test("parseMoment() reads how long ago it was, however that is said", () => {
-  for (const text of ["90m", "1h30m", "90m ago", "-90m", " 1h30m  ago "]) {
+  for (
+    const text of [
+      "90m",
+      "1h30m",
+      "90m ago",
+      "-90m",
+      " 1h30m  ago ",
+      "1 hour 30 min ago",
+      "90 minutes",
+    ]
+  ) {
     assertEquals(moment(text), "11-22 06:30:00", text);
   }
+  assertEquals([moment("1 week ago"), moment("1 day 2h ago"), moment("2 days")], [
+    ...["11-15 08:00:00", "11-21 06:00:00", "11-20 08:00:00"],
+  ]);
   assertEquals([moment("2d"), moment("0"), moment("now")], [
     ...["11-20 08:00:00", "11-22 08:00:00", "11-22 08:00:00"],
   ]);
@@ -38,7 +51,21 @@ Deno.test("parseMoment() reads days and times of the day in this machine's zone,
 });
 
 Deno.test("parseMoment() refuses what is no moment, and names the field", () => {
-  for (const text of ["", "2026", "24:00", "12:60", "tomorrow", "2026-13-01", "ago", "5 x ago"]) {
+  for (
+    const text of [
+      "",
+      "2026",
+      "24:00",
+      "12:60",
+      "tomorrow",
+      "2026-13-01",
+      "ago",
+      "5 x ago",
+      "1h\n5",
+      "1h x",
+      "hour",
+    ]
+  ) {
     const error = assertThrows(() => parseMoment("until", text, NOW), ProcsupError, '"until"');
     assertEquals(error.code, "bad_request", text);
   }

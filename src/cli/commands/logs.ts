@@ -15,11 +15,16 @@ export async function logs(context: CommandContext): Promise<void> {
   if (context.flags.on("follow")) return await follow(context);
   const { print, end } = await printer(context, new LogPrinter(context.output));
   const stream = await connect(context).stream(`/logs?${query(context)}`);
+  let isEmpty = true;
   try {
-    for await (const { value, line } of ndjson<LogLine>(stream, false)) print(value, line);
+    for await (const { value, line } of ndjson<LogLine>(stream, false)) {
+      print(value, line);
+      isEmpty = false;
+    }
   } finally {
     end();
   }
+  if (isEmpty && !isJson(context)) context.output.note("nothing is on record for that");
 }
 
 /** Each line once, over an upgrade of the daemon: the next one is told what is printed already. */
@@ -70,7 +75,7 @@ interface Printer {
 
 async function printer(context: CommandContext, names: LogPrinter): Promise<Printer> {
   const { output, flags } = context;
-  if (output.format === "json" || output.format === "jsonl") {
+  if (isJson(context)) {
     const { print, end } = jsonLines(output, flags.on("follow"));
     return {
       print: ({ name, stream, line, at }, json) =>
@@ -95,6 +100,10 @@ function isMixed({ positionals }: CommandContext, name: string): boolean {
   const [target = "all"] = positionals;
   return positionals.length !== 1 || target === "all" || /^(ns|tag|label):/.test(target) ||
     (target !== name && target === baseName(name));
+}
+
+function isJson({ output }: CommandContext): boolean {
+  return output.format === "json" || output.format === "jsonl";
 }
 
 function isForPeople({ output, flags }: CommandContext): boolean {

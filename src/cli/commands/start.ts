@@ -56,8 +56,7 @@ export async function start(context: CommandContext): Promise<number> {
     }
   }
   if (results.length === 0 && worst !== 0) return worst;
-  const status = context.flags.text("cron") === undefined ? "started" : "scheduled";
-  const code = await printResults(context.output, { status, results });
+  const code = await printResults(context.output, { status: "started", results });
   if (fromShell.size > 0) context.output.note(`from this shell: ${shortList([...fromShell])}`);
   return Math.max(worst, code);
 }

@@ -1,14 +1,14 @@
-/** The verbs on configuration files: `start_all` and `config_reload`. */
+/** The verbs on configuration files: `start_all`, `config_reload` and `config_delete`. */
 
 import type { Outcome } from "../../manager/bulk.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import type { Input } from "../../protocol/verbs/types.ts";
 import type { StartAllResult } from "../../protocol/wire.ts";
 import type { ConfigRequest } from "../config_files.ts";
-import { type ActionContext, type Handlers, results } from "./context.ts";
+import { type ActionContext, bulkResult, type Handlers, results } from "./context.ts";
 
 /** Nothing is changed if any entry is invalid. */
-export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload"> = {
+export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload" | "config_delete"> = {
   /** Starts processes that are down, and applies the configuration to those that are up. */
   async start_all(context, { config, ...request }) {
     if (config === undefined && !context.configs.any) return await startExisting(context, request);
@@ -47,6 +47,13 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload"> = {
       settings,
       results: results(outcomes),
     };
+  },
+  async config_delete(context, { config_path, ...rest }) {
+    const files = config_path === undefined ? {} : { files: [config_path].flat() };
+    return bulkResult(
+      "deleted",
+      await context.configs.remove({ ...rest, ...files }),
+    );
   },
 };
 

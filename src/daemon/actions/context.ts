@@ -1,6 +1,6 @@
 /** What the implementations of verbs work on. */
 
-import type { Outcome } from "../../manager/bulk.ts";
+import { isJob, type Outcome } from "../../manager/bulk.ts";
 import { portHint } from "../../manager/last_words.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import type { HomePaths } from "../../platform/paths.ts";
@@ -52,7 +52,7 @@ export function results(outcomes: readonly Outcome[]): ActionResult[] {
   return outcomes.map(({ process, error, lastWords: words }) => {
     const { state, pid } = process.snapshot;
     const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };
-    if (error === undefined) return { ...who, ok: true };
+    if (error === undefined) return { ...who, ok: true, ...isJob(process) && { scheduled: true } };
     const { errorLine: error_line, lastOutput: last_output } = words ?? { lastOutput: [] };
     const hint = portHint(process.config, last_output) ?? error.hint;
     const { message, code } = error;

@@ -1,7 +1,7 @@
-/** The verbs on configuration files: `start_all` and `config_reload`. */
+/** The verbs on configuration files: `start_all`, `config_reload` and `config_delete`. */
 
 import * as z from "../../npm/zod.ts";
-import { about, actionResult, fieldChange, flag, text } from "./shapes.ts";
+import { about, actionResult, bulkResult, fieldChange, flag, text } from "./shapes.ts";
 import { verb } from "./verb.ts";
 
 /** One word or a list. An empty list is an error. */
@@ -9,7 +9,12 @@ const words = z.union([text, z.array(text).check(z.minLength(1))]);
 
 const prune = about(z._default(flag, false), "Delete processes that the files no longer name");
 
-const source = {
+const paths = about(
+  z.optional(words),
+  "Path of a file, or several; default: the last one applied",
+);
+
+const selection = {
   only: about(
     z.optional(words),
     "Only these processes and what they depend on: names, `ns:…`, `tag:…` or `label:…`",
@@ -19,6 +24,10 @@ const source = {
     z.optional(z.record(z.string(), z.string())),
     "Values for `${…}`, before those of the daemon's own environment",
   ),
+};
+
+const source = {
+  ...selection,
   wait: about(z.optional(flag), "Answer only when each has stayed up. Default false."),
 };
 
@@ -73,10 +82,7 @@ export const CONFIG_VERBS = {
     role: "admin",
     input: z.strictObject({
       ...source,
-      config_path: about(
-        z.optional(words),
-        "Path of a file, or several; default: the last one applied",
-      ),
+      config_path: paths,
       content: about(
         z.optional(z.strictObject({ file: z.string().check(z.startsWith("/")), text: z.string() })),
         "Content to use instead of the file on disk",
@@ -131,5 +137,18 @@ export const CONFIG_VERBS = {
       idempotent: true,
       openWorld: true,
     },
+  }),
+  config_delete: verb({
+    help: "Stop and forget the apps of configuration files",
+    role: "admin",
+    input: z.strictObject({ ...selection, config_path: paths }),
+    bare: "config_path",
+    output: bulkResult,
+    rest: [{
+      method: "POST",
+      path: "/config/delete",
+      body: "ConfigDelete",
+      answers: "ConfigDeleted",
+    }],
   }),
 };
