@@ -28,5 +28,5 @@ export type {
   WebhookFileEntry,
 } from "./model/config_file.ts";
 export type { WebSettings } from "./model/listen_address.ts";
-export type * from "./model/public_config.ts";
+export * from "./model/public_config.ts";
 export type { WebhookEvent } from "./model/webhook.ts";

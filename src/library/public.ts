@@ -25,7 +25,7 @@ export type { Health } from "../model/health.ts";
 export type { LogLevel, LogStream } from "../model/log_line.ts";
 export type { ChangeType, ProcessChange } from "../model/process_change.ts";
 export type { Exit, ProcessInfo, ProcessState, Usage } from "../model/process_info.ts";
-export type * from "../model/public_config.ts";
+export * from "../model/public_config.ts";
 export { type FailedStart, type LastWords, StartFailedError } from "../model/start_failed.ts";
 export { AmbiguousTargetError } from "../model/target.ts";
 export type { WaitPoint } from "../model/wait_point.ts";

@@ -10,47 +10,85 @@ export interface ErrorMeaning {
   readonly means: string;
 }
 
-/** HTTP status, exit code, help page and meaning of each error code. */
-const ERRORS = {
-  bad_request: [400, 2, "commands", "The request or command line is wrong."],
-  unknown_action: [400, 2, "upgrading", "The daemon does not know this verb."],
-  unauthorized: [401, 7, "tokens", "The token is missing or wrong."],
-  forbidden: [403, 7, "tokens", "The role is too low, or the system denies it."],
-  process_not_found: [404, 4, "targets", "No process matches the target."],
-  not_found: [404, 1, "commands", "Something else that was named does not exist."],
-  method_not_allowed: [405, 2, "routes", "The route does not have this HTTP method."],
-  ambiguous_target: [409, 6, "targets", "The target matches several processes, not one."],
-  name_taken: [409, 6, "starting", "A process of this name exists."],
-  address_in_use: [409, 6, "sockets", "Another program listens at this address."],
-  wrong_state: [409, 6, "restarts", "The process is in a state that does not allow this."],
-  body_too_large: [413, 2, "rest", "The body of the request exceeds the limit."],
-  not_json: [415, 2, "rest", "The body of the request is not JSON."],
-  invalid_config: [422, 2, "configuration", "A configuration is wrong: see `field`."],
-  rate_limited: [429, 7, "tokens", "Too many wrong tokens from this address."],
-  start_failed: [422, 1, "starting", "The process did not start, or did not stay up."],
-  stop_failed: [422, 1, "restarts", "A process that belongs to the app could not be killed."],
-  internal: [500, 1, "faults", "A failure that procsup did not expect."],
-  closed: [503, 5, "faults", "The daemon is shutting down, or the library's manager was closed."],
-  daemon_unreachable: [503, 5, "faults", "No daemon answers."],
-  daemon_hangs: [503, 5, "faults", "The daemon runs but does not answer."],
-  host_unreachable: [503, 5, "remote", "ssh does not reach the daemon's machine."],
-  other_version: [503, 5, "upgrading", "The daemon has a different version."],
-  too_many_clients: [503, 5, "rest", "Too many connections are open."],
-  home_unusable: [500, 2, "architecture", "The daemon's home directory cannot be used."],
-  home_in_use: [409, 6, "architecture", "Another daemon or manager uses this home directory."],
-  timeout: [504, 124, "health", "The time limit passed."],
-} as const;
-
 /** The machine-readable name of a failure; stable across versions. */
-export type ErrorCode = keyof typeof ERRORS;
+export type ErrorCode =
+  | "bad_request"
+  | "unknown_action"
+  | "unauthorized"
+  | "forbidden"
+  | "process_not_found"
+  | "not_found"
+  | "method_not_allowed"
+  | "ambiguous_target"
+  | "name_taken"
+  | "address_in_use"
+  | "wrong_state"
+  | "body_too_large"
+  | "not_json"
+  | "invalid_config"
+  | "rate_limited"
+  | "start_failed"
+  | "stop_failed"
+  | "internal"
+  | "closed"
+  | "daemon_unreachable"
+  | "daemon_hangs"
+  | "host_unreachable"
+  | "other_version"
+  | "too_many_clients"
+  | "home_unusable"
+  | "home_in_use"
+  | "timeout";
 
 /** The meaning of each error code. */
-export const ERROR_TABLE = Object.fromEntries(
-  Object.entries(ERRORS).map(([code, [http, exit, page, means]]) => [
-    code,
-    { http, exit, page, means },
-  ]),
-) as Record<ErrorCode, ErrorMeaning>;
+export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorMeaning>> = {
+  bad_request: meaning(400, 2, "commands", "The request or command line is wrong."),
+  unknown_action: meaning(400, 2, "upgrading", "The daemon does not know this verb."),
+  unauthorized: meaning(401, 7, "tokens", "The token is missing or wrong."),
+  forbidden: meaning(403, 7, "tokens", "The role is too low, or the system denies it."),
+  process_not_found: meaning(404, 4, "targets", "No process matches the target."),
+  not_found: meaning(404, 1, "commands", "Something else that was named does not exist."),
+  method_not_allowed: meaning(405, 2, "routes", "The route does not have this HTTP method."),
+  ambiguous_target: meaning(409, 6, "targets", "The target matches several processes, not one."),
+  name_taken: meaning(409, 6, "starting", "A process of this name exists."),
+  address_in_use: meaning(409, 6, "sockets", "Another program listens at this address."),
+  wrong_state: meaning(409, 6, "restarts", "The process is in a state that does not allow this."),
+  body_too_large: meaning(413, 2, "rest", "The body of the request exceeds the limit."),
+  not_json: meaning(415, 2, "rest", "The body of the request is not JSON."),
+  invalid_config: meaning(422, 2, "configuration", "A configuration is wrong: see `field`."),
+  rate_limited: meaning(429, 7, "tokens", "Too many wrong tokens from this address."),
+  start_failed: meaning(422, 1, "starting", "The process did not start, or did not stay up."),
+  stop_failed: meaning(
+    422,
+    1,
+    "restarts",
+    "A process that belongs to the app could not be killed.",
+  ),
+  internal: meaning(500, 1, "faults", "A failure that procsup did not expect."),
+  closed: meaning(
+    503,
+    5,
+    "faults",
+    "The daemon is shutting down, or the library's manager was closed.",
+  ),
+  daemon_unreachable: meaning(503, 5, "faults", "No daemon answers."),
+  daemon_hangs: meaning(503, 5, "faults", "The daemon runs but does not answer."),
+  host_unreachable: meaning(503, 5, "remote", "ssh does not reach the daemon's machine."),
+  other_version: meaning(503, 5, "upgrading", "The daemon has a different version."),
+  too_many_clients: meaning(503, 5, "rest", "Too many connections are open."),
+  home_unusable: meaning(500, 2, "architecture", "The daemon's home directory cannot be used."),
+  home_in_use: meaning(
+    409,
+    6,
+    "architecture",
+    "Another daemon or manager uses this home directory.",
+  ),
+  timeout: meaning(504, 124, "health", "The time limit passed."),
+};
+
+function meaning(http: number, exit: number, page: string, means: string): ErrorMeaning {
+  return { http, exit, page, means };
+}
 
 /** Whether a string from outside is one of our codes. */
 export function isErrorCode(value: unknown): value is ErrorCode {

@@ -3,11 +3,11 @@
 /** Which of an app's two logs. */
 export type LogStream = "stdout" | "stderr";
 
-/** Levels from the least to the most severe. */
-export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-
 /** Level of a line. */
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** Levels from the least to the most severe. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 
 /** One line of a log. */
 export interface LogLine {

@@ -3,6 +3,16 @@
 import type { Health } from "./health.ts";
 import type { ProcessConfig } from "./process_config.ts";
 
+/** State of a process. */
+export type ProcessState =
+  | "starting"
+  | "running"
+  | "stopping"
+  | "stopped"
+  | "crashed"
+  | "errored"
+  | "waiting";
+
 /** All states. */
 export const PROCESS_STATES = [
   "starting",
@@ -12,10 +22,7 @@ export const PROCESS_STATES = [
   "crashed",
   "errored",
   "waiting",
-] as const;
-
-/** State of a process. */
-export type ProcessState = (typeof PROCESS_STATES)[number];
+] as const satisfies readonly ProcessState[];
 
 /** All states, those that need attention first. */
 export const STATES_BY_URGENCY: readonly ProcessState[] = [

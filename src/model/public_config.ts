@@ -1,4 +1,4 @@
-/** The types of a configuration, as every entry point exports them. */
+/** What every entry point exports of a configuration. */
 
 export type {
   ConfigInput,
@@ -23,4 +23,4 @@ export type {
   SecretSource,
   WatchConfig,
 } from "./process_config.ts";
-export type { SignalName } from "./signal.ts";
+export { SIGNAL_NAMES, type SignalName } from "./signal.ts";

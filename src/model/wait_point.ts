@@ -1,5 +1,10 @@
 /** All of them. */
-export const WAIT_POINTS = ["running", "ready", "stopped", "exit"] as const;
+export const WAIT_POINTS = [
+  "running",
+  "ready",
+  "stopped",
+  "exit",
+] as const satisfies readonly WaitPoint[];
 
 /** A state to wait for. `exit` means stopped, crashed without a restart, or errored. */
-export type WaitPoint = (typeof WAIT_POINTS)[number];
+export type WaitPoint = "running" | "ready" | "stopped" | "exit";

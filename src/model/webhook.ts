@@ -5,7 +5,7 @@ import type { SecretSource } from "./process_config.ts";
 export const WEBHOOK_EVENTS = ["crash", "errored", "unhealthy", "recovered"] as const;
 
 /** An event that a webhook can report. */
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+export type WebhookEvent = "crash" | "errored" | "unhealthy" | "recovered";
 
 export const WEBHOOK_FORMATS = ["standard", "slack", "discord", "teams"] as const;
 
