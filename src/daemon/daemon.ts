@@ -6,6 +6,7 @@ import { openSupervisor } from "../manager/open_supervisor.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
 import { recordDaemon, recordPath, refuseNewerState } from "../platform/daemon_record.ts";
 import { systemClock } from "../platform/clock.ts";
+import { returnFreedMemory } from "../platform/memory.ts";
 import { type HomePaths, prepareHome } from "../platform/paths.ts";
 import { everythingEnds, startedBy } from "../platform/service_manager.ts";
 import { onSignals } from "../platform/signals.ts";
@@ -64,6 +65,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     onHomeLost: () => ended.resolve("lost"),
   });
   using _threads = reserveThreads(warn);
+  using _memory = returnFreedMemory();
   using opened = new DaemonLog(paths.daemonLog);
   log.current = opened;
   for (const message of early) opened.warn(message);

@@ -3,6 +3,7 @@
 import type { Run } from "../model/process_state.ts";
 import { dirname } from "../npm/path.js";
 import { pathsIn } from "./paths.ts";
+import { textsOf } from "./process_environment.ts";
 import { processesByRunId } from "./process_scan.ts";
 import { processRow, userOf } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
@@ -22,9 +23,6 @@ export interface FoundRun {
   /** The user and the group that the app runs as, if not ours. */
   readonly user?: { readonly uid: number; readonly gid: number };
 }
-
-/** More than this is not read of what a process shows. */
-const READ_BYTES = 256 * 1024;
 
 /** All runs of the home of `files` whose wrapper is alive, but for those that are known. */
 export async function findRuns(
@@ -98,18 +96,6 @@ function userIfOther(pid: number): Pick<FoundRun, "user"> {
   const uid = userOf(pid);
   if (uid === -1 || uid === Deno.uid()) return {};
   return { user: { uid, gid: Deno.statSync(`/proc/${pid}`).gid! } };
-}
-
-/** The texts in a file of /proc; none where it cannot be read. */
-function textsOf(path: string): string[] {
-  try {
-    using file = Deno.openSync(path);
-    const bytes = new Uint8Array(READ_BYTES);
-    const length = file.readSync(bytes) ?? 0;
-    return new TextDecoder().decode(bytes.subarray(0, length)).split("\0").slice(0, -1);
-  } catch {
-    return [];
-  }
 }
 
 function variables(texts: readonly string[]): Record<string, string> {

@@ -32,6 +32,11 @@ export function hookEventOf(pid: number): string | undefined {
   return EVENT.exec(decoder.decode(environmentOf(pid)))?.[1];
 }
 
+/** The texts in a file of /proc that each end with a zero; none where it cannot be read. */
+export function textsOf(path: string): string[] {
+  return decoder.decode(readProcInto(buffer, path)).split("\0").slice(0, -1);
+}
+
 /** Its beginning, until the next call. Undefined when the process is gone or not ours to read. */
 function environmentOf(pid: number): Uint8Array | undefined {
   const own = readProcInto(buffer, `/proc/${pid}/environ`);
