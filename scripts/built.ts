@@ -8,7 +8,7 @@ import {
   eventReference,
   routeReference,
 } from "./references.ts";
-import { clientRoutes, clientTypes, wireTypes } from "./wire_types.ts";
+import { clientRoutes, clientTypes } from "./client_types.ts";
 
 interface Bundle {
   /** The module to bundle. */
@@ -59,7 +59,6 @@ export const BUILT: readonly Built[] = [
   { path: "src/docs/journal.md", from: eventReference },
   { path: "src/docs/routes.md", from: routeReference },
   { path: "src/docs/engines.md", from: engineReference },
-  { path: "src/protocol/wire.ts", from: wireTypes },
   { path: "src/client/answers.ts", from: clientTypes },
   { path: "src/client/rest_rows.ts", from: clientRoutes },
 ];

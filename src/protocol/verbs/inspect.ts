@@ -9,7 +9,7 @@ import { verb } from "./verb.ts";
 
 const EVENT_TYPES = Object.keys(CHANGE_MEANINGS) as ChangeType[];
 
-export const changeEvent = z.object({
+const changeEvent = z.object({
   type: about(z.enum(EVENT_TYPES), "A state that was entered, or `added`, `deleted`, `healthy`, …"),
   at: time,
   id: about(z.string(), "First 8 characters of the UUID"),

@@ -8,7 +8,8 @@ export type { VerbName } from "./mod.ts";
 
 type Table = typeof VERBS;
 
-type ReadOnly<T> = T extends object ? { readonly [K in keyof T]: ReadOnly<T[K]> } : T;
+/** A value that nobody changes, with all in it. */
+export type ReadOnly<T> = T extends object ? { readonly [K in keyof T]: ReadOnly<T[K]> } : T;
 
 /** Input of a verb's implementation. */
 export type Input<N extends VerbName> = ReadOnly<z.output<Table[N]["input"]>>;

@@ -79,7 +79,7 @@ export const WEB_VERBS = {
 };
 
 /** One attempt to deliver. */
-export const webhookAttempt = z.object({
+const webhookAttempt = z.object({
   at: time,
   ok: z.boolean(),
   status: about(z.nullable(z.int()), "HTTP status; null without an answer"),

@@ -1,0 +1,132 @@
+/** Writes the types and routes of the library's client from the registry of verbs. */
+
+import type * as z from "zod/mini";
+import { globalRegistry } from "zod/mini";
+import { cronRun, schedule } from "../src/protocol/verbs/cron.ts";
+import { healthCheck, hookRun } from "../src/protocol/verbs/inspect.ts";
+import { metricsPoint, metricsSeries } from "../src/protocol/verbs/metrics.ts";
+import { camelCase } from "../src/model/key_table.ts";
+import { VERB_ROWS, VERBS } from "../src/protocol/verbs/mod.ts";
+import { actionResult, fieldChange, processInfo } from "../src/protocol/verbs/shapes.ts";
+
+/** Name, description and schema of each answer. Nested schemas in this list are written by name. */
+const ANSWERS: readonly (readonly [name: string, title: string, schema: z.ZodMiniType])[] = [
+  ["ActionResult", "The result of a verb for one process.", actionResult],
+  ["ReconfigureResult", "Answer of `reconfigure`.", VERBS.reconfigure.output],
+  ["FieldChange", "A changed key, with its values if they may be shown.", fieldChange],
+  ["Cron", "A schedule.", schedule],
+  ["CronRun", "One run of a cron job, or one restart by cron.", cronRun],
+  ["CronResult", "Answer of `cron_start`, `cron_stop` and `cron_run`.", VERBS.cron_run.output],
+  ["History", "Answer of `history`: the newest last.", VERBS.history.output],
+  ["HookRun", "One run of a hook.", hookRun],
+  ["HealthCheck", "One health check.", healthCheck],
+  ["MetricsHistory", "Answer of `metrics_history`.", VERBS.metrics_history.output],
+  ["MetricsSeries", "The history of one process or of the host.", metricsSeries],
+  ["MetricsPoint", "The figures of one step.", metricsPoint],
+  ["Why", "Answer of `why`.", VERBS.why.output],
+  ["Ping", "Answer of `ping`.", VERBS.ping.output],
+  ["SystemMetrics", "Host and daemon; memory in bytes.", VERBS.system_metrics.output],
+  ["SystemInfo", "Where the daemon keeps its files.", VERBS.system_info.output],
+  ["Ports", "A process that listens on TCP ports, and on which.", VERBS.ports.output.def.element],
+];
+
+/** Names and titles of the schemas that are written by name. */
+const NAMED = new Map<z.ZodMiniType, { readonly name: string; readonly title: string }>([
+  [processInfo, { name: "ProcessInfo", title: "A process." }],
+  ...ANSWERS.map(([name, title, schema]) => [schema, { name, title }] as const),
+]);
+
+/** `src/client/answers.ts`: what the verbs answer, in camelCase. */
+export function clientTypes(): string {
+  return [
+    "/** What the verbs answer. Written by deno task dashboard from src/protocol/verbs: change it there. */\n",
+    'import type { ProcessInfo } from "../model/process_info.ts";\n',
+    ...ANSWERS.map(([name, title, schema]) =>
+      `/** ${title} */\nexport interface ${name} ${fieldsText(defOf(schema).shape!)}\n`
+    ),
+  ].join("\n");
+}
+
+/** `src/client/rest_rows.ts`: the requests of the REST routes, without the schema library. */
+export function clientRoutes(): string {
+  const rows = VERB_ROWS.flatMap(([name, { rest, bare = "" }]) => {
+    if (rest === undefined) return [];
+    const requests = rest.map(({ method, path, query, defaults, fixed, body, bodyField }) => ({
+      ...{ method, path, query, fixed, bodyField, hasBody: body === undefined ? undefined : true },
+      ...(defaults === undefined ? {} : { own: Object.keys(defaults) }),
+    }));
+    return [
+      `${name}: { bare: ${JSON.stringify(bare)}, requests: ${
+        JSON.stringify(requests).replace(/"(\w+)":/g, "$1: ")
+      } },`,
+    ];
+  });
+  return [
+    "/** How verbs are requested over REST. Written by deno task dashboard from src/protocol/verbs: change it there. */\n",
+    'import type { VerbRequests } from "./transport.ts";\n',
+    "/** Verbs with a route. */",
+    "export const REST_ROWS: { readonly [verb: string]: VerbRequests } = {",
+    ...rows,
+    "};",
+  ].join("\n");
+}
+
+interface Def {
+  readonly type: string;
+  readonly shape?: Readonly<Record<string, z.ZodMiniType>>;
+  readonly element?: z.ZodMiniType;
+  readonly innerType?: z.ZodMiniType;
+  readonly valueType?: z.ZodMiniType;
+  readonly options?: readonly z.ZodMiniType[];
+  readonly entries?: Readonly<Record<string, string>>;
+  readonly values?: readonly unknown[];
+}
+
+function defOf(schema: z.ZodMiniType): Def {
+  return schema._zod.def as unknown as Def;
+}
+
+function fieldsText(shape: Readonly<Record<string, z.ZodMiniType>>): string {
+  const lines = Object.entries(shape).map(([key, schema]) => {
+    const help = globalRegistry.get(schema)?.description ?? NAMED.get(schema)?.title;
+    const comment = help === undefined ? "" : `/** ${help}${/[.…]$/.test(help) ? "" : "."} */\n`;
+    const isOptional = defOf(schema).type === "optional";
+    return `${comment}readonly ${camelCase(key)}${isOptional ? "?" : ""}: ${typeText(schema)};`;
+  });
+  return `{\n${lines.join("\n")}\n}`;
+}
+
+function typeText(schema: z.ZodMiniType): string {
+  const known = NAMED.get(schema);
+  if (known !== undefined) return known.name;
+  const { type, shape, element, innerType, valueType, options, entries, values } = defOf(schema);
+  switch (type) {
+    case "object":
+      return fieldsText(shape!);
+    case "array":
+      return `readonly ${bracketed(typeText(element!))}[]`;
+    case "optional":
+      return typeText(innerType!);
+    case "nullable":
+      return `${typeText(innerType!)} | null`;
+    case "record":
+      return `Readonly<Record<string, ${typeText(valueType!)}>>`;
+    case "enum":
+      return Object.values(entries!).map((value) => JSON.stringify(value)).join(" | ");
+    case "literal":
+      return values!.map((value) => JSON.stringify(value)).join(" | ");
+    case "union":
+      return options!.map((option) => typeText(option)).join(" | ");
+    case "string":
+    case "number":
+    case "boolean":
+    case "unknown":
+      return type;
+    default:
+      throw new Error(`No type is written for a schema of type "${type}"`);
+  }
+}
+
+function bracketed(text: string): string {
+  return text.includes(" | ") ? `(${text})` : text;
+}
