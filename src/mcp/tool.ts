@@ -1,6 +1,5 @@
 import type * as z from "zod/mini";
-import { ProcsupError } from "../model/errors.ts";
-import { selectProcesses } from "../protocol/select_processes.ts";
+import { askEachMatch } from "../protocol/each_match.ts";
 import type { ActionMap } from "../protocol/verbs/types.ts";
 import type { Call } from "./call.ts";
 import type { ToolVerb } from "./tool_names.ts";
@@ -40,11 +39,5 @@ export async function forEach<N extends "why" | "logs">(
 ): Promise<ActionMap[N]["data"][]> {
   const ask = (target: string) =>
     call(verb, { ...args, target } as ActionMap[N]["payload"], { signal });
-  try {
-    return [await ask(target)];
-  } catch (error) {
-    if (!(error instanceof ProcsupError) || error.code !== "ambiguous_target") throw error;
-    const found = selectProcesses(await call("list", undefined, { signal }), [target]);
-    return await Promise.all(found.map(({ name }) => ask(name)));
-  }
+  return await askEachMatch(target, ask, () => call("list", undefined, { signal }));
 }

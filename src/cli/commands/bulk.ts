@@ -1,4 +1,4 @@
-/** `procsup stop`. */
+/** The verbs on targets, from `stop` to `roll`, and those on all apps: `save`, `resurrect`, `shutdown`. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { parseSignal } from "../../model/signal.ts";

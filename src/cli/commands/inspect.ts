@@ -1,16 +1,15 @@
-/** `procsup why`: the plain-words answer. */
+/** `procsup why`, `status`, `wait` and `ping`: how things are now. */
 
-import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
+import { ERROR_TABLE } from "../../model/errors.ts";
 import { type LogPathConfig, logPaths } from "../../model/log_paths.ts";
 import { baseName } from "../../model/name.ts";
 import { plainText } from "../../model/plain_text.ts";
-import { PROCESS_STATES, type ProcessState } from "../../model/process_info.ts";
+import type { ProcessState } from "../../model/process_info.ts";
 import type { WaitPoint } from "../../model/wait_point.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { PROTOCOL } from "../../protocol/version.ts";
 import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";
-import type { DaemonClient } from "../../protocol/daemon_client.ts";
-import { following, unending } from "../../protocol/following.ts";
+import { askEachMatch } from "../../protocol/each_match.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, homeOf } from "../connect.ts";
 import {
@@ -21,7 +20,6 @@ import {
   stateSummary,
 } from "../describe.ts";
 import { humanBytes, humanDuration } from "../human.ts";
-import { jsonLines, refuseWholeFormats } from "../line_format.ts";
 import type { Output } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";
@@ -31,7 +29,8 @@ import { reportError } from "../report_error.ts";
 export async function why(context: CommandContext): Promise<void> {
   const client = connect(context);
   const ask = (target: string) => client.call("why", { target });
-  const answers = await askEachMatch(client, context.positionals[0]!, ask);
+  const list = () => client.call("list");
+  const answers = await askEachMatch(context.positionals[0]!, ask, list);
   const names = answers.map(({ process }) => process.name);
   if (await printData(context.output, oneOrAll(answers), names)) return;
   for (const [index, why] of answers.entries()) {
@@ -94,107 +93,6 @@ export async function ping(context: CommandContext): Promise<void> {
   }
 }
 
-interface EventJson {
-  readonly type: string;
-  readonly at: string;
-  readonly name?: string;
-  readonly reason?: string;
-}
-
-/** How many events are printed unless a time or a number is given. */
-const RECENT = 20;
-/** The daemon gives so many, or all. */
-const MAX_LIMIT = 10_000;
-
-/** Prints what happened, and with `-f` what happens from then on, over an upgrade of the daemon too. */
-export async function events(context: CommandContext): Promise<void> {
-  const { output, flags } = context;
-  refuseWholeFormats(output, "events");
-  const follows = flags.on("follow");
-  if (follows && flags.text("until") !== undefined) {
-    const hint = "procsup help events";
-    throw new ProcsupError("bad_request", "--until and --follow exclude each other", { hint });
-  }
-  const now = new Date().toISOString();
-  await printPast(context, follows ? now : undefined);
-  if (follows) await follow(context, now);
-}
-
-async function printPast(context: CommandContext, now?: string): Promise<void> {
-  const { positionals: [target], flags, output } = context;
-  const [since, until] = [flags.text("since"), flags.text("until") ?? now];
-  const isOfTime = since !== undefined || flags.text("until") !== undefined;
-  const count = flags.int("lines") ?? (isOfTime ? Infinity : RECENT);
-  if (count === 0) return;
-  const { events } = await connect(context).call("events", {
-    target,
-    since,
-    until,
-    limit: count > MAX_LIMIT ? 0 : count,
-  });
-  const last = events.slice(-count);
-  printEvents(context, last);
-  if (last.length === 0 && !flags.on("follow")) output.note("nothing is on record for that");
-}
-
-async function follow(context: CommandContext, from: string): Promise<void> {
-  const { positionals: [target], output } = context;
-  const client = connect(context);
-  // The next daemon tells what it found when it came up, too.
-  let since = from;
-  const events = following<EventJson>({
-    open: async () => {
-      const query = new URLSearchParams({ since, ...(target ? { target } : {}) });
-      return unending(await client.stream(`/events?${query}`));
-    },
-    note: (message) => output.note(message),
-  });
-  for await (const value of events) {
-    since = value.at;
-    printEvents(context, [value]);
-  }
-}
-
-function printEvents({ output, flags }: CommandContext, events: readonly EventJson[]): void {
-  if (output.format === "json" || output.format === "jsonl") {
-    const { print, end } = jsonLines(output, flags.on("follow"));
-    for (const event of events) print(JSON.stringify(event));
-    end();
-  } else for (const event of events) output.data(eventText(event, output.color));
-}
-
-/** What happened, which is not always a state: an app that is deleted was stopped before. */
-function eventText({ type, at, name, reason }: EventJson, color: boolean): string {
-  const state = PROCESS_STATES.find((state) => state === type);
-  const word = state === undefined ? plainText(type) : paintState(state, state, color);
-  const words = [
-    clockTime(at),
-    plainText(name ?? "-"),
-    word,
-    ...(reason ? [plainText(reason)] : []),
-  ];
-  return words.join("  ");
-}
-
-/**
- * The answer about the target, or one about each process where it means several: every instance of
- * an app, a namespace, a tag. Only then the list is needed. Throws what `ask` throws, but for that.
- */
-async function askEachMatch<T>(
-  client: DaemonClient,
-  target: string,
-  ask: (target: string) => Promise<T>,
-): Promise<T[]> {
-  try {
-    return [await ask(target)];
-  } catch (error) {
-    if (!(error instanceof ProcsupError) || error.code !== "ambiguous_target") throw error;
-    const { selectProcesses } = await import("../../protocol/select_processes.ts");
-    const found = selectProcesses(await client.call("list"), [target]);
-    return await Promise.all(found.map(({ name }) => ask(name)));
-  }
-}
-
 /** One answer as it is; several, and none, as a list. */
 function oneOrAll<T>(answers: readonly T[]): T | readonly T[] {
   return answers.length === 1 ? answers[0]! : answers;
@@ -209,11 +107,12 @@ export async function status(context: CommandContext): Promise<number> {
   if (context.positionals.length === 0) return await daemonStatus(context);
   const client = connect(context);
   const ask = (target: string) => client.call("status", { target });
+  const list = () => client.call("list");
   const found: ProcessJson[] = [];
   let worst = 0;
   for (const target of context.positionals) {
     try {
-      found.push(...await askEachMatch(client, target, ask));
+      found.push(...await askEachMatch(target, ask, list));
     } catch (error) {
       const code = reportError(error);
       worst = Math.max(worst, code);

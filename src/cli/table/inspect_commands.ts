@@ -206,7 +206,7 @@ export const LOOK_COMMANDS: readonly Command[] = [
       "procsup events -f -o jsonl",
       "procsup events api --since yesterday",
     ],
-    load: async () => (await import("../commands/inspect.ts")).events,
+    load: async () => (await import("../commands/events.ts")).events,
   },
   {
     name: "wait",

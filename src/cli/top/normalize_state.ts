@@ -1,9 +1,10 @@
 /** Keeps the state consistent: cursor on an existing app, scrolling in range. Pure. */
 
+import { parseFilter } from "../../protocol/filter_processes.ts";
 import { layoutOf, paneHeight, tableHeight } from "./layout.ts";
 import { append, emptied, inRange, MAX_LINES, sourceKey } from "./log_view.ts";
 import type { FeedEvent, Message } from "./messages.ts";
-import { parseFilter, sorted } from "./sort.ts";
+import { sorted } from "./sort.ts";
 import { chosen, current, push, record, type TopState } from "./state.ts";
 
 /** Recomputes the derived parts of the state. */

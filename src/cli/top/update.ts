@@ -3,7 +3,7 @@
 import { ProcsupError } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
 import { parseSignal } from "../../model/signal.ts";
-import { resolveTarget } from "../../model/target.ts";
+import { selectProcesses } from "../../protocol/select_processes.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
 import { counted } from "../human.ts";
 import { paneHeight, tableHeight } from "./layout.ts";
@@ -126,7 +126,9 @@ function acting(
 ): { state: TopState; effects: readonly Effect[] } {
   const { verb, target } = command;
   try {
-    const processes = target === undefined ? chosen(state) : targeted(target, state.processes);
+    const processes = target === undefined
+      ? chosen(state)
+      : selectProcesses(state.processes, [target]);
     const action = callOf(command, processes);
     if (action.targets.length === 0) return refused(state, `No app to ${verb}`);
     const idle: TopState = { ...state, prompt: undefined, notice: undefined };
@@ -148,17 +150,6 @@ function callOf({ verb, word }: { verb: Verb; word?: string }, processes: readon
   const action: ActionCall = { verb, targets: [...new Set(names)] };
   if (verb === "signal") return { ...action, word: parseSignal(word ?? "") };
   return word === undefined ? action : { ...action, word };
-}
-
-function targeted(target: string, processes: readonly ProcessJson[]): readonly ProcessJson[] {
-  return resolveTarget(
-    target,
-    processes.map((process) => ({
-      ...process,
-      numericId: process.numeric_id,
-      labels: (process.config.labels ?? {}) as Record<string, string>,
-    })),
-  );
 }
 
 function questionOf({ verb, targets }: ActionCall): string {

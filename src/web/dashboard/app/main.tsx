@@ -1,6 +1,6 @@
 /** The dashboard: which screen is shown, and the keys that work on all of them. */
 
-import { render } from "preact";
+import { type FunctionComponent, render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { startFeed } from "./data/feed.ts";
 import { listenForKeys, useKeys } from "./shell/keys.ts";
@@ -22,20 +22,15 @@ import { Start } from "./process/start.tsx";
 import { Webhooks } from "./webhooks/webhooks.tsx";
 import { Empty, helpOpen, paletteOpen } from "./controls/controls.tsx";
 import { Help } from "./shell/help.tsx";
+import { openScreens, pathOf } from "./shell/screens.ts";
 import { Palette } from "./shell/palette.tsx";
 import { Shell } from "./shell/shell.tsx";
 
 function App() {
   useKeys({
-    "g o": () => go([]),
-    "g p": () => go(["processes"]),
-    "g l": () => go(["logs"]),
-    "g g": () => go(["graph"]),
-    "g c": () => go(["cron"]),
-    "g w": () => go(["webhooks"]),
-    "g h": () => go(["host"]),
-    "g e": () => go(["events"]),
-    "g a": () => mayAdminister.value && go(["apply"]),
+    ...Object.fromEntries(
+      openScreens().map((entry) => [`g ${entry.key}`, () => go(pathOf(entry))]),
+    ),
     "/": () => go(["processes"]),
     n: () => mayAdminister.value && go(["start"]),
     t: nextTheme,
@@ -53,33 +48,24 @@ function App() {
   );
 }
 
+const PAGES: Readonly<Record<string, FunctionComponent>> = {
+  overview: Overview,
+  processes: Processes,
+  logs: Logs,
+  graph: Graph,
+  cron: Cron,
+  events: Events,
+  webhooks: Webhooks,
+  apply: Apply,
+  host: Host,
+  start: Start,
+};
+
 function Screen() {
-  switch (screen.value) {
-    case "overview":
-      return <Overview />;
-    case "processes":
-      return <Processes />;
-    case "process":
-      return <Process key={place.value.path[1]} />;
-    case "logs":
-      return <Logs />;
-    case "graph":
-      return <Graph />;
-    case "cron":
-      return <Cron />;
-    case "events":
-      return <Events />;
-    case "webhooks":
-      return <Webhooks />;
-    case "apply":
-      return <Apply />;
-    case "host":
-      return <Host />;
-    case "start":
-      return <Start />;
-    default:
-      return <Empty title="There is no such page" action={{ text: "Overview", href: "#/" }} />;
-  }
+  if (screen.value === "process") return <Process key={place.value.path[1]} />;
+  const Page = Object.hasOwn(PAGES, screen.value) ? PAGES[screen.value] : undefined;
+  if (Page !== undefined) return <Page />;
+  return <Empty title="There is no such page" action={{ text: "Overview", href: "#/" }} />;
 }
 
 /** The window's title; and a new screen begins at its top, with the focus in it. */

@@ -1,5 +1,6 @@
 /** The plan of a configuration, and its results. */
 
+import { baseName } from "../../../../model/name.ts";
 import { useSignal } from "@preact/signals";
 import { type ComponentChildren, Fragment } from "preact";
 import { ask, messageOf } from "../data/api.ts";
@@ -11,7 +12,6 @@ import { plainLine } from "../logs/ansi.ts";
 import { Button } from "../controls/controls.tsx";
 import { processDialog } from "../process/process_dialogs.tsx";
 import { StateBadge } from "../process/process_figures.tsx";
-import { baseName } from "../process/select.ts";
 import { counted } from "../data/format.ts";
 
 /** The number of changes. */

@@ -50,9 +50,9 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
     method,
     credentials: "same-origin",
     cache: "no-store",
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: JSON.stringify(body),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
     throw new ApiError(0, "daemon_unreachable", "The daemon cannot be reached");

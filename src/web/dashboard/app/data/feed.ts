@@ -63,12 +63,11 @@ function seenAgain(): void {
 
 /** Who is signed in. A tab that is not may get what it takes from another one. */
 async function whoAmI(signal?: AbortSignal): Promise<Session> {
-  const how = signal === undefined ? {} : { signal };
   try {
-    return await ask<Session>("/session", how);
+    return await ask<Session>("/session", { signal });
   } catch (error) {
     if (!isRefusal(error) || !await askOtherTabs()) throw error;
-    return await ask<Session>("/session", how);
+    return await ask<Session>("/session", { signal });
   }
 }
 
@@ -85,7 +84,7 @@ export function refreshSoon(): void {
 }
 
 async function refresh(signal?: AbortSignal): Promise<void> {
-  takeList(await ask<ProcessJson[]>("/processes", signal && { signal }));
+  takeList(await ask<ProcessJson[]>("/processes", { signal }));
 }
 
 async function connect(): Promise<void> {

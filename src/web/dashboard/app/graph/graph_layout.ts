@@ -1,7 +1,8 @@
 /** Who waits for whom, laid out in columns: what others wait for stands on the left. Pure. */
 
+import { baseName } from "../../../../model/name.ts";
 import { type DependencyCondition, type ProcessJson, type State, STATES } from "../data/types.ts";
-import { baseName, dependenciesOf } from "../process/select.ts";
+import { dependenciesOf } from "../process/select.ts";
 
 /** An app, with all its instances. */
 export interface Node {

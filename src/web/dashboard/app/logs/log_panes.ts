@@ -1,9 +1,9 @@
 /** The columns of a log view: lines are shared out to them by the name of their app. */
 
+import { baseName } from "../../../../model/name.ts";
 import { effect, type Signal, signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { isPhone } from "../shell/theme.ts";
-import { baseName } from "../process/select.ts";
 import { range } from "../data/range.ts";
 import { processList } from "../data/store.ts";
 import { LogBuffer } from "./log_buffer.ts";

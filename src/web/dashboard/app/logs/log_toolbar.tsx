@@ -1,5 +1,6 @@
 /** What narrows down, searches and steers a log view. */
 
+import { parseFilter } from "../../../../protocol/filter_processes.ts";
 import { type Signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { downloadLines, downloadWhole } from "./download.ts";
@@ -18,7 +19,6 @@ import type { LogQuery } from "./log_query.ts";
 import { processList } from "../data/store.ts";
 import { Button, Icon, Menu, useAway } from "../controls/controls.tsx";
 import { StateShape } from "../process/process_figures.tsx";
-import { isMeant } from "../process/select.ts";
 
 /** What it steers. */
 interface LogToolbarProps {
@@ -174,25 +174,19 @@ function LogMenu({ panes, targets }: {
       {(close) => (
         <>
           {TIMES.map(([look, text]) => (
-            <Button
+            <Choice
               key={look}
-              kind="quiet"
-              icon={timeLook.value === look ? "done" : "blank"}
-              pressed={timeLook.value === look}
+              text={text}
+              isOn={timeLook.value === look}
               onClick={() => timeLook.value = look}
-            >
-              {text}
-            </Button>
+            />
           ))}
           <hr />
-          <Button
-            kind="quiet"
-            icon={isRaw.value ? "done" : "blank"}
-            pressed={isRaw.value}
+          <Choice
+            text="Lines as written (v)"
+            isOn={isRaw.value}
             onClick={() => isRaw.value = !isRaw.value}
-          >
-            Lines as written (v)
-          </Button>
+          />
           <Button kind="quiet" icon="text" onClick={nextSize}>Text: {logSize.value}</Button>
           <hr />
           <Button
@@ -221,6 +215,18 @@ function LogMenu({ panes, targets }: {
   );
 }
 
+function Choice({ text, isOn, onClick }: {
+  readonly text: string;
+  readonly isOn: boolean;
+  readonly onClick: () => void;
+}) {
+  return (
+    <Button kind="quiet" icon={isOn ? "done" : "blank"} pressed={isOn} onClick={onClick}>
+      {text}
+    </Button>
+  );
+}
+
 /** A button that opens a list of apps to tick. */
 function AppPicker(
   { chosen, onChange }: {
@@ -232,7 +238,7 @@ function AppPicker(
   const search = useSignal("");
   const frame = useRef<HTMLDivElement>(null);
   useAway(frame, () => open.value = false);
-  const found = processList.value.filter((process) => isMeant(search.value, process));
+  const found = processList.value.filter(parseFilter(search.value));
   const toggle = (name: string) =>
     onChange(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name]);
   const text = chosen.length === 0

@@ -1,22 +1,26 @@
 /** What a user can do to processes: each shows its progress, and asks first where it destroys. */
 
+import { baseName } from "../../../../model/name.ts";
 import { ApiError, type Ask, askForAll, messageOf, processPath } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { announce, confirmed, type Toast, toast } from "../shell/notices.ts";
 import { go, place, screen } from "../data/router.ts";
 import { processList } from "../data/store.ts";
-import { baseName, isUp, runningDependents } from "./select.ts";
+import { isUp, runningDependents } from "./select.ts";
 
 /** The verbs of the buttons. */
 export type Verb = "start" | "stop" | "restart" | "reload" | "roll" | "kill" | "flush" | "delete";
 
 interface VerbWords {
+  readonly title: string;
   readonly doing: string;
   readonly done: string;
   readonly path: string;
   readonly ask: Ask;
-  /** Asked before it is done. */
-  readonly warning?: { readonly title: string; readonly text: string; readonly confirm: string };
+  /** What it does, where that is asked before it is done. */
+  readonly warning?: string;
+  /** The button that agrees, where it is not the title. */
+  readonly confirm?: string;
   /** Whether it ends runs: apps that depend on these are named. */
   readonly interrupts?: true;
   /** Whether it may be done without asking while none of these runs. */
@@ -27,94 +31,74 @@ const POST = { method: "POST" } as const;
 const POST_WAIT = { method: "POST", query: { wait: true } } as const;
 
 const VERBS: Readonly<Record<Verb, VerbWords>> = {
-  start: { doing: "Starting", done: "Started", path: "start", ask: POST_WAIT },
+  start: { title: "Start", doing: "Starting", done: "Started", path: "start", ask: POST_WAIT },
   restart: {
+    title: "Restart",
     doing: "Restarting",
     done: "Restarted",
     path: "restart",
     ask: POST_WAIT,
     interrupts: true,
     harmlessWhenDown: true,
-    warning: {
-      title: "Restart",
-      text: "The run is stopped, then started again. The app is down in between.",
-      confirm: "Restart",
-    },
+    warning: "The run is stopped, then started again. The app is down in between.",
   },
   reload: {
+    title: "Reload",
     doing: "Reloading",
     done: "Reloaded",
     path: "reload",
     ask: POST_WAIT,
     interrupts: true,
     harmlessWhenDown: true,
-    warning: {
-      title: "Reload",
-      text: "By its reload signal or a second run that takes over. " +
-        "An app that is set up for neither is restarted.",
-      confirm: "Reload",
-    },
+    warning: "By its reload signal or a second run that takes over. " +
+      "An app that is set up for neither is restarted.",
   },
   roll: {
+    title: "Roll over",
     doing: "Rolling over",
     done: "Rolled over",
     path: "rolling_reload",
     ask: { method: "POST", body: {} },
     interrupts: true,
     harmlessWhenDown: true,
-    warning: {
-      title: "Roll over",
-      text: "All instances are reloaded, one after the other. " +
-        "If one does not come up again, the rest stays as it is.",
-      confirm: "Roll over",
-    },
+    warning: "All instances are reloaded, one after the other. " +
+      "If one does not come up again, the rest stays as it is.",
   },
   stop: {
+    title: "Stop",
     doing: "Stopping",
     done: "Stopped",
     path: "stop",
     ask: POST,
     interrupts: true,
-    warning: {
-      title: "Stop",
-      text: "The stop signal is sent; what has not ended after the timeout is killed.",
-      confirm: "Stop",
-    },
+    warning: "The stop signal is sent; what has not ended after the timeout is killed.",
   },
   kill: {
+    title: "Kill",
     doing: "Killing",
     done: "Killed",
     path: "stop",
     ask: { method: "POST", query: { force: true } },
     interrupts: true,
-    warning: {
-      title: "Kill",
-      text: "SIGKILL at once: nothing is finished or saved.",
-      confirm: "Kill",
-    },
+    warning: "SIGKILL at once: nothing is finished or saved.",
   },
   flush: {
+    title: "Empty the logs of",
     doing: "Emptying the logs of",
     done: "Emptied the logs of",
     path: "flush",
     ask: POST,
-    warning: {
-      title: "Empty the logs of",
-      text: "All lines written so far are deleted. This cannot be undone.",
-      confirm: "Empty",
-    },
+    warning: "All lines written so far are deleted. This cannot be undone.",
+    confirm: "Empty",
   },
   delete: {
+    title: "Delete",
     doing: "Deleting",
     done: "Deleted",
     path: "",
     ask: { method: "DELETE" },
     interrupts: true,
-    warning: {
-      title: "Delete",
-      text: "It is stopped, and the configuration is forgotten. This cannot be undone.",
-      confirm: "Delete",
-    },
+    warning: "It is stopped, and the configuration is forgotten. This cannot be undone.",
   },
 };
 
@@ -162,7 +146,7 @@ export async function act(verb: Verb, names: readonly string[]): Promise<boolean
 
 /** Asks first where something is interrupted, or cannot be undone. */
 async function isWanted(
-  { warning, interrupts, harmlessWhenDown }: VerbWords,
+  { title, warning, confirm = title, interrupts, harmlessWhenDown }: VerbWords,
   whom: string,
   names: readonly string[],
 ): Promise<boolean> {
@@ -170,8 +154,7 @@ async function isWanted(
   const affected = names.length === 1 ? "" : ` Affects: ${listed(names)}.`;
   const dependents = interrupts ? runningDependents(names, processList.value) : [];
   const others = dependents.length === 0 ? "" : ` Others depend on it: ${listed(dependents)}.`;
-  const text = warning.text + affected + others;
-  return await confirmed(`${warning.title} ${whom}?`, text, warning.confirm);
+  return await confirmed(`${title} ${whom}?`, warning + affected + others, confirm);
 }
 
 /** `name`: of a process, or of an app with all its instances. */

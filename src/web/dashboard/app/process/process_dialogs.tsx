@@ -1,5 +1,6 @@
 /** Dialogs of actions on a process: scale, signal, change. */
 
+import { baseName } from "../../../../model/name.ts";
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { run } from "./actions.ts";
@@ -7,7 +8,6 @@ import { ask, messageOf, processPath } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { announce, toast } from "../shell/notices.ts";
 import { go } from "../data/router.ts";
-import { baseName } from "./select.ts";
 import { processList } from "../data/store.ts";
 import type { ReconfigureResult } from "../data/types.ts";
 import { FormDialog } from "../controls/controls.tsx";

@@ -1,12 +1,14 @@
 /** All processes: searched, sorted, grouped and selected. */
 
+import { baseName } from "../../../../model/name.ts";
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { parseFilter } from "../../../../protocol/filter_processes.ts";
 import { act, type Verb } from "./actions.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePolled } from "../data/polled.ts";
 import { go, linkTo, place, setParams } from "../data/router.ts";
-import { baseName, byKey, isMeant, type SortKey } from "./select.ts";
+import { byKey, type SortKey } from "./select.ts";
 import { mayAdminister, mayOperate, ports, processes, processList } from "../data/store.ts";
 import type { PortsJson, ProcessJson, State } from "../data/types.ts";
 import { Button, Empty, Icon, type IconName, Loading, NothingYet } from "../controls/controls.tsx";
@@ -32,12 +34,14 @@ export function Processes() {
   const { sort, descending } = order();
   const groupBy = params.get("group") ?? "";
   const shown = useMemo(
-    () =>
-      inOrder(
+    () => {
+      const isMeant = parseFilter(search);
+      return inOrder(
         processList.value.filter((process) =>
-          isMeant(search, process) && (state === null || process.state === state)
+          isMeant(process) && (state === null || process.state === state)
         ),
-      ),
+      );
+    },
     [processList.value, search, state, sort, descending],
   );
   if (processes.value === null) return <Loading />;

@@ -1,10 +1,11 @@
 /** Everything that can be done to one process, in a menu beside the button that opened it. */
 
+import { baseName } from "../../../../model/name.ts";
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { act, type Verb } from "./actions.ts";
 import { go, linkTo } from "../data/router.ts";
-import { baseName, isUp } from "./select.ts";
+import { isUp } from "./select.ts";
 import { mayAdminister, mayOperate, processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { Button, Icon, type IconName } from "../controls/controls.tsx";
@@ -143,33 +144,22 @@ function step(event: KeyboardEvent, menu: HTMLElement): void {
 export function RowActions({ process }: { process: ProcessJson }) {
   const { name } = process;
   const logs = linkTo(["logs"], new URLSearchParams({ t: name }));
+  const isStarted = isUp(process) || process.state === "waiting";
+  const verbs: readonly (readonly ["start" | "stop" | "restart", string])[] = [
+    isStarted ? ["stop", "Stop"] : ["start", "Start"],
+    ["restart", "Restart"],
+  ];
   return (
     <>
-      {mayOperate.value && (isUp(process) || process.state === "waiting"
-        ? (
-          <Button
-            icon="stop"
-            kind="quiet"
-            label={`Stop ${name}`}
-            onClick={() => act("stop", [name])}
-          />
-        )
-        : (
-          <Button
-            icon="start"
-            kind="quiet"
-            label={`Start ${name}`}
-            onClick={() => act("start", [name])}
-          />
-        ))}
-      {mayOperate.value && (
+      {mayOperate.value && verbs.map(([verb, text]) => (
         <Button
-          icon="restart"
+          key={verb}
+          icon={verb}
           kind="quiet"
-          label={`Restart ${name}`}
-          onClick={() => act("restart", [name])}
+          label={`${text} ${name}`}
+          onClick={() => act(verb, [name])}
         />
-      )}
+      ))}
       <a class="button quiet only-icon" href={logs} aria-label={`Logs of ${name}`} title="Logs">
         <Icon name="logs" />
       </a>

@@ -1,10 +1,11 @@
 /** One process: why it is as it is, its output, its figures, its news and its configuration. */
 
+import { baseName } from "../../../../model/name.ts";
 import { act } from "./actions.ts";
 import { copyText } from "../controls/copy.ts";
 import { useKeys } from "../shell/keys.ts";
 import { go, linkTo, place } from "../data/router.ts";
-import { baseName, isUp } from "./select.ts";
+import { isUp } from "./select.ts";
 import { mayAdminister, mayOperate, processes, processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { Button, Empty, Loading } from "../controls/controls.tsx";

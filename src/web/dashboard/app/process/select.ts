@@ -1,58 +1,7 @@
-/** Which processes the search field means: the target words of the command line. Pure. */
+/** Questions about processes, and their order. Pure. */
 
-import { type ProcessJson, type State, STATES } from "../data/types.ts";
-
-/** What a process has that words can name. */
-export type Selectable = Pick<
-  ProcessJson,
-  "id" | "numeric_id" | "name" | "namespace" | "tags" | "config" | "state"
->;
-
-/**
- * Whether a process is meant. Words are parted by spaces and all must hold: `all`, `ns:…`, `tag:…`,
- * `label:k=v`, a state, a number, the beginning of an id, or a part of a name; `-` before one negates.
- */
-export function isMeant(search: string, process: Selectable): boolean {
-  return search.trim().toLowerCase().split(/\s+/).every((word) =>
-    word.startsWith("-") && word.length > 1
-      ? !matches(word.slice(1), process)
-      : matches(word, process)
-  );
-}
-
-function matches(word: string, process: Selectable): boolean {
-  if (word === "" || word === "all") return true;
-  const selector = /^(ns|tag|label|state):(.*)$/s.exec(word);
-  if (selector !== null) return matchesSelector(selector[1]!, selector[2]!, process);
-  if (STATES.includes(word as State)) return process.state === word || inName(word, process);
-  if (/^\d+$/.test(word)) return process.numeric_id === Number(word) || inName(word, process);
-  return inName(word, process) || process.id.toLowerCase().startsWith(word);
-}
-
-function inName(word: string, { name }: Selectable): boolean {
-  return name.toLowerCase().includes(word);
-}
-
-/** While a value is typed, its beginning will do. */
-function matchesSelector(kind: string, value: string, process: Selectable): boolean {
-  const begins = (text: string) => text.toLowerCase().startsWith(value);
-  if (kind === "ns") return begins(process.namespace);
-  if (kind === "tag") return process.tags.some(begins);
-  if (kind === "state") return begins(process.state);
-  const [key = "", wanted] = value.split(/=(.*)/s);
-  return Object.entries((process.config.labels ?? {}) as Record<string, string>).some((
-    [name, text],
-  ) =>
-    wanted === undefined
-      ? name.toLowerCase().startsWith(key)
-      : name.toLowerCase() === key && String(text).toLowerCase().startsWith(wanted)
-  );
-}
-
-/** Name without its instance: `web:3` → `web`. */
-export function baseName(name: string): string {
-  return name.replace(/:\d+$/, "");
-}
+import { baseName } from "../../../../model/name.ts";
+import { type ProcessJson, STATES } from "../data/types.ts";
 
 /** The apps that a process depends on, each with its condition. */
 export function dependenciesOf({ config }: Pick<ProcessJson, "config">): [string, string][] {

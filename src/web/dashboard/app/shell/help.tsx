@@ -1,20 +1,13 @@
 /** The keys, in a window, and the way to the documentation. */
 
 import { Dialog, helpOpen } from "../controls/controls.tsx";
+import { SCREENS } from "./screens.ts";
 
 const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   ["Everywhere", [
     ["Ctrl K", "Go to a process or a screen"],
     ["/", "Search"],
-    ["g o", "Overview"],
-    ["g p", "Processes"],
-    ["g l", "Logs"],
-    ["g g", "Graph"],
-    ["g c", "Cron"],
-    ["g w", "Webhooks"],
-    ["g h", "Host"],
-    ["g e", "Events"],
-    ["g a", "Apply a configuration"],
+    ...SCREENS.map(({ key, text, about = text }) => [`g ${key}`, about] as const),
     ["n", "New process"],
     ["t", "Light or dark"],
     ["?", "This list"],

@@ -5,6 +5,7 @@ import { go } from "../data/router.ts";
 import { mayAdminister, processList } from "../data/store.ts";
 import type { State } from "../data/types.ts";
 import { Dialog, paletteOpen } from "../controls/controls.tsx";
+import { openScreens, pathOf } from "./screens.ts";
 import { StateShape } from "../process/process_figures.tsx";
 
 interface Goal {
@@ -16,14 +17,6 @@ interface Goal {
 }
 
 const MOST = 12;
-
-const NAMES = ["processes", "logs", "events", "graph", "cron", "webhooks", "host"] as const;
-
-const SCREENS: readonly Goal[] = NAMES.map((name) => ({
-  text: name[0]!.toUpperCase() + name.slice(1),
-  kind: "screen",
-  path: [name],
-}));
 
 /** The window, when it is open. */
 export function Palette() {
@@ -80,14 +73,12 @@ function OpenPalette() {
 
 function found(text: string): Goal[] {
   const goals: Goal[] = [
-    { text: "Overview", kind: "screen", path: [] },
-    ...SCREENS,
-    ...(mayAdminister.value
-      ? [
-        { text: "New process", kind: "action", path: ["start"] },
-        { text: "Apply a configuration", kind: "action", path: ["apply"] },
-      ]
-      : []),
+    ...openScreens().map((screen): Goal => ({
+      text: screen.about ?? screen.text,
+      kind: "screen",
+      path: pathOf(screen),
+    })),
+    ...(mayAdminister.value ? [{ text: "New process", kind: "action", path: ["start"] }] : []),
     ...processList.value.flatMap(({ name, state }): Goal[] => [
       { text: name, kind: "process", state, path: ["processes", name] },
       {

@@ -19,13 +19,13 @@ import {
   Button,
   helpOpen,
   Icon,
-  type IconName,
   paletteOpen,
   QuestionDialog,
   useAway,
 } from "../controls/controls.tsx";
 import { signOut } from "./daemon_actions.tsx";
 import { Logo } from "./logo.tsx";
+import { openScreens, pathOf, type ScreenEntry } from "./screens.ts";
 import { ProcessDialogs } from "../process/process_dialogs.tsx";
 import { ProcessMenu } from "../process/process_menu.tsx";
 import { relative } from "../data/format.ts";
@@ -59,12 +59,9 @@ function SideBar() {
   const { hostname, daemon } = metrics.value ?? {};
   return (
     <header class="side">
-      <a class="brand" href={linkTo([])} aria-label="procsup, overview">
-        <Logo />
-        <span>procsup</span>
-      </a>
+      <Brand />
       <nav aria-label="Screens">
-        <Links entries={entries()} />
+        <Links entries={openScreens()} />
       </nav>
       <div class="side-foot">
         <div class="row">
@@ -85,6 +82,15 @@ function SideBar() {
         {daemon?.version && <p class="faint">procsup {daemon.version}</p>}
       </div>
     </header>
+  );
+}
+
+function Brand() {
+  return (
+    <a class="brand" href={linkTo([])} aria-label="procsup, overview">
+      <Logo />
+      <span>procsup</span>
+    </a>
   );
 }
 
@@ -112,10 +118,7 @@ function PhoneBar() {
   return (
     <>
       <header class="phone-top">
-        <a class="brand" href={linkTo([])} aria-label="procsup, overview">
-          <Logo />
-          <span>procsup</span>
-        </a>
+        <Brand />
         <span class="row">
           <Button
             icon="search"
@@ -127,7 +130,7 @@ function PhoneBar() {
         </span>
       </header>
       <nav class="phone-bar" aria-label="Screens">
-        <Links entries={entries().slice(0, SHOWN)} />
+        <Links entries={openScreens().slice(0, SHOWN)} />
         <PhoneMore />
       </nav>
     </>
@@ -135,8 +138,8 @@ function PhoneBar() {
 }
 
 function PhoneMore() {
-  const rest = entries().slice(SHOWN);
-  const isHere = rest.some((entry) => entry.screen === screen.value);
+  const rest = openScreens().slice(SHOWN);
+  const isHere = rest.some(({ name }) => name === screen.value);
   const sheet = useRef<HTMLDetailsElement>(null);
   useAway(sheet, () => sheet.current!.open = false);
   return (
@@ -165,44 +168,20 @@ function PhoneMore() {
   );
 }
 
-/** One of them. */
-interface Entry {
-  readonly screen: string;
-  readonly icon: IconName;
-  readonly text: string;
-}
-
-const ENTRIES: readonly Entry[] = [
-  { screen: "overview", icon: "overview", text: "Overview" },
-  { screen: "processes", icon: "processes", text: "Processes" },
-  { screen: "logs", icon: "logs", text: "Logs" },
-  { screen: "events", icon: "events", text: "Events" },
-  { screen: "graph", icon: "graph", text: "Graph" },
-  { screen: "cron", icon: "cron", text: "Cron" },
-  { screen: "webhooks", icon: "webhooks", text: "Webhooks" },
-  { screen: "host", icon: "host", text: "Host" },
-];
-
-const APPLY: Entry = { screen: "apply", icon: "file", text: "Apply" };
-/** All that one may go to. */
-function entries(): readonly Entry[] {
-  return mayAdminister.value ? [...ENTRIES, APPLY] : ENTRIES;
-}
-
 /** A list of links. */
-function Links({ entries }: { entries: readonly Entry[] }) {
+function Links({ entries }: { entries: readonly ScreenEntry[] }) {
   const here = screen.value === "process" || screen.value === "start" ? "processes" : screen.value;
   return (
     <ul>
-      {entries.map(({ screen, icon, text }) => (
-        <li key={screen}>
+      {entries.map((entry) => (
+        <li key={entry.name}>
           <a
-            href={linkTo(screen === "overview" ? [] : [screen])}
-            title={text}
-            aria-current={here === screen ? "page" : undefined}
+            href={linkTo(pathOf(entry))}
+            title={entry.text}
+            aria-current={here === entry.name ? "page" : undefined}
           >
-            <Icon name={icon} size={18} />
-            <span>{text}</span>
+            <Icon name={entry.icon} size={18} />
+            <span>{entry.text}</span>
           </a>
         </li>
       ))}

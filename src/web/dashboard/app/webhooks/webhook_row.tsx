@@ -1,14 +1,14 @@
 /** One webhook. */
 
 import { useSignal } from "@preact/signals";
+import { ask, messageOf } from "../data/api.ts";
 import { clock, mayAdminister } from "../data/store.ts";
-import type { WebhookJson } from "../data/types.ts";
-import { sendTest } from "./send_test.ts";
+import type { WebhookJson, WebhookTestJson } from "../data/types.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { dateTime, relative } from "../data/format.ts";
 import { Button } from "../controls/controls.tsx";
 import { run } from "../process/actions.ts";
-import { confirmed } from "../shell/notices.ts";
+import { announce, confirmed, toast } from "../shell/notices.ts";
 import { openedWebhook } from "./webhook_dialog.tsx";
 
 /** The row. */
@@ -108,6 +108,24 @@ function TestButton({ name, reload }: { name: string; reload: () => Promise<void
       Send test
     </Button>
   );
+}
+
+/** One attempt; a receiver that refuses it is as much an answer as one that takes it. */
+async function sendTest(name: string): Promise<void> {
+  const id = toast("busy", `Sending a test to ${name}…`);
+  const failed = (detail: string) => {
+    toast("failed", `${name} did not take the test`, { id, detail });
+    announce(`${name} did not take the test: ${detail}`);
+  };
+  try {
+    const path = `/webhooks/${encodeURIComponent(name)}/test`;
+    const { ok, status, error } = await ask<WebhookTestJson>(path, { method: "POST" });
+    if (!ok) return failed(error);
+    toast("done", `${name} took the test: it answered ${status}`, { id });
+    announce(`${name} took the test`);
+  } catch (error) {
+    failed(messageOf(error));
+  }
 }
 
 async function remove(name: string): Promise<void> {

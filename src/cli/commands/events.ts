@@ -1,0 +1,93 @@
+/** `procsup events`: what happened, and with `-f` what happens. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { plainText } from "../../model/plain_text.ts";
+import { PROCESS_STATES } from "../../model/process_info.ts";
+import { following, unending } from "../../protocol/following.ts";
+import type { CommandContext } from "../command.ts";
+import { connect } from "../connect.ts";
+import { clockTime } from "../describe.ts";
+import { jsonLines, refuseWholeFormats } from "../line_format.ts";
+import { paintState } from "../paint.ts";
+
+interface EventJson {
+  readonly type: string;
+  readonly at: string;
+  readonly name?: string;
+  readonly reason?: string;
+}
+
+/** How many events are printed unless a time or a number is given. */
+const RECENT = 20;
+/** The daemon gives so many, or all. */
+const MAX_LIMIT = 10_000;
+
+/** Prints what happened, and with `-f` what happens from then on, over an upgrade of the daemon too. */
+export async function events(context: CommandContext): Promise<void> {
+  const { output, flags } = context;
+  refuseWholeFormats(output, "events");
+  const follows = flags.on("follow");
+  if (follows && flags.text("until") !== undefined) {
+    const hint = "procsup help events";
+    throw new ProcsupError("bad_request", "--until and --follow exclude each other", { hint });
+  }
+  const now = new Date().toISOString();
+  await printPast(context, follows ? now : undefined);
+  if (follows) await follow(context, now);
+}
+
+async function printPast(context: CommandContext, now?: string): Promise<void> {
+  const { positionals: [target], flags, output } = context;
+  const [since, until] = [flags.text("since"), flags.text("until") ?? now];
+  const isOfTime = since !== undefined || flags.text("until") !== undefined;
+  const count = flags.int("lines") ?? (isOfTime ? Infinity : RECENT);
+  if (count === 0) return;
+  const { events } = await connect(context).call("events", {
+    target,
+    since,
+    until,
+    limit: count > MAX_LIMIT ? 0 : count,
+  });
+  const last = events.slice(-count);
+  printEvents(context, last);
+  if (last.length === 0 && !flags.on("follow")) output.note("nothing is on record for that");
+}
+
+async function follow(context: CommandContext, from: string): Promise<void> {
+  const { positionals: [target], output } = context;
+  const client = connect(context);
+  // The next daemon tells what it found when it came up, too.
+  let since = from;
+  const events = following<EventJson>({
+    open: async () => {
+      const query = new URLSearchParams({ since, ...(target ? { target } : {}) });
+      return unending(await client.stream(`/events?${query}`));
+    },
+    note: (message) => output.note(message),
+  });
+  for await (const value of events) {
+    since = value.at;
+    printEvents(context, [value]);
+  }
+}
+
+function printEvents({ output, flags }: CommandContext, events: readonly EventJson[]): void {
+  if (output.format === "json" || output.format === "jsonl") {
+    const { print, end } = jsonLines(output, flags.on("follow"));
+    for (const event of events) print(JSON.stringify(event));
+    end();
+  } else for (const event of events) output.data(eventText(event, output.color));
+}
+
+/** What happened, which is not always a state: an app that is deleted was stopped before. */
+function eventText({ type, at, name, reason }: EventJson, color: boolean): string {
+  const state = PROCESS_STATES.find((state) => state === type);
+  const word = state === undefined ? plainText(type) : paintState(state, state, color);
+  const words = [
+    clockTime(at),
+    plainText(name ?? "-"),
+    word,
+    ...(reason ? [plainText(reason)] : []),
+  ];
+  return words.join("  ");
+}

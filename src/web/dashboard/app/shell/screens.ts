@@ -1,0 +1,45 @@
+/** The screens that the navigation leads to, in its order. */
+
+import { mayAdminister } from "../data/store.ts";
+import type { IconName } from "../controls/controls.tsx";
+
+/** A screen of its own address. */
+export interface ScreenEntry {
+  /** First segment of its address; none for the overview. */
+  readonly name: string;
+  readonly icon: IconName;
+  readonly text: string;
+  /** The key that leads there, after `g`. */
+  readonly key: string;
+  /** What the key does, where the text is too short to tell. */
+  readonly about?: string;
+  /** For the role admin alone. */
+  readonly isGuarded?: true;
+}
+
+/** Every screen. */
+export const SCREENS: readonly ScreenEntry[] = [
+  { name: "overview", icon: "overview", text: "Overview", key: "o" },
+  { name: "processes", icon: "processes", text: "Processes", key: "p" },
+  { name: "logs", icon: "logs", text: "Logs", key: "l" },
+  { name: "events", icon: "events", text: "Events", key: "e" },
+  { name: "graph", icon: "graph", text: "Graph", key: "g" },
+  { name: "cron", icon: "cron", text: "Cron", key: "c" },
+  { name: "webhooks", icon: "webhooks", text: "Webhooks", key: "w" },
+  { name: "host", icon: "host", text: "Host", key: "h" },
+  {
+    ...{ name: "apply", icon: "file", text: "Apply", key: "a" },
+    about: "Apply a configuration",
+    isGuarded: true,
+  },
+];
+
+/** Those that the user may go to. */
+export function openScreens(): readonly ScreenEntry[] {
+  return SCREENS.filter(({ isGuarded }) => !isGuarded || mayAdminister.value);
+}
+
+/** Path of a screen. */
+export function pathOf({ name }: ScreenEntry): readonly string[] {
+  return name === "overview" ? [] : [name];
+}
