@@ -1,18 +1,23 @@
 /** Brings a daemon up in the background: this same program, on its own, until it answers. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { comesTrue, sleep } from "../platform/clock.ts";
 import { sealDescriptors } from "../platform/descriptors.ts";
 import { inheritedEnvironment } from "../platform/inherited_environment.ts";
 import { refuseNewerState } from "../platform/daemon_record.ts";
 import { keepProgram, keptWords } from "../platform/kept_program.ts";
 import { npmBundle, ownWords } from "../platform/own_program.ts";
-import { absolute, prepareHome } from "../platform/paths.ts";
+import { isFree } from "../platform/lock.ts";
+import { absolute, pathsIn, prepareHome } from "../platform/paths.ts";
 import { VERSION } from "../protocol/version.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { writeMessage } from "./output.ts";
 
 /** How long a daemon may take until it answers. */
 const PATIENCE_MS = 10_000;
+
+/** How long a daemon may take to end without its apps. */
+const RELEASE_MS = 15_000;
 
 /** How often it is asked. Its start takes some 100 ms. */
 const PING_EVERY_MS = 20;
@@ -55,7 +60,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
     }
     // The one that lost the race for the home ends; the winner is about to answer.
     if (exitCode !== undefined && exitCode !== ERROR_TABLE.home_in_use.exit) break;
-    await new Promise((resolve) => setTimeout(resolve, PING_EVERY_MS));
+    await sleep(PING_EVERY_MS);
   }
   giveUp();
   for (const line of newLines(daemonLog, logged)) writeMessage(`  ${line}\n`);
@@ -77,6 +82,15 @@ export async function answers(home: string): Promise<boolean> {
     if (error instanceof ProcsupError && error.code === "daemon_unreachable") return false;
     throw error;
   }
+}
+
+/** Waits until a daemon that was told to end has let go of its home. Throws `timeout`. */
+export async function untilReleased(home: string, pid: number): Promise<void> {
+  const { lock } = pathsIn(home);
+  if (await comesTrue(() => isFree(lock), { ms: RELEASE_MS, everyMs: PING_EVERY_MS })) return;
+  throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
+    hint: `procsup doctor --home ${home}`,
+  });
 }
 
 function daemonWords(home: string): readonly string[] {

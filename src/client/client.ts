@@ -115,7 +115,7 @@ export class Client extends ProcessHost {
   /** Reloads the instances of a process a batch at a time, and goes on no further when one fails. */
   override async rollingReload(target: string, options: RollingOptions = {}): Promise<void> {
     const { signal, ...rolling } = options;
-    await this.#call("rolling_reload", { target, ...rollingKeys(rolling) }, optional(signal));
+    await this.#call("rolling_reload", { target, ...rollingKeys(rolling) }, { signal });
   }
 
   /**
@@ -128,7 +128,7 @@ export class Client extends ProcessHost {
     { replace = false, signal, ...rolling }: ReconfigureOptions = {},
   ): Promise<ReconfigureResult> {
     const payload = { target, replace, config: wireConfig(config), ...rollingKeys(rolling) };
-    return camelKeys(await this.#call("reconfigure", payload, optional(signal)));
+    return camelKeys(await this.#call("reconfigure", payload, { signal }));
   }
 
   /** Changes how many instances of a process there are: `4`, `"+2"` or `"-1"`. */
@@ -199,7 +199,7 @@ export class Client extends ProcessHost {
     target?: string,
     { signal, ...range }: MetricsQuery = {},
   ): Promise<MetricsHistory> {
-    return camelKeys(await this.#call("metrics_history", { target, ...range }, optional(signal)));
+    return camelKeys(await this.#call("metrics_history", { target, ...range }, { signal }));
   }
 
   /**
@@ -344,7 +344,7 @@ export class Client extends ProcessHost {
     try {
       return await openItems<W, T>(
         (options) => this.#transport.stream(what, search, options),
-        { ...optional(signal), ...how },
+        { signal, ...how },
       );
     } catch (error) {
       throw inLibraryWords(error);
@@ -366,7 +366,3 @@ const MAX_TEXT = 512 * 1024;
 /** What a verb is given here: its fields. */
 type Sent<N extends VerbName> = Payload<N> extends undefined ? Record<string, never>
   : Exclude<Payload<N>, string | undefined>;
-
-function optional(signal: AbortSignal | undefined): CallOptions {
-  return signal === undefined ? {} : { signal };
-}

@@ -30,7 +30,7 @@ export class UrlTransport implements Transport {
     const { method, path, query, body } = restRequest(name, fields);
     const response = await this.#fetch(`${path}${queryText(query)}`, {
       method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      body: JSON.stringify(body),
       ...options,
     });
     const data = await this.#json(response, options);

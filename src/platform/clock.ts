@@ -44,3 +44,16 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener("abort", end);
   });
 }
+
+/** Whether a condition comes true within `ms`. It is checked every `everyMs`. */
+export async function comesTrue(
+  condition: () => boolean | Promise<boolean>,
+  { ms, everyMs }: { readonly ms: number; readonly everyMs: number },
+): Promise<boolean> {
+  const deadline = performance.now() + ms;
+  while (!await condition()) {
+    if (performance.now() > deadline) return false;
+    await sleep(everyMs);
+  }
+  return true;
+}

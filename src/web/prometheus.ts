@@ -1,11 +1,10 @@
 /** Metrics in the text format of Prometheus. */
 
+import { PROCESS_STATES } from "../model/process_info.ts";
 import type { PingJson, ProcessJson, WebhookJson } from "../protocol/wire.ts";
 import type { Backend } from "./backend.ts";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-
-const STATES = ["starting", "running", "stopping", "stopped", "crashed", "errored", "waiting"];
 
 /** A value, with the labels that identify it within its metric. */
 interface Sample {
@@ -44,7 +43,7 @@ export async function metricsText(backend: Backend): Promise<string> {
     metric(
       "procsup_processes",
       "Processes in each state",
-      STATES.map((state) => ({
+      PROCESS_STATES.map((state) => ({
         labels: { state },
         value: processes.filter((process) => process.state === state).length,
       })),

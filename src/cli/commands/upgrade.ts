@@ -2,18 +2,17 @@
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { isNewer } from "../../model/version.ts";
+import { comesTrue } from "../../platform/clock.ts";
 import {
   type DaemonRecord,
   readDaemonRecord,
   refuseNewerState,
 } from "../../platform/daemon_record.ts";
 import { keptWords } from "../../platform/kept_program.ts";
-import { isFree } from "../../platform/lock.ts";
-import { pathsIn } from "../../platform/paths.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { CommandContext } from "../command.ts";
-import { startDaemon } from "../detach.ts";
+import { startDaemon, untilReleased } from "../detach.ts";
 import { printData } from "../print_data.ts";
 import { withNotice } from "../progress.ts";
 
@@ -42,7 +41,7 @@ export async function upgrade({ home, flags, output }: CommandContext): Promise<
   output.done(`✔ daemon ${version} → ${VERSION}, ${up} of ${apps.length} apps up, none restarted`);
 }
 
-/** How long the old daemon may take to let go of the home, or a service manager to start another. */
+/** How long a service manager may take to start another daemon. */
 const PATIENCE_MS = 15_000;
 
 const POLL_MS = 10;
@@ -56,11 +55,7 @@ export async function replaceDaemon(home: string, old: DaemonRecord | undefined)
   const client = new DaemonClient(home, () => {});
   const { pid } = await client.call("release", { upgrade_to: VERSION });
   if (old?.service) return await restarted(client, home, old.service, pid);
-  if (!await until(() => isFree(pathsIn(home).lock))) {
-    throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
-      hint: `procsup doctor --home ${home}`,
-    });
-  }
+  await untilReleased(home, pid);
   try {
     await startDaemon(home, { killOnFailure: true });
   } catch (error) {
@@ -111,8 +106,9 @@ async function restarted(
 ): Promise<void> {
   // The old one answers until it ends, and may be of the same version.
   const answered = async () =>
-    readDaemonRecord(home)?.pid !== oldPid && (await client.call("ping")).version === VERSION;
-  if (await until(answered)) return;
+    readDaemonRecord(home)?.pid !== oldPid &&
+    await client.call("ping").then(({ version }) => version === VERSION, () => false);
+  if (await comesTrue(answered, { ms: PATIENCE_MS, everyMs: POLL_MS })) return;
   throw new ProcsupError(
     "start_failed",
     `${service} did not start version ${VERSION} on "${home}"`,
@@ -120,17 +116,4 @@ async function restarted(
       hint: "Its unit may name another executable: procsup startup status",
     },
   );
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<boolean> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (performance.now() < deadline) {
-    try {
-      if (await condition()) return true;
-    } catch {
-      // Nobody answers yet.
-    }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  return false;
 }

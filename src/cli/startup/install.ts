@@ -3,13 +3,17 @@
 import { ProcsupError } from "../../model/errors.ts";
 import { dirname } from "../../npm/path.js";
 import { readFileIfAny } from "../../platform/atomic_file.ts";
+import { comesTrue } from "../../platform/clock.ts";
+import { readDaemonRecord } from "../../platform/daemon_record.ts";
+import { isFree } from "../../platform/lock.ts";
+import { pathsIn } from "../../platform/paths.ts";
 import { wayProblem } from "../../platform/way.ts";
 import { systemdRuns } from "../../platform/service_manager.ts";
+import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../command.ts";
-import { answers } from "../detach.ts";
+import { answers, untilReleased } from "../detach.ts";
 import { checkHome } from "../doctor/home.ts";
-import { handOver, runsByHand } from "./hand_over.ts";
 import { runSteps } from "./steps.ts";
 import { namesHome, type Unit } from "./unit.ts";
 
@@ -38,14 +42,21 @@ export async function install(context: CommandContext, unit: Unit): Promise<numb
 
 /** Not every service manager knows when a service is ready, and has waited for it. */
 async function untilAnswers(home: string): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (performance.now() < deadline) {
-    if (await answers(home)) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
+  if (await comesTrue(() => answers(home), { ms: PATIENCE_MS, everyMs: POLL_MS })) return;
   throw new ProcsupError("start_failed", `No daemon answers for home "${home}" yet`, {
     hint: "See what the service manager says: procsup startup status",
   });
+}
+
+/** Whether the daemon runs, and no service manager started it. */
+function runsByHand(home: string): boolean {
+  return !isFree(pathsIn(home).lock) && !readDaemonRecord(home)?.service;
+}
+
+/** Ends that daemon without its apps. Throws `daemon_hangs`, and `timeout` when it stays. */
+async function handOver(home: string): Promise<void> {
+  const { pid } = await new DaemonClient(home, () => {}).call("release");
+  await untilReleased(home, pid);
 }
 
 /** Throws `bad_request` where nobody can be asked, and nobody agreed beforehand. */

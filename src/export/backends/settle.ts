@@ -1,5 +1,6 @@
 /** Waits for rollouts: asks again and again, and tells what has changed. */
 
+import { sleep } from "../../platform/clock.ts";
 import type { OnProgress, Rollout } from "./backend.ts";
 
 /** Time between two looks. */
@@ -30,6 +31,6 @@ export async function settleRollouts(
     if (isLate || all.every(({ ok }) => ok !== undefined)) {
       return all.map(({ app, ok, text }) => ({ app, text, ok: ok === true }));
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS);
   }
 }
