@@ -15,7 +15,8 @@ export interface Column<Row> {
   readonly paint?: (text: string, row: Row) => string;
 }
 
-const GAP = "  ";
+/** Between two columns. */
+export const GAP = "  ";
 
 /** Prints a table, every column of it with `-o wide`. */
 export function printTable<Row>(
@@ -45,43 +46,46 @@ export function tableLines<Row>(
   rows: readonly Row[],
   width?: number,
 ): string[] {
-  const sized = columns.map((column) => {
+  const sized = columns.map(({ align = "left", ...column }) => {
     const cells = rows.map(column.value);
-    return { column, cells, width: Math.max(...[column.header, ...cells].map(textWidth)) };
+    return {
+      ...column,
+      align,
+      cells,
+      width: Math.max(...[column.header, ...cells].map(textWidth)),
+    };
   });
   const shown = width === undefined ? sized : fitting(sized, width);
-  const line = (cell: (index: number) => string) =>
-    shown.map((_, index) => cell(index)).join(GAP).trimEnd();
-  const header = line((i) => pad(shown[i]!.column.header, shown[i]!.width, side(shown[i]!.column)));
+  const joined = (cells: readonly string[]) => cells.join(GAP).trimEnd();
+  const header = joined(shown.map(({ header, width, align }) => pad(header, width, align)));
   const body = rows.map((row, r) =>
-    line((i) => {
-      const { column, cells, width } = shown[i]!;
+    joined(shown.map(({ cells, width, align, paint }, i) => {
       // The last column is not padded: a colour around the spaces would keep them on the line.
-      const last = i === shown.length - 1 && side(column) === "left";
-      const text = last ? cells[r]! : pad(cells[r]!, width, side(column));
-      return column.paint === undefined ? text : column.paint(text, row);
-    })
+      const isLast = i === shown.length - 1 && align === "left";
+      const text = isLast ? cells[r]! : pad(cells[r]!, width, align);
+      return paint === undefined ? text : paint(text, row);
+    }))
   );
   return [header, ...body];
 }
 
-function side(column: { readonly align?: "left" | "right" }): "left" | "right" {
-  return column.align ?? "left";
-}
-
 interface Sized {
-  readonly column: { readonly priority: number };
+  readonly priority: number;
   readonly width: number;
 }
 
-/** The columns that are left when the least important ones went until the rest fits. */
-function fitting<T extends Sized>(sized: readonly T[], width: number): readonly T[] {
-  let left = sized;
-  const total = () => left.reduce((sum, one) => sum + one.width, GAP.length * (left.length - 1));
-  while (total() > width) {
-    const worst = Math.max(...left.map((one) => one.column.priority));
+/** Width of columns beside each other. */
+export function widthOf(columns: readonly Sized[]): number {
+  return columns.reduce((sum, { width }) => sum + width + GAP.length, -GAP.length);
+}
+
+/** The columns that are left when the least important ones are dropped until the rest fits. */
+export function fitting<T extends Sized>(columns: readonly T[], room: number): readonly T[] {
+  let left = columns;
+  while (widthOf(left) > room) {
+    const worst = Math.max(...left.map(({ priority }) => priority));
     if (worst === 0) break;
-    left = left.filter((one) => one.column.priority !== worst);
+    left = left.filter(({ priority }) => priority !== worst);
   }
   return left;
 }

@@ -9,6 +9,7 @@ import { keepProgram, keptWords } from "../platform/kept_program.ts";
 import { npmBundle, ownWords } from "../platform/own_program.ts";
 import { isFree } from "../platform/lock.ts";
 import { absolute, pathsIn, prepareHome } from "../platform/paths.ts";
+import { lookAt } from "../platform/stat.ts";
 import { VERSION } from "../protocol/version.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { writeMessage } from "./output.ts";
@@ -41,7 +42,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   const { daemonLog } = prepareHome(home);
   // The daemon would refuse as well, and could not say it here.
   refuseNewerState(home, VERSION);
-  const logged = sizeOf(daemonLog);
+  const logged = lookAt(daemonLog)?.size ?? 0;
   if (options.words === undefined) keepProgram(home);
   const child = spawnDaemon(home, options.words ?? daemonWords(home));
   let exitCode: number | undefined;
@@ -118,14 +119,6 @@ function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess 
 function cacheFolder(): Record<string, string> {
   const folder = Deno.env.get("PROCSUP_CACHE");
   return folder === undefined ? {} : { PROCSUP_CACHE: absolute(folder) };
-}
-
-function sizeOf(path: string): number {
-  try {
-    return Deno.statSync(path).size;
-  } catch {
-    return 0;
-  }
 }
 
 function newLines(path: string, from: number): string[] {

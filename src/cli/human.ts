@@ -18,15 +18,6 @@ export function humanDuration(ms: number): string {
   return `${Math.floor(seconds / size)}${unit}${rest === 0 ? "" : `${rest}${nextUnit}`}`;
 }
 
-/** `48 MB`, `1.2 GB`. */
-export function humanBytes(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  for (; value >= 999.5 && unit < 4; unit++) value /= 1000;
-  const digits = unit > 0 && value < 9.95 ? 1 : 0;
-  return `${value.toFixed(digits)} ${["B", "kB", "MB", "GB", "TB"][unit]}`;
-}
-
 /** `1 process`, `3 processes`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

@@ -92,7 +92,7 @@ export function fakeProcess(different: Partial<ProcessJson> = {}): ProcessJson {
     finished_at: null,
     config: { name: "api", entrypoint: "/srv/api.ts", cwd: "/srv", args: ["--port", "80 80"] },
     cpu_percent: 1.23,
-    memory_bytes: 48_000_000,
+    memory_bytes: 48 * 1024 ** 2,
     mem_percent: 0.5,
     threads: 9,
     fds: 20,

@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { humanBytes, humanDuration } from "../../src/cli/human.ts";
+import { humanBytes } from "../../src/model/human_bytes.ts";
+import { parseSize } from "../../src/model/size.ts";
+import { humanDuration } from "../../src/cli/human.ts";
 import { yaml } from "../../src/model/yaml.ts";
 
 Deno.test("humanDuration() shows the two largest units", () => {
@@ -16,15 +18,15 @@ Deno.test("humanDuration() shows the two largest units", () => {
   for (const [ms, text] of cases) assertEquals(humanDuration(ms), text);
 });
 
-Deno.test("humanBytes() shows at most three digits", () => {
+Deno.test("humanBytes() shows at most three digits, in the units of a configuration", () => {
   const cases: readonly (readonly [number, string])[] = [
     [0, "0 B"],
     [999, "999 B"],
-    [1000, "1.0 kB"],
-    [9_949, "9.9 kB"],
-    [9_960, "10 kB"],
-    [48_000_000, "48 MB"],
-    [999_600_000, "1.0 GB"],
+    [1000, "1.0 KB"],
+    [10_150, "9.9 KB"],
+    [10_200, "10 KB"],
+    [parseSize("48MB"), "48 MB"],
+    [parseSize("999.6MB"), "1.0 GB"],
   ];
   for (const [bytes, text] of cases) assertEquals(humanBytes(bytes), text);
 });

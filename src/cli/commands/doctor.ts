@@ -1,8 +1,13 @@
 /** `procsup doctor`: what is wrong here, and the command that mends each. */
 
 import type { CommandContext } from "../command.ts";
-import { examine } from "../doctor/checks.ts";
+import { checkBoot } from "../doctor/boot.ts";
+import { checkDaemon } from "../doctor/daemon.ts";
 import type { Finding } from "../doctor/finding.ts";
+import { checkHome, checkOwners } from "../doctor/home.ts";
+import { checkClock, checkDisk, checkLimits } from "../doctor/machine.ts";
+import { checkState } from "../doctor/state.ts";
+import { checkUnpacked } from "../doctor/unpacked.ts";
 import { printData } from "../print_data.ts";
 
 const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "✔", warning: "!", error: "✘" };
@@ -18,4 +23,20 @@ export async function doctor({ home, output }: CommandContext): Promise<number> 
     }
   }
   return findings.some(({ status }) => status === "error") ? 1 : 0;
+}
+
+/** Everything, in the order in which it is best read. */
+async function examine(home: string): Promise<Finding[]> {
+  const there = checkHome(home);
+  return [
+    there,
+    // Of a home that is not safe the daemon would say nothing else.
+    ...there.status === "ok" ? [...checkOwners(home), ...await checkDaemon(home)] : [],
+    ...checkState(home),
+    ...checkBoot(home),
+    ...await checkDisk(home),
+    checkClock(home),
+    ...checkLimits(home),
+    ...checkUnpacked(home),
+  ];
 }

@@ -19,7 +19,8 @@ import {
   stateCounts,
   stateSummary,
 } from "../describe.ts";
-import { humanBytes, humanDuration } from "../human.ts";
+import { humanBytes } from "../../model/human_bytes.ts";
+import { humanDuration } from "../human.ts";
 import type { Output } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";

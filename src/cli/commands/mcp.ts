@@ -6,6 +6,7 @@ import { readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
 import { configFolder } from "../../platform/os.ts";
 import { ownWords } from "../../platform/own_program.ts";
 import { defaultHome } from "../../platform/paths.ts";
+import { lookAt } from "../../platform/stat.ts";
 import { unending } from "../../protocol/following.ts";
 import type { McpClient } from "../../mcp/client_config.ts";
 import type { Grant } from "../../mcp/tool_names.ts";
@@ -133,15 +134,7 @@ function usualHome(): string | undefined {
 }
 
 function replaceKeepingMode(path: string, text: string): void {
-  const mode = modeOf(path);
+  const mode = lookAt(path)?.mode;
   replaceFile(path, text);
-  if (mode !== undefined) Deno.chmodSync(path, mode);
-}
-
-function modeOf(path: string): number | undefined {
-  try {
-    return Deno.statSync(path).mode! & 0o777;
-  } catch {
-    return undefined;
-  }
+  if (typeof mode === "number") Deno.chmodSync(path, mode & 0o777);
 }

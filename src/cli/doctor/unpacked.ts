@@ -4,8 +4,9 @@ import { dirname } from "../../npm/path.js";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
 import { isFree } from "../../platform/lock.ts";
 import { unpackedFolder } from "../../platform/own_program.ts";
-import { counted, humanBytes } from "../human.ts";
-import { bytesIn } from "./disk.ts";
+import { humanBytes } from "../../model/human_bytes.ts";
+import { counted } from "../human.ts";
+import { bytesIn } from "./machine.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { type Finding, listed, ok, warning } from "./finding.ts";
 

@@ -1,7 +1,8 @@
 /** Draws the state as lines that fit the screen. Pure. */
 
 import { stateSummary } from "../describe.ts";
-import { counted, humanBytes, humanDuration } from "../human.ts";
+import { humanBytes } from "../../model/human_bytes.ts";
+import { counted, humanDuration } from "../human.ts";
 import { textWidth } from "../text_width.ts";
 import { type Binding, COMMON_BINDINGS, keyLabel, PANE_BINDINGS, TABLE_BINDINGS } from "./keys.ts";
 import { layoutOf, SMALLEST } from "./layout.ts";

@@ -2,7 +2,8 @@
 
 import type { ProcessJson } from "../../protocol/wire.ts";
 import { clockTime, commandLine, describeExitJson } from "../describe.ts";
-import { counted, humanBytes, humanDuration } from "../human.ts";
+import { humanBytes } from "../../model/human_bytes.ts";
+import { counted, humanDuration } from "../human.ts";
 import { paintName } from "../paint.ts";
 import { pad, textWidth } from "../text_width.ts";
 import type { LogLine } from "../../model/log_line.ts";
@@ -141,7 +142,7 @@ export function graphLines(state: TopState, height: number, style: Style): strin
 function graphsOf({ cpu, mem }: History): [Graph, Graph] {
   return [
     { name: "cpu", values: cpu, least: 1, format: (value) => `${value.toFixed(1)}%` },
-    { name: "mem", values: mem, least: 1_000_000, format: humanBytes },
+    { name: "mem", values: mem, least: 1024 ** 2, format: humanBytes },
   ];
 }
 

@@ -2,14 +2,15 @@
 
 import { baseName } from "../../model/name.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
-import { humanBytes, humanDuration } from "../human.ts";
+import { humanBytes } from "../../model/human_bytes.ts";
+import { fitting, GAP, widthOf } from "../columns.ts";
+import { humanDuration } from "../human.ts";
 import { paintState } from "../paint.ts";
 import { pad, textWidth } from "../text_width.ts";
 import type { SortKey } from "./sort.ts";
 import { type Histories, NO_HISTORY, type TopState } from "./state.ts";
 import { cleanLine, cut, shorten, sparkline, type Style } from "./text.ts";
 
-const GAP = "  ";
 /** Width of cursor, mark and a space. */
 const GUTTER = 3;
 const LEAST_NAME = 8;
@@ -30,21 +31,13 @@ function fittingColumns(state: TopState): readonly TableColumn[] {
   const longest = visible.reduce((most, { name }) => Math.max(most, textWidth(name)), LEAST_NAME);
   const room = state.columns - GUTTER;
   const nameWidth = Math.min(longest, Math.max(LEAST_NAME, Math.floor(room / 3)));
-  let columns = tableColumns({ processes, histories, nameWidth, color, ports }).map((column) => ({
+  const all = tableColumns({ processes, histories, nameWidth, color, ports }).map((column) => ({
     ...column,
     width: Math.max(column.width, headerOf(state)(column).length),
   }));
-  while (widthOf(columns) > room) {
-    const worst = Math.max(...columns.map(({ priority }) => priority));
-    if (worst === 0) break;
-    columns = columns.filter(({ priority }) => priority !== worst);
-  }
+  const columns = fitting(all, room);
   const name = Math.max(1, Math.min(longest, nameWidth + room - widthOf(columns)));
   return columns.map((column) => column.header === "NAME" ? { ...column, width: name } : column);
-}
-
-function widthOf(columns: readonly TableColumn[]): number {
-  return columns.reduce((sum, { width }) => sum + width + GAP.length, -GAP.length);
 }
 
 function headerOf({ sort }: TopState): (column: TableColumn) => string {

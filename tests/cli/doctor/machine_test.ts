@@ -1,18 +1,23 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { checkClock } from "../../../src/cli/doctor/clock.ts";
-import { checkDisk, judgeSpace } from "../../../src/cli/doctor/disk.ts";
-import { atLeast, checkLimits } from "../../../src/cli/doctor/limits.ts";
+import {
+  atLeast,
+  checkClock,
+  checkDisk,
+  checkLimits,
+  judgeSpace,
+} from "../../../src/cli/doctor/machine.ts";
 import { checkUnpacked } from "../../../src/cli/doctor/unpacked.ts";
+import { parseSize } from "../../../src/model/size.ts";
 import { takeLock } from "../../../src/platform/lock.ts";
 import { prepareHome } from "../../../src/platform/paths.ts";
 import { sealed } from "../../../src/platform/state_file.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
 Deno.test("judgeSpace() warns early, and names the largest logs", () => {
-  const logs = { name: "web", bytes: 3.1e9 };
+  const logs = { name: "web", bytes: parseSize("3.1GB") };
   const total = 1e12;
   assertEquals(judgeSpace({ total, available: 9e11 }, logs).status, "ok");
-  const nearly = judgeSpace({ total, available: 2e8 }, logs);
+  const nearly = judgeSpace({ total, available: parseSize("200MB") }, logs);
   assertEquals([nearly.status, nearly.fix], ["warning", "procsup flush web"]);
   assertEquals(nearly.says, "200 MB are left; the logs of web take 3.1 GB");
   assertEquals(judgeSpace({ total, available: 1e6 }, logs).status, "error");

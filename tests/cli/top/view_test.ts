@@ -179,7 +179,7 @@ Deno.test("view() says that the daemon is gone, for how long and why", () => {
 Deno.test("view() draws what was used lately", () => {
   const scene = new Scene([app(0, "api", { cpu_percent: 0, memory_bytes: 0 })], { columns: 140 });
   for (let i = 1; i <= 8; i++) {
-    const processes = [app(0, "api", { cpu_percent: i * 12.5, memory_bytes: i * 1e6 })];
+    const processes = [app(0, "api", { cpu_percent: i * 12.5, memory_bytes: i * 1024 ** 2 })];
     scene.tell({ type: "list", processes, now: NOW + i * 1000 });
   }
   assertStringIncludes(scene.screen[3]!, "▁▂▃▄▅▆▇█");

@@ -1,16 +1,10 @@
 /** Numbers and times for people. Pure. */
 
-const UNITS = ["B", "KB", "MB", "GB", "TB"];
+import { humanBytes } from "../../../../model/human_bytes.ts";
 
 /** `1536` → `1.5 KB`. */
 export function bytes(count: number): string {
-  let value = count;
-  let unit = 0;
-  while (value >= 1000 && unit < UNITS.length - 1) {
-    value /= 1024;
-    unit++;
-  }
-  return `${unit === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
+  return humanBytes(count, 99.95);
 }
 
 /** `12.34` → `12.3 %`. */

@@ -1,0 +1,132 @@
+/** What this machine gives the daemon and its apps: room on the disk, the right time, limits. */
+
+import { shellWord } from "../../model/shell_line.ts";
+import { humanBytes } from "../../model/human_bytes.ts";
+import { dirname } from "../../npm/path.js";
+import { controllersOf } from "../../platform/cgroup.ts";
+import { readDaemonRecord } from "../../platform/daemon_record.ts";
+import { diskOf, type DiskSpace } from "../../platform/disk.ts";
+import { isFree } from "../../platform/lock.ts";
+import { pathsIn } from "../../platform/paths.ts";
+import { readProc } from "../../platform/process_table.ts";
+import { lookAt } from "../../platform/stat.ts";
+import { humanDuration } from "../human.ts";
+import { type Finding, listed, ok, warning, wrong } from "./finding.ts";
+
+/** With less than that, the next rotation or save may fail; and a busy app is there within the hour. */
+const FULL = 50e6;
+const NEARLY_FULL = 500e6;
+
+/** The file system of a home. */
+export async function checkDisk(home: string): Promise<Finding[]> {
+  const space = await diskOf(existing(home));
+  return space.total === 0 ? [] : [judgeSpace(space, largestLogs(home))];
+}
+
+/** What to make of the room that is left. */
+export function judgeSpace(
+  { available }: DiskSpace,
+  largest?: { name: string; bytes: number },
+): Finding {
+  const left = `${humanBytes(available)} are left`;
+  if (available >= NEARLY_FULL) return ok("disk", left);
+  const logs = largest === undefined
+    ? ""
+    : `; the logs of ${largest.name} take ${humanBytes(largest.bytes)}`;
+  const fix = largest === undefined ? undefined : `procsup flush ${shellWord(largest.name)}`;
+  return available < FULL
+    ? wrong("disk", `only ${left}${logs}`, fix)
+    : warning("disk", `${left}${logs}`, fix);
+}
+
+function largestLogs(home: string): { name: string; bytes: number } | undefined {
+  const { apps } = pathsIn(home);
+  return listed(apps)
+    .map((name) => ({ name, bytes: bytesIn(`${apps}/${name}`) }))
+    .filter(({ bytes }) => bytes > 0)
+    .sort((a, b) => b.bytes - a.bytes)[0];
+}
+
+/** What a folder and those in it take on the disk. */
+export function bytesIn(folder: string): number {
+  return listed(folder).reduce((sum, name) => {
+    try {
+      const { isDirectory, blocks, size } = Deno.lstatSync(`${folder}/${name}`);
+      const own = blocks === null ? size : blocks * 512;
+      return sum + own + (isDirectory ? bytesIn(`${folder}/${name}`) : 0);
+    } catch {
+      return sum;
+    }
+  }, 0);
+}
+
+function existing(path: string): string {
+  return path === "/" || lookAt(path) !== undefined ? path : existing(dirname(path));
+}
+
+/** No copy of this program is older. */
+const BUILT = Date.UTC(2025, 0, 1);
+
+/** File systems on other machines may be a little ahead. */
+const SLACK_MS = 60_000;
+
+/** The clock, against what was written by it earlier. */
+export function checkClock(home: string, now: number = Date.now()): Finding {
+  const fix = "sudo timedatectl set-ntp true";
+  const date = new Date(now).toISOString();
+  if (now < BUILT) return wrong("clock", `it says ${date}, before this program was made`, fix);
+  const { records, daemonLog } = pathsIn(home);
+  const written = [daemonLog, ...listed(records).map((name) => `${records}/${name}`)]
+    .map((path) => ({ path, ahead: (lookAt(path)?.mtime?.getTime() ?? 0) - now }))
+    .reduce((a, b) => b.ahead > a.ahead ? b : a);
+  if (written.ahead <= SLACK_MS) return ok("clock", date);
+  const says = `${written.path} is from ${humanDuration(written.ahead)} ahead: the clock went back`;
+  return wrong("clock", says, fix);
+}
+
+/** Less than this is used up by a few dozen apps. */
+const FEW = { files: 4096, processes: 1024, watches: 16_384, watchers: 128 } as const;
+
+/** The limits of the daemon that runs, else those that one started from here would have. */
+export function checkLimits(home: string): Finding[] {
+  const pid = isFree(pathsIn(home).lock) ? undefined : readDaemonRecord(home)?.pid;
+  const who = pid ?? "self";
+  const limits = readProc(`/proc/${who}/limits`) ?? "";
+  const raise = (name: string, to: number) =>
+    pid === undefined ? `ulimit -H${name[0]} ${to}` : `sudo prlimit --pid ${pid} --${name}=${to}`;
+  return [
+    ...atLeast("open files", hardLimit(limits, "open files"), FEW.files, raise("nofile", 65_536)),
+    ...atLeast("processes", hardLimit(limits, "processes"), FEW.processes, raise("uproc", 65_536)),
+    ...inotify("watches", FEW.watches, 524_288),
+    ...inotify("instances", FEW.watchers, 1024),
+    ...checkGroups(who),
+  ];
+}
+
+/** Whether apps can be given limits of their own. */
+function checkGroups(pid: number | "self"): Finding[] {
+  const controllers = controllersOf(pid);
+  if (controllers === undefined) return [];
+  const wanted = ["memory", "cpu", "pids"].filter((name) => controllers.includes(name));
+  if (wanted.length === 3) return [ok("cgroup", "apps can have limits of memory, cpu and pids")];
+  const says = wanted.length === 0 ? "none" : `only those of ${wanted.join(" and ")}`;
+  return [ok("cgroup", `of limits.memory, cpu_percent and pids, apps can have ${says} here`)];
+}
+
+function inotify(name: string, least: number, better: number): Finding[] {
+  const value = Number(readProc(`/proc/sys/fs/inotify/max_user_${name}`) ?? NaN);
+  const fix = `sudo sysctl fs.inotify.max_user_${name}=${better}`;
+  return atLeast(`inotify ${name}`, value, least, fix);
+}
+
+function hardLimit(limits: string, name: string): number {
+  const hard = new RegExp(`^Max ${name}\\s+\\S+\\s+(\\S+)`, "m").exec(limits)?.[1];
+  return hard === "unlimited" ? Infinity : Number(hard ?? NaN);
+}
+
+/** A number that may be too small; nothing where there is none. */
+export function atLeast(check: string, value: number, least: number, fix: string): Finding[] {
+  if (Number.isNaN(value)) return [];
+  const says = value === Infinity ? "no limit" : String(value);
+  return [value >= least ? ok(check, says) : warning(check, `${says}, which is little`, fix)];
+}
