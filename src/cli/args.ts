@@ -96,7 +96,7 @@ function flagValue(flag: Flag, given: readonly string[], command?: Command): Fla
 }
 
 function checkCount(command: Command, words: readonly string[], rest?: readonly string[]): void {
-  const [fewest, most] = command.words;
+  const [fewest, most] = wordCount(command.usage);
   if (words.length > most) throw usage(`Unexpected word "${words[most]}"`, command);
   const enough = words.length >= fewest ||
     (command.takesRest && rest !== undefined && rest.length > 0);
@@ -106,6 +106,14 @@ function checkCount(command: Command, words: readonly string[], rest?: readonly 
       : undefined;
     throw usage(`Too few words for "${command.name}": ${command.usage} is expected`, command, hint);
   }
+}
+
+/** Fewest and most positional words of a usage: `<a> [b]` takes one or two, `<a…>` one or more. */
+function wordCount(usage: string): readonly [number, number] {
+  const [words = ""] = usage.split(/\s*\|?\s*\[?--/);
+  const required = words.match(/<[^>]+>/g) ?? [];
+  const optional = words.match(/\[[^\]]+\]/g) ?? [];
+  return [required.length, words.includes("…") ? Infinity : required.length + optional.length];
 }
 
 function flagError(

@@ -37,18 +37,25 @@ export interface Command {
   /** Not in the help: for programs. */
   readonly hidden?: boolean;
   readonly summary: string;
-  /** What follows the name: `<target…>`. */
+  /** What follows the name, which also tells how many words there may be: `<target…>`. */
   readonly usage: string;
   /** What the first word may be, where that is not a target. */
   readonly verbs?: readonly string[];
-  /** Fewest and most positional words. */
-  readonly words: readonly [number, number];
   /** Whether words after `--` belong to an app; else they are positional. */
-  readonly takesRest?: boolean;
+  readonly takesRest: boolean;
   readonly flags: readonly Flag[];
   readonly examples: readonly string[];
   /** Loads the module; only the one that runs is loaded. */
   readonly load: () => Promise<RunCommand>;
+}
+
+/** A command as the tables have it: the rest is the same for a whole table, or follows from it. */
+export interface CommandRow
+  extends
+    Omit<Command, "group" | "usage" | "takesRest" | "flags" | "examples">,
+    Partial<Pick<Command, "usage" | "examples">> {
+  /** A function is called when the flags are asked for: most commands have no use for those of `start`. */
+  readonly flags?: readonly Flag[] | (() => readonly Flag[]);
 }
 
 /** What a command is run with. */

@@ -1,6 +1,6 @@
 /** Every command, as data. */
 
-import type { Command } from "./command.ts";
+import type { Command, CommandRow } from "./command.ts";
 import { APP_COMMANDS } from "./table/app_commands.ts";
 import { CONFIG_COMMANDS } from "./table/config_commands.ts";
 import { DAEMON_COMMANDS } from "./table/daemon_commands.ts";
@@ -8,8 +8,21 @@ import { LOOK_COMMANDS } from "./table/inspect_commands.ts";
 
 /** The command table, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
-  ...APP_COMMANDS,
-  ...LOOK_COMMANDS,
-  ...CONFIG_COMMANDS,
-  ...DAEMON_COMMANDS,
+  ...inGroup("Apps", APP_COMMANDS),
+  ...inGroup("Look", LOOK_COMMANDS),
+  ...inGroup("Config", CONFIG_COMMANDS),
+  ...inGroup("Daemon", DAEMON_COMMANDS),
 ];
+
+function inGroup(group: string, rows: readonly CommandRow[]): Command[] {
+  return rows.map(({ flags = [], usage = "", examples = [], ...row }) => ({
+    ...row,
+    group,
+    usage,
+    examples,
+    takesRest: usage.includes("--"),
+    get flags() {
+      return typeof flags === "function" ? flags() : flags;
+    },
+  }));
+}

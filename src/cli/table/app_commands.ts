@@ -1,10 +1,8 @@
 /** The commands that change apps. */
 
-import type { Command, Flag } from "../command.ts";
+import type { CommandRow, Flag } from "../command.ts";
 import { EXPORT_FLAGS, FILE_FLAGS, ON, STACK } from "./config_commands.ts";
 import { changeFlags, NO_WAIT, startFlags, UPDATE_ENV } from "./start_flags.ts";
-
-const MANY = Infinity;
 
 const DETACH: Flag = {
   name: "detach",
@@ -14,19 +12,14 @@ const DETACH: Flag = {
 };
 
 /** Commands that change apps. */
-export const APP_COMMANDS: readonly Command[] = [
+export const APP_COMMANDS: readonly CommandRow[] = [
   {
     name: "start",
     aliases: { up: [] },
-    group: "Apps",
     page: "starting",
     summary: "Start an app, or one that was stopped",
     usage: "[script|target|file…] [-- args…]",
-    words: [0, MANY],
-    takesRest: true,
-    get flags(): readonly Flag[] {
-      return [...startFlags(), DETACH, ...FILE_FLAGS, ON, ...EXPORT_FLAGS];
-    },
+    flags: () => [...startFlags(), DETACH, ...FILE_FLAGS, ON, ...EXPORT_FLAGS],
     examples: [
       "procsup start api.ts --name api -i 2",
       "procsup start server.py -e PORT=8080 -- --verbose",
@@ -41,22 +34,18 @@ export const APP_COMMANDS: readonly Command[] = [
   },
   {
     name: "down",
-    group: "Apps",
     page: "configuration",
     summary: "Stop and forget the apps of a configuration file",
     usage: "[file…]",
-    words: [0, MANY],
     flags: [...FILE_FLAGS, ON, STACK],
     examples: ["procsup down", "procsup down other.yaml", "procsup down --on swarm"],
     load: async () => (await import("../commands/down.ts")).down,
   },
   {
     name: "stop",
-    group: "Apps",
     page: "restarts",
     summary: "Stop apps and everything that they started",
     usage: "<target…>",
-    words: [1, MANY],
     flags: [
       { name: "force", type: "bool", help: "SIGKILL at once" },
       { name: "timeout", type: "text", value: "DURATION", help: "grace before SIGKILL" },
@@ -66,15 +55,10 @@ export const APP_COMMANDS: readonly Command[] = [
   },
   {
     name: "restart",
-    group: "Apps",
     page: "restarts",
     summary: "Stop apps and start them again, changed by flags",
     usage: "<target…> [-- args…]",
-    words: [1, MANY],
-    takesRest: true,
-    get flags(): readonly Flag[] {
-      return [...changeFlags(), UPDATE_ENV];
-    },
+    flags: () => [...changeFlags(), UPDATE_ENV],
     examples: [
       "procsup restart api",
       "procsup restart tag:web",
@@ -86,11 +70,9 @@ export const APP_COMMANDS: readonly Command[] = [
   },
   {
     name: "reload",
-    group: "Apps",
     page: "sockets",
     summary: "Reload apps, one instance after the other",
     usage: "<target…>",
-    words: [1, MANY],
     flags: [NO_WAIT],
     examples: ["procsup reload api"],
     load: async () => (await import("../commands/bulk.ts")).reload,
@@ -98,11 +80,9 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "roll",
     aliases: { "rolling-reload": [], gracefulReload: [] },
-    group: "Apps",
     page: "sockets",
     summary: "Reload an app in batches of instances",
     usage: "<target>",
-    words: [1, 1],
     flags: [
       { name: "batch", type: "text", value: "N|N%", help: "instances at a time (default: 1)" },
       { name: "rollback", type: "bool", help: "restore the old configuration when one fails" },
@@ -115,11 +95,9 @@ export const APP_COMMANDS: readonly Command[] = [
   },
   {
     name: "scale",
-    group: "Apps",
     page: "starting",
     summary: "Change the number of instances of an app",
     usage: "<name> <N|+N|-N>",
-    words: [2, 2],
     flags: [ON, STACK],
     examples: ["procsup scale api 4", "procsup scale api -1"],
     load: async () => (await import("../commands/bulk.ts")).scale,
@@ -127,46 +105,36 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "delete",
     aliases: { del: [], rm: [], remove: [] },
-    group: "Apps",
     page: "targets",
     summary: "Stop apps and forget them",
     usage: "<target…>",
-    words: [1, MANY],
-    flags: [],
     examples: ["procsup delete api", "procsup delete all --yes"],
     load: async () => (await import("../commands/bulk.ts")).remove,
   },
   {
     name: "signal",
     aliases: { sendSignal: [] },
-    group: "Apps",
     page: "targets",
     summary: "Send a signal to apps",
     usage: "<signal> <target…>",
     verbs: ["HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2", "STOP", "CONT"],
-    words: [2, MANY],
-    flags: [],
     examples: ["procsup signal HUP api", "procsup signal SIGUSR1 all"],
     load: async () => (await import("../commands/bulk.ts")).signal,
   },
   {
     name: "send",
-    group: "Apps",
     page: "input",
     summary: "Write a line to the standard input of an app",
     usage: "<target> <text…>",
-    words: [2, MANY],
     flags: [{ name: "no-newline", type: "bool", help: "the text alone, without a newline" }],
     examples: ["procsup send game 'say hello'"],
     load: async () => (await import("../commands/attach.ts")).send,
   },
   {
     name: "attach",
-    group: "Apps",
     page: "input",
     summary: "Use the terminal of an app, until Ctrl-]",
     usage: "<target>",
-    words: [1, 1],
     flags: [{
       name: "detach-key",
       type: "text",
@@ -178,24 +146,18 @@ export const APP_COMMANDS: readonly Command[] = [
   },
   {
     name: "flush",
-    group: "Apps",
     page: "logging",
     summary: "Empty the logs of apps, archives included",
     usage: "<target…>",
-    words: [1, MANY],
-    flags: [],
     examples: ["procsup flush api"],
     load: async () => (await import("../commands/bulk.ts")).flush,
   },
   {
     name: "cron",
-    group: "Apps",
     page: "jobs",
     summary: "List, run, enable and disable schedules",
     usage: "[verb] [target]",
     verbs: ["list", "run", "start", "stop", "next", "history"],
-    words: [0, 2],
-    flags: [],
     examples: [
       "procsup start backup.sh --cron '0 4 * * *' --timezone Europe/Berlin",
       "procsup cron list",
@@ -209,24 +171,14 @@ export const APP_COMMANDS: readonly Command[] = [
   {
     name: "save",
     aliases: { dump: [] },
-    group: "Apps",
     page: "upgrading",
     summary: "Save the list of apps for resurrect",
-    usage: "",
-    words: [0, 0],
-    flags: [],
-    examples: [],
     load: async () => (await import("../commands/bulk.ts")).save,
   },
   {
     name: "resurrect",
-    group: "Apps",
     page: "upgrading",
     summary: "Restore the saved apps",
-    usage: "",
-    words: [0, 0],
-    flags: [],
-    examples: [],
     load: async () => (await import("../commands/bulk.ts")).resurrect,
   },
 ];

@@ -1,6 +1,6 @@
 /** The commands on configuration files. */
 
-import type { Command, Flag } from "../command.ts";
+import type { CommandRow, Flag } from "../command.ts";
 import { NO_WAIT } from "./start_flags.ts";
 
 /** Flags that say what of a configuration file is meant; `start` takes them too. */
@@ -50,7 +50,7 @@ const BASE: Flag = { name: "base", type: "text", value: "IMAGE", help: "image to
 const PROFILE = FILE_FLAGS.filter(({ name }) => name === "profile");
 
 /** Commands on configuration files. */
-export const CONFIG_COMMANDS: readonly Command[] = [
+export const CONFIG_COMMANDS: readonly CommandRow[] = [
   {
     name: "config",
     aliases: {
@@ -59,12 +59,10 @@ export const CONFIG_COMMANDS: readonly Command[] = [
       apply: ["apply"],
       schema: ["schema"],
     },
-    group: "Config",
     page: "configuration",
     summary: "Files: validate, plan, apply, reload, show, schema",
     usage: "<verb> [file…]",
     verbs: ["validate", "plan", "apply", "reload", "schema", "show"],
-    words: [1, Infinity],
     flags: [
       ...FILE_FLAGS,
       { name: "dry-run", type: "bool", help: "show what would change" },
@@ -88,11 +86,8 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   {
     name: "init",
     local: true,
-    group: "Config",
     page: "configuration",
     summary: "Write a procsup.yaml from what this folder holds",
-    usage: "",
-    words: [0, 0],
     flags: [{ name: "force", type: "bool", help: "replace an existing procsup.yaml" }],
     examples: ["procsup init"],
     load: async () => (await import("../commands/import.ts")).init,
@@ -100,11 +95,9 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   {
     name: "import",
     local: true,
-    group: "Config",
     page: "migrating",
     summary: "A procsup.yaml from pm2, supervisord, compose, systemd …",
     usage: "[tool] <file>",
-    words: [1, 2],
     flags: [
       { name: "out", type: "text", value: "FILE", help: "write to this file" },
       { name: "force", type: "bool", help: "replace an existing file" },
@@ -120,11 +113,9 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   },
   {
     name: "export",
-    group: "Config",
     page: "beyond",
     summary: "Files for kubernetes, swarm, compose, nomad, systemd",
     usage: "<engine> [file]",
-    words: [1, 2],
     flags: [
       { name: "out", type: "text", value: "DIR", help: "write files to this folder" },
       ...EXPORT_FLAGS,
@@ -141,11 +132,9 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   },
   {
     name: "image",
-    group: "Config",
     page: "beyond",
     summary: "Build an image of the apps of a file, with procsup in it",
     usage: "[file]",
-    words: [0, 1],
     flags: [
       { name: "tag", type: "text", value: "NAME", help: "name of the image" },
       BASE,

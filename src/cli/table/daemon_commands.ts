@@ -1,6 +1,6 @@
 /** The commands about procsup itself. */
 
-import type { Command, Flag } from "../command.ts";
+import type { CommandRow } from "../command.ts";
 import { FILE_FLAGS } from "./config_commands.ts";
 import { startFlags } from "./start_flags.ts";
 
@@ -8,15 +8,12 @@ import { startFlags } from "./start_flags.ts";
 const RUN_FLAGS = ["name", "instances", "cwd", "env", "restart", "max-restarts", "stop-timeout"];
 
 /** Commands about the daemon and this program. */
-export const DAEMON_COMMANDS: readonly Command[] = [
+export const DAEMON_COMMANDS: readonly CommandRow[] = [
   {
     name: "daemon",
     local: true,
-    group: "Daemon",
     page: "architecture",
     summary: "Run the daemon",
-    usage: "",
-    words: [0, 0],
     flags: [
       { name: "detach", short: "d", type: "bool", help: "in the background, until it answers" },
     ],
@@ -26,40 +23,31 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "shutdown",
     aliases: { kill: [] },
-    group: "Daemon",
     page: "boot",
     summary: "Stop all apps and the daemon",
-    usage: "",
-    words: [0, 0],
-    flags: [],
     examples: ["procsup shutdown --yes"],
     load: async () => (await import("../commands/bulk.ts")).shutdown,
   },
   {
     name: "run",
     local: true,
-    group: "Daemon",
     page: "containers",
     summary: "Run apps in the foreground, for containers and laptops",
     usage: "[file] | -- <command…>",
-    words: [0, 1],
-    takesRest: true,
-    get flags(): readonly Flag[] {
-      return [
-        { name: "critical", type: "list", value: "APP", help: "stop everything when it exits" },
-        { name: "no-prefix", type: "bool", help: "print lines without names" },
-        {
-          name: "single",
-          type: "text",
-          value: "APP",
-          help: "one instance of this app alone, for a container that an engine places",
-        },
-        { name: "now", type: "bool", help: "with --single: run a job at once" },
-        { name: "ready-file", type: "text", value: "PATH", help: "file that exists while ready" },
-        ...FILE_FLAGS,
-        ...startFlags().filter(({ name }) => RUN_FLAGS.includes(name)),
-      ];
-    },
+    flags: () => [
+      { name: "critical", type: "list", value: "APP", help: "stop everything when it exits" },
+      { name: "no-prefix", type: "bool", help: "print lines without names" },
+      {
+        name: "single",
+        type: "text",
+        value: "APP",
+        help: "one instance of this app alone, for a container that an engine places",
+      },
+      { name: "now", type: "bool", help: "with --single: run a job at once" },
+      { name: "ready-file", type: "text", value: "PATH", help: "file that exists while ready" },
+      ...FILE_FLAGS,
+      ...startFlags().filter(({ name }) => RUN_FLAGS.includes(name)),
+    ],
     examples: [
       "procsup run",
       "procsup run procsup.yaml --critical web",
@@ -70,34 +58,24 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "upgrade",
     local: true,
-    group: "Daemon",
     page: "upgrading",
     summary: "Replace the running daemon; the apps run on",
-    usage: "",
-    words: [0, 0],
     flags: [{ name: "force", type: "bool", help: "even if it has this version, or a newer one" }],
     examples: ["procsup upgrade"],
     load: async () => (await import("../commands/upgrade.ts")).upgrade,
   },
   {
     name: "ping",
-    group: "Daemon",
     page: "faults",
     summary: "Check whether the daemon answers",
-    usage: "",
-    words: [0, 0],
-    flags: [],
-    examples: [],
     load: async () => (await import("../commands/inspect.ts")).ping,
   },
   {
     name: "mcp",
-    group: "Daemon",
     page: "agents",
     summary: "Serve agents by MCP; install procsup in a client",
-    usage: "[install|uninstall <client>]",
+    usage: "[install|uninstall] [client]",
     verbs: ["install", "uninstall"],
-    words: [0, 2],
     flags: [
       {
         name: "toolsets",
@@ -120,13 +98,10 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "context",
     local: true,
-    group: "Daemon",
     page: "remote",
     summary: "Name other machines; choose the one that commands go to",
     usage: "[verb] [name] [host]",
     verbs: ["list", "add", "use", "remove"],
-    words: [0, 3],
-    flags: [],
     examples: [
       "procsup context list",
       "procsup context add web1 deploy@web1.example.com",
@@ -141,23 +116,16 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     name: "dial-stdio",
     local: true,
     hidden: true,
-    group: "Daemon",
     page: "remote",
     summary: "Join standard input and output to the daemon, for --host elsewhere",
-    usage: "",
-    words: [0, 0],
-    flags: [],
-    examples: [],
     load: async () => (await import("../commands/dial_stdio.ts")).dialStdio,
   },
   {
     name: "token",
-    group: "Daemon",
     page: "tokens",
     summary: "Print the API token; create, list and revoke tokens",
     usage: "[verb] [name]",
     verbs: ["create", "list", "revoke"],
-    words: [0, 2],
     flags: [
       { name: "rotate", type: "bool", help: "replace the token first" },
       {
@@ -177,12 +145,10 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "web",
-    group: "Daemon",
     page: "dashboard",
     summary: "Serve the dashboard and REST; print a link",
     usage: "[verb]",
     verbs: ["start", "stop", "status", "open"],
-    words: [0, 1],
     flags: [
       {
         name: "listen",
@@ -204,13 +170,10 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   },
   {
     name: "webhook",
-    group: "Daemon",
     page: "webhooks",
     summary: "List webhooks and their deliveries, or send a test",
     usage: "[list|test] [name]",
     verbs: ["list", "test"],
-    words: [0, 2],
-    flags: [],
     examples: ["procsup webhook", "procsup webhook test ops"],
     load: async () => (await import("../commands/webhook.ts")).webhook,
   },
@@ -218,12 +181,10 @@ export const DAEMON_COMMANDS: readonly Command[] = [
     name: "startup",
     local: true,
     aliases: { unstartup: ["uninstall"] },
-    group: "Daemon",
     page: "boot",
     summary: "Start the daemon at boot: show, install or remove the unit",
     usage: "[install|uninstall|status]",
     verbs: ["install", "uninstall", "status"],
-    words: [0, 1],
     flags: [
       { name: "user", type: "bool", help: "for this user's session" },
       { name: "system", type: "bool", help: "for the machine (default for root)" },
@@ -234,74 +195,50 @@ export const DAEMON_COMMANDS: readonly Command[] = [
   {
     name: "doctor",
     local: true,
-    group: "Daemon",
     page: "faults",
     summary: "Find problems, and the commands that fix them",
-    usage: "",
-    words: [0, 0],
-    flags: [],
-    examples: [],
     load: async () => (await import("../commands/doctor.ts")).doctor,
   },
   {
     name: "completion",
     local: true,
-    group: "Daemon",
     page: "upgrading",
     summary: "Print the completion script of a shell",
     usage: "<bash|zsh|fish|powershell>",
     verbs: ["bash", "zsh", "fish", "powershell"],
-    words: [1, 1],
-    flags: [],
     examples: ["procsup completion bash"],
     load: async () => (await import("../commands/completion.ts")).completion,
   },
   {
     name: "__complete",
     local: true,
-    group: "Daemon",
     page: "upgrading",
     hidden: true,
     summary: "Print the words that may come next",
-    usage: "-- [words…]",
-    words: [0, Infinity],
-    flags: [],
-    examples: [],
+    usage: "[words…]",
     load: async () => (await import("../commands/complete.ts")).complete,
   },
   {
     name: "man",
     local: true,
-    group: "Daemon",
     page: "commands",
     summary: "Print the man page",
-    usage: "",
-    words: [0, 0],
-    flags: [],
     examples: ["procsup man | man -l -"],
     load: async () => (await import("../commands/man.ts")).man,
   },
   {
     name: "version",
     local: true,
-    group: "Daemon",
     page: "upgrading",
     summary: "Print the version",
-    usage: "",
-    words: [0, 0],
-    flags: [],
-    examples: [],
     load: async () => (await import("../commands/version.ts")).version,
   },
   {
     name: "help",
     local: true,
-    group: "Daemon",
     page: "commands",
     summary: "Show a command, or a page of the documentation",
     usage: "[command|topic]",
-    words: [0, 1],
-    flags: [],
     examples: ["procsup help start", "procsup help restarts"],
     load: async () => (await import("../commands/help.ts")).help,
   },

@@ -2,10 +2,8 @@
 
 import { LOG_LEVELS } from "../../model/log_line.ts";
 import { WAIT_POINTS } from "../../model/wait_point.ts";
-import type { Command, Flag } from "../command.ts";
+import type { CommandRow, Flag } from "../command.ts";
 import { ON, STACK } from "./config_commands.ts";
-
-const MANY = Infinity;
 
 const INTERVAL: Flag = {
   name: "interval",
@@ -15,15 +13,13 @@ const INTERVAL: Flag = {
 };
 
 /** Commands that change nothing. */
-export const LOOK_COMMANDS: readonly Command[] = [
+export const LOOK_COMMANDS: readonly CommandRow[] = [
   {
     name: "list",
     aliases: { ls: [], ps: [], l: [], jlist: ["--json"], prettylist: ["--json"] },
-    group: "Look",
     page: "targets",
     summary: "List the apps",
     usage: "[target…]",
-    words: [0, MANY],
     flags: [
       {
         name: "watch",
@@ -53,11 +49,8 @@ export const LOOK_COMMANDS: readonly Command[] = [
   {
     name: "top",
     aliases: { monit: [], monitor: [] },
-    group: "Look",
     page: "dashboard",
     summary: "Live view of all apps and their logs, with keys",
-    usage: "",
-    words: [0, 0],
     flags: [
       INTERVAL,
       { name: "once", type: "bool", help: "print the table once, and end" },
@@ -68,33 +61,25 @@ export const LOOK_COMMANDS: readonly Command[] = [
   {
     name: "status",
     aliases: { describe: [], desc: [], show: [], info: [] },
-    group: "Look",
     page: "restarts",
     summary: "Show apps or the daemon; exit code 3 when not running",
     usage: "[target…]",
-    words: [0, MANY],
-    flags: [],
     examples: ["procsup status", "procsup status api", "procsup status api -q || page-someone"],
     load: async () => (await import("../commands/inspect.ts")).status,
   },
   {
     name: "pid",
-    group: "Look",
     summary: "Print the process ids of apps; exit code 3 when none runs",
     usage: "[target…]",
-    words: [0, MANY],
-    flags: [],
     page: "restarts",
     examples: ["procsup pid api"],
     load: async () => (await import("../commands/list.ts")).pid,
   },
   {
     name: "why",
-    group: "Look",
     page: "restarts",
     summary: "Explain the state of an app",
     usage: "<target>",
-    words: [1, 1],
     flags: [ON, STACK],
     examples: ["procsup why api"],
     load: async () => (await import("../commands/inspect.ts")).why,
@@ -102,11 +87,9 @@ export const LOOK_COMMANDS: readonly Command[] = [
   {
     name: "logs",
     aliases: { log: [] },
-    group: "Look",
     page: "logging",
     summary: "Print the logs of apps",
     usage: "[target…]",
-    words: [0, MANY],
     flags: [
       { name: "lines", short: "n", type: "int", value: "N", help: "last lines (default: 50)" },
       {
@@ -155,11 +138,9 @@ export const LOOK_COMMANDS: readonly Command[] = [
   },
   {
     name: "metrics",
-    group: "Look",
     page: "history",
     summary: "Print CPU, memory and health of apps or the host over time",
     usage: "[target]",
-    words: [0, 1],
     flags: [
       {
         name: "since",
@@ -180,11 +161,9 @@ export const LOOK_COMMANDS: readonly Command[] = [
   },
   {
     name: "events",
-    group: "Look",
     page: "journal",
     summary: "Print the events of apps",
     usage: "[target]",
-    words: [0, 1],
     flags: [
       { name: "lines", short: "n", type: "int", value: "N", help: "last events (default: 20)" },
       {
@@ -210,11 +189,9 @@ export const LOOK_COMMANDS: readonly Command[] = [
   },
   {
     name: "wait",
-    group: "Look",
     page: "health",
     summary: "Wait for apps; --for exit gives their exit code",
     usage: "<target>",
-    words: [1, 1],
     flags: [
       {
         name: "for",
