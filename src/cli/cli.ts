@@ -34,8 +34,7 @@ async function run(args: readonly string[]): Promise<number> {
     const context = contextOf(line, output);
     code = await (await load(line))(context) ?? 0;
   } catch (error) {
-    const { reportError } = await import("./report_error.ts");
-    code = reportError(error instanceof UnknownWordError ? await known(error) : error);
+    code = await report(error);
   }
   if (code !== 0) {
     await (await import("./report_error.ts")).printFailure(output);
@@ -43,8 +42,15 @@ async function run(args: readonly string[]): Promise<number> {
   return code;
 }
 
-async function known(error: UnknownWordError): Promise<Error> {
-  return (await import("./foreign_words.ts")).withForeignHint(error);
+/** Prints a failure and returns its exit code. What only some failures need is loaded for those. */
+async function report(error: unknown): Promise<number> {
+  const { reportError } = await import("./report_error.ts");
+  if (error instanceof UnknownWordError) {
+    return reportError((await import("./foreign_words.ts")).withForeignHint(error));
+  }
+  const isConfig = error instanceof ProcsupError && error.code === "invalid_config";
+  if (!isConfig) return reportError(error);
+  return (await import("./config_problems.ts")).reportProblems(error, Deno.cwd());
 }
 
 async function load({ command, flags }: CommandLine): Promise<RunCommand> {

@@ -11,8 +11,7 @@ export function reportProblems(error: unknown, cwd: string): number {
   return reportError(error);
 }
 
-/** Prints mistakes to stderr and returns the exit code for them. */
-export function printProblems(problems: readonly ProcsupError[], cwd: string): number {
+function printProblems(problems: readonly ProcsupError[], cwd: string): number {
   const text = problems.map((problem) => `error: ${problemText(problem, cwd)}\n`).join("");
   return reportError(problems.length === 1 ? problems[0] : new ConfigProblems(problems), text);
 }

@@ -20,12 +20,24 @@ export async function forEachTarget(
   const client = connect(context);
   const results: ActionResult[] = [];
   let status = "";
+  const worst = await tryEach(context.positionals, async (target) => {
+    const bulk = await withProcesses(context, () => verb(client, target));
+    if (status === "" || status === "failed") status = bulk.status;
+    results.push(...bulk.results);
+  });
+  if (status === "") return worst;
+  return Math.max(worst, await printResults(context.output, { status, results }));
+}
+
+/** Does something for each target, reports what fails, and returns the worst exit code. */
+export async function tryEach(
+  targets: readonly string[],
+  act: (target: string) => Promise<void>,
+): Promise<number> {
   let worst = 0;
-  for (const target of context.positionals) {
+  for (const target of targets) {
     try {
-      const bulk = await withProcesses(context, () => verb(client, target));
-      if (status === "" || status === "failed") status = bulk.status;
-      results.push(...bulk.results);
+      await act(target);
     } catch (error) {
       const code = reportError(error);
       worst = Math.max(worst, code);
@@ -33,8 +45,7 @@ export async function forEachTarget(
       if (code === ERROR_TABLE.daemon_unreachable.exit) break;
     }
   }
-  if (status === "") return worst;
-  return Math.max(worst, await printResults(context.output, { status, results }));
+  return worst;
 }
 
 /**

@@ -3,7 +3,6 @@
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
 import type { ActionResult } from "../protocol/wire.ts";
 import type { CommandContext } from "./command.ts";
-import { reportProblems } from "./config_problems.ts";
 import { filesOf } from "./config_source.ts";
 import { connect, withDaemonStarted } from "./connect.ts";
 import { writeMessage } from "./output.ts";
@@ -20,29 +19,25 @@ export async function startFiles(
   words: readonly string[],
 ): Promise<number> {
   refuseAppFlags(context);
-  try {
-    const { files, payload } = await filesOf(context, words);
-    const wait = !context.flags.on("no-wait");
-    const data = await withDaemonStarted(
-      context,
-      () =>
-        withProcesses(
-          context,
-          () => connect(context).call("start_all", { ...payload, config: files, wait }),
-        ),
-    );
-    const code = reportErrors(data);
-    for (const setting of data.settings) {
-      if (!["added", "changed"].includes(setting.change)) continue;
-      context.output.note(`${setting.name}: ${settingText(setting)}`);
-    }
-    const { results, errors } = data;
-    const answer = { status: "started", results, ...(code === 0 ? {} : { errors }) };
-    const none = code === 0 ? "nothing to do: all is up and as it should be" : "";
-    return Math.max(code, await printResults(context.output, answer, none));
-  } catch (error) {
-    return reportProblems(error, Deno.cwd());
+  const { files, payload } = await filesOf(context, words);
+  const wait = !context.flags.on("no-wait");
+  const data = await withDaemonStarted(
+    context,
+    () =>
+      withProcesses(
+        context,
+        () => connect(context).call("start_all", { ...payload, config: files, wait }),
+      ),
+  );
+  const code = reportErrors(data);
+  for (const setting of data.settings) {
+    if (!["added", "changed"].includes(setting.change)) continue;
+    context.output.note(`${setting.name}: ${settingText(setting)}`);
   }
+  const { results, errors } = data;
+  const answer = { status: "started", results, ...(code === 0 ? {} : { errors }) };
+  const none = code === 0 ? "nothing to do: all is up and as it should be" : "";
+  return Math.max(code, await printResults(context.output, answer, none));
 }
 
 function refuseAppFlags({ flags, command }: CommandContext): void {

@@ -1,6 +1,7 @@
 /** `procsup list --watch`: the list again and again, for a person or for a program. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { USAGE_FIELDS } from "../protocol/process_json.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import { selectPresent } from "../protocol/select_processes.ts";
 import type { CommandContext } from "./command.ts";
@@ -97,17 +98,7 @@ export interface GoneJson {
   readonly deleted: true;
 }
 
-/** Fields that change all the time, and with them nothing. */
-const RESTLESS: ReadonlySet<string> = new Set(
-  [
-    "cpu_percent",
-    "memory_bytes",
-    "mem_percent",
-    "threads",
-    "fds",
-    "uptime",
-  ] satisfies (keyof ProcessJson)[],
-);
+const RESTLESS: ReadonlySet<string> = new Set(USAGE_FIELDS);
 
 /** The apps that are new or changed in more than what they use, then those that are gone. */
 export function changedProcesses(

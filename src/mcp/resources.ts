@@ -9,6 +9,7 @@ import {
   ResourceNotFoundError,
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
+import { USAGE_FIELDS } from "../protocol/process_json.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import type { Call } from "./call.ts";
 import { registerDocumentation, TOPICS } from "./documentation.ts";
@@ -42,17 +43,7 @@ const LIST = {
 /** Apps per page of the list; each has up to three resources. */
 const APPS_A_PAGE = 100;
 
-const METRICS = [
-  "name",
-  "state",
-  "cpu_percent",
-  "memory_bytes",
-  "mem_percent",
-  "threads",
-  "fds",
-  "uptime",
-  "restarts",
-] as const;
+const METRICS = ["name", "state", ...USAGE_FIELDS, "restarts"] as const;
 
 /** Registers the resources that show no more than the granted tools do. */
 export function registerResources(

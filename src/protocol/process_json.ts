@@ -6,6 +6,16 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import type { Exit, ProcessInfo } from "../model/process_info.ts";
 import type { ExitJson, ProcessJson } from "./wire.ts";
 
+/** What a process uses now: these fields change all the time, and with them nothing. */
+export const USAGE_FIELDS = [
+  "cpu_percent",
+  "memory_bytes",
+  "mem_percent",
+  "threads",
+  "fds",
+  "uptime",
+] as const satisfies (keyof ProcessJson)[];
+
 /** The wire form of a process. Masked values are `***`. */
 export function processJson(info: ProcessInfo): ProcessJson {
   return {

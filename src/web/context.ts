@@ -57,6 +57,16 @@ export function addressOf(c: WebContext): string {
   return c.env?.incoming?.socket?.remoteAddress ?? "local";
 }
 
+/** A path that takes GET alone. */
+export function getOnly(
+  app: WebApp,
+  path: string,
+  answer: (c: WebContext) => Response | Promise<Response>,
+): void {
+  app.get(path, answer);
+  onlyFor(app, path, ["GET"]);
+}
+
 /** Answers all other methods of a path with 405 and `Allow`. */
 export function onlyFor(app: WebApp, pattern: string, methods: readonly string[]): void {
   const allowed = [...new Set(methods.flatMap((m) => m === "GET" ? ["GET", "HEAD"] : [m]))];

@@ -3,31 +3,28 @@
 import { ProcsupError } from "../model/errors.ts";
 import { acceptsEncodings, eTag, ifNoneMatch } from "../npm/http.js";
 import { readBody } from "./body.ts";
-import { addressOf, onlyFor, principalOf, type WebApp, type WebParts } from "./context.ts";
+import { addressOf, getOnly, onlyFor, principalOf, type WebApp, type WebParts } from "./context.ts";
 import { reply, replyJson } from "./reply.ts";
 import { sessionCookie } from "../auth/sessions.ts";
 
 /** Adds `/`, `/assets/*`, `/docs` and `/api/v1/session`. */
 export function addDashboard(app: WebApp, parts: WebParts): void {
   const files = new Files();
-  app.get("/", (c) => files.serve("/", c.req.raw));
-  onlyFor(app, "/", ["GET"]);
-  app.get("/assets/*", (c) => files.serve(c.req.path, c.req.raw));
-  onlyFor(app, "/assets/*", ["GET"]);
+  getOnly(app, "/", (c) => files.serve("/", c.req.raw));
+  getOnly(app, "/assets/*", (c) => files.serve(c.req.path, c.req.raw));
   addDocumentation(app);
   addSession(app, parts);
 }
 
 function addDocumentation(app: WebApp): void {
   for (const path of ["/docs", "/docs/:topic"]) {
-    app.get(path, async (c) => {
+    getOnly(app, path, async (c) => {
       const { documentation } = await import("./documentation.ts");
       const page = await documentation(c.req.param("topic"));
       if (page === undefined) throw new ProcsupError("not_found", "No such page");
       const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" };
       return reply(page, headers);
     });
-    onlyFor(app, path, ["GET"]);
   }
 }
 

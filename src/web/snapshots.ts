@@ -1,5 +1,6 @@
 /** The list of processes, built and serialized once for all clients that need it at the same time. */
 
+import { USAGE_FIELDS } from "../protocol/process_json.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 
 /** Fields of the items of the `process_list` message. */
@@ -12,12 +13,7 @@ const ITEM_FIELDS = [
   "pid",
   "exit_code",
   "restarts",
-  "cpu_percent",
-  "memory_bytes",
-  "mem_percent",
-  "threads",
-  "fds",
-  "uptime",
+  ...USAGE_FIELDS,
 ] as const satisfies (keyof ProcessJson)[];
 
 const encoder = new TextEncoder();

@@ -8,25 +8,24 @@ import { changeJson } from "../protocol/change_json.ts";
 import { REST_BASE } from "../protocol/version.ts";
 import type { Backend, LogLines } from "./backend.ts";
 import { readText } from "./body.ts";
-import { onlyFor, principalOf, type WebApp, type WebContext, type WebParts } from "./context.ts";
+import { getOnly, principalOf, type WebApp, type WebContext, type WebParts } from "./context.ts";
 import { reply, replyJson, replyWith } from "./reply.ts";
 
 export function addExtras(app: WebApp, parts: WebParts): void {
   const { backend, gatekeeper } = parts;
   type Answer = (c: WebContext, principal: Principal) => Promise<Response>;
   const get = (path: string, answer: Answer) => {
-    app.get(path, async (c) => {
+    getOnly(app, path, async (c) => {
       const principal = await principalOf(c, gatekeeper);
       allowRole(principal, "read");
       return await answer(c, principal);
     });
-    onlyFor(app, path, ["GET"]);
   };
-  app.get(
+  getOnly(
+    app,
     "/livez",
     () => reply("ok\n", { "content-type": "text/plain", "cache-control": "no-store" }),
   );
-  onlyFor(app, "/livez", ["GET"]);
   get(`${REST_BASE}/events`, (c, principal) => {
     const items = untilRevoked(events(c, backend), principal, gatekeeper);
     return Promise.resolve(streamReply(items, c.req.raw));

@@ -2,6 +2,7 @@
 
 import type { LoadedConfig } from "../../config/load_config.ts";
 import type { LoadedSettings } from "../../config/load_settings.ts";
+import { throwProblems } from "../../config/problem.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
 import { webhookWire } from "../../model/config_schema.ts";
@@ -10,7 +11,6 @@ import { shownUrl } from "../../model/webhook.ts";
 import type { ConfigReloadResult } from "../../protocol/wire.ts";
 import { reportErrors } from "../start_file.ts";
 import type { CommandContext } from "../command.ts";
-import { printProblems, reportProblems } from "../config_problems.ts";
 import { filesOf, readSource } from "../config_source.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
@@ -42,21 +42,16 @@ async function configValidate(
   words: readonly string[],
 ): Promise<number> {
   const cwd = Deno.cwd();
-  try {
-    const { files, loaded: { processes } } = await readSource(context, words);
-    if (!context.flags.on("no-files")) {
-      const { commandProblems } = await import("../../config/check_commands.ts");
-      const problems = commandProblems(processes, Deno.env.get("PATH") ?? "");
-      if (problems.length > 0) return printProblems(problems, cwd);
-    }
-    const names = processes.map(({ config }) => config.name);
-    if (await printData(context.output, { valid: true, files, processes: names }, names)) return 0;
-    const shown = files.map((file) => file.replace(`${cwd}/`, "")).join(", ");
-    context.output.done(`✔ ${shown}  ${counted(names.length, "process", "processes")}, no mistake`);
-    return 0;
-  } catch (error) {
-    return reportProblems(error, cwd);
+  const { files, loaded: { processes } } = await readSource(context, words);
+  if (!context.flags.on("no-files")) {
+    const { commandProblems } = await import("../../config/check_commands.ts");
+    throwProblems(commandProblems(processes, Deno.env.get("PATH") ?? ""));
   }
+  const names = processes.map(({ config }) => config.name);
+  if (await printData(context.output, { valid: true, files, processes: names }, names)) return 0;
+  const shown = files.map((file) => file.replace(`${cwd}/`, "")).join(", ");
+  context.output.done(`✔ ${shown}  ${counted(names.length, "process", "processes")}, no mistake`);
+  return 0;
 }
 
 /** Prints the plan; nothing is changed. */
@@ -64,18 +59,14 @@ async function configPlan(
   context: CommandContext,
   words: readonly string[],
 ): Promise<number> {
-  try {
-    const source = context.host === undefined ? await readSource(context, words) : undefined;
-    const { files, payload } = source ?? await filesOf(context, words);
-    const prune = context.flags.on("prune");
-    const request = { ...payload, ...{ config_path: files, dry_run: true, prune } };
-    const data = await connect(context).call("config_reload", request)
-      .catch((error) => planWithoutDaemon(context, source?.loaded, error));
-    await printPlan(context, data);
-    return 0;
-  } catch (error) {
-    return reportProblems(error, Deno.cwd());
-  }
+  const source = context.host === undefined ? await readSource(context, words) : undefined;
+  const { files, payload } = source ?? await filesOf(context, words);
+  const prune = context.flags.on("prune");
+  const request = { ...payload, ...{ config_path: files, dry_run: true, prune } };
+  const data = await connect(context).call("config_reload", request)
+    .catch((error) => planWithoutDaemon(context, source?.loaded, error));
+  await printPlan(context, data);
+  return 0;
 }
 
 /** Without a daemon all is new. Throws any other error again. */
@@ -115,17 +106,13 @@ async function configApply(
 ): Promise<number> {
   const { flags } = context;
   if (flags.on("dry-run")) return await configPlan(context, words);
-  try {
-    const { files, payload } = await filesOf(context, words);
-    const data = await withDaemonStarted(context, () =>
-      connect(context).call("config_reload", {
-        ...payload,
-        ...{ config_path: files, prune: flags.on("prune"), wait: !flags.on("no-wait") },
-      }));
-    return await printApplied(context, data);
-  } catch (error) {
-    return reportProblems(error, Deno.cwd());
-  }
+  const { files, payload } = await filesOf(context, words);
+  const data = await withDaemonStarted(context, () =>
+    connect(context).call("config_reload", {
+      ...payload,
+      ...{ config_path: files, prune: flags.on("prune"), wait: !flags.on("no-wait") },
+    }));
+  return await printApplied(context, data);
 }
 
 /** Prints what was done, and what failed. */
@@ -177,19 +164,15 @@ async function configShow(
   context: CommandContext,
   words: readonly string[],
 ): Promise<number> {
-  try {
-    const { loaded: { processes, settings } } = await readSource(context, words);
-    const names = processes.map(({ config }) => config.name);
-    const value = {
-      ...shownSettings(settings),
-      processes: processes.map(({ wire: { name, ...keys } }) => ({ name, ...masked(keys) })),
-    };
-    if (await printData(context.output, value, names)) return 0;
-    context.output.data((await import("../../model/yaml.ts")).yaml(value));
-    return 0;
-  } catch (error) {
-    return reportProblems(error, Deno.cwd());
-  }
+  const { loaded: { processes, settings } } = await readSource(context, words);
+  const names = processes.map(({ config }) => config.name);
+  const value = {
+    ...shownSettings(settings),
+    processes: processes.map(({ wire: { name, ...keys } }) => ({ name, ...masked(keys) })),
+  };
+  if (await printData(context.output, value, names)) return 0;
+  context.output.data((await import("../../model/yaml.ts")).yaml(value));
+  return 0;
 }
 
 /** Prints it. */

@@ -1,7 +1,6 @@
 /** `procsup down`: what `procsup up` of the same file has brought up, stopped and forgotten. */
 
 import type { CommandContext } from "../command.ts";
-import { reportProblems } from "../config_problems.ts";
 import { filesOf } from "../config_source.ts";
 import { connect } from "../connect.ts";
 import { withProcesses } from "../progress.ts";
@@ -9,13 +8,9 @@ import { printResults } from "../results.ts";
 
 /** Deletes the apps of the files, those first on which no other depends. The daemon stays. */
 export async function down(context: CommandContext): Promise<number> {
-  try {
-    const { files, payload } = await filesOf(context, context.positionals, true);
-    const request = { ...payload, config_path: files };
-    const client = connect(context);
-    const answer = await withProcesses(context, () => client.call("config_delete", request));
-    return await printResults(context.output, answer);
-  } catch (error) {
-    return reportProblems(error, Deno.cwd());
-  }
+  const { files, payload } = await filesOf(context, context.positionals, true);
+  const request = { ...payload, config_path: files };
+  const client = connect(context);
+  const answer = await withProcesses(context, () => client.call("config_delete", request));
+  return await printResults(context.output, answer);
 }

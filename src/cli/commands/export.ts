@@ -5,7 +5,6 @@ import { ProcsupError } from "../../model/errors.ts";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { absolute } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
-import { reportProblems } from "../config_problems.ts";
 import { readSource } from "../config_source.ts";
 import { counted } from "../human.ts";
 import { writeMessage } from "../output.ts";
@@ -23,18 +22,14 @@ export async function exportFile(context: CommandContext): Promise<number> {
       hint: meantHint("procsup export ", to, known),
     });
   }
-  try {
-    const { stack, files } = await exported(context, found, file);
-    const out = context.flags.text("out");
-    const { losses } = stack;
-    if (out !== undefined) write(context, out, files);
-    else if (!await printData(context.output, { files, losses }, files.map(({ path }) => path))) {
-      print(context, files);
-    }
-    return 0;
-  } catch (error) {
-    return reportProblems(error, Deno.cwd());
+  const { stack, files } = await exported(context, found, file);
+  const out = context.flags.text("out");
+  const { losses } = stack;
+  if (out !== undefined) write(context, out, files);
+  else if (!await printData(context.output, { files, losses }, files.map(({ path }) => path))) {
+    print(context, files);
   }
+  return 0;
 }
 
 /** The file of the command line for an engine. What has no counterpart is told, or with `--strict` refused. */

@@ -6,7 +6,6 @@ import { ownWords } from "../../platform/own_program.ts";
 import { absolute } from "../../platform/paths.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
-import { reportProblems } from "../config_problems.ts";
 import { exported } from "./export.ts";
 
 /** The image that has procsup alone. */
@@ -50,8 +49,6 @@ export async function image(context: CommandContext): Promise<number> {
     await build("-f", `${work}/Dockerfile`, ...from, "-t", tag, stack.folder);
     output.done(`✔ ${tag}`);
     return 0;
-  } catch (error) {
-    return reportProblems(error, Deno.cwd());
   } finally {
     Deno.removeSync(work, { recursive: true });
   }

@@ -1,11 +1,10 @@
 /** `procsup import`: another tool's file as a procsup.yaml. */
 
-import { ConfigProblem, noteText } from "../../config/problem.ts";
+import { noteText } from "../../config/problem.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { absolute } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
-import { reportProblems } from "../config_problems.ts";
 import { writeMessage } from "../output.ts";
 import { meantHint } from "../unknown_word.ts";
 
@@ -18,39 +17,29 @@ export async function importFile(context: CommandContext): Promise<number> {
     throw misnamed(first, second, IMPORTER_NAMES);
   }
   const out = context.flags.text("out");
-  try {
-    const file = absolute(word);
-    const { yaml, notes } = await importFile(file, {
-      tool,
-      env: Deno.env.toObject(),
-      withDocker: context.flags.on("with-docker"),
-    });
-    // Lost keys are news even for who asked to be spared messages.
-    for (const note of notes) writeMessage(`${noteText(note)}\n`);
-    if (out === undefined) context.output.content(yaml.trimEnd());
-    else writeNew(out, yaml, context.flags.on("force"));
-    return 0;
-  } catch (error) {
-    if (error instanceof ConfigProblem) return reportProblems(error, Deno.cwd());
-    throw error;
-  }
+  const file = absolute(word);
+  const { yaml, notes } = await importFile(file, {
+    tool,
+    env: Deno.env.toObject(),
+    withDocker: context.flags.on("with-docker"),
+  });
+  // Lost keys are news even for who asked to be spared messages.
+  for (const note of notes) writeMessage(`${noteText(note)}\n`);
+  if (out === undefined) context.output.content(yaml.trimEnd());
+  else writeNew(out, yaml, context.flags.on("force"));
+  return 0;
 }
 
 /** Writes a commented procsup.yaml of what the folder holds. */
 export async function init(context: CommandContext): Promise<number> {
   const { initialConfig } = await import("../../config/initial_config.ts");
   const folder = Deno.cwd();
-  try {
-    const { from, yaml, notes } = await initialConfig(folder, Deno.env.toObject());
-    writeNew("procsup.yaml", yaml, context.flags.on("force"));
-    for (const note of notes) writeMessage(`${noteText(note)}\n`);
-    context.output.done(`✔ procsup.yaml, from ${from}`);
-    context.output.note("look at it, then: procsup up");
-    return 0;
-  } catch (error) {
-    if (error instanceof ConfigProblem) return reportProblems(error, folder);
-    throw error;
-  }
+  const { from, yaml, notes } = await initialConfig(folder, Deno.env.toObject());
+  writeNew("procsup.yaml", yaml, context.flags.on("force"));
+  for (const note of notes) writeMessage(`${noteText(note)}\n`);
+  context.output.done(`✔ procsup.yaml, from ${from}`);
+  context.output.note("look at it, then: procsup up");
+  return 0;
 }
 
 function misnamed(

@@ -1,6 +1,5 @@
 /** `procsup why`, `status`, `wait` and `ping`: how things are now. */
 
-import { ERROR_TABLE } from "../../model/errors.ts";
 import { type LogPathConfig, logPaths } from "../../model/log_paths.ts";
 import { baseName } from "../../model/name.ts";
 import { plainText } from "../../model/plain_text.ts";
@@ -24,7 +23,7 @@ import { humanDuration } from "../human.ts";
 import type { Output } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";
-import { reportError } from "../report_error.ts";
+import { tryEach } from "../results.ts";
 
 /** Prints why a process is in the state it is in. */
 export async function why(context: CommandContext): Promise<void> {
@@ -110,16 +109,9 @@ export async function status(context: CommandContext): Promise<number> {
   const ask = (target: string) => client.call("status", { target });
   const list = () => client.call("list");
   const found: ProcessJson[] = [];
-  let worst = 0;
-  for (const target of context.positionals) {
-    try {
-      found.push(...await askEachMatch(target, ask, list));
-    } catch (error) {
-      const code = reportError(error);
-      worst = Math.max(worst, code);
-      if (code === ERROR_TABLE.daemon_unreachable.exit) break;
-    }
-  }
+  const worst = await tryEach(context.positionals, async (target) => {
+    found.push(...await askEachMatch(target, ask, list));
+  });
   if (found.length === 0) return worst;
   if (!await printData(context.output, oneOrAll(found), found.map(({ name }) => name))) {
     for (const [index, process] of found.entries()) await print(context, process, index > 0);

@@ -5,7 +5,6 @@ import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { type Column, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
-import { reportProblems } from "../config_problems.ts";
 import { writeMessage } from "../output.ts";
 import { printData } from "../print_data.ts";
 import { exported } from "./export.ts";
@@ -34,12 +33,8 @@ export async function onEngine(context: CommandContext): Promise<number> {
   const { flags, command, output } = context;
   refuseOthers(context);
   const stack = stackName(Deno.cwd(), flags.text("stack"));
-  try {
-    const backend = await BACKENDS[flags.text("on")!]!(stack, (text) => output.note(text));
-    return await VERBS[command.name]!(context, backend);
-  } catch (error) {
-    return reportProblems(error, Deno.cwd());
-  }
+  const backend = await BACKENDS[flags.text("on")!]!(stack, (text) => output.note(text));
+  return await VERBS[command.name]!(context, backend);
 }
 
 /** The daemon's own flags would be without effect. */
