@@ -202,7 +202,7 @@ export class ConfigFiles {
     const { origins } = readMemory(this.#path);
     const folders = files.map((file) => `${dirname(file)}/`);
     for (const { name, cwd } of configs) {
-      const there = this.#instances(name);
+      const there = this.#supervisor.registry.instancesOf(name);
       const origin = origins.get(name);
       if (origin !== undefined && there.some(({ id }) => origin.ids.includes(id))) {
         if (origin.files.some((file) => files.includes(file))) continue;
@@ -219,11 +219,7 @@ export class ConfigFiles {
   }
 
   #ids(name: string): string[] {
-    return this.#instances(name).map(({ id }) => id);
-  }
-
-  #instances(name: string): ManagedProcess[] {
-    return this.#supervisor.registry.list().filter(({ config }) => config.name === name);
+    return this.#supervisor.registry.instancesOf(name).map(({ id }) => id);
   }
 
   #remember(

@@ -171,7 +171,7 @@ async function startDown(
   { name }: ProcessConfig,
   { wait = false }: ApplyOptions,
 ): Promise<Outcome[]> {
-  const down = instancesOf(supervisor, name).filter((process) =>
+  const down = supervisor.registry.instancesOf(name).filter((process) =>
     isDown(process) && !isJob(process)
   );
   return await runBulk(down, (process) => process.start({ wait }));
@@ -184,21 +184,17 @@ async function applyChange(
 ): Promise<Outcome[]> {
   const { registry } = supervisor;
   const outcomes: Outcome[] = [];
-  const before = instancesOf(supervisor, config.name);
+  const before = registry.instancesOf(config.name);
   if (before.length > config.instances) {
     outcomes.push(...await scale(registry, config.name, config.instances));
   }
-  const left = instancesOf(supervisor, config.name);
+  const left = registry.instancesOf(config.name);
   const waitReady = wait || left.filter(isKeptUp).length > 1;
   outcomes.push(...(await reloadWith(left, config, { waitReady })).outcomes);
   if (left.length < config.instances) {
     outcomes.push(...await scale(registry, config.name, config.instances));
   }
   return outcomes;
-}
-
-function instancesOf(supervisor: Supervisor, name: string): ManagedProcess[] {
-  return supervisor.registry.list().filter(({ config }) => config.name === name);
 }
 
 /** Somebody stopped it, or it has come to rest by itself. */

@@ -61,7 +61,14 @@ export class Registry implements Observer {
 
   /** Every process, by numeric id. */
   list(): ManagedProcess[] {
-    return [...this.#processes.values()];
+    // Processes that were brought back come after newer ones.
+    return [...this.#processes.values()]
+      .sort((one, other) => one.identity.numericId - other.identity.numericId);
+  }
+
+  /** The instances of the process with that name in its configuration. */
+  instancesOf(name: string): ManagedProcess[] {
+    return this.list().filter(({ config }) => config.name === name);
   }
 
   /** The processes that a target addresses; see `resolveTarget()`. */
@@ -125,7 +132,7 @@ export class Registry implements Observer {
     process.forget();
     this.#processes.delete(process.identity.id);
     const { name } = process.config;
-    if (!this.list().some(({ config }) => config.name === name)) this.#world.dropSockets(name);
+    if (this.instancesOf(name).length === 0) this.#world.dropSockets(name);
     this.#tell(process, "deleted", "");
   }
 

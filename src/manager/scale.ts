@@ -17,7 +17,7 @@ export async function scale(
   name: string,
   change: string | number,
 ): Promise<Outcome[]> {
-  const instances = registry.list().filter(({ config }) => config.name === name);
+  const instances = registry.instancesOf(name);
   if (instances.length === 0) {
     throw notFound(name, registry.list().map(({ config }) => ({ name: config.name })));
   }

@@ -103,3 +103,14 @@ Deno.test("resurrect() brings back the others when the name of one is taken mean
   assertEquals(errors, ['The name "a" is taken']);
   assertEquals(test.info("b").state, "running");
 });
+
+Deno.test("list() is by numeric id, those that were brought back included", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  for (const name of ["a", "b"]) await test.script(name, "exec sleep 1000");
+  supervisor.save();
+  await supervisor.remove("all");
+  await test.script("c", "exec sleep 1000");
+  await supervisor.resurrect();
+  assertEquals(supervisor.list().map(({ name }) => name), ["a", "b", "c"]);
+});
