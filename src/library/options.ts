@@ -2,7 +2,7 @@
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
-import type { LogLevel, LogStream } from "../model/log_line.ts";
+import type { LineFilter, LogStream } from "../model/log_line.ts";
 import type { WaitPoint } from "../model/wait_point.ts";
 
 /** Ends the waiting, not what has begun. */
@@ -53,22 +53,6 @@ export interface RollingOptions extends CallOptions {
 export interface SaveOptions extends CallOptions {
   /** Save even when there is nothing to save; default: refuse when something was saved before. */
   readonly allowEmpty?: boolean;
-}
-
-/** What the lines of a log must be like. */
-export interface LineFilter {
-  /** Lines from then on, archives included: a time, or how long ago (`"10m"`). */
-  readonly since?: string | Date;
-  /** Lines up to then. */
-  readonly until?: string | Date;
-  /** Lines that match a regular expression, which is read as RE2. */
-  readonly grep?: string;
-  /** With `grep`: lines that do not match. */
-  readonly invert?: boolean;
-  /** With `grep`: capital and small letters match each other. */
-  readonly ignoreCase?: boolean;
-  /** Lines of that level and graver ones, with their stack traces. */
-  readonly level?: LogLevel;
 }
 
 /** Which lines of logs. */

@@ -7,7 +7,6 @@ export type {
   ConfigSet,
   JobInput,
   JobResult,
-  LineFilter,
   LineOptions,
   OutputLine,
   Resurrected,
@@ -22,7 +21,7 @@ export type { DurationInput } from "../model/duration.ts";
 export { ProcsupError } from "../model/errors.ts";
 export type { ErrorCode, ErrorDetails } from "../model/errors.ts";
 export type { Health } from "../model/health.ts";
-export type { LogLevel, LogStream } from "../model/log_line.ts";
+export type { LineFilter, LogLevel, LogStream } from "../model/log_line.ts";
 export type { ChangeType, ProcessChange } from "../model/process_change.ts";
 export type { Exit, ProcessInfo, ProcessState, Usage } from "../model/process_info.ts";
 export * from "../model/public_config.ts";

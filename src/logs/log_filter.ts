@@ -2,25 +2,15 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { LevelReader, reaches } from "../model/log_level.ts";
-import { LOG_LEVELS, type LogLevel } from "../model/log_line.ts";
+import { type LineFilter, LOG_LEVELS, type LogLevel } from "../model/log_line.ts";
 import { parseRange } from "../model/moment.ts";
 import { quote } from "../model/quote.ts";
 import { plainText } from "../model/plain_text.ts";
 import { type LinePattern, linePattern } from "./line_pattern.ts";
 
 /** A filter as a client writes it. */
-export interface LogFilterInput {
-  /** Lines from this time on: a time (ISO 8601, `23:40`, `yesterday`) or an age (`10m`). */
-  readonly since?: string | Date;
-  /** Lines up to this time. */
-  readonly until?: string | Date;
+export interface LogFilterInput extends Omit<LineFilter, "grep"> {
   readonly grep?: string | RegExp;
-  /** Select lines that do not match `grep`. */
-  readonly invert?: boolean;
-  /** Ignore case in `grep`. */
-  readonly ignoreCase?: boolean;
-  /** Minimum level. Stack traces belong to their line. */
-  readonly level?: LogLevel;
 }
 
 /** Whether the next line passes, see `LinePattern.scan()`. */

@@ -3,7 +3,7 @@
 import type { Clock } from "../platform/clock.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
-import type { LogLevel } from "../model/log_line.ts";
+import type { LineFilter } from "../model/log_line.ts";
 
 /** What a manager is made with. */
 export interface ManagerConfig {
@@ -41,7 +41,7 @@ export interface SupervisorConfig extends ManagerConfig {
 }
 
 /** How a log is read. */
-export interface LogOptions {
+export interface LogOptions extends Omit<LineFilter, "grep"> {
   /** Deliver that many of the last lines first; 0, the default, means all. */
   readonly tail?: number;
   /**
@@ -55,18 +55,8 @@ export interface LogOptions {
   readonly signal?: AbortSignal;
   /** Nothing of what is there, only what is written from now on. */
   readonly newOnly?: boolean;
-  /** Only lines from then on, archives included: a time, or how long ago (`"10m"`). */
-  readonly since?: string | Date;
-  /** Only lines up to then. */
-  readonly until?: string | Date;
   /** Only lines that match. */
   readonly grep?: string | RegExp;
-  /** With `grep`: only lines that do not. */
-  readonly invert?: boolean;
-  /** With `grep`: capital and small letters match each other. */
-  readonly ignoreCase?: boolean;
-  /** Only lines of that level and graver ones, with their stack traces. */
-  readonly level?: LogLevel;
 }
 
 /** How news are read. */

@@ -1,5 +1,6 @@
 /** Reloads the instances of a process a batch at a time, and puts the old ones back when one fails. */
 
+import type { RollingOptions as Batches } from "../library/options.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -7,13 +8,7 @@ import { refuseEndless, type UpOptions } from "../process/requests.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
 
 /** How a rolling reload is done. */
-export interface RollingOptions extends Pick<UpOptions, "askedIn"> {
-  /** Instances at a time: a number, or a part such as `"25%"`; default 1. */
-  readonly batchSize?: number | string;
-  /** Go on only when the batch is ready; default true. */
-  readonly waitReady?: boolean;
-  /** Put the old configuration back on all when one fails. */
-  readonly rollbackOnFailure?: boolean;
+export interface RollingOptions extends Omit<Batches, "signal">, Pick<UpOptions, "askedIn"> {
   /** The configuration to go to; default: the one it has. */
   readonly config?: ProcessConfig;
   /** Called after each batch. */

@@ -1,17 +1,14 @@
 /** How a stop is asked for, and what that means for a process. */
 
-import { type DurationInput, parseDuration } from "../model/duration.ts";
+import type { StopOptions as Stop } from "../library/options.ts";
+import { parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { StopRequest } from "../process/requests.ts";
 
 /** How processes are stopped. */
-export interface StopOptions {
-  /** SIGKILL at once. */
-  readonly force?: boolean;
+export interface StopOptions extends Omit<Stop, "signal"> {
   /** False: no grace, as `force`. */
   readonly graceful?: boolean;
-  /** Grace before SIGKILL, instead of each process's own; 0 kills at once, an hour at most. */
-  readonly timeout?: DurationInput;
   /** All at once, the default, or one after the other. */
   readonly parallel?: boolean;
 }

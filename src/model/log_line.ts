@@ -38,3 +38,19 @@ export interface LogStart {
 export function positionKey({ name, stream }: LogName): string {
   return `${name}/${stream}`;
 }
+
+/** What the lines of a log must be like. */
+export interface LineFilter {
+  /** Lines from then on, archives included: a time, or how long ago (`"10m"`). */
+  readonly since?: string | Date;
+  /** Lines up to then. */
+  readonly until?: string | Date;
+  /** Lines that match a regular expression, which is read as RE2. */
+  readonly grep?: string;
+  /** With `grep`: lines that do not match. */
+  readonly invert?: boolean;
+  /** With `grep`: capital and small letters match each other. */
+  readonly ignoreCase?: boolean;
+  /** Lines of that level and graver ones, with their stack traces. */
+  readonly level?: LogLevel;
+}

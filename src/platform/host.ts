@@ -3,27 +3,6 @@
 import { isLinux } from "./os.ts";
 import { readProc } from "./process_table.ts";
 
-/** The machine at a moment. Memory in bytes. */
-export interface HostMetrics {
-  readonly total_memory: number;
-  /** What is not available. */
-  readonly used_memory: number;
-  readonly free_memory: number;
-  readonly available_memory: number;
-  readonly swap_total: number;
-  readonly swap_used: number;
-  readonly cpu_count: number;
-  /** Percent of all cores together, since the reading before this one. */
-  readonly cpu_percent: number;
-  readonly cpu_load_1: number;
-  readonly cpu_load_5: number;
-  readonly cpu_load_15: number;
-  readonly uptime_seconds: number;
-  readonly hostname: string;
-  readonly platform: string;
-  readonly arch: string;
-}
-
 interface CpuTimes {
   readonly busy: number;
   readonly total: number;
@@ -34,8 +13,8 @@ export class HostMeter {
   #before: CpuTimes = { busy: 0, total: 0 };
   #percent = 0;
 
-  /** The machine now. */
-  read(): HostMetrics {
+  /** The machine now. Memory in bytes; of the CPU, percent of all cores since the reading before. */
+  read() {
     const memory = Deno.systemMemoryInfo();
     const [load1, load5, load15] = Deno.loadavg() as [number, number, number];
     return {
@@ -52,8 +31,8 @@ export class HostMeter {
       cpu_load_15: round(load15, 2),
       uptime_seconds: Math.floor(Deno.osUptime()),
       hostname: Deno.hostname(),
-      platform: Deno.build.os,
-      arch: Deno.build.arch,
+      platform: Deno.build.os as string,
+      arch: Deno.build.arch as string,
     };
   }
 
