@@ -8,7 +8,6 @@ import type { Supervisor } from "../manager/supervisor.ts";
 import { dirname } from "../npm/path.js";
 import { readFileIfAny } from "../platform/atomic_file.ts";
 import { absolute } from "../platform/paths.ts";
-import type { ManagedProcess } from "../process/managed_process.ts";
 import type { LoadedSettings, RunSettings } from "../config/load_settings.ts";
 import type { Note } from "../config/problem.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
