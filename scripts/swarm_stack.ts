@@ -162,7 +162,7 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
   },
   "down: nothing is left": async (scene) => {
     await scene.on(0, "down");
-    equal(await scene.on(0, "list", "-o", "name"), "", "list");
+    equal(await scene.on(0, "list", "--json", "--quiet"), "[]\n", "list");
     return "no service";
   },
 };

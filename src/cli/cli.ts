@@ -6,7 +6,7 @@ import { type CommandLine, formatFlags, readCommandLine } from "./args.ts";
 import type { CommandContext, RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
 import { findCommand } from "./find_command.ts";
-import { type Host, hostIn, THIS_MACHINE } from "./host.ts";
+import { type Target, targetIn, THIS_MACHINE } from "./host.ts";
 import { Output } from "./output.ts";
 import { UnknownWordError } from "./unknown_word.ts";
 
@@ -32,7 +32,7 @@ async function run(args: readonly string[]): Promise<number> {
     const line = readCommandLine(args.length === 1 && args[0] === "-v" ? ["--version"] : args);
     output = Output.open(line.flags);
     const context = contextOf(line, output);
-    code = await (await load(line))(context) ?? 0;
+    code = await (await load(line, context))(context) ?? 0;
   } catch (error) {
     code = await report(error);
   }
@@ -53,18 +53,21 @@ async function report(error: unknown): Promise<number> {
   return (await import("./config_problems.ts")).reportProblems(error, Deno.cwd());
 }
 
-async function load({ command, flags }: CommandLine): Promise<RunCommand> {
+async function load(
+  { command, flags }: CommandLine,
+  { engine }: CommandContext,
+): Promise<RunCommand> {
   if (flags.on("version")) return (await import("./commands/version.ts")).version;
   if (flags.on("help")) return (await import("./commands/help.ts")).help;
-  if (flags.text("on") !== undefined) return (await import("./commands/on.ts")).onEngine;
+  if (engine !== undefined) return (await import("./commands/on.ts")).onEngine;
   return await command?.load() ?? (await import("./commands/help.ts")).printStart;
 }
 
 function contextOf(line: CommandLine, output: Output): CommandContext {
   const { flags } = line;
-  const host = hostOf(line);
+  const { host, engine } = targetOf(line);
   return {
-    host,
+    ...{ host, engine },
     flags,
     command: line.command ?? findCommand(COMMANDS, "help")!.command,
     commands: COMMANDS,
@@ -78,14 +81,24 @@ function contextOf(line: CommandLine, output: Output): CommandContext {
   };
 }
 
-function hostOf({ command, flags }: CommandLine): Host | undefined {
-  if (flags.on("version") || flags.on("help")) return undefined;
-  const isOnEngine = flags.text("on") !== undefined;
-  if (command?.local !== true && !isOnEngine) return hostIn(flags);
-  const host = flags.text("host");
-  if (host === undefined || host === THIS_MACHINE || command === undefined) return undefined;
-  if (isOnEngine) throw new ProcsupError("bad_request", "Cannot use --on with --host");
-  throw new ProcsupError("bad_request", `"${command.name}" acts on this machine only`, {
-    hint: `Run it there: ssh ${host} procsup ${command.name}`,
+function targetOf({ command, flags }: CommandLine): Target {
+  if (flags.on("version") || flags.on("help") || command === undefined) return {};
+  const [host, on] = [flags.text("host"), flags.text("on")];
+  const isElsewhere = host !== undefined && host !== THIS_MACHINE;
+  if (command.local === true) {
+    if (!isElsewhere) return {};
+    throw new ProcsupError("bad_request", `"${command.name}" acts on this machine only`, {
+      hint: `Run it there: ssh ${host} procsup ${command.name}`,
+    });
+  }
+  if (isElsewhere && on !== undefined) {
+    throw new ProcsupError("bad_request", "Cannot use --on with --host");
+  }
+  if (flags.on("all-contexts")) return {};
+  const target = targetIn(flags);
+  const lost = ["context", "stack"].find((name) => flags.text(name) !== undefined);
+  if (target.engine !== undefined || lost === undefined) return target;
+  throw new ProcsupError("bad_request", `--${lost} has no meaning without an engine`, {
+    hint: `procsup ${command.name} --on kubernetes --${lost} ${flags.text(lost)}`,
   });
 }

@@ -1,6 +1,6 @@
 /** A row of the command table. */
 
-import type { Host } from "./host.ts";
+import type { Engine, Host } from "./host.ts";
 import type { Flags } from "./flags.ts";
 import type { Output } from "./output.ts";
 
@@ -71,5 +71,7 @@ export interface CommandContext {
   readonly home: string;
   /** The other machine that is meant, whose home `home` is not then; undefined for this one. */
   readonly host: Host | undefined;
+  /** The engine that is meant instead of a daemon. */
+  readonly engine: Engine | undefined;
   readonly output: Output;
 }

@@ -1,4 +1,4 @@
-/** The machine that a command is for: `--host`, `PROCSUP_HOST`, or the context in use. */
+/** Where a command goes: `--on`, `--host`, `PROCSUP_HOST`, or the context in use. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { configFolder } from "../platform/os.ts";
@@ -12,11 +12,29 @@ import type { Flags } from "./flags.ts";
 /** The name of this machine among the contexts. */
 export const THIS_MACHINE = "local";
 
+/** What of an engine is meant. */
+export interface Engine {
+  readonly on: string;
+  /** What the engine's client calls a cluster. */
+  readonly context?: string;
+  readonly namespace?: string;
+  readonly stack?: string;
+}
+
+/** What a context stands for. */
+export type Destination = Omit<Machine, "name"> | Engine;
+
 /** The file of the contexts. */
 export interface Contexts {
   /** Name of the one in use; this machine without one. */
   readonly use?: string;
-  readonly contexts: Readonly<Record<string, Omit<Machine, "name">>>;
+  readonly contexts: Readonly<Record<string, Destination>>;
+}
+
+/** Where a command goes; this machine without either. */
+export interface Target {
+  readonly host?: Host;
+  readonly engine?: Engine;
 }
 
 /** Another machine, by ssh. */
@@ -51,17 +69,33 @@ export class Host implements Way {
   }
 }
 
-/** The machine that flags and environment name; undefined for this one. */
-export function hostIn(flags: Flags): Host | undefined {
+/** The machine or engine that flags, environment and contexts name. */
+export function targetIn(flags: Flags): Target {
+  const on = flags.text("on");
+  if (on !== undefined) return on === THIS_MACHINE ? {} : { engine: engineIn(flags, { on }) };
   const given = flags.text("host") ?? (Deno.env.get("PROCSUP_HOST") || undefined);
-  if (given === THIS_MACHINE) return undefined;
-  if (given === undefined && isHomeNamed(flags)) return undefined;
+  if (given === THIS_MACHINE) return {};
+  if (given === undefined && isHomeNamed(flags)) return {};
   const { use, contexts } = readContexts();
   const name = given ?? use;
-  if (name === undefined) return undefined;
+  if (name === undefined) return {};
   const known = Object.hasOwn(contexts, name) ? contexts[name]! : { destination: name };
+  if ("on" in known) return { engine: engineIn(flags, known) };
   const [home, program] = [flags.text("home"), flags.text("remote-procsup")];
-  return new Host({ name, ...known, ...(home && { home }), ...(program && { program }) });
+  return { host: new Host({ name, ...known, ...(home && { home }), ...(program && { program }) }) };
+}
+
+/** An engine, changed by flags. */
+export function engineIn(flags: Flags, engine: Engine): Engine {
+  const [context, namespace, stack] = ["context", "namespace", "stack"].map((name) =>
+    flags.text(name)
+  );
+  return {
+    ...engine,
+    ...(context && { context }),
+    ...(namespace && { namespace }),
+    ...(stack && { stack }),
+  };
 }
 
 /** A named home is on this machine. So is the daemon of an app or a hook. */

@@ -9,40 +9,64 @@ export interface Said {
   readonly stderr: string;
 }
 
-/** Runs a client. Throws `not_found` where it is not installed. */
-export async function ask(program: string, ...args: string[]): Promise<Said> {
-  const command = new Deno.Command(program, { args, stdin: "null" });
-  const { code, stdout, stderr } = await started(program, () => command.output());
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
-}
+/** A program, with flags that come before the words of each call. */
+export class Client {
+  readonly #program: string;
+  readonly #flags: readonly string[];
 
-/** The output of a client. Throws `start_failed` with what it said when it fails. */
-export async function told(program: string, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await ask(program, ...args);
-  if (code === 0) return stdout;
-  const why = stderr.trim() || stdout.trim() || `exit code ${code}`;
-  throw new ProcsupError("start_failed", `${program} ${args[0]}: ${why}`);
-}
-
-/** Objects of a client's output: one a line. */
-export async function jsonLines<T>(program: string, ...args: string[]): Promise<T[]> {
-  const lines = (await told(program, ...args)).split("\n").filter((line) => line !== "");
-  return lines.map((line) => JSON.parse(line) as T);
-}
-
-/** Runs a client in this terminal, and gives its exit code. */
-export async function shown(program: string, ...args: string[]): Promise<number> {
-  const command = new Deno.Command(program, { args, stdin: "null" });
-  const child = await started(program, () => Promise.resolve(command.spawn()));
-  return (await child.status).code;
-}
-
-async function started<T>(program: string, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    throw new ProcsupError("not_found", `"${program}" is not installed, or not on PATH`);
+  constructor(program: string, ...flags: string[]) {
+    this.#program = program;
+    this.#flags = flags;
   }
+
+  /** Runs it. Throws `not_found` where it is not installed. */
+  async ask(...args: string[]): Promise<Said> {
+    const command = this.#command(args);
+    const { code, stdout, stderr } = await this.#started(() => command.output());
+    const text = new TextDecoder();
+    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  }
+
+  /** Its output. Throws `start_failed` with its own words when it fails. */
+  async told(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.ask(...args);
+    if (code === 0) return stdout;
+    const why = essence(stderr) || stdout.trim() || `exit code ${code}`;
+    throw new ProcsupError("start_failed", `${this.#program} ${args[0]}: ${why}`);
+  }
+
+  /** Objects of its output: one a line. */
+  async jsonLines<T>(...args: string[]): Promise<T[]> {
+    const lines = (await this.told(...args)).split("\n").filter((line) => line !== "");
+    return lines.map((line) => JSON.parse(line) as T);
+  }
+
+  /** Runs it in this terminal; its exit code. */
+  async shown(...args: string[]): Promise<number> {
+    const command = this.#command(args);
+    const child = await this.#started(() => Promise.resolve(command.spawn()));
+    return (await child.status).code;
+  }
+
+  #command(args: readonly string[]): Deno.Command {
+    return new Deno.Command(this.#program, { args: [...this.#flags, ...args], stdin: "null" });
+  }
+
+  async #started<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      throw new ProcsupError("not_found", `"${this.#program}" is not installed, or not on PATH`);
+    }
+  }
+}
+
+/** A line of the log that kubectl writes among its words. */
+const LOG_LINE = /^[IWEF]\d{4} [\d:.]+ +\d+ /;
+
+/** Each line once, without those of a log. */
+function essence(text: string): string {
+  const lines = text.trim().split("\n").filter((line) => !LOG_LINE.test(line));
+  return [...new Set(lines)].join("\n");
 }

@@ -1,6 +1,7 @@
 /** Manifests of Kubernetes. */
 
 import type { CronConfig } from "../model/process_config.ts";
+import { checksum } from "../platform/state_file.ts";
 import {
   type App,
   PROBE_SECONDS,
@@ -14,6 +15,9 @@ type Manifest = Readonly<Record<string, unknown>>;
 
 /** Names of annotations, without a prefix. */
 const ANNOTATION = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+
+/** Value of the label of everything that an export made. */
+export const MANAGED_BY = "procsup";
 
 /** The Secret that has the values of the file's variables and secret files. */
 export function secretName({ name }: Stack): string {
@@ -34,9 +38,14 @@ function configMap(stack: Stack, app: App): Manifest[] {
   return [{
     apiVersion: "v1",
     kind: "ConfigMap",
-    metadata: metadata(stack, app),
+    metadata: { ...metadata(stack, app), name: configMapName(stack, app) },
     data: app.plain,
   }];
+}
+
+/** Another one for other values: pods are replaced then, and a revision keeps its own. */
+function configMapName(stack: Stack, app: App): string {
+  return `${metadata(stack, app).name}-${checksum(JSON.stringify(app.plain))}`;
 }
 
 function service(stack: Stack, app: App): Manifest[] {
@@ -54,9 +63,13 @@ function selector({ name }: Stack, { id }: App): Record<string, string> {
   return { "app.kubernetes.io/name": id, "app.kubernetes.io/instance": name };
 }
 
-function metadata(stack: Stack, app: App): Manifest {
-  const { labels, tags, namespace } = app.config;
-  const taken = Object.entries(labels).filter(([key]) => ANNOTATION.test(key));
+function labels(stack: Stack, app: App): Record<string, string> {
+  return { ...selector(stack, app), "app.kubernetes.io/managed-by": MANAGED_BY };
+}
+
+function metadata(stack: Stack, app: App) {
+  const { tags, namespace } = app.config;
+  const taken = Object.entries(app.config.labels).filter(([key]) => ANNOTATION.test(key));
   const annotations = {
     ...Object.fromEntries(taken),
     ...(tags.length === 0 ? {} : { "procsup/tags": tags.join(",") }),
@@ -64,8 +77,7 @@ function metadata(stack: Stack, app: App): Manifest {
   return {
     name: `${stack.name}-${app.id}`,
     labels: {
-      ...selector(stack, app),
-      "app.kubernetes.io/managed-by": "procsup",
+      ...labels(stack, app),
       ...(namespace === "default" ? {} : { "app.kubernetes.io/part-of": namespace }),
     },
     ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
@@ -79,14 +91,15 @@ function workload(stack: Stack, app: App): Manifest {
   }
   if (cron !== undefined) return cronJob(stack, app, cron);
   if (restartPolicy === "never") {
-    return {
-      ...head("batch/v1", "Job", stack, app),
-      spec: {
-        ...copies(instances, autostart),
-        backoffLimit: 0,
-        template: pod(stack, app, "Never"),
-      },
+    const spec = {
+      ...copies(instances, autostart),
+      backoffLimit: 0,
+      template: pod(stack, app, "Never"),
     };
+    const job = head("batch/v1", "Job", stack, app);
+    // A Job cannot be changed, so a changed one has another name.
+    const name = `${job.metadata.name}-${checksum(JSON.stringify(spec))}`;
+    return { ...job, metadata: { ...job.metadata, name }, spec };
   }
   return {
     ...head("apps/v1", "Deployment", stack, app),
@@ -129,6 +142,7 @@ function cronJob(stack: Stack, app: App, cron: CronConfig): Manifest {
       concurrencyPolicy,
       suspend: !enabled || !app.config.autostart,
       jobTemplate: {
+        metadata: { labels: labels(stack, app) },
         spec: {
           backoffLimit: 0,
           ...(timeoutMs === undefined
@@ -141,7 +155,7 @@ function cronJob(stack: Stack, app: App, cron: CronConfig): Manifest {
   };
 }
 
-function head(apiVersion: string, kind: string, stack: Stack, app: App): Manifest {
+function head(apiVersion: string, kind: string, stack: Stack, app: App) {
   return { apiVersion, kind, metadata: metadata(stack, app) };
 }
 
@@ -153,7 +167,7 @@ function pod(stack: Stack, app: App, restartPolicy: string): Manifest {
     readOnly: true,
   }));
   return {
-    metadata: { labels: selector(stack, app) },
+    metadata: { labels: labels(stack, app) },
     spec: {
       restartPolicy,
       terminationGracePeriodSeconds: app.graceSeconds,
@@ -185,7 +199,7 @@ function container(stack: Stack, app: App): Manifest {
     command: ["procsup"],
     args: runWords(app, stack.file, "engine"),
     ...(Object.keys(app.plain).length > 0 &&
-      { envFrom: [{ configMapRef: { name: metadata(stack, app).name } }] }),
+      { envFrom: [{ configMapRef: { name: configMapName(stack, app) } }] }),
     ...(env.length > 0 && { env }),
     ...(app.ports.length > 0 &&
       { ports: app.ports.map((port) => ({ name: `p${port}`, containerPort: port })) }),

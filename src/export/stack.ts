@@ -117,15 +117,15 @@ export const PROBE_WORDS: readonly string[] = ["test", "-e", READY_FILE];
 
 function appOf(loaded: LoadedProcess, folder: string): App {
   const { config } = loaded;
-  const { name, hooks, stopTimeoutMs, cron } = config;
+  const { name, hooks, stopTimeoutMs, cron, restartPolicy } = config;
   const hookMs = [hooks.preStop, hooks.postStop].map((hook) => hook?.timeoutMs ?? 0);
   const graceMs = [stopTimeoutMs, ...hookMs].reduce((sum, ms) => sum + ms);
   return {
     name,
     loaded,
     config,
-    // With that of the stack 63 characters; Kubernetes adds 11 to the name of a CronJob.
-    id: label(name, cron === undefined ? 42 : 31),
+    // With that of the stack 63 characters; names of CronJobs and Jobs have up to 11 more.
+    id: label(name, cron === undefined && restartPolicy !== "never" ? 42 : 31),
     ...variablesOf(loaded),
     files: filesOf(config, folder),
     ports: portsOf(loaded),

@@ -140,7 +140,8 @@ const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
 });
 
 /** CRC-32 of the characters, in hex: finds every flipped bit. An app's start waits for it. */
-function checksum(text: string): string {
+/** Eight hexadecimal digits: CRC-32. */
+export function checksum(text: string): string {
   let crc = 0xffffffff;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

@@ -47,5 +47,69 @@ Deno.test("--on swarm lists, explains and applies by what docker says", async ()
   assertStringIncludes(unknown.stderr, "It has api");
   const watch = await on("list", "--watch");
   assertEquals(watch.code, 2);
-  assertStringIncludes(watch.stderr, "--watch has no meaning with --on");
+  assertStringIncludes(watch.stderr, "--watch has no meaning on swarm");
+});
+
+/** A cluster that has recorded answers, a foreign Deployment, and a context that it does not know. */
+const KUBECTL = `#!/bin/sh
+echo "$*" >>"$SAID"
+case "$*" in
+"--context=eu --namespace=shop get deployments,"*) cat "$ITEMS" ;;
+"--context=eu --namespace=shop get events "*) echo '{"items":[]}' ;;
+"--context=eu --namespace=shop get --ignore-not-found "*)
+  echo '{"kind":"Deployment","metadata":{"name":"shop-web","uid":"1"}}' ;;
+*) echo 'W1122 21:26:03.431069   21899 loader.go:223] Config not found' >&2
+  echo 'no such context' >&2; echo 'no such context' >&2; exit 1 ;;
+esac
+`;
+
+Deno.test("a context sends commands to an engine, with the context and namespace of its client", async () => {
+  await using folder = tempHome();
+  const { path } = folder;
+  const answers = JSON.parse(
+    Deno.readTextFileSync(new URL("../fixtures/kubernetes_answers.json", import.meta.url)),
+  );
+  Deno.writeTextFileSync(`${path}/items.json`, JSON.stringify({ items: answers.shop.items }));
+  Deno.writeTextFileSync(`${path}/kubectl`, KUBECTL, { mode: 0o755 });
+  Deno.writeTextFileSync(`${path}/procsup.yaml`, "processes: { web: { command: sleep 1000 } }\n");
+  const said = `${path}/said`;
+  const env = {
+    PATH: `${path}:${Deno.env.get("PATH")}`,
+    ...{ SAID: said, ITEMS: `${path}/items.json`, HOME: path, XDG_CONFIG_HOME: `${path}/.config` },
+    // A named home would be on this machine.
+    ...{ PROCSUP_HOME: "", PROCSUP_HOST: "", PROCSUP_ID: "" },
+  };
+  const run = (...words: string[]) => cliIn("", env, ...words);
+  const where = ["--context", "eu", "--namespace", "shop", "--stack", "shop"];
+  const added = await run("context", "add", "prod", "--on", "kubernetes", ...where);
+  assertEquals(added.code, 0, added.stderr);
+  await run("context", "use", "prod");
+  assertStringIncludes((await run("context", "list")).stdout, "kubernetes eu shop shop");
+  const list = await run("list", "worker", "--json");
+  assertEquals(
+    JSON.parse(list.stdout).map(({ app, ready }: Record<string, unknown>) => [app, ready]),
+    [["worker", true]],
+    list.stderr,
+  );
+  const stop = await run("stop", "web");
+  assertEquals(stop.code, 2);
+  assertStringIncludes(stop.stderr, 'Commands go to kubernetes, which has no "stop"');
+  assertStringIncludes(stop.stderr, "procsup --host local stop");
+  const up = await run("up", `${path}/procsup.yaml`);
+  assertEquals(up.code, 6);
+  assertStringIncludes(up.stderr, 'Deployment "shop-web" was not made by this stack');
+  assertEquals(Deno.readTextFileSync(said).includes(" apply "), false);
+  const roll = await run("roll", "tick");
+  assertStringIncludes(roll.stderr, '"tick" is a CronJob');
+  const other = await run("list", "--context", "us");
+  assertEquals(other.code, 1);
+  assertStringIncludes(other.stderr, "Kubectl get: no such context\n  more:");
+  const all = await run("list", "--all-contexts", "--no-start-daemon", "--json");
+  assertEquals(
+    JSON.parse(all.stdout).filter((row: { context: string }) => row.context === "prod").length,
+    7,
+    all.stderr,
+  );
+  const lost = await run("--host", "local", "list", "--context", "eu");
+  assertStringIncludes(lost.stderr, "--context has no meaning without an engine");
 });

@@ -5,7 +5,7 @@ import { checkedHome } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { Command, CommandContext, Flag } from "../command.ts";
 import { findCommand } from "../find_command.ts";
-import { hostIn } from "../host.ts";
+import { readContexts, targetIn, THIS_MACHINE } from "../host.ts";
 import { GLOBAL_FLAGS } from "../table/global_flags.ts";
 
 /** Longer than a person waits for a tab. */
@@ -26,7 +26,10 @@ async function names(context: CommandContext): Promise<Candidate[]> {
   try {
     const typed = typedHome(context.positionals.slice(0, -1), Deno.env.get("HOME"));
     // No name is worth a connection for each Tab.
-    if (hostIn(context.flags) !== undefined || context.positionals.includes("--host")) return [];
+    const { host, engine } = targetIn(context.flags);
+    const isElsewhere = host !== undefined || engine !== undefined ||
+      ["--host", "--on"].some((word) => context.positionals.includes(word));
+    if (isElsewhere) return [];
     const client = new DaemonClient(typed === undefined ? context.home : checkedHome(typed));
     const list = await client.call("list", undefined, { signal: AbortSignal.timeout(PATIENCE_MS) });
     const found = new Map<string, string>();
@@ -105,6 +108,7 @@ async function valuesOf(
 ): Promise<readonly Candidate[]> {
   if (choices !== undefined) return choices.map(plain);
   if (value === "APP") return await source.names();
+  if (value === "HOST") return contexts();
   return /DIR|FILE|PATH|FOLDER/.test(value) ? [FILES] : [];
 }
 
@@ -120,8 +124,13 @@ async function wordsOf(
     return [...commandCandidates(source.commands), ...topics];
   }
   if (command.name === "mcp") return index === 1 ? MCP_CLIENTS.map(plain) : [];
+  if (command.name === "context") return index === 1 ? contexts() : [];
   const targets = /target|<name>/.test(command.usage) ? await source.names() : [];
   return /script|file/.test(command.usage) ? [...targets, FILES] : targets;
+}
+
+function contexts(): Candidate[] {
+  return [THIS_MACHINE, ...Object.keys(readContexts().contexts)].map(plain);
 }
 
 function commandCandidates(commands: readonly Command[]): Candidate[] {

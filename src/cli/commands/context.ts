@@ -1,16 +1,24 @@
-/** `procsup context`: names for other machines, and which of them commands are for. */
+/** `procsup context`: names for machines and engines, and which of them commands are for. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { nameProblem } from "../../model/name.ts";
 import { dirname } from "../../npm/path.js";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { checkDestination } from "../ssh.ts";
-import { type Column, printList } from "../columns.ts";
+import { type Column, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
-import { type Contexts, contextsFile, readContexts, THIS_MACHINE } from "../host.ts";
+import {
+  type Contexts,
+  contextsFile,
+  type Destination,
+  engineIn,
+  readContexts,
+  THIS_MACHINE,
+} from "../host.ts";
+import type { Flags } from "../flags.ts";
 import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
-import { verbIn, wordAfter } from "../unknown_word.ts";
+import { verbIn } from "../unknown_word.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<void>;
 
@@ -22,26 +30,47 @@ export async function context(context: CommandContext): Promise<void> {
   await verbIn("context", VERBS, verb)(context, words);
 }
 
-/** With `--home` and `--remote-procsup`, which then belong to that machine. */
+/** A machine, or with `--on` an engine. */
 async function add(
   { flags, output }: CommandContext,
-  [first, second]: readonly string[],
+  [name, host]: readonly string[],
 ): Promise<void> {
-  const name = wordAfter("context add", first, "<name> <user@server>");
-  const destination = wordAfter("context add", second, "<name> <user@server>");
+  if (name === undefined || (host === undefined) === (flags.text("on") === undefined)) {
+    throw new ProcsupError("bad_request", '"context add" takes a name, and a host or --on ENGINE', {
+      hint: "procsup context add <name> <user@server>, or: procsup context add <name> --on swarm",
+    });
+  }
   const problem = name === THIS_MACHINE ? "means this machine" : nameProblem(name);
   if (problem !== undefined) {
     throw new ProcsupError("bad_request", `Invalid context "${name}": the name ${problem}`);
   }
-  checkDestination(destination);
-  const [home, program] = [flags.text("home"), flags.text("remote-procsup")];
-  const machine = { destination, ...(home && { home }), ...(program && { program }) };
+  const destination = host === undefined ? engineOf(flags) : machineOf(flags, host);
   const { contexts, ...rest } = readContexts();
-  write({ ...rest, contexts: { ...contexts, [name]: machine } });
-  await tell(output, { status: "added", name, ...machine }, `context "${name}" is ${destination}`);
+  write({ ...rest, contexts: { ...contexts, [name]: destination } });
+  const text = `context "${name}" is ${textOf(destination)}`;
+  await tell(output, { status: "added", name, ...destination }, text);
   output.note(
     `  hint: procsup --host ${name} list, or for every command: procsup context use ${name}`,
   );
+}
+
+/** With `--home` and `--remote-procsup`, which then belong to that machine. */
+function machineOf(flags: Flags, destination: string): Destination {
+  checkDestination(destination);
+  const [home, program] = [flags.text("home"), flags.text("remote-procsup")];
+  return { destination, ...(home && { home }), ...(program && { program }) };
+}
+
+function engineOf(flags: Flags): Destination {
+  const on = flags.text("on")!;
+  if (on !== THIS_MACHINE) return engineIn(flags, { on });
+  throw new ProcsupError("bad_request", `"${THIS_MACHINE}" is this machine, and needs no context`);
+}
+
+function textOf(destination: Destination): string {
+  if (!("on" in destination)) return destination.destination;
+  const { on, context, namespace, stack } = destination;
+  return [on, context, namespace, stack].filter(Boolean).join(" ");
 }
 
 async function use({ output }: CommandContext, [name]: readonly string[]): Promise<void> {
@@ -72,21 +101,23 @@ function known(contexts: Contexts["contexts"], name: string | undefined): string
 interface Row {
   readonly name: string;
   readonly used: boolean;
-  readonly destination: string;
+  readonly destination: Destination;
 }
 
 const COLUMNS: readonly Column<Row>[] = [
   { header: "NAME", priority: 0, value: ({ name, used }) => used ? `${name} *` : name },
-  { header: "HOST", priority: 0, value: ({ destination }) => destination },
+  { header: "WHERE", priority: 0, value: ({ destination }) => textOf(destination) },
 ];
 
 async function list({ output }: CommandContext): Promise<void> {
   const { contexts, use = THIS_MACHINE } = readContexts();
   const all = { [THIS_MACHINE]: { destination: "-" }, ...contexts };
-  const rows = Object.entries(all).map(([name, { destination, ...rest }]) => (
-    { name, used: name === use, destination, ...rest }
+  const rows = Object.entries(all).map(([name, destination]): Row => (
+    { name, used: name === use, destination }
   ));
-  await printList(output, COLUMNS, rows, "");
+  const data = rows.map(({ destination, ...rest }) => ({ ...rest, ...destination }));
+  if (await printData(output, data, rows.map(({ name }) => name))) return;
+  printTable(output, COLUMNS, rows);
 }
 
 function write(contexts: Contexts): void {

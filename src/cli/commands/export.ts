@@ -38,7 +38,7 @@ export async function exported(
   to: ExportRequest["to"],
   file: string | undefined,
 ): Promise<Exported> {
-  const { flags } = context;
+  const { flags, engine } = context;
   const { exportStack } = await import("../../export/export_stack.ts");
   const { files, loaded } = await readSource(context, file === undefined ? [] : [file], true);
   const result = exportStack({
@@ -48,7 +48,7 @@ export async function exported(
     image: flags.text("image"),
     base: flags.text("base"),
     ports: flags.text("ports") === "host" ? "host" : undefined,
-    stack: flags.text("stack"),
+    stack: flags.text("stack") ?? engine?.stack,
   });
   await tellLosses(result.stack.losses, to, flags.on("strict"));
   return result;

@@ -26,10 +26,11 @@ export async function image(context: CommandContext): Promise<number> {
   const work = Deno.makeTempDirSync({ prefix: "procsup-image-" });
   try {
     const { stack, files } = await exported(context, "dockerfile", context.positionals[0]);
-    const { shown } = await import("../../export/client.ts");
+    const { Client } = await import("../../export/client.ts");
     const builder = flags.text("builder") ?? "docker";
+    const client = new Client(builder);
     const build = async (...words: string[]) => {
-      const code = await shown(builder, "build", ...words);
+      const code = await client.shown("build", ...words);
       if (code === 0) return;
       throw new ProcsupError("start_failed", `${builder} build ended with exit code ${code}`);
     };

@@ -1,13 +1,18 @@
-/** `--on ENGINE`: the words of the command line, for apps that an engine runs. */
+/** `--on ENGINE`, or a context that names one: the words of the command line, for apps that an engine runs. */
 
-import type { Backend, Copy, OnProgress, Rollout } from "../../export/backends/swarm.ts";
+import type { Backend, Copy, DrivenEngine, Rollout } from "../../export/backends/mod.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
+import { dirname } from "../../npm/path.js";
+import { absolute } from "../../platform/paths.ts";
 import { type Column, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
+import type { Engine } from "../host.ts";
 import { writeMessage } from "../output.ts";
 import { printData } from "../print_data.ts";
 import { exported } from "./export.ts";
+
+export type { Copy };
 
 type Verb = (context: CommandContext, backend: Backend) => Promise<number>;
 
@@ -19,47 +24,83 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   logs: ["follow", "lines"],
 };
 
-type Open = (stack: string, onProgress: OnProgress) => Promise<Backend>;
-
-/** Engines that the command line drives. */
-const BACKENDS: Readonly<Record<string, Open>> = {
-  swarm: async (...of) => (await import("../../export/backends/swarm.ts")).swarm(...of),
-  systemd: async (...of) => (await import("../../export/backends/systemd.ts")).systemd(...of),
+/** Flags that say where on an engine. */
+const PLACES: Readonly<Record<string, readonly string[]>> = {
+  kubernetes: ["stack", "context", "namespace"],
+  swarm: ["stack", "context"],
+  systemd: ["stack"],
 };
 
-/** Runs the command on the engine that `--on` names. */
+/** Runs the command on the engine. */
 export async function onEngine(context: CommandContext): Promise<number> {
-  const { stackName } = await import("../../export/stack.ts");
-  const { flags, command, output } = context;
-  refuseOthers(context);
-  const stack = stackName(Deno.cwd(), flags.text("stack"));
-  const backend = await BACKENDS[flags.text("on")!]!(stack, (text) => output.note(text));
+  const { command, output, positionals } = context;
+  const engine = context.engine!;
+  refuseOthers(context, engine);
+  const isFile = ["start", "down"].includes(command.name) && positionals[0] !== undefined;
+  const folder = isFile ? dirname(absolute(positionals[0]!)) : Deno.cwd();
+  const backend = await openEngine(engine, folder, (text) => output.note(text));
   return await VERBS[command.name]!(context, backend);
 }
 
-/** The daemon's own flags would be without effect. */
-function refuseOthers({ flags, command }: CommandContext): void {
-  const known = new Set(["on", "stack", ...FLAGS[command.name] ?? []]);
+/** The backend of an engine, for the stack that is named, or that of a folder. */
+async function openEngine(
+  engine: Engine,
+  folder: string,
+  onProgress: (text: string) => void,
+): Promise<Backend> {
+  refuseUnknown(engine);
+  const { on, ...place } = engine;
+  const { stackName } = await import("../../export/stack.ts");
+  const { openBackend } = await import("../../export/backends/mod.ts");
+  const stack = stackName(folder, place.stack);
+  return await openBackend(on as DrivenEngine, { ...place, stack }, onProgress);
+}
+
+/** The file of the contexts may have been written by hand. */
+function refuseUnknown({ on }: Engine): void {
+  if (Object.hasOwn(PLACES, on)) return;
+  throw new ProcsupError("invalid_config", `A context names the unknown engine "${on}"`, {
+    hint: `One of: ${Object.keys(PLACES).join(", ")}`,
+  });
+}
+
+/** What the engine does not do, and flags of the daemon, which would be without effect. */
+function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void {
+  if (!Object.hasOwn(VERBS, command.name)) {
+    const words = Object.keys(VERBS).map((name) => name === "start" ? "up" : name);
+    throw new ProcsupError("bad_request", `Commands go to ${on}, which has no "${command.name}"`, {
+      hint: `It has ${words.join(", ")}. For this machine: procsup --host local ${command.name}`,
+    });
+  }
+  const known = ["on", ...PLACES[on] ?? [], ...FLAGS[command.name] ?? []];
   const own = new Set(command.flags.map(({ name }) => name));
-  const other = flags.names().find((name) => own.has(name) && !known.has(name));
+  const other = flags.names().find((name) => own.has(name) && !known.includes(name));
   if (other === undefined) return;
   const name = command.name === "start" ? "up" : command.name;
-  throw new ProcsupError("bad_request", `--${other} has no meaning with --on`, {
-    hint: `procsup ${name} --on takes ${[...known].slice(1).map((one) => `--${one}`).join(", ")}`,
+  const words = known.slice(1).map((one) => `--${one}`);
+  throw new ProcsupError("bad_request", `--${other} has no meaning on ${on}`, {
+    hint: `procsup ${name} --on ${on} takes ${words.join(", ")}`,
   });
 }
 
 async function up(context: CommandContext, backend: Backend): Promise<number> {
-  const engine = context.flags.text("on") as "swarm" | "systemd";
+  const engine = context.engine!.on as DrivenEngine;
   const result = await exported(context, engine, context.positionals[0]);
   return await printRollouts(context, await backend.up(result));
 }
 
+/** What a context's engine runs. */
+export async function listEngine(engine: Engine, names: readonly string[]): Promise<Copy[]> {
+  return await copiesOf(await openEngine(engine, Deno.cwd(), () => {}), names);
+}
+
+async function copiesOf(backend: Backend, names: readonly string[]): Promise<Copy[]> {
+  return (await backend.list())
+    .filter(({ app, name }) => names.length === 0 || names.includes(app) || names.includes(name));
+}
+
 async function list({ output, positionals }: CommandContext, backend: Backend): Promise<number> {
-  const copies = (await backend.list())
-    .filter(({ app, name }) =>
-      positionals.length === 0 || positionals.some((one) => [app, name].includes(one))
-    );
+  const copies = await copiesOf(backend, positionals);
   await printCopies(output, copies);
   if (copies.length === 0) output.note("nothing of it runs there");
   return 0;

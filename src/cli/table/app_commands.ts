@@ -1,7 +1,7 @@
 /** The commands that change apps. */
 
 import type { CommandRow, Flag } from "../command.ts";
-import { EXPORT_FLAGS, FILE_FLAGS, ON, STACK } from "./config_commands.ts";
+import { FILE_FLAGS, ON_FLAGS, UP_FLAGS } from "./config_commands.ts";
 import { changeFlags, NO_WAIT, startFlags, UPDATE_ENV } from "./start_flags.ts";
 
 const DETACH: Flag = {
@@ -19,7 +19,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     page: "starting",
     summary: "Start an app, or one that was stopped",
     usage: "[script|target|file…] [-- args…]",
-    flags: () => [...startFlags(), DETACH, ...FILE_FLAGS, ON, ...EXPORT_FLAGS],
+    flags: () => [...startFlags(), DETACH, ...FILE_FLAGS, ...UP_FLAGS],
     examples: [
       "procsup start api.ts --name api -i 2",
       "procsup start server.py -e PORT=8080 -- --verbose",
@@ -28,7 +28,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
       "procsup start api",
       "procsup start procsup.yaml --only api,worker",
       "procsup up",
-      "procsup up --on swarm --image registry.example.com/shop:1.4",
+      "procsup up --on kubernetes --image registry.example.com/shop:1.4",
     ],
     load: async () => (await import("../commands/start.ts")).start,
   },
@@ -37,7 +37,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     page: "configuration",
     summary: "Stop and forget the apps of a configuration file",
     usage: "[file…]",
-    flags: [...FILE_FLAGS, ON, STACK],
+    flags: [...FILE_FLAGS, ...ON_FLAGS],
     examples: ["procsup down", "procsup down other.yaml", "procsup down --on swarm"],
     load: async () => (await import("../commands/down.ts")).down,
   },
@@ -87,8 +87,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
       { name: "batch", type: "text", value: "N|N%", help: "instances at a time (default: 1)" },
       { name: "rollback", type: "bool", help: "restore the old configuration when one fails" },
       { name: "no-wait", type: "bool", help: "do not wait until each batch is ready" },
-      ON,
-      STACK,
+      ...ON_FLAGS,
     ],
     examples: ["procsup roll api --batch 25% --rollback"],
     load: async () => (await import("../commands/bulk.ts")).roll,
@@ -98,7 +97,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     page: "starting",
     summary: "Change the number of instances of an app",
     usage: "<name> <N|+N|-N>",
-    flags: [ON, STACK],
+    flags: ON_FLAGS,
     examples: ["procsup scale api 4", "procsup scale api -1"],
     load: async () => (await import("../commands/bulk.ts")).scale,
   },

@@ -15,24 +15,41 @@ export const FILE_FLAGS: readonly Flag[] = [
 ];
 
 /** Name of what an export makes. */
-export const STACK: Flag = {
+const STACK: Flag = {
   name: "stack",
   type: "text",
   value: "NAME",
   help: "name of the apps together (default: the folder)",
 };
 
-/** Engines that have the apps. */
-export const ON: Flag = {
+/** Where the apps are. */
+const ON: Flag = {
   name: "on",
   type: "text",
   value: "ENGINE",
-  choices: ["swarm", "systemd"],
-  help: "where the apps are: an engine instead of the daemon",
+  choices: ["kubernetes", "swarm", "systemd", "local"],
+  help: "where the apps are: an engine; local: the daemon of this machine",
 };
 
+const CONTEXT: Flag = {
+  name: "context",
+  type: "text",
+  value: "NAME",
+  help: "kubernetes, swarm: the context of kubectl or docker",
+};
+
+const NAMESPACE: Flag = {
+  name: "namespace",
+  type: "text",
+  value: "NAME",
+  help: "kubernetes: the namespace (default: that of the context)",
+};
+
+/** Flags of commands that engines have too. */
+export const ON_FLAGS: readonly Flag[] = [ON, STACK, CONTEXT, NAMESPACE];
+
 /** Flags of an export; `up --on` takes them too. */
-export const EXPORT_FLAGS: readonly Flag[] = [
+const EXPORT_FLAGS: readonly Flag[] = [
   STACK,
   { name: "image", type: "text", value: "NAME", help: "image of the apps, see procsup image" },
   { name: "strict", type: "bool", help: "fail when a key has no counterpart on the engine" },
@@ -44,6 +61,9 @@ export const EXPORT_FLAGS: readonly Flag[] = [
     help: "swarm: who publishes ports, every node or those that run the app",
   },
 ];
+
+/** Flags of `up --on`, beside those of `start`, whose `--namespace` is taken there. */
+export const UP_FLAGS: readonly Flag[] = [ON, CONTEXT, ...EXPORT_FLAGS];
 
 const BASE: Flag = { name: "base", type: "text", value: "IMAGE", help: "image to build on" };
 
@@ -113,6 +133,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
   },
   {
     name: "export",
+    local: true,
     page: "beyond",
     summary: "Files for kubernetes, swarm, compose, nomad, systemd",
     usage: "<engine> [file]",
@@ -132,6 +153,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
   },
   {
     name: "image",
+    local: true,
     page: "beyond",
     summary: "Build an image of the apps of a file, with procsup in it",
     usage: "[file]",

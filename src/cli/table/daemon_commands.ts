@@ -1,7 +1,7 @@
 /** The commands about procsup itself. */
 
 import type { CommandRow } from "../command.ts";
-import { FILE_FLAGS } from "./config_commands.ts";
+import { FILE_FLAGS, ON_FLAGS } from "./config_commands.ts";
 import { startFlags } from "./start_flags.ts";
 
 /** What of an app's configuration `run -- command` takes. */
@@ -99,12 +99,14 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     name: "context",
     local: true,
     page: "remote",
-    summary: "Name other machines; choose the one that commands go to",
+    summary: "Name machines and engines; choose where commands go",
     usage: "[verb] [name] [host]",
     verbs: ["list", "add", "use", "remove"],
+    flags: ON_FLAGS,
     examples: [
       "procsup context list",
       "procsup context add web1 deploy@web1.example.com",
+      "procsup context add prod --on kubernetes --context prod-eu --namespace shop",
       "procsup context use web1",
       "procsup context use local",
       "procsup context remove web1",

@@ -3,7 +3,7 @@
 import { LOG_LEVELS } from "../../model/log_line.ts";
 import { WAIT_POINTS } from "../../model/wait_point.ts";
 import type { CommandRow, Flag } from "../command.ts";
-import { ON, STACK } from "./config_commands.ts";
+import { ON_FLAGS } from "./config_commands.ts";
 
 const INTERVAL: Flag = {
   name: "interval",
@@ -33,8 +33,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
         type: "bool",
         help: "those of this machine and of every context, in one table",
       },
-      ON,
-      STACK,
+      ...ON_FLAGS,
     ],
     examples: [
       "procsup list",
@@ -80,7 +79,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
     page: "restarts",
     summary: "Explain the state of an app",
     usage: "<target>",
-    flags: [ON, STACK],
+    flags: ON_FLAGS,
     examples: ["procsup why api"],
     load: async () => (await import("../commands/inspect.ts")).why,
   },
@@ -124,8 +123,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
         help: "lines as they were written, with control sequences",
       },
       { name: "nostream", type: "bool", help: "accepted for PM2 compatibility" },
-      ON,
-      STACK,
+      ...ON_FLAGS,
     ],
     examples: [
       "procsup logs api -f",

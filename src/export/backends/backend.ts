@@ -39,6 +39,15 @@ export interface LogFlags {
 /** Prints how far a rollout is. */
 export type OnProgress = (text: string) => void;
 
+/** Which apps of an engine are meant. */
+export interface Place {
+  readonly stack: string;
+  /** What the engine's client calls a cluster; the one that it has in use unless given. */
+  readonly context?: string;
+  /** Namespace of Kubernetes. */
+  readonly namespace?: string;
+}
+
 /** An engine, for the stack of one file. */
 export interface Backend {
   /** Applies an export, removes what is no longer in it, and waits until it is ready or has failed. */

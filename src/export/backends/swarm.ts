@@ -1,13 +1,18 @@
 /** Docker Swarm, by `docker`. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import { ask, jsonLines, shown, told } from "../client.ts";
+import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
-import type { Backend, Copy, Explanation, LogFlags, OnProgress, Rollout } from "./backend.ts";
+import type {
+  Backend,
+  Copy,
+  Explanation,
+  LogFlags,
+  OnProgress,
+  Place,
+  Rollout,
+} from "./backend.ts";
 import { settleRollouts } from "./settle.ts";
-
-// The command line imports only modules that it loads by import().
-export type { Backend, Copy, OnProgress, Rollout } from "./backend.ts";
 
 /** What of `docker service inspect` is used. */
 interface Service {
@@ -62,16 +67,18 @@ interface Task {
 const FAILURES = 3;
 
 /** The backend of a stack. */
-export function swarm(stack: string, onProgress: OnProgress): Backend {
-  return new Swarm(stack, onProgress);
+export function swarm(place: Place, onProgress: OnProgress): Backend {
+  return new Swarm(place, onProgress);
 }
 
 class Swarm implements Backend {
   readonly #stack: string;
+  readonly #docker: Client;
   readonly #onProgress: OnProgress;
 
-  constructor(stack: string, onProgress: OnProgress) {
+  constructor({ stack, context }: Place, onProgress: OnProgress) {
     this.#stack = stack;
+    this.#docker = new Client("docker", ...context === undefined ? [] : ["--context", context]);
     this.#onProgress = onProgress;
   }
 
@@ -81,7 +88,7 @@ class Swarm implements Backend {
       try {
         Deno.writeTextFileSync(path, file!.text);
         const words = ["--prune", "--with-registry-auth", "-c", path, this.#stack];
-        await told("docker", "stack", "deploy", ...words);
+        await this.#docker.told("stack", "deploy", ...words);
       } finally {
         Deno.removeSync(path);
       }
@@ -96,7 +103,7 @@ class Swarm implements Backend {
     const names = apps.length > 0 ? apps.map((app) => this.#service(app)) : await this.#names();
     const flags = [...follow ? ["--follow"] : [], "--tail", String(lines)];
     const codes = await Promise.all(
-      names.map((name) => shown("docker", "service", "logs", ...flags, name)),
+      names.map((name) => this.#docker.shown("service", "logs", ...flags, name)),
     );
     return Math.max(0, ...codes);
   }
@@ -119,20 +126,20 @@ class Swarm implements Backend {
     const { Spec: { Name, Mode } } = await this.#inspect(app);
     const count = copies(Mode.Replicated?.Replicas ?? 0);
     return await this.#changed(async () => {
-      await told("docker", "service", "scale", "--detach", `${Name}=${count}`);
+      await this.#docker.told("service", "scale", "--detach", `${Name}=${count}`);
     }, app);
   }
 
   async roll(app: string): Promise<Rollout[]> {
     const { Spec: { Name } } = await this.#inspect(app);
     return await this.#changed(async () => {
-      await told("docker", "service", "update", "--detach", "--force", Name);
+      await this.#docker.told("service", "update", "--detach", "--force", Name);
     }, app);
   }
 
   async down(): Promise<string[]> {
     const names = await this.#names();
-    await told("docker", "stack", "rm", this.#stack);
+    await this.#docker.told("stack", "rm", this.#stack);
     return names.map((name) => this.#short(name));
   }
 
@@ -169,18 +176,18 @@ class Swarm implements Backend {
   async #names(): Promise<string[]> {
     const filter = `label=com.docker.stack.namespace=${this.#stack}`;
     const words = ["service", "ls", "--filter", filter, "--format", "{{json .}}"];
-    return (await jsonLines<{ Name: string }>("docker", ...words)).map(({ Name }) => Name);
+    return (await this.#docker.jsonLines<{ Name: string }>(...words)).map(({ Name }) => Name);
   }
 
   async #services(): Promise<Service[]> {
     const names = await this.#names();
     return names.length === 0
       ? []
-      : JSON.parse(await told("docker", "service", "inspect", ...names));
+      : JSON.parse(await this.#docker.told("service", "inspect", ...names));
   }
 
   async #inspect(app: string): Promise<Service> {
-    const { code, stdout } = await ask("docker", "service", "inspect", this.#service(app));
+    const { code, stdout } = await this.#docker.ask("service", "inspect", this.#service(app));
     if (code === 0) return JSON.parse(stdout)[0];
     const known = (await this.#names()).map((name) => this.#short(name));
     throw new ProcsupError("process_not_found", `The stack "${this.#stack}" has no app "${app}"`, {
@@ -192,11 +199,11 @@ class Swarm implements Backend {
   async #tasks(): Promise<Task[]> {
     if ((await this.#names()).length === 0) return [];
     const words = ["stack", "ps", "--no-trunc", "--format", "{{json .}}", this.#stack];
-    const lines = await jsonLines<TaskLine>("docker", ...words);
+    const lines = await this.#docker.jsonLines<TaskLine>(...words);
     if (lines.length === 0) return [];
     // One may be gone by now, which is no failure.
     const ids = lines.map(({ ID }) => ID);
-    const { stdout } = await ask("docker", "inspect", "--type", "task", ...ids);
+    const { stdout } = await this.#docker.ask("inspect", "--type", "task", ...ids);
     const found = new Map((JSON.parse(stdout || "[]") as TaskJson[]).map((one) => [one.ID, one]));
     return lines.flatMap(({ ID: id, Name, Node, Image: image }) => {
       const task = found.get(id);

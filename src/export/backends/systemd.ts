@@ -2,10 +2,18 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_file.ts";
-import { ask, shown, told } from "../client.ts";
+import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
 import { wantedUnits } from "../systemd.ts";
-import type { Backend, Copy, Explanation, LogFlags, OnProgress, Rollout } from "./backend.ts";
+import type {
+  Backend,
+  Copy,
+  Explanation,
+  LogFlags,
+  OnProgress,
+  Place,
+  Rollout,
+} from "./backend.ts";
 import { type Progress, settleRollouts } from "./settle.ts";
 
 /** Where units of the machine's owner are. */
@@ -16,10 +24,13 @@ const HEADING = "# Written by procsup export systemd ";
 
 const PROPERTIES = "Id,ActiveState,SubState,Result,ExecMainStatus,MainPID,NRestarts,UnitFileState";
 
+const systemctl = new Client("systemctl");
+const journalctl = new Client("journalctl");
+
 type Properties = Readonly<Record<string, string>>;
 
 /** The backend of a stack, for root. */
-export function systemd(stack: string, onProgress: OnProgress): Backend {
+export function systemd({ stack }: Place, onProgress: OnProgress): Backend {
   if (Deno.uid() === 0) return new Systemd(stack, onProgress);
   throw new ProcsupError("forbidden", `Only root changes the units of ${FOLDER}`, {
     hint: "sudo procsup … --on systemd",
@@ -44,16 +55,16 @@ class Systemd implements Backend {
     await this.#remove(files.map(({ path }) => path), wanted);
     const changed = files.filter(({ path, text }) => readFileIfAny(`${FOLDER}/${path}`) !== text);
     for (const { path, text } of changed) this.#write(path, text);
-    await told("systemctl", "daemon-reload");
-    await told("systemctl", "enable", "--quiet", ...wanted);
+    await systemctl.told("daemon-reload");
+    await systemctl.told("enable", "--quiet", ...wanted);
     const stale = new Set(changed.map(({ path }) => path));
     const isStale = (unit: string) => stale.has(unit.replace(/@\d+\./, "@."));
     // What runs as it was is stopped; then everything that is not there yet starts.
     const old = [...sockets, ...wanted].filter((unit) =>
       isStale(unit) && !unit.endsWith(".target")
     );
-    if (old.length > 0) await told("systemctl", "stop", ...old);
-    await told("systemctl", "start", "--no-block", ...sockets, ...wanted);
+    if (old.length > 0) await systemctl.told("stop", ...old);
+    await systemctl.told("start", "--no-block", ...sockets, ...wanted);
     return await this.#settled(wanted.slice(1));
   }
 
@@ -68,13 +79,13 @@ class Systemd implements Backend {
       [".service", "@*.service"].map((end) => `${this.#stack}-${app}${end}`)
     );
     const flags = [...follow ? ["--follow"] : [], "--no-pager", `--lines=${lines}`];
-    return await shown("journalctl", ...flags, ...units.map((unit) => `--unit=${unit}`));
+    return await journalctl.shown(...flags, ...units.map((unit) => `--unit=${unit}`));
   }
 
   async why(app: string): Promise<Explanation> {
     const copies = await this.#copiesOf(app);
     const units = copies.map(({ name }) => `--unit=${this.#stack}-${name}`);
-    const journal = await told("journalctl", "--no-pager", "--lines=10", "-o", "cat", ...units);
+    const journal = await journalctl.told("--no-pager", "--lines=10", "-o", "cat", ...units);
     return { copies, history: journal.trimEnd().split("\n").toReversed() };
   }
 
@@ -93,15 +104,15 @@ class Systemd implements Backend {
     const less = now.filter((number) => number > count).map(unit);
     const more = Array.from({ length: count }, (_, i) => i + 1)
       .filter((number) => !now.includes(number)).map(unit);
-    if (less.length > 0) await told("systemctl", "disable", "--now", "--quiet", ...less);
-    if (more.length > 0) await told("systemctl", "enable", "--now", "--quiet", ...more);
+    if (less.length > 0) await systemctl.told("disable", "--now", "--quiet", ...less);
+    if (more.length > 0) await systemctl.told("enable", "--now", "--quiet", ...more);
     return await this.#settled(Array.from({ length: count }, (_, i) => unit(i + 1)));
   }
 
   async roll(app: string): Promise<Rollout[]> {
     const units = (await this.#copiesOf(app)).map(({ name }) => `${this.#stack}-${name}.service`);
     for (const unit of units) {
-      await told("systemctl", "restart", unit);
+      await systemctl.told("restart", unit);
       const [rollout] = await this.#settled([unit]);
       if (!rollout!.ok) return [rollout!];
     }
@@ -111,7 +122,7 @@ class Systemd implements Backend {
   async down(): Promise<string[]> {
     const apps = new Set((await this.list()).map(({ app }) => app));
     await this.#remove([], []);
-    await told("systemctl", "daemon-reload");
+    await systemctl.told("daemon-reload");
     return [...apps];
   }
 
@@ -122,8 +133,8 @@ class Systemd implements Backend {
       (unit.includes("@") && !units.includes(unit))
     );
     if (gone.length > 0) {
-      await told("systemctl", "disable", "--now", "--quiet", ...gone);
-      await ask("systemctl", "reset-failed", ...gone);
+      await systemctl.told("disable", "--now", "--quiet", ...gone);
+      await systemctl.ask("reset-failed", ...gone);
     }
     for (const path of this.#files()) if (!files.includes(path)) removeFile(`${FOLDER}/${path}`);
   }
@@ -143,7 +154,7 @@ class Systemd implements Backend {
         if (!file.includes("@.")) return [file];
         const pattern = file.replace("@.", "@*.");
         const words = ["--all", "--plain", "--no-legend", "--full", pattern];
-        return (await told("systemctl", "list-units", ...words)).split("\n")
+        return (await systemctl.told("list-units", ...words)).split("\n")
           .map((line) => line.trim().split(/\s+/)[0]!).filter((unit) => unit.includes("@"));
       }),
     );
@@ -164,7 +175,7 @@ class Systemd implements Backend {
 
   async #show(units: readonly string[]): Promise<Properties[]> {
     if (units.length === 0) return [];
-    const text = await told("systemctl", "show", `--property=${PROPERTIES}`, ...units);
+    const text = await systemctl.told("show", `--property=${PROPERTIES}`, ...units);
     return text.trim().split("\n\n").map((block) =>
       Object.fromEntries(block.split("\n").map((line) => line.split(/=(.*)/s).slice(0, 2)))
     );

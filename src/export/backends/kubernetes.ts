@@ -1,0 +1,226 @@
+/** Kubernetes, by `kubectl`. */
+
+import { ProcsupError } from "../../model/errors.ts";
+import { sleep } from "../../platform/clock.ts";
+import { Client } from "../client.ts";
+import type { Exported } from "../export_stack.ts";
+import { MANAGED_BY } from "../kubernetes.ts";
+import type {
+  Backend,
+  Copy,
+  Explanation,
+  LogFlags,
+  OnProgress,
+  Place,
+  Rollout,
+} from "./backend.ts";
+import {
+  type Deployment,
+  type Event,
+  type Item,
+  type PodTemplate,
+  revisionOf,
+  Workloads,
+} from "./kubernetes_objects.ts";
+import { settleRollouts } from "./settle.ts";
+
+/** Kinds that an export makes. */
+const OWN_KINDS = "deployments,jobs,cronjobs,services,configmaps";
+
+const WORKLOADS = "deployments,replicasets,jobs,cronjobs,pods";
+
+/** Time between two looks for new containers. */
+const LOOK_MS = 1000;
+
+/** The backend of a stack. */
+export function kubernetes(place: Place, onProgress: OnProgress): Backend {
+  return new Kubernetes(place, onProgress);
+}
+
+class Kubernetes implements Backend {
+  readonly #stack: string;
+  readonly #selector: string;
+  readonly #kubectl: Client;
+  readonly #onProgress: OnProgress;
+
+  constructor({ stack, context, namespace }: Place, onProgress: OnProgress) {
+    this.#stack = stack;
+    this.#selector =
+      `app.kubernetes.io/instance=${stack},app.kubernetes.io/managed-by=${MANAGED_BY}`;
+    this.#kubectl = new Client(
+      "kubectl",
+      ...context === undefined ? [] : [`--context=${context}`],
+      ...namespace === undefined ? [] : [`--namespace=${namespace}`],
+    );
+    this.#onProgress = onProgress;
+  }
+
+  async up({ files: [file] }: Exported): Promise<Rollout[]> {
+    const path = Deno.makeTempFileSync({ prefix: "procsup-kubernetes-", suffix: ".yaml" });
+    try {
+      Deno.writeTextFileSync(path, file!.text);
+      await this.#refuseForeign(path);
+      let applied: readonly Item[] = [];
+      const rollouts = await this.#changed(async () => {
+        applied = await this.#items("apply", "-f", path);
+        await this.#prune("deployments,jobs,cronjobs,services", applied);
+      });
+      await this.#prune("configmaps", applied, await this.#configMapsInUse());
+      return rollouts;
+    } finally {
+      Deno.removeSync(path);
+    }
+  }
+
+  async list(): Promise<Copy[]> {
+    return (await this.#workloads()).copies();
+  }
+
+  async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
+    const workloads = await this.#workloads();
+    for (const app of apps) workloads.find(app);
+    // A container that is started again has another id.
+    const shown = new Map<string, Promise<number>>();
+    for (let tail = lines;; tail = -1) {
+      const { pods } = await this.#workloads();
+      for (const { metadata: { name, labels, deletionTimestamp }, status } of pods) {
+        const id = status.containerStatuses?.[0]?.containerID;
+        const isMeant = apps.length === 0 || apps.includes(labels!["app.kubernetes.io/name"]!);
+        if (!isMeant || !id || shown.has(id) || deletionTimestamp !== undefined) continue;
+        const flags = [...follow ? ["--follow"] : [], "--prefix", `--tail=${tail}`];
+        shown.set(id, this.#kubectl.shown("logs", ...flags, name));
+      }
+      if (!follow) return Math.max(0, ...await Promise.all(shown.values()));
+      await sleep(LOOK_MS);
+    }
+  }
+
+  async why(app: string): Promise<Explanation> {
+    const workloads = await this.#workloads();
+    workloads.find(app);
+    const events = await this.#items<Event>("get", "events");
+    return { copies: workloads.copies(app), history: workloads.history(app, events) };
+  }
+
+  async scale(app: string, copies: (now: number) => number): Promise<Rollout[]> {
+    const { metadata: { name }, spec: { replicas } } = await this.#deployment(app);
+    return await this.#changed(async () => {
+      await this.#kubectl.told("scale", `deployment/${name}`, `--replicas=${copies(replicas)}`);
+    }, app);
+  }
+
+  async roll(app: string): Promise<Rollout[]> {
+    const { metadata: { name } } = await this.#deployment(app);
+    return await this.#changed(async () => {
+      await this.#kubectl.told("rollout", "restart", `deployment/${name}`);
+    }, app);
+  }
+
+  async down(): Promise<string[]> {
+    const apps = (await this.#workloads()).apps();
+    // The command ends when every pod has ended.
+    const words = ["--selector", this.#selector, "--cascade=foreground"];
+    await this.#kubectl.told("delete", OWN_KINDS, ...words);
+    return apps;
+  }
+
+  /** Makes a change, waits for the rollouts, and takes back releases that fail. */
+  async #changed(change: () => Promise<void>, only?: string): Promise<Rollout[]> {
+    const good = (await this.#workloads()).completeRevisions();
+    await change();
+    const rollouts = await this.#settled((app) => only === undefined || app === only);
+    return await Promise.all(
+      rollouts.map((rollout) => rollout.ok ? rollout : this.#takenBack(rollout, good)),
+    );
+  }
+
+  async #settled(isMeant: (app: string) => boolean): Promise<Rollout[]> {
+    return await settleRollouts(async () => {
+      return (await this.#workloads()).rollouts().filter(({ app }) => isMeant(app));
+    }, this.#onProgress);
+  }
+
+  /** Goes back to the last revision that was complete, if the change has made another one. */
+  async #takenBack(failed: Rollout, good: ReadonlyMap<string, string>): Promise<Rollout> {
+    const { app, text } = failed;
+    const before = good.get(app);
+    const now = (await this.#workloads()).deployment(app);
+    if (now === undefined || before === undefined || revisionOf(now) === before) return failed;
+    const name = `deployment/${now.metadata.name}`;
+    await this.#kubectl.told("rollout", "undo", name, `--to-revision=${before}`);
+    const [undone] = await this.#settled((one) => one === app);
+    const end = undone?.ok ? "rolled back" : `rollback failed: ${undone?.text}`;
+    return { app, ok: false, text: `${end}, ${text}` };
+  }
+
+  /** Objects of those names that something else made are not replaced. */
+  async #refuseForeign(file: string): Promise<void> {
+    const there = await this.#items("get", "--ignore-not-found", "-f", file);
+    const foreign = there.find(({ metadata: { labels = {} } }) =>
+      labels["app.kubernetes.io/managed-by"] !== MANAGED_BY ||
+      labels["app.kubernetes.io/instance"] !== this.#stack
+    );
+    if (foreign === undefined) return;
+    const { kind, metadata: { name } } = foreign;
+    throw new ProcsupError("name_taken", `${kind} "${name}" was not made by this stack`, {
+      hint: "Choose another --stack NAME, or another --namespace",
+    });
+  }
+
+  /** Removes objects of the stack that are no longer in its file. */
+  async #prune(
+    kinds: string,
+    applied: readonly Item[],
+    kept: ReadonlySet<string> = new Set(),
+  ): Promise<void> {
+    const wanted = new Set(applied.map(({ metadata }) => metadata.uid));
+    const gone = (await this.#items("get", kinds, "--selector", this.#selector))
+      .filter(({ metadata: { uid, name, ownerReferences } }) =>
+        !wanted.has(uid) && !kept.has(name) && ownerReferences === undefined
+      );
+    if (gone.length === 0) return;
+    const names = gone.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
+    await this.#kubectl.told("delete", "--wait=false", ...names);
+  }
+
+  /** Names of ConfigMaps that a revision refers to: `kubectl rollout undo` needs them. */
+  async #configMapsInUse(): Promise<Set<string>> {
+    const { deployments, replicaSets } = await this.#workloads();
+    const templates: readonly PodTemplate[] = [...deployments, ...replicaSets]
+      .map(({ spec }) => spec.template);
+    return new Set(
+      templates.flatMap(({ spec }) => spec.containers).flatMap(({ envFrom = [] }) => envFrom)
+        .map(({ configMapRef }) => configMapRef.name),
+    );
+  }
+
+  async #deployment(app: string): Promise<Deployment> {
+    const workloads = await this.#workloads();
+    const { kind } = workloads.find(app);
+    const deployment = workloads.deployment(app);
+    if (deployment !== undefined) return deployment;
+    throw new ProcsupError("wrong_state", `"${app}" is a ${kind}, which has no copies to replace`, {
+      hint: kind === "CronJob"
+        ? "Its next run takes what procsup up applied"
+        : "It runs again when procsup up changes it",
+    });
+  }
+
+  async #workloads(): Promise<Workloads> {
+    const items = await this.#items("get", WORKLOADS, "--selector", this.#selector);
+    const workloads = new Workloads(this.#stack, items);
+    // Only events say why a probe fails, or why a pod cannot be made.
+    const silent = workloads.silent();
+    if (silent.size === 0) return workloads;
+    const warnings = await this.#items<Event>("get", "events", "--field-selector=type=Warning");
+    return workloads.with(warnings.filter(({ involvedObject }) => silent.has(involvedObject.uid)));
+  }
+
+  /** The objects that a command prints. */
+  async #items<T extends Item = Item>(...words: string[]): Promise<T[]> {
+    const text = await this.#kubectl.told(...words, "--output=json");
+    if (text.trim() === "") return [];
+    const found = JSON.parse(text) as T & { readonly items?: T[] };
+    return found.items ?? [found];
+  }
+}

@@ -1,0 +1,91 @@
+import { assertEquals } from "@std/assert";
+import { type Event, type Item, Workloads } from "../../src/export/backends/kubernetes_objects.ts";
+import ANSWERS from "../fixtures/kubernetes_answers.json" with { type: "json" };
+
+/** What kubectl printed of stacks on a cluster of Kubernetes 1.20, without fields that are not used. */
+const answers = ANSWERS as unknown as Readonly<Record<string, { items: Item[]; events: Event[] }>>;
+
+/** The workloads as the backend has them: with warnings of what does not say why it is not ready. */
+function workloadsOf(stack: string): Workloads {
+  const { items, events } = answers[stack]!;
+  const workloads = new Workloads(stack, items);
+  const silent = workloads.silent();
+  return workloads.with(
+    events.filter(({ involvedObject }) => silent.has(involvedObject.uid)),
+  );
+}
+
+const rolloutsOf = (stack: string) =>
+  Object.fromEntries(workloadsOf(stack).rollouts().map(({ app, ok, text }) => [app, [ok, text]]));
+
+Deno.test("rollouts() fails with the reason of the engine when the deadline has passed", () => {
+  const image = 'ImagePullBackOff: Back-off pulling image "localhost/none:9"';
+  assertEquals(rolloutsOf("img"), {
+    web: [false, `0 of 1 ready: ${image}`],
+    once: [false, `0 of 1 running: ${image}`],
+  });
+  assertEquals(rolloutsOf("uns").web, [
+    false,
+    "0 of 1 ready: Unschedulable: 0/2 nodes are available: 2 Insufficient memory.",
+  ]);
+  const secret = 'CreateContainerConfigError: secret "sec-secrets" not found';
+  assertEquals(rolloutsOf("sec").web, [false, `0 of 1 ready: ${secret}`]);
+  const { web, once } = rolloutsOf("quo");
+  assertEquals([web![0], once![0]], [false, false]);
+  for (const [_, text] of [web!, once!]) {
+    assertEquals(/is forbidden: exceeded quota: q, requested: pods=1/.test(String(text)), true);
+  }
+  assertEquals(rolloutsOf("prb").web, [
+    false,
+    "0 of 1 ready: Unhealthy: Startup probe failed:",
+  ]);
+});
+
+Deno.test("rollouts() counts the copies of the new revision alone, and tells how they crash", () => {
+  const { web, worker, setup, tick } = rolloutsOf("shop");
+  assertEquals(web, [undefined, "0 of 3 ready: CrashLoopBackOff: exit code 7, 2 restarts"]);
+  assertEquals(worker, [true, "1 of 1 ready"]);
+  assertEquals(setup, [true, "complete"]);
+  assertEquals(tick, [true, "scheduled * * * * *"]);
+});
+
+Deno.test("rollouts() believes no status of an earlier change", () => {
+  const items = structuredClone(answers.shop!.items) as {
+    kind: string;
+    metadata: { generation: number };
+  }[];
+  for (const { kind, metadata } of items) if (kind === "Deployment") metadata.generation++;
+  const { web, worker } = Object.fromEntries(
+    new Workloads("shop", items as unknown as Item[]).rollouts().map(({ app, ok }) => [app, [ok]]),
+  );
+  assertEquals([web, worker], [[undefined], [undefined]]);
+});
+
+Deno.test("completeRevisions() leaves out a Deployment that is in the middle of a rollout", () => {
+  assertEquals([...workloadsOf("shop").completeRevisions()], [["worker", "1"]]);
+});
+
+Deno.test("copies() has pods, and workloads without one", () => {
+  const shown = workloadsOf("shop").copies().map(({ app, state, ready, node, reason }) => [
+    ...[app, state, ready, node, reason],
+  ]);
+  assertEquals(shown.filter(([app]) => app === "web").sort(), [
+    ["web", "CrashLoopBackOff", false, "knode2", "CrashLoopBackOff: exit code 7, 2 restarts"],
+    ["web", "Running", true, "knode1", ""],
+    ["web", "Running", true, "knode1", ""],
+    ["web", "Running", true, "knode2", ""],
+  ]);
+  assertEquals(shown.filter(([app]) => app === "setup"), [["setup", "complete", true, "-", ""]]);
+  const quota = workloadsOf("quo").copies("web");
+  assertEquals(quota.map(({ state, ready }) => [state, ready]), [["0 of 1 ready", false]]);
+});
+
+Deno.test("history() has conditions, ends and events, newest first, without routine", () => {
+  const { events } = answers.img!;
+  const lines = workloadsOf("img").history("web", events);
+  assertEquals(lines[0]!.startsWith("ProgressDeadlineExceeded: ReplicaSet"), true, lines[0]);
+  assertEquals(lines.some((line) => /: BackOff: Back-off pulling image/.test(line)), true);
+  assertEquals(lines.filter((line) => /Scheduled|Pulling|once/.test(line)), []);
+  const crash = workloadsOf("shop").history("web", answers.shop!.events);
+  assertEquals(crash[0]!.endsWith(" on knode2: exit code 7, 2 restarts"), true, crash[0]);
+});
