@@ -24,7 +24,7 @@ export function Cpu({ id, now }: { id: string; now: number }) {
   round.value;
   return (
     <span class="measure">
-      <Sparkline samples={recent(id, 60_000)} value={({ cpu }) => cpu} most={10} />
+      <Sparkline samples={recent(id, SHOWN_MS)} value={({ cpu }) => cpu} most={10} />
       <span class="number" title="CPU, percent of one core">{percent(now)}</span>
     </span>
   );
@@ -35,7 +35,7 @@ export function Memory({ id, now }: { id: string; now: number }) {
   round.value;
   return (
     <span class="measure memory">
-      <Sparkline samples={recent(id, 60_000)} value={({ memory }) => memory} most={now * 1.5} />
+      <Sparkline samples={recent(id, SHOWN_MS)} value={({ memory }) => memory} most={now * 1.5} />
       <span class="number" title="Resident memory">{bytes(now)}</span>
     </span>
   );
@@ -110,6 +110,8 @@ export function HealthBadge(
 }
 
 const [WIDTH, HEIGHT] = [64, 18];
+/** The time that it shows. */
+const SHOWN_MS = 60_000;
 
 /** How it is drawn. */
 interface SparklineProps {
@@ -117,16 +119,14 @@ interface SparklineProps {
   readonly value: (sample: Sample) => number;
   /** At the top; grows with what is shown. */
   readonly most: number;
-  /** Milliseconds that it shows. */
-  readonly ms?: number;
 }
 
 /** Drawn for the eye only: the figure stands beside it. */
-export function Sparkline({ samples, value, most, ms = 60_000 }: SparklineProps) {
+function Sparkline({ samples, value, most }: SparklineProps) {
   const end = samples.at(-1)?.at ?? 0;
   const top = Math.max(most, ...samples.map(value)) || 1;
   const points = samples.map((sample) => {
-    const x = WIDTH - (end - sample.at) / ms * WIDTH;
+    const x = WIDTH - (end - sample.at) / SHOWN_MS * WIDTH;
     const y = HEIGHT - 1 - value(sample) / top * (HEIGHT - 3);
     return `${x.toFixed(1)} ${y.toFixed(1)}`;
   });

@@ -242,16 +242,7 @@ function ConfigTree({ config }: { config: Readonly<Record<string, unknown>> }) {
           Copy as JSON
         </Button>
       </div>
-      <dl class="config">
-        {Object.entries(config).map(([key, value]) => (
-          <div key={key}>
-            <dt>{key}</dt>
-            <dd>
-              <Value value={value} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Tree kind="config" value={config} />
     </>
   );
 }
@@ -261,8 +252,12 @@ function Value({ value }: { value: unknown }) {
     return <>{value.map((item, index) => <code key={index} class="item">{String(item)}</code>)}</>;
   }
   if (typeof value !== "object" || value === null) return <code>{String(value)}</code>;
+  return <Tree kind="config inner" value={value} />;
+}
+
+function Tree({ kind, value }: { readonly kind: string; readonly value: object }) {
   return (
-    <dl class="config inner">
+    <dl class={kind}>
       {Object.entries(value).map(([key, inner]) => (
         <div key={key}>
           <dt>{key}</dt>
