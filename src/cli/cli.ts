@@ -25,12 +25,12 @@ export async function runCli(args: readonly string[]): Promise<number> {
 
 async function run(args: readonly string[]): Promise<number> {
   // A command line that is refused is answered in the format that it asks for.
-  let output = Output.open(formatFlags(args));
+  let output = new Output(formatFlags(args));
   let code: number;
   try {
     // With a command it is that command's own.
     const line = readCommandLine(args.length === 1 && args[0] === "-v" ? ["--version"] : args);
-    output = Output.open(line.flags);
+    output = new Output(line.flags);
     const context = contextOf(line, output);
     code = await (await load(line, context))(context) ?? 0;
   } catch (error) {

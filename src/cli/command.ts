@@ -4,7 +4,6 @@ import type { Engine, Host } from "./host.ts";
 import type { Flags } from "./flags.ts";
 import type { Output } from "./output.ts";
 
-/** One flag of a command. */
 export interface Flag {
   /** Long name, without the dashes. */
   readonly name: string;

@@ -18,7 +18,6 @@ export interface ListFeedOptions {
 const GAP_MS = 150;
 const RETRY_MS = 500;
 
-/** A feed of lists. */
 export class ListFeed {
   readonly #client: DaemonClient;
   readonly #options: ListFeedOptions;

@@ -6,49 +6,27 @@ import { terminalJson, terminalText } from "./terminal_text.ts";
 /** How data is printed. `table` and `wide` are for people, the rest for programs. */
 export type Format = (typeof FORMATS)[number];
 
-/** Every format. */
 export const FORMATS = ["table", "wide", "json", "jsonl", "yaml", "name"] as const;
 
-interface Settings {
+/** The two streams of a command, and how to write to them: as flags, environment and terminal ask for. */
+export class Output {
   readonly format: Format;
   /** Whether colours are on. */
   readonly color: boolean;
   /** Whether stdout is a terminal. */
-  readonly terminal: boolean;
+  readonly terminal: boolean = Deno.stdout.isTerminal();
   /** Columns of the terminal; undefined in a pipe, where nothing is ever cut. */
-  readonly width: number | undefined;
-  readonly quiet: boolean;
-}
-
-/** The two streams of a command, and how to write to them. */
-export class Output {
-  readonly format: Format;
-  readonly color: boolean;
-  readonly terminal: boolean;
   readonly width: number | undefined;
   readonly quiet: boolean;
   readonly #isErrorTerminal: boolean = Deno.stderr.isTerminal();
   #drawn = 0;
   #isUsed = false;
 
-  constructor(settings: Settings) {
-    this.format = settings.format;
-    this.color = settings.color;
-    this.terminal = settings.terminal;
-    this.width = settings.width;
-    this.quiet = settings.quiet;
-  }
-
-  /** The output that flags, environment and terminal ask for. */
-  static open(flags: Flags): Output {
-    const terminal = Deno.stdout.isTerminal();
-    return new Output({
-      format: flags.on("json") ? "json" : (flags.text("output") ?? "table") as Format,
-      color: wantsColor(flags.text("color"), terminal),
-      terminal,
-      width: terminal ? Deno.consoleSize().columns : undefined,
-      quiet: flags.on("quiet"),
-    });
+  constructor(flags: Flags) {
+    this.format = flags.on("json") ? "json" : (flags.text("output") ?? "table") as Format;
+    this.color = wantsColor(flags.text("color"), this.terminal);
+    this.width = this.terminal ? Deno.consoleSize().columns : undefined;
+    this.quiet = flags.on("quiet");
   }
 
   /** Whether anything went to stdout. */

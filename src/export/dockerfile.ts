@@ -78,7 +78,6 @@ export interface ImageRequest {
   readonly has: (path: string) => boolean;
 }
 
-/** Dockerfile of a stack. */
 export function dockerfile(stack: Stack, { base, has }: ImageRequest): string {
   const runtimes = runtimesOf(stack);
   const [first = "", ...others] = runtimes;

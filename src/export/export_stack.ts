@@ -22,7 +22,6 @@ export interface Exported {
   readonly files: readonly ExportedFile[];
 }
 
-/** What to export. */
 export type ExportRequest = Omit<StackRequest, "engine"> & {
   readonly to: Engine | "dockerfile";
   /** How Swarm publishes ports. */

@@ -24,7 +24,6 @@ export function secretName({ name }: Stack): string {
   return `${name}-secrets`;
 }
 
-/** Every manifest of a stack. */
 export function kubernetesManifests(stack: Stack): Manifest[] {
   return stack.apps.flatMap((app) => [
     ...configMap(stack, app),

@@ -13,7 +13,6 @@ type Keys = Readonly<Record<string, unknown>>;
 
 const NS_PER_SECOND = 1e9;
 
-/** The job of an app. */
 export function nomadJob(stack: Stack, app: App): Keys {
   const { cron, restartPolicy, instances, autostart, namespace, tags, labels } = app.config;
   const isBatch = cron !== undefined || restartPolicy === "never";

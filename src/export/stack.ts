@@ -22,7 +22,6 @@ export const PROBE_SECONDS = 5;
 /** An app that stays unready for this long is replaced: until then procsup restarts it. */
 export const REPLACE_SECONDS = 120;
 
-/** One app. */
 export interface App {
   readonly name: string;
   /** Its name for engines: a DNS label. */
@@ -66,7 +65,6 @@ export interface Stack {
   readonly losses: Loss[];
 }
 
-/** What is exported, and as what. */
 export interface StackRequest {
   readonly file: string;
   readonly loaded: LoadedConfig;

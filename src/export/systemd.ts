@@ -20,7 +20,6 @@ export interface UnitFile {
 
 type Setting = readonly [name: string, value: string | number];
 
-/** Every unit of a stack. */
 export function systemdUnits(stack: Stack): UnitFile[] {
   const units = stack.apps.flatMap((app) => [
     service(stack, app),

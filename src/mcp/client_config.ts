@@ -19,7 +19,6 @@ export interface McpClient {
   readonly key: string;
 }
 
-/** Folders of a user. */
 export interface UserFolders {
   readonly home: string;
   /** Claude Code's own folder, if `CLAUDE_CONFIG_DIR` sets it. */

@@ -5,7 +5,6 @@ import type { Input, VerbName } from "../protocol/verbs/types.ts";
 import { quotedLines, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 import { forEach, type ToolRun } from "./tool.ts";
 
-/** The log tools by verb. */
 export const LOGS_TOOLS: { readonly [N in VerbName]?: ToolRun } = {
   logs: {
     output: z.object({

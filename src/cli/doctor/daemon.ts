@@ -9,7 +9,6 @@ import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { otherVersion, type Peer } from "../../protocol/peer.ts";
 import { type Finding, homeFlag, ok, warning, wrong } from "./finding.ts";
 
-/** The daemon of a home. */
 export async function checkDaemon(home: string): Promise<Finding[]> {
   const peers: Peer[] = [];
   const client = new DaemonClient(home, (peer) => void peers.push(peer));

@@ -65,7 +65,6 @@ function withoutPath(text: string): string {
     .replace(/(<key>PATH<\/key>\s*<string>)[^<]*/g, "$1");
 }
 
-/** The unit of a service manager. */
 export function unitFor(manager: ServiceManager, request: UnitRequest): Unit {
   return { systemd: systemdUnit, launchd: launchdUnit, openrc: openrcUnit }[manager](request);
 }

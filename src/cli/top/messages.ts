@@ -26,7 +26,6 @@ export type FeedEvent =
   | { readonly type: "why"; readonly why: WhyJson }
   | { readonly type: "done"; readonly text: string; readonly bad: boolean };
 
-/** Commands of the user. */
 export type UserCommand =
   | { readonly type: "move"; readonly by: number | "page" | "-page" | "first" | "last" }
   | { readonly type: "side"; readonly by: number }

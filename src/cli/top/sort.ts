@@ -4,7 +4,6 @@ import { baseName } from "../../model/name.ts";
 import { STATES_BY_URGENCY } from "../../model/process_info.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
 
-/** Sort key. */
 export type SortKey = (typeof SORT_KEYS)[number];
 
 /** All sort keys in their cycle order. */

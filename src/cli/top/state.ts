@@ -16,7 +16,6 @@ interface Notice {
   readonly until: number;
 }
 
-/** The whole state. */
 export interface TopState {
   readonly columns: number;
   readonly rows: number;

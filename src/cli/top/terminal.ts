@@ -18,7 +18,6 @@ export class Terminal {
   #taken = false;
   #written: Promise<void> = Promise.resolve();
 
-  /** Columns and rows. */
   get size(): { columns: number; rows: number } {
     try {
       return Deno.consoleSize();

@@ -18,7 +18,6 @@ import { ConfigOutcome, ConfigPlan, workIn } from "./config_plan.tsx";
 import { Field } from "../controls/field.tsx";
 import { counted } from "../data/format.ts";
 
-/** The page. */
 export function Apply() {
   if (!mayAdminister.value) {
     return <Empty title="Not allowed">Applying a configuration needs the role admin.</Empty>;

@@ -106,7 +106,6 @@ function Item({ kind, name, what, children }: ItemProps) {
   );
 }
 
-/** The results. */
 export function ConfigOutcome() {
   const done = outcome.value;
   if (done === undefined) return null;

@@ -6,7 +6,6 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { mayAdminister } from "../data/store.ts";
 import { question } from "../shell/notices.ts";
 
-/** How a button looks and what it does. */
 interface ButtonProps {
   readonly id?: string;
   readonly icon?: IconName;
@@ -137,9 +136,9 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   );
 }
 
-/** What it is called and holds. `children` gets what closes the menu before something is done. */
 interface MenuProps {
   readonly label: string;
+  /** Gets what closes the menu before something is done. */
   readonly children: (close: (then: () => void) => () => void) => ComponentChildren;
 }
 

@@ -2,7 +2,6 @@
 
 import type { Signal } from "@preact/signals";
 
-/** What it is for. */
 interface FieldProps {
   readonly name: string;
   readonly label: string;

@@ -5,7 +5,6 @@ import { between, endsOf, lookingAt, NOW, type Span, SPANS } from "../data/time_
 import { clock } from "../data/store.ts";
 import { Button } from "./controls.tsx";
 
-/** The picker. */
 export function RangePicker() {
   const { span, at } = range.value;
   const [from, to] = endsOf(range.value, span === undefined ? 0 : clock.value);

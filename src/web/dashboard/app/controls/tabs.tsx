@@ -2,7 +2,6 @@
 
 import { useEffect } from "preact/hooks";
 
-/** What it leads to. */
 interface TabsProps<T extends string> {
   readonly tabs: readonly T[];
   readonly chosen: T;
@@ -53,7 +52,6 @@ export function Tabs<T extends string>({ tabs, chosen, onChoose }: TabsProps<T>)
   );
 }
 
-/** One bar. */
 interface StripBar {
   readonly ok: boolean;
   /** From 0 to 1: how high it is. */

@@ -16,7 +16,6 @@ import { counted, dateTime, relative, shortSpan } from "../data/format.ts";
 
 const REFRESH_MS = 5000;
 
-/** The screen. */
 export function Cron() {
   const jobs = usePolled<readonly CronJson[]>("/cron", REFRESH_MS);
   useEffect(() => void jobs.reload(), [happened.value]);
@@ -78,7 +77,6 @@ function Jobs({ jobs: { data, reload } }: { readonly jobs: Polled<readonly CronJ
   );
 }
 
-/** What it shows. */
 interface CronRowProps {
   readonly job: CronJson;
   readonly reload: () => Promise<void>;
@@ -86,7 +84,6 @@ interface CronRowProps {
   readonly onOpen: () => void;
 }
 
-/** The row. */
 function CronRow({ job, reload, isOpen, onOpen }: CronRowProps) {
   const { name, type, schedule, timezone, enabled, running, next_run, last_run } = job;
   const path = `/cron/${encodeURIComponent(name)}`;

@@ -81,7 +81,6 @@ interface Result {
   readonly code?: string;
 }
 
-/** The path of one process, by its name. */
 export function processPath(name: string, verb = ""): string {
   return `/processes/${encodeURIComponent(name)}${verb === "" ? "" : `/${verb}`}`;
 }

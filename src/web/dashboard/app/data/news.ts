@@ -8,7 +8,6 @@ import type { EventsJson } from "./types.ts";
 /** Grows with every event of a process: what was asked for before is old. */
 export const happened = signal(0);
 
-/** Which events. */
 interface EventQuery {
   /** Names; without it those of all. */
   readonly target?: string | undefined;

@@ -2,7 +2,6 @@
 
 import { computed, signal } from "@preact/signals";
 
-/** A place. */
 export interface Place {
   /** Segments, decoded: `["processes", "api"]`. Empty for the overview. */
   readonly path: readonly string[];

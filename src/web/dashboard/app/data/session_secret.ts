@@ -22,7 +22,6 @@ tabs.addEventListener("message", ({ data }: MessageEvent<Message>) => {
   else asking?.(data.secret);
 });
 
-/** What this tab has. */
 export function secretOfTab(): string | undefined {
   return sessionStorage.getItem(KEY) ?? undefined;
 }

@@ -63,7 +63,6 @@ export function lookingAt(at: number, { span, from, to }: Range, now = Date.now(
   return between(at - half, Math.max(at + 1000, Math.min(now, at + half)), at);
 }
 
-/** The ends of a range, now. */
 export function endsOf({ span, from, to }: Range, now: number): readonly [number, number] {
   return span === undefined ? [from, to] : [now - SPANS[span][1], now];
 }

@@ -21,7 +21,6 @@ const TYPES = [
   ...["added", "deleted", "adopted", "note"],
 ];
 
-/** The screen. */
 export function Events() {
   if (processes.value === null) return <Loading />;
   return (

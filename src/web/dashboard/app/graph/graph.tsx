@@ -18,7 +18,6 @@ const MARGIN = 12;
 /** Labels of lines that end in one place stand above each other. */
 const LABEL_PX = 13;
 
-/** The screen. */
 export function Graph() {
   const { data } = useEvents({ type: "running", limit: 500 });
   times.value = new Map(data.value?.events.map(({ name, at }) => [name, Date.parse(at)]));

@@ -51,7 +51,6 @@ export interface Layout {
   readonly single: readonly Node[];
 }
 
-/** Lays out processes. */
 export function layOut(list: readonly ProcessJson[]): Layout {
   const apps = Map.groupBy(list, ({ name }) => baseName(name));
   const links = [...apps].flatMap(([name, members]) => linksTo(name, members[0]!));

@@ -8,7 +8,6 @@ import type { Sample } from "../process/history.ts";
 import { clockTime } from "../data/format.ts";
 import { Axis, axisHandlers, pointed, useTimeAxis } from "./time_axis.tsx";
 
-/** What it draws. */
 interface ChartProps {
   readonly title: string;
   readonly series: Series;

@@ -15,7 +15,6 @@ import { bytes, percent, relative, span } from "../data/format.ts";
 
 const INFO_MS = 30_000;
 
-/** The screen. */
 export function Host() {
   const happened = useEvents({ range: range.value, limit: 300 });
   const common = {

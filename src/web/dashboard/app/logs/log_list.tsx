@@ -13,7 +13,6 @@ import type { Run } from "./ansi.ts";
 import { type LineLook, shownLine, textOf } from "./shown_line.ts";
 import { counted, dateTime, exactTime, relative } from "../data/format.ts";
 
-/** How the list is drawn. */
 interface LogListProps {
   readonly buffer: LogBuffer;
   readonly pattern: RegExp | undefined;
@@ -33,7 +32,6 @@ const NAME_COLUMNS = { wide: 15, phone: 10 };
 const MARK_COLUMNS = 3;
 const PADDING_PX = 32;
 
-/** The list. */
 export function LogList(props: LogListProps) {
   const { buffer, follow, cursor, pattern, showName, hueOf, onOpen } = props;
   const isWrapped = wrap.value;
@@ -152,7 +150,6 @@ function isIn(sorted: readonly number[], wanted: number): boolean {
   return sorted[low] === wanted;
 }
 
-/** How a line is drawn. */
 interface LogRowProps {
   readonly line: LogRow;
   readonly look: LineLook;
@@ -169,7 +166,6 @@ interface LogRowProps {
   readonly onClick: () => void;
 }
 
-/** The line. */
 function LogRow(props: LogRowProps) {
   const { line, look, top, pattern, isCursor, isMatch, showName, time, hue, onClick } = props;
   const { runs, level, trace } = shownLine(line, look);

@@ -6,7 +6,6 @@ import { rangeText } from "../data/time_range.ts";
 import { linkTo, place, replacePlace } from "../data/router.ts";
 import { LogView } from "./log_view.tsx";
 
-/** The screen. */
 export function Logs() {
   return (
     <div class="fill">

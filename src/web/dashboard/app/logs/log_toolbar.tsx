@@ -20,7 +20,6 @@ import { processList } from "../data/store.ts";
 import { Button, Icon, Menu, useAway } from "../controls/controls.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 
-/** What it steers. */
 interface LogToolbarProps {
   readonly query: LogQuery;
   readonly onQuery: (query: LogQuery) => void;
@@ -164,7 +163,6 @@ const TIMES: readonly (readonly [TimeLook, string])[] = [
   ["none", "No times"],
 ];
 
-/** The menu. */
 function LogMenu({ panes, targets }: {
   readonly panes: LogPanes;
   readonly targets: readonly string[];

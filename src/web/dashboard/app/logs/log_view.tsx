@@ -27,7 +27,6 @@ import { LogToolbar } from "./log_toolbar.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { counted } from "../data/format.ts";
 
-/** What a viewer shows. */
 interface LogViewProps {
   readonly query: LogQuery;
   readonly onQuery: (query: LogQuery) => void;
@@ -39,7 +38,6 @@ interface LogViewProps {
 
 const HUES = 8;
 
-/** The viewer. */
 export function LogView({ query, onQuery, linkOf, single = false }: LogViewProps) {
   const { targets, columns, search, isRegex, matchCase, level } = query;
   const lines = useSignal(FIRST_LINES);
@@ -147,7 +145,6 @@ function nextMatch(matches: readonly number[], from: number, step: 1 | -1): numb
   return next ?? (step > 0 ? matches[0] : matches.at(-1));
 }
 
-/** What it shows. */
 interface LogColumnProps {
   readonly pane: LogPane;
   readonly query: LogQuery;
@@ -160,7 +157,6 @@ interface LogColumnProps {
   readonly onActive: () => void;
 }
 
-/** The column. */
 function LogColumn(props: LogColumnProps) {
   const { pane, query, pattern, follow, showName, source, hueOf, onActive } = props;
   const { buffer, cursor, opened, target } = pane;
@@ -220,7 +216,6 @@ function ColumnHead({ name }: { name: string }) {
   );
 }
 
-/** What it tells of. */
 interface LogStatusProps {
   readonly panes: LogPanes;
   readonly source: LogSource | undefined;

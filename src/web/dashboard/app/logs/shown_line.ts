@@ -57,7 +57,6 @@ function look(level: LogLevel | undefined): string {
   return level === undefined ? "" : LEVEL_LOOK[level];
 }
 
-/** The text of runs. */
 export function textOf(runs: readonly Run[]): string {
   return runs.map(({ text }) => text).join("");
 }

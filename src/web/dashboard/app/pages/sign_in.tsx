@@ -10,7 +10,6 @@ import { Logo } from "../shell/logo.tsx";
 
 const ENDED = "Your session has ended. To go on where you were, ask for a new link:";
 
-/** The screen. */
 export function SignIn() {
   const text = useSignal("");
   const error = useSignal("");

@@ -22,7 +22,6 @@ import { RowActions } from "./process_menu.tsx";
 const MANY = 8;
 const SHOWN_EVENTS = 12;
 
-/** The screen. */
 export function Overview() {
   if (processes.value === null) return <Loading />;
   if (processList.value.length === 0) {
@@ -185,7 +184,6 @@ function Ranking({ list, text }: {
 
 const HOUR_MS = 3_600_000;
 
-/** The tiles. */
 function HostTiles() {
   round.value;
   const host = metrics.value;

@@ -14,14 +14,12 @@ import { FormDialog } from "../controls/controls.tsx";
 import { Field } from "../controls/field.tsx";
 import { readObject } from "../data/format.ts";
 
-/** The open dialog and its process. */
 export const processDialog = signal<
   { readonly kind: keyof typeof WINDOWS; readonly name: string } | undefined
 >(undefined);
 
 const SIGNALS = ["SIGHUP", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGTERM", "SIGCONT", "SIGSTOP"];
 
-/** The open dialog. */
 export function ProcessDialogs() {
   const open = processDialog.value;
   if (open === undefined) return null;

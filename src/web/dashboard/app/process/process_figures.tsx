@@ -113,7 +113,6 @@ const [WIDTH, HEIGHT] = [64, 18];
 /** The time that it shows. */
 const SHOWN_MS = 60_000;
 
-/** How it is drawn. */
 interface SparklineProps {
   readonly samples: readonly Sample[];
   readonly value: (sample: Sample) => number;

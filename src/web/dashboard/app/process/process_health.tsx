@@ -12,7 +12,6 @@ import { dateTime, percent, relative, shortSpan } from "../data/format.ts";
 
 const EVERY_MS = 3000;
 
-/** The tab. */
 export function ProcessHealth({ process }: { process: ProcessJson }) {
   const { name, health, pid } = process;
   const path = processPath(name, "history");
@@ -127,7 +126,6 @@ function Checks({ checks }: { checks: readonly HealthCheckJson[] }) {
 
 const REFRESH_MS = 5000;
 
-/** The tab. */
 export function ProcessHooks({ process }: { process: ProcessJson }) {
   const { name, state, pid } = process;
   const path = processPath(name, "history");

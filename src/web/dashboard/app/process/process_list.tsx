@@ -26,7 +26,6 @@ const SORT_KEYS: readonly SortKey[] = [
   "id",
 ];
 
-/** The screen. */
 export function Processes() {
   const { params } = place.value;
   const search = params.get("q") ?? "";

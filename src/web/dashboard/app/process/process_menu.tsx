@@ -25,7 +25,6 @@ export function openProcessMenu(name: string, by: HTMLElement): void {
   opened.value = opened.value?.by === by ? undefined : { name, by };
 }
 
-/** The menu, when it is open. */
 export function ProcessMenu() {
   const open = opened.value;
   const process = processList.value.find(({ name }) => name === open?.name);

@@ -201,7 +201,6 @@ function ProcessActions({ name, members, isUnit }: {
   );
 }
 
-/** The tab. */
 function ProcessEnv({ process: { config } }: { process: ProcessJson }) {
   const names = Object.keys((config.env ?? {}) as object).sort();
   const inherits = config.inherit_env !== false;

@@ -25,7 +25,6 @@ import {
   span,
 } from "../data/format.ts";
 
-/** The first tab. */
 export function Summary({ process }: { process: ProcessJson }) {
   return (
     <div class="two">

@@ -24,7 +24,6 @@ export interface Group {
   readonly members: readonly ProcessJson[];
 }
 
-/** What it shows and how. */
 interface ProcessTableProps {
   readonly groups: readonly Group[];
   readonly sort: SortKey;
@@ -44,7 +43,6 @@ const COLUMNS: readonly { key: SortKey | "ports"; text: string; kind: string }[]
   { key: "restarts", text: "Restarts", kind: "number" },
 ];
 
-/** The table. */
 export function ProcessTable(props: ProcessTableProps) {
   const { groups, selected, onSelect } = props;
   return (
@@ -124,7 +122,6 @@ function sortBy(key: SortKey, isSorted: boolean, descending: boolean): void {
   else setParams({ sort: "", dir: "" });
 }
 
-/** What it shows. */
 interface ProcessRowProps {
   readonly process: ProcessJson;
   readonly selected: boolean;

@@ -22,7 +22,6 @@ const STARTED = new Set(["start_failed", "timeout"]);
 
 type Values = ReadonlyMap<FormKey, Signal<string>>;
 
-/** The page. */
 export function Start() {
   const values: Values = useMemo(() => new Map(KEYS.map((key) => [key, signal("")])), []);
   const refusal = useSignal<unknown>(undefined);

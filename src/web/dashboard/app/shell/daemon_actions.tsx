@@ -6,7 +6,6 @@ import { connection, mayAdminister, mayOperate } from "../data/store.ts";
 import { Button } from "../controls/controls.tsx";
 import { run } from "../process/actions.ts";
 
-/** The buttons. */
 export function DaemonActions() {
   const resurrect = async () => {
     const yes = await confirmed(

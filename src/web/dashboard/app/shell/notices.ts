@@ -2,7 +2,6 @@
 
 import { signal } from "@preact/signals";
 
-/** A toast. */
 export interface Toast {
   readonly id: number;
   readonly kind: "busy" | "done" | "failed";
@@ -62,7 +61,6 @@ interface Question {
   readonly answer: (yes: boolean) => void;
 }
 
-/** The question that is open. */
 export const question = signal<Question | undefined>(undefined);
 
 /** Asks; true when the user agrees. */

@@ -17,7 +17,6 @@ export interface ScreenEntry {
   readonly isGuarded?: true;
 }
 
-/** Every screen. */
 export const SCREENS: readonly ScreenEntry[] = [
   { name: "overview", icon: "overview", text: "Overview", key: "o" },
   { name: "processes", icon: "processes", text: "Processes", key: "p" },
@@ -39,7 +38,6 @@ export function openScreens(): readonly ScreenEntry[] {
   return SCREENS.filter(({ isGuarded }) => !isGuarded || mayAdminister.value);
 }
 
-/** Path of a screen. */
 export function pathOf({ name }: ScreenEntry): readonly string[] {
   return name === "overview" ? [] : [name];
 }

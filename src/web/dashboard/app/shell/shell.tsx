@@ -30,7 +30,6 @@ import { ProcessDialogs } from "../process/process_dialogs.tsx";
 import { ProcessMenu } from "../process/process_menu.tsx";
 import { relative } from "../data/format.ts";
 
-/** The frame. */
 export function Shell({ children }: { children: ComponentChildren }) {
   return (
     <>
@@ -113,7 +112,6 @@ function ConnectionBanner() {
 /** So many fit, with one more for the rest. */
 const SHOWN = 4;
 
-/** Both bars. */
 function PhoneBar() {
   return (
     <>
@@ -209,7 +207,6 @@ function RoleNote() {
   return <p class="faint small">{role === "read" ? "Read only" : "Operator"}: {name}</p>;
 }
 
-/** All toasts. */
 function Toasts() {
   return (
     <div class="toasts" role="region" aria-label="Notifications">

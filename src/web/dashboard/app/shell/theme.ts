@@ -30,7 +30,6 @@ function stored(): Theme {
   }
 }
 
-/** The next one. */
 export function nextTheme(): void {
   theme.value = ORDER[(ORDER.indexOf(theme.value) + 1) % ORDER.length]!;
 }

@@ -11,7 +11,6 @@ import { run } from "../process/actions.ts";
 import { announce, confirmed, toast } from "../shell/notices.ts";
 import { openedWebhook } from "./webhook_dialog.tsx";
 
-/** The row. */
 export function WebhookRow({ webhook, reload }: {
   readonly webhook: WebhookJson;
   readonly reload: () => Promise<void>;

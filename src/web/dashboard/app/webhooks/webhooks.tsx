@@ -15,7 +15,6 @@ const REFRESH_MS = 3000;
 
 const EXAMPLE = "webhooks: { ops: { url: https://hooks.example.com/procsup } }";
 
-/** The screen. */
 export function Webhooks() {
   const webhooks = usePolled<readonly WebhookJson[]>("/webhooks", REFRESH_MS);
   useEffect(() => void webhooks.reload(), [happened.value]);
