@@ -1,7 +1,8 @@
 /**
  * Every example of README.md and of the documentation: configurations are loaded, commands are read by
  * the command line's own table, and what is shown with output is run in a shell and compared with it.
- * `library_test.ts` runs the TypeScript.
+ * `shell_test.ts` runs the other commands, `screens_test.ts` compares screens, `library_test.ts` runs
+ * the TypeScript.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -27,7 +28,10 @@ Deno.test("every example is in a language that a test runs or validates", () => 
   for (const { file, language, text } of EXAMPLES) {
     assert(LANGUAGES.includes(language), `${file}: ${language}: ${text}`);
   }
-  assert(examplesIn("text").length <= 3);
+  // Each has a test in screens_test.ts.
+  assertEquals(examplesIn("text").map(({ file }) => file), [
+    ...["README.md", "src/docs/dashboard.md", "src/docs/rest.md"],
+  ]);
 });
 
 Deno.test("the README and each page are short, and each page begins with an example", () => {

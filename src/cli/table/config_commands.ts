@@ -127,7 +127,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
       "procsup import pm2 ecosystem.config.js --out procsup.yaml",
       "procsup import Procfile",
       "procsup import supervisord /etc/supervisor/supervisord.conf",
-      "procsup import compose docker-compose.yml --out procsup.yaml",
+      "procsup import compose docker-compose.yml",
     ],
     load: async () => (await import("../commands/import.ts")).importFile,
   },

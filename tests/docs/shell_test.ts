@@ -1,0 +1,254 @@
+/**
+ * Runs the `sh` blocks of README.md and of the documentation, line by line, in a shell on a machine
+ * with sample apps: a folder, a home and a daemon for each page. What cannot run here is listed.
+ */
+
+import { assertEquals } from "@std/assert";
+import { parse } from "yaml";
+import { programWords, TestDaemon } from "../support/procsup.ts";
+import { type TempHome, tempHome } from "../support/temp_home.ts";
+import { type Example, examplesIn } from "./examples.ts";
+
+const [ENGINE, MACHINE, SERVICE, TERMINAL, CHECKOUT] = [
+  "docker or a cluster: deno task test:swarm, tests/export",
+  "another machine by ssh: tests/e2e/ssh_test.ts",
+  "writes for the machine, as root: tests/e2e/install_test.ts, deno task test:boot",
+  "a terminal: tests/e2e/top_test.ts, tests/e2e/attach_test.ts",
+  "works on the checkout, for minutes or with the network: deno task",
+];
+
+/** Lines that are not run, exactly as they are printed, and why. */
+const SKIPPED: Readonly<Record<string, readonly string[]>> = {
+  [ENGINE]: [
+    "docker build -f scripts/docker/Dockerfile -t procsup .",
+    "procsup image --tag registry.example.com/shop:1.4",
+    "procsup up --on swarm --image registry.example.com/shop:1.4",
+    "procsup list --on swarm",
+    "procsup up --on swarm --image registry.example.com/shop:1.5",
+    "procsup logs api -f --on swarm",
+    "procsup why api --on swarm",
+    "procsup scale api 5 --on swarm",
+    "procsup roll api --on swarm",
+    "procsup down --on swarm",
+    "procsup image procsup.yaml --tag shop:1 --base debian:bookworm-slim --builder podman",
+    'docker run -v "$PWD:/app" procsup',
+    "docker run procsup -- sh -c 'echo hello'",
+    "docker run --read-only --tmpfs /tmp procsup",
+  ],
+  [MACHINE]: [
+    "procsup --host web1 list",
+    "procsup list --all-contexts",
+    "procsup --host deploy@web1.example.com list",
+    "procsup --host web1 logs api -f",
+    "rsync -a ./ deploy@web1:/srv/shop/",
+    "procsup --host deploy@web1 up /srv/shop/procsup.yaml",
+    "procsup --host deploy@web1 start /srv/tools/worker.js --name worker",
+  ],
+  [SERVICE]: [
+    "procsup startup status",
+    "procsup startup install",
+    "procsup startup install --user",
+    "procsup startup uninstall",
+    "procsup completion bash > /etc/bash_completion.d/procsup",
+  ],
+  [TERMINAL]: [
+    "procsup attach console",
+    "procsup top",
+    "procsup man | man -l -",
+    "procsup top --interval 2s",
+    "procsup web open",
+  ],
+  [CHECKOUT]: [
+    "npx -y deno@2.9.6 task demo",
+    "npx -y deno@2.9.6 task test",
+    "deno task compile && scripts/install.sh --from dist",
+    "deno run -A scripts/npm_package.ts",
+    "npm pack ./dist/npm && npm install -g ./procsup-*.tgz",
+    'alias procsup="deno run -A $PWD/main.ts"',
+    "deno task demo",
+    "deno task chaos --minutes 5 --seed 7",
+    "deno task attack",
+    "deno task compile",
+    "deno task dashboard",
+    "deno info main.ts",
+    "deno run -A scripts/publish.ts --dry-run",
+    "deno run -A scripts/npm_client.ts",
+    "npm install -g procsup",
+  ],
+};
+
+/** Exit codes other than 0 that the page or the sample apps lead to. */
+const EXITS: Readonly<Record<string, number>> = {
+  // Of the sample apps some are jobs, which run when their time comes.
+  "procsup signal SIGUSR1 all": 6,
+};
+
+/** What goes on until Ctrl-C: ended as soon as it has printed something. */
+const ENDLESS =
+  /^procsup (logs|events|list) .*(-f\b|--watch)|^procsup daemon$|^procsup run\b(?! -- sh)|^curl .*\/events$/;
+
+const SLEEP = "#!/bin/sh\nexec sleep 1000\n";
+const PROGRAMS = ["caddy", "rails", "java", "npm", "page-someone"];
+
+const FILES: Readonly<Record<string, string>> = {
+  ".curlrc": "silent\nshow-error\nfail\n",
+  "server.js": "console.log('listening');\nsetInterval(() => {}, 1000);\n",
+  "worker.js": "setInterval(() => {}, 1000);\n",
+  "api.ts": "setInterval(() => {}, 1000);\n",
+  "server.py": "import time\ntime.sleep(1000)\n",
+  "backup.sh": "#!/bin/sh\necho saved\n",
+  "sleep.sh": SLEEP,
+  "talk.sh": "#!/bin/sh\ntrap '' HUP USR1\necho error: GET /orders: timeout\nexec sleep 1000\n",
+  "echo.sh": "#!/bin/sh\nexec cat\n",
+  Procfile: "web: sleep 1000\n",
+  "compose.yaml": "services:\n  app: { image: app, command: sleep 1000, build: . }\n",
+  "docker-compose.yml": "services:\n  app: { image: app, command: sleep 1000, build: . }\n",
+  "ecosystem.config.js": "module.exports = { apps: [{ name: 'app', script: './server.js' }] };\n",
+  "supervisord.conf": "[program:app]\ncommand=sleep 1000\n",
+  "other.yaml": "processes:\n  other: { entrypoint: ./sleep.sh }\n",
+  "procsup.yaml": `defaults: { min_uptime: 20ms }
+profiles: { dev: { processes: {} } }
+processes:
+  api: { entrypoint: ./talk.sh, instances: 3, namespace: shop, tags: [web] }
+  web: { entrypoint: ./sleep.sh, instances: 2, labels: { team: search } }
+  worker: { entrypoint: ./sleep.sh }
+  game: { entrypoint: ./echo.sh, stdin: true }
+  console: { entrypoint: ./echo.sh, tty: true }
+  backup: { entrypoint: ./backup.sh, cron: "0 4 * * *" }
+  job: { entrypoint: ./backup.sh, restart_policy: never }
+  migrate: { entrypoint: ./backup.sh, restart_policy: never }
+`,
+};
+
+/** The commands of a block, as printed, without their comments. */
+function linesOf({ text }: Example): string[] {
+  return text.replaceAll(/\\\n\s*/g, "").split("\n")
+    .map((line) => line.replace(/(^|\s+)#\s.*$/, "").trim()).filter((line) => line !== "");
+}
+
+const BLOCKS = examplesIn("sh");
+const NOT_RUN = new Set(Object.values(SKIPPED).flat());
+
+Deno.test("what is not run of the examples is printed in them, and named once", () => {
+  const printed = new Set(BLOCKS.flatMap(linesOf));
+  const named = Object.values(SKIPPED).flat();
+  assertEquals(named.filter((line, at) => !printed.has(line) || named.indexOf(line) !== at), []);
+  assertEquals(Object.keys(EXITS).filter((line) => !printed.has(line) || NOT_RUN.has(line)), []);
+});
+
+/** A shell script that ends each command with a mark and its exit code. */
+function scriptOf(lines: readonly string[], url: string, folder: string): string {
+  const steps = lines.map((line) => {
+    const here = line
+      .replaceAll(/(?<=\s)\/(tmp|var\/log|etc\/supervisor)\//g, `${folder}/`)
+      .replaceAll("/srv/web", folder)
+      .replaceAll("http://127.0.0.1:9615", url)
+      .replaceAll(
+        /127\.0\.0\.1:\d+/g,
+        (address) => url.endsWith(address) ? address : "127.0.0.1:0",
+      );
+    return `${ENDLESS.test(here) ? `until_output ${here}` : here}\nprintf '\\036%s\\n' $?\n`;
+  });
+  return `exec 2>&1
+until_output() {
+  "$@" > output 2>&1 &
+  while ! test -s output && kill -0 $!; do sleep 0.02; done
+  kill -TERM $!; wait $!; code=$?; cat output
+  test -s output && case $code in 0|143) return 0;; esac
+  return $code
+}
+${steps.join("")}`;
+}
+
+async function stage(folder: TempHome): Promise<void> {
+  const words = programWords().map((word) => `'${word}'`).join(" ");
+  await Deno.mkdir(`${folder.path}/bin`);
+  const files = {
+    ...FILES,
+    "bin/procsup": `#!/bin/sh\nexec ${words} "$@"\n`,
+    ...Object.fromEntries(PROGRAMS.map((name) => [`bin/${name}`, SLEEP])),
+    "bin/npm": "#!/bin/sh\n",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.writeTextFile(`${folder.path}/${name}`, text, { mode: 0o755 });
+  }
+}
+
+/** The sample apps but those that the block itself starts, each as the page before left none. */
+async function prepare(
+  daemon: TestDaemon,
+  folder: TempHome,
+  block: Example,
+  yaml: string,
+): Promise<string> {
+  if (!await daemon.answers()) await daemon.run();
+  await Deno.writeTextFile(`${folder.path}/procsup.yaml`, yaml);
+  await daemon.client.call("delete", "all");
+  const names = Object.keys((parse(yaml) as { processes: object }).processes);
+  const only = names.filter((name) =>
+    !new RegExp(`^procsup start .*(\\b${name}\\.\\w+|--name ${name}\\b)|"name":"${name}"`, "m")
+      .test(block.text)
+  );
+  await daemon.client.call("start_all", {
+    config: `${folder.path}/procsup.yaml`,
+    wait: true,
+    // Settings of the daemon come with the whole file alone.
+    ...only.length < names.length ? { only } : {},
+  });
+  // Some make a file of their own.
+  if (/--out procsup.yaml|procsup init/.test(block.text)) {
+    await Deno.remove(`${folder.path}/procsup.yaml`);
+  }
+  return (await daemon.client.call("web_start", { listen: "127.0.0.1:0" })).url;
+}
+
+/** Runs the blocks of a page one after the other; returns what went wrong. */
+async function runPage(blocks: readonly Example[]): Promise<string[]> {
+  await using server = Deno.serve({ port: 0, onListen: () => {} }, () => new Response());
+  const receiver = `http://127.0.0.1:${server.addr.port}`;
+  await using folder = tempHome();
+  await stage(folder);
+  await using daemon = await TestDaemon.start();
+  await Deno.symlink(daemon.home, `${folder.path}/.procsup`);
+  const problems: string[] = [];
+  for (const block of blocks) {
+    const lines = linesOf(block).filter((line) => !NOT_RUN.has(line));
+    if (lines.length === 0) continue;
+    const hook = `webhooks: [{ name: ops, url: "${receiver}", events: [crash] }]\n`;
+    // Only where it is needed: an engine has no counterpart.
+    const yaml = FILES["procsup.yaml"] + (/^procsup webhook/m.test(block.text) ? hook : "");
+    const url = await prepare(daemon, folder, block, yaml);
+    const { token: TOKEN } = await daemon.client.call("token");
+    const { stdout } = await new Deno.Command("timeout", {
+      args: ["-k1", "100", "/bin/sh", "-c", scriptOf(lines, url, folder.path)],
+      cwd: folder.path,
+      env: {
+        ...{ PROCSUP_HOME: daemon.home, HOME: folder.path, NO_COLOR: "1", TOKEN },
+        ...{ PATH: `${folder.path}/bin:${Deno.env.get("PATH")}`, API_KEY: "k" },
+        DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+      },
+      stdin: "null",
+    }).output();
+    const answers = new TextDecoder().decode(stdout).split("\x1e");
+    for (const [at, line] of lines.entries()) {
+      const code = answers[at + 1]?.split("\n", 1)[0];
+      const said = answers[at]!.replace(/^\d+\n/, "");
+      if (code === String(EXITS[line] ?? 0)) continue;
+      problems.push(`${block.file}: ${line}\n  exit ${code ?? "none in time"}: ${said}`);
+      if (code === undefined) break;
+    }
+  }
+  return problems;
+}
+
+Deno.test("every command of the examples runs and ends as the page says", async () => {
+  const pages = [...Map.groupBy(BLOCKS, ({ file }) => file).values()];
+  const problems: string[] = [];
+  const next = async () => {
+    for (let page = pages.shift(); page !== undefined; page = pages.shift()) {
+      problems.push(...await runPage(page));
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, next));
+  assertEquals(problems.length, 0, problems.join("\n"));
+});
