@@ -38,6 +38,7 @@ export class Cgroups {
   readonly #elsewhere = new Map<string, string>();
   /** Groups that could not be removed yet. */
   readonly #occupied = new Set<string>();
+  readonly #removals = new Set<Promise<void>>();
   /** Runs whose group has all that they started. */
   readonly #whole = new Set<string>();
   #usable: boolean | undefined;
@@ -48,10 +49,10 @@ export class Cgroups {
     this.#folder = base === undefined ? undefined : `${base}/procsup`;
   }
 
-  /** Makes a run's group. Returns its path, or undefined where there can be none. */
+  /** Makes the group of a run with limits. Returns its path, or undefined where there can be none. */
   create(runId: string, limits: LimitsConfig = {}): string | undefined {
     if (!this.#isUsable()) return undefined;
-    for (const path of [...this.#occupied]) this.#remove(path);
+    this.#removeOccupied();
     const path = this.#path(runId);
     try {
       Deno.mkdirSync(path, { recursive: true });
@@ -63,6 +64,21 @@ export class Cgroups {
       if (value !== undefined) Deno.writeTextFileSync(`${path}/${file}`, limitText(key, value));
     }
     return path;
+  }
+
+  /**
+   * Makes a run's group; false where there can be none. The kernel makes and removes no group while it
+   * moves a process, which may take 20 ms: that must not hold up the launches of other apps.
+   */
+  async createAside(runId: string): Promise<boolean> {
+    if (!this.#isUsable()) return false;
+    this.#removeOccupied();
+    try {
+      await Deno.mkdir(this.#path(runId), { recursive: true });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** What is wrong with limits, as a sentence's end, or undefined. */
@@ -101,6 +117,11 @@ export class Cgroups {
     return this.#folder === undefined ? [] : membersOf(this.#path(runId));
   }
 
+  /** Those of them that are in the group itself. */
+  ownMembers(runId: string): number[] {
+    return this.#folder === undefined ? [] : pidsIn(this.#path(runId));
+  }
+
   /** SIGKILL to all in a run's group, those being forked included. */
   kill(runId: string): void {
     if (this.#folder === undefined) return;
@@ -111,21 +132,40 @@ export class Cgroups {
     }
   }
 
-  /** Removes a run's group, now or when it is empty. */
+  /** Removes a run's group, within moments or when it is empty. */
   remove(runId: string): void {
     if (this.#folder === undefined) return;
-    this.#remove(this.#path(runId));
+    this.removeEmpty(runId);
     this.#elsewhere.delete(runId);
     this.#whole.delete(runId);
+  }
+
+  /** Removes the group of a run whose app has ended while the group was made. */
+  removeEmpty(runId: string): void {
+    this.#beginRemoval(this.#path(runId));
+  }
+
+  /** Resolves when no removal is under way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#removals);
   }
 
   #path(runId: string): string {
     return this.#elsewhere.get(runId) ?? `${this.#folder}/${groupName(runId)}`;
   }
 
-  #remove(path: string): void {
+  #removeOccupied(): void {
+    for (const path of this.#occupied) this.#beginRemoval(path);
+  }
+
+  #beginRemoval(path: string): void {
+    const removal: Promise<void> = this.#remove(path).finally(() => this.#removals.delete(removal));
+    this.#removals.add(removal);
+  }
+
+  async #remove(path: string): Promise<void> {
     try {
-      Deno.removeSync(path);
+      await Deno.remove(path);
       this.#occupied.delete(path);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) this.#occupied.delete(path);
@@ -144,7 +184,7 @@ export class Cgroups {
       Deno.mkdirSync(this.#folder, { recursive: true });
       // Moving a process asks for the right to write here too.
       Deno.openSync(`${this.#base}/cgroup.procs`, { write: true }).close();
-      removeStale(this.#folder);
+      void removeStale(this.#folder);
       return true;
     } catch {
       return false;
@@ -185,12 +225,16 @@ function enable(group: string, controller: string): boolean {
 
 function membersOf(path: string): number[] {
   const below = groupsIn(path).flatMap(membersOf);
+  return [...pidsIn(path), ...below];
+}
+
+function pidsIn(path: string): number[] {
   try {
     const pids = Deno.readTextFileSync(`${path}/cgroup.procs`).split("\n").filter(Boolean);
-    return [...pids.map(Number), ...below];
+    return pids.map(Number);
   } catch {
     // Gone, or its members are threads: their processes are in a group above.
-    return below;
+    return [];
   }
 }
 
@@ -203,13 +247,13 @@ function groupsIn(path: string): string[] {
   }
 }
 
-function removeStale(folder: string): void {
+async function removeStale(folder: string): Promise<void> {
   for (const { name, isDirectory } of [...Deno.readDirSync(folder)]) {
     if (!isDirectory) continue;
     const path = `${folder}/${name}`;
     try {
       const age = Date.now() - (Deno.statSync(path).mtime?.getTime() ?? Date.now());
-      if (age > STALE_MS) Deno.removeSync(path);
+      if (age > STALE_MS) await Deno.remove(path);
     } catch {
       // Somebody is in it.
     }

@@ -24,9 +24,9 @@ export class Gatherer {
     this.#groups = groups;
   }
 
-  /** Moves an app and what it has forked so far. */
-  gather(run: Run, pid: number): void {
-    const work: Promise<void> = this.#gather(run, pid)
+  /** Moves an app and what it has forked so far. An adopted one may have a group elsewhere. */
+  gather(run: Run, pid: number, isAdopted: boolean): void {
+    const work: Promise<void> = this.#gather(run, pid, isAdopted)
       // An app that could not be moved is still known by its environment.
       .catch(() => {})
       .finally(() => this.#pending.delete(work));
@@ -39,22 +39,27 @@ export class Gatherer {
     await Promise.all(this.#pending);
   }
 
-  async #gather(run: Run, pid: number): Promise<void> {
+  async #gather(run: Run, pid: number, isAdopted: boolean): Promise<void> {
     // The wrapper's child is the app: only the wrapper can collect it and free its pid.
     const isOurs = () => processRow(pid)?.ppid === run.wrapperPid;
-    this.#groups.locate(run.runId, pid);
-    if (!isOurs() || this.#groups.create(run.runId) === undefined) return;
+    if (isAdopted) this.#groups.locate(run.runId, pid);
+    if (!isOurs() || !await this.#groups.createAside(run.runId)) return;
     let outside: readonly number[] = [pid];
     for (let round = 0, quiet = 0; round < ROUNDS; round++) {
       for (const one of outside) await this.#groups.move(run.runId, one);
-      if (this.#closed || !isOurs()) return;
+      if (!isOurs()) return this.#groups.removeEmpty(run.runId);
+      if (this.#closed) return;
       const tree = treeOf(pid);
-      const inside = new Set(this.#groups.members(run.runId));
-      outside = tree.filter((one) => !inside.has(one));
+      outside = outsideOf(this.#groups.ownMembers(run.runId), tree);
+      if (outside.length > 0) outside = outsideOf(this.#groups.members(run.runId), tree);
       quiet = outside.length === 0 ? quiet + 1 : 0;
       if (quiet === QUIET_ROUNDS) return this.#groups.complete(run.runId);
     }
   }
+}
+
+function outsideOf(inside: readonly number[], tree: readonly number[]): readonly number[] {
+  return tree.filter((pid) => !inside.includes(pid));
 }
 
 /** Pids of a process and of all below it. */

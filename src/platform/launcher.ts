@@ -114,7 +114,9 @@ export class Launcher {
       bootId: this.#bootId,
     };
     const pid = this.#pids.of(run);
-    if (spec.setup?.limits === undefined) void pid.then((pid) => this.#gatherer.gather(run, pid));
+    if (spec.setup?.limits === undefined) {
+      void pid.then((pid) => this.#gatherer.gather(run, pid, false));
+    }
     const over = spec.piped || spec.tty ? this.#drained(process, run) : process.status;
     return { run, pid, exited: this.#ownExit(over, run, pid) };
   }
@@ -137,7 +139,7 @@ export class Launcher {
       this.#net ??= setInterval(() => this.#cast(), NET_MS);
     });
     const pid = this.#pids.of(run);
-    void pid.then((pid) => this.#gatherer.gather(run, pid));
+    void pid.then((pid) => this.#gatherer.gather(run, pid, true));
     return { run, pid, exited };
   }
 
@@ -174,6 +176,7 @@ export class Launcher {
     // A program may end although its apps run on.
     for (const child of this.#children) child.unref?.();
     await this.#gatherer.close();
+    await cgroups().settled();
   }
 
   #recover(run: Run, sockets: SharedSockets, note: (message: string) => void): void {

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Cgroups } from "../../src/platform/cgroup.ts";
+import { Gatherer } from "../../src/platform/cgroup_gather.ts";
 import { ulimitLines, ulimitProblem } from "../../src/platform/ulimits.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -50,11 +51,35 @@ Deno.test("Cgroups lists the members of a group and of those below it, and remov
   assertEquals(groups.members("run"), [12, 34, 56]);
 
   groups.remove("run");
+  await groups.settled();
   assert(exists(path), "somebody is in it");
   Deno.removeSync(path, { recursive: true });
   Deno.mkdirSync(path);
   groups.create("next");
+  await groups.settled();
   assert(!exists(path), "left behind");
+});
+
+Deno.test("Cgroups leaves no group of an app that ended while its group was made", async () => {
+  await using home = tempHome();
+  fakeGroup(home.path, "");
+  const child = new Deno.Command("/bin/sleep", { args: ["100000"] }).spawn();
+  class Slow extends Cgroups {
+    override async createAside(runId: string): Promise<boolean> {
+      child.kill("SIGKILL");
+      await child.status;
+      this.remove(runId);
+      await this.settled();
+      return await super.createAside(runId);
+    }
+  }
+  const groups = new Slow(home.path);
+  const gatherer = new Gatherer(groups);
+  const run = { runId: "run", wrapperPid: Deno.pid, wrapperStart: "", bootId: "" };
+  gatherer.gather(run, child.pid, false);
+  await gatherer.close();
+  await groups.settled();
+  assert(!exists(`${home.path}/procsup/run`));
 });
 
 function exists(path: string): boolean {
