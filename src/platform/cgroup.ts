@@ -159,7 +159,11 @@ export class Cgroups {
   }
 
   #beginRemoval(path: string): void {
-    const removal: Promise<void> = this.#remove(path).finally(() => this.#removals.delete(removal));
+    this.#track(this.#remove(path));
+  }
+
+  #track(work: Promise<void>): void {
+    const removal: Promise<void> = work.finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
   }
 
@@ -184,7 +188,7 @@ export class Cgroups {
       Deno.mkdirSync(this.#folder, { recursive: true });
       // Moving a process asks for the right to write here too.
       Deno.openSync(`${this.#base}/cgroup.procs`, { write: true }).close();
-      void removeStale(this.#folder);
+      this.#track(removeStale(this.#folder));
       return true;
     } catch {
       return false;
