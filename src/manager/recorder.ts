@@ -9,8 +9,11 @@ import { type RetriedWrites, RETRY_MS } from "./retried_writes.ts";
 /** How long a record may be put off: a start makes several changes in one breath. */
 const SOON_MS = 5;
 
-/** How long the copy of a record may lag behind: it costs a start nothing. */
+/** Copies are written when no record has changed for that time: they hold up no launch of many apps. */
 const COPY_MS = 100;
+
+/** How long a copy may lag behind while records change all the time. */
+const COPY_AT_LATEST_MS = 1000;
 
 /** What a recorder works with. */
 export interface RecorderParts {
@@ -29,6 +32,8 @@ export class Recorder {
   /** Processes whose copy of the record is outdated. */
   readonly #uncopied = new Set<ManagedProcess>();
   #copying: Cancel | undefined;
+  /** Steady milliseconds at which a record changed last. */
+  #changedAt = 0;
   #frozen = false;
 
   constructor(
@@ -89,7 +94,9 @@ export class Recorder {
 
   /** Brings the copy of a record up to date within moments. */
   copySoon(process: ManagedProcess): void {
-    this.#copyIn(COPY_MS, process);
+    this.#changedAt = this.#parts.clock.steady();
+    this.#uncopied.add(process);
+    this.#copyWhenQuiet(this.#changedAt + COPY_AT_LATEST_MS);
   }
 
   /**
@@ -131,9 +138,14 @@ export class Recorder {
     writes.attempt("the next numeric id", () => records.keepNumericId(next));
   }
 
-  #copyIn(ms: number, process: ManagedProcess): void {
-    this.#uncopied.add(process);
-    this.#copying ??= this.#parts.clock.after(ms, () => this.#copyRest());
+  #copyWhenQuiet(latest: number): void {
+    const { clock } = this.#parts;
+    this.#copying ??= clock.after(COPY_MS, () => {
+      this.#copying = undefined;
+      const now = clock.steady();
+      if (now - this.#changedAt < COPY_MS && now < latest) this.#copyWhenQuiet(latest);
+      else this.#copyRest();
+    });
   }
 
   #copyRest(): void {
@@ -146,7 +158,8 @@ export class Recorder {
       try {
         this.#parts.records.writeCopy(process);
       } catch {
-        this.#copyIn(RETRY_MS, process);
+        this.#uncopied.add(process);
+        this.#copying ??= this.#parts.clock.after(RETRY_MS, () => this.#copyRest());
       }
     }
   }

@@ -11,7 +11,8 @@ const LOOK_AFTER_MS = 500;
 /** The pids that are not known yet. */
 export class AppPids {
   readonly #files: RunFiles;
-  readonly #unknown = new Map<Run, (pid: number) => void>();
+  /** What takes the pid of a run, and since when it is waited for. */
+  readonly #unknown = new Map<Run, { known(pid: number): void; readonly since: number }>();
   #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(files: RunFiles) {
@@ -25,7 +26,7 @@ export class AppPids {
         this.#drop(run);
         resolve(pid);
       };
-      this.#unknown.set(run, known);
+      this.#unknown.set(run, { known, since: performance.now() });
       this.#timer ??= setInterval(() => this.#look(), LOOK_AFTER_MS);
       this.#files.when(run.runId, "pid", known);
     });
@@ -38,8 +39,11 @@ export class AppPids {
 
   /** The app is its wrapper's only child. */
   #look(): void {
-    const table = processTableIfReadable();
-    for (const [run, known] of [...this.#unknown]) {
+    const before = performance.now() - LOOK_AFTER_MS;
+    const late = [...this.#unknown].filter(([, { since }]) => since <= before);
+    // While many are launched there is always one that has no pid yet.
+    const table = late.length === 0 ? [] : processTableIfReadable();
+    for (const [run, { known }] of late) {
       if (!wrapperAlive(run)) this.#drop(run);
       const row = table.find(({ ppid }) => ppid === run.wrapperPid);
       if (row !== undefined && wrapperAlive(run)) known(row.pid);

@@ -80,7 +80,11 @@ function nextScan(run: Run): Promise<ProcessScan> {
     const runs: Run[] = [];
     const scan = pass.then(() => {
       nextPass = undefined;
-      const begun = scanProcesses({ users: usersOf(runs), seen: killCondemned });
+      const begun = scanProcesses({
+        users: usersOf(runs),
+        since: earliestStart([...runs, ...Array.from(condemned, ({ run }) => run)]),
+        seen: killCondemned,
+      });
       pass = begun.catch(() => {});
       return begun;
     });
@@ -94,6 +98,12 @@ function nextScan(run: Run): Promise<ProcessScan> {
 function usersOf(runs: readonly Run[]): ReadonlySet<number> | undefined {
   const users = runs.map(({ user }) => user);
   return users.includes(undefined) ? undefined : new Set([0, ...users as number[]]);
+}
+
+/** No process of these runs is older; undefined where a start is not known. */
+function earliestStart(runs: readonly Run[]): number | undefined {
+  if (runs.some(({ wrapperStart }) => wrapperStart === "")) return undefined;
+  return Math.min(...runs.map(({ wrapperStart }) => Number(wrapperStart)));
 }
 
 function killCondemned(process: Sighting): void {

@@ -31,6 +31,8 @@ export interface Sighting {
 export interface ScanOptions {
   /** The users whose environments are read; all unless given. */
   readonly users?: ReadonlySet<number> | undefined;
+  /** Environments of processes that were started before this are not read, in the unit of a row. */
+  readonly since?: number | undefined;
   /** Called with each process at once: it may not be there much longer. */
   readonly seen?: (process: Sighting) => void;
 }
@@ -122,11 +124,13 @@ function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
 }
 
 /** A process; undefined for a thread and when it is gone, null when it has no environment to read yet. */
-function read(pid: number, { users }: ScanOptions): Sighting | undefined | null {
+function read(pid: number, { users, since = 0 }: ScanOptions): Sighting | undefined | null {
   const stat = statOf(pid);
   if (stat === undefined || isThread(stat)) return undefined;
-  const runId = users === undefined || users.has(userOf(pid)) ? runIdOf(pid, stat) : undefined;
-  return runId === null ? null : { pid, runId, row: rowOf(pid, stat) };
+  const row = rowOf(pid, stat);
+  const isWanted = Number(row.start) >= since && (users === undefined || users.has(userOf(pid)));
+  const runId = isWanted ? runIdOf(pid, stat) : undefined;
+  return runId === null ? null : { pid, runId, row };
 }
 
 /** The pid that was given away last, to a thread perhaps; always the same where that is not told. */

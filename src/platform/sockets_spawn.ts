@@ -3,7 +3,12 @@
  * node:child_process can; it is loaded at the first use, and costs 10 to 30 ms then.
  */
 
-import { type PosixSpawner, type Spawned, type SpawnSpec, type SpawnStatus } from "./posix_spawn.ts";
+import {
+  type PosixSpawner,
+  type Spawned,
+  type SpawnSpec,
+  type SpawnStatus,
+} from "./posix_spawn.ts";
 
 /** As much of node:child_process as is used. */
 interface ChildProcess {

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { runIdOf } from "../../src/platform/process_environment.ts";
-import { processesByRunId } from "../../src/platform/process_scan.ts";
+import { processesByRunId, scanProcesses } from "../../src/platform/process_scan.ts";
 import { childrenOf, isThread, processRow, statOf } from "../../src/platform/process_table.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -45,6 +45,18 @@ Deno.test({
     const again = ["-c", 'exec /bin/sh -c "$0" "$0"', 'exec /bin/sh -c "$0" "$0"'];
     await using app = new Marked(again);
     assertEquals(await app.missed(), 0);
+  },
+});
+
+Deno.test({
+  name: "scanProcesses() reads no environment of a process that is older than the runs",
+  ignore,
+  async fn() {
+    await using app = new Marked(["100000"], {}, "/bin/sleep");
+    await waitFor(() => app.isFound());
+    const start = Number(processRow(app.process.pid)!.start);
+    const found = async (since: number) => (await scanProcesses({ since })).byRunId.has(app.runId);
+    assertEquals([await found(start), await found(start + 1)], [true, false]);
   },
 });
 
