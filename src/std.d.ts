@@ -58,3 +58,16 @@ declare module "ws" {
     ): void;
   }
 }
+
+declare module "send" {
+  import type { IncomingMessage, ServerResponse } from "node:http";
+
+  interface Sending {
+    pipe(response: ServerResponse): ServerResponse;
+  }
+  export default function send(
+    request: IncomingMessage,
+    path: string,
+    options: { index: false; dotfiles: "allow" },
+  ): Sending;
+}

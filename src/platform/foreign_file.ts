@@ -108,7 +108,7 @@ type Library = Deno.StaticForeignLibraryInterface<typeof SYMBOLS>;
 const SYS_OPENAT2 = 437n;
 const AT_FDCWD = -100;
 const O_NOCTTY_NONBLOCK_CLOEXEC = 0o2004400;
-const RESOLVE_NO_MAGICLINKS = 2;
+const [RESOLVE_NO_MAGICLINKS, RESOLVE_BENEATH] = [2, 8];
 const [EPERM, ENOSYS] = [1, 38];
 
 function openByCall(path: string, as: FileUser | undefined): OpenFile {
@@ -133,16 +133,47 @@ function openByCall(path: string, as: FileUser | undefined): OpenFile {
 }
 
 function descriptor(c: Library, path: string, as: FileUser | undefined): number {
-  const name = new TextEncoder().encode(`${path}\0`);
-  const how = new BigUint64Array([O_NOCTTY_NONBLOCK_CLOEXEC, 0, RESOLVE_NO_MAGICLINKS].map(BigInt));
-  const bytes = new Uint8Array(how.buffer);
-  const fd = Number(c.openat2(SYS_OPENAT2, AT_FDCWD, name, bytes, BigInt(bytes.length)));
+  const fd = openAt(c, AT_FDCWD, path, RESOLVE_NO_MAGICLINKS);
   if (fd >= 0) return fd;
   const problem = errno(c);
   // Linux before 5.6, or a container that does not know the call.
   if (problem === ENOSYS || problem === EPERM) return withoutLinks(c, path, as);
   throw failure(problem, as);
 }
+
+function openAt(c: Library, folder: number, path: string, resolve: number): number {
+  const name = new TextEncoder().encode(`${path}\0`);
+  const how = new BigUint64Array([O_NOCTTY_NONBLOCK_CLOEXEC, 0, resolve].map(BigInt));
+  const bytes = new Uint8Array(how.buffer);
+  return Number(c.openat2(SYS_OPENAT2, folder, name, bytes, BigInt(bytes.length)));
+}
+
+/**
+ * Opens a file or folder in `folder`, whose path is real. Links that lead out of the folder are not
+ * followed, even if they appear in this very moment. Returns a path that stays the opened one until it
+ * is disposed of. Throws as `readForeignFile()`.
+ */
+export function openBeneath(folder: string, path: string): Disposable & { readonly path: string } {
+  if (path.includes("\0")) throw new Deno.errors.NotFound("its path holds a NUL");
+  if (isLinux && mayCallC()) {
+    const c = openLibc(SYMBOLS);
+    const root = descriptor(c, folder, undefined);
+    const fd = openAt(c, root, path || ".", RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
+    const problem = errno(c);
+    c.close(root);
+    if (fd >= 0) {
+      return { path: `/proc/self/fd/${fd}`, [Symbol.dispose]: () => void c.close(fd) };
+    }
+    if (problem !== ENOSYS && problem !== EPERM) throw failure(problem);
+  }
+  const real = Deno.realPathSync(`${folder}/${path}`);
+  if (!`${real}/`.startsWith(folder.replace(/\/*$/, "/"))) {
+    throw new Deno.errors.NotFound(OUTSIDE);
+  }
+  return { path: real, [Symbol.dispose]() {} };
+}
+
+const OUTSIDE = "it is outside of the folder";
 
 /** Where the system cannot tell one link from another, none is followed for another user. */
 function withoutLinks(c: Library, path: string, as: FileUser | undefined): number {
@@ -166,8 +197,12 @@ function failure(errno: number, as?: FileUser): Error {
       return new Deno.errors.PermissionDenied(
         as === undefined ? "Permission denied" : `user ${as.name ?? as.uid} may not read it`,
       );
+    case 18:
+      return new Deno.errors.NotFound(OUTSIDE);
     case 20:
       return new Deno.errors.NotADirectory("Not a directory");
+    case 36:
+      return new Deno.errors.NotFound("its name is too long");
     case 40:
       return new Deno.errors.FilesystemLoop("its links lead in a circle, or through /proc");
     default:

@@ -46,6 +46,11 @@ export function fixedWords(program: OwnProgram = current()): readonly [string, .
   return [execPath, "run", "-A", "--no-prompt", ...own, SMALL_HEAP, pathOf(mainModule)];
 }
 
+/** Whether this is the procsup program, and not one that imports the library. */
+export function isProcsup({ mainModule }: Pick<OwnProgram, "mainModule"> = Deno): boolean {
+  return isBundle(mainModule) || mainModule === new URL("../../main.ts", import.meta.url).href;
+}
+
 function isBundle(mainModule: string): boolean {
   return mainModule.endsWith(PORTABLE_ENTRY) || mainModule.endsWith(NPM_ENTRY);
 }

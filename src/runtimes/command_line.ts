@@ -5,6 +5,7 @@ import { headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
 import { bundleCommand } from "./bundle.ts";
 import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
 import { type CommandConfig, type Entry, findEntry } from "./entry.ts";
+import { isProcsup, ownWords } from "../platform/own_program.ts";
 import { lookAt } from "../platform/stat.ts";
 import { refuse, refuseEntrypoint } from "./refusal.ts";
 import { type Runtime, RUNTIMES } from "./runtime_table.ts";
@@ -51,7 +52,13 @@ function checkCwd({ name, cwd, entrypoint }: CommandConfig): void {
   if (!info.isDirectory) refuse(name, `${quoted} is not a directory`, undefined, "cwd");
 }
 
+/** The command that means this very program, in the version that runs. */
+const OWN_COMMAND = "procsup";
+
 function resolve(config: CommandConfig, tools: Tools): CommandLine {
+  if (config.entrypoint === OWN_COMMAND && config.interpreter === undefined && isProcsup()) {
+    return { argv: [...ownWords()], runtime: "auto" };
+  }
   if (config.useBundle) return { argv: bundleCommand(config, tools), runtime: "ruby" };
   const auto = config.runtime === "auto";
   const told = config.interpreter !== undefined || !auto;

@@ -81,6 +81,22 @@ Deno.test("pm2 apps keep their meaning, and what is lost is named", async () => 
   assertEquals(dump.configs.get("app")!.env, { NODE_ENV: "production" });
 });
 
+Deno.test("pm2's server of static files becomes procsup's", async () => {
+  const env = {
+    PM2_SERVE_PATH: "./dist",
+    PM2_SERVE_PORT: 3000,
+    PM2_SERVE_SPA: "true",
+    PM2_SERVE_BASIC_AUTH: "true",
+  };
+  const apps = [{ name: "web", script: "serve", env }, { name: "plain", script: "serve" }];
+  await using files = new Files({ "ecosystem.json": JSON.stringify({ apps }) });
+  const { processes: [web, plain], notes } = await files.load(["ecosystem.json"]);
+  assertEquals(web!.config.entrypoint, "procsup");
+  assertEquals(web!.config.args, ["serve-files", "./dist", "--port", "3000", "--spa"]);
+  assertEquals(plain!.config.args, ["serve-files", ".", "--port", "8080"]);
+  assertEquals(notes.map(({ text }) => text.split(":")[0]), ["env.PM2_SERVE_BASIC_AUTH"]);
+});
+
 Deno.test("pm2 apps have a script, under any of its names; one without is not PM2's", async () => {
   await using files = new Files({
     "exec.json": '{"apps":[{"exec":"sleep","args":"9"},{"name":"b","cmd":"sleep"}]}',

@@ -11,6 +11,12 @@ const DETACH: Flag = {
   help: "accepted for compose: apps run in the background anyway",
 };
 
+const SERVE: readonly Flag[] = [
+  { name: "port", short: "p", type: "int", value: "N", help: "default: 8080" },
+  { name: "bind", type: "text", value: "ADDRESS", help: "default: 0.0.0.0, every interface" },
+  { name: "spa", type: "bool", help: "answer paths without a file with index.html" },
+];
+
 /** Commands that change apps. */
 export const APP_COMMANDS: readonly CommandRow[] = [
   {
@@ -31,6 +37,30 @@ export const APP_COMMANDS: readonly CommandRow[] = [
       "procsup up --on kubernetes --image registry.example.com/shop:1.4",
     ],
     load: async () => (await import("../commands/start.ts")).start,
+  },
+  {
+    name: "serve",
+    local: true,
+    page: "starting",
+    summary: "Serve the files of a folder as an app",
+    usage: "[folder]",
+    flags: [
+      ...SERVE,
+      { name: "name", short: "n", type: "text", help: "default: the folder's" },
+      NO_WAIT,
+    ],
+    examples: ["procsup serve ./dist --port 8080", "procsup serve ./dist --spa --name web"],
+    load: async () => (await import("../commands/serve.ts")).serve,
+  },
+  {
+    name: "serve-files",
+    local: true,
+    hidden: true,
+    page: "starting",
+    summary: "Serve the files of a folder in the foreground: what serve starts",
+    usage: "[folder]",
+    flags: SERVE,
+    load: async () => (await import("../commands/serve.ts")).serveFiles,
   },
   {
     name: "down",

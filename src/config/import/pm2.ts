@@ -124,6 +124,10 @@ function addApp(
   if (isCluster(app) && keys.sockets === undefined) {
     unmapped.push("exec_mode: the instances share a port only through sockets: [address:port]");
   }
+  if (isServe(app) && isMap(app.env)) {
+    const lost = Object.keys(app.env).filter((name) => SERVE_LOST.test(name));
+    unmapped.push(...lost.map((name) => `env.${name}: procsup serve-files has no such option`));
+  }
   if (Number(app.instances) < 0) {
     unmapped.push(`instances ${app.instances}: max means one for each CPU`);
   }
@@ -159,6 +163,7 @@ function pm2Command(app: App, folder: string): Keys {
   const args = words(app.args);
   const path = seenFrom(script, at, folder);
   const isFile = lookAt(resolve(folder, path))?.isFile === true;
+  if (isServe(app) && !isFile) return { ...cwd, ...served(app.env) };
   if (/\s/.test(script) && !isFile) {
     return { ...cwd, command: [script, ...args].join(" ") };
   }
@@ -173,6 +178,25 @@ function pm2Command(app: App, folder: string): Keys {
   const known = isFile ? BY_EXTENSION.find(([pattern]) => pattern.test(script))?.[1] : undefined;
   return { ...cwd, entrypoint: path, args, ...known };
 }
+
+/** PM2 has a server of static files, which is configured by variables. */
+function isServe({ script }: App): boolean {
+  return script === "serve";
+}
+
+function served(env: unknown): Keys {
+  const { PM2_SERVE_PATH: path = ".", PM2_SERVE_PORT: port = 8080, PM2_SERVE_HOST, PM2_SERVE_SPA } =
+    texts(isMap(env) ? env : {});
+  const bind = PM2_SERVE_HOST === undefined ? [] : ["--bind", PM2_SERVE_HOST];
+  const spa = PM2_SERVE_SPA === "true" ? ["--spa"] : [];
+  return {
+    entrypoint: "procsup",
+    args: ["serve-files", path, "--port", `${port}`, ...bind, ...spa],
+  };
+}
+
+/** Variables of PM2's server that have no counterpart. */
+const SERVE_LOST = /^PM2_SERVE_(?!PATH$|PORT$|HOST$|SPA$)/;
 
 /** PM2 looks for scripts in the app's working directory. */
 function seenFrom(script: string, at: string, folder: string): string {

@@ -1,0 +1,73 @@
+/** `procsup serve`: the files of a folder as an app, whose process is `procsup serve-files`. */
+
+import { createServer } from "node:http";
+import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { nameFromPath } from "../../model/name.ts";
+import { resolve } from "../../npm/path.js";
+import { onSignals } from "../../platform/signals.ts";
+import { lookAt } from "../../platform/stat.ts";
+import type { CommandContext } from "../command.ts";
+import { connect, withDaemonStarted } from "../connect.ts";
+import { withProcesses } from "../progress.ts";
+import { printResults } from "../results.ts";
+
+const PORT = 8080;
+const EVERYWHERE = "0.0.0.0";
+
+/** What `serve-files` writes once it listens. */
+const SERVING = "Serving ";
+
+/** Starts the app. */
+export async function serve(context: CommandContext): Promise<number> {
+  const { folder, port, bind, spa } = filesOf(context);
+  const { flags } = context;
+  const payload = {
+    name: flags.text("name") ?? nameFromPath(folder),
+    entrypoint: "procsup",
+    args: ["serve-files", folder, "--port", `${port}`, "--bind", bind, ...(spa ? ["--spa"] : [])],
+    cwd: Deno.cwd(),
+    ready_log: `^${SERVING}`,
+    wait_ready: true,
+    ...(flags.on("no-wait") ? {} : { wait: true }),
+  };
+  const start = () => withProcesses(context, () => connect(context).call("start", payload));
+  const { results } = await withDaemonStarted(context, start);
+  return await printResults(context.output, { status: "started", results });
+}
+
+/** Is the app: serves until it is told to end. */
+export async function serveFiles(context: CommandContext): Promise<void> {
+  const { folder, port, bind, spa } = filesOf(context);
+  const { serveFile } = await import("../static_files.ts");
+  const files = { folder: Deno.realPathSync(folder), spa };
+  const server = createServer((request, response) => serveFile(request, response, files));
+  const over = Promise.withResolvers<void>();
+  server.once("error", (error) => {
+    const problem = `Cannot listen on ${bind}:${port}: ${messageOf(error)}`;
+    over.reject(new ProcsupError("start_failed", problem));
+  });
+  server.listen(port, bind, () => {
+    context.output.content(`${SERVING}${folder} at http://${bind}:${port}`);
+  });
+  using _signals = onSignals(["SIGTERM", "SIGINT"], () => {
+    server.close(() => over.resolve());
+    server.closeIdleConnections();
+  });
+  await over.promise;
+}
+
+function filesOf({ positionals: [word = "."], flags }: CommandContext) {
+  const folder = resolve(Deno.cwd(), word);
+  if (!lookAt(folder)?.isDirectory) {
+    const problem = lookAt(folder) === undefined ? "no such folder" : "it is not a folder";
+    throw new ProcsupError("bad_request", `Cannot serve ${folder}: ${problem}`);
+  }
+  const port = flags.int("port") ?? PORT;
+  if (port < 1 || port > 65535) {
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid value ${port} for --port: 1 to 65535 is expected`,
+    );
+  }
+  return { folder, port, bind: flags.text("bind") ?? EVERYWHERE, spa: flags.on("spa") };
+}

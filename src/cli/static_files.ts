@@ -1,0 +1,108 @@
+/** The files of a folder over HTTP: what `procsup serve` runs. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getMimeType } from "hono/utils/mime";
+import send from "send";
+import { basename } from "../npm/path.js";
+import { openBeneath } from "../platform/foreign_file.ts";
+
+/** What is served. */
+export interface StaticFiles {
+  /** Its real path. */
+  readonly folder: string;
+  /** Whether paths without a file get `index.html`, for an app that routes in the browser. */
+  readonly spa: boolean;
+}
+
+const INDEX = "index.html";
+
+/** Hidden folders that are public by convention (RFC 8615). */
+const PUBLIC = ".well-known";
+
+/**
+ * Answers a request. `send` does the ranges, tags and conditions. Which file is meant is decided here:
+ * `send` follows links out of the folder, and waits for the writer of a FIFO.
+ */
+export function serveFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  files: StaticFiles,
+): void {
+  response.setHeader("x-content-type-options", "nosniff");
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    response.setHeader("allow", "GET, HEAD");
+    return refuse(response, 405);
+  }
+  const [path = "", query] = (request.url ?? "").split(/\?(.*)/s);
+  const names = namesIn(path);
+  if (names === undefined) return refuse(response, 400);
+  const found = find(names, path.endsWith("/"), files);
+  if (found === "folder") {
+    const there = `/${names.map(encodeURIComponent).join("/")}/`;
+    response.setHeader("location", query === undefined ? there : `${there}?${query}`);
+    return refuse(response, 301);
+  }
+  if (typeof found === "number") return refuse(response, found);
+  response.once("close", () => found.file[Symbol.dispose]());
+  response.setHeader("content-type", getMimeType(found.name) ?? "application/octet-stream");
+  send(request, found.file.path, { index: false, dotfiles: "allow" }).pipe(response);
+}
+
+/** The decoded names in a path; undefined if it is not one. */
+function namesIn(path: string): string[] | undefined {
+  if (!path.startsWith("/")) return undefined;
+  try {
+    const decoded = decodeURIComponent(path);
+    return decoded.includes("\0") ? undefined : decoded.split("/").filter((name) => name !== "");
+  } catch {
+    return undefined;
+  }
+}
+
+type Found = { readonly file: ReturnType<typeof openBeneath>; readonly name: string };
+
+/** The file; "folder" where a slash is missing at the end, or a status. */
+function find(
+  names: readonly string[],
+  slash: boolean,
+  files: StaticFiles,
+): Found | "folder" | number {
+  // Among the hidden ones are "." and "..".
+  if (names.some((name, index) => name.startsWith(".") && (index > 0 || name !== PUBLIC))) {
+    return 404;
+  }
+  const found = open(names.join("/"), slash, files.folder);
+  const isPage = !(names.at(-1) ?? "").includes(".");
+  return found === 404 && files.spa && isPage ? open(INDEX, false, files.folder) : found;
+}
+
+function open(path: string, slash: boolean, folder: string): Found | "folder" | number {
+  try {
+    const file = openBeneath(folder, path);
+    const { isFile, isDirectory } = Deno.statSync(file.path);
+    if (isFile && !slash) return { file, name: basename(path) };
+    file[Symbol.dispose]();
+    if (!isDirectory) return 404;
+    if (!slash) return "folder";
+    return open(path === "" ? INDEX : `${path}/${INDEX}`, false, folder);
+  } catch (error) {
+    const missing = ["NotFound", "NotADirectory", "FilesystemLoop"];
+    if (missing.includes((error as Error).name)) return 404;
+    return error instanceof Deno.errors.PermissionDenied ? 403 : 500;
+  }
+}
+
+const TEXTS: Readonly<Record<number, string>> = {
+  301: "Moved",
+  400: "Bad request",
+  403: "Forbidden",
+  404: "Not found",
+  405: "Method not allowed",
+  500: "Internal error",
+};
+
+function refuse(response: ServerResponse, status: number): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "text/plain; charset=utf-8");
+  response.end(`${TEXTS[status]}\n`);
+}

@@ -1,0 +1,89 @@
+/** The files of a folder as an app. */
+
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { freePort } from "../support/http_load.ts";
+import { TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+/** What curl gets for a path that is sent as it is. */
+async function get(url: string, ...flags: string[]): Promise<string> {
+  const { stdout } = await new Deno.Command("curl", {
+    args: ["-s", "--path-as-is", "-m", "20", "-w", "%{http_code}", ...flags, url],
+  }).output();
+  return new TextDecoder().decode(stdout).replaceAll("\n", " ");
+}
+
+function site(folder: string): string {
+  const www = `${folder}/www`;
+  for (const name of ["sub", ".git", ".well-known"]) {
+    Deno.mkdirSync(`${www}/${name}`, { recursive: true });
+  }
+  const files = {
+    "../secret": "secret",
+    "index.html": "home",
+    "sub/index.html": "sub",
+    ".git/config": "hidden",
+    ".well-known/token": "token",
+    "ü b.txt": "0123456789",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    Deno.writeTextFileSync(`${www}/${name}`, `${text}\n`);
+  }
+  Deno.symlinkSync("../secret", `${www}/link`);
+  Deno.symlinkSync(folder, `${www}/folder`);
+  Deno.symlinkSync("sub/index.html", `${www}/inside.html`);
+  new Deno.Command("mkfifo", { args: [`${www}/fifo`] }).outputSync();
+  return www;
+}
+
+Deno.test("serve answers with the files of a folder, and with nothing else, over SIGKILL of the daemon", async () => {
+  await using daemon = await TestDaemon.start();
+  await using temp = tempHome();
+  const www = site(temp.path);
+  const port = `${freePort()}`;
+  const url = `http://127.0.0.1:${port}`;
+  const { code, stderr } = await daemon.cli("serve", www, "--port", port, "--name", "web");
+  assertEquals([code, stderr], [0, ""]);
+  await daemon.kill();
+  assertEquals(await get(`${url}/`), "home 200");
+  await daemon.run();
+  assertEquals((await daemon.status("web")).restarts, 0);
+  const outside = ["/../secret", "/..%2fsecret", "/%2e%2e/secret", "/sub/../../secret", "/link"];
+  outside.push("/folder/secret", "/folder", "/.git/config", "/.well-known/../.git/config", "/fifo");
+  outside.push("//example.com/", "/index.html/", "/index.html/x", `/${"a".repeat(300)}`, "/none");
+  for (const path of outside) assertEquals(await get(url + path), "Not found 404", path);
+  for (const path of ["/%00", "/sub/%zz"]) assertEquals(await get(url + path), "Bad request 400");
+  assertEquals(await get(`${url}/`, "-X", "POST"), "Method not allowed 405");
+  const redirect = ["-o", "/dev/null", "-w", "%{http_code} %{redirect_url}"];
+  assertEquals(await get(`${url}//sub?q=1`, ...redirect), `301 ${url}/sub/?q=1`);
+  assertEquals(await get(`${url}/sub/`), "sub 200");
+  assertEquals(await get(`${url}/inside.html`), "sub 200");
+  assertEquals(await get(`${url}/.well-known/token`), "token 200");
+  const text = `${url}/%C3%BC%20b.txt`;
+  assertEquals(await get(text, "-r", "2-4"), "234206");
+  assertEquals(await get(text, "-r", "2-4", "-H", 'If-Range: "other"'), "0123456789 200");
+  assertStringIncludes(await get(text, "-r", "99-"), "416");
+  const head = await get(text, "-I");
+  assertStringIncludes(head, "text/plain; charset=utf-8");
+  const [, tag] = /etag: (\S+)/i.exec(head)!;
+  assertEquals(await get(text, "-H", `If-None-Match: ${tag}`), "304");
+  assertEquals((await daemon.cli("stop", "web")).code, 0);
+  assertEquals((await daemon.status("web")).exit_code, 0);
+});
+
+Deno.test("serve --spa has a page for every path, and a taken port or a missing folder is said", async () => {
+  await using daemon = await TestDaemon.start();
+  await using temp = tempHome();
+  const www = site(temp.path);
+  const port = `${freePort()}`;
+  const args = ["serve", www, "--port", port, "--bind", "127.0.0.1"];
+  assertEquals((await daemon.cli(...args, "--spa")).code, 0);
+  assertEquals(await get(`http://127.0.0.1:${port}/a/b`), "home 200");
+  assertEquals(await get(`http://127.0.0.1:${port}/a/b.js`), "Not found 404");
+  const taken = await daemon.cli(...args, "--name", "other");
+  assertEquals(taken.code, 1);
+  assertStringIncludes(taken.stderr, `Cannot listen on 127.0.0.1:${port}`);
+  const missing = await daemon.cli("serve", `${www}/none`);
+  assertEquals(missing.code, 2);
+  assertStringIncludes(missing.stderr, `Cannot serve ${www}/none: no such folder`);
+});
