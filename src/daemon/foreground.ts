@@ -60,7 +60,7 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   const signalled = Promise.withResolvers<SignalName>();
   using _ending = onSignals(ENDING, signalled.resolve);
   await using supervisor = await openSupervisor({ logDir: home, stdin, warn, onNews });
-  const output = new ForegroundOutput(pathsIn(home).apps, options.onLine);
+  const output = new ForegroundOutput(options.onLine);
   using _forwarded = onSignals(
     FORWARDED,
     (signal) => void supervisor.signal("all", signal).catch(() => {}),
@@ -70,13 +70,16 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   const ended = endOf(supervisor, () => rules);
   const webhooks = new Webhooks({ folder: pathsIn(home).webhooks, warn });
   // A hook may take its time: a signal ends that too.
-  const starting = start(supervisor, webhooks, options);
-  const started = await Promise.race([starting, signalled.promise]);
+  const starting = start(supervisor, webhooks, options, () => output.follow(supervisor));
+  const started = await Promise.race([starting, signalled.promise]).catch(async (error) => {
+    await supervisor.shutDown();
+    await output.finish();
+    throw error;
+  });
   if (typeof started === "object") {
     rules = started;
     refuseUnknown(options.critical, supervisor.list());
   }
-  output.follow(supervisor);
   const signal = typeof started === "string"
     ? started
     : await Promise.race([ended(), signalled.promise]);
@@ -129,21 +132,27 @@ function isUp({ pid, state }: ProcessInfo): boolean {
   return pid > 0 || state === "starting" || state === "waiting";
 }
 
-/** Starts all apps. Returns the apps that end everything, from the flags and the files. */
+/**
+ * Starts all apps, once `onRegistered` was called with all of them there. Returns the apps that end
+ * everything, from the flags and the files.
+ */
 async function start(
   supervisor: Supervisor,
   webhooks: Webhooks,
   { files, only, single, profile, config, home, warn, ...options }: ForegroundOptions,
+  onRegistered: () => void,
 ): Promise<RunSettings> {
   if (config !== undefined) {
-    const [first] = await supervisor.add({ ...config });
+    const added = await supervisor.add({ ...config }, { start: false });
+    onRegistered();
+    const [first] = await supervisor.startAdded(added.map(({ process }) => process));
     if (first?.error !== undefined) throw first.error;
     return { critical: options.critical, exitOnFailure: [] };
   }
   const settings = new Settings({ supervisor, webhooks, warn });
   const configs = new ConfigFiles(supervisor, pathsIn(home).configs, settings);
   const { errors, run, notes } = await configs.apply({
-    ...{ files: files!, startDown: true },
+    ...{ files: files!, startDown: true, onRegistered },
     only,
     single,
     profile,

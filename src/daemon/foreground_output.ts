@@ -1,7 +1,6 @@
 /** Prints the output of apps in the foreground: every line once, from their start to their end. */
 
 import { logFeed, type LogSource } from "../logs/log_feed.ts";
-import type { LogFiles } from "../logs/log_files.ts";
 import { logEnd } from "../logs/log_position.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
 import { type LogLine, type LogStart, positionKey } from "../model/log_line.ts";
@@ -12,27 +11,20 @@ const STREAMS = ["stdout", "stderr"] as const;
 
 export class ForegroundOutput {
   readonly #onLine: (line: LogLine) => void;
-  /** End positions of the logs of earlier runs in the same home, by path. */
-  readonly #earlier: ReadonlyMap<string, number>;
   readonly #positions: Record<string, number> = {};
   #sources: readonly LogSource[] = [];
   #following = async () => {};
 
-  /** Create it before the apps start. `apps` is the folder of their logs. */
-  constructor(apps: string, onLine: (line: LogLine) => void) {
+  constructor(onLine: (line: LogLine) => void) {
     this.#onLine = onLine;
-    this.#earlier = endsIn(apps);
   }
 
-  /** Prints the output since the apps started, and follows it. */
+  /** Prints what the apps write from now on: none of them has started. */
   follow(supervisor: Supervisor): void {
-    const processes = supervisor.registry.list();
-    this.#sources = processes.map(({ name, logs }) => ({ name, files: logs }));
-    for (const { logs, name, folder, journal } of processes) {
-      for (const [index, stream] of STREAMS.entries()) {
-        const inHome = logs[stream].startsWith(`${folder}/`);
-        const from = inHome ? this.#earlier.get(logs[stream]) : journal.outputFrom?.[index];
-        this.#positions[positionKey({ name, stream })] = from ?? 0;
+    this.#sources = supervisor.registry.list().map(({ name, logs }) => ({ name, files: logs }));
+    for (const { name, files } of this.#sources) {
+      for (const stream of STREAMS) {
+        this.#positions[positionKey({ name, stream })] = endOf(files[stream]);
       }
     }
     const reader = this.#feed(true).getReader();
@@ -65,17 +57,11 @@ export class ForegroundOutput {
   }
 }
 
-function endsIn(apps: string): Map<string, number> {
-  const ends = new Map<string, number>();
-  for (const { name } of Deno.readDirSync(apps)) {
-    for (const stream of STREAMS satisfies readonly (keyof LogFiles)[]) {
-      const path = `${apps}/${name}/${stream}.log`;
-      try {
-        ends.set(path, logEnd(path));
-      } catch {
-        // No such log yet.
-      }
-    }
+function endOf(log: string): number {
+  try {
+    return logEnd(log);
+  } catch {
+    // Nothing was written yet.
+    return 0;
   }
-  return ends;
 }

@@ -5,10 +5,8 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { startWaves } from "../model/start_order.ts";
 import { sleep } from "../platform/clock.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { UpOptions } from "../process/requests.ts";
 import { asProcsupError, isJob, isKeptUp, ordered, type Outcome, runBulk } from "./bulk.ts";
 import { type FieldChange, needsRestart } from "./config_diff.ts";
-import { isAwaitedToEnd } from "./dependencies.ts";
 import { firstChanges, reloadWith } from "./reconfigure.ts";
 import { scale } from "./scale.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -41,6 +39,8 @@ export interface ApplyOptions {
   readonly startDown?: boolean;
   /** Answer only when each has stayed up. */
   readonly wait?: boolean;
+  /** Called when all that is new is registered, before the first of it starts. */
+  readonly onRegistered?: () => void;
 }
 
 /**
@@ -129,12 +129,26 @@ export async function apply(
   const outcomes = options.prune
     ? await supervisor.removeApps(new Set(plan.gone), "no longer in the configuration")
     : [];
-  const added = new Set(plan.added);
+  const waves = startWaves([...plan.configs.values()], ordered);
+  const added = new Map<ProcessConfig, readonly ManagedProcess[]>();
+  // All at once: a list shows what is still to be started, too.
+  const isNew = new Set(plan.added);
+  for (const config of waves.flat().filter((config) => isNew.has(config))) {
+    try {
+      added.set(config, supervisor.registry.add(config));
+    } catch (error) {
+      added.set(config, []);
+      errors.push(messageOf(error));
+    }
+  }
+  options.onRegistered?.();
   const changed = new Map(plan.changed.map((change) => [change.config.name, change]));
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
-    // Those that wait for its end are registered after it.
-    const awaited = isAwaitedToEnd(config.name, plan.configs.values()) && { mayEnd: true };
-    if (added.has(config)) return await add(supervisor, config, { ...options, ...awaited });
+    const processes = added.get(config);
+    if (processes !== undefined) {
+      const start = config.autostart && !supervisor.closing;
+      return await supervisor.startAdded(processes, { start, wait: options.wait });
+    }
     const change = changed.get(config.name);
     const outcomes = change === undefined ? [] : await applyChange(supervisor, change, options);
     const down = options.startDown && config.autostart
@@ -142,28 +156,20 @@ export async function apply(
       : [];
     return [...outcomes, ...await down];
   };
-  for (const wave of startWaves([...plan.configs.values()], ordered)) {
+  for (const wave of waves) {
     const done = wave.map((config) =>
       one(config).catch((error) => {
         errors.push(messageOf(error));
         return [];
       })
     );
+    supervisor.registry.recordRest();
+    await supervisor.scheduler.sync();
     outcomes.push(...(await Promise.all(done)).flat());
   }
   await supervisor.scheduler.sync();
   for (const { error } of outcomes) if (error !== undefined) errors.push(error.message);
   return { outcomes, errors };
-}
-
-async function add(
-  supervisor: Supervisor,
-  config: ProcessConfig,
-  { wait, mayEnd }: ApplyOptions & UpOptions,
-): Promise<Outcome[]> {
-  if (supervisor.closing) return [];
-  const { autostart: start } = config;
-  return await supervisor.addChecked(config, { start, wait, mayEnd });
 }
 
 async function startDown(

@@ -146,23 +146,22 @@ export class Supervisor implements AsyncDisposable {
     this.#refuseClosed();
     const config = this.parse(wire);
     await this.check(config);
-    return await this.addChecked(config, options);
-  }
-
-  /** Registers a configuration that was checked, and starts its instances. */
-  async addChecked(
-    config: ProcessConfig,
-    { start = true, ...options }: AddOptions = {},
-  ): Promise<Outcome[]> {
     this.#refuseClosed();
-    const added = this.registry.add(config);
-    // A job is only registered: the clock starts it.
-    const up = runBulk(added, async (process) => {
-      if (start && !isJob(process)) await process.start(options);
-    });
+    const up = this.startAdded(this.registry.add(config), options);
     this.registry.recordRest();
     await this.scheduler.sync();
     return await up;
+  }
+
+  /** Starts what was registered, unless it is gone again. The clock starts jobs. */
+  startAdded(
+    added: readonly ManagedProcess[],
+    { start = true, ...options }: AddOptions = {},
+  ): Promise<Outcome[]> {
+    const present = new Set(this.registry.list());
+    return runBulk(added.filter((process) => present.has(process)), async (process) => {
+      if (start && !isJob(process)) await process.start(options);
+    });
   }
 
   /** A configuration in wire form over the defaults. Throws `invalid_config`. */

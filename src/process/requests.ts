@@ -26,8 +26,6 @@ export interface UpOptions {
   readonly askedIn?: HookOrigin | undefined;
   /** Resolve only when it is ready, or, without a readiness check, up for its `min_uptime`. */
   readonly wait?: boolean;
-  /** It is meant to end, whatever `Observer.mayEnd()` says. */
-  readonly mayEnd?: boolean;
 }
 
 /** Options of a restart. */

@@ -15,7 +15,7 @@ import { atRest, endedWell, isUp, settled } from "./snapshot_waiters.ts";
 export async function startAndWait(
   process: ProcessHandle,
   event: ProcessEvent,
-  { wait = false, mayEnd = false }: UpOptions,
+  { wait = false }: UpOptions,
 ): Promise<void> {
   const { name, snapshot: { attempt, state } } = process;
   const earlier = state === "starting" && event.type === "start_requested" ? attempt - 1 : attempt;
@@ -31,7 +31,7 @@ export async function startAndWait(
   if (now.state === "running") return;
   if (!wait && now.state !== "errored") return;
   const early = endedWell(now, process.config);
-  if (early && (mayEnd || process.mayEnd)) return;
+  if (early && process.mayEnd) return;
   const reason = now.lastReason.replace(/^Cannot start "[^"]*": /, "");
   if (!early) throw new ProcsupError("start_failed", `Cannot start "${name}": ${reason}`);
   const before = wantsReadiness(process.config)

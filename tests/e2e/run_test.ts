@@ -189,6 +189,30 @@ Deno.test("run ends at a signal while a hook still runs, and starts nothing more
   assertEquals(isAlive(hook), false);
 });
 
+Deno.test("run prints what an app writes while others wait for it", async () => {
+  await using temp = tempHome();
+  const app = { entrypoint: "/bin/sh", args: ["-c", "echo begun; exec sleep 1000"] };
+  const first = {
+    ...app,
+    wait_ready: true,
+    health_check: { type: "command", command: "[ -e go ]" },
+  };
+  const later = { ...app, depends_on: { first: "ready" } };
+  const file = { processes: { first, later } };
+  Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify(file));
+  const running = command(["run", "procsup.json"], { cwd: temp.path }).spawn();
+  const lines = running.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let seen = "";
+  while (!seen.includes("first | begun")) seen += (await lines.read()).value!;
+  assert(!seen.includes("later"), seen);
+  Deno.writeTextFileSync(`${temp.path}/go`, "");
+  while (!seen.includes("later | begun")) seen += (await lines.read()).value!;
+  running.kill("SIGTERM");
+  await lines.cancel();
+  await running.stderr.cancel();
+  await running.status;
+});
+
 Deno.test("run refuses a critical app that is none of its apps", async () => {
   await using temp = twoApps();
   const flag = await run(["run", "procsup.json", "--critical", "wbe"], { cwd: temp.path });

@@ -8,6 +8,7 @@ import { parseConfig } from "../../src/model/config_schema.ts";
 import { Records } from "../../src/manager/records.ts";
 import { pathsIn } from "../../src/platform/paths.ts";
 import { TestManager } from "../support/test_manager.ts";
+import { waitFor } from "../support/wait_for.ts";
 
 /** Names on record at this very moment. */
 function recorded(home: string): string[] {
@@ -21,6 +22,32 @@ Deno.test("apply() has on record what it only registers when it returns", async 
   const wire = { name: "idle", entrypoint: "/bin/sleep", cwd: test.home, autostart: false };
   await apply(supervisor, await planApply(supervisor, [parseConfig(wire)]));
   assertEquals(recorded(test.home), ["idle"]);
+});
+
+Deno.test("apply() has everything in the list before the first app is up, and starts none that is deleted", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  const app = { entrypoint: "/bin/sleep", args: ["1000"], cwd: test.home };
+  const wanted = [
+    {
+      ...app,
+      name: "first",
+      wait_ready: true,
+      health_check: { type: "command", command: "[ -e go ]" },
+    },
+    { ...app, name: "later", depends_on: { first: "ready" } },
+    { ...app, name: "deleted", depends_on: { first: "ready" } },
+  ].map((wire) => parseConfig(wire));
+  const plan = await planApply(supervisor, wanted);
+  const applying = apply(supervisor, plan, { wait: true });
+  const states = () => supervisor.list().map(({ name, state }) => `${name} ${state}`);
+  await waitFor(() => supervisor.inspect("first").pid > 0);
+  assertEquals(states(), ["first starting", "later stopped", "deleted stopped"]);
+  assertEquals(recorded(test.home), ["deleted", "first", "later"]);
+  await supervisor.remove("deleted");
+  Deno.writeTextFileSync(`${test.home}/go`, "");
+  const { errors } = await applying;
+  assertEquals([errors, states()], [[], ["first running", "later running"]]);
 });
 
 Deno.test("scale() has on record the instances of a job, which the clock starts, when it returns", async () => {
