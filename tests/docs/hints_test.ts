@@ -1,0 +1,92 @@
+/** What messages and hints in the program name exists: commands, their flags, pages of the help. */
+
+import { assert, assertEquals } from "@std/assert";
+import { readCommandLine } from "../../src/cli/args.ts";
+import { COMMANDS } from "../../src/cli/command_table.ts";
+import { EXIT_CODES } from "../../src/cli/commands/help.ts";
+import { findCommand } from "../../src/cli/find_command.ts";
+import { UnknownWordError } from "../../src/cli/unknown_word.ts";
+import { PAGES } from "../../src/docs/pages.ts";
+import { ERROR_TABLE } from "../../src/model/errors.ts";
+import { ROOT } from "./examples.ts";
+
+function* sources(folder: string): Generator<string> {
+  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) {
+      if (!["npm", "built"].includes(name)) yield* sources(path);
+    } else if (/\.tsx?$/.test(name) && !/_test\.tsx?$/.test(name)) yield path;
+  }
+}
+
+/** Words that follow the program's name in sentences. */
+const PROSE = [
+  ...[
+    "did",
+    "recognizes",
+    "on",
+    "wrote",
+    "again",
+    "there",
+    "rotates",
+    "in",
+    "that",
+    "already",
+    "no",
+  ],
+  ...["found", "works"],
+];
+
+/** Commands in the strings of a source, a variable word as `x`. */
+function commandsIn(code: string): string[] {
+  const text = code.replace(/^\s*(\/\*\*?|\*|\/\/).*$/gm, "")
+    // A string that goes on in the next line.
+    .replace(/(["`]) \+\s*["`]/g, "")
+    .replace(/(?<=\S)\$\{[^{}]*\}/g, "\n").replace(/\$\{[^{}]*\}|<[\w -]+>|…|\[[\w -]+\]/g, "x");
+  const commands = /(?<![\w/@."'-]|-c )procsup((?: (?:[\w@][\w.:=/@-]*|--?[a-z][\w-]*))+)/g;
+  return [...text.matchAll(commands)]
+    .map(([, words = ""]) => words.replace(/( and| names| takes| lists|[.:]( |$)| procsup).*/, ""))
+    .map((words) => words.trim()).filter((words) => words !== "");
+}
+
+Deno.test("every command in a message or hint of the program is one, and so is each page of the help", () => {
+  const problems: string[] = [];
+  const said = new Set<string>();
+  let found = 0;
+  for (const path of sources(`${ROOT}src`)) {
+    for (const text of commandsIn(Deno.readTextFileSync(path))) {
+      const words = text.split(" ");
+      const file = path.slice(ROOT.length);
+      found++;
+      if (PROSE.includes(words[0]!)) {
+        said.add(words[0]!);
+        continue;
+      }
+      try {
+        readCommandLine(words);
+      } catch (error) {
+        if (error instanceof UnknownWordError && error.word !== "x") {
+          problems.push(`${file}: ${text}: ${error.message}`);
+        }
+      }
+      const [command, topic] = words;
+      if (command !== "help" || topic === undefined || topic === "x") continue;
+      if (!(topic in PAGES) && findCommand(COMMANDS, topic) === undefined) {
+        problems.push(`${file}: no page "${topic}"`);
+      }
+    }
+  }
+  assertEquals(problems, []);
+  assertEquals(PROSE.filter((word) => !said.has(word)), []);
+  assert(found > 100, String(found));
+});
+
+Deno.test("every error code and every command leads to a page, every exit code is in the help", () => {
+  const pages = [...Object.values(ERROR_TABLE), ...COMMANDS].map(({ page }) => page);
+  assertEquals(pages.filter((page) => !(page in PAGES)), []);
+  const listed = new Set(EXIT_CODES.map(([code]) => Number(code)));
+  assertEquals(
+    Object.values(ERROR_TABLE).map(({ exit }) => exit).filter((exit) => !listed.has(exit)),
+    [],
+  );
+});
