@@ -16,6 +16,7 @@ import {
   rowsAt,
 } from "./key_table.ts";
 import { parseListen, remoteProblem, type WebSettings } from "./listen_address.ts";
+import { isMap } from "./merge_patch.ts";
 import type { ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 import { quote } from "./quote.ts";
@@ -90,15 +91,12 @@ function unknownKeys(
  * Throws `ProcsupError` `invalid_config` naming the first field that is wrong.
  */
 export function parseConfig(input: unknown): ProcessConfig {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw new ConfigFieldError("Invalid configuration: expected an object", []);
-  }
-  const given = input as Keyed;
-  const problem = commandProblem(given);
+  if (!isMap(input)) throw new ConfigFieldError("Invalid configuration: expected an object", []);
+  const problem = commandProblem(input);
   if (problem !== undefined) {
     throw new ConfigFieldError(`Invalid "command": ${problem}`, ["command"], true);
   }
-  const wire = checked(PROCESS_KEYS, jobRules(expanded(given)));
+  const wire = checked(PROCESS_KEYS, jobRules(expanded(input)));
   return memoryKeys(wire) as unknown as ProcessConfig;
 }
 

@@ -1,6 +1,7 @@
 /** Masked values are never shown, and sending a mask back is refused. */
 
 import { ProcsupError } from "./errors.ts";
+import { isMap } from "./merge_patch.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 
 /** Shown in place of a masked value. */
@@ -15,7 +16,7 @@ export function masked(wire: Keyed): Keyed {
 }
 
 function maskOf(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return MASK;
+  if (!isMap(value)) return MASK;
   return Object.fromEntries(Object.keys(value).map((key) => [key, MASK]));
 }
 
@@ -26,8 +27,7 @@ function maskOf(value: unknown): unknown {
 export function refuseMasks(wire: Keyed): void {
   for (const key of maskedKeys()) {
     const value = wire[key];
-    const isMap = typeof value === "object" && value !== null;
-    const values = isMap
+    const values = isMap(value)
       ? Object.entries(value).map(([name, inner]) => [`${key}.${name}`, inner])
       : [[key, value]];
     const [field] = values.find(([, inner]) => inner === MASK) ?? [];

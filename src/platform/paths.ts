@@ -5,66 +5,46 @@ import { isAbsolute, resolve } from "../npm/path.js";
 import { clientSystem } from "./client_system.ts";
 import { wayProblem } from "./way.ts";
 
-/** Every path below a home. */
-export interface HomePaths {
-  readonly home: string;
-  readonly socket: string;
-  readonly token: string;
-  /** Named tokens, as hashes. */
-  readonly tokens: string;
-  readonly lock: string;
-  readonly daemonLog: string;
-  /** What happened to the processes. */
-  readonly events: string;
-  /** Metrics history, a file for each process and one for the host. */
-  readonly metrics: string;
-  /** Records of the processes, one file each. */
-  readonly records: string;
-  /** Lowest numeric id that was never given. */
-  readonly numericId: string;
-  /** Identity of the boot that the records are of. */
-  readonly boot: string;
-  /** Memories of the schedules, one file each. */
-  readonly cron: string;
-  /** Where the web surface listens. */
-  readonly web: string;
-  /** Who is signed in, from one daemon to the next. */
-  readonly sessions: string;
-  /** Folder of the webhooks: who is told, what is on its way to them. */
-  readonly webhooks: string;
-  /** Which configuration files were applied last, and what came of them. */
-  readonly configs: string;
-  /** What `save` writes. */
-  readonly saved: string;
-  /** What the launch wrappers write: pids and exit statuses. */
-  readonly run: string;
-  readonly apps: string;
-}
-
 /** The paths below `home`. */
-export function pathsIn(home: string): HomePaths {
+export function pathsIn(home: string) {
   return {
     home,
     socket: `${home}/procsup.sock`,
     token: `${home}/token`,
+    /** Named tokens, as hashes. */
     tokens: `${home}/tokens.json`,
     lock: `${home}/daemon.lock`,
     daemonLog: `${home}/daemon.log`,
+    /** What happened to the processes. */
     events: `${home}/events.jsonl`,
+    /** Metrics history, a file for each process and one for the host. */
     metrics: `${home}/state/metrics`,
+    /** Records of the processes, one file each. */
     records: `${home}/state/processes`,
+    /** Lowest numeric id that was never given. */
     numericId: `${home}/state/numeric_id`,
+    /** Identity of the boot that the records are of. */
     boot: `${home}/state/boot`,
+    /** Memories of the schedules, one file each. */
     cron: `${home}/state/cron`,
+    /** Where the web surface listens. */
     web: `${home}/state/web.json`,
+    /** Who is signed in, from one daemon to the next. */
     sessions: `${home}/state/sessions.json`,
+    /** Folder of the webhooks: who is told, what is on its way to them. */
     webhooks: `${home}/state/webhooks`,
+    /** Which configuration files were applied last, and what came of them. */
     configs: `${home}/state/configs.json`,
+    /** What `save` writes. */
     saved: `${home}/state/saved.json`,
+    /** What the launch wrappers write: pids and exit statuses. */
     run: `${home}/run`,
     apps: `${home}/apps`,
   };
 }
+
+/** Every path below a home. */
+export type HomePaths = Readonly<ReturnType<typeof pathsIn>>;
 
 /** The daemon's home: `PROCSUP_HOME`, else `~/.procsup`. */
 export function defaultHome(): string {
@@ -96,15 +76,6 @@ export function libraryHome(): string {
 /** A path made absolute against the working directory, which only a relative one needs. */
 export function absolute(path: string): string {
   return resolve(isAbsolute(path) ? "/" : clientSystem().cwd(), path);
-}
-
-/**
- * A configuration in wire form whose `cwd` is absolute: a relative one is against the working
- * directory, a missing one is that directory.
- */
-export function inWorkingDirectory(wire: Record<string, unknown>): Record<string, unknown> {
-  const { cwd = "." } = wire;
-  return { ...wire, cwd: typeof cwd === "string" && cwd !== "" ? absolute(cwd) : cwd };
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The state table of design.md, section 3, one row after the other. */
+/** The state table, one row after the other. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { NEW } from "../../src/model/process_state.ts";

@@ -94,11 +94,11 @@ class Converter {
       ...restart(service),
       depends_on: this.#dependsOn(service.depends_on),
       ...health(service.healthcheck, inside),
-      ...(service.stop_signal === undefined ? {} : { stop_signal: service.stop_signal }),
+      stop_signal: service.stop_signal,
       stop_timeout: service.stop_grace_period ?? "10s",
-      ...(service.stdin_open === undefined ? {} : { stdin: service.stdin_open }),
-      ...(service.tty === undefined ? {} : { tty: service.tty }),
-      ...(service.mem_limit === undefined ? {} : { limits: { memory: memory(service.mem_limit) } }),
+      stdin: service.stdin_open,
+      tty: service.tty,
+      limits: service.mem_limit === undefined ? undefined : { memory: memory(service.mem_limit) },
       ...instances(service),
     });
     for (const text of [...notes, ...lost(service)]) this.#result.note(taken, text);
@@ -223,7 +223,7 @@ function restart({ restart, deploy }: Service): Keys {
   const [word = "no", count] = String(restart ?? "no").split(":");
   return {
     restart_policy: restart === undefined && how !== undefined ? how : RESTART[word] ?? "never",
-    ...(count === undefined ? {} : { max_restarts: Number(count) }),
+    max_restarts: count === undefined ? undefined : Number(count),
   };
 }
 

@@ -163,17 +163,18 @@ function availability(value: Record<string, unknown>): Keys {
   const delay = seconds(backoff_seconds);
   return {
     restart_policy: RESTART[String(restart)] ?? String(restart),
-    ...(backoff_seconds === undefined ? {} : { restart_delay: delay, backoff_max: delay }),
+    restart_delay: delay,
+    backoff_max: delay,
     // 0 means no limit in process-compose.
-    ...(max_restarts ? { max_restarts } : {}),
+    max_restarts: max_restarts || undefined,
   };
 }
 
 function shutdown({ signal, timeout_seconds, command }: Record<string, unknown>): Keys {
   return {
-    ...(signal === undefined ? {} : { stop_signal: signal }),
-    ...(timeout_seconds === undefined ? {} : { stop_timeout: seconds(timeout_seconds) }),
-    ...(command === undefined ? {} : { hooks: { pre_stop: dollars(String(command)) } }),
+    stop_signal: signal,
+    stop_timeout: seconds(timeout_seconds),
+    hooks: command === undefined ? undefined : { pre_stop: dollars(String(command)) },
   };
 }
 

@@ -12,6 +12,7 @@ import {
   seconds,
 } from "./imported.ts";
 import type { Section } from "./ini.ts";
+import { mergePatch } from "../../model/merge_patch.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { readSupervisord } from "./supervisord_files.ts";
 
@@ -144,7 +145,7 @@ function addOne(
   number: number,
 ): string {
   const expand = expander(program, number);
-  const converted: Keys = {
+  let converted: Keys = {
     stop_timeout: "10s",
     ...restarts(keys, expand),
     ...(program.ordered ? { priority: PRIORITY } : {}),
@@ -165,11 +166,7 @@ function addOne(
       if (!NATURAL.has(key)) unmapped.push(key);
       continue;
     }
-    for (const [to, made] of Object.entries(convert(expand(value), expand))) {
-      const before = converted[to];
-      const both = typeof made === "object" && !Array.isArray(made) && typeof before === "object";
-      converted[to] = both ? { ...before, ...made as object } : made;
-    }
+    converted = mergePatch(converted, convert(expand(value), expand));
   }
   if (program.group !== undefined) converted.namespace = program.group;
   const taken = result.add(name, converted);

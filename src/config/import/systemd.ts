@@ -1,5 +1,6 @@
 /** Converts service units of systemd. */
 
+import { mergePatch } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { basename } from "../../npm/path.js";
@@ -124,13 +125,9 @@ const USUAL: Keys = {
 };
 
 function keysOf(settings: Settings): Keys {
-  const keys: Keys = { ...USUAL };
+  let keys: Keys = { ...USUAL };
   for (const [key, values] of settings) {
-    const made = Object.hasOwn(KEYS, key) && values.length > 0 ? KEYS[key]!(values) : {};
-    for (const [to, value] of Object.entries(made)) {
-      const both = typeof value === "object" && !Array.isArray(value);
-      keys[to] = both ? { ...keys[to] as object, ...value } : value;
-    }
+    if (Object.hasOwn(KEYS, key) && values.length > 0) keys = mergePatch(keys, KEYS[key]!(values));
   }
   const signal = reloadSignal(settings.get("ExecReload")?.[0] ?? "");
   if (signal !== undefined) keys.reload_signal = signal;
