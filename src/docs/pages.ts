@@ -9,153 +9,67 @@ export interface Page {
 
 /** Topic → page, in the order in which lists show them. */
 export const PAGES: Readonly<Record<string, Page>> = {
-  starting: {
-    title: "Starting apps",
-    load: () => import("./starting.md", { with: { type: "text" } }),
-  },
-  targets: {
-    title: "Targets and results",
-    load: () => import("./targets.md", { with: { type: "text" } }),
-  },
-  configuration: {
-    title: "Configuration",
-    load: () => import("./configuration.md", { with: { type: "text" } }),
-  },
-  keys: {
-    title: "Configuration keys",
-    load: () => import("./keys.md", { with: { type: "text" } }),
-  },
-  restarts: {
-    title: "Restarts",
-    load: () => import("./restarts.md", { with: { type: "text" } }),
-  },
-  health: {
-    title: "Readiness, health and dependencies",
-    load: () => import("./health.md", { with: { type: "text" } }),
-  },
-  hooks: {
-    title: "Hooks",
-    load: () => import("./hooks.md", { with: { type: "text" } }),
-  },
-  input: {
-    title: "Input and terminals",
-    load: () => import("./input.md", { with: { type: "text" } }),
-  },
-  logging: {
-    title: "Logs",
-    load: () => import("./logging.md", { with: { type: "text" } }),
-  },
-  jobs: {
-    title: "Jobs",
-    load: () => import("./jobs.md", { with: { type: "text" } }),
-  },
-  sockets: {
-    title: "Sockets and zero-downtime reloads",
-    load: () => import("./sockets.md", { with: { type: "text" } }),
-  },
-  users: {
-    title: "Users and limits",
-    load: () => import("./users.md", { with: { type: "text" } }),
-  },
-  boot: {
-    title: "At boot",
-    load: () => import("./boot.md", { with: { type: "text" } }),
-  },
-  upgrading: {
-    title: "Upgrades and backup",
-    load: () => import("./upgrading.md", { with: { type: "text" } }),
-  },
-  containers: {
-    title: "Containers and the foreground",
-    load: () => import("./containers.md", { with: { type: "text" } }),
-  },
-  beyond: {
-    title: "Beyond one machine",
-    load: () => import("./beyond.md", { with: { type: "text" } }),
-  },
-  engines: {
-    title: "Keys by engine",
-    load: () => import("./engines.md", { with: { type: "text" } }),
-  },
-  dashboard: {
-    title: "Dashboard and live view",
-    load: () => import("./dashboard.md", { with: { type: "text" } }),
-  },
-  rest: {
-    title: "REST and metrics",
-    load: () => import("./rest.md", { with: { type: "text" } }),
-  },
-  routes: {
-    title: "REST routes",
-    load: () => import("./routes.md", { with: { type: "text" } }),
-  },
-  history: {
-    title: "Metrics history",
-    load: () => import("./history.md", { with: { type: "text" } }),
-  },
-  webhooks: {
-    title: "Webhooks",
-    load: () => import("./webhooks.md", { with: { type: "text" } }),
-  },
-  journal: {
-    title: "Events",
-    load: () => import("./journal.md", { with: { type: "text" } }),
-  },
-  tokens: {
-    title: "Tokens and roles",
-    load: () => import("./tokens.md", { with: { type: "text" } }),
-  },
-  agents: {
-    title: "Agents",
-    load: () => import("./agents.md", { with: { type: "text" } }),
-  },
-  library: {
-    title: "The library",
-    load: () => import("./library.md", { with: { type: "text" } }),
-  },
-  programs: {
-    title: "Five programs",
-    load: () => import("./programs.md", { with: { type: "text" } }),
-  },
-  client: {
-    title: "The client",
-    load: () => import("./client.md", { with: { type: "text" } }),
-  },
-  remote: {
-    title: "Other machines",
-    load: () => import("./remote.md", { with: { type: "text" } }),
-  },
-  migrating: {
-    title: "Migrating",
-    load: () => import("./migrating.md", { with: { type: "text" } }),
-  },
-  security: {
-    title: "Security model",
-    load: () => import("./security.md", { with: { type: "text" } }),
-  },
-  faults: {
-    title: "Faults, and what happens",
-    load: () => import("./faults.md", { with: { type: "text" } }),
-  },
-  errors: {
-    title: "Errors and exit codes",
-    load: () => import("./errors.md", { with: { type: "text" } }),
-  },
-  commands: {
-    title: "Commands",
-    load: () => import("./commands.md", { with: { type: "text" } }),
-  },
-  architecture: {
-    title: "Architecture",
-    load: () => import("./architecture.md", { with: { type: "text" } }),
-  },
-  packages: {
-    title: "Packages",
-    load: () => import("./packages.md", { with: { type: "text" } }),
-  },
+  starting: page("Starting apps", () => import("./starting.md", { with: { type: "text" } })),
+  targets: page("Targets and results", () => import("./targets.md", { with: { type: "text" } })),
+  configuration: page(
+    "Configuration",
+    () => import("./configuration.md", { with: { type: "text" } }),
+  ),
+  keys: page("Configuration keys", () => import("./keys.md", { with: { type: "text" } })),
+  restarts: page("Restarts", () => import("./restarts.md", { with: { type: "text" } })),
+  health: page(
+    "Readiness, health and dependencies",
+    () => import("./health.md", { with: { type: "text" } }),
+  ),
+  hooks: page("Hooks", () => import("./hooks.md", { with: { type: "text" } })),
+  input: page("Input and terminals", () => import("./input.md", { with: { type: "text" } })),
+  logging: page("Logs", () => import("./logging.md", { with: { type: "text" } })),
+  jobs: page("Jobs", () => import("./jobs.md", { with: { type: "text" } })),
+  sockets: page(
+    "Sockets and zero-downtime reloads",
+    () => import("./sockets.md", { with: { type: "text" } }),
+  ),
+  users: page("Users and limits", () => import("./users.md", { with: { type: "text" } })),
+  boot: page("At boot", () => import("./boot.md", { with: { type: "text" } })),
+  upgrading: page(
+    "Upgrades and backup",
+    () => import("./upgrading.md", { with: { type: "text" } }),
+  ),
+  containers: page(
+    "Containers and the foreground",
+    () => import("./containers.md", { with: { type: "text" } }),
+  ),
+  beyond: page("Beyond one machine", () => import("./beyond.md", { with: { type: "text" } })),
+  engines: page("Keys by engine", () => import("./engines.md", { with: { type: "text" } })),
+  dashboard: page(
+    "Dashboard and live view",
+    () => import("./dashboard.md", { with: { type: "text" } }),
+  ),
+  rest: page("REST and metrics", () => import("./rest.md", { with: { type: "text" } })),
+  routes: page("REST routes", () => import("./routes.md", { with: { type: "text" } })),
+  history: page("Metrics history", () => import("./history.md", { with: { type: "text" } })),
+  webhooks: page("Webhooks", () => import("./webhooks.md", { with: { type: "text" } })),
+  journal: page("Events", () => import("./journal.md", { with: { type: "text" } })),
+  tokens: page("Tokens and roles", () => import("./tokens.md", { with: { type: "text" } })),
+  agents: page("Agents", () => import("./agents.md", { with: { type: "text" } })),
+  library: page("The library", () => import("./library.md", { with: { type: "text" } })),
+  programs: page("Five programs", () => import("./programs.md", { with: { type: "text" } })),
+  client: page("The client", () => import("./client.md", { with: { type: "text" } })),
+  remote: page("Other machines", () => import("./remote.md", { with: { type: "text" } })),
+  migrating: page("Migrating", () => import("./migrating.md", { with: { type: "text" } })),
+  security: page("Security model", () => import("./security.md", { with: { type: "text" } })),
+  faults: page("Faults, and what happens", () => import("./faults.md", { with: { type: "text" } })),
+  errors: page("Errors and exit codes", () => import("./errors.md", { with: { type: "text" } })),
+  commands: page("Commands", () => import("./commands.md", { with: { type: "text" } })),
+  architecture: page("Architecture", () => import("./architecture.md", { with: { type: "text" } })),
+  packages: page("Packages", () => import("./packages.md", { with: { type: "text" } })),
 };
 
 /** The page of that topic in Markdown, undefined if there is no such page. */
 export async function pageText(topic: string): Promise<string | undefined> {
   return Object.hasOwn(PAGES, topic) ? (await PAGES[topic]!.load()).default : undefined;
+}
+
+function page(title: string, load: Page["load"]): Page {
+  return { title, load };
 }

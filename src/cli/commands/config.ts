@@ -19,7 +19,7 @@ import { printData } from "../print_data.ts";
 import { printResults } from "../results.ts";
 import { verbIn } from "../unknown_word.ts";
 
-type Verb = (context: CommandContext, words: readonly string[]) => Promise<number>;
+type Verb = (context: CommandContext, words: readonly string[]) => Promise<number | void>;
 
 const VERBS: Readonly<Record<string, Verb>> = {
   validate: configValidate,
@@ -31,7 +31,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
 };
 
 /** Runs the verb that the first word names. */
-export async function config(context: CommandContext): Promise<number> {
+export async function config(context: CommandContext): Promise<number | void> {
   const [verb = "", ...words] = context.positionals;
   return await verbIn("config", VERBS, verb)(context, words);
 }
@@ -40,7 +40,7 @@ export async function config(context: CommandContext): Promise<number> {
 async function configValidate(
   context: CommandContext,
   words: readonly string[],
-): Promise<number> {
+): Promise<void> {
   const cwd = Deno.cwd();
   const { files, loaded: { processes } } = await readSource(context, words);
   if (!context.flags.on("no-files")) {
@@ -48,17 +48,16 @@ async function configValidate(
     throwProblems(commandProblems(processes, Deno.env.get("PATH") ?? ""));
   }
   const names = processes.map(({ config }) => config.name);
-  if (await printData(context.output, { valid: true, files, processes: names }, names)) return 0;
+  if (await printData(context.output, { valid: true, files, processes: names }, names)) return;
   const shown = files.map((file) => file.replace(`${cwd}/`, "")).join(", ");
   context.output.done(`✔ ${shown}  ${counted(names.length, "process", "processes")}, no mistake`);
-  return 0;
 }
 
 /** Prints the plan; nothing is changed. */
 async function configPlan(
   context: CommandContext,
   words: readonly string[],
-): Promise<number> {
+): Promise<void> {
   const source = context.host === undefined ? await readSource(context, words) : undefined;
   const { files, payload } = source ?? await filesOf(context, words);
   const prune = context.flags.on("prune");
@@ -66,7 +65,6 @@ async function configPlan(
   const data = await connect(context).call("config_reload", request)
     .catch((error) => planWithoutDaemon(context, source?.loaded, error));
   await printPlan(context, data);
-  return 0;
 }
 
 /** Without a daemon all is new. Throws any other error again. */
@@ -103,7 +101,7 @@ async function printPlan(
 async function configApply(
   context: CommandContext,
   words: readonly string[],
-): Promise<number> {
+): Promise<number | void> {
   const { flags } = context;
   if (flags.on("dry-run")) return await configPlan(context, words);
   const { files, payload } = await filesOf(context, words);
@@ -144,7 +142,7 @@ async function noteFailed(context: CommandContext, unchanged: readonly string[])
 async function configReload(
   context: CommandContext,
   words: readonly string[],
-): Promise<number> {
+): Promise<number | void> {
   if (words.length > 0) return await configApply(context, words);
   const { flags } = context;
   const data = await connect(context).call("config_reload", {
@@ -156,30 +154,27 @@ async function configReload(
   });
   if (data.status !== "planned") return await printApplied(context, data);
   await printPlan(context, data);
-  return 0;
 }
 
 /** Prints the processes of the files; values of their environments are masked. */
 async function configShow(
   context: CommandContext,
   words: readonly string[],
-): Promise<number> {
+): Promise<void> {
   const { loaded: { processes, settings } } = await readSource(context, words);
   const names = processes.map(({ config }) => config.name);
   const value = {
     ...shownSettings(settings),
     processes: processes.map(({ wire: { name, ...keys } }) => ({ name, ...masked(keys) })),
   };
-  if (await printData(context.output, value, names)) return 0;
+  if (await printData(context.output, value, names)) return;
   context.output.data((await import("../../model/yaml.ts")).yaml(value));
-  return 0;
 }
 
 /** Prints it. */
-async function configSchema({ output }: CommandContext): Promise<number> {
+async function configSchema({ output }: CommandContext): Promise<void> {
   const { configFileSchema } = await import("../../config/json_schema.ts");
   output.json(configFileSchema(), 2);
-  return 0;
 }
 
 /** `web` and `webhooks` with all defaults; of the URLs only what is no secret. */

@@ -12,7 +12,7 @@ import { printData } from "../print_data.ts";
 import { meantHint } from "../unknown_word.ts";
 
 /** Prints the files, or writes them to a folder. */
-export async function exportFile(context: CommandContext): Promise<number> {
+export async function exportFile(context: CommandContext): Promise<void> {
   const [to, file] = context.positionals as [string, string | undefined];
   const { ENGINES } = await import("../../export/engines.ts");
   const known = [...ENGINES, "dockerfile"] as const;
@@ -29,7 +29,6 @@ export async function exportFile(context: CommandContext): Promise<number> {
   else if (!await printData(context.output, { files, losses }, files.map(({ path }) => path))) {
     print(context, files);
   }
-  return 0;
 }
 
 /** The file of the command line for an engine. What has no counterpart is told, or with `--strict` refused. */

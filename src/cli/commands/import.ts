@@ -9,7 +9,7 @@ import { writeMessage } from "../output.ts";
 import { meantHint } from "../unknown_word.ts";
 
 /** Prints the converted file, or writes it; what was lost is told. */
-export async function importFile(context: CommandContext): Promise<number> {
+export async function importFile(context: CommandContext): Promise<void> {
   const { importFile, IMPORTER_NAMES } = await import("../../config/import/import_file.ts");
   const [first, second] = context.positionals as [string, string | undefined];
   const [tool, word] = second === undefined ? [undefined, first] : [first, second];
@@ -27,11 +27,10 @@ export async function importFile(context: CommandContext): Promise<number> {
   for (const note of notes) writeMessage(`${noteText(note)}\n`);
   if (out === undefined) context.output.content(yaml.trimEnd());
   else writeNew(out, yaml, context.flags.on("force"));
-  return 0;
 }
 
 /** Writes a commented procsup.yaml of what the folder holds. */
-export async function init(context: CommandContext): Promise<number> {
+export async function init(context: CommandContext): Promise<void> {
   const { initialConfig } = await import("../../config/initial_config.ts");
   const folder = Deno.cwd();
   const { from, yaml, notes } = await initialConfig(folder, Deno.env.toObject());
@@ -39,7 +38,6 @@ export async function init(context: CommandContext): Promise<number> {
   for (const note of notes) writeMessage(`${noteText(note)}\n`);
   context.output.done(`✔ procsup.yaml, from ${from}`);
   context.output.note("look at it, then: procsup up");
-  return 0;
 }
 
 function misnamed(

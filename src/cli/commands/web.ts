@@ -9,7 +9,7 @@ import { verbIn } from "../unknown_word.ts";
 /** Exit code of something that does not run. */
 const NOT_RUNNING = 3;
 
-const VERBS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
+const VERBS: Readonly<Record<string, (context: CommandContext) => Promise<number | void>>> = {
   start,
   stop,
   status,
@@ -17,25 +17,24 @@ const VERBS: Readonly<Record<string, (context: CommandContext) => Promise<number
 };
 
 /** Starts it where needed and prints the link; or one of the verbs alone. */
-export async function web(context: CommandContext): Promise<number> {
+export async function web(context: CommandContext): Promise<number | void> {
   const [verb] = context.positionals;
   if (verb === undefined) return await startAndOpen(context);
   return await verbIn("web", VERBS, verb)(context);
 }
 
-async function startAndOpen(context: CommandContext): Promise<number> {
+async function startAndOpen(context: CommandContext): Promise<void> {
   const web = await withDaemonStarted(context, () => callStart(context));
   if (web.status === "started") context.output.note(`web listens on ${web.addr}`);
-  return await open(context);
+  await open(context);
 }
 
-async function start(context: CommandContext): Promise<number> {
+async function start(context: CommandContext): Promise<void> {
   const web = await callStart(context);
-  if (await printData(context.output, web, [web.url])) return 0;
+  if (await printData(context.output, web, [web.url])) return;
   const how = web.status === "started" ? "listens" : "listens already";
   context.output.done(`✔ web ${how} on ${web.addr}`);
   context.output.note("  hint: procsup web open");
-  return 0;
 }
 
 async function callStart(context: CommandContext): Promise<WebJson> {
@@ -54,10 +53,9 @@ function noteWarning({ output }: CommandContext, { warning }: WebJson): void {
   if (warning !== undefined) output.note(`warning: ${warning}`);
 }
 
-async function stop(context: CommandContext): Promise<number> {
+async function stop(context: CommandContext): Promise<void> {
   const web = await connect(context).call("web_stop");
   if (!await printData(context.output, web)) context.output.done("✔ web is stopped");
-  return 0;
 }
 
 async function status(context: CommandContext): Promise<number> {
@@ -70,14 +68,13 @@ async function status(context: CommandContext): Promise<number> {
   return running ? 0 : NOT_RUNNING;
 }
 
-async function open(context: CommandContext): Promise<number> {
+async function open(context: CommandContext): Promise<void> {
   const link = await connect(context).call("web_link");
-  if (await printData(context.output, link, [link.url])) return 0;
+  if (await printData(context.output, link, [link.url])) return;
   if (context.host !== undefined) {
     const { host, port } = new URL(link.url);
     context.output.note(`from here: ssh -L ${port}:${host} ${context.host.machine}`);
   }
   context.output.note(`sign in within ${link.expires_in_seconds} seconds, once:`);
   context.output.data(link.url);
-  return 0;
 }

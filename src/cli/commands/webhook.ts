@@ -9,7 +9,7 @@ import { printData } from "../print_data.ts";
 import { verbIn } from "../unknown_word.ts";
 
 /** Lists them, or sends a test; exit code 1 when one did not take it. */
-export async function webhook(context: CommandContext): Promise<number> {
+export async function webhook(context: CommandContext): Promise<number | void> {
   const [verb = "list", name] = context.positionals;
   return await verbIn("webhook", { list, test }, verb)(context, name);
 }
@@ -27,12 +27,11 @@ const COLUMNS: readonly Column<WebhookJson>[] = [
   { header: "LAST", priority: 1, value: ({ last }) => last === null ? "-" : lastText(last) },
 ];
 
-async function list(context: CommandContext): Promise<number> {
+async function list(context: CommandContext): Promise<void> {
   const { output } = context;
   const webhooks = await connect(context).call("webhook_list");
   const none = 'no webhooks\n  hint: add "webhooks" to procsup.yaml, and run: procsup config apply';
   await printList(output, COLUMNS, webhooks, none);
-  return 0;
 }
 
 async function test(context: CommandContext, name: string | undefined): Promise<number> {
