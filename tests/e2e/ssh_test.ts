@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { programWords, TestDaemon } from "../support/procsup.ts";
-import { sshdMissing, SshServer } from "../support/ssh_server.ts";
+import { PASSPHRASE, sshdMissing, SshServer } from "../support/ssh_server.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -197,6 +197,29 @@ Deno.test(
         await terminal.sees("got hello");
         await terminal.keys("C-]");
         await terminal.sees("detached from tty");
+      },
+    });
+
+    await t.step({
+      name: "ssh asks for a passphrase on the terminal, and for none where several machines answer",
+      ignore: tmuxMissing(),
+      fn: async () => {
+        const program = `PATH=${server.env.PATH} ${programWords().join(" ")}`;
+        await using terminal = await TmuxTerminal.open({ ...server.env, NO_COLOR: "1" });
+        const said = { "list many": "running", "logs many -n 1": "1100", "stop none": "none" };
+        for (const [words, answer] of Object.entries(said)) {
+          await terminal.command(`clear; ${program} --host asks ${words}; echo "ended $?"`);
+          const isOver = (screen: string) => /ended \d/.test(screen);
+          await terminal.sees((screen) => screen.includes("Enter passphrase") && !isOver(screen));
+          await terminal.command(PASSPHRASE);
+          assertStringIncludes(await terminal.sees(isOver), answer);
+        }
+        const { code, stdout } = await server.cli("list", "--all-contexts", "--json");
+        assertEquals(code, 5);
+        const asks = JSON.parse(stdout).filter(({ context }: { context: string }) =>
+          context === "asks"
+        );
+        assertMatch(asks[0].error, /Permission denied/);
       },
     });
   },

@@ -18,7 +18,13 @@ export function sshdMissing(): boolean {
   return true;
 }
 
-/** A server for this user, and contexts: `web1` is a daemon's home there, `down` does not answer. */
+/** The passphrase of the key for `asks`. */
+export const PASSPHRASE = "open sesame";
+
+/**
+ * A server for this user, and contexts: `web1` is a daemon's home there, `asks` is the same with a
+ * key that needs a passphrase, `down` does not answer.
+ */
 export class SshServer implements AsyncDisposable {
   /** For a shell: its `ssh` knows the server, and its contexts are these. */
   readonly env: Readonly<Record<string, string>>;
@@ -36,8 +42,8 @@ export class SshServer implements AsyncDisposable {
     const temp = tempHome();
     const { path } = temp;
     const port = freePort();
-    for (const name of ["host", "user"]) {
-      const args = ["-q", "-t", "ed25519", "-N", "", "-f", `${path}/${name}`];
+    for (const [name, phrase] of [["host", ""], ["user", ""], ["locked", PASSPHRASE]] as const) {
+      const args = ["-q", "-t", "ed25519", "-N", phrase, "-f", `${path}/${name}`];
       if (!(await new Deno.Command("ssh-keygen", { args }).output()).success) throw new Error(name);
     }
     writeFiles(path, port, home);
@@ -102,7 +108,8 @@ function writeFiles(path: string, port: number, home: string): void {
   for (const name of ["bin", "config/procsup"]) {
     Deno.mkdirSync(`${path}/${name}`, { recursive: true, mode: 0o700 });
   }
-  write("authorized", [Deno.readTextFileSync(`${path}/user.pub`)]);
+  const keys = ["user", "locked"].map((name) => Deno.readTextFileSync(`${path}/${name}.pub`));
+  write("authorized", keys);
   write("sshd_config", [
     ...[`Port ${port}`, "ListenAddress 127.0.0.1", `HostKey ${path}/host`],
     ...[`AuthorizedKeysFile ${path}/authorized`, `PidFile ${path}/pid`, "UsePAM no"],
@@ -115,6 +122,9 @@ function writeFiles(path: string, port: number, home: string): void {
     ...[`IdentityFile ${path}/user`, "IdentitiesOnly yes", `UserKnownHostsFile ${path}/known`],
     ...["StrictHostKeyChecking accept-new", "Match originalhost server"],
     ...["ControlMaster auto", `ControlPath ${path}/master`, "ControlPersist 60"],
+    ...["Host asking", "HostName 127.0.0.1", `Port ${port}`, "IdentityAgent none"],
+    ...[`IdentityFile ${path}/locked`, "IdentitiesOnly yes", `UserKnownHostsFile ${path}/known`],
+    "StrictHostKeyChecking accept-new",
     ...["Host nowhere", "HostName 127.0.0.1", "Port 1"],
   ]);
   write("bin/ssh", ["#!/bin/sh", `exec /usr/bin/ssh -F ${path}/ssh_config "$@"`], 0o700);
@@ -123,6 +133,7 @@ function writeFiles(path: string, port: number, home: string): void {
   write("procsup", ["#!/bin/sh", "echo welcome", `exec ${words} "$@"`], 0o700);
   const contexts = {
     web1: { destination: "server", program: `${path}/procsup`, home },
+    asks: { destination: "asking", program: `${path}/procsup`, home },
     down: { destination: "nowhere" },
   };
   write("config/procsup/contexts.json", [JSON.stringify({ contexts })]);
