@@ -32,7 +32,7 @@ interface Copy {
   readonly app: string;
   readonly state: string;
   readonly ready: boolean;
-  readonly node: string;
+  readonly image: string;
 }
 
 /** The scene: a namespace, and a folder with a configuration file. */
@@ -40,13 +40,13 @@ class Scene implements AsyncDisposable {
   readonly namespace = `procsup-${Deno.pid.toString(36)}`;
   readonly #folder = Deno.makeTempDirSync({ prefix: "procsup-kubernetes-" });
   readonly #context: string;
-  readonly #image: string;
+  readonly image: string;
   #proxy: Deno.ChildProcess | undefined;
   #page = "";
 
   constructor(context: string, image: string) {
     this.#context = context;
-    this.#image = image;
+    this.image = image;
   }
 
   async kubectl(...args: string[]): Promise<string> {
@@ -110,7 +110,7 @@ class Scene implements AsyncDisposable {
   }
 
   /** `up` of the file with another release. */
-  async up(code: number, release: string, image = this.#image): Promise<string> {
+  async up(code: number, release: string, image = this.image): Promise<string> {
     const text = Deno.readTextFileSync(FILE).replace("RELEASE: one", `RELEASE: ${release}`);
     Deno.writeTextFileSync(`${this.#folder}/procsup.yaml`, text);
     return await this.on(code, "up", "--image", image);
@@ -184,7 +184,8 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
   "an image that cannot be pulled is taken back": async (scene) => {
     const said = await scene.up(1, "two", "procsup.invalid/none:1");
     equal(await scene.page(), "two", "the page");
-    return /✘ web.*/.exec(said)?.[0] ?? said;
+    equal((await scene.copies("tick"))[0]?.image, scene.image, "the image of the cron job");
+    return (said.match(/✘ .*/g) ?? []).join("\n");
   },
   "scale, roll, logs and why": async (scene) => {
     await scene.on(0, "scale", "worker", "+1");

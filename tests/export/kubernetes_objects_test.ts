@@ -89,3 +89,18 @@ Deno.test("history() has conditions, ends and events, newest first, without rout
   const crash = workloadsOf("shop").history("web", answers.shop!.events);
   assertEquals(crash[0]!.endsWith(" on knode2: exit code 7, 2 restarts"), true, crash[0]);
 });
+
+Deno.test("runsSince() has runs of the CronJob that are new and have not ended", () => {
+  const { items } = answers.shop!;
+  const cronJob = items.find(({ kind }) => kind === "CronJob")!;
+  const run = (uid: string, conditions: readonly unknown[] = []) => ({
+    kind: "Job",
+    metadata: { name: uid, uid, ownerReferences: [{ kind: "CronJob", uid: cronJob.metadata.uid }] },
+    status: { conditions },
+  });
+  const before = new Workloads("shop", [...items, run("earlier")]);
+  const ended = run("ended", [{ type: "Complete", status: "True" }]);
+  const now = new Workloads("shop", [...items, run("earlier"), run("new"), ended]);
+  assertEquals(now.runsSince(before, [cronJob]).map(({ metadata }) => metadata.name), ["new"]);
+  assertEquals(now.runsSince(before, []), []);
+});

@@ -15,6 +15,8 @@ import type {
   Rollout,
 } from "./backend.ts";
 import {
+  appliedOf,
+  appOf,
   type Deployment,
   type Event,
   type Item,
@@ -56,20 +58,22 @@ class Kubernetes implements Backend {
   }
 
   async up({ files: [file] }: Exported): Promise<Rollout[]> {
-    const path = Deno.makeTempFileSync({ prefix: "procsup-kubernetes-", suffix: ".yaml" });
-    try {
-      Deno.writeTextFileSync(path, file!.text);
+    const before = await this.#workloads();
+    return await this.#withFile(file!.text, async (path) => {
       await this.#refuseForeign(path);
       let applied: readonly Item[] = [];
       const rollouts = await this.#changed(async () => {
         applied = await this.#items("apply", "-f", path);
         await this.#prune("deployments,jobs,cronjobs,services", applied);
       });
+      const back = rollouts.every(({ ok }) => ok) ? [] : await this.#cronJobsTakenBack(before);
       await this.#prune("configmaps", applied, await this.#configMapsInUse());
-      return rollouts;
-    } finally {
-      Deno.removeSync(path);
-    }
+      return rollouts.map((rollout) =>
+        back.includes(rollout.app)
+          ? { ...rollout, ok: false, text: "rolled back, as other apps failed" }
+          : rollout
+      );
+    });
   }
 
   async list(): Promise<Copy[]> {
@@ -153,6 +157,34 @@ class Kubernetes implements Backend {
     return { app, ok: false, text: `${end}, ${text}` };
   }
 
+  /**
+   * A CronJob shows only later whether its release works, so it goes back with the others. A run of
+   * the failed release is removed: it may wait for its image for ever, and the next one for it.
+   */
+  async #cronJobsTakenBack(before: Workloads): Promise<string[]> {
+    const now = await this.#workloads();
+    const changed = before.cronJobs.filter((old) => {
+      const one = now.cronJobs.find(({ metadata }) => metadata.uid === old.metadata.uid);
+      return one !== undefined && appliedOf(one) !== appliedOf(old);
+    });
+    for (const old of changed) {
+      await this.#withFile(appliedOf(old), (path) => this.#kubectl.told("apply", "-f", path));
+    }
+    const runs = now.runsSince(before, changed).map(({ metadata }) => `job/${metadata.name}`);
+    if (runs.length > 0) await this.#kubectl.told("delete", "--wait=false", ...runs);
+    return changed.map(appOf);
+  }
+
+  async #withFile<T>(text: string, act: (path: string) => Promise<T>): Promise<T> {
+    const path = Deno.makeTempFileSync({ prefix: "procsup-kubernetes-", suffix: ".yaml" });
+    try {
+      Deno.writeTextFileSync(path, text);
+      return await act(path);
+    } finally {
+      Deno.removeSync(path);
+    }
+  }
+
   /** Objects of those names that something else made are not replaced. */
   async #refuseForeign(file: string): Promise<void> {
     const there = await this.#items("get", "--ignore-not-found", "-f", file);
@@ -185,9 +217,11 @@ class Kubernetes implements Backend {
 
   /** Names of ConfigMaps that a revision refers to: `kubectl rollout undo` needs them. */
   async #configMapsInUse(): Promise<Set<string>> {
-    const { deployments, replicaSets } = await this.#workloads();
-    const templates: readonly PodTemplate[] = [...deployments, ...replicaSets]
-      .map(({ spec }) => spec.template);
+    const { deployments, replicaSets, cronJobs } = await this.#workloads();
+    const templates: readonly PodTemplate[] = [
+      ...[...deployments, ...replicaSets].map(({ spec }) => spec.template),
+      ...cronJobs.map(({ spec }) => spec.jobTemplate.spec.template),
+    ];
     return new Set(
       templates.flatMap(({ spec }) => spec.containers).flatMap(({ envFrom = [] }) => envFrom)
         .map(({ configMapRef }) => configMapRef.name),

@@ -117,9 +117,9 @@ const ROUTINE =
 export class Workloads {
   readonly deployments: readonly Deployment[];
   readonly replicaSets: readonly Deployment[];
+  readonly cronJobs: readonly CronJob[];
   readonly pods: readonly Pod[];
   readonly #jobs: readonly Job[];
-  readonly #cronJobs: readonly CronJob[];
   readonly #stack: string;
   readonly #items: readonly Item[];
   readonly #warnings: readonly Event[];
@@ -133,7 +133,7 @@ export class Workloads {
     this.replicaSets = of("ReplicaSet");
     this.pods = of("Pod");
     this.#jobs = of("Job");
-    this.#cronJobs = of("CronJob");
+    this.cronJobs = of("CronJob");
   }
 
   /** The same with warnings, which give reasons. */
@@ -164,12 +164,21 @@ export class Workloads {
     return new Map(complete.map((deployment) => [appOf(deployment), revisionOf(deployment)]));
   }
 
+  /** Runs of CronJobs that have not ended, and were not there before. */
+  runsSince(before: Workloads, cronJobs: readonly Item[]): Item[] {
+    const old = new Set(before.#jobs.map(({ metadata }) => metadata.uid));
+    return this.#jobs.filter((job) =>
+      !old.has(job.metadata.uid) && endOf(job) === undefined &&
+      cronJobs.some((one) => isOwned(job, one))
+    );
+  }
+
   /** How far each app is. */
   rollouts(): Progress[] {
     return [
       ...this.deployments.map((one) => ({ app: appOf(one), ...this.#deploymentProgress(one) })),
       ...this.#ownJobs().map((job) => ({ app: appOf(job), ...this.#jobProgress(job) })),
-      ...this.#cronJobs.map((one) => ({ app: appOf(one), ok: true, text: scheduleOf(one) })),
+      ...this.cronJobs.map((one) => ({ app: appOf(one), ok: true, text: scheduleOf(one) })),
     ];
   }
 
@@ -183,7 +192,7 @@ export class Workloads {
         .map((one) => this.#withoutPod(one, one.spec.template, this.#deploymentProgress(one))),
       ...this.#ownJobs().filter((job) => !has(job))
         .map((job) => this.#withoutPod(job, job.spec.template, this.#jobProgress(job))),
-      ...this.#cronJobs.map((one) => {
+      ...this.cronJobs.map((one) => {
         const { lastScheduleTime } = one.status;
         return {
           ...this.#withoutPod(one, one.spec.jobTemplate.spec.template, {
@@ -231,7 +240,7 @@ export class Workloads {
 
   /** Everything of the file that runs something. */
   #own(): Item[] {
-    return [...this.deployments, ...this.#ownJobs(), ...this.#cronJobs];
+    return [...this.deployments, ...this.#ownJobs(), ...this.cronJobs];
   }
 
   /** The others are runs of a CronJob. */
@@ -321,7 +330,13 @@ export function revisionOf({ metadata: { annotations = {} } }: Item): string {
   return annotations["deployment.kubernetes.io/revision"] ?? "";
 }
 
-function appOf({ metadata: { labels = {} } }: Item): string {
+/** What `kubectl apply` was given. */
+export function appliedOf({ metadata: { annotations = {} } }: Item): string {
+  return annotations["kubectl.kubernetes.io/last-applied-configuration"] ?? "";
+}
+
+/** The app that an object belongs to. */
+export function appOf({ metadata: { labels = {} } }: Item): string {
   return labels["app.kubernetes.io/name"] ?? "";
 }
 
