@@ -29,4 +29,4 @@ export type {
 } from "./model/config_file.ts";
 export type { WebSettings } from "./model/listen_address.ts";
 export * from "./model/public_config.ts";
-export type { WebhookEvent } from "./model/webhook.ts";
+export type { WebhookEvent, WebhookFormat } from "./model/webhook.ts";

@@ -3,7 +3,7 @@
 import type { ProcessConfigInput } from "./config_input.ts";
 import type { SecretSource } from "./process_config.ts";
 import type { WebSettings } from "./listen_address.ts";
-import type { WebhookEvent } from "./webhook.ts";
+import type { WebhookEvent, WebhookFormat } from "./webhook.ts";
 
 /** `restartPolicy` → `restart_policy`. */
 export type FileKey<K extends string> = K extends `${infer When}HealthCheck` ? `${When}_healthcheck`
@@ -48,6 +48,8 @@ export interface WebhookFileEntry {
   readonly name?: string;
   /** Where to post, http or https. A file that extends another one may leave it out. */
   readonly url?: string;
+  /** What is sent; default `standard`, which is Standard Webhooks. */
+  readonly format?: WebhookFormat;
   /** Source of the key that signs deliveries. */
   readonly secret?: SecretSource;
   /** Events to send; defaults to all. */

@@ -7,10 +7,15 @@ export const WEBHOOK_EVENTS = ["crash", "errored", "unhealthy", "recovered"] as 
 /** An event that a webhook can report. */
 export type WebhookEvent = "crash" | "errored" | "unhealthy" | "recovered";
 
-export const WEBHOOK_FORMATS = ["standard", "slack", "discord", "teams"] as const;
+export const WEBHOOK_FORMATS = [
+  "standard",
+  "slack",
+  "discord",
+  "teams",
+] as const satisfies readonly WebhookFormat[];
 
 /** Format of a delivery: Standard Webhooks, or that of a chat service. */
-export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+export type WebhookFormat = "standard" | "slack" | "discord" | "teams";
 
 /** A webhook with all defaults. */
 export interface Webhook {

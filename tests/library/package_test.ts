@@ -1,10 +1,21 @@
 /** What the package gives to those who import it. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { KeyTable } from "../../src/model/key_table.ts";
+import { WEB_KEYS, WEBHOOK_KEYS } from "../../src/model/settings_keys.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const ENTRIES = ["src/mod.ts", "src/client.ts", "src/config_entry.ts"];
+
+/** A value with every key of a table: its default, or one that its type takes. */
+function everyKey(table: KeyTable): Record<string, unknown> {
+  const entries = Object.entries(table).map(([key, row]) => {
+    if (row.type !== "object") return [key, row.default ?? "text"];
+    return [key, row.exactlyOne ? { env: "NAME" } : everyKey(row.keys)];
+  });
+  return Object.fromEntries(entries);
+}
 
 async function deno(args: string[], cwd = ROOT): Promise<{ code: number; text: string }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -42,6 +53,7 @@ Deno.test("defineConfig checks the keys of a file", async () => {
     );
     return await deno(["check", file], home.path);
   };
+  const all = (table: KeyTable) => JSON.stringify(everyKey(table));
   const good = await check(`{
     version: 1,
     defaults: { restart_policy: "always", env: { camelCase: "kept" } },
@@ -58,6 +70,8 @@ Deno.test("defineConfig checks the keys of a file", async () => {
         watch: ["src"],
       },
     },
+    web: ${all(WEB_KEYS)},
+    webhooks: [${all(WEBHOOK_KEYS)}],
     cron: [{ name: "tidy", schedule: "0 3 * * *", command: "rm -rf cache" }],
     profiles: { dev: { processes: { api: { instances: 1 } } } },
   }`);
