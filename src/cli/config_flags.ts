@@ -2,6 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { flagName, type Key, type KeyTable, turnsOff } from "../model/key_table.ts";
+import { onlyGiven } from "../model/merge_patch.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { resolve } from "../npm/path.js";
 import type { Flags } from "./flags.ts";
@@ -23,19 +24,19 @@ export function configKeys(request: ConfigFlags): Record<string, unknown> {
   if (watch !== undefined && watch.enabled === undefined && watch.paths === undefined) {
     throw bad("Cannot use --watch-ignore alone: it goes with --watch");
   }
-  return {
+  return onlyGiven({
     ...keys,
-    ...(watch === undefined ? {} : { watch: { ...watch, enabled: true } }),
+    watch: watch && { ...watch, enabled: true },
     ...schedules(request.flags),
-    ...oneLog(request, keys.log),
-  };
+    log: oneLog(request, keys.log),
+  });
 }
 
-function oneLog({ flags, cwd }: ConfigFlags, log: unknown): Record<string, unknown> {
+function oneLog({ flags, cwd }: ConfigFlags, log: unknown): unknown {
   const file = flags.text("log-file");
-  if (file === undefined) return {};
+  if (file === undefined) return log;
   if (log !== undefined) throw bad("Cannot use --log-file with --stdout or --stderr: it is both");
-  return { log: { stdout: resolve(cwd, file), stderr: resolve(cwd, file) } };
+  return { stdout: resolve(cwd, file), stderr: resolve(cwd, file) };
 }
 
 function keysOf(table: KeyTable, request: ConfigFlags): Record<string, unknown> {
@@ -46,7 +47,7 @@ function keysOf(table: KeyTable, request: ConfigFlags): Record<string, unknown> 
     const inner = keysOf(row.keys, request);
     return [key, Object.keys(inner).length === 0 ? undefined : inner] as const;
   });
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  return onlyGiven(Object.fromEntries(entries));
 }
 
 /** The value of a key's flag, undefined when it was not given. */
@@ -86,10 +87,7 @@ function schedules(flags: Flags): Record<string, unknown> {
   if (timezone !== undefined && cron === undefined && cron_restart === undefined) {
     throw bad("Cannot use --timezone alone: it goes with --cron or --cron-restart");
   }
-  return {
-    ...(cron === undefined ? {} : { cron }),
-    ...(cron_restart === undefined ? {} : { cron_restart }),
-  };
+  return { cron, cron_restart };
 }
 
 /** `NAME` alone takes its value from this shell: the daemon's may differ. */
@@ -112,8 +110,7 @@ function missingValue(flag: string): string {
   return `Invalid value of --${flag}: KEY=VALUE is expected${own}`;
 }
 
-function instanceCount(text: string | undefined, cpus: number): number | undefined {
-  if (text === undefined) return undefined;
+function instanceCount(text: string, cpus: number): number {
   if (text === "max") return cpus;
   if (!/^[1-9]\d{0,5}$/.test(text)) {
     throw bad(`Invalid value "${text}" for --instances: a number from 1, or "max", is expected`);

@@ -75,10 +75,10 @@ function flagOf(key: string, row: Key): Flag {
     name: flagName(key, row)!,
     type,
     help: help ?? row.help.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()) + usual,
-    ...(type === "bool" ? {} : { value: value ?? VALUES[row.type] ?? "TEXT" }),
-    ...(short === undefined ? {} : { short }),
-    ...(aliases === undefined ? {} : { aliases }),
-    ...(row.type === "choice" ? { choices: row.choices } : {}),
+    value: type === "bool" ? undefined : value ?? VALUES[row.type] ?? "TEXT",
+    short,
+    aliases,
+    choices: row.type === "choice" ? row.choices : undefined,
   };
 }
 
