@@ -44,7 +44,6 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   reset: "procsup restart <target> gives it all of --max-restarts again",
   restore: "procsup resurrect",
   rollback: "procsup roll <target> --rollback puts the old configuration back when one fails",
-  serve: "procsup start -- npx serve <folder>",
   set: "Settings are in the configuration file: procsup config show",
   slist: "procsup list -o yaml",
   softReload: "procsup roll <target>",
