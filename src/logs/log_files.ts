@@ -26,17 +26,24 @@ export function logFiles(appsFolder: string, name: string, own: LogPaths = {}): 
 
 /**
  * Creates the folder of an app (0700) and the files (0600) that are missing, with three system calls if
- * none is. Throws `start_failed` if one is a link or of another kind, cannot be created, or has a path
- * that another user could replace.
+ * none is. Returns the logs that nothing was ever written to, since their folder is new. Throws
+ * `start_failed` if one is a link or of another kind, cannot be created, or has a path that another user
+ * could replace.
  */
-export function prepareLogFiles(appFolder: string, files: LogFiles): void {
-  prepare(appFolder, "isDirectory", (path) => {
+export function prepareLogFiles(appFolder: string, files: LogFiles): ReadonlySet<string> {
+  const isNew = prepare(appFolder, "isDirectory", (path) => {
     Deno.mkdirSync(path, { recursive: true, mode: 0o700 });
   });
-  for (const path of [files.stdout, files.stderr]) {
-    if (dirname(path) !== appFolder) prepareOwnFolder(path);
-    prepare(path, "isFile", createFile);
+  const unwritten = new Set<string>();
+  for (const path of new Set([files.stdout, files.stderr])) {
+    const isOwn = dirname(path) !== appFolder;
+    if (isOwn) prepareOwnFolder(path);
+    if (isNew && !isOwn) {
+      attempt(path, () => createFile(path));
+      unwritten.add(path);
+    } else prepare(path, "isFile", createFile);
   }
+  return unwritten;
 }
 
 /** The folder of a log that is not in the home may be a link: its way is checked as a whole. */
@@ -51,11 +58,17 @@ function prepareOwnFolder(path: string): void {
   if (problem !== undefined) refuse(path, problem);
 }
 
-function prepare(path: string, kind: "isFile" | "isDirectory", create: (path: string) => void) {
+/** True if nothing was there. */
+function prepare(
+  path: string,
+  kind: "isFile" | "isDirectory",
+  create: (path: string) => void,
+): boolean {
   const info = attempt(path, () => lstatIfAny(path));
   if (info === undefined) attempt(path, () => create(path));
   else if (info.isSymlink) refuse(path, "it is a symbolic link");
   else if (!info[kind]) refuse(path, kind === "isFile" ? "it is not a file" : "it is not a folder");
+  return info === undefined;
 }
 
 /** Fails if something was created at the path meanwhile, even a link. */

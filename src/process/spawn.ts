@@ -32,9 +32,10 @@ export function spawnRun(
   const plan = launchPlan(process, world.inherited);
   const logs = logPaths(process.config, process.instanceIndex);
   const files = logFiles(world.apps, process.name, logs);
-  prepareLogFiles(`${world.apps}/${process.name}`, files);
+  const unwritten = prepareLogFiles(`${world.apps}/${process.name}`, files);
   const runId = crypto.randomUUID();
-  const outputFrom = [logEnd(files.stdout), logEnd(files.stderr)] as const;
+  const endOf = (log: string) => unwritten.has(log) ? 0 : logEnd(log);
+  const outputFrom = [endOf(files.stdout), endOf(files.stderr)] as const;
   const { argv, cwd, setup } = plan;
   const more = {
     outputFrom,

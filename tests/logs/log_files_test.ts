@@ -26,7 +26,8 @@ Deno.test("logFiles() puts both logs into the app's folder", () => {
 Deno.test("prepareLogFiles() makes private files and leaves existing ones alone", async () => {
   await using home = tempHome();
   const files = logFiles(home.path, "api");
-  prepareLogFiles(dirname(files.stdout), files);
+  const unwritten = prepareLogFiles(dirname(files.stdout), files);
+  assertEquals([...unwritten], [files.stdout, files.stderr]);
   assertEquals([mode(`${home.path}/api`), mode(files.stdout), mode(files.stderr)], [
     0o700,
     0o600,
@@ -34,9 +35,20 @@ Deno.test("prepareLogFiles() makes private files and leaves existing ones alone"
   ]);
   await Deno.writeTextFile(files.stdout, "kept\n");
   await Deno.remove(files.stderr);
-  prepareLogFiles(dirname(files.stdout), files);
+  assertEquals(prepareLogFiles(dirname(files.stdout), files).size, 0);
   assertEquals(await Deno.readTextFile(files.stdout), "kept\n");
   assertEquals(await Deno.readTextFile(files.stderr), "");
+});
+
+Deno.test("prepareLogFiles() takes one file for both streams, and one elsewhere as it is", async () => {
+  await using home = tempHome();
+  const folder = `${home.path}/api`;
+  const one = `${folder}/all.log`;
+  assertEquals([...prepareLogFiles(folder, { stdout: one, stderr: one })], [one]);
+  const other = `${home.path}/other/all.log`;
+  const files = { stdout: `${folder}2/stdout.log`, stderr: other };
+  assertEquals([...prepareLogFiles(`${folder}2`, files)], [files.stdout]);
+  assertEquals(await Deno.readTextFile(other), "");
 });
 
 Deno.test("prepareLogFiles() refuses links and other kinds, naming the path", async () => {
