@@ -17,8 +17,7 @@ import { processRow } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "./sockets.ts";
 import { nodePreload, nodePreloadEnv, type PreloadVariable } from "./sockets_node.ts";
-import { PosixSpawner, type Spawned, type SpawnStatus } from "./posix_spawn.ts";
-import { spawnWrapper } from "./sockets_spawn.ts";
+import { type Spawned, type SpawnStatus, spawnWrapper } from "./sockets_spawn.ts";
 import { openTerminal } from "./terminal.ts";
 import { NOT_STARTED, wrapperWords } from "./wrapper.ts";
 import { wrapperShell } from "./wrapper_shell.ts";
@@ -84,7 +83,6 @@ export class Launcher {
   readonly #bootId = bootId();
   readonly #sockets = new SocketPool();
   readonly #gatherer = new Gatherer(cgroups());
-  readonly #spawner = new PosixSpawner();
   /** Those that this supervisor has started itself. */
   readonly #children = new Set<Spawned>();
   readonly #adopted = new Map<Run, () => void>();
@@ -176,7 +174,6 @@ export class Launcher {
     this.#stopNet();
     // A program may end although its apps run on.
     for (const child of this.#children) child.unref?.();
-    this.#spawner[Symbol.dispose]();
     await this.#gatherer.close();
     await cgroups().settled();
   }
@@ -224,7 +221,7 @@ export class Launcher {
         cwd: spec.cwd,
         env,
         inherit: terminal === undefined ? inherit : [...inherit, terminal.master],
-      }, this.#spawner);
+      });
     } catch (error) {
       cgroups().remove(spec.runId);
       throw new ProcsupError("start_failed", `The system refused: ${(error as Error).message}`, {

@@ -3,12 +3,33 @@
  * node:child_process can; it is loaded at the first use, and costs 10 to 30 ms then.
  */
 
-import {
-  type PosixSpawner,
-  type Spawned,
-  type SpawnSpec,
-  type SpawnStatus,
-} from "./posix_spawn.ts";
+/** What to start. */
+export interface SpawnSpec {
+  /** A shell. */
+  readonly program: string;
+  /** `-c`, a script, and its arguments. */
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Descriptors that become 3, 4, … A standard one cannot be given: Deno leaves a copy of it open. */
+  readonly inherit: readonly number[];
+}
+
+/** A started program. */
+export interface Spawned {
+  readonly pid: number;
+  /** Resolves when it has ended. */
+  readonly status: Promise<SpawnStatus>;
+  /** Lets the program end before it; without this, it always may. */
+  unref?(): void;
+}
+
+/** An exit code, or the signal that ended it. */
+export interface SpawnStatus {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
 
 /** As much of node:child_process as is used. */
 interface ChildProcess {
@@ -27,12 +48,12 @@ interface NodeProcess {
 }
 
 /** Starts a program in a session of its own. Throws when the system refuses. */
-export function spawnWrapper(spec: SpawnSpec, spawner?: PosixSpawner): Spawned {
+export function spawnWrapper(spec: SpawnSpec): Spawned {
   if (spec.inherit.length > 0) return spawnInheriting(spec);
   const { program, args, cwd, env } = spec;
   const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
   const options = { args: [...args], cwd, env, clearEnv: true, detached: true, ...io };
-  return spawner?.spawn(spec) ?? new Deno.Command(program, options).spawn();
+  return new Deno.Command(program, options).spawn();
 }
 
 /** Starts a program in a session of its own, its other standard descriptors closed. Throws when it cannot. */
