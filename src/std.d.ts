@@ -21,6 +21,17 @@ declare module "@std/assert" {
   ): Promise<E>;
 }
 
+declare module "@std/fs/walk" {
+  export function walkSync(
+    root: string,
+    options?: {
+      readonly includeDirs?: boolean;
+      readonly exts?: readonly string[];
+      readonly skip?: readonly RegExp[];
+    },
+  ): Iterable<{ readonly path: string; readonly isFile: boolean }>;
+}
+
 // The package comes without types as well. What we use of it:
 declare module "ws" {
   import type { IncomingMessage } from "node:http";

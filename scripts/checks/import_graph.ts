@@ -1,5 +1,7 @@
 /** The import graph of this repository from `deno info`, including types and `import()`. */
 
+import { walkSync } from "@std/fs/walk";
+
 /** An import between two files of the repository, or of a package. */
 export interface Edge {
   /** Path of the importing file from the root of the repository. */
@@ -30,25 +32,9 @@ interface Module {
 
 /** The source files of the program, main.ts and everything in src/, as paths from `root`. */
 export function sourceFiles(root: string): string[] {
-  return [...codeIn(root, "main.ts"), ...codeIn(root, "src")].sort();
-}
-
-function* codeIn(root: string, path: string): Iterable<string> {
-  const stat = statOf(`${root}/${path}`);
-  if (stat?.isFile && /\.tsx?$/.test(path) && !path.endsWith(".d.ts")) yield path;
-  if (!stat?.isDirectory) return;
-  for (const entry of Deno.readDirSync(`${root}/${path}`)) {
-    yield* codeIn(root, `${path}/${entry.name}`);
-  }
-}
-
-function statOf(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.statSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+  const options = { includeDirs: false, exts: [".ts", ".tsx"], skip: [/\.d\.ts$/] };
+  const files = [...walkSync(`${root}/src`, options)];
+  return ["main.ts", ...files.map(({ path }) => path.slice(root.length + 1))].sort();
 }
 
 /** All imports of `files` (paths from `root`), in one `deno info`. */

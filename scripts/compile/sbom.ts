@@ -16,7 +16,12 @@ interface Package {
 
 /** Output of `deno info --json`. `npmPackages` contains the whole lock file, reached or not. */
 export interface Info {
-  readonly modules: readonly { readonly npmPackage?: string }[];
+  readonly modules: readonly {
+    readonly specifier: string;
+    readonly npmPackage?: string;
+    readonly dependencies?: readonly { readonly code?: { readonly specifier?: string } }[];
+  }[];
+  readonly redirects?: Readonly<Record<string, string>>;
   readonly npmPackages?: Readonly<Record<string, Package>>;
 }
 
@@ -30,8 +35,13 @@ export function reachedPackages(infos: readonly Info[]): Package[] {
     for (const needed of found.dependencies) reach(needed, { modules: [], npmPackages });
   };
   for (const info of infos) {
-    for (const { npmPackage } of info.modules) {
-      if (npmPackage !== undefined) reach(npmPackage, info);
+    const { modules, redirects = {} } = info;
+    // Without what only declarations name: src/std.d.ts has the types of what tests use.
+    const imported = modules.flatMap(({ dependencies = [] }) =>
+      dependencies.map(({ code: { specifier = "" } = {} }) => redirects[specifier] ?? specifier)
+    );
+    for (const { specifier, npmPackage } of modules) {
+      if (npmPackage !== undefined && imported.includes(specifier)) reach(npmPackage, info);
     }
   }
   return [...reached.values()].sort((one, other) => one.name < other.name ? -1 : 1);

@@ -1,6 +1,7 @@
 /** A home that is not safe, or in which something is broken: told in one clear error, and got over. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { walkSync } from "@std/fs/walk";
 import { sealed, unsealed } from "../../src/platform/state_file.ts";
 import { assertOneError } from "../support/one_error.ts";
 import { cli, cliIn, TestDaemon } from "../support/procsup.ts";
@@ -93,14 +94,14 @@ for (const { what, says, make, ignore = false } of BAD_HOMES) {
   Deno.test(`a home that is ${what} is refused`, { ignore }, async () => {
     await using temp = tempHome();
     const home = make(temp.path);
-    const before = filesBelow(temp.path);
+    const before = below(temp.path);
     for (const args of [["daemon"], ["start", "--name", "x", "--no-wait", "--", "sleep", "1000"]]) {
       const { code, stdout, stderr } = await cli(home, ...args);
       assertEquals([code, stdout], [2, ""], stderr);
       assertMatch(stderr, says);
       assertOneError(stderr, stderr);
     }
-    assertEquals(filesBelow(temp.path), before);
+    assertEquals(below(temp.path), before);
   });
 }
 
@@ -131,11 +132,8 @@ Deno.test("root sends no token to a daemon below another user's folder", {
   assertEquals(asked, []);
 });
 
-function filesBelow(folder: string): string[] {
-  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
-    const path = `${folder}/${name}`;
-    return isDirectory ? [path, ...filesBelow(path)] : [path];
-  }).toSorted();
+function below(folder: string): string[] {
+  return [...walkSync(folder)].map(({ path }) => path).filter((path) => path !== folder).sort();
 }
 
 Deno.test("daemon starts over records that cannot be read, and sets them aside", async () => {
@@ -209,7 +207,7 @@ Deno.test("a command without a daemon says how to start one", async () => {
     assertEquals([code, stdout], [5, ""], stderr);
     assertMatch(stderr, /No daemon answers[^]*hint: /);
   }
-  assertEquals(filesBelow(temp.path), []);
+  assertEquals(below(temp.path), []);
 });
 
 Deno.test("a stale socket and a stale lock of a killed daemon are in nobody's way", async () => {

@@ -1,6 +1,7 @@
 /** Configuration files under the real program. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { walkSync } from "@std/fs/walk";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -202,7 +203,8 @@ Deno.test("a secret is in the app's environment and nowhere else", async () => {
     );
     await waitFor(() => Deno.readTextFileSync(`${daemon.home}/daemon.log`).includes("exit code 1"));
     assert(!shown.includes(word), "a surface shows it");
-    for (const path of filesIn(daemon.home)) {
+    for (const { path, isFile } of walkSync(daemon.home)) {
+      if (!isFile) continue;
       assert(!Deno.readTextFileSync(path).includes(word), `${path} holds it`);
     }
     for (const { name } of Deno.readDirSync("/proc")) {
@@ -218,12 +220,5 @@ function argvOf(pid: string): string {
     return Deno.readTextFileSync(`/proc/${pid}/cmdline`);
   } catch {
     return "";
-  }
-}
-
-function* filesIn(folder: string): Iterable<string> {
-  for (const { name, isFile, isDirectory } of Deno.readDirSync(folder)) {
-    if (isFile) yield `${folder}/${name}`;
-    if (isDirectory) yield* filesIn(`${folder}/${name}`);
   }
 }

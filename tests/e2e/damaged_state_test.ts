@@ -1,18 +1,17 @@
 /** One damaged bit, in any file of the home: the daemon starts, keeps every app, and lets nobody in. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { walkSync } from "@std/fs/walk";
 import { flip } from "../support/damage.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { Receiver } from "../support/receiver.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 /** Files of state below a folder. Logs, and what wrappers write, are not the daemon's. */
-function stateFiles(home: string, folder = home): string[] {
-  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory, isFile }) => {
-    const path = `${folder}/${name}`;
-    if (isDirectory) return ["apps", "run"].includes(name) ? [] : stateFiles(home, path);
-    return isFile && !/\.log|\.lock$|unreadable/.test(name) ? [path] : [];
-  }).sort();
+function stateFiles(home: string): string[] {
+  const skip = [new RegExp(`^${home}/(apps|run)$`), /\.log[^/]*$|\.lock$|unreadable[^/]*$/];
+  return [...walkSync(home, { skip })].filter(({ isFile }) => isFile).map(({ path }) => path)
+    .sort();
 }
 
 const isCopy = (path: string) => path.endsWith(".copy");

@@ -1,6 +1,7 @@
 /** Webhooks of a real daemon: apps that really crash and fall ill, and a receiver that verifies. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { walkSync } from "@std/fs/walk";
 import { cli, isAlive, TestDaemon } from "../support/procsup.ts";
 import { Receiver, SECRET } from "../support/receiver.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -216,7 +217,8 @@ processes:
   assert(!all.includes(word), "a surface shows the URL");
   for (const secret of [SECRET, atob(SECRET.slice(6))]) {
     assert(!all.includes(secret), "a surface shows the secret");
-    for (const path of filesIn(daemon.home)) {
+    for (const { path, isFile } of walkSync(daemon.home)) {
+      if (!isFile) continue;
       if (path.endsWith("/key")) continue;
       assert(!Deno.readTextFileSync(path).includes(secret), `${path} holds the secret`);
     }
@@ -227,7 +229,9 @@ processes:
   assertEquals(kept.settings.map(({ change }) => change), ["kept"]);
   await daemon.client.call("config_reload", { config_path: file, prune: true });
   assertEquals(await daemon.client.call("webhook_list"), []);
-  assert(![...filesIn(daemon.home)].some((path) => path.includes("/webhooks/")));
+  assert(
+    ![...walkSync(daemon.home)].some(({ path }) => path.includes("/webhooks/")),
+  );
 });
 
 Deno.test("webhooks are no weight on a supervisor whose receiver hangs under a flood of crashes", async () => {
@@ -278,10 +282,3 @@ processes: { job: { entrypoint: /bin/sh, args: ["-c", "sleep 0.2; exit 4"], rest
     ["crash", true],
   ]);
 });
-
-function* filesIn(folder: string): Iterable<string> {
-  for (const { name, isFile, isDirectory } of Deno.readDirSync(folder)) {
-    if (isFile) yield `${folder}/${name}`;
-    if (isDirectory) yield* filesIn(`${folder}/${name}`);
-  }
-}

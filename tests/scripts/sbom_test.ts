@@ -6,8 +6,18 @@ const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 Deno.test("reachedPackages() lists what modules import and what that needs, and nothing else", () => {
   const named = (name: string, ...dependencies: string[]) => ({ name, version: "1", dependencies });
   const info: Info = {
-    modules: [{}, { npmPackage: "a@1" }],
-    npmPackages: { "a@1": named("a", "b@1"), "b@1": named("b", "a@1"), "test@1": named("test") },
+    modules: [
+      { specifier: "main.ts", dependencies: [{ code: { specifier: "npm:a" } }, {}] },
+      { specifier: "npm:/a@1", npmPackage: "a@1" },
+      { specifier: "npm:/types@1", npmPackage: "types@1" },
+    ],
+    redirects: { "npm:a": "npm:/a@1" },
+    npmPackages: {
+      "a@1": named("a", "b@1"),
+      "b@1": named("b", "a@1"),
+      "test@1": named("test"),
+      "types@1": named("types"),
+    },
   };
   assertEquals(reachedPackages([info]).map(({ name }) => name), ["a", "b"]);
 });
@@ -24,6 +34,7 @@ Deno.test("shippedPackages() has the packages bundled ahead, and none of the tes
     "@modelcontextprotocol/client",
   ];
   for (const name of tests) assertEquals(names.includes(name), false, name);
+  assertEquals(names, [...new Set(names)], "only tests use a second version");
 });
 
 Deno.test("docs/packages.md names every package that is shipped", async () => {

@@ -1,6 +1,7 @@
 /** Case 45 of the test plan: a value of an environment is told by nothing that anybody can ask. */
 
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { walkSync } from "@std/fs/walk";
 import { pathsIn } from "../../src/platform/paths.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
@@ -185,9 +186,6 @@ function textOf(path: string): string {
 }
 
 function filesWith(folder: string, text: string): string[] {
-  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory, isFile }) => {
-    const path = `${folder}/${name}`;
-    if (isDirectory) return filesWith(path, text);
-    return isFile && textOf(path).includes(text) ? [path] : [];
-  });
+  const files = [...walkSync(folder)].filter(({ isFile }) => isFile);
+  return files.map(({ path }) => path).filter((path) => textOf(path).includes(text));
 }
