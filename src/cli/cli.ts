@@ -34,7 +34,7 @@ async function run(args: readonly string[]): Promise<number> {
     const context = contextOf(line, output);
     code = await (await load(line, context))(context) ?? 0;
   } catch (error) {
-    code = await report(error);
+    code = await report(error, args);
   }
   if (code !== 0) {
     await (await import("./report_error.ts")).printFailure(output);
@@ -43,13 +43,14 @@ async function run(args: readonly string[]): Promise<number> {
 }
 
 /** Prints a failure and returns its exit code. What only some failures need is loaded for those. */
-async function report(error: unknown): Promise<number> {
-  const { reportError } = await import("./report_error.ts");
-  if (error instanceof UnknownWordError) {
-    return reportError((await import("./foreign_words.ts")).withForeignHint(error));
-  }
+async function report(thrown: unknown, args: readonly string[]): Promise<number> {
+  const { errorText, reportError } = await import("./report_error.ts");
+  const error = thrown instanceof UnknownWordError
+    ? (await import("./foreign_words.ts")).withForeignHint(thrown)
+    : thrown;
+  const word = args.find((word) => findCommand(COMMANDS, word) !== undefined);
   const isConfig = error instanceof ProcsupError && error.code === "invalid_config";
-  if (!isConfig) return reportError(error);
+  if (!isConfig) return reportError(error, errorText(error, word));
   return (await import("./config_problems.ts")).reportProblems(error, Deno.cwd());
 }
 

@@ -13,7 +13,8 @@ export function reportProblems(error: unknown, cwd: string): number {
 
 function printProblems(problems: readonly ProcsupError[], cwd: string): number {
   const text = problems.map((problem) => `error: ${problemText(problem, cwd)}\n`).join("");
-  return reportError(problems.length === 1 ? problems[0] : new ConfigProblems(problems), text);
+  const error = problems.length === 1 ? problems[0] : new ConfigProblems(problems);
+  return reportError(error, `${text}  more: procsup help configuration\n`);
 }
 
 /** One mistake, what may be shown of its line and a mark below it. */

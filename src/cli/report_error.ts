@@ -32,15 +32,19 @@ export async function printFailure(output: Output): Promise<void> {
   await printData(output, errorJson(reported));
 }
 
-/** `error: <what>`, `  hint: <what next>` if there is one, and the page about it. */
-export function errorText(error: unknown): string {
+/**
+ * `error: <what>`, `  hint: <what next>` if there is one, and the page about it: of a command line that
+ * is wrong, that of its command.
+ */
+export function errorText(error: unknown, command?: string): string {
   const message = messageOf(error).replace(/^[a-z]/, (letter) => letter.toUpperCase());
   if (!(error instanceof ProcsupError)) return `error: ${message}\n`;
   const { hint, code } = error;
+  const page = code === "bad_request" && command ? command : ERROR_TABLE[code].page;
   const lines = [
     `error: ${message}`,
     ...(hint === undefined ? [] : [`  hint: ${hint}`]),
-    ...(hint?.includes("procsup help") ? [] : [`  more: procsup help ${ERROR_TABLE[code].page}`]),
+    ...(hint?.includes("procsup help") ? [] : [`  more: procsup help ${page}`]),
   ];
   return `${lines.join("\n")}\n`;
 }

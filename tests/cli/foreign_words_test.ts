@@ -40,6 +40,6 @@ Deno.test("procsup says what a flag of PM2 is called here, and changes nothing",
   assertEquals([code, stdout], [2, ""]);
   assertEquals(
     stderr,
-    'error: Unknown flag "--no-autorestart"\n  hint: It is --restart never here\n  more: procsup help commands\n',
+    'error: Unknown flag "--no-autorestart"\n  hint: It is --restart never here\n  more: procsup help start\n',
   );
 });

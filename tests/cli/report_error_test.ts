@@ -12,6 +12,12 @@ Deno.test("errorText() says what went wrong, what to do, and which page has more
   );
   const usage = new ProcsupError("bad_request", "no", { hint: "procsup help start" });
   assertEquals(errorText(usage), "error: No\n  hint: procsup help start\n");
+  const words = new ProcsupError("bad_request", "no", { hint: "procsup flush all" });
+  assertEquals(
+    errorText(words, "flush"),
+    "error: No\n  hint: procsup flush all\n  more: procsup help flush\n",
+  );
+  assertEquals(errorText(error, "stop"), errorText(error));
 });
 
 Deno.test("errorText() leaves out what is not there", () => {

@@ -88,7 +88,7 @@ Deno.test("config apply scales, rolls, prunes its own only, and refuses another 
     const none = await daemon.cli(...verb, "--only", " , ");
     assertEquals([none.code, none.stderr], [
       2,
-      'error: Invalid "only" " , ": expected the name of a process\n  more: procsup help commands\n',
+      'error: Invalid "only" " , ": expected the name of a process\n  more: procsup help start\n',
     ]);
   }
   const part = await daemon.cli("start", file, "--only", "api", "--no-wait");
