@@ -160,14 +160,21 @@ export function Menu({ label, children }: MenuProps) {
 
 function onKey(event: KeyboardEvent, menu: HTMLDetailsElement): void {
   if (!menu.open) return;
-  const buttons = [...menu.querySelectorAll<HTMLElement>(".menu-list :is(a, button:enabled)")];
-  const at = buttons.indexOf(document.activeElement as HTMLElement);
-  const next = { ArrowDown: at + 1, ArrowUp: at < 0 ? -1 : at - 1, Home: 0, End: -1 }[event.key];
-  if (event.key === "Escape") {
-    menu.open = false;
-    menu.querySelector("summary")!.focus();
-  } else if (next !== undefined) buttons.at(next % buttons.length)?.focus();
-  else return;
+  if (event.key !== "Escape") return stepThrough(menu, event);
+  menu.open = false;
+  menu.querySelector("summary")!.focus();
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** Moves the focus among the entries of a menu by arrows, `j`, `k`, Home and End. */
+export function stepThrough(menu: HTMLElement, event: KeyboardEvent): void {
+  const entries = [...menu.querySelectorAll<HTMLElement>(":is(a, button:enabled)")];
+  const at = entries.indexOf(document.activeElement as HTMLElement);
+  const [down, up] = [at + 1, at < 0 ? -1 : at - 1];
+  const next = { ArrowDown: down, j: down, ArrowUp: up, k: up, Home: 0, End: -1 }[event.key];
+  if (next === undefined) return;
+  entries.at(next % entries.length)?.focus();
   event.preventDefault();
   event.stopPropagation();
 }

@@ -8,7 +8,7 @@ import { go, linkTo } from "../data/router.ts";
 import { isUp } from "./select.ts";
 import { mayAdminister, mayOperate, processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
-import { Button, Icon, type IconName } from "../controls/controls.tsx";
+import { Button, Icon, type IconName, stepThrough } from "../controls/controls.tsx";
 import { processDialog } from "./process_dialogs.tsx";
 
 interface Opened {
@@ -62,7 +62,7 @@ function OpenMenu({ process, by }: { process: ProcessJson; by: HTMLElement }) {
       class="menu-list process-menu"
       role="group"
       aria-label={`Actions on ${process.name}`}
-      onKeyDown={(event) => step(event, ref.current!)}
+      onKeyDown={(event) => stepThrough(ref.current!, event)}
     >
       {entriesFor(process).map(({ text, icon, danger, run }) => (
         <Button key={text} icon={icon} kind={danger ? "danger" : "quiet"} onClick={done(run)}>
@@ -126,17 +126,6 @@ function place(menu: HTMLElement, { left, right, top, bottom }: DOMRect): void {
   const y = bottom + height > innerHeight - MARGIN ? top - height - 4 : bottom + 4;
   menu.style.left = `${Math.max(MARGIN, x)}px`;
   menu.style.top = `${Math.max(MARGIN, y)}px`;
-}
-
-function step(event: KeyboardEvent, menu: HTMLElement): void {
-  const buttons = [...menu.querySelectorAll("button")];
-  const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-  const next = { ArrowDown: at + 1, ArrowUp: at - 1, j: at + 1, k: at - 1, Home: 0, End: -1 };
-  const to = next[event.key as keyof typeof next];
-  if (to === undefined) return;
-  buttons.at(to % buttons.length)?.focus();
-  event.preventDefault();
-  event.stopPropagation();
 }
 
 /** The buttons; without the right to use them only the way to its log. */
