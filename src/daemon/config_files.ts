@@ -13,6 +13,7 @@ import type { Note } from "../config/problem.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
 import { type Applied, readMemory, type SettingName, writeMemory } from "./config_memory.ts";
 import type { Settings, SettingsPlan } from "./settings.ts";
+import { Turns } from "./turns.ts";
 
 /** What to apply. */
 export interface ConfigRequest extends ApplyOptions {
@@ -53,7 +54,7 @@ export class ConfigFiles {
   readonly #supervisor: Supervisor;
   readonly #path: string;
   readonly #settings: Settings;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(supervisor: Supervisor, path: string, settings: Settings) {
     this.#supervisor = supervisor;
@@ -68,7 +69,7 @@ export class ConfigFiles {
 
   /** Applies the request, or only plans it with `dryRun`. Throws `invalid_config` before any change. */
   apply(request: ConfigRequest): Promise<ConfigResult> {
-    return this.#inTurn(() => this.#apply(request));
+    return this.#turns.take(() => this.#apply(request));
   }
 
   /**
@@ -76,18 +77,12 @@ export class ConfigFiles {
    * variables need to be there any more.
    */
   remove(request: ConfigRequest): Promise<Outcome[]> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const applied = this.#applied(request);
       const { configs, whole } = await this.#load(request, applied, true);
       const names = [...configs.map(({ name }) => name), ...whole ? this.#mine(applied.files) : []];
       return await this.#supervisor.removeApps(new Set(names));
     });
-  }
-
-  #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(act);
-    this.#turn = turn.then(() => {}, () => {});
-    return turn;
   }
 
   /** Applies the last files again and logs the result. */

@@ -29,6 +29,7 @@ import { CODE_MS, Sessions } from "../auth/sessions.ts";
 import { keepSessions, restoreSessions } from "./kept_sessions.ts";
 import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
+import { Turns } from "./turns.ts";
 import { forgetWeb, recallWeb, rememberWeb } from "./web_memory.ts";
 
 export interface WebListenerParts {
@@ -57,8 +58,8 @@ export class WebListener {
   #server: WebServer | undefined;
   /** Settings in effect while it listens. */
   #settings: WebSettings = UNSET;
-  /** The last start or stop; they run one at a time. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** Starts and stops. */
+  readonly #turns = new Turns();
   #local: Promise<(request: Request) => Response | Promise<Response>> | undefined;
 
   constructor(parts: WebListenerParts) {
@@ -77,7 +78,7 @@ export class WebListener {
    * unless allowed, `address_in_use`, or `wrong_state` if it listens elsewhere.
    */
   start(payload: Input<"web_start"> = {}): Promise<WebJson> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const before = this.#server === undefined ? this.#recalled() : this.#settings;
       const settings = { ...UNSET, ...before, ...payload };
       const address = parseListen(settings.listen);
@@ -90,7 +91,7 @@ export class WebListener {
 
   /** The current settings; undefined while stopped. */
   settings(): Promise<WebSettings | undefined> {
-    return this.#inTurn(() =>
+    return this.#turns.take(() =>
       Promise.resolve(this.#server === undefined ? undefined : this.#settings)
     );
   }
@@ -100,7 +101,7 @@ export class WebListener {
    * address before it closes the old one; if that fails, the old one stays. Throws like `start()`.
    */
   configure(settings: WebSettings): Promise<WebJson> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const old = this.#server;
       if (old === undefined) await this.#open(parseListen(settings.listen), settings);
       else if (webChanges(this.#settings, settings).length === 0) {
@@ -113,7 +114,7 @@ export class WebListener {
 
   /** Stops listening, also for later daemons. */
   stop(): Promise<WebJson> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       await this.#close();
       forgetWeb(this.#parts.paths.web);
       return this.status();
@@ -164,7 +165,7 @@ export class WebListener {
 
   /** Stops listening; the next daemon listens again and restores the sessions. */
   close(): Promise<void> {
-    return this.#inTurn(() => this.#close());
+    return this.#turns.take(() => this.#close());
   }
 
   /** Runs at each change, since a killed daemon has no chance to save. */
@@ -273,12 +274,6 @@ export class WebListener {
       url: `${isEncrypted ? "https" : "http"}://${addressText(reachable)}`,
       warning: exposure(address, isEncrypted),
     };
-  }
-
-  #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(act, act);
-    this.#last = turn;
-    return turn;
   }
 }
 

@@ -10,6 +10,7 @@ import { isState } from "../../platform/state_file.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import type { Runner } from "./runner.ts";
 import type { KeyedWebhook } from "./sender.ts";
+import { Turns } from "../turns.ts";
 
 /** Interval of checking whether all deliveries are sent. */
 const DRAIN_POLL_MS = 20;
@@ -28,8 +29,8 @@ export class Webhooks {
   #early: ProcessChange[] | undefined;
   #unlisten: (() => void) | undefined;
   #closed = false;
-  /** The last change; changes run one at a time. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** Changes. */
+  readonly #turns = new Turns();
 
   constructor(parts: WebhooksParts) {
     this.#parts = parts;
@@ -48,7 +49,9 @@ export class Webhooks {
 
   /** Restores the webhooks of the previous daemon. Problems are only logged. */
   resume(supervisor: Supervisor): Promise<void> {
-    return isState(this.#path) ? this.#inTurn(() => this.#resume(supervisor)) : Promise.resolve();
+    return isState(this.#path)
+      ? this.#turns.take(() => this.#resume(supervisor))
+      : Promise.resolve();
   }
 
   async #resume(supervisor: Supervisor): Promise<void> {
@@ -78,7 +81,7 @@ export class Webhooks {
   }
 
   list(): Promise<readonly Webhook[]> {
-    return this.#inTurn(() => Promise.resolve(this.#keyed.map(({ webhook }) => webhook)));
+    return this.#turns.take(() => Promise.resolve(this.#keyed.map(({ webhook }) => webhook)));
   }
 
   /** Fetches their keys. Throws `invalid_config` if a secret cannot be read. */
@@ -92,7 +95,7 @@ export class Webhooks {
 
   /** Replaces the webhooks, and remembers them. */
   configure(supervisor: Supervisor, webhooks: readonly KeyedWebhook[]): Promise<void> {
-    return this.#inTurn(() => this.#configure(supervisor, webhooks));
+    return this.#turns.take(() => this.#configure(supervisor, webhooks));
   }
 
   async #configure(supervisor: Supervisor, webhooks: readonly KeyedWebhook[]): Promise<void> {
@@ -113,7 +116,7 @@ export class Webhooks {
     given: Readonly<Record<string, unknown>> & { readonly name: string },
     home: string,
   ): Promise<WebhookJson> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const { changedWebhook } = await import("./memory.ts");
       const all = this.#keyed;
       const at = all.findIndex(({ webhook }) => webhook.name === given.name);
@@ -126,7 +129,7 @@ export class Webhooks {
 
   /** Removes one. Throws `not_found`. */
   delete(supervisor: Supervisor, name: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const all = this.#keyed;
       mustHave(name, all);
       await this.#configure(supervisor, all.filter(({ webhook }) => webhook.name !== name));
@@ -168,12 +171,6 @@ export class Webhooks {
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const change of early) runner.tell(change);
-  }
-
-  #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(act, act);
-    this.#last = turn;
-    return turn;
   }
 
   #stop(): void {
