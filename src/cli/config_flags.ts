@@ -39,7 +39,8 @@ function oneLog({ flags, cwd }: ConfigFlags, log: unknown): unknown {
   return { stdout: resolve(cwd, file), stderr: resolve(cwd, file) };
 }
 
-function keysOf(table: KeyTable, request: ConfigFlags): Record<string, unknown> {
+/** The keys of a table that flags set. */
+export function keysOf(table: KeyTable, request: ConfigFlags): Record<string, unknown> {
   const entries = Object.entries(table).map(([key, row]) => {
     const name = flagName(key, row);
     const value = name === undefined ? undefined : flagValue(key, name, row, request);

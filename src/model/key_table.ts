@@ -92,7 +92,7 @@ export type ValueType =
   | { readonly type: "path"; readonly absolute?: true }
   | { readonly type: "either"; readonly of: readonly ValueType[] };
 
-/** A flag of `start`, `restart` and `run`. What is missing here comes from the row. */
+/** A flag of `start`, `restart` and `run`, or of `webhook set`. What is missing here comes from the row. */
 export interface KeyFlag {
   /** Defaults to the key with dashes, after `no-` if the key defaults to true. */
   readonly name?: string;

@@ -29,6 +29,9 @@ export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
   waiting: "It waits for the next restart, for a dependency or for the machine.",
 };
 
+/** Every kind of event. */
+export const CHANGE_TYPES = Object.keys(CHANGE_MEANINGS) as readonly ChangeType[];
+
 /** One event of a process. */
 export interface ProcessChange {
   /** Kind of event. */

@@ -54,12 +54,14 @@ export const WEBHOOK_KEYS: KeyTable = {
     required: true,
     variables: true,
     masked: "always",
+    flag: { value: "URL" },
     help: "http:// or https://",
   },
   format: {
     type: "choice",
     choices: WEBHOOK_FORMATS,
     default: "standard",
+    flag: { value: "FORMAT" },
     help: "What is sent: standard, which is Standard Webhooks, or the format of a chat service",
   },
   secret: {
@@ -73,6 +75,7 @@ export const WEBHOOK_KEYS: KeyTable = {
     minItems: 1,
     single: true,
     default: [...WEBHOOK_EVENTS],
+    flag: { name: "event", value: "EVENT" },
     help: "Events that are sent",
   },
   only: {
@@ -81,14 +84,22 @@ export const WEBHOOK_KEYS: KeyTable = {
     minItems: 1,
     single: true,
     default: ["all"],
+    flag: { value: "TARGET" },
     help: "Targets, one of which a process must match",
   },
-  timeout: { type: "duration", least: "1ms", default: "10s", help: "Time limit of one attempt" },
+  timeout: {
+    type: "duration",
+    least: "1ms",
+    default: "10s",
+    flag: {},
+    help: "Time limit of one attempt",
+  },
   max_attempts: {
     type: "int",
     min: 1,
     max: 100,
     default: 10,
+    flag: {},
     help: "Attempts before a delivery is given up",
   },
   max_queued: {
@@ -96,12 +107,14 @@ export const WEBHOOK_KEYS: KeyTable = {
     min: 1,
     max: 10_000,
     default: 256,
+    flag: {},
     help: "Deliveries that may wait; the oldest is dropped first",
   },
   retry_delay: {
     type: "duration",
     least: "1ms",
     default: "1s",
+    flag: {},
     help: "Delay before the second attempt; it doubles up to 5m",
   },
 };

@@ -31,8 +31,8 @@ const SCREENS = [
 ];
 
 const LOOKS = [
-  { colorScheme: "light", width: 1280, height: 800, rules: "all" },
-  { colorScheme: "dark", width: 1280, height: 800, rules: "contrast" },
+  { colorScheme: "light", width: 1440, height: 900, rules: "all" },
+  { colorScheme: "dark", width: 1024, height: 768, rules: "all" },
   { colorScheme: "light", width: 320, height: 640, rules: "others" },
 ] as const;
 

@@ -75,9 +75,7 @@ async function alertToLine({ page }: Dashboard, link: string): Promise<void> {
   await isAccessible(page);
 }
 
-/** The middle width has the rules of the widest one. */
 async function isAccessible(page: Page): Promise<void> {
-  if (page.viewportSize()!.width === 1024) return;
   const rules = page.viewportSize()!.width > 1024 ? "all" : "others";
   assertEquals((await findings(page, SEVERE, rules)).join("\n"), "");
 }

@@ -27,6 +27,10 @@ Deno.test("events --since tells what happened, over a killed daemon and of apps 
     ...["once added", "once crashed 3", "once stopped 3", "once deleted 3"],
   ]);
   assertEquals((await of("late", "--since", "1h", "--until", "now")).at(-1), "late crashed 4");
+  assertEquals(await of("--type", "crashed"), ["once crashed 3", "late crashed 4"]);
+  const unknown = await daemon.cli("events", "--type", "crash");
+  assertEquals(unknown.code, 2);
+  assertStringIncludes(unknown.stderr, "crashed");
   const none = await daemon.cli("events", "--until", "2020-01-01");
   assertEquals([none.code, none.stdout], [0, ""]);
   const wrong = await daemon.cli("events", "--since", "soon");

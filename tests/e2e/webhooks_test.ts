@@ -1,6 +1,6 @@
 /** Webhooks of a real daemon: apps that really crash and fall ill, and a receiver that verifies. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { walkSync } from "@std/fs/walk";
 import { cli, isAlive, TestDaemon } from "../support/procsup.ts";
 import { Receiver, SECRET } from "../support/receiver.ts";
@@ -281,4 +281,35 @@ processes: { job: { entrypoint: /bin/sh, args: ["-c", "sleep 0.2; exit 4"], rest
     ["crash", true],
     ["crash", true],
   ]);
+});
+
+Deno.test("webhook set adds a webhook and changes keys of it, and delete removes it", async () => {
+  await using receiver = new Receiver();
+  await using daemon = await TestDaemon.start();
+  Deno.writeTextFileSync(`${daemon.home}/key`, `${SECRET}\n`);
+  const listed = async () => JSON.parse((await daemon.cli("webhook", "--json")).stdout);
+  const set = (...words: string[]) => daemon.cli("webhook", "set", "ops", ...words);
+
+  const missing = await set("--event", "crash");
+  assertEquals(missing.code, 2);
+  assertStringIncludes(missing.stderr, "url");
+  const events = ["--event", "crash", "--event", "errored"];
+  const added = await set("--url", receiver.url, ...events, "--secret-file", `${daemon.home}/key`);
+  assertEquals([added.code, added.stderr], [0, ""]);
+  assertEquals((await daemon.cli("webhook", "test", "ops")).code, 0);
+  assertEquals(receiver.got.map(({ body, signed }) => [body.type, signed]), [["test", true]]);
+  assertEquals((await set("--only", "api", "--format", "slack")).code, 0);
+  const [{ name, format, only, signed, ...webhook }] = await listed();
+  assertEquals([name, format, only, signed], ["ops", "slack", ["api"], true]);
+  assertEquals(webhook.events, ["crash", "errored"]);
+
+  const wrong = await set("--event", "boom");
+  assertEquals(wrong.code, 2);
+  assertStringIncludes(wrong.stderr, "boom");
+  const misplaced = await daemon.cli("webhook", "test", "ops", "--format", "slack");
+  assertEquals(misplaced.code, 2);
+  assertStringIncludes(misplaced.stderr, "--format");
+  assertEquals((await daemon.cli("webhook", "delete", "ops")).code, 0);
+  assertEquals(await listed(), []);
+  assertStringIncludes((await daemon.cli("webhook", "delete", "ops")).stderr, "No webhook");
 });

@@ -14,7 +14,7 @@ Deno.test("REST tells how webhooks go and tests them, and shows neither a URL no
   const none = await web.ask("POST", `${W}/test`);
   assertEquals([none.status, none.body], [404, {
     ...{ error: "No webhook is configured", code: "not_found" },
-    hint: 'Add "webhooks" to procsup.yaml, and run: procsup config apply',
+    hint: "procsup webhook set <name> --url <url>",
   }]);
 
   const word = `w${crypto.randomUUID()}`;

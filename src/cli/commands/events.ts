@@ -2,6 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
+import type { ChangeType } from "../../model/process_change.ts";
 import { PROCESS_STATES } from "../../model/process_info.ts";
 import { following, unending } from "../../protocol/following.ts";
 import type { CommandContext } from "../command.ts";
@@ -46,6 +47,7 @@ async function printPast(context: CommandContext, now?: string): Promise<void> {
     target,
     since,
     until,
+    type: flags.text("type") as ChangeType | undefined,
     limit: count > MAX_LIMIT ? 0 : count,
   });
   const last = events.slice(-count);
@@ -54,7 +56,8 @@ async function printPast(context: CommandContext, now?: string): Promise<void> {
 }
 
 async function follow(context: CommandContext, from: string): Promise<void> {
-  const { positionals: [target], output } = context;
+  const { positionals: [target], output, flags } = context;
+  const type = flags.text("type");
   const client = connect(context);
   // The next daemon tells what it found when it came up, too.
   let since = from;
@@ -67,7 +70,7 @@ async function follow(context: CommandContext, from: string): Promise<void> {
   });
   for await (const value of events) {
     since = value.at;
-    printEvents(context, [value]);
+    if (type === undefined || value.type === type) printEvents(context, [value]);
   }
 }
 

@@ -1,17 +1,30 @@
-/** `procsup webhook`: who is told of trouble, how that goes, and a test. */
+/** `procsup webhook`: who is told of trouble, and how that goes. */
 
+import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
+import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
+import { resolve } from "../../npm/path.js";
 import type { WebhookJson } from "../../protocol/wire.ts";
 import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
+import { keysOf } from "../config_flags.ts";
 import { connect } from "../connect.ts";
+import { placeOf } from "../place.ts";
 import { printData } from "../print_data.ts";
-import { verbIn } from "../unknown_word.ts";
+import { verbIn, wordAfter } from "../unknown_word.ts";
 
-/** Lists them, or sends a test; exit code 1 when one did not take it. */
+/** Lists, sets, deletes or tests webhooks; exit code 1 if a test was not accepted. */
 export async function webhook(context: CommandContext): Promise<number | void> {
   const [verb = "list", name] = context.positionals;
-  return await verbIn("webhook", { list, test }, verb)(context, name);
+  const given = context.flags.names().find((name) =>
+    context.command.flags.some((flag) => flag.name === name)
+  );
+  if (given !== undefined && verb !== "set") {
+    throw new ProcsupError("bad_request", `Cannot use --${given} with "webhook ${verb}"`, {
+      hint: "procsup webhook set <name> <flags>",
+    });
+  }
+  return await verbIn("webhook", { list, set, delete: remove, test }, verb)(context, name);
 }
 
 const COLUMNS: readonly Column<WebhookJson>[] = [
@@ -30,8 +43,30 @@ const COLUMNS: readonly Column<WebhookJson>[] = [
 async function list(context: CommandContext): Promise<void> {
   const { output } = context;
   const webhooks = await connect(context).call("webhook_list");
-  const none = 'no webhooks\n  hint: add "webhooks" to procsup.yaml, and run: procsup config apply';
+  const none = "no webhooks\n  hint: procsup webhook set <name> --url <url>";
   await printList(output, COLUMNS, webhooks, none);
+}
+
+async function set(context: CommandContext, word: string | undefined): Promise<void> {
+  const name = wordAfter("webhook set", word, "<name>");
+  const place = await placeOf(context);
+  const keys = keysOf(WEBHOOK_KEYS, place);
+  const [env, file] = [context.flags.text("secret-env"), context.flags.text("secret-file")];
+  const sources = {
+    ...(env === undefined ? {} : { env }),
+    ...(file === undefined ? {} : { file: resolve(place.cwd, file) }),
+  };
+  const secret = env === undefined && file === undefined ? {} : { secret: sources };
+  const data = await connect(context).call("webhook_set", { name, ...keys, ...secret });
+  if (!await printData(context.output, data, [data.name])) {
+    context.output.done(`✔ ${data.name}  ${data.events.join(", ")} to ${plainText(data.url)}`);
+  }
+}
+
+async function remove(context: CommandContext, word: string | undefined): Promise<void> {
+  const name = wordAfter("webhook delete", word, "<name>");
+  const data = await connect(context).call("webhook_delete", { name });
+  if (!await printData(context.output, data)) context.output.done(`✔ ${name} is deleted`);
 }
 
 async function test(context: CommandContext, name: string | undefined): Promise<number> {

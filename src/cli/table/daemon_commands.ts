@@ -2,7 +2,7 @@
 
 import type { CommandRow } from "../command.ts";
 import { FILE_FLAGS, ON_FLAGS } from "./config_commands.ts";
-import { startFlags } from "./start_flags.ts";
+import { startFlags, webhookFlags } from "./start_flags.ts";
 
 /** What of an app's configuration `run -- command` takes. */
 const RUN_FLAGS = ["name", "instances", "cwd", "env", "restart", "max-restarts", "stop-timeout"];
@@ -173,10 +173,16 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
   {
     name: "webhook",
     page: "webhooks",
-    summary: "List webhooks and their deliveries, or send a test",
-    usage: "[list|test] [name]",
-    verbs: ["list", "test"],
-    examples: ["procsup webhook", "procsup webhook test ops"],
+    summary: "List, set, delete and test webhooks",
+    usage: "[list|set|delete|test] [name]",
+    verbs: ["list", "set", "delete", "test"],
+    flags: webhookFlags,
+    examples: [
+      "procsup webhook",
+      "procsup webhook set ops --url https://hooks.example.com/procsup --event errored",
+      "procsup webhook test ops",
+      "procsup webhook delete ops",
+    ],
     load: async () => (await import("../commands/webhook.ts")).webhook,
   },
   {

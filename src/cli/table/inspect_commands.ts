@@ -1,6 +1,7 @@
 /** The commands that look at apps. */
 
 import { LOG_LEVELS } from "../../model/log_line.ts";
+import { CHANGE_TYPES } from "../../model/process_change.ts";
 import { WAIT_POINTS } from "../../model/wait_point.ts";
 import type { CommandRow, Flag } from "../command.ts";
 import { ON_FLAGS } from "./config_commands.ts";
@@ -177,9 +178,17 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
         help: "from then on: 12h, 23:40, yesterday, a date",
       },
       { name: "until", type: "text", value: "WHEN", help: "up to then" },
+      {
+        name: "type",
+        type: "text",
+        value: "TYPE",
+        choices: CHANGE_TYPES,
+        help: "only events of this type",
+      },
     ],
     examples: [
       "procsup events api",
+      "procsup events --type crashed --since yesterday",
       "procsup events -f -o jsonl",
       "procsup events api --since yesterday",
     ],

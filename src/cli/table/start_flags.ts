@@ -1,10 +1,11 @@
 /**
- * The flags of `start`, `restart` and `run`: the configuration of an app, from the key table. They are
- * made when they are asked for: other commands have no use for them.
+ * The flags of `start`, `restart`, `run` and `webhook set`, from the key tables. They are made when
+ * they are asked for: other commands have no use for them.
  */
 
 import { flagName, type Key, type KeyTable } from "../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
+import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
 import type { Flag } from "../command.ts";
 
 /** Do not wait for readiness. */
@@ -47,6 +48,18 @@ const VALUES: Readonly<Record<string, string>> = {
 
 /** Flags that configure an app. */
 export const configFlags = (): readonly Flag[] => [...flagsOf(PROCESS_KEYS), TIMEZONE, LOG_FILE];
+
+/** Flags of `webhook set`. */
+export const webhookFlags = (): readonly Flag[] => [
+  ...flagsOf(WEBHOOK_KEYS),
+  { name: "secret-file", type: "text", value: "PATH", help: "file with the key of the signature" },
+  {
+    name: "secret-env",
+    type: "text",
+    value: "NAME",
+    help: "variable of the daemon's environment with the key",
+  },
+];
 
 /** Flags of `start`. */
 export const startFlags = (): readonly Flag[] => [...configFlags(), NO_WAIT];

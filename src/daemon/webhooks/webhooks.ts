@@ -185,7 +185,7 @@ function mustHave(name: string | undefined, webhooks: readonly KeyedWebhook[]): 
   const names = webhooks.map(({ webhook }) => webhook.name);
   if (names.length === 0) {
     throw new ProcsupError("not_found", "No webhook is configured", {
-      hint: 'Add "webhooks" to procsup.yaml, and run: procsup config apply',
+      hint: "procsup webhook set <name> --url <url>",
     });
   }
   if (name === undefined || names.includes(name)) return;

@@ -1,16 +1,17 @@
 /** The verbs that look at one process: `why`, `history`, `wait` and `events`. */
 
-import { CHANGE_MEANINGS, type ChangeType } from "../../model/process_change.ts";
+import { CHANGE_TYPES } from "../../model/process_change.ts";
 import { PROCESS_STATES } from "../../model/process_info.ts";
 import { WAIT_POINTS } from "../../model/wait_point.ts";
 import * as z from "../../npm/zod.ts";
 import { about, duration, exit, lineCount, onTarget, processInfo, target, time } from "./shapes.ts";
 import { verb } from "./verb.ts";
 
-const EVENT_TYPES = Object.keys(CHANGE_MEANINGS) as ChangeType[];
-
 const changeEvent = z.object({
-  type: about(z.enum(EVENT_TYPES), "A state that was entered, or `added`, `deleted`, `healthy`, …"),
+  type: about(
+    z.enum(CHANGE_TYPES),
+    "A state that was entered, or `added`, `deleted`, `healthy`, …",
+  ),
   at: time,
   id: about(z.string(), "First 8 characters of the UUID"),
   name: about(z.string(), "Name of the process"),
@@ -42,7 +43,7 @@ const journal = z.strictObject({
   target: about(z.optional(target), "Default: all. May name an app that was deleted."),
   since: about(z.optional(z.string()), "from then on: `10m` ago, or an ISO 8601 time"),
   until: about(z.optional(z.string()), "up to then"),
-  type: about(z.optional(z.enum(EVENT_TYPES)), "Only events of this type"),
+  type: about(z.optional(z.enum(CHANGE_TYPES)), "Only events of this type"),
   search: about(z.optional(z.string()), "Words that occur in the name, the type or the reason"),
   limit: about(z._default(lineCount, 100), "How many of the last events, 0 for all"),
   before: about(
