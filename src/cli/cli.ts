@@ -48,9 +48,10 @@ async function report(thrown: unknown, args: readonly string[]): Promise<number>
   const error = thrown instanceof UnknownWordError
     ? (await import("./foreign_words.ts")).withForeignHint(thrown)
     : thrown;
-  const word = args.find((word) => findCommand(COMMANDS, word) !== undefined);
+  const word = args.find((word) => !word.startsWith("-"));
+  const command = word !== undefined && findCommand(COMMANDS, word) ? word : undefined;
   const isConfig = error instanceof ProcsupError && error.code === "invalid_config";
-  if (!isConfig) return reportError(error, errorText(error, word));
+  if (!isConfig) return reportError(error, errorText(error, command));
   return (await import("./config_problems.ts")).reportProblems(error, Deno.cwd());
 }
 

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { readCommandLine } from "../../src/cli/args.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
 import { findCommand } from "../../src/cli/find_command.ts";
@@ -42,4 +42,13 @@ Deno.test("procsup says what a flag of PM2 is called here, and changes nothing",
     stderr,
     'error: Unknown flag "--no-autorestart"\n  hint: It is --restart never here\n  more: procsup help start\n',
   );
+});
+
+Deno.test("a wrong command line names the page of its command, and of no word behind it", async () => {
+  const [unknown, known] = await Promise.all([
+    runCommandLine(["tail", "web"]),
+    runCommandLine(["flush"]),
+  ]);
+  assertStringIncludes(unknown.stderr, "more: procsup help commands");
+  assertStringIncludes(known.stderr, "more: procsup help flush");
 });

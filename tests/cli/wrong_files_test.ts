@@ -1,6 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { Files } from "../config/files.ts";
+import { tempHome } from "../support/temp_home.ts";
 import { FakeDaemon, runCommandLine } from "./fake_daemon.ts";
 
 const FILES = new URL("../fixtures/import/", import.meta.url).pathname;
@@ -101,4 +102,14 @@ Deno.test("procsup config validate and plan need no daemon and, with --no-files,
   assertEquals(planned.stderr, "using Procfile\nno daemon is running: everything is new\n");
   assertEquals([missing.code, skipped.code], [2, 0]);
   assertEquals([unset.code, assumed.code, assumed.stdout], [2, 0, "+ a  new\n"]);
+});
+
+Deno.test("procsup up in a folder with a compose file says how to import it", async () => {
+  await using folder = tempHome();
+  const up = () => runCommandLine(["up"], { PROCSUP_HOME: folder.path }, folder.path);
+  assertStringIncludes((await up()).stderr, "hint: procsup init");
+  Deno.writeTextFileSync(`${folder.path}/compose.yaml`, "services: {}\n");
+  const { code, stderr } = await up();
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, "hint: procsup import compose compose.yaml --out procsup.yaml");
 });

@@ -2,6 +2,7 @@
 
 import { nearestWord } from "../../model/nearest_word.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
+import { shellWord } from "../../model/shell_line.ts";
 import { basename, resolve } from "../../npm/path.js";
 import { shellEnvironment } from "../../platform/inherited_environment.ts";
 import { lookAt } from "../../platform/stat.ts";
@@ -25,7 +26,7 @@ export async function start(context: CommandContext): Promise<number> {
   if (files !== undefined) {
     return await (await import("../start_file.ts")).startFiles(context, files);
   }
-  await refuseNothing(context);
+  await refuseNothing(context, place);
   const payloads = startPayloads({
     positionals: context.positionals,
     rest: context.rest,
@@ -83,12 +84,25 @@ async function configFiles(
     : undefined;
 }
 
-async function refuseNothing({ positionals, rest, host }: CommandContext): Promise<void> {
+async function refuseNothing(
+  { positionals, rest, host }: CommandContext,
+  { cwd }: Place,
+): Promise<void> {
   if (positionals.length > 0 || (rest !== undefined && rest.length > 0)) return;
   if (host !== undefined) throw (await import("../config_source.ts")).nameTheFile(host);
   throw new ProcsupError("bad_request", "Nothing to start: no word, and no procsup.yaml here", {
-    hint: "procsup help start",
+    hint: await hintForFolder(cwd),
   });
+}
+
+/** A compose file is imported, not started: its services need programs in place of images. */
+async function hintForFolder(cwd: string): Promise<string> {
+  const { kindOf } = await import("../../config/file_kind.ts");
+  const names = [...Deno.readDirSync(cwd)].map(({ name }) => name).sort();
+  const compose = names.find((name) => kindOf(name) === "compose");
+  return compose === undefined
+    ? "procsup init writes one; procsup help start"
+    : `procsup import compose ${shellWord(compose)} --out procsup.yaml`;
 }
 
 /** The failure on another machine: what is not there may be here. */
