@@ -1,6 +1,7 @@
 /** The image of a folder with procsup in it. */
 
 import { singleQuoted } from "../model/shell_line.ts";
+import { basename } from "../npm/path.js";
 import { commandLine } from "../runtimes/command_line.ts";
 import { APP_FOLDER, type Stack } from "./stack.ts";
 
@@ -63,6 +64,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     paths: ["/usr/local"],
     install: { "composer.json": `${APT} composer && composer install --no-dev` },
   },
+};
+
+/** Programs that come with a runtime, for apps that name one: `command: npm start`. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  ...{ node: "node", npm: "node", npx: "node", pnpm: "node", yarn: "node" },
+  ...{ python: "python", pip: "python", deno: "deno", bun: "bun", bunx: "bun", go: "go" },
+  ...{ ruby: "ruby", bundle: "ruby", rake: "ruby", php: "php", composer: "php" },
 };
 
 /** Image without a runtime. */
@@ -132,14 +140,22 @@ function runtimesOf({ apps, losses }: Stack): string[] {
         losses.push({ app: name, key: "runtime", text: "unknown here: the image may lack it" });
       }
     }
+    if (runtime === "auto") runtime = PROGRAMS[programOf(config.entrypoint)] ?? runtime;
     if (runtime !== "auto") counts.set(runtime, (counts.get(runtime) ?? 0) + 1);
   }
   return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name);
 }
 
+/** `/usr/bin/python3.11` → `python`. */
+function programOf(entrypoint: string): string {
+  return basename(entrypoint).replace(/[\d.]+$/, "");
+}
+
 function copied(runtime: string): string[] {
   const { image, paths } = LAYERS[runtime]!;
-  return paths.map((path) => `COPY --from=${image} ${path} ${path}`);
+  const copies = paths.map((path) => `COPY --from=${image} ${path} ${path}`);
+  // The variables of an image stay there.
+  return runtime === "go" ? [...copies, "ENV PATH=/usr/local/go/bin:$PATH"] : copies;
 }
 
 function installed(runtime: string, has: (path: string) => boolean): string[] {
