@@ -81,6 +81,40 @@ Deno.test("pm2 apps keep their meaning, and what is lost is named", async () => 
   assertEquals(dump.configs.get("app")!.env, { NODE_ENV: "production" });
 });
 
+Deno.test("log files of process-compose and systemd are kept", async () => {
+  await using files = new Files({
+    "process-compose.yaml": `processes:
+  api: { command: node api.js, log_location: ./api.log }
+  many: { command: node many.js, replicas: 2, log_location: ./many.log }
+`,
+    "both.service": `[Service]
+ExecStart=/bin/true
+StandardOutput=append:/var/log/both.log
+`,
+    "two.service": `[Service]
+ExecStart=/bin/true
+StandardOutput=file:/var/log/two.log
+StandardError=append:/var/log/two.err
+`,
+    "journal.service": `[Service]
+ExecStart=/bin/true
+StandardOutput=journal
+`,
+  });
+  const logs = async (name: string) => {
+    const { processes, notes } = await files.load([name]);
+    const shown = processes.map(({ config: { log: { stdout, stderr } } }) => [stdout, stderr]);
+    return [shown, notes.map(({ text }) => text.split(":")[0])];
+  };
+  const [api, many] = [`${files.folder}/api.log`, `${files.folder}/many-{instance}.log`];
+  assertEquals(await logs("process-compose.yaml"), [[[api, api], [many, many]], []]);
+  assertEquals(await logs("both.service"), [[["/var/log/both.log", "/var/log/both.log"]], []]);
+  assertEquals(await logs("two.service"), [[["/var/log/two.log", "/var/log/two.err"]], []]);
+  assertEquals(await logs("journal.service"), [[[undefined, undefined]], [
+    "StandardOutput=journal",
+  ]]);
+});
+
 Deno.test("pm2's server of static files becomes procsup's", async () => {
   const env = {
     PM2_SERVE_PATH: "./dist",

@@ -10,6 +10,8 @@ import {
   type Importer,
   ImportResult,
   type Keys,
+  logFileProblem,
+  logFiles,
   seconds,
   withReferences,
 } from "./imported.ts";
@@ -122,9 +124,11 @@ function addProcess(
     }
   }
   for (const [key, value] of Object.entries(process)) {
-    if (!Object.hasOwn(KEYS, key)) unmapped.push(key);
+    if (!Object.hasOwn(KEYS, key) && key !== "log_location") unmapped.push(key);
     if (isMap(value)) unmapped.push(...leftOver(key, value));
   }
+  const { log_location: file } = process;
+  if (file !== undefined) Object.assign(keys, logOf(file, keys, result, unmapped));
   const taken = result.add(name, keys);
   if ("readiness_probe" in process && "liveness_probe" in process) {
     unmapped.push("readiness_probe (the liveness probe is used for both)");
@@ -134,6 +138,14 @@ function addProcess(
     result.note(taken, "{{…}}: templates are not filled in");
   }
   return taken;
+}
+
+/** One file for both streams; instances cannot share it. */
+function logOf(file: unknown, keys: Keys, { folder }: ImportResult, unmapped: string[]): Keys {
+  const problem = logFileProblem(file, folder);
+  if (problem !== undefined) unmapped.push(`log_location (${problem})`);
+  const suffix = (keys.instances ?? 1) === 1 ? "" : "-{instance}";
+  return logFiles({ stdout: file, stderr: file, folder, suffix });
 }
 
 const PROBE = ["http_get", "exec", "initial_delay_seconds", "period_seconds"]

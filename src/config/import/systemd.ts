@@ -6,7 +6,14 @@ import { splitWords } from "../../model/shell_line.ts";
 import { basename } from "../../npm/path.js";
 import type { ConfigDocument } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
-import { type Imported, type Importer, ImportResult, type Keys } from "./imported.ts";
+import {
+  type Imported,
+  type Importer,
+  ImportResult,
+  type Keys,
+  logFileProblem,
+  logFiles,
+} from "./imported.ts";
 
 export const systemd: Importer = {
   name: "systemd",
@@ -88,7 +95,7 @@ function convert({ file, text }: ConfigDocument): Imported {
   refuse(file, settings);
   const result = new ImportResult(file);
   const name = nameFromPath(basename(file).replace(/@?\.service$/, ""));
-  const taken = result.add(name, keysOf(settings));
+  const taken = result.add(name, { ...keysOf(settings), ...logsOf(settings, result) });
   for (const [key, values] of settings) {
     for (const text of lostOf(key, values)) result.note(taken, text);
   }
@@ -100,6 +107,19 @@ function convert({ file, text }: ConfigDocument): Imported {
     result.note(undefined, `[${other}]: not converted`);
   }
   return result.imported();
+}
+
+/** The file of a stream: `append:PATH` or `file:PATH`, which is appended to as well. */
+function logFileOf(settings: Settings, key: string): string | undefined {
+  return /^(?:append|file):(\/.*)$/.exec(settings.get(key)?.[0] ?? "")?.[1];
+}
+
+function logsOf(settings: Settings, { folder }: ImportResult): Keys {
+  const stdout = logFileOf(settings, "StandardOutput");
+  const error = settings.get("StandardError")?.[0] ?? "inherit";
+  // Without a setting of its own it goes where standard output goes.
+  const stderr = error === "inherit" ? stdout : logFileOf(settings, "StandardError");
+  return logFiles({ stdout, stderr, folder });
 }
 
 function refuse(file: string, settings: Settings): void {
@@ -170,6 +190,11 @@ function lostOf(key: string, values: readonly string[]): string[] {
     return values.join(" ").split(/\s+/).every(isNumber) ? [] : say("exit codes only");
   }
   if (/^(Limit|Memory|Tasks)/.test(key) && values[0] === "infinity") return [];
+  const file = /^Standard(Output|Error)$/.test(key) && logFileOf(new Map([[key, values]]), key);
+  if (file) {
+    const problem = logFileProblem(file, "/");
+    return problem === undefined ? [] : [`${key}=${values[0]}: ${problem}`];
+  }
   return Object.hasOwn(KEYS, key) || NATURAL.has(key) ? [] : say();
 }
 
