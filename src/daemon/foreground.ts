@@ -151,19 +151,26 @@ async function start(
   }
   const settings = new Settings({ supervisor, webhooks, warn });
   const configs = new ConfigFiles(supervisor, pathsIn(home).configs, settings);
-  const { errors, run, notes } = await configs.apply({
+  const { errors, outcomes, run, notes } = await configs.apply({
     ...{ files: files!, startDown: true, onRegistered },
     only,
     single,
     profile,
   });
   for (const note of notes) warn(noteText(note));
-  if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
+  // An app that ran and ended is for the rules of the run, however soon it was.
+  const ended = outcomes.filter(({ process }) => hasRun(process.snapshot));
+  const fatal = errors.filter((text) => !ended.some(({ error }) => error?.message === text));
+  if (fatal.length > 0) throw new ProcsupError("start_failed", fatal.join("; "));
   // Only processes that run here can end anything.
   const critical = run.critical.filter((name) =>
     supervisor.list().some((one) => isNamed(one, [name]))
   );
   return { ...run, critical: [...options.critical, ...critical] };
+}
+
+function hasRun({ lastExit }: Pick<ProcessInfo, "lastExit">): boolean {
+  return lastExit !== null && (lastExit.code ?? lastExit.signal) !== null;
 }
 
 function refuseUnknown(critical: readonly string[], all: readonly ProcessInfo[]): void {

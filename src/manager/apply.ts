@@ -38,7 +38,7 @@ export interface ApplyOptions {
   /** Start what is down although it has not changed. */
   readonly startDown?: boolean;
   /** Answer only when each has stayed up. */
-  readonly wait?: boolean;
+  readonly wait?: boolean | undefined;
   /** Called when all that is new is registered, before the first of it starts. */
   readonly onRegistered?: () => void;
 }
@@ -175,7 +175,7 @@ export async function apply(
 async function startDown(
   supervisor: Supervisor,
   { name }: ProcessConfig,
-  { wait = false }: ApplyOptions,
+  { wait }: ApplyOptions,
 ): Promise<Outcome[]> {
   const down = supervisor.registry.instancesOf(name).filter((process) =>
     isDown(process) && !isJob(process)

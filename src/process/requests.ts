@@ -24,8 +24,11 @@ export interface HookOrigin {
 export interface UpOptions {
   /** Out of which hook it is asked for; undefined when by none. */
   readonly askedIn?: HookOrigin | undefined;
-  /** Resolve only when it is ready, or, without a readiness check, up for its `min_uptime`. */
-  readonly wait?: boolean;
+  /**
+   * Resolve only when it is ready, or, without a readiness check, up for its `min_uptime`. With `false`
+   * a start resolves while `pre_start` runs; without either when the app is launched.
+   */
+  readonly wait?: boolean | undefined;
 }
 
 /** Options of a restart. */

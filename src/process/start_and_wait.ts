@@ -15,13 +15,16 @@ import { atRest, endedWell, isUp, settled } from "./snapshot_waiters.ts";
 export async function startAndWait(
   process: ProcessHandle,
   event: ProcessEvent,
-  { wait = false }: UpOptions,
+  { wait }: UpOptions,
 ): Promise<void> {
   const { name, snapshot: { attempt, state } } = process;
   const earlier = state === "starting" && event.type === "start_requested" ? attempt - 1 : attempt;
   process.post(event);
+  const isHooked = event.type === "start_requested" && process.config.hooks.preStart !== undefined;
+  const isEnough = (now: Snapshot) =>
+    settled(now, wait === true) || (wait === false && isHooked && now.state === "starting");
   const begun = await process.until((now) =>
-    settled(now, wait) && (now.attempt > earlier || atRest(now))
+    isEnough(now) && (now.attempt > earlier || atRest(now))
   );
   // On a busy machine an app begins long after its launch.
   const uptimeMs = begun.attempt > earlier ? 0 : process.uptimeMs;

@@ -170,6 +170,27 @@ Deno.test({
   assertStringIncludes(await terminal.sees("code 130"), "procsup: stopping watcher");
 });
 
+Deno.test("run prints the lines of an app while others have yet to start", async () => {
+  await using temp = tempHome();
+  const go = `${temp.path}/go`;
+  const pre_start = `until [ -e ${go} ]; do sleep 0.01; done`;
+  const one = { entrypoint: "/bin/sh", restart_policy: "never" };
+  const processes = {
+    first: { ...one, args: ["-c", "echo one"] },
+    late: { ...one, args: ["-c", "echo two"], hooks: { pre_start } },
+  };
+  Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify({ processes }));
+  await using child = command(["run"], { cwd: temp.path }).spawn();
+  let seen = "";
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    seen += chunk;
+    // Without it the other one never starts, and the run never ends.
+    if (seen.includes("one\n")) Deno.writeTextFileSync(go, "");
+  }
+  assertStringIncludes(seen, "late  | two\n");
+  assertEquals((await child.status).code, 0);
+});
+
 Deno.test("run ends at a signal while a hook still runs, and starts nothing more", async () => {
   await using temp = tempHome();
   const pre_start = "echo $$ >hook.tmp; mv hook.tmp hook; exec sleep 25";

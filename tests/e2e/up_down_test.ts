@@ -4,6 +4,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { cli, cliIn, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
 
 const FILE = `
 processes:
@@ -126,4 +127,27 @@ Deno.test("resurrect brings the daemon up, and says when all are there already",
   } finally {
     await cli(home.path, "shutdown", "--yes");
   }
+});
+
+Deno.test("up lists every app while the first starts, and start --no-wait does not wait for pre_start", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/procsup.yaml`;
+  const pre_start = `until [ -e ${daemon.home}/go ]; do sleep 0.01; done`;
+  const sleeper = { entrypoint: "sleep", args: ["1000"], min_uptime: "10ms" };
+  const processes = {
+    db: { ...sleeper, hooks: { pre_start } },
+    api: { ...sleeper, depends_on: ["db"] },
+  };
+  Deno.writeTextFileSync(file, JSON.stringify({ processes }));
+  const up = daemon.cli("up", file);
+  await waitFor(async () => (await states(daemon)).db === "starting");
+  assertEquals(Object.keys(await states(daemon)), ["db", "api"]);
+  Deno.writeTextFileSync(`${daemon.home}/go`, "");
+  assertEquals((await up).code, 0);
+  await daemon.cli("stop", "all");
+  Deno.removeSync(`${daemon.home}/go`);
+  const start = await daemon.cli("start", "db", "--no-wait");
+  assertEquals([start.code, start.stdout], [0, "✔ db  starting\n"]);
+  Deno.writeTextFileSync(`${daemon.home}/go`, "");
+  await waitFor(async () => (await states(daemon)).db === "running");
 });

@@ -28,7 +28,7 @@ export async function serve(context: CommandContext): Promise<number> {
     cwd: Deno.cwd(),
     ready_log: `^${SERVING}`,
     wait_ready: true,
-    ...(flags.on("no-wait") ? {} : { wait: true }),
+    wait: !flags.on("no-wait"),
   };
   const start = () => withProcesses(context, () => connect(context).call("start", payload));
   const { results } = await withDaemonStarted(context, start);

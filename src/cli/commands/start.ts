@@ -33,7 +33,7 @@ export async function start(context: CommandContext): Promise<number> {
     ...place,
   });
   const client = connect(context);
-  const wait = context.flags.on("no-wait") ? {} : { wait: true };
+  const wait = !context.flags.on("no-wait");
   const shell_env = context.host === undefined ? shellEnvironment() : undefined;
   const fromShell = new Set<string>();
   const results: ActionResult[] = [];
@@ -41,7 +41,7 @@ export async function start(context: CommandContext): Promise<number> {
   for (const [index, payload] of payloads.entries()) {
     try {
       const own = payload.target === undefined ? { ...payload, shell_env } : payload;
-      const act = () => withProcesses(context, () => client.call("start", { ...own, ...wait }));
+      const act = () => withProcesses(context, () => client.call("start", { ...own, wait }));
       const answer = await withDaemonStarted(context, act);
       results.push(...answer.results);
       answer.from_shell?.forEach((name) => fromShell.add(name));

@@ -66,7 +66,7 @@ function source(config: Input<"start_all">["config"]): ConfigRequest {
 /** Without any file, starts the processes that exist. */
 async function startExisting(
   { supervisor }: ActionContext,
-  { only, wait = false }: ConfigRequest,
+  { only, wait }: ConfigRequest,
 ): Promise<StartAllResult> {
   const { onlyWords } = await import("../../config/select.ts");
   const targets = only === undefined ? ["all"] : onlyWords(only);

@@ -17,7 +17,7 @@ import { type ActionContext, bulkResult, type Handlers, results } from "./contex
 export const PROCESS_ACTIONS: Handlers<
   keyof typeof START_VERBS | keyof typeof BULK_VERBS | "scale" | "rolling_reload" | "reconfigure"
 > = {
-  async add({ supervisor }, { config, start, wait = false }) {
+  async add({ supervisor }, { config, start, wait }) {
     const outcomes = await supervisor.add(config, { start, wait });
     // A new process has no usage yet, and reading it would scan the whole machine.
     const answer = await started(outcomes, ({ process }) => process.info());
@@ -25,14 +25,14 @@ export const PROCESS_ACTIONS: Handlers<
     const from_shell = takenFromShell(inherited, outcomes[0]!.process.config);
     return { ...answer, ...from_shell.length > 0 && { from_shell } };
   },
-  async start({ supervisor }, { target, wait = false }) {
+  async start({ supervisor }, { target, wait }) {
     const outcomes = await supervisor.start(target, { wait });
     return await started(outcomes, ({ process }) => supervisor.info(process));
   },
   async stop({ supervisor }, { target, ...options }) {
     return bulkResult("stopped", await supervisor.stop(target, options));
   },
-  async restart({ supervisor, askedIn }, { target, wait = false }) {
+  async restart({ supervisor, askedIn }, { target, wait }) {
     return bulkResult("restarted", await supervisor.restart(target, { wait, askedIn }));
   },
   async reload({ supervisor, askedIn }, { target, wait }) {
