@@ -20,7 +20,7 @@ const PACE_MS = 25;
 const BIG_MESSAGE = 32 * 1024;
 let step: Promise<void> | undefined;
 
-/** Above this nothing is read: the log itself is the buffer. */
+/** Above this nothing is sent, and nothing more is read: the log itself is the buffer. */
 const ENOUGH_UNSENT = 64 * 1024;
 
 const encoder = new TextEncoder();
@@ -60,8 +60,10 @@ export class FeedLogs {
       this.#reader = (await open()).getReader();
       if (this.#isOver) return this.stop();
       for (;;) {
-        await this.#room();
         const { done, value } = await this.#reader.read();
+        // Nothing may happen between the check and `send()`: all logs of a connection wait for the same
+        // room, and would fill it many times over.
+        while (!this.#isOver && this.#sink.unsent() > ENOUGH_UNSENT) await nextStep();
         if (this.#isOver) return;
         if (done) return this.#sink.send(JSON.stringify({ type: "log_end", ...this.#id }));
         if (value.failure) return this.#fail(value.failure);
@@ -79,12 +81,6 @@ export class FeedLogs {
     this.#sink.send(JSON.stringify({ type: "error", ...this.#id, ...failure }));
   }
 
-  /** Waits until the client has taken enough of its data. */
-  async #room(): Promise<void> {
-    while (!this.#isOver && this.#sink.unsent() > ENOUGH_UNSENT) {
-      await nextStep();
-    }
-  }
 }
 
 /** A timer shared by all who wait, so that they continue together. */

@@ -43,12 +43,16 @@ class Scene {
     this.feed = new Feed({ backend, snapshots, warn: (message) => assert(false, message) });
   }
 
-  join(unsent = 0) {
+  /** `unsent`: bytes that the client has not taken; it takes none of what is `kept`. */
+  join(unsent = 0, kept = false) {
     // deno-lint-ignore no-explicit-any
     const got: any[] = [];
     const closed: number[] = [];
     const { receive, left } = this.feed.join({
-      send: (text) => got.push(JSON.parse(typeof text === "string" ? text : decode(text))),
+      send: (text) => {
+        if (kept) unsent += text.length;
+        got.push(JSON.parse(typeof text === "string" ? text : decode(text)));
+      },
       unsent: () => unsent,
       ping: () => true,
       close: (code) => closed.push(code),
@@ -164,6 +168,20 @@ Deno.test("Feed reads no more lines for a client that has not taken those before
   for (const { say } of [slow, other]) say({ type: "subscribe", topics: ["logs"], target: "api" });
   await waitFor(() => other.types().includes("log"));
   assertEquals(slow.types().filter((type) => type === "log"), []);
+  for (const { left } of [slow, other]) left();
+});
+
+Deno.test("Feed's logs on one connection do not fill the room of each other", async () => {
+  const scene = new Scene();
+  scene.lines = [{ line: "x".repeat(100_000) }];
+  const slow = scene.join(0, true);
+  const other = scene.join();
+  for (let id = 1; id <= 16; id++) {
+    for (const { say } of [slow, other]) say({ type: "open_log", id, query: "target=api" });
+  }
+  const logsOf = ({ types }: typeof slow) => types().filter((type) => type === "log").length;
+  await waitFor(() => logsOf(other) === 16);
+  assertEquals([logsOf(slow), slow.closed], [1, []]);
   for (const { left } of [slow, other]) left();
 });
 
