@@ -80,7 +80,6 @@ export class FeedLogs {
   #fail(failure: ErrorJson): void {
     this.#sink.send(JSON.stringify({ type: "error", ...this.#id, ...failure }));
   }
-
 }
 
 /** A timer shared by all who wait, so that they continue together. */
