@@ -88,7 +88,8 @@ Deno.test("config apply scales, rolls, prunes its own only, and refuses another 
     const none = await daemon.cli(...verb, "--only", " , ");
     assertEquals([none.code, none.stderr], [
       2,
-      'error: Invalid "only" " , ": expected the name of a process\n  more: procsup help start\n',
+      'error: Invalid "only" " , ": expected the name of a process\n' +
+      `  more: procsup help ${verb[0]}\n`,
     ]);
   }
   const part = await daemon.cli("start", file, "--only", "api", "--no-wait");
