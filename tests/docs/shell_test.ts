@@ -30,6 +30,8 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
     "procsup scale api 5 --on swarm",
     "procsup roll api --on swarm",
     "procsup down --on swarm",
+    "procsup up --on kubernetes --image registry.example.com/shop:1.4",
+    "procsup list --on kubernetes",
     "procsup image procsup.yaml --tag shop:1 --base debian:bookworm-slim --builder podman",
     'docker run -v "$PWD:/app" procsup',
     "docker run procsup -- sh -c 'echo hello'",
@@ -81,6 +83,11 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
 const EXITS: Readonly<Record<string, number>> = {
   // Of the sample apps some are jobs, which run when their time comes.
   "procsup signal SIGUSR1 all": 6,
+  // The line above them has the port.
+  "procsup serve ./dist --spa --name web --bind 127.0.0.1": 1,
+  "procsup serve ./dist --spa --name web": 1,
+  // Nobody answers at the example's address.
+  "procsup webhook test ops": 1,
 };
 
 /** What goes on until Ctrl-C: ended as soon as it has printed something. */
@@ -92,6 +99,8 @@ const PROGRAMS = ["caddy", "rails", "java", "npm", "page-someone"];
 
 const FILES: Readonly<Record<string, string>> = {
   ".curlrc": "silent\nshow-error\nfail\n",
+  "webhook.key": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+  "dist/index.html": "<h1>served</h1>\n",
   "server.js": "console.log('listening');\nsetInterval(() => {}, 1000);\n",
   "worker.js": "setInterval(() => {}, 1000);\n",
   "api.ts": "setInterval(() => {}, 1000);\n",
@@ -162,7 +171,7 @@ ${steps.join("")}`;
 
 async function stage(folder: TempHome): Promise<void> {
   const words = programWords().map((word) => `'${word}'`).join(" ");
-  await Deno.mkdir(`${folder.path}/bin`);
+  for (const name of ["bin", "dist"]) await Deno.mkdir(`${folder.path}/${name}`);
   const files = {
     ...FILES,
     "bin/procsup": `#!/bin/sh\nexec ${words} "$@"\n`,
@@ -186,7 +195,10 @@ async function prepare(
   await daemon.client.call("delete", "all");
   const names = Object.keys((parse(yaml) as { processes: object }).processes);
   const only = names.filter((name) =>
-    !new RegExp(`^procsup start .*(\\b${name}\\.\\w+|--name ${name}\\b)|"name":"${name}"`, "m")
+    !new RegExp(
+      `^procsup (?:start|serve) .*(\\b${name}\\.\\w+|--name ${name}\\b)|"name":"${name}"`,
+      "m",
+    )
       .test(block.text)
   );
   await daemon.client.call("start_all", {
