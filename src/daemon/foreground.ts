@@ -159,9 +159,10 @@ async function start(
   });
   for (const note of notes) warn(noteText(note));
   // An app that ran and ended is for the rules of the run, however soon it was.
-  const ended = outcomes.filter(({ process }) => hasRun(process.snapshot));
-  const fatal = errors.filter((text) => !ended.some(({ error }) => error?.message === text));
-  if (fatal.length > 0) throw new ProcsupError("start_failed", fatal.join("; "));
+  const ended = outcomes.filter(({ error, process }) =>
+    error !== undefined && hasRun(process.snapshot)
+  );
+  if (errors.length > ended.length) throw new ProcsupError("start_failed", errors.join("; "));
   // Only processes that run here can end anything.
   const critical = run.critical.filter((name) =>
     supervisor.list().some((one) => isNamed(one, [name]))

@@ -90,7 +90,7 @@ Deno.test("send writes to an open standard input, and says why it cannot", async
   };
   for (const [name, message] of Object.entries(refusals)) {
     const { code, stderr } = await daemon.cli("send", name, "more");
-    assertEquals(code, 1);
+    assertEquals(code, 6);
     assertStringIncludes(stderr, message);
   }
   const attached = await daemon.client.call("attach", { target: "open", columns: 80, rows: 24 })

@@ -65,7 +65,9 @@ Deno.test("max_age replaces the app again and again, within the budget", async (
 Deno.test("max_age that lies months ahead is not reached at once", async () => {
   await using test = await TestManager.open();
   await test.script("app", "exec sleep 1000", { max_age: "9000h" });
-  await test.script("other", "exec sleep 1000", { max_age: "100ms", max_restarts: 0 });
+  // On a busy machine it is over before its start is answered.
+  await test.script("other", "exec sleep 1000", { max_age: "100ms", max_restarts: 0 })
+    .catch(() => {});
   await test.until("other", "errored");
   assertEquals([test.info("app").state, test.info("app").restarts], ["running", 0]);
 });
