@@ -5,6 +5,7 @@ import { errorLine, likelyErrorLine } from "../model/error_line.ts";
 import { isSuccess } from "../model/outcomes.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { LastWords } from "../model/start_failed.ts";
+import { isListenedOn } from "../platform/listening_ports.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
 /** Lines that go with a failure, and their characters. */
@@ -58,6 +59,14 @@ function endOf(lines: readonly string[], count: number): string[] {
     room -= line.length;
   }
   return kept;
+}
+
+/** Express 5 ends with 0, and without a word, when its port is taken. */
+export function silentPortHint({ config, snapshot }: ManagedProcess): string | undefined {
+  const { lastExit } = snapshot;
+  const port = Number(config.env.PORT ?? config.shellEnv?.PORT);
+  if (lastExit?.code !== 0 || !isListenedOn(port)) return undefined;
+  return `Port ${port}, its PORT, is in use: some servers end without an error then`;
 }
 
 /** What helps an app that found its port taken; undefined where its last words tell of something else. */

@@ -8,11 +8,14 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type Archive, pruneArchives } from "../logs/archives.ts";
 import { readPosition } from "../logs/log_position.ts";
 import { disownLog, flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
+import { besideLog } from "../logs/log_position.ts";
 import { trimMarks } from "../logs/time_index.ts";
 import { dirname } from "../npm/path.js";
 import { canCollapse } from "../platform/collapse.ts";
 import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
+import { removeIfPossible } from "../platform/atomic_file.ts";
 import { FileWatch } from "../platform/file_watch.ts";
+import { sharedFileProblem } from "../platform/way.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { CompressionQueue } from "./compression_queue.ts";
 import { KeptLog } from "./kept_log.ts";
@@ -111,6 +114,21 @@ export class LogKeeper {
       for (const path of [stdout, stderr]) await disownLog(path);
     } catch (error) {
       this.#options.warn(`Cannot put "${process.name}" off its logs: ${messageOf(error)}`);
+    }
+  }
+
+  /** A process was deleted: logs outside of the home keep nothing of ours beside them. */
+  forget(process: ManagedProcess, others: readonly ManagedProcess[]): void {
+    const shared = new Set(others.flatMap(({ logs }) => [logs.stdout, logs.stderr]));
+    for (const path of [process.logs.stdout, process.logs.stderr]) {
+      if (path.startsWith(`${process.folder}/`) || shared.has(path)) continue;
+      this.#logs.get(path)?.release();
+      this.#logs.delete(path);
+      // Where another user can exchange the folder, nothing is removed.
+      if (sharedFileProblem(path) !== undefined) continue;
+      for (const extension of [".pos", ".idx"] as const) {
+        removeIfPossible(besideLog(path, extension));
+      }
     }
   }
 

@@ -254,6 +254,7 @@ export class Supervisor implements AsyncDisposable {
     const then = () => this.logs.disown(process);
     await process.stop({ then, ...(reason === undefined ? {} : { reason }) });
     this.registry.remove(process);
+    this.logs.forget(process, this.registry.list());
   }
 
   /** Empties the logs of processes, archives included. */

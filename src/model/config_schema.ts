@@ -133,9 +133,16 @@ export function parseWeb(input: unknown): WebSettings {
   throw new ConfigFieldError(message, ["listen"]);
 }
 
+/** Its place in the paths of the REST API is taken. */
+const ALL_WEBHOOKS = "test";
+
 /** Validates a webhook and fills in the defaults. Paths of its secret are relative to `cwd`. */
 export function parseWebhook(input: Keyed, cwd: string): Webhook {
   const wire = checked(WEBHOOK_KEYS, input, `webhooks.${input.name}`);
+  if (input.name === ALL_WEBHOOKS) {
+    const problem = `Invalid "webhooks.${input.name}": POST /webhooks/test means all webhooks`;
+    throw new ConfigFieldError(`${problem}; use another name`, ["name"]);
+  }
   return { ...memoryKeys(wire, WEBHOOK_KEYS) as unknown as Omit<Webhook, "cwd">, cwd };
 }
 

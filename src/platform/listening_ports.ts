@@ -31,6 +31,11 @@ export function listeningPorts(roots: Iterable<number>): Map<number, ListeningPo
   return found;
 }
 
+/** Whether anything on this machine listens on a port. */
+export function isListenedOn(port: number): boolean {
+  return isLinux && [...listeningSockets().values()].some((one) => one.port === port);
+}
+
 /** Those of the machine, by `socket:[inode]`, as descriptors are linked to them. */
 export function listeningSockets(): Map<string, ListeningPort> {
   const sockets = new Map<string, ListeningPort>();

@@ -1,6 +1,6 @@
 /** `web` and `webhooks` of configuration files: merged, filled in, refused. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { webhookChanges } from "../../src/daemon/webhooks/changes.ts";
 import { parseWebhook } from "../../src/model/config_schema.ts";
 import { Files, mistakes } from "./files.ts";
@@ -167,4 +167,13 @@ Deno.test("webhookChanges() tells names and keys, and no URL or secret", () => {
   ]);
   const moved = webhookChanges([hook("a")], [hook("a", { url: "https://other.example/s3cret" })]);
   assertEquals(moved, [{ field: "a.url" }]);
+});
+
+Deno.test("no webhook is called test, where the REST API tests all of them", async () => {
+  const [first = "", ...more] = await mistakes(
+    "procsup.yaml",
+    'webhooks:\n  test: { url: "https://h.example/" }\n',
+  );
+  assertStringIncludes(first, 'Invalid "webhooks.test": POST /webhooks/test means all webhooks');
+  assertEquals(more, []);
 });

@@ -4,6 +4,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
 
 /** What curl gets for a path that is sent as it is. */
 async function get(url: string, ...flags: string[]): Promise<string> {
@@ -86,4 +87,28 @@ Deno.test("serve --spa has a page for every path, and a taken port or a missing 
   const missing = await daemon.cli("serve", `${www}/none`);
   assertEquals(missing.code, 2);
   assertStringIncludes(missing.stderr, `Cannot serve ${www}/none: no such folder`);
+});
+
+Deno.test("a server that ends with 0 and no error is told that its PORT is in use", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  using listener = Deno.listen({ port: 0 });
+  const PORT = `${listener.addr.port}`;
+  const hintOf = async (name: string, env: Record<string, string>) =>
+    (await daemon.startScript(name, "exit 0", { env, wait: true })).results[0]!.hint;
+  // As express 5 does.
+  assertStringIncludes((await hintOf("taken", { PORT }))!, `Port ${PORT}, its PORT, is in use`);
+  assertStringIncludes((await hintOf("plain", {}))!, "restart_policy never");
+});
+
+Deno.test("nothing of procsup stays beside logs of one's own after a delete", async () => {
+  await using daemon = await TestDaemon.start();
+  await using temp = tempHome();
+  const log = `${temp.path}/x.log`;
+  await daemon.startScript("app", "echo one; exec sleep 1000", { log: { stdout: log } });
+  const names = () => [...Deno.readDirSync(temp.path)].map(({ name }) => name).sort();
+  await waitFor(() => names().includes("x.log.idx"));
+  await daemon.client.call("delete", { target: "app" });
+  assertEquals(names(), ["x.log"]);
 });

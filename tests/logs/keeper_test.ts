@@ -23,6 +23,8 @@ class KeeperScene implements AsyncDisposable {
   longestMs = Infinity;
   /** Timers that are set. */
   timers = 0;
+  /** Timers that have gone off. */
+  rounds = 0;
 
   constructor(folder?: string, log: Record<string, unknown> = {}) {
     this.scene = new LogScene(folder);
@@ -47,6 +49,7 @@ class KeeperScene implements AsyncDisposable {
     this.timers++;
     const cancel = systemClock.after(ms, () => {
       this.timers--;
+      this.rounds++;
       act();
     });
     let cancelled = false;
@@ -169,6 +172,42 @@ for (const isUp of [true, false]) {
       assertEquals(await scene.whole(), numbers(3000).repeat(4));
     },
   );
+}
+
+for (
+  const [what, day, hours] of [["spring", "2037-03-29", 23], ["autumn", "2037-10-25", 25]] as const
+) {
+  Deno.test(`LogKeeper rotates a daily log at local midnight after the change in ${what}`, {
+    ignore: !CAN_COLLAPSE,
+  }, async () => {
+    const zone = Deno.env.get("TZ");
+    Deno.env.set("TZ", "Europe/Berlin");
+    try {
+      await using kept = new KeeperScene(undefined, { maxSizeBytes: 1e6, rotate: "daily" });
+      const { scene, keeper } = kept;
+      const begin = new Date(`${day}T00:00:00`).getTime();
+      const end = begin + hours * 3_600_000;
+      assertEquals(new Date(end).getHours(), 0, "this machine knows the zone");
+      kept.longestMs = 5;
+      kept.aheadMs = begin + 60_000 - Date.now();
+      await scene.append(numbers(3000));
+      keeper.start();
+      // What was written today is of an earlier day by this clock.
+      await waitFor(() => scene.archives().length === 1, { what: "an archive" });
+      await scene.append(numbers(3000));
+      kept.aheadMs = end - 60_000 - Date.now();
+      const rounds = kept.rounds;
+      keeper.wake(kept.process);
+      await waitFor(() => kept.rounds > rounds + 3);
+      assertEquals(scene.archives().length, 1);
+      kept.aheadMs = end + 1000 - Date.now();
+      keeper.wake(kept.process);
+      await waitFor(() => scene.archives().length === 2, { what: "a second archive" });
+    } finally {
+      if (zone === undefined) Deno.env.delete("TZ");
+      else Deno.env.set("TZ", zone);
+    }
+  });
 }
 
 Deno.test("LogKeeper makes up for a day that ended while nobody kept the log", {

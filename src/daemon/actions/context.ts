@@ -1,7 +1,7 @@
 /** What the implementations of verbs work on. */
 
 import { isJob, type Outcome } from "../../manager/bulk.ts";
-import { portHint } from "../../manager/last_words.ts";
+import { portHint, silentPortHint } from "../../manager/last_words.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import type { HomePaths } from "../../platform/paths.ts";
 import type { HookOrigin } from "../../process/requests.ts";
@@ -54,8 +54,9 @@ export function results(outcomes: readonly Outcome[]): ActionResult[] {
     const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };
     if (error === undefined) return { ...who, ok: true, ...isJob(process) && { scheduled: true } };
     const { errorLine: error_line, lastOutput: last_output } = words ?? { lastOutput: [] };
-    const hint = portHint(process.config, last_output) ?? error.hint;
     const { message, code } = error;
+    const silent = code === "start_failed" ? silentPortHint(process) : undefined;
+    const hint = portHint(process.config, last_output) ?? silent ?? error.hint;
     return { ...who, ok: false, error: message, code, error_line, last_output, hint };
   });
 }

@@ -78,6 +78,7 @@ export class LogSource {
       } catch (error) {
         if (signal.aborted) return;
         this.error.value = error instanceof ApiError ? error.message : "The connection is lost";
+        if (error instanceof ApiError && isFinal(error)) break;
       }
       this.isLoading.value = false;
       await Promise.race([
@@ -85,6 +86,7 @@ export class LogSource {
         aborted(signal),
       ]);
     }
+    this.isLoading.value = false;
   }
 
   async #readStored(signal: AbortSignal): Promise<void> {
@@ -153,4 +155,9 @@ function untilLive(signal: AbortSignal): Promise<void> {
     });
     signal.addEventListener("abort", () => (stop(), resolve()), { once: true });
   });
+}
+
+/** Whether the same request would be refused again: not after a new sign-in, or when there is room. */
+function isFinal({ status }: ApiError): boolean {
+  return status >= 400 && status < 500 && ![401, 408, 429].includes(status);
 }
