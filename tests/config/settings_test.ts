@@ -174,6 +174,6 @@ Deno.test("no webhook is called test, where the REST API tests all of them", asy
     "procsup.yaml",
     'webhooks:\n  test: { url: "https://h.example/" }\n',
   );
-  assertStringIncludes(first, 'Invalid "webhooks.test": POST /webhooks/test means all webhooks');
+  assertStringIncludes(first, '"webhooks.test": POST /webhooks/test means all webhooks');
   assertEquals(more, []);
 });
