@@ -13,6 +13,8 @@ interface Layer {
   readonly paths: readonly string[];
   /** File of the project → the command that installs what it names. */
   readonly install: Readonly<Record<string, string>>;
+  /** The variables of its image stay there. Packages go into the folder of the apps, and along. */
+  readonly env?: string;
 }
 
 const APT = "apt-get update && apt-get install -y --no-install-recommends";
@@ -39,6 +41,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   deno: {
     image: "denoland/deno:debian-2.9.6",
     paths: ["/usr/bin/deno"],
+    env: `DENO_DIR=${APP_FOLDER}/.deno`,
     install: { "deno.lock": "deno install --frozen", "deno.json": "deno install" },
   },
   bun: {
@@ -52,6 +55,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   go: {
     image: "golang:1-bookworm",
     paths: ["/usr/local/go"],
+    env: `PATH=/usr/local/go/bin:$PATH GOPATH=${APP_FOLDER}/.go GOCACHE=/tmp/go-build`,
     install: { "go.mod": "go build ./..." },
   },
   ruby: {
@@ -100,6 +104,7 @@ export function dockerfile(stack: Stack, { base, has }: ImageRequest): string {
     "",
     `FROM ${from} AS runtime`,
     ...(base === undefined ? others : []).flatMap(copied),
+    ...runtimes.flatMap((name) => LAYERS[name]!.env ?? []).map((line) => `ENV ${line}`),
     "",
     "FROM runtime AS build",
     `WORKDIR ${APP_FOLDER}`,
@@ -153,9 +158,7 @@ function programOf(entrypoint: string): string {
 
 function copied(runtime: string): string[] {
   const { image, paths } = LAYERS[runtime]!;
-  const copies = paths.map((path) => `COPY --from=${image} ${path} ${path}`);
-  // The variables of an image stay there.
-  return runtime === "go" ? [...copies, "ENV PATH=/usr/local/go/bin:$PATH"] : copies;
+  return paths.map((path) => `COPY --from=${image} ${path} ${path}`);
 }
 
 function installed(runtime: string, has: (path: string) => boolean): string[] {

@@ -16,7 +16,7 @@ Deno.test("dockerfile() has the runtime of a program that a command names", asyn
   assertEquals(await linesOf(text, /^(FROM \w+:|COPY --from=\w+:|ENV PATH)/), [
     "FROM node:24-bookworm-slim AS runtime",
     "COPY --from=golang:1-bookworm /usr/local/go /usr/local/go",
-    "ENV PATH=/usr/local/go/bin:$PATH",
+    "ENV PATH=/usr/local/go/bin:$PATH GOPATH=/app/.go GOCACHE=/tmp/go-build",
   ]);
   const versioned = "processes: { web: { command: /usr/bin/python3.11 -m http.server } }\n";
   assertEquals(await linesOf(versioned, /^FROM \w+:/), [
