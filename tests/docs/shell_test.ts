@@ -22,6 +22,8 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   [ENGINE]: [
     "docker build -f scripts/docker/Dockerfile -t procsup .",
     "procsup image --tag registry.example.com/shop:1.4",
+    "procsup up --on kubernetes --image registry.example.com/shop:1.4",
+    "procsup list --on kubernetes",
     "procsup up --on swarm --image registry.example.com/shop:1.4",
     "procsup list --on swarm",
     "procsup up --on swarm --image registry.example.com/shop:1.5",
@@ -109,6 +111,8 @@ const FILES: Readonly<Record<string, string>> = {
   "sleep.sh": SLEEP,
   "talk.sh": "#!/bin/sh\ntrap '' HUP USR1\necho error: GET /orders: timeout\nexec sleep 1000\n",
   "echo.sh": "#!/bin/sh\nexec cat\n",
+  "dist/index.html": "<p>hello</p>\n",
+  "webhook.key": "0123456789abcdef0123456789abcdef\n",
   Procfile: "web: sleep 1000\n",
   "compose.yaml": "services:\n  app: { image: app, command: sleep 1000, build: . }\n",
   "docker-compose.yml": "services:\n  app: { image: app, command: sleep 1000, build: . }\n",
@@ -145,17 +149,30 @@ Deno.test("what is not run of the examples is printed in them, and named once", 
   assertEquals(Object.keys(EXITS).filter((line) => !printed.has(line) || NOT_RUN.has(line)), []);
 });
 
+function freePort(): number {
+  using listener = Deno.listen({ port: 0 });
+  return listener.addr.port;
+}
+
 /** A shell script that ends each command with a mark and its exit code. */
-function scriptOf(lines: readonly string[], url: string, folder: string): string {
+function scriptOf(
+  lines: readonly string[],
+  { url, folder, receiver }: { url: string; folder: string; receiver: string },
+): string {
   const steps = lines.map((line) => {
     const here = line
       .replaceAll(/(?<=\s)\/(tmp|var\/log|etc\/supervisor)\//g, `${folder}/`)
       .replaceAll("/srv/web", folder)
+      .replace(
+        /^procsup serve (.*?)( --port \d+)?$/,
+        (_, words) => `procsup serve ${words} --port ${freePort()}`,
+      )
       .replaceAll("http://127.0.0.1:9615", url)
       .replaceAll(
         /127\.0\.0\.1:\d+/g,
         (address) => url.endsWith(address) ? address : "127.0.0.1:0",
-      );
+      )
+      .replace(/https:\/\/\S*/, receiver);
     return `${ENDLESS.test(here) ? `until_output ${here}` : here}\nprintf '\\036%s\\n' $?\n`;
   });
   return `exec 2>&1
@@ -178,6 +195,7 @@ async function stage(folder: TempHome): Promise<void> {
     ...Object.fromEntries(PROGRAMS.map((name) => [`bin/${name}`, SLEEP])),
     "bin/npm": "#!/bin/sh\n",
   };
+  await Deno.mkdir(`${folder.path}/dist`);
   for (const [name, text] of Object.entries(files)) {
     await Deno.writeTextFile(`${folder.path}/${name}`, text, { mode: 0o755 });
   }
@@ -232,7 +250,13 @@ async function runPage(blocks: readonly Example[]): Promise<string[]> {
     const url = await prepare(daemon, folder, block, yaml);
     const { token: TOKEN } = await daemon.client.call("token");
     const { stdout } = await new Deno.Command("timeout", {
-      args: ["-k1", "100", "/bin/sh", "-c", scriptOf(lines, url, folder.path)],
+      args: [
+        "-k1",
+        "100",
+        "/bin/sh",
+        "-c",
+        scriptOf(lines, { url, folder: folder.path, receiver }),
+      ],
       cwd: folder.path,
       env: {
         ...{ PROCSUP_HOME: daemon.home, HOME: folder.path, NO_COLOR: "1", TOKEN },
