@@ -117,7 +117,10 @@ export class LogKeeper {
     }
   }
 
-  /** A process was deleted: logs outside of the home keep nothing of ours beside them. */
+  /**
+   * A process was deleted: the times of its lines go from beside logs outside of the home. The position
+   * stays: it hides these lines from the next app with that log.
+   */
   forget(process: ManagedProcess, others: readonly ManagedProcess[]): void {
     const shared = new Set(others.flatMap(({ logs }) => [logs.stdout, logs.stderr]));
     for (const path of [process.logs.stdout, process.logs.stderr]) {
@@ -126,9 +129,7 @@ export class LogKeeper {
       this.#logs.delete(path);
       // Where another user can exchange the folder, nothing is removed.
       if (sharedFileProblem(path) !== undefined) continue;
-      for (const extension of [".pos", ".idx"] as const) {
-        removeIfPossible(besideLog(path, extension));
-      }
+      removeIfPossible(besideLog(path, ".idx"));
     }
   }
 

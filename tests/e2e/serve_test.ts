@@ -102,7 +102,7 @@ Deno.test("a server that ends with 0 and no error is told that its PORT is in us
   assertStringIncludes((await hintOf("plain", {}))!, "restart_policy never");
 });
 
-Deno.test("nothing of procsup stays beside logs of one's own after a delete", async () => {
+Deno.test("times of lines do not stay beside logs of one's own after a delete", async () => {
   await using daemon = await TestDaemon.start();
   await using temp = tempHome();
   const log = `${temp.path}/x.log`;
@@ -110,5 +110,5 @@ Deno.test("nothing of procsup stays beside logs of one's own after a delete", as
   const names = () => [...Deno.readDirSync(temp.path)].map(({ name }) => name).sort();
   await waitFor(() => names().includes("x.log.idx"));
   await daemon.client.call("delete", { target: "app" });
-  assertEquals(names(), ["x.log"]);
+  assertEquals(names(), ["x.log", "x.log.pos"]);
 });
