@@ -52,8 +52,16 @@ export function isKeptUp(process: ManagedProcess): boolean {
 
 /** What a target means where it starts something: a job is run only when it is named. */
 export function withoutJobs(target: string, found: ManagedProcess[]): ManagedProcess[] {
-  const isGroup = target === "all" || /^(ns|tag|label):/.test(target);
-  return isGroup ? found.filter((process) => !isJob(process)) : found;
+  return isGroup(target) ? found.filter((process) => !isJob(process)) : found;
+}
+
+/** What a target means for what only an app that runs can take: of a group, those that do. */
+export function thoseThatRun(target: string, found: ManagedProcess[]): ManagedProcess[] {
+  return isGroup(target) ? found.filter(({ snapshot }) => snapshot.run !== null) : found;
+}
+
+function isGroup(target: string): boolean {
+  return target === "all" || /^(ns|tag|label):/.test(target);
 }
 
 /** What the order of starts is made from. */

@@ -21,6 +21,7 @@ import {
   reversed,
   runBulk,
   runWaves,
+  thoseThatRun,
   throwFirst,
   withoutJobs,
 } from "./bulk.ts";
@@ -264,7 +265,8 @@ export class Supervisor implements AsyncDisposable {
 
   /** Sends a signal to the apps themselves. */
   signal(target: string, signal: SignalName): Promise<Outcome[]> {
-    return this.#onEach(target, (process) => Promise.resolve(process.signal(signal)));
+    const act = (process: ManagedProcess) => Promise.resolve(process.signal(signal));
+    return this.#onEach(target, act, thoseThatRun);
   }
 
   /** Resolves when every process has come to a point in its life; see `untilReached()`. */

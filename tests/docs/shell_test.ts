@@ -79,12 +79,6 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Exit codes other than 0 that the page or the sample apps lead to. */
-const EXITS: Readonly<Record<string, number>> = {
-  // Of the sample apps some are jobs, which run when their time comes.
-  "procsup signal SIGUSR1 all": 6,
-};
-
 /** What goes on until Ctrl-C: ended as soon as it has printed something. */
 const ENDLESS =
   /^procsup (logs|events|list) .*(-f\b|--watch)|^procsup daemon$|^procsup run\b(?! -- sh)|^curl .*\/events$/;
@@ -137,7 +131,6 @@ Deno.test("what is not run of the examples is printed in them, and named once", 
   const printed = new Set(BLOCKS.flatMap(linesOf));
   const named = Object.values(SKIPPED).flat();
   assertEquals(named.filter((line, at) => !printed.has(line) || named.indexOf(line) !== at), []);
-  assertEquals(Object.keys(EXITS).filter((line) => !printed.has(line) || NOT_RUN.has(line)), []);
 });
 
 function freePort(): number {
@@ -259,7 +252,7 @@ async function runPage(blocks: readonly Example[]): Promise<string[]> {
     for (const [at, line] of lines.entries()) {
       const code = answers[at + 1]?.split("\n", 1)[0];
       const said = answers[at]!.replace(/^\d+\n/, "");
-      if (code === String(EXITS[line] ?? 0)) continue;
+      if (code === "0") continue;
       problems.push(`${block.file}: ${line}\n  exit ${code ?? "none in time"}: ${said}`);
       if (code === undefined) break;
     }

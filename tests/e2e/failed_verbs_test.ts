@@ -139,3 +139,17 @@ Deno.test("Manager throws what the other surfaces answer", async () => {
     assertEquals([failed.summary, failed.state], [IN_CODE, "errored"]);
   }
 });
+
+Deno.test("signal is for those of a group that run, and fails for a named one that does not", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  await test.script("up", "exec sleep 1000", { tags: ["web"] });
+  await test.script("down", "exec sleep 1000", { tags: ["web"] });
+  await supervisor.stop("down");
+  for (const group of ["all", "tag:web"]) {
+    const outcomes = await supervisor.signal(group, "SIGCONT");
+    assertEquals(outcomes.map(({ process, error }) => [process.name, error]), [["up", undefined]]);
+  }
+  const [outcome] = await supervisor.signal("down", "SIGCONT");
+  assertEquals(outcome!.error?.code, "wrong_state");
+});
