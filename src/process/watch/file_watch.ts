@@ -193,6 +193,8 @@ class FileWatch {
     this.#folders.stop();
     this.#on.problem(limitProblem(messageOf(error)));
     this.#poll = new FilePoll(this.#tree!, this.#clock, (path) => this.#changed(path));
+    // Its first look tells nothing: what was changed up to then is looked for here.
+    void this.#findMissed();
   }
 }
 

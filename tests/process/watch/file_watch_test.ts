@@ -238,6 +238,18 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     watched.write("src/a.ts");
     await watched.told("src/a.ts");
   }],
+  ["finds what was changed before it looks at the files itself", async () => {
+    await using watched = new Watched();
+    await watched.watch({
+      open: () => {
+        // The clock of files ticks a hundred times a second.
+        for (const since = Date.now(); Date.now() < since + 20;);
+        watched.write("src/a.ts");
+        throw new Error("OS file watch limit reached. about []");
+      },
+    });
+    await watched.told("src/a.ts");
+  }],
   ["finds what was changed when events were lost", async () => {
     await using watched = new Watched();
     let lose: (() => void) | undefined;
