@@ -134,6 +134,7 @@ export async function apply(
   // All at once: a list shows what is still to be started, too.
   const isNew = new Set(plan.added);
   for (const config of waves.flat().filter((config) => isNew.has(config))) {
+    if (supervisor.closing) break;
     try {
       added.set(config, supervisor.registry.add(config));
     } catch (error) {

@@ -153,13 +153,12 @@ function find(
 }
 
 /** A run whose daemon was killed between the spawn and its record, found by its environment. */
-function orphanOf(run: Run, pids: readonly number[], bootId: string): Run | undefined {
-  for (const pid of pids) {
-    const row = processRow(pid);
-    if (row === undefined) continue;
-    const wrapperPid = run.wrapperPid || row.pgid;
-    const leader = processRow(wrapperPid);
-    return { ...run, wrapperPid, wrapperStart: leader?.start ?? "", bootId };
-  }
-  return undefined;
+export function orphanOf(run: Run, pids: readonly number[], bootId: string): Run | undefined {
+  const rows = pids.flatMap((pid) => processRow(pid) ?? []);
+  if (rows.length === 0) return undefined;
+  const wrapperPid = run.wrapperPid || rows[0]!.pgid;
+  const leader = processRow(wrapperPid);
+  // A wrapper is older than all that it ran; what is younger has only its number, or its group.
+  const isWrapper = rows.every(({ start }) => Number(leader?.start) <= Number(start));
+  return { ...run, wrapperPid, wrapperStart: isWrapper ? leader!.start : "", bootId };
 }

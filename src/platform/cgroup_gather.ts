@@ -44,6 +44,8 @@ export class Gatherer {
     const isOurs = () => processRow(pid)?.ppid === run.wrapperPid;
     if (isAdopted) this.#groups.locate(run.runId, pid);
     if (!isOurs() || !await this.#groups.createAside(run.runId)) return;
+    // Meanwhile its pid may have become another process's.
+    if (!isOurs()) return this.#groups.removeEmpty(run.runId);
     let outside: readonly number[] = [pid];
     for (let round = 0, quiet = 0; round < ROUNDS; round++) {
       for (const one of outside) await this.#groups.move(run.runId, one);

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import type { Run } from "../../src/model/process_state.ts";
 import { Cgroups } from "../../src/platform/cgroup.ts";
 import { Gatherer } from "../../src/platform/cgroup_gather.ts";
 import { ulimitLines, ulimitProblem } from "../../src/platform/ulimits.ts";
@@ -107,4 +108,22 @@ Deno.test("ulimitProblem() names a limit above what may be set", () => {
     `limits.nofile ${Number(hard) + 1} is above ${hard}, the most that can be set here`,
   );
   assertEquals(ulimitProblem({ nofile: Number(hard), nproc: 1 }, false), undefined);
+});
+
+Deno.test("Gatherer moves nobody when the app ended while its group was made", async () => {
+  const child = new Deno.Command("sleep", { args: ["1000"] }).spawn();
+  const done: string[] = [];
+  const groups = {
+    async createAside() {
+      child.kill("SIGKILL");
+      await child.status;
+      return true;
+    },
+    move: () => Promise.resolve(void done.push("move")),
+    removeEmpty: () => Promise.resolve(void done.push("remove")),
+  };
+  const gatherer = new Gatherer(groups as unknown as Cgroups);
+  gatherer.gather({ runId: "run", wrapperPid: Deno.pid } as Run, child.pid, false);
+  await gatherer.close();
+  assertEquals(done, ["remove"]);
 });
