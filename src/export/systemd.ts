@@ -248,7 +248,10 @@ function socket(stack: Stack, app: App): UnitFile[] {
     app: app.name,
     advice: [],
     sections: {
-      Unit: [["Description", `Sockets of ${app.name} of ${stack.file}`]],
+      Unit: [
+        ["Description", `Sockets of ${app.name} of ${stack.file}`],
+        ["PartOf", `${stack.name}.target`],
+      ],
       Socket: [
         ...addresses.map(({ text }) => ["ListenStream", text.replace(/^:/, "")] as const),
         ["Service", first!],

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { parseSchedule } from "../../src/model/cron.ts";
+import { isUnitOf } from "../../src/export/backends/systemd.ts";
 import { calendarEvents } from "../../src/export/calendar.ts";
 import { EXPORTED_KEYS } from "../../src/export/engines.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -77,5 +78,25 @@ Deno.test({
 Deno.test("calendarEvents() knows no words for what only parsers of cron know", () => {
   for (const schedule of ["0 0 L * *", "0 0 * * 5#2", "0 0 15W * *"]) {
     assertEquals(calendarEvents(schedule), undefined, schedule);
+  }
+});
+
+Deno.test("units of a stack are not those of another one whose name begins the same", async () => {
+  const text = JSON.stringify({
+    processes: {
+      api: { command: "/bin/sh run.sh", sockets: ["127.0.0.1:8080"] },
+      twice: { command: "/bin/sh run.sh", instances: 2 },
+      job: { command: "/bin/sh run.sh", cron: "0 4 * * *" },
+    },
+  });
+  const { files } = await exportText(text, "systemd", { stack: "shop-eu" });
+  const ends = files.map(({ path }) => path.split(".").at(-1));
+  assertEquals(new Set(ends), new Set(["service", "socket", "timer", "target"]));
+  for (const { path, text } of files) {
+    assertEquals(
+      [isUnitOf("shop-eu", path, text), isUnitOf("shop", path, text)],
+      [true, false],
+      path,
+    );
   }
 });

@@ -37,6 +37,14 @@ export function systemd({ stack }: Place, onProgress: OnProgress): Backend {
   });
 }
 
+/** Whether an export of the stack wrote a file. The names of "shop-eu" begin as those of "shop". */
+export function isUnitOf(stack: string, name: string, text: string): boolean {
+  if (!text.startsWith(HEADING)) return false;
+  const target = `${stack}.target`;
+  return name === target ||
+    text.split("\n").some((line) => line === `PartOf=${target}` || line === `WantedBy=${target}`);
+}
+
 class Systemd implements Backend {
   readonly #stack: string;
   readonly #onProgress: OnProgress;
@@ -142,8 +150,7 @@ class Systemd implements Backend {
   /** Files that an export of the stack wrote. */
   #files(): string[] {
     return [...Deno.readDirSync(FOLDER)].filter(({ name, isFile }) =>
-      isFile && (name.startsWith(`${this.#stack}-`) || name === `${this.#stack}.target`) &&
-      readFileIfAny(`${FOLDER}/${name}`)?.startsWith(HEADING)
+      isFile && isUnitOf(this.#stack, name, readFileIfAny(`${FOLDER}/${name}`) ?? "")
     ).map(({ name }) => name);
   }
 
