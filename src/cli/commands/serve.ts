@@ -2,6 +2,7 @@
 
 import { createServer } from "node:http";
 import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { addressText } from "../../model/listen_address.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { resolve } from "../../npm/path.js";
 import { onSignals } from "../../platform/signals.ts";
@@ -42,12 +43,13 @@ export async function serveFiles(context: CommandContext): Promise<void> {
   const files = { folder: Deno.realPathSync(folder), spa };
   const server = createServer((request, response) => serveFile(request, response, files));
   const over = Promise.withResolvers<void>();
+  const address = addressText({ hostname: bind, port });
   server.once("error", (error) => {
-    const problem = `Cannot listen on ${bind}:${port}: ${messageOf(error)}`;
+    const problem = `Cannot listen on ${address}: ${messageOf(error)}`;
     over.reject(new ProcsupError("start_failed", problem));
   });
   server.listen(port, bind, () => {
-    context.output.content(`${SERVING}${folder} at http://${bind}:${port}`);
+    context.output.content(`${SERVING}${folder} at http://${address}`);
   });
   using _signals = onSignals(["SIGTERM", "SIGINT"], () => {
     server.close(() => over.resolve());
