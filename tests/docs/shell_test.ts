@@ -87,7 +87,7 @@ const SLEEP = "#!/bin/sh\nexec sleep 1000\n";
 const PROGRAMS = ["caddy", "rails", "java", "npm", "page-someone"];
 
 const FILES: Readonly<Record<string, string>> = {
-  ".curlrc": "silent\nshow-error\nfail\n",
+  ".curlrc": "silent\nshow-error\nfail\nno-buffer\n",
   "webhook.key": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
   "dist/index.html": "<h1>served</h1>\n",
   "server.js": "console.log('listening');\nsetInterval(() => {}, 1000);\n",
@@ -157,11 +157,16 @@ function scriptOf(
         (address) => url.endsWith(address) ? address : "127.0.0.1:0",
       )
       .replace(/https:\/\/\S*/, receiver);
-    return `${ENDLESS.test(here) ? `until_output ${here}` : here}\nprintf '\\036%s\\n' $?\n`;
+    return `${ENDLESS.test(here) ? `(until_output ${here})` : here}\nprintf '\\036%s\\n' $?\n`;
   });
   return `exec 2>&1
 until_output() {
+  rm -f output
+  # The daemon of the page's home runs already.
+  case $* in "procsup daemon") PROCSUP_HOME=$PWD/own; export PROCSUP_HOME;; esac
   "$@" > output 2>&1 &
+  # A stream of events waits for one.
+  case $1 in curl) sleep 1; procsup start ./sleep.sh --name event > event 2>&1;; esac
   while ! test -s output && kill -0 $!; do sleep 0.02; done
   kill -TERM $!; wait $!; code=$?; cat output
   test -s output && case $code in 0|143) return 0;; esac

@@ -225,7 +225,7 @@ Deno.test("a daemon killed while it stops an app finishes the stop", async () =>
 Deno.test("a daemon killed in the midst of a restart finishes the restart", async () => {
   await using daemon = await TestDaemon.start();
   const app = "trap '' TERM; while :; do sleep 0.05; done";
-  const { pid } = await daemon.startScript("app", app, { stop_timeout: "1s" });
+  const { pid } = await daemon.startScript("app", app, { stop_timeout: "4s" });
   const restarting = daemon.client.call("restart", "app").catch(() => {});
   await waitFor(async () => (await daemon.status("app")).state === "stopping", {
     what: "stopping",

@@ -4,12 +4,12 @@ import { archiveName, listArchives } from "../../src/logs/archives.ts";
 import { logStream } from "../../src/logs/log_stream.ts";
 import { rotateLog } from "../../src/logs/rotate.ts";
 import { canCollapse } from "../../src/platform/collapse.ts";
-import { tempHome } from "../support/temp_home.ts";
+import { TEMP_FOLDER, tempHome } from "../support/temp_home.ts";
 import { wholeLog } from "../support/whole_log.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 /** Whether the folder of temporary files is on a file system that can cut files at their head. */
-export const CAN_COLLAPSE: boolean = await canCollapse("/tmp");
+export const CAN_COLLAPSE: boolean = await canCollapse(TEMP_FOLDER);
 
 /** The lines of `seq 1 count`. */
 export function numbers(count: number): string {

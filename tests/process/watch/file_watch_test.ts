@@ -5,7 +5,7 @@ import { ProcsupError } from "../../../src/model/errors.ts";
 import { type FileWatchOptions, watchFiles } from "../../../src/process/watch/file_watch.ts";
 import { checkWatch } from "../../../src/process/watch/roots.ts";
 import { LoopGuard } from "../../../src/process/watch/guard.ts";
-import { tempHome } from "../../support/temp_home.ts";
+import { TEMP_FOLDER, tempHome } from "../../support/temp_home.ts";
 import { waitFor } from "../../support/wait_for.ts";
 
 const DEBOUNCE_MS = 60;
@@ -85,7 +85,7 @@ const CHANGES: readonly [string, string, (w: Watched) => void][] = [
     Deno.renameSync(`${w.path}/src/deep`, `${w.path}/node_modules/deep`);
   }],
   ["a folder is moved in", "lib/one.ts", (w) => {
-    const beside = Deno.makeTempDirSync({ dir: "/tmp", prefix: "ps-" });
+    const beside = Deno.makeTempDirSync({ dir: TEMP_FOLDER, prefix: "ps-" });
     Deno.writeTextFileSync(`${beside}/one.ts`, "1");
     Deno.renameSync(beside, `${w.path}/lib`);
   }],
