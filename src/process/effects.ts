@@ -12,7 +12,6 @@ import { appEnvironment } from "./environment.ts";
 import { type HookOwner, runHook } from "./hooks.ts";
 import { Journal } from "./journal.ts";
 import { launchPlan } from "./launch_plan.ts";
-import { orAborted } from "./abort.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { RunKeeper } from "./run_keeper.ts";
 import { fetchSecrets, withoutSecrets } from "./secrets.ts";
@@ -141,9 +140,10 @@ export class Effects {
       if (preStart !== undefined && !await this.hook("preStart", this.#launchAbort.signal)) {
         throw new Error("pre_start hook failed");
       }
-      const fetched = fetchSecrets(this.#process.config, this.#world.inherited, "fresh");
+      const { signal } = this.#launchAbort;
+      const fetched = fetchSecrets(this.#process.config, this.#world.inherited, "fresh", signal);
       // No turn of the loop is waited for nothing: it would delay every start.
-      if (fetched !== undefined) await orAborted(fetched, this.#launchAbort.signal);
+      if (fetched !== undefined) await fetched;
       for (let busy; (busy = this.#world.busyLaunching) !== undefined;) await busy;
       if (this.#isWanted(attempt)) this.#spawn(attempt);
     } catch (error) {

@@ -36,10 +36,8 @@ export async function overlapReload(overlap: Overlap): Promise<void> {
   const begins = await overlap.preStart();
   refuseLeft(overlap);
   if (!begins) throw failure(overlap.process.name, "pre_start hook failed");
-  await orAborted(
-    fetchSecrets(overlap.process.config, overlap.world.inherited, "fresh"),
-    overlap.leaving,
-  );
+  const { process: { config }, world: { inherited }, leaving } = overlap;
+  await fetchSecrets(config, inherited, "fresh", leaving);
   refuseLeft(overlap);
   const spawned = spawnSuccessor(overlap);
   try {

@@ -7,6 +7,7 @@ import { refuse } from "../runtimes/refusal.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { isLack } from "../platform/lack.ts";
 import { printedSecret } from "../platform/shell.ts";
+import { orAborted } from "./abort.ts";
 import { appUser, startingEnvironment, type UserConfig } from "./app_user.ts";
 
 /** How long a command may take to print a secret. */
@@ -27,24 +28,33 @@ type Variables = Readonly<Record<string, string>>;
 /** What commands printed, and when, in steady milliseconds. In memory only. */
 const printed = new Map<string, { readonly value: string; readonly at: number }>();
 
-/** Commands that run at the moment. */
-const running = new Map<string, Promise<string>>();
+/** A command that runs at the moment. */
+interface Running {
+  readonly value: Promise<string>;
+  /** Ends the command. */
+  readonly abort: AbortController;
+  waiting: number;
+}
+
+const running = new Map<string, Running>();
 
 /**
- * Runs the commands that print secrets, each once for all who ask meanwhile; undefined when there is
- * nothing to wait for. Rejects with `invalid_config` naming the secret, never what is there.
+ * Runs the commands that print secrets, each once for all callers that wait at the same time;
+ * undefined when there is nothing to wait for. `signal` ends the wait, and the command when no other
+ * caller waits for it. Rejects with `invalid_config` naming the secret, never its value.
  */
 export function fetchSecrets(
   config: Secretive,
   inherited: Variables,
   age: SecretAge,
+  signal?: AbortSignal,
 ): Promise<unknown> | undefined {
   const missing = Object.entries(config.secrets).filter(([, { command }]) =>
     command !== undefined && !isGood(keyOf(command, config), age)
   );
   if (missing.length === 0) return undefined;
   return Promise.all(
-    missing.map(([name, { command }]) => fetchOne(name, command!, config, inherited)),
+    missing.map(([name, { command }]) => fetchOne(name, command!, config, inherited, signal)),
   );
 }
 
@@ -58,29 +68,57 @@ async function fetchOne(
   command: string,
   config: Secretive,
   inherited: Variables,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
+  if (signal?.aborted) return;
   const key = keyOf(command, config);
-  const run = running.get(key) ?? ask(command, config, inherited);
-  running.set(key, run);
+  const run = running.get(key) ?? begin(key, command, config, inherited);
+  run.waiting++;
+  const leave = () => {
+    if (--run.waiting > 0) return;
+    // Whoever asks from now on needs a command that nobody ended.
+    if (running.get(key) === run) running.delete(key);
+    run.abort.abort();
+  };
+  signal?.addEventListener("abort", leave);
   try {
-    printed.set(key, { value: await run, at: performance.now() });
+    const value = await (signal === undefined ? run.value : orAborted(run.value, signal));
+    if (value !== undefined) printed.set(key, { value, at: performance.now() });
   } catch (error) {
     printed.delete(key);
     if (isLack(error)) throw error;
     refuse(config.name, `secret "${name}": ${messageOf(error)}`);
   } finally {
-    running.delete(key);
+    signal?.removeEventListener("abort", leave);
   }
 }
 
+function begin(key: string, command: string, config: Secretive, inherited: Variables): Running {
+  const abort = new AbortController();
+  const value = ask(command, config, inherited, abort.signal);
+  const run: Running = { value, abort, waiting: 0 };
+  running.set(key, run);
+  const ended = () => {
+    if (running.get(key) === run) running.delete(key);
+  };
+  value.then(ended, ended);
+  return run;
+}
+
 /** As the app's user, who sees of our variables what the app sees. */
-async function ask(command: string, config: Secretive, inherited: Variables): Promise<string> {
+async function ask(
+  command: string,
+  config: Secretive,
+  inherited: Variables,
+  signal: AbortSignal,
+): Promise<string> {
   const user = appUser(config);
   const env = user === undefined
     ? config.shellEnv ?? inherited
     : startingEnvironment(inherited, config, user);
   const { cwd } = config;
-  const value = await printedSecret({ command, cwd, env, user, timeoutMs: COMMAND_TIMEOUT_MS });
+  const timeoutMs = COMMAND_TIMEOUT_MS;
+  const value = await printedSecret({ command, cwd, env, user, timeoutMs, signal });
   return text(value, (why) => {
     throw new Error(why);
   });

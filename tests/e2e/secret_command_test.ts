@@ -18,7 +18,7 @@ Deno.test("the daemon answers others while a command prints a secret, and stops 
   await start;
   const log = `${daemon.home}/apps/app/stdout.log`;
   await waitFor(() => Deno.readTextFileSync(log) === "got s3cret\n");
-  // The next daemon knows nothing of it: its restart fetches it anew, and a stop does not wait for it.
+  // The next daemon knows nothing of it: its restart fetches it anew, and a stop ends the command.
   await daemon.kill();
   Deno.removeSync(gate);
   await daemon.run();
@@ -29,5 +29,43 @@ Deno.test("the daemon answers others while a command prints a secret, and stops 
   await daemon.client.call("stop", { target: "app" });
   assertEquals((await daemon.status("app")).state, "stopped");
   await restart;
-  Deno.writeTextFileSync(gate, "");
+  await waitFor(() => processesWith(gate) === 0, {
+    what: "the command to end with its last waiter",
+  });
 });
+
+Deno.test("a command that two starts wait for goes on when one of them is stopped", async () => {
+  await using daemon = await TestDaemon.start();
+  const gate = `${daemon.home}/gate`;
+  const secrets = {
+    KEY: { command: `while [ ! -e ${gate} ]; do sleep 0.02; done; echo s3cret` },
+  };
+  const body = 'echo "got $KEY"; exec sleep 1000';
+  Deno.writeTextFileSync(gate, "");
+  for (const name of ["one", "two"]) await daemon.startScript(name, body, { cwd: "/", secrets });
+  await daemon.kill();
+  Deno.removeSync(gate);
+  await daemon.run();
+  const restarts = ["one", "two"].map((name) => daemon.client.call("restart", name));
+  await waitFor(async () =>
+    (await daemon.client.call("list")).every(({ state }) => state === "starting") &&
+    processesWith(gate) === 1
+  );
+  await daemon.client.call("stop", { target: "one" });
+  assertEquals(processesWith(gate), 1);
+  Deno.writeTextFileSync(gate, "");
+  await Promise.all(restarts);
+  assertEquals((await daemon.status("two")).state, "running");
+});
+
+/** How many processes have this word in their command line. */
+function processesWith(word: string): number {
+  return [...Deno.readDirSync("/proc")].filter(({ name }) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return Deno.readTextFileSync(`/proc/${name}/cmdline`).includes(word);
+    } catch {
+      return false;
+    }
+  }).length;
+}
