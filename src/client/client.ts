@@ -135,9 +135,9 @@ export class Client extends ProcessHost {
   override async scale(
     name: string,
     instances: number | string,
-    options: CallOptions = {},
+    { wait, ...options }: StartOptions = {},
   ): Promise<void> {
-    await this.#call("scale", { target: name, instances }, options);
+    await this.#call("scale", { target: name, instances, wait }, options);
   }
 
   /** Sends a signal to the apps themselves, by name or number. */

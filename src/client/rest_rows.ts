@@ -97,7 +97,7 @@ export const REST_ROWS: { readonly [verb: string]: VerbRequests } = {
   flush: { bare: "target", requests: [{ method: "POST", path: "/processes/{id}/flush" }] },
   scale: {
     bare: "target",
-    requests: [{ method: "POST", path: "/processes/{id}/scale", hasBody: true }],
+    requests: [{ method: "POST", path: "/processes/{id}/scale", query: ["wait"], hasBody: true }],
   },
   rolling_reload: {
     bare: "target",

@@ -50,7 +50,7 @@ export abstract class ProcessHost {
   /** Reloads the instances of a process a batch at a time, and goes on no further when one fails. */
   abstract rollingReload(target: string, options?: RollingOptions): Promise<void>;
   /** Changes how many instances of a process there are: `4`, `"+2"` or `"-1"`. */
-  abstract scale(name: string, instances: number | string, options?: CallOptions): Promise<void>;
+  abstract scale(name: string, instances: number | string, options?: StartOptions): Promise<void>;
   /** Sends a signal to the apps themselves, by name or number. */
   abstract signal(target: string, name: SignalName | number, options?: CallOptions): Promise<void>;
   /** Writes a text to the standard input of apps with `stdin` or `tty`. */

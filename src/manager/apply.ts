@@ -193,13 +193,13 @@ async function applyChange(
   const outcomes: Outcome[] = [];
   const before = registry.instancesOf(config.name);
   if (before.length > config.instances) {
-    outcomes.push(...await scale(registry, config.name, config.instances));
+    outcomes.push(...await scale(registry, config.name, config.instances, { wait }));
   }
   const left = registry.instancesOf(config.name);
   const waitReady = wait || left.filter(isKeptUp).length > 1;
   outcomes.push(...(await reloadWith(left, config, { waitReady })).outcomes);
   if (left.length < config.instances) {
-    outcomes.push(...await scale(registry, config.name, config.instances));
+    outcomes.push(...await scale(registry, config.name, config.instances, { wait }));
   }
   return outcomes;
 }

@@ -133,9 +133,9 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   override async scale(
     name: string,
     instances: number | string,
-    { signal }: CallOptions = {},
+    { signal, ...how }: StartOptions = {},
   ): Promise<void> {
-    await this.#all(signal, () => this.#live.scale(name, instances));
+    await this.#all(signal, () => this.#live.scale(name, instances, how));
   }
 
   /** Sends a signal to the app itself, by name or number. Throws `wrong_state` when it does not run. */

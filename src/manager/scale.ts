@@ -4,6 +4,7 @@ import { MAX_INSTANCES } from "../model/process_keys.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { notFound } from "../model/target.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
+import type { UpOptions } from "../process/requests.ts";
 import { isJob, type Outcome, runBulk } from "./bulk.ts";
 import { refuseOneForMany } from "./log_path_checks.ts";
 import type { Registry } from "./registry.ts";
@@ -16,6 +17,7 @@ export async function scale(
   registry: Registry,
   name: string,
   change: string | number,
+  options: UpOptions = {},
 ): Promise<Outcome[]> {
   const instances = registry.instancesOf(name);
   if (instances.length === 0) {
@@ -36,7 +38,10 @@ export async function scale(
   registry.recordRest();
   return [
     ...outcomes,
-    ...await runBulk(added.filter((process) => !isJob(process)), (process) => process.start()),
+    ...await runBulk(
+      added.filter((process) => !isJob(process)),
+      (process) => process.start(options),
+    ),
   ];
 }
 

@@ -227,9 +227,9 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** Changes how many instances of a process there are. */
-  async scale(name: string, change: string | number): Promise<Outcome[]> {
+  async scale(name: string, change: string | number, options: UpOptions = {}): Promise<Outcome[]> {
     this.#refuseClosed();
-    const outcomes = await scale(this.registry, name, change);
+    const outcomes = await scale(this.registry, name, change, options);
     await this.scheduler.sync();
     return outcomes;
   }

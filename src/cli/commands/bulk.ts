@@ -80,11 +80,12 @@ export async function resurrect(context: CommandContext): Promise<number> {
   return data.errors.length === 0 ? 0 : 1;
 }
 
-/** Scales a process to N, or by +N or -N. */
+/** Scales a process to N, or by +N or -N, and waits until new instances have stayed up. */
 export async function scale(context: CommandContext): Promise<number> {
   const [target, instances] = context.positionals as [string, string];
   const { output } = context;
-  const data = await connect(context).call("scale", { target, instances });
+  const wait = !context.flags.on(NO_WAIT.name);
+  const data = await connect(context).call("scale", { target, instances, wait });
   const { results } = data;
   if (results.length === 0 || (output.format !== "table" && output.format !== "wide")) {
     return await printResults(output, data, `${target} has that many instances already`);

@@ -127,7 +127,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     page: "starting",
     summary: "Change the number of instances of an app",
     usage: "<name> <N|+N|-N>",
-    flags: ON_FLAGS,
+    flags: [NO_WAIT, ...ON_FLAGS],
     examples: ["procsup scale api 4", "procsup scale api -1"],
     load: async () => (await import("../commands/bulk.ts")).scale,
   },

@@ -57,8 +57,8 @@ export const PROCESS_ACTIONS: Handlers<
   async flush({ supervisor }, { target }) {
     return bulkResult("flushed", await supervisor.flush(target));
   },
-  async scale({ supervisor }, { target, instances }) {
-    return bulkResult("scaled", await supervisor.scale(target, instances));
+  async scale({ supervisor }, { target, instances, wait }) {
+    return bulkResult("scaled", await supervisor.scale(target, instances, { wait }));
   },
   async rolling_reload(context, given) {
     const { supervisor } = context;

@@ -201,12 +201,14 @@ export const INSTANCE_VERBS = {
       /** Name in the configuration. */
       target,
       instances,
+      wait: z.optional(wait),
     }),
     bare: "target",
     output: bulkResult,
     rest: [{
       method: "POST",
       path: "/processes/{id}/scale",
+      query: ["wait"],
       body: "Scale",
       answers: "BulkResult",
     }],
@@ -214,7 +216,7 @@ export const INSTANCE_VERBS = {
       tool: "scale_app",
       toolset: "deploy",
       title: "Scale app",
-      description: "Change how many instances of an app run.",
+      description: "Change how many instances of an app run; answers once new ones have stayed up.",
       input: z.strictObject({ target, instances }),
       destructive: true,
       openWorld: true,
