@@ -131,6 +131,33 @@ Deno.test("pm2's server of static files becomes procsup's", async () => {
   assertEquals(notes.map(({ text }) => text.split(":")[0]), ["env.PM2_SERVE_BASIC_AUTH"]);
 });
 
+Deno.test("pm2's server takes its folder and port from arguments and from a profile, too", async () => {
+  const apps = [
+    { name: "words", script: "serve", args: "./site 3000" },
+    { name: "set", script: "serve", args: ["./site", 3000], env: { PM2_SERVE_PORT: 3001 } },
+    { name: "flags", script: "serve", args: "-s build" },
+    {
+      name: "live",
+      script: "serve",
+      env: { PM2_SERVE_PATH: "./dist" },
+      env_production: { PM2_SERVE_PORT: 80, PM2_SERVE_HOMEPAGE: "/app.html" },
+    },
+  ];
+  await using files = new Files({ "ecosystem.json": JSON.stringify({ apps }), serve: "" });
+  const argsOf = async (profile?: string) => {
+    const { processes, notes } = await files.load(["ecosystem.json"], { profile });
+    return { args: processes.map(({ config }) => config.args.slice(1).join(" ")), notes };
+  };
+  const { args, notes } = await argsOf();
+  assertEquals(args.slice(0, 2), ["./site --port 3000", "./site --port 3001"]);
+  assertEquals(args[3], "./dist --port 8080");
+  assertEquals(notes.map(({ text }) => text.split(":")[0]), [
+    "args",
+    "env_production.PM2_SERVE_HOMEPAGE",
+  ]);
+  assertEquals((await argsOf("production")).args[3], "./dist --port 80");
+});
+
 Deno.test("pm2 apps have a script, under any of its names; one without is not PM2's", async () => {
   await using files = new Files({
     "exec.json": '{"apps":[{"exec":"sleep","args":"9"},{"name":"b","cmd":"sleep"}]}',

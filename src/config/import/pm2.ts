@@ -112,7 +112,8 @@ function addApp(
   for (const [key, value] of Object.entries(app)) {
     const [, profile] = /^env_(.+)$/.exec(key) ?? [];
     if (profile !== undefined && isMap(value)) {
-      envs[profile] = { env: texts(value), ...sockets(app, value) };
+      const args = isServe(app) ? { args: serveArgs(app, value) } : {};
+      envs[profile] = { env: texts(value), ...args, ...sockets(app, value) };
     } else if (Object.hasOwn(KEYS, key)) Object.assign(keys, KEYS[key]!(value, app));
     else if (LOG_KEYS.has(key)) {
       const problem = logFileProblem(value, folder);
@@ -124,10 +125,7 @@ function addApp(
   if (isCluster(app) && keys.sockets === undefined) {
     unmapped.push("exec_mode: the instances share a port only through sockets: [address:port]");
   }
-  if (isServe(app) && isMap(app.env)) {
-    const lost = Object.keys(app.env).filter((name) => SERVE_LOST.test(name));
-    unmapped.push(...lost.map((name) => `env.${name}: procsup serve-files has no such option`));
-  }
+  if (isServe(app)) unmapped.push(...lostOfServe(app));
   if (Number(app.instances) < 0) {
     unmapped.push(`instances ${app.instances}: max means one for each CPU`);
   }
@@ -161,9 +159,9 @@ function pm2Command(app: App, folder: string): Keys {
   const cwd = app.cwd === undefined ? {} : { cwd: String(app.cwd) };
   const at = app.cwd === undefined ? folder : resolve(folder, String(app.cwd));
   const args = words(app.args);
+  if (isServe(app)) return { ...cwd, entrypoint: "procsup", args: serveArgs(app) };
   const path = seenFrom(script, at, folder);
   const isFile = lookAt(resolve(folder, path))?.isFile === true;
-  if (isServe(app) && !isFile) return { ...cwd, ...served(app.env) };
   if (/\s/.test(script) && !isFile) {
     return { ...cwd, command: [script, ...args].join(" ") };
   }
@@ -179,20 +177,38 @@ function pm2Command(app: App, folder: string): Keys {
   return { ...cwd, entrypoint: path, args, ...known };
 }
 
-/** PM2 has a server of static files, which is configured by variables. */
+/** PM2 has a server of static files, and takes it even where a file has this name. */
 function isServe({ script }: App): boolean {
   return script === "serve";
 }
 
-function served(env: unknown): Keys {
-  const { PM2_SERVE_PATH: path = ".", PM2_SERVE_PORT: port = 8080, PM2_SERVE_HOST, PM2_SERVE_SPA } =
-    texts(isMap(env) ? env : {});
-  const bind = PM2_SERVE_HOST === undefined ? [] : ["--bind", PM2_SERVE_HOST];
+/** PM2's server takes a folder and a port, which variables override; `env` is that of a profile. */
+function serveArgs(app: App, env: Record<string, unknown> = {}): string[] {
+  const [folder, port] = serveWords(app) ?? [];
+  const { PM2_SERVE_PATH, PM2_SERVE_PORT, PM2_SERVE_HOST, PM2_SERVE_SPA } = texts({
+    ...(isMap(app.env) ? app.env : {}),
+    ...env,
+  });
+  const bind = PM2_SERVE_HOST ? ["--bind", PM2_SERVE_HOST] : [];
   const spa = PM2_SERVE_SPA === "true" ? ["--spa"] : [];
-  return {
-    entrypoint: "procsup",
-    args: ["serve-files", path, "--port", `${port}`, ...bind, ...spa],
-  };
+  const [path, listen] = [PM2_SERVE_PATH || folder || ".", PM2_SERVE_PORT || port || "8080"];
+  return ["serve-files", path, "--port", listen, ...bind, ...spa];
+}
+
+/** Undefined if they are more than a folder and a port. */
+function serveWords({ args }: App): readonly string[] | undefined {
+  const given = words(args);
+  return given.length > 2 || given.some((word) => word.startsWith("-")) ? undefined : given;
+}
+
+function lostOfServe(app: App): string[] {
+  const lost = Object.entries(app)
+    .filter(([key, value]) => /^env(_.+)?$/.test(key) && isMap(value))
+    .flatMap(([key, env]) => Object.keys(env as object).map((name) => ({ key, name })))
+    .filter(({ name }) => SERVE_LOST.test(name))
+    .map(({ key, name }) => `${key}.${name}: procsup serve-files has no such option`);
+  if (serveWords(app) === undefined) lost.push("args: PM2's server takes a folder and a port");
+  return lost;
 }
 
 /** Variables of PM2's server that have no counterpart. */
