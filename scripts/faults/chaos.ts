@@ -124,7 +124,7 @@ class Chaos {
     const list = await this.#scene.house.client.call("list");
     for (const [name, entry] of this.#scene.ledger.all()) {
       const mine = list.filter((it) => (it.config as { name: string }).name === name);
-      if (this.#scene.ledger.upForOthers.has(name)) entry.wish = undefined;
+      if (this.#scene.ledger.upForOthers.has(name)) entry.desired = undefined;
       entry.exists = mine.length > 0;
       entry.instances = mine.length > 0 ? mine.length : undefined;
     }

@@ -24,9 +24,9 @@ async function deaf(port: number, token: string): Promise<Deno.TcpConn> {
   const head = `GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n` +
     "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
     `Sec-WebSocket-Key: ${btoa("0123456789abcdef")}\r\n\r\n`;
-  const wish = new TextEncoder().encode('{"type":"subscribe","topics":["events"]}');
+  const desired = new TextEncoder().encode('{"type":"subscribe","topics":["events"]}');
   await connection.write(new TextEncoder().encode(head));
-  await connection.write(Uint8Array.of(0x81, 0x80 | wish.length, 0, 0, 0, 0, ...wish));
+  await connection.write(Uint8Array.of(0x81, 0x80 | desired.length, 0, 0, 0, 0, ...desired));
   return connection;
 }
 

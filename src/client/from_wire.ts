@@ -33,7 +33,7 @@ export function processInfo(json: ProcessJson): ProcessInfo {
 
 type Times = "startedAt" | "finishedAt" | "nextRestartAt";
 
-/** A piece of news. */
+/** An event. */
 export function processChange({ at, exit, ...rest }: ChangeJson): ProcessChange {
   return { ...rest, at: new Date(at), exit: exitOf(exit) };
 }

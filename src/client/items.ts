@@ -1,7 +1,7 @@
 /** The items of a daemon's stream, whichever way it comes. */
 
 import { ProcsupError } from "../model/errors.ts";
-import type { FarewellJson } from "../protocol/change_json.ts";
+import type { ShutdownNoticeJson } from "../protocol/change_json.ts";
 import { ndjson } from "../protocol/ndjson.ts";
 import type { CallOptions } from "../library/options.ts";
 import { inLibraryWords } from "../library/words.ts";
@@ -34,12 +34,12 @@ export async function openItems<W, T>(
     end();
     throw error;
   }
-  const items = ndjson<W | FarewellJson>(bytes, forEver);
+  const items = ndjson<W | ShutdownNoticeJson>(bytes, forEver);
   return new ReadableStream<T>({
     async pull(controller) {
       try {
         const { done, value } = await items.next();
-        if (!done) return controller.enqueue(read(unlessFarewell(value.value)));
+        if (!done) return controller.enqueue(read(unlessShutdownNotice(value.value)));
       } catch (error) {
         if (!over.signal.aborted) {
           end();
@@ -58,8 +58,8 @@ export async function openItems<W, T>(
 }
 
 /** The last word of a daemon that ends, or gives way to another one, is no item. */
-function unlessFarewell<W>(item: W | FarewellJson): W {
-  const { type, to } = item as Partial<FarewellJson> & { readonly to?: string };
+function unlessShutdownNotice<W>(item: W | ShutdownNoticeJson): W {
+  const { type, to } = item as Partial<ShutdownNoticeJson> & { readonly to?: string };
   if (type === "shutdown") throw new ProcsupError("closed", "The daemon was shut down");
   if (type !== "upgrading") return item as W;
   throw new ProcsupError("closed", `The daemon gives way to version ${to}`, {

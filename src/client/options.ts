@@ -45,7 +45,7 @@ export interface MetricsQuery extends CallOptions {
   readonly points?: number;
 }
 
-/** Which news. */
+/** Which events. */
 export interface EventQuery extends CallOptions {
   /** Of these processes alone, as they are now; default: of all, those to come included. */
   readonly target?: string;

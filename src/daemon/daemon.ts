@@ -16,7 +16,7 @@ import type { ActionContext } from "./actions/context.ts";
 import { DaemonLog } from "./daemon_log.ts";
 import { ConfigFiles } from "./config_files.ts";
 import { EventJournal } from "./event_journal.ts";
-import { Farewell } from "./farewell.ts";
+import { ShutdownNotice } from "./shutdown_notice.ts";
 import { ipcApp } from "./ipc_server.ts";
 import { MetricsHistory } from "./metrics_history.ts";
 import { metricsReader } from "./metrics_readings.ts";
@@ -133,9 +133,20 @@ function daemonContext(
   const web = new WebListener({ paths, token, backend, warn, mounts });
   const settings = new Settings({ supervisor, web, webhooks, warn });
   const configs = new ConfigFiles(supervisor, paths.configs, settings);
-  const farewell = new Farewell();
+  const shutdownNotice = new ShutdownNotice();
   const context: ActionContext = {
-    ...{ supervisor, paths, token, configs, web, webhooks, journal, history, farewell, endDaemon },
+    ...{
+      supervisor,
+      paths,
+      token,
+      configs,
+      web,
+      webhooks,
+      journal,
+      history,
+      shutdownNotice,
+      endDaemon,
+    },
   };
   return context;
 }

@@ -19,7 +19,7 @@ import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
 import { LogBatch } from "./log_batch.ts";
-import type { Farewell } from "./farewell.ts";
+import type { ShutdownNotice } from "./shutdown_notice.ts";
 import { terminalFeed } from "./terminal_feed.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -77,17 +77,23 @@ export function ipcApp(context: ActionContext): Hono {
     const by = await authorize(c, context);
     const { from } = readPayload(resumePayload, await readJson(c));
     const lines = await streamLogs(context, new URL(c.req.url).searchParams, from);
-    return ndjson(untilRevoked<unknown>(lines, by, context.web.gatekeeper), context.farewell);
+    return ndjson(untilRevoked<unknown>(lines, by, context.web.gatekeeper), context.shutdownNotice);
   });
   app.get("/events", async (c) => {
     const by = await authorize(c, context);
-    return ndjson(untilRevoked(events(c, context), by, context.web.gatekeeper), context.farewell);
+    return ndjson(
+      untilRevoked(events(c, context), by, context.web.gatekeeper),
+      context.shutdownNotice,
+    );
   });
   app.get("/attach", async (c) => {
     const by = await authorize(c, context, () => "operate");
     const { target, lines = 0, from } = readPayload(attachQuery, c.req.query());
     const pieces = terminalFeed(context.supervisor, target, { lines, from });
-    return ndjson(untilRevoked<unknown>(pieces, by, context.web.gatekeeper), context.farewell);
+    return ndjson(
+      untilRevoked<unknown>(pieces, by, context.web.gatekeeper),
+      context.shutdownNotice,
+    );
   });
   return app;
 }
@@ -156,8 +162,8 @@ function events(c: Context, { supervisor }: ActionContext): ReadableStream<unkno
   const wanted = target === "all" ? undefined : new Set(supervisor.select(target).map(nameOf));
   const isWanted = ({ name }: ProcessChange) => wanted === undefined || wanted.has(name);
   const since = Date.parse(c.req.query("since") ?? "");
-  const news = supervisor.events(undefined, Number.isNaN(since) ? undefined : since);
-  return news.pipeThrough(
+  const events = supervisor.events(undefined, Number.isNaN(since) ? undefined : since);
+  return events.pipeThrough(
     new TransformStream<ProcessChange, unknown>({
       transform: (change, out) => {
         if (isWanted(change)) out.enqueue(changeJson(change));
@@ -172,9 +178,9 @@ function nameOf({ name }: { name: string }): string {
 
 /**
  * One JSON value per line. The headers are sent at once, so that a client knows it is connected.
- * Endless streams end with `farewell`.
+ * Endless streams end with `shutdownNotice`.
  */
-function ndjson(items: ReadableStream<unknown>, farewell?: Farewell): Response {
+function ndjson(items: ReadableStream<unknown>, shutdownNotice?: ShutdownNotice): Response {
   const encoder = new TextEncoder();
   const bytes = (item: unknown) =>
     item instanceof LogBatch ? item.ndjson : encoder.encode(`${JSON.stringify(item)}\n`);
@@ -182,7 +188,7 @@ function ndjson(items: ReadableStream<unknown>, farewell?: Farewell): Response {
   const body = items.pipeThrough(
     new TransformStream<unknown, Uint8Array>({
       start(out) {
-        unlisten = farewell?.listen((news) => {
+        unlisten = shutdownNotice?.listen((news) => {
           out.enqueue(bytes(news));
           out.terminate();
         }) ?? unlisten;

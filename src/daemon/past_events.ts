@@ -1,7 +1,7 @@
 /** Reads past events. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { parseRange } from "../model/moment.ts";
+import { parseRange } from "../model/time_spec.ts";
 import { baseName } from "../model/name.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import type { Input, Output } from "../protocol/verbs/types.ts";

@@ -205,6 +205,6 @@ async function applyChange(
 }
 
 /** Somebody stopped it, or it has come to rest by itself. */
-function isDown({ snapshot: { state, wish } }: ManagedProcess): boolean {
-  return wish === "down" || ["stopped", "crashed", "errored"].includes(state);
+function isDown({ snapshot: { state, desired } }: ManagedProcess): boolean {
+  return desired === "down" || ["stopped", "crashed", "errored"].includes(state);
 }

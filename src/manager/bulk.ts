@@ -46,8 +46,8 @@ export function isJob({ config }: ManagedProcess): boolean {
 
 /** Nobody stopped it and it did not end well: a new configuration is for it to run with. */
 export function isKeptUp(process: ManagedProcess): boolean {
-  const { state, wish } = process.snapshot;
-  return wish === "up" && state !== "stopped" && !isJob(process);
+  const { state, desired } = process.snapshot;
+  return desired === "up" && state !== "stopped" && !isJob(process);
 }
 
 /** What a target means where it starts something: a job is run only when it is named. */

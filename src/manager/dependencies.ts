@@ -1,9 +1,9 @@
 /** Waits for what a process depends on. A dependency that failed is an answer too. */
 
-import { AT_REST, isSuccess, wantsReadiness } from "../model/outcomes.ts";
+import { AT_REST, isSuccess, wantsReadiness } from "../model/transition_steps.ts";
 import type { DependencyCondition, ProcessConfig } from "../model/process_config.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
-import type { Wish } from "../model/process_state.ts";
+import type { DesiredState } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
 /**
@@ -42,9 +42,9 @@ async function awaitOne(
   condition: DependencyCondition,
   signal: AbortSignal,
 ): Promise<void> {
-  const met = () => CONDITIONS[condition](dependency.info(), dependency.snapshot.wish);
-  const { state, wish } = dependency.snapshot;
-  if (!met() && wish === "down" && AT_REST.has(state)) {
+  const met = () => CONDITIONS[condition](dependency.info(), dependency.snapshot.desired);
+  const { state, desired } = dependency.snapshot;
+  if (!met() && desired === "down" && AT_REST.has(state)) {
     void dependency.start().catch(() => {});
   }
   await dependency.until(
@@ -60,11 +60,12 @@ async function awaitOne(
   );
 }
 
-type Condition = (info: ProcessInfo, wish: Wish) => boolean;
+type Condition = (info: ProcessInfo, desired: DesiredState) => boolean;
 
 const CONDITIONS: Readonly<Record<DependencyCondition, Condition>> = {
   started: (info) => info.pid > 0 || completed(info),
-  ready: (info, wish) => (info.state === "running" && info.ready) || hasDoneItsWork(info, wish),
+  ready: (info, desired) =>
+    (info.state === "running" && info.ready) || hasDoneItsWork(info, desired),
   healthy: (info) => info.state === "running" && info.health === "healthy",
   completed,
   completed_ok: (info) => completed(info) && endedWell(info),
@@ -78,8 +79,8 @@ function completed(info: ProcessInfo): boolean {
  * It has ended well by itself, and nobody wants it down: it was as ready as it ever is, whether
  * anybody saw it run or not.
  */
-function hasDoneItsWork(info: ProcessInfo, wish: Wish): boolean {
-  return wish === "up" && info.state === "stopped" && endedWell(info) &&
+function hasDoneItsWork(info: ProcessInfo, desired: DesiredState): boolean {
+  return desired === "up" && info.state === "stopped" && endedWell(info) &&
     !wantsReadiness(info.config);
 }
 

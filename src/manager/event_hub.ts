@@ -1,15 +1,15 @@
-/** Hands every piece of news to all who listen; costs nothing while nobody does, the first seconds apart. */
+/** Passes every event on to all listeners. Without listeners it costs nothing after the first seconds. */
 
 import type { ProcessChange } from "../model/process_change.ts";
 
-/** What is found at the start is news to whoever listened to the daemon before: kept for so long. */
+/** Events of the daemon's start are kept for clients of the daemon before it, for this long. */
 const KEPT_MS = 10_000;
 const MAX_KEPT = 1000;
 
-/** News that a slow reader may have waiting before it is dropped. */
+/** Events that may wait for a slow reader before it is dropped. */
 const MAX_WAITING = 10_000;
 
-/** Fan-out of news. */
+/** Fan-out of events. */
 export class EventHub {
   readonly #listeners = new Set<(change: ProcessChange) => void>();
   readonly #closers = new Set<() => void>();

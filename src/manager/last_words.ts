@@ -2,7 +2,7 @@
 
 import { lastTextLines } from "../logs/last_lines.ts";
 import { errorLine, likelyErrorLine } from "../model/error_line.ts";
-import { isSuccess } from "../model/outcomes.ts";
+import { isSuccess } from "../model/transition_steps.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { LastWords } from "../model/start_failed.ts";
 import { isListenedOn } from "../platform/listening_ports.ts";

@@ -1,7 +1,7 @@
 /** Apps that run on without a record: what is put on record of them again. */
 
 import { parseConfig } from "../model/config_schema.ts";
-import { leftBy } from "../model/outcomes.ts";
+import { leftBy } from "../model/transition_steps.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
 import type { FoundRun } from "../platform/found_runs.ts";
@@ -53,7 +53,7 @@ function withRun(now: Snapshot, { run, pid, startedAt }: FoundRun): Snapshot {
   return {
     ...now,
     state: "running",
-    wish: "up",
+    desired: "up",
     ready: true,
     attempt: now.attempt + 1,
     leftovers: leftBy(now),

@@ -3,7 +3,7 @@
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
-import { AT_REST, isSuccess } from "../model/outcomes.ts";
+import { AT_REST, isSuccess } from "../model/transition_steps.ts";
 import type { ChangeType } from "../model/process_change.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NEW, type ProcessEvent, type Snapshot } from "../model/process_state.ts";
@@ -121,7 +121,7 @@ export class Registry implements Observer {
 
   /**
    * Forgets a process that was stopped. Throws `wrong_state` when a start came meanwhile, which is the
-   * later wish, and `home_unusable` when its record cannot be removed.
+   * later request, and `home_unusable` when its record cannot be removed.
    */
   remove(process: ManagedProcess): void {
     if (!AT_REST.has(process.snapshot.state)) {

@@ -116,7 +116,7 @@ export async function resurrect(
   for (const process of restored) registry.recordSoon(process);
   registry.recordRest();
   const wanted = restored.filter((process) =>
-    process.snapshot.wish === "up" && process.config.autostart && !isJob(process)
+    process.snapshot.desired === "up" && process.config.autostart && !isJob(process)
   );
   const outcomes = await runWaves(inWaves(wanted), (process) => process.start());
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
@@ -124,8 +124,8 @@ export async function resurrect(
 }
 
 /** A saved process: what ran then does not run now. */
-function atRest({ wish, attempt, restarts, lastExit }: Snapshot): Snapshot {
-  return { ...NEW, wish, attempt, restarts, lastExit };
+function atRest({ desired, attempt, restarts, lastExit }: Snapshot): Snapshot {
+  return { ...NEW, desired, attempt, restarts, lastExit };
 }
 
 function parseSaved(text: string): readonly ProcessRecord[] {

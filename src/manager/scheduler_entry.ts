@@ -190,7 +190,7 @@ class ClockRestart implements Runner {
 
   /** A process that a user stopped stays stopped; one restart at a time. */
   due(): void {
-    if (this.#process.snapshot.wish === "up" && !this.#busy) void this.#restart("by schedule");
+    if (this.#process.snapshot.desired === "up" && !this.#busy) void this.#restart("by schedule");
   }
 
   run(): "running" {

@@ -6,7 +6,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { formatDuration } from "../model/duration.ts";
-import { AT_REST } from "../model/outcomes.ts";
+import { AT_REST } from "../model/transition_steps.ts";
 import type { CronConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
@@ -166,14 +166,14 @@ export class Job implements Runner {
 const SKIPPED = { status: "skipped", exitCode: null } as const;
 
 /** With success it is stopped although wanted up. */
-function statusOf({ state, wish }: Snapshot): RunStatus {
+function statusOf({ state, desired }: Snapshot): RunStatus {
   if (state !== "stopped") return "failed";
-  return wish === "up" ? "ok" : "killed";
+  return desired === "up" ? "ok" : "killed";
 }
 
 /** Whether a user's restart, or a start during a stop, began a new run; restarts by its policy do not. */
 function isStartedAnew(before: Snapshot, now: Snapshot): boolean {
-  return before.state === "stopping" && before.ending === "asked" && now.state !== "stopping" &&
+  return before.state === "stopping" && before.stopCause === "asked" && now.state !== "stopping" &&
     isActive(now);
 }
 

@@ -1,6 +1,6 @@
 /** The real world behind supervised processes. */
 
-import { Burst } from "../platform/burst.ts";
+import { LaunchThrottle } from "../platform/launch_throttle.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { Launcher } from "../platform/launcher.ts";
 import { endRun, sendSignal, sweepRun, wrapperAlive } from "../platform/process_group.ts";
@@ -32,7 +32,7 @@ export function systemWorld(
   const files = new RunFiles(paths.run);
   const launcher = new Launcher(files);
   const ready = new ReadyFiles(files);
-  const launches = new Burst();
+  const launches = new LaunchThrottle();
   const memory = new MemoryGuard(clock);
   const world: World = {
     clock,

@@ -5,7 +5,7 @@ import type { HookName } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
 
 /** Whether the user wants the process to run. */
-export type Wish = "up" | "down";
+export type DesiredState = "up" | "down";
 
 /** Identifies one launch, so that a later daemon can find it again. */
 export interface Run {
@@ -28,12 +28,12 @@ export interface Run {
  * Why a process that should run is being stopped: a user restarts it, it did not become ready in
  * time, or it is replaced because it is unhealthy, too large or too old.
  */
-export type Ending = "asked" | "unready" | "recycled";
+export type StopCause = "asked" | "unready" | "recycled";
 
 /** Everything that decides what a process does next. It outlives the daemon. */
 export interface Snapshot {
   readonly state: ProcessState;
-  readonly wish: Wish;
+  readonly desired: DesiredState;
   /** Number of the current or last attempt to start. */
   readonly attempt: number;
   readonly run: Run | null;
@@ -49,10 +49,10 @@ export interface Snapshot {
   /** Automatic restarts over the process's life, including those after a success under `always`. */
   readonly restarts: number;
   /** Consecutive failures: the exponent of the backoff. */
-  readonly streak: number;
+  readonly consecutiveFailures: number;
   /** Total milliseconds of running since a user last started it. */
-  readonly ranMs: number;
-  /** Values of `ranMs` at the automatic restarts that still count. */
+  readonly totalUptimeMs: number;
+  /** Values of `totalUptimeMs` at the automatic restarts that still count. */
   readonly restartsAt: readonly number[];
   /** Milliseconds since the epoch. */
   readonly startedAt: number | null;
@@ -63,7 +63,7 @@ export interface Snapshot {
   /** The attempt follows a run that was recycled, so post_restart runs after its start. */
   readonly postRestartDue: boolean;
   /** In state `stopping`: why, if it starts again afterwards. */
-  readonly ending: Ending | null;
+  readonly stopCause: StopCause | null;
   /** True if processes of the last run could not be killed; `lastReason` names them. */
   readonly endFailed: boolean;
   readonly lastExit: Exit | null;
@@ -72,7 +72,7 @@ export interface Snapshot {
 
 export const NEW: Snapshot = {
   state: "stopped",
-  wish: "down",
+  desired: "down",
   attempt: 0,
   run: null,
   successor: null,
@@ -81,15 +81,15 @@ export const NEW: Snapshot = {
   pid: 0,
   ready: false,
   restarts: 0,
-  streak: 0,
-  ranMs: 0,
+  consecutiveFailures: 0,
+  totalUptimeMs: 0,
   restartsAt: [],
   startedAt: null,
   finishedAt: null,
   nextRestartAt: null,
   awaiting: null,
   postRestartDue: false,
-  ending: null,
+  stopCause: null,
   endFailed: false,
   lastExit: null,
   lastReason: "",

@@ -8,7 +8,7 @@ import {
   running,
   type Step,
   wantsReadiness,
-} from "./outcomes.ts";
+} from "./transition_steps.ts";
 import type { Run, Snapshot } from "./process_state.ts";
 
 /** Differences up to this are the inexactness of the kernel's age of a process. */
@@ -48,9 +48,9 @@ export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): 
     ready: false,
     nextRestartAt: null,
     awaiting: null,
-    ending: null,
+    stopCause: null,
   };
-  if (now.wish === "up" && autostart) return freshStart(over, "started after a reboot", policy);
+  if (now.desired === "up" && autostart) return freshStart(over, "started after a reboot", policy);
   if (AT_REST.has(now.state)) return [over, []];
   return [{ ...over, state: "stopped", lastReason: "the machine was rebooted" }, []];
 }

@@ -9,11 +9,15 @@ type BudgetPolicy = Pick<ProcessConfig, "maxRestarts" | "restartWindowMs">;
 const JITTER = 0.2;
 
 /**
- * Milliseconds until the next start after `streak` failures in a row: the configured delay, doubled
+ * Milliseconds until the next start after `consecutiveFailures` failures in a row: the configured delay, doubled
  * with each, up to the maximum, less up to a fifth. `random` is in [0, 1).
  */
-export function restartDelay(policy: DelayPolicy, streak: number, random: number): number {
-  const doubled = policy.restartDelayMs * 2 ** Math.min(streak, 30);
+export function restartDelay(
+  policy: DelayPolicy,
+  consecutiveFailures: number,
+  random: number,
+): number {
+  const doubled = policy.restartDelayMs * 2 ** Math.min(consecutiveFailures, 30);
   return Math.round(Math.min(doubled, longestDelay(policy)) * (1 - JITTER * random));
 }
 
@@ -29,9 +33,11 @@ export function longestDelay({ backoffMaxMs, restartDelayMs }: DelayPolicy): num
 export function recentRestarts(
   policy: BudgetPolicy,
   restartsAt: readonly number[],
-  ranMs: number,
+  totalUptimeMs: number,
 ): readonly number[] {
-  return restartsAt.filter((at) => at > ranMs - policy.restartWindowMs || at === ranMs);
+  return restartsAt.filter((at) =>
+    at > totalUptimeMs - policy.restartWindowMs || at === totalUptimeMs
+  );
 }
 
 /** Whether one more automatic restart is allowed. */

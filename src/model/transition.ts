@@ -1,15 +1,15 @@
 /**
  * The life of one process, as a table.
  *
- * What the user wants (`wish`) is kept apart from what is (`state`), and only a user changes it. A
- * later wish overwrites an earlier one, so a stop beats a pending restart without a flag. Every
+ * What the user wants (`desired`) is kept apart from what is (`state`), and only a user changes it. A
+ * later request overrides an earlier one, so a stop beats a pending restart without a flag. Every
  * event may come in every state; without a cell in the table it does nothing. Anything slow (a
  * hook, an exit, a timer) is an effect and comes back as another event. Events carry the number of
  * their attempt; those of an earlier attempt are ignored.
  *
  * - `starting`  being launched, or launched and not ready yet
  * - `running`   launched, and ready if readiness is configured
- * - `stopping`  being stopped; the wish decides what follows
+ * - `stopping`  being stopped; `desired` decides what follows
  * - `stopped`   stopped by a user, or exited with success
  * - `crashed`   ended by itself, and the policy does not restart it
  * - `errored`   could not be started, or used up its restarts
@@ -33,7 +33,7 @@ import {
   sweepOf,
   upAgain,
   wantsReadiness,
-} from "./outcomes.ts";
+} from "./transition_steps.ts";
 import { adopted, afterReboot, startOf } from "./recovered.ts";
 import type { HookName } from "./process_config.ts";
 import { longestDelay } from "./restart_budget.ts";
@@ -78,7 +78,7 @@ const ALIVE: Row = {
 const TABLE: Readonly<Record<ProcessState, Row>> = {
   stopped: {
     ...RESTING,
-    stop_requested: (now) => [now.wish === "down" ? now : { ...now, wish: "down" }, []],
+    stop_requested: (now) => [now.desired === "down" ? now : { ...now, desired: "down" }, []],
   },
   crashed: RESTING,
   errored: RESTING,

@@ -1,7 +1,7 @@
 /** Decides what webhooks report, when deliveries are retried, and what is signed. Pure. */
 
 import type { Health } from "./health.ts";
-import { isSuccess } from "./outcomes.ts";
+import { isSuccess } from "./transition_steps.ts";
 import type { ChangeType } from "./process_change.ts";
 import type { ProcessConfig } from "./process_config.ts";
 import type { Snapshot } from "./process_state.ts";
@@ -23,7 +23,7 @@ export function troubleOf(type: ChangeType): Trouble | undefined {
 
 /** The current state of a process in trouble. */
 export interface Standing {
-  readonly snapshot: Pick<Snapshot, "state" | "wish" | "lastExit">;
+  readonly snapshot: Pick<Snapshot, "state" | "desired" | "lastExit">;
   readonly health: Health;
   readonly uptimeMs: number;
   readonly config: Pick<ProcessConfig, "minUptimeMs" | "healthCheck" | "successExitCodes">;
@@ -37,9 +37,9 @@ export interface Standing {
 export function recoveredIn(
   { snapshot, health, uptimeMs, config }: Standing,
 ): number | undefined {
-  const { state, wish, lastExit } = snapshot;
+  const { state, desired, lastExit } = snapshot;
   if (state === "stopped") {
-    return wish === "up" && lastExit !== null && isSuccess(lastExit, config) ? 0 : undefined;
+    return desired === "up" && lastExit !== null && isSuccess(lastExit, config) ? 0 : undefined;
   }
   if (state !== "running") return undefined;
   if (config.healthCheck !== undefined && health !== "healthy") return undefined;

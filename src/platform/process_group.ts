@@ -156,7 +156,7 @@ async function waitForGroup(run: Run, deadline: Deadline): Promise<boolean> {
 const KILL_PATIENCE_MS = 2000;
 
 /** What came of ending a run. */
-export interface Ending {
+export interface TerminationResult {
   /** Whether SIGKILL was needed. */
   readonly killed: boolean;
   /** Pids that could not be ended. */
@@ -167,7 +167,11 @@ export interface Ending {
  * Ends everything of a run: the signal to its group, then to descendants that left it, and at the
  * deadline SIGKILL to all of them. Returns when they are gone, or could not be ended.
  */
-export async function endRun(run: Run, signal: SignalName, deadline: Deadline): Promise<Ending> {
+export async function endRun(
+  run: Run,
+  signal: SignalName,
+  deadline: Deadline,
+): Promise<TerminationResult> {
   const members = new RunMembers(run);
   // What the signal ends is no more the parent, or leads the session, of what it does not end.
   if (!cgroups().isWhole(run.runId)) await survivors(run, members);

@@ -13,7 +13,7 @@ import { type HookOwner, runHook } from "./hooks.ts";
 import { Journal } from "./journal.ts";
 import { launchPlan } from "./launch_plan.ts";
 import type { ProcessHandle } from "./process_handle.ts";
-import { RunKeeper } from "./run_keeper.ts";
+import { RunController } from "./run_controller.ts";
 import { fetchSecrets, withoutSecrets } from "./secrets.ts";
 import { spawnRun } from "./spawn.ts";
 import type { World } from "./world.ts";
@@ -22,7 +22,7 @@ import type { World } from "./world.ts";
 export class Effects {
   readonly #process: ProcessHandle;
   readonly #world: World;
-  readonly #run: RunKeeper;
+  readonly #run: RunController;
   /** What its hooks and health checks did last. */
   readonly journal: Journal = new Journal();
   /** The launch under way, and its undoing. */
@@ -35,11 +35,11 @@ export class Effects {
   constructor(process: ProcessHandle, world: World) {
     this.#process = process;
     this.#world = world;
-    this.#run = new RunKeeper(process, world, this);
+    this.#run = new RunController(process, world, this);
   }
 
   /** The run that is up, and what is done with it. */
-  get run(): RunKeeper {
+  get run(): RunController {
     return this.#run;
   }
 
@@ -61,7 +61,7 @@ export class Effects {
         this.journal.outputFrom = this.#process.snapshot.run?.outputFrom;
         return this.#run.adopt(attempt);
       case "end":
-        return this.#run.endOrHurry(attempt, effect, () => this.#giveUpLaunch());
+        return this.#run.terminate(attempt, effect, () => this.#giveUpLaunch());
       case "sweep":
         return this.#run.sweep(effect.run);
       case "arm_delay":

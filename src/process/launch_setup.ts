@@ -5,7 +5,7 @@ import { snakeCase } from "../model/key_table.ts";
 import type { LimitsConfig } from "../model/process_config.ts";
 import { cgroups } from "../platform/cgroup.ts";
 import { otherUserProblem, systemProgram } from "../platform/as_user.ts";
-import { wantsReadiness } from "../model/outcomes.ts";
+import { wantsReadiness } from "../model/transition_steps.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
 import type { PreloadVariable } from "../platform/sockets_node.ts";
 import { foreign, type SharedSockets } from "../platform/sockets.ts";

@@ -292,7 +292,7 @@ export class ManagedProcess {
     return this.#observer.dependencies(this, signal);
   }
 
-  /** Runs its first hook. Throws `wrong_state` when a stop came meanwhile, which is the later wish. */
+  /** Runs its first hook. Throws `wrong_state` when a stop came meanwhile, which is the later request. */
   async #before(verb: "restart" | "reload"): Promise<void> {
     this.#refuseDeleted(verb);
     const stops = this.#stops;

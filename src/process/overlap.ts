@@ -1,7 +1,7 @@
 /** Reload with overlap: the new run first, and the old one ended when the new one is ready. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { wantsReadiness } from "../model/outcomes.ts";
+import { wantsReadiness } from "../model/transition_steps.ts";
 import { NEW, type ProcessEvent, type Run } from "../model/process_state.ts";
 import type { Child } from "../platform/launcher.ts";
 import type { MonitoredRun } from "./monitor.ts";

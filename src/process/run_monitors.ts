@@ -1,7 +1,7 @@
 /** Everything that goes along with a run, begun and ended with it. */
 
 import { UNKNOWN_HEALTH } from "../model/health.ts";
-import { wantsReadiness } from "../model/outcomes.ts";
+import { wantsReadiness } from "../model/transition_steps.ts";
 import { dirname } from "../npm/path.js";
 import type { Monitor, MonitoredRun } from "./monitor.ts";
 import { watchFiles } from "./watch/file_watch.ts";

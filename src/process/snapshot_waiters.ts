@@ -1,6 +1,6 @@
 /** Waiting for a process to come to a point in its life. */
 
-import { AT_REST } from "../model/outcomes.ts";
+import { AT_REST } from "../model/transition_steps.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 

@@ -2,7 +2,7 @@
 
 import { formatDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
-import { wantsReadiness } from "../model/outcomes.ts";
+import { wantsReadiness } from "../model/transition_steps.ts";
 import type { ProcessEvent, Snapshot } from "../model/process_state.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import type { UpOptions } from "./requests.ts";

@@ -48,7 +48,7 @@ export type TerminalPiece = {
 };
 
 /** Last item of an endless stream, unless the daemon was killed or restarted. */
-export type FarewellJson = UpgradingJson | ShutdownJson;
+export type ShutdownNoticeJson = UpgradingJson | ShutdownJson;
 
 export function changeJson({ type, at, id, exit, ...rest }: ProcessChange): ChangeJson {
   return {

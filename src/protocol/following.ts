@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { sleep } from "../platform/clock.ts";
-import type { FarewellJson } from "./change_json.ts";
+import type { ShutdownNoticeJson } from "./change_json.ts";
 import { ndjson } from "./ndjson.ts";
 
 export interface Followed<T> {
@@ -42,7 +42,7 @@ export async function* following<T extends object>(
   let pause = RETRY_MS;
   let failed: { readonly error: unknown; readonly until: number } | undefined;
   while (!signal?.aborted) {
-    let farewell: FarewellJson | undefined;
+    let shutdownNotice: ShutdownNoticeJson | undefined;
     try {
       const items = await open();
       await opened?.(again);
@@ -50,19 +50,19 @@ export async function* following<T extends object>(
       failed = undefined;
       for await (const item of items) {
         pause = RETRY_MS;
-        if (!isFarewell(item)) yield item;
-        else if ((farewell = item).type === "upgrading") {
-          note?.(`the daemon is being upgraded to version ${farewell.to}; this continues`);
+        if (!isShutdownNotice(item)) yield item;
+        else if ((shutdownNotice = item).type === "upgrading") {
+          note?.(`the daemon is being upgraded to version ${shutdownNotice.to}; this continues`);
         }
       }
     } catch (error) {
       if (signal?.aborted) return;
-      const mayReturn = again && isAbsent(error) && farewell?.type !== "shutdown";
+      const mayReturn = again && isAbsent(error) && shutdownNotice?.type !== "shutdown";
       if (!forEver && !mayReturn) throw error;
       if (again && failed === undefined && isOutOfReach(error)) {
         note?.(`${error.message}; retrying`);
       }
-      failed ??= { error, until: performance.now() + patience(error, farewell) };
+      failed ??= { error, until: performance.now() + patience(error, shutdownNotice) };
       if (!forEver && performance.now() > failed.until) throw failed.error;
     }
     lost?.();
@@ -76,12 +76,12 @@ export async function* unending<T>(stream: ReadableStream<Uint8Array>): AsyncGen
   for await (const { value } of ndjson<T>(stream, true)) yield value;
 }
 
-function patience(error: unknown, farewell: FarewellJson | undefined): number {
-  if (farewell !== undefined) return UPGRADE_MS;
+function patience(error: unknown, shutdownNotice: ShutdownNoticeJson | undefined): number {
+  if (shutdownNotice !== undefined) return UPGRADE_MS;
   return isOutOfReach(error) ? MACHINE_MS : RESTART_MS;
 }
 
-function isFarewell(value: object): value is FarewellJson {
+function isShutdownNotice(value: object): value is ShutdownNoticeJson {
   return "type" in value && (value.type === "upgrading" || value.type === "shutdown");
 }
 

@@ -92,11 +92,11 @@ Deno.test("scale() refuses a wrong number before anything is renamed", async () 
 });
 
 Deno.test("scale() comes to the wished number from any other, each index once", async () => {
-  const wishes = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 5 });
+  const counts = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 5 });
   await fc.assert(
-    fc.asyncProperty(wishes, async (counts) => {
+    fc.asyncProperty(counts, async (sequence) => {
       await using fake = await single();
-      for (const count of counts) {
+      for (const count of sequence) {
         await scale(fake.registry, "api", count);
         const indexes = fake.registry.list().map(({ instanceIndex }) => instanceIndex);
         assertEquals(indexes.toSorted(), Array.from({ length: count }, (_, index) => index));

@@ -35,7 +35,7 @@ class FakeProcess implements ScheduledProcess {
 
   start({ reason = "" } = {}): Promise<void> {
     this.acts.push(reason);
-    this.#become({ state: "running", wish: "up", startedAt: this.#clock.now() });
+    this.#become({ state: "running", desired: "up", startedAt: this.#clock.now() });
     return Promise.resolve();
   }
 
@@ -46,20 +46,20 @@ class FakeProcess implements ScheduledProcess {
 
   stop({ reason = "" } = {}): Promise<void> {
     this.acts.push(reason);
-    this.#become({ state: "stopped", wish: "down" });
+    this.#become({ state: "stopped", desired: "down" });
     return Promise.resolve();
   }
 
   /** A user asks it to stop; it has stopped when it exits. */
   beginStop(): void {
     this.isBeingStopped = true;
-    this.#become({ state: "stopping", wish: "down" });
+    this.#become({ state: "stopping", desired: "down" });
   }
 
   /** A user starts it anew, where its run is up or is being ended. */
   startAnew(): void {
-    this.#become({ state: "stopping", wish: "up", ending: "asked" });
-    this.#become({ state: "starting", ending: null });
+    this.#become({ state: "stopping", desired: "up", stopCause: "asked" });
+    this.#become({ state: "starting", stopCause: null });
   }
 
   /** It ends by itself. */
@@ -69,9 +69,9 @@ class FakeProcess implements ScheduledProcess {
     this.#become({ state, lastExit, finishedAt: this.#clock.now() });
   }
 
-  /** It runs under its user's wish. */
+  /** It runs because its user wants it to. */
   up(): this {
-    this.#become({ state: "running", wish: "up" });
+    this.#become({ state: "running", desired: "up" });
     return this;
   }
 

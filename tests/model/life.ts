@@ -8,7 +8,7 @@ import {
   type Run,
   type Snapshot,
 } from "../../src/model/process_state.ts";
-import type { Policy } from "../../src/model/outcomes.ts";
+import type { Policy } from "../../src/model/transition_steps.ts";
 import { transition } from "../../src/model/transition.ts";
 
 /** The defaults of the configuration, with what a test changes. */

@@ -25,7 +25,7 @@ import { parseDuration } from "../../src/model/duration.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { nameTest, pathTest } from "../../src/model/glob.ts";
 import { parseListen } from "../../src/model/listen_address.ts";
-import { parseMoment } from "../../src/model/moment.ts";
+import { parseTimeSpec } from "../../src/model/time_spec.ts";
 import { baseName, nameFromPath, nameProblem } from "../../src/model/name.ts";
 import { plainText } from "../../src/model/plain_text.ts";
 import { parseSignal } from "../../src/model/signal.ts";
@@ -57,7 +57,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   "dotenv value": (text) => parseDotenv(`A=${text}`, "file"),
   duration: parseDuration,
   size: parseSize,
-  moment: (text) => parseMoment("since", text, 0),
+  moment: (text) => parseTimeSpec("since", text, 0),
   schedule: (text) => parseSchedule("cron", { schedule: text }),
   "schedule field": (text) => parseSchedule("cron", { schedule: `${text} * * * *` }),
   target: (text) => resolveTarget(text, [API]),

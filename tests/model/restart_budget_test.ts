@@ -12,7 +12,9 @@ import {
 const DELAYS = { restartDelayMs: 100, backoffMaxMs: 60_000 };
 
 Deno.test("restartDelay() doubles with every failure in a row, up to the maximum", () => {
-  const delays = [0, 1, 2, 3, 9, 10, 1000].map((streak) => restartDelay(DELAYS, streak, 0));
+  const delays = [0, 1, 2, 3, 9, 10, 1000].map((consecutiveFailures) =>
+    restartDelay(DELAYS, consecutiveFailures, 0)
+  );
   assertEquals(delays, [100, 200, 400, 800, 51_200, 60_000, 60_000]);
 });
 
@@ -27,11 +29,17 @@ Deno.test("restartDelay() keeps a delay that is longer than the maximum of the b
 
 Deno.test("restartDelay() is never negative, not finite or beyond both limits", () => {
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-  fc.assert(fc.property(fc.nat(), fc.nat(), fc.nat(), random, (delay, max, streak, chance) => {
-    const ms = restartDelay({ restartDelayMs: delay, backoffMaxMs: max }, streak, chance);
-    assert(Number.isInteger(ms) && ms >= 0 && ms <= Math.max(delay, max));
-    assert(delay === 0 ? ms === 0 : ms >= Math.floor(delay * 0.8));
-  }));
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), fc.nat(), random, (delay, max, consecutiveFailures, chance) => {
+      const ms = restartDelay(
+        { restartDelayMs: delay, backoffMaxMs: max },
+        consecutiveFailures,
+        chance,
+      );
+      assert(Number.isInteger(ms) && ms >= 0 && ms <= Math.max(delay, max));
+      assert(delay === 0 ? ms === 0 : ms >= Math.floor(delay * 0.8));
+    }),
+  );
 });
 
 const BUDGET = { maxRestarts: 3, restartWindowMs: 1000 };

@@ -8,7 +8,7 @@ import {
   type ProcessEvent,
   type Snapshot,
 } from "../../src/model/process_state.ts";
-import { type Policy, wantsReadiness } from "../../src/model/outcomes.ts";
+import { type Policy, wantsReadiness } from "../../src/model/transition_steps.ts";
 import { transition } from "../../src/model/transition.ts";
 import {
   becameReady,

@@ -24,7 +24,7 @@ Deno.test("transition() waits for dependencies before it launches", () => {
   for (const state of ["stopped", "crashed", "errored"] as const) {
     for (const request of [START, RESTART]) {
       const { now, effects } = play(inState(state), [request], DEPENDING);
-      assertEquals([now.state, now.wish, now.awaiting], ["waiting", "up", "dependencies"]);
+      assertEquals([now.state, now.desired, now.awaiting], ["waiting", "up", "dependencies"]);
       assertEquals([now.nextRestartAt, now.attempt], [null, 1]);
       assertEquals(now.lastReason, "waiting for db, cache");
       assertEquals(effects, [{ type: "await_dependencies" }]);
@@ -60,7 +60,7 @@ Deno.test("transition() rests errored with the reason when a dependency failed",
 
 Deno.test("transition() waits no longer for dependencies when it is stopped", () => {
   const { now, effects } = play(NEW, [START, stop(), dependenciesMet(0)], DEPENDING);
-  assertEquals([now.state, now.wish, now.awaiting], ["stopped", "down", null]);
+  assertEquals([now.state, now.desired, now.awaiting], ["stopped", "down", null]);
   assertEquals(effects.at(-1), { type: "disarm" });
   const failed = play(NEW, [START, stop(), dependencyFailed(0)], DEPENDING).now;
   assertEquals([failed.state, failed.lastReason], ["stopped", "stopped by user"]);

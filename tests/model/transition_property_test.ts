@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { NEW, type ProcessEvent, type Snapshot } from "../../src/model/process_state.ts";
-import type { Policy } from "../../src/model/outcomes.ts";
+import type { Policy } from "../../src/model/transition_steps.ts";
 import { transition } from "../../src/model/transition.ts";
 import { delayOver, exited, launched, NOON, play, policy, runOf, START } from "./life.ts";
 import { SmallWorld, STEPS } from "./small_world.ts";
@@ -147,8 +147,8 @@ Deno.test("transition() never waits without somebody who ends the waiting", () =
 
 Deno.test("transition() knows what it ends for only while it ends what is wanted up", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [{ state, wish, ending }] = transition(before, event, rules);
-    assertEquals(ending !== null, state === "stopping" && wish === "up");
+    const [{ state, desired, stopCause }] = transition(before, event, rules);
+    assertEquals(stopCause !== null, state === "stopping" && desired === "up");
   });
 });
 
@@ -170,11 +170,11 @@ Deno.test("transition() holds no run, no pid and no readiness at rest", () => {
   });
 });
 
-Deno.test("transition() changes the wish only when a user asks", () => {
+Deno.test("transition() changes `desired` only when a user asks", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [after] = transition(before, event, rules);
     const byUser = ["start_requested", "stop_requested", "restart_requested"];
-    if (!byUser.includes(event.type)) assertEquals(after.wish, before.wish);
+    if (!byUser.includes(event.type)) assertEquals(after.desired, before.desired);
   });
 });
 
@@ -197,14 +197,14 @@ Deno.test("transition() never runs two at once, whatever its runner meets", () =
 Deno.test("transition() comes to rest as wished when all is delivered", () => {
   afterAnything((world) => {
     world.settle();
-    const { state, wish } = world.now;
+    const { state, desired } = world.now;
     assertEquals(world.alive, state === "running");
-    if (wish === "down") assertEquals(state, "stopped");
+    if (desired === "down") assertEquals(state, "stopped");
     else assert(!["starting", "stopping", "waiting"].includes(state), state);
   });
 });
 
-Deno.test("transition() rests stopped when a stop is the last wish", () => {
+Deno.test("transition() rests stopped when a stop is the last desired", () => {
   afterAnything((world) => {
     world.take("stop");
     world.settle();

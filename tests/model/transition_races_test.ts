@@ -30,7 +30,7 @@ Deno.test("transition() launches at once when it is restarted while waiting", ()
 
 Deno.test("transition() rests stopped when a stop comes during a restart", () => {
   const { now, effects } = play(inState("running"), [RESTART, stop(), gone(1)]);
-  assertEquals([now.state, now.wish], ["stopped", "down"]);
+  assertEquals([now.state, now.desired], ["stopped", "down"]);
   assertEquals(effects.map((effect) => effect.type), ["end", "end"]);
 });
 
@@ -50,7 +50,7 @@ Deno.test("transition() ends a launch that succeeds after the stop", () => {
 Deno.test("transition() rests stopped when the launch fails after the stop", () => {
   const failure = { type: "launch_failed", attempt: 1, reason: "not found" } as const;
   const { now } = play(inState("starting"), [stop(), failure, gone(1, { exit: null })]);
-  assertEquals([now.state, now.wish, now.run], ["stopped", "down", null]);
+  assertEquals([now.state, now.desired, now.run], ["stopped", "down", null]);
 });
 
 Deno.test("transition() ends the run within the later time when it is stopped twice", () => {
@@ -65,25 +65,25 @@ Deno.test("transition() ends the run within the later time when it is stopped tw
 
 Deno.test("transition() launches after the old run is gone when it is started while stopping", () => {
   const asked = play(inState("stopping"), [START]);
-  assertEquals([asked.now.state, asked.now.wish, asked.effects], ["stopping", "up", []]);
+  assertEquals([asked.now.state, asked.now.desired, asked.effects], ["stopping", "up", []]);
   const { now, effects } = play(asked.now, [gone(1)]);
   assertEquals([now.state, now.attempt, effects], ["starting", 2, [{ type: "launch" }]]);
 });
 
-Deno.test("transition() follows the last wish when start and stop alternate while stopping", () => {
+Deno.test("transition() follows the last request when start and stop alternate while stopping", () => {
   assertEquals(play(inState("stopping"), [START, stop(), gone(1)]).now.state, "stopped");
   assertEquals(play(inState("stopping"), [START, stop(), RESTART, gone(1)]).now.state, "starting");
 });
 
 Deno.test("transition() takes an exit after the stop as part of the stop", () => {
   const { now, effects } = play(inState("running"), [stop(), exited(1, 1), gone(1)]);
-  assertEquals([now.state, now.restarts, now.streak], ["stopped", 0, 0]);
+  assertEquals([now.state, now.restarts, now.consecutiveFailures], ["stopped", 0, 0]);
   assertEquals(effects.map((effect) => effect.type), ["end"]);
 });
 
 Deno.test("transition() lets a stop cancel the restart of an exit just before it", () => {
   const { now, effects } = play(inState("running"), [exited(1, 1), stop()]);
-  assertEquals([now.state, now.wish, now.lastExit], ["stopped", "down", exitOf(1)]);
+  assertEquals([now.state, now.desired, now.lastExit], ["stopped", "down", exitOf(1)]);
   assertEquals(effects.map((effect) => effect.type), ["sweep", "arm_delay", "disarm"]);
 });
 

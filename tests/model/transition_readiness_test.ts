@@ -1,7 +1,7 @@
 /** Rows of the state table around a start: readiness, replacement, hooks. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import type { Policy } from "../../src/model/outcomes.ts";
+import type { Policy } from "../../src/model/transition_steps.ts";
 import { NEW, type ProcessEvent, type Snapshot } from "../../src/model/process_state.ts";
 import {
   becameReady,
@@ -53,7 +53,11 @@ Deno.test("transition() stays starting until it is ready where readiness is aske
 
 Deno.test("transition() ends the run, then rests errored, when a first start is not ready in time", () => {
   const late = play(unready(), [readyTimedOut(1)], WAITING);
-  assertEquals([late.now.state, late.now.wish, late.now.ending], ["stopping", "up", "unready"]);
+  assertEquals([late.now.state, late.now.desired, late.now.stopCause], [
+    "stopping",
+    "up",
+    "unready",
+  ]);
   assertEquals(late.effects, [{ type: "end", timeoutMs: 5000 }]);
   const { now, effects } = play(late.now, [gone(1)], WAITING);
   assertEquals([now.state, now.lastReason, now.run], [
@@ -73,7 +77,7 @@ Deno.test("transition() waits for another restart when an automatic one is not r
     "delay",
     "not ready within 30s",
   ]);
-  assertEquals([now.streak, now.restartsAt.length], [2, 2]);
+  assertEquals([now.consecutiveFailures, now.restartsAt.length], [2, 2]);
   assertEquals(effects.at(-1), { type: "arm_delay", ms: 200 });
 });
 
@@ -113,7 +117,7 @@ Deno.test("transition() ignores readiness and its timeout once the state is anot
 Deno.test("transition() lets a stop win over a readiness timeout", () => {
   for (const order of [[readyTimedOut(1), stop()], [stop(), readyTimedOut(1)]]) {
     const { now } = play(unready(), [...order, gone(1)], WAITING);
-    assertEquals([now.state, now.wish, now.lastReason], ["stopped", "down", "stopped by user"]);
+    assertEquals([now.state, now.desired, now.lastReason], ["stopped", "down", "stopped by user"]);
   }
 });
 
@@ -127,7 +131,7 @@ Deno.test("transition() starts anew when a user asks while the late start is bei
 Deno.test("transition() replaces a run that is to be recycled, and counts a restart", () => {
   const reason = "memory 20 bytes, more than its max_memory of 10";
   const ending = play(inState("running"), [recycle(1, reason)]);
-  assertEquals([ending.now.state, ending.now.wish, ending.now.ending], [
+  assertEquals([ending.now.state, ending.now.desired, ending.now.stopCause], [
     "stopping",
     "up",
     "recycled",
@@ -136,7 +140,7 @@ Deno.test("transition() replaces a run that is to be recycled, and counts a rest
   const { now, effects } = play(ending.now, [gone(1)]);
   assertEquals([now.state, now.attempt], ["starting", 2]);
   assertEquals(play(now, [launched(2)]).now.restarts, 1);
-  assertEquals([now.lastReason, now.ending], [reason, null]);
+  assertEquals([now.lastReason, now.stopCause], [reason, null]);
   assertEquals([now.restartsAt, effects], [[10], [{ type: "launch" }]]);
 });
 
@@ -171,7 +175,7 @@ Deno.test("transition() has budget for replacements that lie a window apart", ()
 Deno.test("transition() lets a stop win over a replacement, before and after", () => {
   for (const order of [[recycle(1), stop()], [stop(), recycle(1)]]) {
     const { now, effects } = play(inState("running"), [...order, gone(1)]);
-    assertEquals([now.state, now.wish, now.restarts], ["stopped", "down", 0]);
+    assertEquals([now.state, now.desired, now.restarts], ["stopped", "down", 0]);
     assertEquals(effects.filter(({ type }) => type === "launch"), []);
   }
 });

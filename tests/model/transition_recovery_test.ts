@@ -52,7 +52,7 @@ Deno.test("transition() takes an unknown exit as a failure when the run is found
 Deno.test("transition() counts the time until the exit when the run is found ended", () => {
   const at = new Date(NOON + 400);
   const found = { kind: "ended", exit: { code: 1, signal: null, at }, random: 0 } as const;
-  assertEquals(play(inState("running"), [recovered(found, NOON + 9000)]).now.ranMs, 400);
+  assertEquals(play(inState("running"), [recovered(found, NOON + 9000)]).now.totalUptimeMs, 400);
 });
 
 Deno.test("transition() launches when no run of a process that was starting is found", () => {
@@ -63,7 +63,7 @@ Deno.test("transition() launches when no run of a process that was starting is f
 
 Deno.test("transition() goes on ending the run when it is found alive while stopping", () => {
   const { now, effects } = play(inState("stopping"), [recovered(ALIVE)]);
-  assertEquals([now.state, now.wish, now.pid], ["stopping", "down", 2001]);
+  assertEquals([now.state, now.desired, now.pid], ["stopping", "down", 2001]);
   assertEquals(effects, [{ type: "adopt" }, { type: "end", timeoutMs: 5000 }]);
 });
 
@@ -143,7 +143,7 @@ Deno.test("transition() launches after a reboot when it was wanted up and starts
   for (const state of STATES) {
     const before = { ...inState(state), leftovers: [] };
     const { now, effects } = play(before, [recovered({ kind: "rebooted", autostart: true })]);
-    const up = before.wish === "up";
+    const up = before.desired === "up";
     assertEquals(now.state, up ? "starting" : "stopped");
     assertEquals(effects, up ? [{ type: "launch" }] : []);
     assertEquals([now.run, now.pid, now.ready, now.nextRestartAt], [null, 0, false, null]);
@@ -177,7 +177,10 @@ Deno.test("transition() does not count an earlier run as part of one that is fou
   ]).now;
   const exit = { code: 1, signal: null, at: new Date(NOON + hours + 200) };
   const { now } = play(first, [recovered({ kind: "ended", exit, random: 0 }, NOON + hours + 5000)]);
-  assert(now.ranMs - hours <= 5000, `${now.ranMs - hours} ms counted for a run of 100 ms`);
+  assert(
+    now.totalUptimeMs - hours <= 5000,
+    `${now.totalUptimeMs - hours} ms counted for a run of 100 ms`,
+  );
 });
 
 Deno.test("transition() waits no longer than backoff_max when the clock was set back meanwhile", () => {
@@ -194,7 +197,7 @@ Deno.test("transition() goes by the kernel's age of a run when the clock was set
     assertEquals(alive.now.startedAt, at - 10_000);
     const exit = { code: 1, signal: null, at: new Date(at - 4000) };
     const found = { kind: "ended", exit, random: 0, ageMs: 10_000 } as const;
-    assertEquals(play(inState("running"), [recovered(found, at)]).now.ranMs, 6000);
+    assertEquals(play(inState("running"), [recovered(found, at)]).now.totalUptimeMs, 6000);
   }
 });
 

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { NEW } from "../../src/model/process_state.ts";
-import { describeExit } from "../../src/model/outcomes.ts";
+import { describeExit } from "../../src/model/transition_steps.ts";
 import {
   delayOver,
   exited,
@@ -28,17 +28,22 @@ Deno.test("inState() leads to the state it is asked for", () => {
 
 Deno.test("transition() launches a new process when a user starts it", () => {
   const { now, effects } = play(NEW, [START]);
-  assertEquals([now.state, now.wish, now.attempt], ["starting", "up", 1]);
+  assertEquals([now.state, now.desired, now.attempt], ["starting", "up", 1]);
   assertEquals(effects, [{ type: "launch" }]);
 });
 
 for (const state of RESTING) {
   Deno.test(`transition() launches and forgets failures when a user starts it ${state}`, () => {
     for (const request of [START, RESTART]) {
-      const failed = { ...inState(state), streak: 3, ranMs: 30, restartsAt: [10, 20] };
+      const failed = {
+        ...inState(state),
+        consecutiveFailures: 3,
+        totalUptimeMs: 30,
+        restartsAt: [10, 20],
+      };
       const { now, effects } = play(failed, [request]);
-      assertEquals([now.state, now.wish, now.attempt], ["starting", "up", 2]);
-      assertEquals([now.streak, now.ranMs, now.restartsAt], [0, 0, []]);
+      assertEquals([now.state, now.desired, now.attempt], ["starting", "up", 2]);
+      assertEquals([now.consecutiveFailures, now.totalUptimeMs, now.restartsAt], [0, 0, []]);
       assertEquals(effects, [{ type: "launch" }]);
     }
   });
@@ -47,8 +52,8 @@ for (const state of RESTING) {
 Deno.test("transition() cancels the delay and forgets failures when a user starts it waiting", () => {
   for (const request of [START, RESTART]) {
     const { now, effects } = play(inState("waiting"), [request]);
-    assertEquals([now.state, now.wish, now.attempt], ["starting", "up", 2]);
-    assertEquals([now.streak, now.restartsAt, now.nextRestartAt], [0, [], null]);
+    assertEquals([now.state, now.desired, now.attempt], ["starting", "up", 2]);
+    assertEquals([now.consecutiveFailures, now.restartsAt, now.nextRestartAt], [0, [], null]);
     assertEquals(effects, [{ type: "disarm" }, { type: "launch" }]);
   }
 });
@@ -131,7 +136,7 @@ for (const how of [1, "SIGSEGV", null]) {
         [exited(1, how)],
         policy({ restartPolicy }),
       );
-      assertEquals([now.state, now.wish, now.nextRestartAt], ["waiting", "up", NOON + 100]);
+      assertEquals([now.state, now.desired, now.nextRestartAt], ["waiting", "up", NOON + 100]);
       assertEquals([now.lastExit, now.restarts], [exitOf(how), 0]);
       assertEquals(effects.at(-1), { type: "arm_delay", ms: 100 });
     }
@@ -180,7 +185,7 @@ Deno.test("transition() sweeps what the app left behind whenever it ends by itse
 });
 
 Deno.test("transition() ends errored and says why when the budget of the window is used up", () => {
-  const used = { ...inState("running"), restartsAt: [1, 2, 3], ranMs: 3, restarts: 3 };
+  const used = { ...inState("running"), restartsAt: [1, 2, 3], totalUptimeMs: 3, restarts: 3 };
   const { now, effects } = play(used, [exited(1, 7)], policy({ maxRestarts: 3 }));
   assertEquals([now.state, now.restarts, now.nextRestartAt], ["errored", 3, null]);
   assertMatch(now.lastReason, /exited with code 7.*3 restarts/);
@@ -188,7 +193,7 @@ Deno.test("transition() ends errored and says why when the budget of the window 
 });
 
 Deno.test("transition() has budget again when the earlier restarts left the window", () => {
-  const used = { ...inState("running"), restartsAt: [1, 2, 3], ranMs: 3, restarts: 3 };
+  const used = { ...inState("running"), restartsAt: [1, 2, 3], totalUptimeMs: 3, restarts: 3 };
   const late = exited(1, 7, { ranForMs: 60_000 });
   assertEquals(play(used, [late], policy({ maxRestarts: 3 })).now.state, "waiting");
 });
@@ -219,16 +224,16 @@ Deno.test("transition() launches when the delay is over, and counts a restart wi
   assertEquals(effects, [{ type: "launch" }]);
 });
 
-Deno.test("transition() keeps the streak when the delay is over", () => {
+Deno.test("transition() keeps the consecutiveFailures when the delay is over", () => {
   const waiting = inState("waiting");
-  assert(waiting.streak > 0);
-  assertEquals(play(waiting, [delayOver(1)]).now.streak, waiting.streak);
+  assert(waiting.consecutiveFailures > 0);
+  assertEquals(play(waiting, [delayOver(1)]).now.consecutiveFailures, waiting.consecutiveFailures);
 });
 
 for (const state of ["waiting", "crashed", "errored", "stopped"] as const) {
   Deno.test(`transition() rests stopped when it is stopped while ${state}`, () => {
     const { now, effects } = play(inState(state), [stop()]);
-    assertEquals([now.state, now.wish, now.nextRestartAt], ["stopped", "down", null]);
+    assertEquals([now.state, now.desired, now.nextRestartAt], ["stopped", "down", null]);
     assertEquals(effects, state === "waiting" ? [{ type: "disarm" }] : []);
   });
 }
@@ -236,13 +241,13 @@ for (const state of ["waiting", "crashed", "errored", "stopped"] as const) {
 for (const state of ["starting", "running"] as const) {
   Deno.test(`transition() ends the run when it is stopped while ${state}`, () => {
     const { now, effects } = play(inState(state), [stop({ timeoutMs: 123, reason: "by cron" })]);
-    assertEquals([now.state, now.wish, now.lastReason], ["stopping", "down", "by cron"]);
+    assertEquals([now.state, now.desired, now.lastReason], ["stopping", "down", "by cron"]);
     assertEquals(effects, [{ type: "end", timeoutMs: 123 }]);
   });
 
   Deno.test(`transition() ends the run within the policy's time when restarted while ${state}`, () => {
     const { now, effects } = play(inState(state), [RESTART], policy({ stopTimeoutMs: 77 }));
-    assertEquals([now.state, now.wish], ["stopping", "up"]);
+    assertEquals([now.state, now.desired], ["stopping", "up"]);
     assertEquals(effects, [{ type: "end", timeoutMs: 77 }]);
   });
 
@@ -259,7 +264,7 @@ Deno.test("transition() says that the user stopped it when no other reason is gi
 
 Deno.test("transition() rests stopped, not crashed, when all is gone after a stop", () => {
   const { now, effects } = play(inState("stopping"), [gone(1)]);
-  assertEquals([now.state, now.wish, now.pid, now.run], ["stopped", "down", 0, null]);
+  assertEquals([now.state, now.desired, now.pid, now.run], ["stopped", "down", 0, null]);
   assertEquals([now.lastExit, now.finishedAt], [exitOf("SIGTERM"), NOON]);
   assertEquals([now.lastReason, effects], ["stopped by user", []]);
 });

@@ -18,15 +18,17 @@ import {
 const CONFIG = { minUptimeMs: 1000, successExitCodes: [0, 3] };
 const CHECKED = { ...CONFIG, healthCheck: {} as never };
 
-function standing(different: Partial<Standing> & { state?: string; wish?: string } = {}): Standing {
-  const { state = "running", wish = "up", ...rest } = different;
-  const snapshot = { state, wish, lastExit: null } as Standing["snapshot"];
+function standing(
+  different: Partial<Standing> & { state?: string; desired?: string } = {},
+): Standing {
+  const { state = "running", desired = "up", ...rest } = different;
+  const snapshot = { state, desired, lastExit: null } as Standing["snapshot"];
   return { snapshot, health: "unknown", uptimeMs: 0, config: CONFIG, ...rest };
 }
 
-function ended(wish: string, exit: Partial<Exit>): Standing {
+function ended(desired: string, exit: Partial<Exit>): Standing {
   const lastExit = { code: null, signal: null, at: new Date(0), ...exit };
-  return standing({ snapshot: { state: "stopped", wish, lastExit } as Standing["snapshot"] });
+  return standing({ snapshot: { state: "stopped", desired, lastExit } as Standing["snapshot"] });
 }
 
 Deno.test("troubleOf() names crash, errored and unhealthy, and nothing else", () => {

@@ -220,7 +220,7 @@ Deno.test("max_age replaces the app, and counts as a restart", async () => {
 Deno.test("max_age counts from the start when the app is adopted", async () => {
   const run = { runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" };
   const startedAt = Date.UTC(2026, 0, 1, 12) - 3_000_000;
-  const running = { ...NEW, state: "running", wish: "up", attempt: 1, ready: true } as const;
+  const running = { ...NEW, state: "running", desired: "up", attempt: 1, ready: true } as const;
   await using lone = new LoneProcess({ max_age: "1h" }, { ...running, run, pid: 1001, startedAt });
   const found = { kind: "alive", run, pid: 1001 } as const;
   lone.process.post({ type: "recovered", at: lone.world.clock.now(), found });
@@ -233,7 +233,7 @@ Deno.test("max_age counts from the start when the app is adopted", async () => {
 Deno.test("an adopted app that was not ready has the rest of its listen_timeout", async () => {
   const run = { runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" };
   const startedAt = Date.UTC(2026, 0, 1, 12) - 2000;
-  const starting = { ...NEW, state: "starting", wish: "up", attempt: 1 } as const;
+  const starting = { ...NEW, state: "starting", desired: "up", attempt: 1 } as const;
   const config = { wait_ready: true, listen_timeout: "3s" };
   await using lone = new LoneProcess(config, { ...starting, run, pid: 1001, startedAt });
   const found = { kind: "alive", run, pid: 1001 } as const;

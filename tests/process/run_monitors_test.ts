@@ -64,7 +64,15 @@ for (const [name, { config, act, before = "running" }] of Object.entries(CASES))
 const RUN = { runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" };
 
 function leftIn(state: "running" | "starting"): Snapshot {
-  return { ...NEW, state, wish: "up", attempt: 1, run: RUN, pid: 1001, ready: state === "running" };
+  return {
+    ...NEW,
+    state,
+    desired: "up",
+    attempt: 1,
+    run: RUN,
+    pid: 1001,
+    ready: state === "running",
+  };
 }
 
 function adopt({ process, world }: LoneProcess): void {

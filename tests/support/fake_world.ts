@@ -4,7 +4,7 @@ import type { Exit } from "../../src/model/process_info.ts";
 import type { Run } from "../../src/model/process_state.ts";
 import type { SignalName } from "../../src/model/signal.ts";
 import type { Child, LaunchSpec } from "../../src/platform/launcher.ts";
-import type { Deadline, Ending, Sweep } from "../../src/platform/process_group.ts";
+import type { Deadline, Sweep, TerminationResult } from "../../src/platform/process_group.ts";
 import type { World } from "../../src/process/world.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { waitFor } from "./wait_for.ts";
@@ -151,7 +151,7 @@ export class FakeWorld implements World {
   }
 
   /** At once where children are prompt, else when they have ended or the deadline is over. */
-  async end(run: Run, signal: SignalName, deadline: Deadline): Promise<Ending> {
+  async end(run: Run, signal: SignalName, deadline: Deadline): Promise<TerminationResult> {
     this.beforeEnd();
     const child = this.#childOf(run);
     this.ends.push(signal);

@@ -4,7 +4,7 @@
 export interface Entry {
   /** Undefined if a request got no answer, or two requests overlapped. */
   exists: boolean | undefined;
-  wish: "up" | "down" | undefined;
+  desired: "up" | "down" | undefined;
   instances: number | undefined;
   /** Last granted value of the variable `PATCHED`. */
   patched: string | undefined;
@@ -33,7 +33,7 @@ export class Ledger {
     const known = this.#entries.get(name);
     if (known !== undefined) return known;
     const fresh: Entry = {
-      ...{ exists: false, wish: undefined, instances: undefined, patched: undefined },
+      ...{ exists: false, desired: undefined, instances: undefined, patched: undefined },
       ...{ busy: 0, requests: 0 },
     };
     this.#entries.set(name, fresh);
@@ -82,7 +82,7 @@ export class Ledger {
   doubt(name: string): void {
     const nothing = {
       exists: undefined,
-      wish: undefined,
+      desired: undefined,
       instances: undefined,
       patched: undefined,
     };

@@ -18,7 +18,7 @@ const start: Verb = async (scene, { name, cron }) => {
   for (const other of NEEDS[name] ?? []) scene.ledger.mayBeUp(other);
   const ask = way(scene, "start", name);
   await scene.ledger.request(name, () => asked(scene, `start ${name}`, ask), (it) => {
-    Object.assign(it, { exists: true, wish: cron === undefined ? "up" : undefined });
+    Object.assign(it, { exists: true, desired: cron === undefined ? "up" : undefined });
   });
 };
 
@@ -33,7 +33,7 @@ const stop: Verb = async (scene, { name, cron }) => {
     () => asked(scene, `stop ${name}${force ? " force" : ""}`, ask),
     (it) => {
       // The schedule starts a job again.
-      Object.assign(it, { exists: true, wish: cron === undefined ? "down" : undefined });
+      Object.assign(it, { exists: true, desired: cron === undefined ? "down" : undefined });
     },
   );
 };
@@ -42,7 +42,7 @@ const again = (action: "restart" | "reload"): Verb => async (scene, { name, cron
   for (const other of NEEDS[name] ?? []) scene.ledger.mayBeUp(other);
   const ask = way(scene, action, name);
   await scene.ledger.request(name, () => asked(scene, `${action} ${name}`, ask), (it) => {
-    Object.assign(it, { exists: true, wish: cron === undefined ? "up" : undefined });
+    Object.assign(it, { exists: true, desired: cron === undefined ? "up" : undefined });
   });
 };
 
@@ -59,7 +59,7 @@ const roll: Verb = async (scene, { name, env, cron }) => {
     Object.assign(it, {
       exists: true,
       patched: undefined,
-      wish: cron === undefined ? "up" : undefined,
+      desired: cron === undefined ? "up" : undefined,
     });
   });
 };
@@ -68,8 +68,8 @@ const scale: Verb = async (scene, { name }) => {
   const instances = scene.random.whole(1, 4);
   const ask = () => scene.house.client.call("scale", { target: name, instances });
   await scene.ledger.request(name, () => asked(scene, `scale ${name} ${instances}`, ask), (it) => {
-    const wish = it.wish === "up" ? "up" : undefined;
-    Object.assign(it, { exists: true, instances, wish });
+    const desired = it.desired === "up" ? "up" : undefined;
+    Object.assign(it, { exists: true, instances, desired });
   });
 };
 
@@ -78,7 +78,12 @@ const remove: Verb = async (scene, { name }) => {
     ? () => rest(scene, "DELETE", `/processes/${name}`)
     : () => scene.house.client.call("delete", name);
   await scene.ledger.request(name, () => asked(scene, `delete ${name}`, ask), (it) => {
-    Object.assign(it, { exists: false, wish: undefined, instances: undefined, patched: undefined });
+    Object.assign(it, {
+      exists: false,
+      desired: undefined,
+      instances: undefined,
+      patched: undefined,
+    });
   });
   scene.ledger.forgotten.set(name, Date.now());
 };
@@ -91,7 +96,7 @@ export const add: Verb = async (scene, app) => {
     Object.assign(it, {
       exists: true,
       patched: undefined,
-      wish: app.cron === undefined ? "up" : undefined,
+      desired: app.cron === undefined ? "up" : undefined,
       instances,
     });
   });

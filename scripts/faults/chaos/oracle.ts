@@ -42,7 +42,7 @@ function records(home: string): Map<string, ProcessRecord> {
 /** Describes states that are wrong now but may still become right. */
 export async function unsettled(scene: Scene): Promise<string[]> {
   const list = await scene.house.client.call("list");
-  const wishes = records(scene.house.home);
+  const recorded = records(scene.house.home);
   const problems: string[] = [];
   const alive = Map.groupBy(
     living(scene.folder).filter((it) => isOfRun(it.runId, list)),
@@ -56,7 +56,7 @@ export async function unsettled(scene: Scene): Promise<string[]> {
         process,
         mine.map(({ pid }) => pid),
         new Set(mine.map(({ runId }) => runId)).size,
-        wishes,
+        recorded,
       ),
     );
   }
@@ -94,20 +94,20 @@ function ofProcess(
   process: ProcessJson,
   pids: readonly number[],
   runs: number,
-  wishes: ReadonlyMap<string, ProcessRecord>,
+  recorded: ReadonlyMap<string, ProcessRecord>,
 ): string[] {
   const { name, state, pid } = process;
-  const wish = wishes.get(name)?.snapshot.wish;
+  const desired = recorded.get(name)?.snapshot.desired;
   const told = `${name} is ${state} (${process.last_reason})`;
   const problems: string[] = [];
   const base = (process.config as { name: string }).name;
-  const granted = scene.ledger.of(base).wish;
-  const forOthers = wish === "up" && scene.ledger.upForOthers.has(base);
-  if (granted !== undefined && wish !== granted && !forOthers) {
-    problems.push(`${told}: ${granted} was granted, and the record says ${wish}`);
+  const granted = scene.ledger.of(base).desired;
+  const forOthers = desired === "up" && scene.ledger.upForOthers.has(base);
+  if (granted !== undefined && desired !== granted && !forOthers) {
+    problems.push(`${told}: ${granted} was granted, and the record says ${desired}`);
   }
   const { patched } = scene.ledger.of(base);
-  if (patched !== undefined && wishes.get(name)?.config.env.PATCHED !== patched) {
+  if (patched !== undefined && recorded.get(name)?.config.env.PATCHED !== patched) {
     problems.push(`${told}: PATCHED=${patched} was granted, and is not on record`);
   }
   // Processes that left the group of a crash-looping app are ended while the next run starts.
@@ -118,8 +118,8 @@ function ofProcess(
   if (state === "running" && !pids.includes(pid)) {
     problems.push(`${told}, but its pid ${pid} is not alive`);
   }
-  if (wish === "down" && !AT_REST.has(state)) problems.push(`${told}, but wanted down`);
-  if (wish === "up" && state !== "running" && !COMES_AND_GOES.test(name)) {
+  if (desired === "down" && !AT_REST.has(state)) problems.push(`${told}, but wanted down`);
+  if (desired === "up" && state !== "running" && !COMES_AND_GOES.test(name)) {
     const reason = process.last_reason;
     const excused = state === "errored" && /used up|depends on/.test(reason);
     if (!excused) problems.push(`${told}, but wanted up`);

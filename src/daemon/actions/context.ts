@@ -11,7 +11,7 @@ import type { ActionResult, BulkResult } from "../../protocol/wire.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { ConfigFiles } from "../config_files.ts";
 import type { EventJournal } from "../event_journal.ts";
-import type { Farewell } from "../farewell.ts";
+import type { ShutdownNotice } from "../shutdown_notice.ts";
 import type { MetricsHistory } from "../metrics_history.ts";
 import type { Token } from "../token.ts";
 import type { WebListener } from "../web_listener.ts";
@@ -30,7 +30,7 @@ export interface ActionContext {
   readonly journal: EventJournal;
   /** Past resource usage of processes and of the host. */
   readonly history: MetricsHistory;
-  readonly farewell: Farewell;
+  readonly shutdownNotice: ShutdownNotice;
   /** Who sent the request; undefined where it makes no difference. */
   readonly by?: Principal;
   /** The hook that sent the request; undefined if none did. */

@@ -26,11 +26,16 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
     web.gatekeeper.ownerChanged();
     return { token: fresh };
   },
-  release({ endDaemon, farewell, web }, { upgrade_to: to }) {
+  release({ endDaemon, shutdownNotice, web }, { upgrade_to: to }) {
     if (to !== undefined) {
-      const news = { type: "upgrading", at: new Date().toISOString(), from: VERSION, to } as const;
-      farewell.say(news);
-      web.tell(news);
+      const notice = {
+        type: "upgrading",
+        at: new Date().toISOString(),
+        from: VERSION,
+        to,
+      } as const;
+      shutdownNotice.say(notice);
+      web.tell(notice);
     }
     // Send the answer first.
     setTimeout(endDaemon, 0);
@@ -39,7 +44,7 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
   /** Stops all processes in reverse order, then the daemon. */
   async shutdown(context) {
     const outcomes = await context.supervisor.shutDown();
-    context.farewell.say({ type: "shutdown", at: new Date().toISOString() });
+    context.shutdownNotice.say({ type: "shutdown", at: new Date().toISOString() });
     context.endDaemon();
     return bulkResult("stopped", outcomes);
   },

@@ -8,7 +8,7 @@ import { type FeedOptions, logFeed, type LogSource } from "../../logs/log_feed.t
 import type { LogFiles } from "../../logs/log_files.ts";
 import { type LogFilter, parseLogFilter } from "../../logs/log_filter.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
-import { parseRange } from "../../model/moment.ts";
+import { parseRange } from "../../model/time_spec.ts";
 import { readPayload } from "../../protocol/verbs/read_input.ts";
 import { fromText } from "../../protocol/verbs/read_query.ts";
 import { lineCount, MAX_LINES } from "../../protocol/verbs/shapes.ts";

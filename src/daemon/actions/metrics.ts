@@ -1,7 +1,7 @@
 /** `metrics_history`: reads the metrics history. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import { parseRange } from "../../model/moment.ts";
+import { parseRange } from "../../model/time_spec.ts";
 import type { MetricsPointJson } from "../../protocol/wire.ts";
 import { HOST } from "../metrics_history.ts";
 import { plan, type Point } from "../metrics_ring.ts";

@@ -2,7 +2,7 @@
 
 import { formatDuration } from "../../model/duration.ts";
 import type { ProcessInfo } from "../../model/process_info.ts";
-import { isSuccess, wantsReadiness } from "../../model/outcomes.ts";
+import { isSuccess, wantsReadiness } from "../../model/transition_steps.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import { readySign } from "../../process/readiness.ts";
 import { processJson } from "../../protocol/process_json.ts";

@@ -8,7 +8,7 @@ import { messageOf } from "../../model/errors.ts";
 import type { WatchConfig } from "../../model/process_config.ts";
 import { dirname } from "../../npm/path.js";
 import { type Cancel, type Clock, systemClock } from "../../platform/clock.ts";
-import { Burst } from "./burst.ts";
+import { Debouncer } from "./debouncer.ts";
 import { FolderWatch, type OpenWatch } from "./folders.ts";
 import { LOOP_RESTARTS, LoopGuard } from "./guard.ts";
 import { changeTimes, FilePoll } from "./poll.ts";
@@ -53,7 +53,7 @@ class FileWatch {
   readonly #options: FileWatchOptions;
   readonly #on: FileWatchListener;
   readonly #clock: Clock;
-  readonly #burst: Burst;
+  readonly #debouncer: Debouncer;
   readonly #folders: FolderWatch;
   readonly #begunAt = Date.now();
   readonly #upForMs: () => number;
@@ -73,7 +73,7 @@ class FileWatch {
     this.#clock = options.clock ?? systemClock;
     const begun = this.#clock.steady();
     this.#upForMs = options.upForMs ?? (() => this.#clock.steady() - begun);
-    this.#burst = new Burst(
+    this.#debouncer = new Debouncer(
       this.#clock,
       options.debounceMs,
       (path) => kindOf(path) === "file" || (kindOf(path) === "none" && this.#known.has(path)),
@@ -94,7 +94,7 @@ class FileWatch {
   stop(): void {
     this.#stopped = true;
     this.#cancelWalk?.();
-    this.#burst.stop();
+    this.#debouncer.stop();
     this.#folders.stop();
     this.#poll?.stop();
   }
@@ -173,7 +173,7 @@ class FileWatch {
   }
 
   #changed(path: string): void {
-    if (!this.#stopped) this.#burst.add(path);
+    if (!this.#stopped) this.#debouncer.add(path);
   }
 
   #told(changed: string): void {

@@ -45,8 +45,8 @@ export class Scene {
   /** Somebody types: bytes as a terminal sends them. */
   keys(text: string): this {
     for (const input of decodeKeys(text, true).keys) {
-      const wish = commandOf(input, this.state);
-      if (wish !== undefined) this.tell(wish);
+      const desired = commandOf(input, this.state);
+      if (desired !== undefined) this.tell(desired);
     }
     return this;
   }

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { happened } from "../data/news.ts";
+import { happened } from "../data/event_history.ts";
 import { type Polled, usePolled } from "../data/polled.ts";
 import { logLink } from "../data/range.ts";
 import { between } from "../data/time_range.ts";

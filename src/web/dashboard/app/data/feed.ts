@@ -2,7 +2,7 @@
 
 import type { LogLine } from "../../../../model/log_line.ts";
 import { ApiError, ask, jsonLines, send } from "./api.ts";
-import { happened } from "./news.ts";
+import { happened } from "./event_history.ts";
 import { loadRecent } from "./past.ts";
 import { poll, type Stream } from "./poll.ts";
 import { askOtherTabs, secretOfTab } from "./session_secret.ts";

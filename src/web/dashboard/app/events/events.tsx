@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { useEvents } from "../data/news.ts";
+import { useEvents } from "../data/event_history.ts";
 import { logLink, range } from "../data/range.ts";
 import { lookingAt, rangeText } from "../data/time_range.ts";
 import { linkTo, place, setParams } from "../data/router.ts";

@@ -1,7 +1,7 @@
 /** The machine, the daemon, and how programs talk to it. */
 
 import { copyText } from "../controls/copy.ts";
-import { useEvents } from "../data/news.ts";
+import { useEvents } from "../data/event_history.ts";
 import { useSeries } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { clock, metrics, session } from "../data/store.ts";

@@ -257,7 +257,7 @@ function useView(
       if (event instanceof KeyboardEvent && !SCROLL_KEYS.includes(event.key)) return;
       touchedAt = performance.now();
     };
-    // What the page itself scrolls is nobody's wish to follow.
+    // Scrolling by the page itself does not mean that the user wants to follow.
     const isMeant = () => performance.now() - touchedAt < INTENT_MS;
     for (const type of TOUCHES) element.addEventListener(type, touched, { passive: true });
     const look = () => {

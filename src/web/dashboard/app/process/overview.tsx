@@ -1,7 +1,7 @@
 /** How things are, at a glance: what needs somebody first. */
 
 import { HOST, recent, round } from "./history.ts";
-import { useEvents } from "../data/news.ts";
+import { useEvents } from "../data/event_history.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { needsAttention } from "./select.ts";

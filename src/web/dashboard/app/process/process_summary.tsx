@@ -3,7 +3,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { processPath } from "../data/api.ts";
 import { recent, round, type Sample } from "./history.ts";
-import { exitText, useEvents } from "../data/news.ts";
+import { exitText, useEvents } from "../data/event_history.ts";
 import { type Series, useSeries } from "../data/past.ts";
 import { range } from "../data/range.ts";
 import { usePolled } from "../data/polled.ts";

@@ -1,7 +1,7 @@
 /** Who is told of trouble, and how that goes. */
 
 import { useEffect } from "preact/hooks";
-import { happened } from "../data/news.ts";
+import { happened } from "../data/event_history.ts";
 import { type Polled, usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { mayAdminister } from "../data/store.ts";

@@ -18,7 +18,7 @@ const PAUSE_MS = 2;
 const GAP_MS = 25;
 
 /** One kind of work. */
-export class Burst {
+export class LaunchThrottle {
   #leftMs = FIRST_MS;
   #endedAt = 0;
   #pause: Promise<void> | undefined;

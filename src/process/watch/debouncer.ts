@@ -12,7 +12,7 @@ const MIN_CAP_MS = 5000;
 const MAX_PATHS = 5000;
 
 /** Collects changes until it has been quiet for the debounce time. */
-export class Burst {
+export class Debouncer {
   readonly #clock: Clock;
   readonly #debounceMs: number;
   readonly #isChange: (path: string) => boolean;

@@ -1,19 +1,19 @@
 /** The last message of a daemon to its clients: it shuts down, or an upgrade replaces it. */
 
-import type { FarewellJson } from "../protocol/change_json.ts";
+import type { ShutdownNoticeJson } from "../protocol/change_json.ts";
 
-export class Farewell {
-  readonly #listeners = new Set<(news: FarewellJson) => void>();
+export class ShutdownNotice {
+  readonly #listeners = new Set<(notice: ShutdownNoticeJson) => void>();
 
   /** Calls `listener` when the message is sent. Returns an unsubscribe function. */
-  listen(listener: (news: FarewellJson) => void): () => void {
+  listen(listener: (notice: ShutdownNoticeJson) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  say(news: FarewellJson): void {
+  say(notice: ShutdownNoticeJson): void {
     const listeners = [...this.#listeners];
     this.#listeners.clear();
-    for (const listener of listeners) listener(news);
+    for (const listener of listeners) listener(notice);
   }
 }

@@ -12,11 +12,11 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
  * `yesterday`; the last `23:40`; `yesterday 23:40`; or a date with or without a time. Without a
  * time zone it is local time. Throws `bad_request` naming `field`.
  */
-export function parseMoment(field: string, value: string | Date, now: number): number {
+export function parseTimeSpec(field: string, value: string | Date, now: number): number {
   const time = value instanceof Date
     ? value.getTime()
     : typeof value === "string"
-    ? momentOf(value.trim(), now)
+    ? timeSpec(value.trim(), now)
     : NaN;
   if (Number.isFinite(time)) return time;
   throw new ProcsupError(
@@ -30,7 +30,7 @@ export function parseMoment(field: string, value: string | Date, now: number): n
 }
 
 /**
- * Both ends of a range, as `parseMoment()` reads them; an end that is not given is undefined. Throws
+ * Both ends of a range, as `parseTimeSpec()` reads them; an end that is not given is undefined. Throws
  * `bad_request` also when it ends before it begins.
  */
 export function parseRange(
@@ -40,8 +40,8 @@ export function parseRange(
   },
   now: number,
 ): { readonly since: number | undefined; readonly until: number | undefined } {
-  const from = since === undefined ? undefined : parseMoment("since", since, now);
-  const to = until === undefined ? undefined : parseMoment("until", until, now);
+  const from = since === undefined ? undefined : parseTimeSpec("since", since, now);
+  const to = until === undefined ? undefined : parseTimeSpec("until", until, now);
   if (from === undefined || to === undefined || from <= to) return { since: from, until: to };
   throw new ProcsupError(
     "bad_request",
@@ -50,7 +50,7 @@ export function parseRange(
   );
 }
 
-function momentOf(text: string, now: number): number {
+function timeSpec(text: string, now: number): number {
   if (text === "now") return now;
   if (text === "today") return midnight(now, 0);
   if (text === "yesterday") return midnight(now, -1);

@@ -42,25 +42,25 @@ export function wantsReadiness(
 /** A user stops it. */
 export function stopWish(now: Snapshot, event: EventOf<"stop_requested">): Snapshot {
   const lastReason = event.reason ?? "stopped by user";
-  return { ...now, wish: "down", ending: null, endFailed: false, lastReason };
+  return { ...now, desired: "down", stopCause: null, endFailed: false, lastReason };
 }
 
 /** A user wants it started again once it has stopped. */
 export function upAgain(now: Snapshot, reason: string): Snapshot {
-  return { ...now, wish: "up", ending: "asked", lastReason: reason };
+  return { ...now, desired: "up", stopCause: "asked", lastReason: reason };
 }
 
 /** Stops the run and remembers what comes next. */
 export function endFor(
-  ending: Snapshot["ending"],
+  stopCause: Snapshot["stopCause"],
   now: Snapshot,
   reason: string,
   policy: Policy,
 ): Step {
   // A restart by a user has run the hook already.
-  const isOurs = ending === "recycled" && policy.hooks.preRestart !== undefined;
+  const isOurs = stopCause === "recycled" && policy.hooks.preRestart !== undefined;
   return [
-    { ...now, state: "stopping", ending, lastReason: reason },
+    { ...now, state: "stopping", stopCause, lastReason: reason },
     [{ type: "end", timeoutMs: policy.stopTimeoutMs, ...(isOurs && { first: "preRestart" }) }],
   ];
 }
@@ -69,13 +69,13 @@ export function endFor(
 export function freshStart(now: Snapshot, reason: string, policy: Policy): Step {
   const fresh: Snapshot = {
     ...now,
-    wish: "up",
-    streak: 0,
-    ranMs: 0,
+    desired: "up",
+    consecutiveFailures: 0,
+    totalUptimeMs: 0,
     restartsAt: [],
     nextRestartAt: null,
     postRestartDue: false,
-    ending: null,
+    stopCause: null,
     lastReason: reason,
   };
   const dependencies = Object.keys(policy.dependsOn);
@@ -101,7 +101,7 @@ export function launch(now: Snapshot): Step {
     finishedAt: null,
     nextRestartAt: null,
     awaiting: null,
-    ending: null,
+    stopCause: null,
     endFailed: false,
   };
   return [next, [{ type: "launch" }]];
@@ -121,12 +121,12 @@ export function gone(
 ): Step {
   const over: Snapshot = {
     ...finished(now, event.exit ?? now.lastExit, event.at, event.ranForMs),
-    ending: null,
+    stopCause: null,
   };
   const { left, problem } = event;
   if (left.length > 0 || problem !== undefined) {
     // Started again, it would run twice. The next daemon tries again to stop what is left.
-    const state = now.wish === "up" ? "errored" : "stopped";
+    const state = now.desired === "up" ? "errored" : "stopped";
     const lastReason = left.length > 0
       ? `could not end pid ${left.join(", ")}`
       : `could not end it: ${problem}`;
@@ -138,13 +138,13 @@ export function gone(
 
 function afterwards(
   over: Snapshot,
-  { wish, ending, lastReason }: Snapshot,
+  { desired, stopCause, lastReason }: Snapshot,
   event: { at: number; random: number },
   policy: Policy,
 ): Step {
-  if (wish === "down") return [{ ...over, state: "stopped" }, []];
-  if (ending === "unready") return unready(over, event, policy);
-  if (ending === "recycled") return recycled(over, policy);
+  if (desired === "down") return [{ ...over, state: "stopped" }, []];
+  if (stopCause === "unready") return unready(over, event, policy);
+  if (stopCause === "recycled") return recycled(over, policy);
   return freshStart(over, lastReason, policy);
 }
 
@@ -174,16 +174,16 @@ function hookEffect(hook: HookName, policy: Policy): Effect[] {
 
 /** A readiness timeout fails the start; for an automatic restart it counts as one more failure. */
 function unready(over: Snapshot, event: { at: number; random: number }, policy: Policy): Step {
-  const first = over.streak === 0 && over.restartsAt.length === 0;
+  const first = over.consecutiveFailures === 0 && over.restartsAt.length === 0;
   if (first) return [{ ...over, state: "errored" }, []];
   return failed(over, event, policy, []);
 }
 
 /** Restarts at once but within the budget: a limit that is always hit must not loop forever. */
 function recycled(over: Snapshot, policy: Policy): Step {
-  const recent = recentRestarts(policy, over.restartsAt, over.ranMs);
+  const recent = recentRestarts(policy, over.restartsAt, over.totalUptimeMs);
   if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, []);
-  const [next, effects] = launch({ ...over, restartsAt: [...recent, over.ranMs] });
+  const [next, effects] = launch({ ...over, restartsAt: [...recent, over.totalUptimeMs] });
   return [{ ...next, postRestartDue: true }, effects];
 }
 
@@ -195,7 +195,7 @@ function finished(now: Snapshot, exit: Exit | null, at: number, ranForMs: number
     ready: false,
     lastExit: exit,
     finishedAt: at,
-    ranMs: now.ranMs + ranForMs,
+    totalUptimeMs: now.totalUptimeMs + ranForMs,
   };
 }
 
@@ -226,7 +226,7 @@ export function exited(
   const over: Snapshot = {
     ...finished(counted(now), exit, at, ranForMs),
     leftovers: leftBy(now),
-    streak: ranStably(policy, ranForMs) ? 0 : now.streak,
+    consecutiveFailures: ranStably(policy, ranForMs) ? 0 : now.consecutiveFailures,
     lastReason: describeExit(exit),
   };
   if (isSuccess(exit, policy) && policy.restartPolicy !== "always") {
@@ -241,7 +241,7 @@ export function refused(
   { at, random, reason }: { at: number; random: number; reason: string },
   policy: Policy,
 ): Step {
-  const ms = restartDelay(policy, now.streak, random);
+  const ms = restartDelay(policy, now.consecutiveFailures, random);
   return [
     {
       ...now,
@@ -250,7 +250,7 @@ export function refused(
       run: null,
       pid: 0,
       ready: false,
-      streak: now.streak + 1,
+      consecutiveFailures: now.consecutiveFailures + 1,
       nextRestartAt: at + ms,
       lastReason: reason,
     },
@@ -266,17 +266,17 @@ function failed(
   effects: readonly Effect[],
 ): Step {
   if (policy.restartPolicy === "never") return [{ ...over, state: "crashed" }, effects];
-  const recent = recentRestarts(policy, over.restartsAt, over.ranMs);
+  const recent = recentRestarts(policy, over.restartsAt, over.totalUptimeMs);
   if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, effects);
-  const ms = restartDelay(policy, over.streak, random);
+  const ms = restartDelay(policy, over.consecutiveFailures, random);
   return [
     {
       ...over,
       state: "waiting",
       awaiting: "delay",
       postRestartDue: false,
-      streak: over.streak + 1,
-      restartsAt: [...recent, over.ranMs],
+      consecutiveFailures: over.consecutiveFailures + 1,
+      restartsAt: [...recent, over.totalUptimeMs],
       nextRestartAt: at + ms,
     },
     [...effects, { type: "arm_delay", ms }],

@@ -1,7 +1,13 @@
 /** The steps that the cells of the state table are made of. */
 
 import { assertEquals } from "@std/assert";
-import { AT_REST, disarmed, freshStart, launch, wantsReadiness } from "../../src/model/outcomes.ts";
+import {
+  AT_REST,
+  disarmed,
+  freshStart,
+  launch,
+  wantsReadiness,
+} from "../../src/model/transition_steps.ts";
 import { afterReboot } from "../../src/model/recovered.ts";
 import { NEW } from "../../src/model/process_state.ts";
 import { inState, policy, STATES } from "./life.ts";
@@ -18,7 +24,7 @@ Deno.test("launch() forgets all that belonged to the attempt before", () => {
     const [now, effects] = launch(inState(state));
     assertEquals([now.state, now.attempt], ["starting", inState(state).attempt + 1]);
     assertEquals([now.startedAt, now.finishedAt, now.nextRestartAt], [null, null, null]);
-    assertEquals([now.awaiting, now.ending, effects], [null, null, [{ type: "launch" }]]);
+    assertEquals([now.awaiting, now.stopCause, effects], [null, null, [{ type: "launch" }]]);
   }
 });
 

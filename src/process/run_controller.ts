@@ -31,7 +31,7 @@ export interface HookRunner {
 }
 
 /** Looks after the run that is up. */
-export class RunKeeper {
+export class RunController {
   readonly #process: ProcessHandle;
   readonly #world: World;
   readonly #hooks: HookRunner;
@@ -193,7 +193,7 @@ export class RunKeeper {
   }
 
   /** Ends the run, or hurries its end; `giveUpLaunch` ends one that is only being made. */
-  endOrHurry(
+  terminate(
     attempt: number,
     { timeoutMs, first }: EndEffect,
     giveUpLaunch: () => Promise<void>,
