@@ -133,6 +133,18 @@ WantedBy=multi-user.target
     "Restart=on-abort",
     "ProtectSystem=full",
   ]);
+  const repeated = `[Service]
+ExecStart=/usr/bin/app
+Environment=A=1
+Environment=B=2
+Restart=no
+Restart=always
+StandardOutput=append:/var/log/old.log
+StandardOutput=append:/var/log/new.log
+`;
+  const last = (await loadedFrom("last.service", repeated)).get("last")!;
+  assertEquals([last.restartPolicy, last.env], ["always", { A: "1", B: "2" }]);
+  assertEquals(last.log.stdout, "/var/log/new.log");
   const forking = made({ "a.service": "[Service]\nType=forking\nExecStart=/bin/a\n" });
   await assertRejects(() => forking, ProcsupError, "Type=forking");
 });

@@ -86,6 +86,7 @@ Deno.test("log files of process-compose and systemd are kept", async () => {
     "process-compose.yaml": `processes:
   api: { command: node api.js, log_location: ./api.log }
   many: { command: node many.js, replicas: 2, log_location: ./many.log }
+  named: { command: node named.js, log_location: "./\${WHO:-me}.log" }
 `,
     "both.service": `[Service]
 ExecStart=/bin/true
@@ -107,7 +108,11 @@ StandardOutput=journal
     return [shown, notes.map(({ text }) => text.split(":")[0])];
   };
   const [api, many] = [`${files.folder}/api.log`, `${files.folder}/many-{instance}.log`];
-  assertEquals(await logs("process-compose.yaml"), [[[api, api], [many, many]], []]);
+  const named = `${files.folder}/me.log`;
+  assertEquals(await logs("process-compose.yaml"), [
+    [[api, api], [many, many], [named, named]],
+    [],
+  ]);
   assertEquals(await logs("both.service"), [[["/var/log/both.log", "/var/log/both.log"]], []]);
   assertEquals(await logs("two.service"), [[["/var/log/two.log", "/var/log/two.err"]], []]);
   assertEquals(await logs("journal.service"), [[[undefined, undefined]], [

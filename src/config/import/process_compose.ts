@@ -141,7 +141,8 @@ function addProcess(
 }
 
 /** One file for both streams; instances cannot share it. */
-function logOf(file: unknown, keys: Keys, { folder }: ImportResult, unmapped: string[]): Keys {
+function logOf(value: unknown, keys: Keys, { folder }: ImportResult, unmapped: string[]): Keys {
+  const file = typeof value === "string" ? withReferences(value) : value;
   const problem = logFileProblem(file, folder);
   if (problem !== undefined) unmapped.push(`log_location (${problem})`);
   const suffix = (keys.instances ?? 1) === 1 ? "" : "-{instance}";

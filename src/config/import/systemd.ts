@@ -58,6 +58,12 @@ const KEYS: Readonly<Record<string, (values: readonly string[]) => Keys>> = {
   CPUQuota: ([value]) => limit("cpu_percent", value!.replace("%", "")),
 };
 
+/** Settings of which every value counts; of the others systemd takes the last one. */
+const REPEATED = /^(Exec\w+|Environment|EnvironmentFile|SuccessExitStatus)$/;
+
+/** Settings without a converter, of which the last value counts. */
+const ONE = new Set(["Type", "StandardOutput", "StandardError"]);
+
 /** Settings that match procsup's behavior, or are handled elsewhere. */
 const NATURAL = new Set(["ExecStart", "Type", "ExecReload", "SyslogIdentifier", "NotifyAccess"]);
 
@@ -87,10 +93,11 @@ const INSTEAD: Readonly<Record<string, string>> = {
 function convert({ file, text }: ConfigDocument): Imported {
   const sections = read(file, text);
   const settings: Settings = new Map(
-    [...sections.get("Unit") ?? [], ...sections.get("Service") ?? []].map(([key, values]) => [
-      key,
-      values.map((value) => fill(value, specifiersOf(basename(file)))),
-    ]),
+    [...sections.get("Unit") ?? [], ...sections.get("Service") ?? []].map(([key, values]) => {
+      const isOne = (Object.hasOwn(KEYS, key) || ONE.has(key)) && !REPEATED.test(key);
+      const taken = isOne ? values.slice(-1) : values;
+      return [key, taken.map((value) => fill(value, specifiersOf(basename(file))))];
+    }),
   );
   refuse(file, settings);
   const result = new ImportResult(file);
