@@ -43,8 +43,9 @@ Deno.test("serve answers with the files of a folder, and with nothing else, over
   const www = site(temp.path);
   const port = `${freePort()}`;
   const url = `http://127.0.0.1:${port}`;
-  const { code, stderr } = await daemon.cli("serve", www, "--port", port, "--name", "web");
-  assertEquals([code, stderr], [0, ""]);
+  const serve = await daemon.cli("serve", www, "--port", port, "--name", "web");
+  assertEquals([serve.code, serve.stderr], [0, ""]);
+  assertStringIncludes(serve.stdout, `  http://0.0.0.0:${port}; other machines can open it`);
   await daemon.kill();
   assertEquals(await get(`${url}/`), "home 200");
   await daemon.run();
@@ -78,7 +79,8 @@ Deno.test("serve --spa has a page for every path, and a taken port or a missing 
   const www = site(temp.path);
   const port = `${freePort()}`;
   const args = ["serve", www, "--port", port, "--bind", "127.0.0.1"];
-  assertEquals((await daemon.cli(...args, "--spa")).code, 0);
+  const serve = await daemon.cli(...args, "--spa");
+  assertEquals([serve.code, serve.stdout.split("\n")[1]], [0, `  http://127.0.0.1:${port}`]);
   assertEquals(await get(`http://127.0.0.1:${port}/a/b`), "home 200");
   assertEquals(await get(`http://127.0.0.1:${port}/a/b.js`), "Not found 404");
   const taken = await daemon.cli(...args, "--name", "other");
