@@ -6,7 +6,7 @@ import { mostConnections } from "../platform/accept.ts";
 import { sleep } from "../platform/clock.ts";
 import { type Handler, UnixServer } from "./unix_server.ts";
 
-export interface SocketServer {
+export interface DaemonSocket {
   /** Creates a removed socket again. Open connections continue. */
   putBack(): void;
   /**
@@ -26,7 +26,7 @@ export function serveSocket(
   paths: HomePaths,
   handler: Handler,
   warn: (message: string) => void,
-): SocketServer {
+): DaemonSocket {
   let server = bind(paths, handler, warn);
   return {
     putBack() {

@@ -9,7 +9,7 @@ import { claim } from "./connections.ts";
 import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";
 import type { Gatekeeper } from "../auth/gatekeeper.ts";
-import { Outbox } from "./outbox.ts";
+import { SocketOutbox } from "./socket_outbox.ts";
 import { publicError, refusalText } from "./reply.ts";
 import { allowRole, type Principal } from "../auth/principal.ts";
 import type { SiteNames } from "./same_site.ts";
@@ -148,7 +148,7 @@ export class SocketServer {
 }
 
 function feedSocket(ws: WebSocket): FeedSocket {
-  const outbox = new Outbox((message, done) => ws.send(message, { binary: false }, done));
+  const outbox = new SocketOutbox((message, done) => ws.send(message, { binary: false }, done));
   let answered = true;
   ws.on("pong", () => answered = true);
   return {

@@ -9,7 +9,7 @@ import type { Supervisor } from "../../manager/supervisor.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import { bodyWithOutput, messageAbout, OUTPUT_LINES, testMessage } from "./message.ts";
-import { type Delivery, Outbox } from "./outbox.ts";
+import { type Delivery, DeliveryOutbox } from "./delivery_outbox.ts";
 import { type KeyedWebhook, Sender } from "./sender.ts";
 import { TroubleWatch } from "./trouble_watch.ts";
 
@@ -32,7 +32,7 @@ interface Announcement {
 
 export class Runner {
   readonly #parts: RunnerParts;
-  readonly #outbox: Outbox;
+  readonly #outbox: DeliveryOutbox;
   readonly #senders = new Map<string, Sender>();
   readonly #watch: TroubleWatch;
   /** Announcements that wait for the last output of their processes. */
@@ -42,7 +42,7 @@ export class Runner {
   constructor(parts: RunnerParts, webhooks: readonly KeyedWebhook[]) {
     const { folder, supervisor, warn } = parts;
     this.#parts = parts;
-    this.#outbox = new Outbox(`${folder}/pending`, warn);
+    this.#outbox = new DeliveryOutbox(`${folder}/pending`, warn);
     this.configure(webhooks);
     for (const delivery of this.#outbox.left()) {
       const sender = this.#senders.get(delivery.to);

@@ -6,7 +6,7 @@ import { systemClock } from "../../platform/clock.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import { type Attempt, attempt } from "./attempt.ts";
 import type { Message } from "./message.ts";
-import type { Delivery, Outbox } from "./outbox.ts";
+import type { Delivery, DeliveryOutbox } from "./delivery_outbox.ts";
 import { webhookKey } from "./secret.ts";
 
 /** A webhook with its signing key; undefined if none is configured, or it cannot be read at present. */
@@ -19,7 +19,7 @@ export interface KeyedWebhook {
 const DROP_NOTE_MS = 60_000;
 
 export interface SenderParts {
-  readonly outbox: Outbox;
+  readonly outbox: DeliveryOutbox;
   readonly warn: (message: string) => void;
 }
 

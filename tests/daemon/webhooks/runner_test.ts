@@ -1,7 +1,7 @@
 /** What is to be told, against a real supervisor. */
 
 import { assertEquals } from "@std/assert";
-import { Outbox } from "../../../src/daemon/webhooks/outbox.ts";
+import { DeliveryOutbox } from "../../../src/daemon/webhooks/delivery_outbox.ts";
 import { Runner } from "../../../src/daemon/webhooks/runner.ts";
 import type { ProcessChange } from "../../../src/model/process_change.ts";
 import { parseWebhook } from "../../../src/model/config_schema.ts";
@@ -26,7 +26,7 @@ Deno.test("Runner has a crash on record before it reads what the app said last",
   const change = await crash.promise;
 
   runner.tell(change);
-  const left = () => new Outbox(`${folder}/pending`, warn).left();
+  const left = () => new DeliveryOutbox(`${folder}/pending`, warn).left();
   const [delivery] = left();
   assertEquals([delivery?.event, delivery?.about, delivery?.to], ["crash", "app", "ops"]);
 

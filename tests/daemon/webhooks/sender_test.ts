@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { parseWebhook } from "../../../src/model/config_schema.ts";
 import { type Message, testMessage } from "../../../src/daemon/webhooks/message.ts";
-import { Outbox } from "../../../src/daemon/webhooks/outbox.ts";
+import { DeliveryOutbox } from "../../../src/daemon/webhooks/delivery_outbox.ts";
 import { Sender } from "../../../src/daemon/webhooks/sender.ts";
 import { signingKey } from "../../../src/daemon/webhooks/signature.ts";
 import { freePort } from "../../support/http_load.ts";
@@ -15,13 +15,13 @@ import { waitFor } from "../../support/wait_for.ts";
 class TestSender implements AsyncDisposable {
   readonly warnings: string[] = [];
   readonly home: TempHome;
-  readonly outbox: Outbox;
+  readonly outbox: DeliveryOutbox;
   readonly sender: Sender;
 
   private constructor(url: string, key: CryptoKey, keys: object, home: TempHome) {
     this.home = home;
     const warn = (message: string) => void this.warnings.push(message);
-    this.outbox = new Outbox(`${home.path}/pending`, warn);
+    this.outbox = new DeliveryOutbox(`${home.path}/pending`, warn);
     const wire = { name: "ops", url, secret: { env: "X" }, retry_delay: "10ms", ...keys };
     this.sender = new Sender(parseWebhook(wire, "/"), key, { outbox: this.outbox, warn });
   }
@@ -168,7 +168,7 @@ Deno.test("Sender sends nothing unsigned for want of a secret", async () => {
   const warn = (message: string) => void warnings.push(message);
   const wire = { name: "ops", url: receiver.url, secret: { file }, retry_delay: "10ms" };
   const webhook = parseWebhook({ ...wire, max_attempts: 100 }, "/");
-  const outbox = new Outbox(`${home.path}/pending`, warn);
+  const outbox = new DeliveryOutbox(`${home.path}/pending`, warn);
   const sender = new Sender(webhook, undefined, { outbox, warn });
   const message: Message = { id: "msg_1", event: "crash", about: "api", body: '{"type":"crash"}' };
   sender.send(outbox.add("ops", message));

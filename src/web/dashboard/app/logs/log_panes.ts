@@ -11,7 +11,7 @@ import type { LogRow } from "./log_rows.ts";
 import { levelOf } from "../../../../model/log_level.ts";
 import { plainLine } from "./ansi.ts";
 import { filterOf, fingerprint, type LogQuery } from "./log_query.ts";
-import { type LogSink, LogSource } from "./log_source.ts";
+import { type LogReceiver, OpenLog } from "./open_log.ts";
 
 /** One column. */
 export class LogPane {
@@ -30,7 +30,7 @@ export class LogPane {
 }
 
 /** All columns of a view. */
-export class LogPanes implements LogSink {
+export class LogPanes implements LogReceiver {
   readonly list: readonly LogPane[];
   /** The column that keys act on. */
   readonly active = signal(0);
@@ -128,16 +128,16 @@ export function useLogSource(
   query: LogQuery,
   lines: number,
   follow: Signal<boolean>,
-): LogSource | undefined {
-  const source = useSignal<LogSource | undefined>(undefined);
+): OpenLog | undefined {
+  const source = useSignal<OpenLog | undefined>(undefined);
   const filter = filterOf(query);
   const isSearch = filter.grep !== undefined;
   const { span, from, to, at } = range.value;
   const begin = at > 0 && !isSearch ? Math.max(from, at - CONTEXT_MS) : from;
   useEffect(() => {
-    let opened: LogSource | undefined;
+    let opened: OpenLog | undefined;
     const open = () => {
-      opened = new LogSource(panes, {
+      opened = new OpenLog(panes, {
         targets: query.targets,
         lines: isSearch ? 0 : lines,
         between: span === undefined ? [begin, to] : undefined,
@@ -163,7 +163,7 @@ export function useLogSource(
 export function useMoment(
   { buffer, cursor, opened }: LogPane,
   { mark }: LogQuery,
-  source: LogSource | undefined,
+  source: OpenLog | undefined,
   found: () => void,
 ): void {
   const isFound = useRef(false);

@@ -14,7 +14,7 @@ import {
   wrap,
 } from "./log_panes.ts";
 import { type LogQuery, patternOf } from "./log_query.ts";
-import { FIRST_LINES, type LogSource } from "./log_source.ts";
+import { FIRST_LINES, type OpenLog } from "./open_log.ts";
 import { range, setRange } from "../data/range.ts";
 import { NOW, type Range } from "../data/time_range.ts";
 import { linkTo } from "../data/router.ts";
@@ -151,7 +151,7 @@ interface LogColumnProps {
   readonly pattern: RegExp | undefined;
   readonly follow: Signal<boolean>;
   readonly showName: boolean;
-  readonly source: LogSource | undefined;
+  readonly source: OpenLog | undefined;
   readonly hueOf: (name: string) => number;
   /** Somebody turned to this column. */
   readonly onActive: () => void;
@@ -218,7 +218,7 @@ function ColumnHead({ name }: { name: string }) {
 
 interface LogStatusProps {
   readonly panes: LogPanes;
-  readonly source: LogSource | undefined;
+  readonly source: OpenLog | undefined;
   readonly query: LogQuery;
   readonly onQuery: (query: LogQuery) => void;
   /** Whether there is nothing older to load. */

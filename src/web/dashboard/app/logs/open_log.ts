@@ -23,7 +23,7 @@ interface SourceOptions {
 }
 
 /** Where the lines go. */
-export interface LogSink {
+export interface LogReceiver {
   add(lines: readonly Omit<LogRow, "seq">[]): void;
   clear(): void;
 }
@@ -39,18 +39,18 @@ const RETRY_MS = 1000;
 const TURN_MS = 10;
 
 /** A log that is being read. */
-export class LogSource {
+export class OpenLog {
   /** What went wrong; empty while all is well. */
   readonly error = signal("");
   /** Whether what was there is being read. */
   readonly isLoading = signal(true);
   /** Whether the range has more lines than are shown. */
   readonly isCut = signal(false);
-  readonly #sink: LogSink;
+  readonly #sink: LogReceiver;
   readonly #options: SourceOptions;
   readonly #abort = new AbortController();
 
-  constructor(sink: LogSink, options: SourceOptions) {
+  constructor(sink: LogReceiver, options: SourceOptions) {
     this.#sink = sink;
     this.#options = options;
     void this.#run();

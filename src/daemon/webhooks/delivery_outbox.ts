@@ -14,7 +14,7 @@ export interface Delivery extends Message {
 }
 
 /** Files of deliveries; their names sort by age. */
-export class Outbox {
+export class DeliveryOutbox {
   readonly #folder: string;
   readonly #warn: (message: string) => void;
   #last = 0;

@@ -17,7 +17,7 @@ const BESIDE = 128;
  * bytes; with hundreds of slow clients that would dominate. The messages waiting here are shared by all
  * clients.
  */
-export class Outbox {
+export class SocketOutbox {
   readonly #write: Write;
   #waiting: Message[] = [];
   #underWay = 0;
