@@ -45,6 +45,9 @@ Deno.test("--on swarm lists, explains and applies by what docker says", async ()
   const unknown = await on("scale", "apo", "2");
   assertEquals(unknown.code, 4);
   assertStringIncludes(unknown.stderr, "It has api");
+  const none = await on("logs", "apo");
+  assertEquals([none.code, none.stdout], [4, ""]);
+  assertStringIncludes(none.stderr, 'The stack "shop" has no app "apo"');
   const watch = await on("list", "--watch");
   assertEquals(watch.code, 2);
   assertStringIncludes(watch.stderr, "--watch has no meaning on swarm");

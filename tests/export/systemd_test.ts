@@ -87,6 +87,7 @@ Deno.test("units of a stack are not those of another one whose name begins the s
       api: { command: "/bin/sh run.sh", sockets: ["127.0.0.1:8080"] },
       twice: { command: "/bin/sh run.sh", instances: 2 },
       job: { command: "/bin/sh run.sh", cron: "0 4 * * *" },
+      rest: { command: "/bin/sh run.sh", autostart: false },
     },
   });
   const { files } = await exportText(text, "systemd", { stack: "shop-eu" });

@@ -85,6 +85,22 @@ export const UNITS: readonly Step[] = [
     },
   },
   {
+    name: "--on systemd refuses a name that it does not know, and the unit of another stack",
+    async run(scene) {
+      const unknown = await scene.try("cd /srv/shop && procsup logs nosuch --on systemd");
+      equal(unknown.code, 4, "exit code");
+      holds(unknown.stderr, 'The stack "shop" has no app "nosuch"', "what is said");
+      await write(scene, "processes: { eu-api: { command: /bin/sleep 1000 } }\n");
+      await scene.sh("cd /srv/shop && procsup up --on systemd");
+      const pid = await scene.sh("systemctl show -P MainPID shop-eu-api");
+      await write(scene, "processes: { api: { command: /bin/sleep 2000 } }\n");
+      const other = await scene.try("cd /srv/shop && procsup up --on systemd --stack shop-eu");
+      equal(other.code, 6, "exit code");
+      equal(await scene.sh("systemctl show -P MainPID shop-eu-api"), pid, "pid of eu-api");
+      return other.stderr.trim().split("\n")[0]!;
+    },
+  },
+  {
     name: "down --on systemd leaves no unit",
     async run(scene) {
       await scene.sh("cd /srv/shop && procsup down --on systemd");

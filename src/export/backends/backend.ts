@@ -1,5 +1,6 @@
 /** What `--on` can do with an engine. A backend drives the engine's own client. */
 
+import { ProcsupError } from "../../model/errors.ts";
 import type { Exported } from "../export_stack.ts";
 
 /** One copy of an app on an engine. */
@@ -60,4 +61,11 @@ export interface Backend {
   /** Replaces the copies of an app one after the other. */
   roll(app: string): Promise<Rollout[]>;
   down(): Promise<string[]>;
+}
+
+/** The error for an app that a stack does not have. */
+export function unknownApp(stack: string, app: string, apps: readonly string[]): ProcsupError {
+  return new ProcsupError("process_not_found", `The stack "${stack}" has no app "${app}"`, {
+    hint: apps.length === 0 ? "Nothing of it runs" : `It has ${apps.join(", ")}`,
+  });
 }

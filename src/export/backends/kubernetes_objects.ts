@@ -1,7 +1,6 @@
 /** The objects of a stack as Kubernetes describes them: rollouts, copies and reasons. */
 
-import { ProcsupError } from "../../model/errors.ts";
-import type { Copy } from "./backend.ts";
+import { type Copy, unknownApp } from "./backend.ts";
 import type { Progress } from "./settle.ts";
 
 /** Any object. */
@@ -149,9 +148,7 @@ export class Workloads {
   find(app: string): Item {
     const found = this.#own().find((item) => appOf(item) === app);
     if (found !== undefined) return found;
-    throw new ProcsupError("process_not_found", `The stack "${this.#stack}" has no app "${app}"`, {
-      hint: this.#own().length === 0 ? "Nothing of it runs" : `It has ${this.apps().join(", ")}`,
-    });
+    throw unknownApp(this.#stack, app, this.apps());
   }
 
   deployment(app: string): Deployment | undefined {

@@ -1,16 +1,16 @@
 /** Docker Swarm, by `docker`. */
 
-import { ProcsupError } from "../../model/errors.ts";
 import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
-import type {
-  Backend,
-  Copy,
-  Explanation,
-  LogFlags,
-  OnProgress,
-  Place,
-  Rollout,
+import {
+  type Backend,
+  type Copy,
+  type Explanation,
+  type LogFlags,
+  type OnProgress,
+  type Place,
+  type Rollout,
+  unknownApp,
 } from "./backend.ts";
 import { settleRollouts } from "./settle.ts";
 
@@ -100,7 +100,8 @@ class Swarm implements Backend {
   }
 
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
-    const names = apps.length > 0 ? apps.map((app) => this.#service(app)) : await this.#names();
+    const services = await Promise.all(apps.map((app) => this.#inspect(app)));
+    const names = apps.length > 0 ? services.map(({ Spec }) => Spec.Name) : await this.#names();
     const flags = [...follow ? ["--follow"] : [], "--tail", String(lines)];
     const codes = await Promise.all(
       names.map((name) => this.#docker.shown("service", "logs", ...flags, name)),
@@ -190,9 +191,7 @@ class Swarm implements Backend {
     const { code, stdout } = await this.#docker.ask("service", "inspect", this.#service(app));
     if (code === 0) return JSON.parse(stdout)[0];
     const known = (await this.#names()).map((name) => this.#short(name));
-    throw new ProcsupError("process_not_found", `The stack "${this.#stack}" has no app "${app}"`, {
-      hint: known.length === 0 ? "Nothing of it runs" : `It has ${known.join(", ")}`,
-    });
+    throw unknownApp(this.#stack, app, known);
   }
 
   /** Every task, newest first within a slot. */

@@ -5,14 +5,15 @@ import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_fi
 import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
 import { wantedUnits } from "../systemd.ts";
-import type {
-  Backend,
-  Copy,
-  Explanation,
-  LogFlags,
-  OnProgress,
-  Place,
-  Rollout,
+import {
+  type Backend,
+  type Copy,
+  type Explanation,
+  type LogFlags,
+  type OnProgress,
+  type Place,
+  type Rollout,
+  unknownApp,
 } from "./backend.ts";
 import { type Progress, settleRollouts } from "./settle.ts";
 
@@ -59,10 +60,14 @@ class Systemd implements Backend {
       `${stack.name}.target`,
       ...stack.apps.flatMap((app) => wantedUnits(stack, app)),
     ];
+    this.#refuseForeign(files.map(({ path }) => path));
     const sockets = files.filter(({ path }) => path.endsWith(".socket")).map(({ path }) => path);
     await this.#remove(files.map(({ path }) => path), wanted);
     const changed = files.filter(({ path, text }) => readFileIfAny(`${FOLDER}/${path}`) !== text);
-    for (const { path, text } of changed) this.#write(path, text);
+    for (const { path, text } of changed) {
+      replaceFile(`${FOLDER}/${path}`, text);
+      Deno.chmodSync(`${FOLDER}/${path}`, 0o644);
+    }
     await systemctl.told("daemon-reload");
     await systemctl.told("enable", "--quiet", ...wanted);
     const stale = new Set(changed.map(({ path }) => path));
@@ -83,6 +88,7 @@ class Systemd implements Backend {
   }
 
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
+    await Promise.all(apps.map((app) => this.#copiesOf(app)));
     const units = (apps.length > 0 ? apps : ["*"]).flatMap((app) =>
       [".service", "@*.service"].map((end) => `${this.#stack}-${app}${end}`)
     );
@@ -168,16 +174,18 @@ class Systemd implements Backend {
     return units.flat();
   }
 
-  /** A unit of somebody else is not replaced. */
-  #write(path: string, text: string): void {
-    const there = readFileIfAny(`${FOLDER}/${path}`);
-    if (there !== undefined && !there.startsWith(HEADING)) {
-      throw new ProcsupError("name_taken", `"${FOLDER}/${path}" was not written by procsup`, {
+  /**
+   * Throws `name_taken` for a unit that was not made for this stack: app "eu-api" of "shop" has the
+   * unit of app "api" of "shop-eu".
+   */
+  #refuseForeign(files: readonly string[]): void {
+    for (const file of files) {
+      const there = readFileIfAny(`${FOLDER}/${file}`);
+      if (there === undefined || isUnitOf(this.#stack, file, there)) continue;
+      throw new ProcsupError("name_taken", `"${FOLDER}/${file}" was not made by this stack`, {
         hint: "Choose another --stack NAME",
       });
     }
-    replaceFile(`${FOLDER}/${path}`, text);
-    Deno.chmodSync(`${FOLDER}/${path}`, 0o644);
   }
 
   async #show(units: readonly string[]): Promise<Properties[]> {
@@ -224,10 +232,9 @@ class Systemd implements Backend {
 
   /** The copies of an app. Throws `process_not_found` if there are none. */
   async #copiesOf(app: string): Promise<Copy[]> {
-    const copies = (await this.list()).filter((copy) => copy.app === app);
+    const all = await this.list();
+    const copies = all.filter((copy) => copy.app === app);
     if (copies.length > 0) return copies;
-    throw new ProcsupError("process_not_found", `The stack "${this.#stack}" has no app "${app}"`, {
-      hint: "What it has: procsup list --on systemd",
-    });
+    throw unknownApp(this.#stack, app, [...new Set(all.map((copy) => copy.app))]);
   }
 }
