@@ -92,7 +92,10 @@ Deno.test("procsup mcp install writes the client's file, through a link and with
   const cursor = JSON.parse(await Deno.readTextFile(`${user.path}/.cursor/mcp.json`));
   assertEquals(cursor.mcpServers.procsup.args.slice(-3), ["mcp", "--home", "/tmp/other"]);
   assertEquals((await run("emacs")).code, 2);
-  assertEquals((await runIn(user.path, ["mcp", "instal", "cursor"])).code, 2);
+  const misspelled = await runIn(user.path, ["mcp", "instal", "cursor"]);
+  assertEquals(misspelled.code, 2);
+  assertStringIncludes(misspelled.stderr, 'Did you mean "procsup mcp install"?');
+  assertStringIncludes((await run()).stderr, 'Too few words for "mcp install"');
 });
 
 Deno.test("completion offers every client that procsup mcp install knows", async () => {
@@ -123,7 +126,7 @@ Deno.test("procsup mcp install names the portable executable, not what it was un
 
 async function runIn(home: string, args: string[], program = programWords(), env = {}) {
   const [command, ...words] = program;
-  const { code, stdout } = await new Deno.Command(command!, {
+  const { code, stdout, stderr } = await new Deno.Command(command!, {
     args: [...words, ...args],
     clearEnv: true,
     env: {
@@ -134,5 +137,6 @@ async function runIn(home: string, args: string[], program = programWords(), env
     },
     stdin: "null",
   }).output();
-  return { code, stdout: new TextDecoder().decode(stdout) };
+  const [out, error] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  return { code, stdout: out!, stderr: error! };
 }

@@ -14,18 +14,14 @@ import type { CommandContext } from "../command.ts";
 import { connectQuietly } from "../connect.ts";
 import type { Flags } from "../flags.ts";
 import { writeMessage } from "../output.ts";
+import { verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Bridges until the client closes the input, or changes a client's configuration. */
 export async function mcp(context: CommandContext): Promise<void> {
-  const [verb, client, ...rest] = context.positionals;
+  const [verb, client] = context.positionals;
   if (verb === undefined) return await bridge(context);
-  if (client !== undefined && rest.length === 0) {
-    if (verb === "install") return await install(context, client);
-    if (verb === "uninstall") return await uninstall(context, client);
-  }
-  throw new ProcsupError("bad_request", `Cannot "mcp ${context.positionals.join(" ")}"`, {
-    hint: "procsup mcp, or: procsup mcp install|uninstall claude|cursor|vscode",
-  });
+  const act = verbIn("mcp", { install, uninstall }, verb);
+  await act(context, wordAfter(`mcp ${verb}`, client, "a client"));
 }
 
 const NARROWING = ["toolsets", "read-only", "allow"];
