@@ -3,7 +3,12 @@
 import { LaunchThrottle } from "../platform/launch_throttle.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { Launcher } from "../platform/launcher.ts";
-import { endRun, sendSignal, sweepRun, wrapperAlive } from "../platform/process_group.ts";
+import {
+  cleanUpOrphans,
+  sendSignal,
+  terminateRun,
+  wrapperAlive,
+} from "../platform/process_group.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import { ReadyFiles } from "../platform/ready_files.ts";
 import { RunFiles } from "../platform/run_files.ts";
@@ -57,8 +62,8 @@ export function systemWorld(
     },
     // While its wrapper lives the app's pid cannot be another's: only the wrapper can collect it.
     signal: (run, pid, signal) => wrapperAlive(run) && sendSignal(pid, signal),
-    end: endRun,
-    sweep: sweepRun,
+    terminate: terminateRun,
+    cleanUpOrphans,
   };
   const close = () => {
     void launcher.close();

@@ -120,7 +120,7 @@ export type ProcessEvent =
     readonly random: number;
   }
   | {
-    readonly type: "gone";
+    readonly type: "terminated";
     readonly attempt: number;
     readonly at: number;
     readonly exit: Exit | null;
@@ -144,7 +144,7 @@ export type ProcessEvent =
   /** A background hook has started. */
   | { readonly type: "hook_begun"; readonly hook: HookName }
   /** A run other than `run` has left nothing behind. */
-  | { readonly type: "disposed"; readonly run: Run }
+  | { readonly type: "released"; readonly run: Run }
   | { readonly type: "became_ready"; readonly attempt: number }
   | { readonly type: "ready_timed_out"; readonly attempt: number; readonly reason: string }
   | { readonly type: "recycle_requested"; readonly attempt: number; readonly reason: string }
@@ -179,14 +179,14 @@ export type Effect =
   | { readonly type: "launch" }
   /** Takes over the run in the snapshot, which an earlier daemon launched. */
   | { readonly type: "adopt" }
-  /** Stops the run and everything it started, or cancels the launch; then posts `gone`. */
-  | { readonly type: "end"; readonly timeoutMs: number; readonly first?: HookName }
-  /** Kills what is left of `run`, before the next launch; then posts `disposed`. */
-  | { readonly type: "sweep"; readonly run: Run }
+  /** Stops the run and everything it started, or cancels the launch; then posts `terminated`. */
+  | { readonly type: "terminate"; readonly timeoutMs: number; readonly first?: HookName }
+  /** Kills what is left of `run`, before the next launch; then posts `released`. */
+  | { readonly type: "clean_up_orphans"; readonly run: Run }
   /** Posts `delay_over` after `ms`. */
   | { readonly type: "arm_delay"; readonly ms: number }
-  /** Kills what is left of a run of an earlier daemon; then posts `disposed`. */
-  | { readonly type: "dispose"; readonly run: Run }
+  /** Kills what is left of a run of an earlier daemon; then posts `released`. */
+  | { readonly type: "release"; readonly run: Run }
   /** Runs a hook in the background. */
   | { readonly type: "hook"; readonly hook: HookName }
   /** Cancels the delay and the wait for dependencies. */

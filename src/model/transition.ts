@@ -22,15 +22,15 @@ import {
   endFor,
   exited,
   freshStart,
-  gone,
   launch,
   leftBy,
+  orphanCleanup,
   type Policy,
   refused,
   running,
   type Step,
-  stopWish,
-  sweepOf,
+  stopDesired,
+  terminated,
   upAgain,
   wantsReadiness,
 } from "./transition_steps.ts";
@@ -53,7 +53,7 @@ const RESTING: Row = {
     event.found.kind === "rebooted" ? afterReboot(now, event.found.autostart, policy) : [now, []],
   start_requested: (now, event, policy) => freshStart(now, startReason(event), policy),
   restart_requested: (now, event, policy) => freshStart(now, event.reason, policy),
-  stop_requested: (now, event) => [{ ...stopWish(now, event), state: "stopped" }, []],
+  stop_requested: (now, event) => [{ ...stopDesired(now, event), state: "stopped" }, []],
 };
 
 const ALIVE: Row = {
@@ -67,8 +67,8 @@ const ALIVE: Row = {
   },
   pid_known: (now, event) => [{ ...now, pid: event.pid }, []],
   stop_requested: (now, event) => [
-    { ...stopWish(now, event), state: "stopping" },
-    [{ type: "end", timeoutMs: event.timeoutMs }],
+    { ...stopDesired(now, event), state: "stopping" },
+    [{ type: "terminate", timeoutMs: event.timeoutMs }],
   ],
   restart_requested: (now, event, policy) => endFor("asked", now, event.reason, policy),
   recycle_requested: (now, event, policy) => endFor("recycled", now, event.reason, policy),
@@ -95,7 +95,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     start_requested: (now, event, policy) => disarmed(freshStart(now, startReason(event), policy)),
     restart_requested: (now, event, policy) => disarmed(freshStart(now, event.reason, policy)),
     stop_requested: (now, event) => [
-      { ...stopWish(now, event), state: "stopped", nextRestartAt: null, awaiting: null },
+      { ...stopDesired(now, event), state: "stopped", nextRestartAt: null, awaiting: null },
       [{ type: "disarm" }],
     ],
     delay_over: (now) => {
@@ -146,16 +146,16 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     start_requested: (now, event) => [upAgain(now, startReason(event)), []],
     restart_requested: (now, event) => [upAgain(now, event.reason), []],
     stop_requested: (now, event) => [
-      stopWish(now, event),
-      [{ type: "end", timeoutMs: event.timeoutMs }],
+      stopDesired(now, event),
+      [{ type: "terminate", timeoutMs: event.timeoutMs }],
     ],
     // The launch was under way when the stop came.
     launched: (now, event) => [{ ...counted(now), run: event.run, startedAt: event.at }, []],
-    gone,
+    terminated,
     recovered: (now, event, policy) => {
       const { found, at } = event;
       if (found.kind === "rebooted") return afterReboot(now, found.autostart, policy);
-      const end: Effect = { type: "end", timeoutMs: policy.stopTimeoutMs };
+      const end: Effect = { type: "terminate", timeoutMs: policy.stopTimeoutMs };
       if (found.kind === "alive") {
         const startedAt = startOf(now, found, at);
         const up = { ...counted(now), run: found.run, pid: found.pid, startedAt };
@@ -164,7 +164,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       const exit = found.kind === "ended" ? found.exit : null;
       const over = { at, exit, left: [], ranForMs: 0, random: 0 };
       const was = exit === null ? now : counted(now);
-      return gone({ ...was, leftovers: leftBy(now) }, over, policy, sweepOf(now));
+      return terminated({ ...was, leftovers: leftBy(now) }, over, policy, orphanCleanup(now));
     },
   },
 };
@@ -175,7 +175,7 @@ function startReason({ reason = "started by user" }: EventOf<"start_requested">)
 
 /** Applies an event to a process. Returns the next snapshot and the effects to perform. Pure. */
 export function transition(now: Snapshot, event: ProcessEvent, policy: Policy): Step {
-  if (event.type === "disposed") return [without(now, event.run), []];
+  if (event.type === "released") return [without(now, event.run), []];
   if (event.type === "hook_begun") return [withoutHook(now, event.hook), []];
   if ("attempt" in event && event.attempt !== now.attempt) return [now, []];
   const cell = TABLE[now.state][event.type] as Cell | undefined;
@@ -220,5 +220,5 @@ function without(now: Snapshot, { runId }: Run): Snapshot {
 /** A new daemon continues with the current run and kills what is left of all others. */
 function disposals({ successor, leftovers }: Snapshot): Effect[] {
   const others = successor === null ? leftovers : [successor, ...leftovers];
-  return others.map((run) => ({ type: "dispose", run }));
+  return others.map((run) => ({ type: "release", run }));
 }

@@ -40,7 +40,7 @@ export function wantsReadiness(
 }
 
 /** A user stops it. */
-export function stopWish(now: Snapshot, event: EventOf<"stop_requested">): Snapshot {
+export function stopDesired(now: Snapshot, event: EventOf<"stop_requested">): Snapshot {
   const lastReason = event.reason ?? "stopped by user";
   return { ...now, desired: "down", stopCause: null, endFailed: false, lastReason };
 }
@@ -61,7 +61,11 @@ export function endFor(
   const isOurs = stopCause === "recycled" && policy.hooks.preRestart !== undefined;
   return [
     { ...now, state: "stopping", stopCause, lastReason: reason },
-    [{ type: "end", timeoutMs: policy.stopTimeoutMs, ...(isOurs && { first: "preRestart" }) }],
+    [{
+      type: "terminate",
+      timeoutMs: policy.stopTimeoutMs,
+      ...(isOurs && { first: "preRestart" }),
+    }],
   ];
 }
 
@@ -113,9 +117,9 @@ export function disarmed([now, effects]: Step): Step {
 }
 
 /** The run ended because it was asked to. `before` is performed ahead of the effects that follow. */
-export function gone(
+export function terminated(
   now: Snapshot,
-  event: Omit<EventOf<"gone">, "type" | "attempt">,
+  event: Omit<EventOf<"terminated">, "type" | "attempt">,
   policy: Policy,
   before: readonly Effect[] = [],
 ): Step {
@@ -205,8 +209,8 @@ export function leftBy({ leftovers, run }: Snapshot): readonly Run[] {
 }
 
 /** Kills what the current run left behind. */
-export function sweepOf({ run }: Snapshot): Effect[] {
-  return run === null ? [] : [{ type: "sweep", run }];
+export function orphanCleanup({ run }: Snapshot): Effect[] {
+  return run === null ? [] : [{ type: "clean_up_orphans", run }];
 }
 
 /** The app ended by itself: the policy decides what comes next. */
@@ -220,9 +224,9 @@ export function exited(
   if (exit.refused) {
     const reason = "the system had no process for it";
     const [next, effects] = refused(now, { at, random, reason }, policy);
-    return [{ ...next, leftovers: leftBy(now) }, [...sweepOf(now), ...effects]];
+    return [{ ...next, leftovers: leftBy(now) }, [...orphanCleanup(now), ...effects]];
   }
-  const sweep = sweepOf(now);
+  const cleanUp = orphanCleanup(now);
   const over: Snapshot = {
     ...finished(counted(now), exit, at, ranForMs),
     leftovers: leftBy(now),
@@ -230,9 +234,9 @@ export function exited(
     lastReason: describeExit(exit),
   };
   if (isSuccess(exit, policy) && policy.restartPolicy !== "always") {
-    return [{ ...over, state: "stopped" }, sweep];
+    return [{ ...over, state: "stopped" }, cleanUp];
   }
-  return failed(over, { at, random }, policy, sweep);
+  return failed(over, { at, random }, policy, cleanUp);
 }
 
 /** The system could not launch it: try again with growing delays. The restart budget is not used. */

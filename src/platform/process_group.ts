@@ -167,7 +167,7 @@ export interface TerminationResult {
  * Ends everything of a run: the signal to its group, then to descendants that left it, and at the
  * deadline SIGKILL to all of them. Returns when they are gone, or could not be ended.
  */
-export async function endRun(
+export async function terminateRun(
   run: Run,
   signal: SignalName,
   deadline: Deadline,
@@ -187,19 +187,19 @@ export async function endRun(
 /** How long what is done on the side makes way. */
 const ASIDE_MS = 10;
 
-/** The end of what a run left behind. */
-export interface Sweep {
+/** The termination of the processes that outlived their run. */
+export interface OrphanCleanup {
   /** Resolves when its group is gone. */
   readonly group: Promise<unknown>;
   /** Resolves when descendants that left the group are gone, too; with how many processes there were. */
   readonly all: Promise<number>;
 }
 
-/** Ends what an app left behind when it ended by itself. */
-export function sweepRun(run: Run, signal: SignalName, deadline: Deadline): Sweep {
+/** Terminates what an app left behind when it ended by itself. */
+export function cleanUpOrphans(run: Run, signal: SignalName, deadline: Deadline): OrphanCleanup {
   const end = async () => {
     const left = await survivors(run);
-    if (left.length > 0) await endRun(run, signal, deadline);
+    if (left.length > 0) await terminateRun(run, signal, deadline);
     // The wrapper is about to end by itself.
     return left.filter((pid) => pid !== run.wrapperPid).length;
   };

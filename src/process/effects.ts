@@ -9,7 +9,7 @@ import { isLack } from "../platform/lack.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import { appUser } from "./app_user.ts";
 import { appEnvironment } from "./environment.ts";
-import { type HookOwner, runHook } from "./hooks.ts";
+import { type HookContext, runHook } from "./hooks.ts";
 import { Journal } from "./journal.ts";
 import { launchPlan } from "./launch_plan.ts";
 import type { ProcessHandle } from "./process_handle.ts";
@@ -60,10 +60,10 @@ export class Effects {
       case "adopt":
         this.journal.outputFrom = this.#process.snapshot.run?.outputFrom;
         return this.#run.adopt(attempt);
-      case "end":
+      case "terminate":
         return this.#run.terminate(attempt, effect, () => this.#giveUpLaunch());
-      case "sweep":
-        return this.#run.sweep(effect.run);
+      case "clean_up_orphans":
+        return this.#run.cleanUpOrphans(effect.run);
       case "arm_delay":
         // A timer of no time takes 2 ms.
         if (effect.ms === 0) return this.#process.post({ type: "delay_over", attempt });
@@ -74,8 +74,8 @@ export class Effects {
         return;
       case "disarm":
         return this.#disarm?.();
-      case "dispose":
-        return this.#run.dispose(effect.run);
+      case "release":
+        return this.#run.release(effect.run);
       case "hook":
         return void this.#hookAside(effect.hook);
     }
@@ -85,7 +85,7 @@ export class Effects {
   async hook(hook: HookName, signal?: AbortSignal): Promise<boolean> {
     const config = this.#process.config.hooks[hook];
     if (config === undefined) return true;
-    const run = runHook(hook, config, this.hookOwner(), signal);
+    const run = runHook(hook, config, this.hookContext(), signal);
     this.journal.begun(hook, run);
     const problem = await run;
     if (problem !== undefined) this.#process.note(problem);
@@ -135,7 +135,7 @@ export class Effects {
     this.#launchAbort = new AbortController();
     const { preStart } = this.#process.config.hooks;
     try {
-      await this.#run.swept;
+      await this.#run.cleanedUp;
       if (!this.#isWanted(attempt)) return;
       if (preStart !== undefined && !await this.hook("preStart", this.#launchAbort.signal)) {
         throw new Error("pre_start hook failed");
@@ -174,7 +174,7 @@ export class Effects {
   }
 
   /** What hooks and checks are told about the process. */
-  hookOwner(): HookOwner {
+  hookContext(): HookContext {
     const { id, name, config, snapshot } = this.#process;
     return {
       id,

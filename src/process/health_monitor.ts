@@ -107,7 +107,7 @@ export class HealthMonitor implements Monitor {
   async #hook(hook: "preHealthCheck" | "postHealthCheck"): Promise<void> {
     const config = this.#process.config.hooks[hook];
     if (config === undefined) return;
-    const problem = await runHook(hook, config, this.#process.hookOwner(), this.#abort.signal);
+    const problem = await runHook(hook, config, this.#process.hookContext(), this.#abort.signal);
     if (problem !== undefined) this.#process.note(problem);
   }
 }
@@ -127,7 +127,7 @@ async function probe(
       return await probeTcp(config.tcpEndpoint!, timeoutMs, signal) ??
         strangersPort(Number(config.tcpEndpoint!.split(":").at(-1)), process);
     case "command": {
-      const { cwd, env, user, prepare } = process.hookOwner();
+      const { cwd, env, user, prepare } = process.hookContext();
       await prepare?.();
       const command = config.command!;
       const around = { cwd, env: env(), user: user(), timeoutMs, signal };

@@ -12,8 +12,8 @@ import { isLack } from "../platform/lack.ts";
 import { runShell, type ShellResult } from "../platform/shell.ts";
 import type { HookRun } from "./journal.ts";
 
-/** The process that hooks are run for. */
-export interface HookOwner {
+/** What a hook needs to know of its process. */
+export interface HookContext {
   /** UUID. */
   readonly id: string;
   readonly name: string;
@@ -22,16 +22,16 @@ export interface HookOwner {
   readonly home: string;
   /** Fetches what the environment needs and is not there yet; undefined when all is. */
   readonly prepare?: () => Promise<unknown> | undefined;
-  /** The app's environment. Throws when a file of it cannot be read any more. */
+  /** The environment of the app. Throws if one of its files cannot be read. */
   readonly env: () => Readonly<Record<string, string>>;
-  /** The user that the app runs as, if not ours. Throws when there is none of that name any more. */
+  /** The user of the app, if it is not ours. Throws if the user does not exist any more. */
   readonly user: () => OtherUser | undefined;
-  /** The supervisor's environment: the app's user has no hand in it. */
+  /** The environment of the supervisor, which the user of the app cannot change. */
   readonly inherited: Readonly<Record<string, string>>;
   readonly snapshot: Snapshot;
   /** A text without the values of secrets. */
   readonly hide?: (text: string) => string;
-  /** Is told every run. */
+  /** Called after every run. */
   readonly ran?: (run: HookRun) => void;
 }
 
@@ -42,7 +42,7 @@ const RETRY_MS = 250;
 export async function runHook(
   hook: HookName,
   config: HookConfig | undefined,
-  owner: HookOwner,
+  owner: HookContext,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   if (config === undefined || config.command === "") return undefined;
@@ -79,7 +79,7 @@ export async function runHook(
 async function runOnce(
   hook: HookName,
   config: HookConfig,
-  owner: HookOwner,
+  owner: HookContext,
   signal: AbortSignal | undefined,
 ): Promise<ShellResult> {
   const prepared = owner.prepare?.();
@@ -100,7 +100,7 @@ async function runOnce(
 /** What the hook is told about its process, over an environment. */
 export function hookEnvironment(
   hook: HookName,
-  owner: HookOwner,
+  owner: HookContext,
   env: Readonly<Record<string, string>> = owner.env(),
 ): Record<string, string> {
   // Before its launch, an attempt that is an automatic restart is one already.

@@ -44,7 +44,7 @@ export class Leftovers {
    * Ends what is left of a run; resolves with how many processes that were. Where it cannot look, for
    * want of descriptors perhaps, it says so once and tries until it can.
    */
-  async end(
+  async cleanUp(
     run: Run,
     signal: SignalName,
     graceMs: number,
@@ -55,7 +55,7 @@ export class Leftovers {
     const deadline = { at: this.#world.clock.steady() + graceMs };
     this.#deadlines.add(deadline);
     for (;;) {
-      const { group, all } = this.#world.sweep(run, signal, () => deadline.at);
+      const { group, all } = this.#world.cleanUpOrphans(run, signal, () => deadline.at);
       this.#groups = both(this.#groups, group);
       this.#all = both(this.#all, all);
       try {

@@ -321,7 +321,7 @@ export class ManagedProcess {
 
   #record(event: ProcessEvent, now: Snapshot): void {
     // The intent is on record: from there recovery finds the run and its pid.
-    if (["launched", "pid_known", "disposed"].includes(event.type)) {
+    if (["launched", "pid_known", "released"].includes(event.type)) {
       return this.#observer.recordSoon(this);
     }
     try {

@@ -5,7 +5,7 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessEvent, Run, Snapshot } from "../model/process_state.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import type { LoopGuard } from "./watch/guard.ts";
-import type { HookOwner } from "./hooks.ts";
+import type { HookContext } from "./hooks.ts";
 import type { HealthCheckRun } from "./journal.ts";
 import type { World } from "./world.ts";
 
@@ -20,7 +20,7 @@ export interface MonitoredRun {
   readonly uptimeMs: number;
   /** Outlives the run: tells an app that changes what it watches. */
   readonly watchGuard: LoopGuard;
-  hookOwner(): HookOwner;
+  hookContext(): HookContext;
   post(event: ProcessEvent): void;
   /** Something worth telling that changes no state. */
   note(message: string): void;

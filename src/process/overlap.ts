@@ -73,7 +73,7 @@ function spawnSuccessor(overlap: Overlap): Spawned {
       overlap.process.post({ type: "successor_launching", attempt, run });
     });
   } catch (error) {
-    if (intent !== undefined) overlap.process.post({ type: "disposed", run: intent });
+    if (intent !== undefined) overlap.process.post({ type: "released", run: intent });
     if (error instanceof ProcsupError) throw error;
     throw failure(overlap.process.name, messageOf(error), error);
   }

@@ -13,7 +13,7 @@ import type { MonitoredRun } from "./monitor.ts";
 import { Leftovers } from "./leftovers.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { LoopGuard } from "./watch/guard.ts";
-import type { HookOwner } from "./hooks.ts";
+import type { HookContext } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import { sharedSockets } from "./launch_setup.ts";
 import { overlapReload } from "./overlap.ts";
@@ -21,12 +21,12 @@ import { type Ended, RunEnd } from "./run_end.ts";
 import type { Spawned } from "./spawn.ts";
 import type { World } from "./world.ts";
 
-type EndEffect = Extract<Effect, { type: "end" }>;
+type TerminateEffect = Extract<Effect, { type: "terminate" }>;
 
 /** Runs the hooks of the process. */
 export interface HookRunner {
   hook(hook: HookName, signal?: AbortSignal): Promise<boolean>;
-  hookOwner(): HookOwner;
+  hookContext(): HookContext;
   readonly journal: Journal;
 }
 
@@ -72,7 +72,7 @@ export class RunController {
   }
 
   /** Resolves when the groups of earlier runs are gone: no launch passes that. */
-  get swept(): Promise<void> {
+  get cleanedUp(): Promise<void> {
     return this.#leftovers.groupsGone;
   }
 
@@ -145,22 +145,22 @@ export class RunController {
     const { stopSignal, stopTimeoutMs } = this.#process.config;
     const end = new RunEnd(this.#world, this.#end?.graceMs ?? stopTimeoutMs);
     this.#otherEnd = end;
-    const { left, problem } = await end.end(child, stopSignal);
+    const { left, problem } = await end.terminate(child, stopSignal);
     this.#otherEnd = undefined;
     const what = problem ?? (left.length > 0 ? `pid ${left.join(", ")} is left` : undefined);
     if (what !== undefined) this.#process.note(`could not end its last run: ${what}`);
-    this.#disposed(child.run);
+    this.#released(child.run);
   }
 
   /** Ends what is left of a run that is not the one that is up. */
-  dispose(run: Run): void {
+  release(run: Run): void {
     const { stopSignal, stopTimeoutMs } = this.#process.config;
     const cannotLook = (reason: unknown) =>
       this.#process.note(`cannot look for what it left behind: ${messageOf(reason)}`);
-    void this.#leftovers.end(run, stopSignal, stopTimeoutMs, cannotLook).then((count) => {
+    void this.#leftovers.cleanUp(run, stopSignal, stopTimeoutMs, cannotLook).then((count) => {
       const processes = count === 1 ? "1 process" : `${count} processes`;
       if (count > 0) this.#process.note(`ended ${processes} that it left behind`);
-      this.#disposed(run);
+      this.#released(run);
     });
   }
 
@@ -179,8 +179,8 @@ export class RunController {
     this.#leftovers.hurry(timeoutMs);
   }
 
-  #disposed(run: Run): void {
-    this.#process.post({ type: "disposed", run });
+  #released(run: Run): void {
+    this.#process.post({ type: "released", run });
     this.#forget(run);
   }
 
@@ -195,7 +195,7 @@ export class RunController {
   /** Ends the run, or hurries its end; `giveUpLaunch` ends one that is only being made. */
   terminate(
     attempt: number,
-    { timeoutMs, first }: EndEffect,
+    { timeoutMs, first }: TerminateEffect,
     giveUpLaunch: () => Promise<void>,
   ): void {
     this.#hurryOthers(timeoutMs);
@@ -214,7 +214,7 @@ export class RunController {
       for (const hook of [first, "preStop"] as const) {
         if (hook && !end.impatient.aborted) await this.#hooks.hook(hook, end.impatient);
       }
-      ended = await end.end(child, this.#process.config.stopSignal);
+      ended = await end.terminate(child, this.#process.config.stopSignal);
     }
     // Gone is what is left of no run. Whoever stops it is told of what could not be looked for.
     await this.#othersGone.catch(() => {});
@@ -222,7 +222,14 @@ export class RunController {
     this.#end = undefined;
     const { clock } = this.#world;
     const random = this.#world.random();
-    this.#process.post({ type: "gone", attempt, at: clock.now(), ranForMs, random, ...ended });
+    this.#process.post({
+      type: "terminated",
+      attempt,
+      at: clock.now(),
+      ranForMs,
+      random,
+      ...ended,
+    });
     if (child !== undefined) this.#forget(child.run);
   }
 
@@ -234,10 +241,10 @@ export class RunController {
   }
 
   /** Ends what the app left behind when it ended by itself. */
-  sweep(run: Run): void {
+  cleanUpOrphans(run: Run): void {
     this.#leave();
     this.#child = undefined;
-    this.dispose(run);
+    this.release(run);
   }
 
   /** Lets go of it; it is left running. */
@@ -287,7 +294,7 @@ export class RunController {
         return uptime();
       },
       watchGuard: this.#watchGuard,
-      hookOwner: () => this.#hooks.hookOwner(),
+      hookContext: () => this.#hooks.hookContext(),
       checked: (run) => this.#hooks.journal.checked(run),
       post,
       note: (message) => process.note(message),

@@ -57,13 +57,17 @@ export class RunEnd {
   }
 
   /** Signals the run and waits until all of it is gone. */
-  async end(child: Child, signal: Parameters<World["end"]>[1]): Promise<Ended> {
+  async terminate(child: Child, signal: Parameters<World["terminate"]>[1]): Promise<Ended> {
     // Until the app's pid is known it is the wrapper's shell, which would swallow the signal.
     await this.#within(PID_PATIENCE_MS, Promise.race([child.pid, child.exited]));
     this.#deadline = this.#world.clock.steady() + this.#graceMs;
     for (;;) {
       try {
-        const { killed, left } = await this.#world.end(child.run, signal, () => this.#deadline!);
+        const { killed, left } = await this.#world.terminate(
+          child.run,
+          signal,
+          () => this.#deadline!,
+        );
         return { exit: await this.#exitOf(child, killed), left };
       } catch (error) {
         // The system may be short of something for a moment, such as descriptors.

@@ -5,7 +5,7 @@ import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import type { Child, LaunchSpec } from "../platform/launcher.ts";
-import type { Deadline, Sweep, TerminationResult } from "../platform/process_group.ts";
+import type { Deadline, OrphanCleanup, TerminationResult } from "../platform/process_group.ts";
 import type { ReadyUser } from "../platform/ready_files.ts";
 import type { SharedSockets } from "../platform/sockets.ts";
 
@@ -42,8 +42,8 @@ export interface World {
   forget(runId: string): void;
   /** Signals the app alone; false when it has ended. */
   signal(run: Run, pid: number, signal: SignalName): boolean;
-  /** Ends all that belongs to a run. */
-  end(run: Run, signal: SignalName, deadline: Deadline): Promise<TerminationResult>;
-  /** Ends what a run left behind. */
-  sweep(run: Run, signal: SignalName, deadline: Deadline): Sweep;
+  /** Terminates every process of a run. */
+  terminate(run: Run, signal: SignalName, deadline: Deadline): Promise<TerminationResult>;
+  /** Terminates the processes that outlived their run. */
+  cleanUpOrphans(run: Run, signal: SignalName, deadline: Deadline): OrphanCleanup;
 }

@@ -91,7 +91,7 @@ Deno.test("scale() refuses a wrong number before anything is renamed", async () 
   assertEquals(names(fake), ["api"]);
 });
 
-Deno.test("scale() comes to the wished number from any other, each index once", async () => {
+Deno.test("scale() reaches the requested number from any other, each index once", async () => {
   const counts = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(counts, async (sequence) => {

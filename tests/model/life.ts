@@ -72,9 +72,9 @@ export function exited(
 }
 
 /** All of an attempt has ended because it was asked to. */
-export function gone(attempt: number, changes: Partial<Of<"gone">> = {}): ProcessEvent {
+export function terminated(attempt: number, changes: Partial<Of<"terminated">> = {}): ProcessEvent {
   const how = { exit: exitOf("SIGTERM"), left: [], ranForMs: 10, random: 0 };
-  return { type: "gone", attempt, at: NOON, ...how, ...changes };
+  return { type: "terminated", attempt, at: NOON, ...how, ...changes };
 }
 
 /** What a new daemon found. */
@@ -129,7 +129,7 @@ export function play(
 }
 
 const WAYS: Readonly<Record<ProcessState, readonly [Partial<Policy>, readonly ProcessEvent[]]>> = {
-  stopped: [{}, [START, launched(1), stop(), gone(1)]],
+  stopped: [{}, [START, launched(1), stop(), terminated(1)]],
   starting: [{}, [START]],
   running: [{}, [START, launched(1), { type: "pid_known", attempt: 1, pid: 2001 }]],
   stopping: [{}, [START, launched(1), stop()]],

@@ -17,7 +17,6 @@ import {
   dependencyFailed,
   exited,
   exitOf,
-  gone,
   launched,
   readyTimedOut,
   recovered,
@@ -26,6 +25,7 @@ import {
   runOf,
   START,
   stop,
+  terminated,
 } from "./life.ts";
 
 /** What may happen; a step that has no occasion is passed over. */
@@ -43,7 +43,7 @@ export const STEPS = [
   "dependency fails",
   "fail",
   "succeed",
-  "gone",
+  "terminated",
   "delay over",
   "daemon dies",
   "daemon dies, then the app",
@@ -105,7 +105,7 @@ export class SmallWorld {
         return this.#exit(1);
       case "succeed":
         return this.#exit(0);
-      case "gone":
+      case "terminated":
         return this.#goAway();
       case "delay over":
         return this.#pass("delayed", delayOver);
@@ -168,10 +168,10 @@ export class SmallWorld {
       case "adopt":
         assert(this.#is("running") && this.now.run !== null, "adopted what is not there");
         return;
-      case "end":
+      case "terminate":
         return void this.#matters.set("ending", attempt);
-      case "sweep":
-        assert(!this.#is("running"), "swept while the app lives");
+      case "clean_up_orphans":
+        assert(!this.#is("running"), "cleaned up while the app runs");
         return;
       case "arm_delay":
         assert(!this.#is("delayed"), "two delays at once");
@@ -211,7 +211,7 @@ export class SmallWorld {
     if (attempt === undefined) return;
     const ran = this.#is("running");
     for (const matter of ["launching", "running", "unready"] as const) this.#over(matter);
-    this.#post(gone(attempt, { exit: ran ? exitOf("SIGTERM") : null }));
+    this.#post(terminated(attempt, { exit: ran ? exitOf("SIGTERM") : null }));
   }
 
   /** A new daemon: all that the old one had under way is lost, apps live on. */

@@ -7,7 +7,6 @@ import {
   dependenciesMet,
   dependencyFailed,
   exited,
-  gone,
   inState,
   play,
   policy,
@@ -16,6 +15,7 @@ import {
   RESTART,
   START,
   stop,
+  terminated,
 } from "./life.ts";
 
 const DEPENDING = policy({ dependsOn: { db: "ready", cache: "started" } });
@@ -33,15 +33,15 @@ Deno.test("transition() waits for dependencies before it launches", () => {
 });
 
 Deno.test("transition() waits for dependencies again when a user restarts it", () => {
-  const { now, effects } = play(inState("running"), [RESTART, gone(1)], DEPENDING);
+  const { now, effects } = play(inState("running"), [RESTART, terminated(1)], DEPENDING);
   assertEquals([now.state, now.awaiting], ["waiting", "dependencies"]);
-  assertEquals(effects.map(({ type }) => type), ["end", "await_dependencies"]);
+  assertEquals(effects.map(({ type }) => type), ["terminate", "await_dependencies"]);
 });
 
 Deno.test("transition() does not wait for dependencies at an automatic restart", () => {
   const crashed = play(inState("running"), [exited(1, 1), delayOver(1)], DEPENDING);
   assertEquals([crashed.now.state, crashed.effects.at(-1)], ["starting", { type: "launch" }]);
-  const replaced = play(inState("running"), [recycle(1), gone(1)], DEPENDING);
+  const replaced = play(inState("running"), [recycle(1), terminated(1)], DEPENDING);
   assertEquals([replaced.now.state, replaced.effects.at(-1)], ["starting", { type: "launch" }]);
 });
 

@@ -67,7 +67,7 @@ const events: fc.Arbitrary<ProcessEvent> = fc.oneof(
   event("launched", { attempt: attempts, at, run: runs }),
   event("pid_known", { attempt: attempts, pid: fc.nat() }),
   event("exited", { attempt: attempts, exit: exits, ranForMs: fc.nat(20_000), random }),
-  event("gone", {
+  event("terminated", {
     attempt: attempts,
     at,
     exit: fc.option(exits),
@@ -194,7 +194,7 @@ Deno.test("transition() never runs two at once, whatever its runner meets", () =
   afterAnything(() => {});
 });
 
-Deno.test("transition() comes to rest as wished when all is delivered", () => {
+Deno.test("transition() comes to rest in the desired state when every event is delivered", () => {
   afterAnything((world) => {
     world.settle();
     const { state, desired } = world.now;

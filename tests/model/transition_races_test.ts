@@ -8,7 +8,6 @@ import {
   dependencyFailed,
   exited,
   exitOf,
-  gone,
   inState,
   launched,
   play,
@@ -20,6 +19,7 @@ import {
   START,
   STATES,
   stop,
+  terminated,
 } from "./life.ts";
 
 Deno.test("transition() launches at once when it is restarted while waiting", () => {
@@ -29,27 +29,32 @@ Deno.test("transition() launches at once when it is restarted while waiting", ()
 });
 
 Deno.test("transition() rests stopped when a stop comes during a restart", () => {
-  const { now, effects } = play(inState("running"), [RESTART, stop(), gone(1)]);
+  const { now, effects } = play(inState("running"), [RESTART, stop(), terminated(1)]);
   assertEquals([now.state, now.desired], ["stopped", "down"]);
-  assertEquals(effects.map((effect) => effect.type), ["end", "end"]);
+  assertEquals(effects.map((effect) => effect.type), ["terminate", "terminate"]);
 });
 
 Deno.test("transition() stops the new run when a stop comes after the restart's launch", () => {
-  const { now, effects } = play(inState("running"), [RESTART, gone(1), stop(), gone(2)]);
+  const { now, effects } = play(inState("running"), [
+    RESTART,
+    terminated(1),
+    stop(),
+    terminated(2),
+  ]);
   assertEquals([now.state, now.attempt], ["stopped", 2]);
-  assertEquals(effects.map((effect) => effect.type), ["end", "launch", "end"]);
+  assertEquals(effects.map((effect) => effect.type), ["terminate", "launch", "terminate"]);
 });
 
 Deno.test("transition() ends a launch that succeeds after the stop", () => {
   const stopping = play(inState("starting"), [stop(), launched(1)]);
   assertEquals([stopping.now.state, stopping.now.run], ["stopping", runOf(1)]);
-  assertEquals(stopping.effects, [{ type: "end", timeoutMs: 5000 }]);
-  assertEquals(play(stopping.now, [gone(1)]).now.state, "stopped");
+  assertEquals(stopping.effects, [{ type: "terminate", timeoutMs: 5000 }]);
+  assertEquals(play(stopping.now, [terminated(1)]).now.state, "stopped");
 });
 
 Deno.test("transition() rests stopped when the launch fails after the stop", () => {
   const failure = { type: "launch_failed", attempt: 1, reason: "not found" } as const;
-  const { now } = play(inState("starting"), [stop(), failure, gone(1, { exit: null })]);
+  const { now } = play(inState("starting"), [stop(), failure, terminated(1, { exit: null })]);
   assertEquals([now.state, now.desired, now.run], ["stopped", "down", null]);
 });
 
@@ -57,34 +62,40 @@ Deno.test("transition() ends the run within the later time when it is stopped tw
   const { now, effects } = play(inState("running"), [
     stop({ timeoutMs: 60_000 }),
     stop({ timeoutMs: 0, reason: "forced" }),
-    gone(1),
+    terminated(1),
   ]);
   assertEquals([now.state, now.lastReason], ["stopped", "forced"]);
-  assertEquals(effects, [{ type: "end", timeoutMs: 60_000 }, { type: "end", timeoutMs: 0 }]);
+  assertEquals(effects, [{ type: "terminate", timeoutMs: 60_000 }, {
+    type: "terminate",
+    timeoutMs: 0,
+  }]);
 });
 
 Deno.test("transition() launches after the old run is gone when it is started while stopping", () => {
   const asked = play(inState("stopping"), [START]);
   assertEquals([asked.now.state, asked.now.desired, asked.effects], ["stopping", "up", []]);
-  const { now, effects } = play(asked.now, [gone(1)]);
+  const { now, effects } = play(asked.now, [terminated(1)]);
   assertEquals([now.state, now.attempt, effects], ["starting", 2, [{ type: "launch" }]]);
 });
 
 Deno.test("transition() follows the last request when start and stop alternate while stopping", () => {
-  assertEquals(play(inState("stopping"), [START, stop(), gone(1)]).now.state, "stopped");
-  assertEquals(play(inState("stopping"), [START, stop(), RESTART, gone(1)]).now.state, "starting");
+  assertEquals(play(inState("stopping"), [START, stop(), terminated(1)]).now.state, "stopped");
+  assertEquals(
+    play(inState("stopping"), [START, stop(), RESTART, terminated(1)]).now.state,
+    "starting",
+  );
 });
 
 Deno.test("transition() takes an exit after the stop as part of the stop", () => {
-  const { now, effects } = play(inState("running"), [stop(), exited(1, 1), gone(1)]);
+  const { now, effects } = play(inState("running"), [stop(), exited(1, 1), terminated(1)]);
   assertEquals([now.state, now.restarts, now.consecutiveFailures], ["stopped", 0, 0]);
-  assertEquals(effects.map((effect) => effect.type), ["end"]);
+  assertEquals(effects.map((effect) => effect.type), ["terminate"]);
 });
 
 Deno.test("transition() lets a stop cancel the restart of an exit just before it", () => {
   const { now, effects } = play(inState("running"), [exited(1, 1), stop()]);
   assertEquals([now.state, now.desired, now.lastExit], ["stopped", "down", exitOf(1)]);
-  assertEquals(effects.map((effect) => effect.type), ["sweep", "arm_delay", "disarm"]);
+  assertEquals(effects.map((effect) => effect.type), ["clean_up_orphans", "arm_delay", "disarm"]);
 });
 
 Deno.test("transition() ignores a delay that is over after the stop", () => {
@@ -105,7 +116,7 @@ Deno.test("transition() ignores everything of an earlier attempt", () => {
     { type: "launch_failed", attempt: 1, reason: "not found" },
     { type: "pid_known", attempt: 1, pid: 99 },
     exited(1, 1),
-    gone(1),
+    terminated(1),
     delayOver(1),
     becameReady(1),
     readyTimedOut(1),

@@ -8,7 +8,6 @@ import {
   delayOver,
   exited,
   exitOf,
-  gone,
   inState,
   launched,
   NOON,
@@ -21,6 +20,7 @@ import {
   runOf,
   START,
   stop,
+  terminated,
 } from "./life.ts";
 
 const HOOK = { command: "true", timeoutMs: 1000, ignoreFailure: false, runAsRoot: false };
@@ -58,8 +58,8 @@ Deno.test("transition() ends the run, then rests errored, when a first start is 
     "up",
     "unready",
   ]);
-  assertEquals(late.effects, [{ type: "end", timeoutMs: 5000 }]);
-  const { now, effects } = play(late.now, [gone(1)], WAITING);
+  assertEquals(late.effects, [{ type: "terminate", timeoutMs: 5000 }]);
+  const { now, effects } = play(late.now, [terminated(1)], WAITING);
   assertEquals([now.state, now.lastReason, now.run], [
     "errored",
     "not ready within 30s",
@@ -71,7 +71,7 @@ Deno.test("transition() ends the run, then rests errored, when a first start is 
 Deno.test("transition() waits for another restart when an automatic one is not ready in time", () => {
   const again = unready([START, launched(1), exited(1, 1), delayOver(1)]);
   assertEquals([again.state, again.attempt, again.restarts], ["starting", 2, 1]);
-  const { now, effects } = play(again, [readyTimedOut(2), gone(2)], WAITING);
+  const { now, effects } = play(again, [readyTimedOut(2), terminated(2)], WAITING);
   assertEquals([now.state, now.awaiting, now.lastReason], [
     "waiting",
     "delay",
@@ -87,7 +87,8 @@ Deno.test("transition() gives up when no automatic restart becomes ready", () =>
   for (let attempt = 1; now.state === "waiting"; attempt++) {
     const next = attempt + 1;
     now =
-      play(now, [delayOver(attempt), launched(next), readyTimedOut(next), gone(next)], rules).now;
+      play(now, [delayOver(attempt), launched(next), readyTimedOut(next), terminated(next)], rules)
+        .now;
   }
   assertEquals([now.state, now.attempt, now.restarts], ["errored", 3, 2]);
   assertMatch(now.lastReason, /^not ready within .*, 2 restarts used up$/);
@@ -95,8 +96,8 @@ Deno.test("transition() gives up when no automatic restart becomes ready", () =>
 
 Deno.test("transition() takes a user's restart that is not ready in time as a first start", () => {
   const running = play(unready(), [becameReady(1)], WAITING).now;
-  const again = play(running, [RESTART, gone(1), launched(2)], WAITING).now;
-  assertEquals(play(again, [readyTimedOut(2), gone(2)], WAITING).now.state, "errored");
+  const again = play(running, [RESTART, terminated(1), launched(2)], WAITING).now;
+  assertEquals(play(again, [readyTimedOut(2), terminated(2)], WAITING).now.state, "errored");
 });
 
 Deno.test("transition() takes an exit before it is ready as any other exit", () => {
@@ -116,14 +117,14 @@ Deno.test("transition() ignores readiness and its timeout once the state is anot
 
 Deno.test("transition() lets a stop win over a readiness timeout", () => {
   for (const order of [[readyTimedOut(1), stop()], [stop(), readyTimedOut(1)]]) {
-    const { now } = play(unready(), [...order, gone(1)], WAITING);
+    const { now } = play(unready(), [...order, terminated(1)], WAITING);
     assertEquals([now.state, now.desired, now.lastReason], ["stopped", "down", "stopped by user"]);
   }
 });
 
 Deno.test("transition() starts anew when a user asks while the late start is being ended", () => {
   for (const request of [START, RESTART]) {
-    const { now } = play(unready(), [readyTimedOut(1), request, gone(1)], WAITING);
+    const { now } = play(unready(), [readyTimedOut(1), request, terminated(1)], WAITING);
     assertEquals([now.state, now.attempt, now.restartsAt], ["starting", 2, []]);
   }
 });
@@ -136,8 +137,8 @@ Deno.test("transition() replaces a run that is to be recycled, and counts a rest
     "up",
     "recycled",
   ]);
-  assertEquals(ending.effects, [{ type: "end", timeoutMs: 5000 }]);
-  const { now, effects } = play(ending.now, [gone(1)]);
+  assertEquals(ending.effects, [{ type: "terminate", timeoutMs: 5000 }]);
+  const { now, effects } = play(ending.now, [terminated(1)]);
   assertEquals([now.state, now.attempt], ["starting", 2]);
   assertEquals(play(now, [launched(2)]).now.restarts, 1);
   assertEquals([now.lastReason, now.stopCause], [reason, null]);
@@ -147,7 +148,10 @@ Deno.test("transition() replaces a run that is to be recycled, and counts a rest
 Deno.test("transition() replaces a run that is to be recycled whatever the restart policy", () => {
   for (const restartPolicy of ["always", "on-failure", "never"] as const) {
     const rules = policy({ restartPolicy });
-    assertEquals(play(inState("running"), [recycle(1), gone(1)], rules).now.state, "starting");
+    assertEquals(
+      play(inState("running"), [recycle(1), terminated(1)], rules).now.state,
+      "starting",
+    );
   }
 });
 
@@ -155,7 +159,7 @@ Deno.test("transition() rests errored when the budget does not allow another rep
   const rules = policy({ maxRestarts: 2 });
   let { now } = play(NEW, [START, launched(1)], rules);
   for (let attempt = 1; now.state === "running"; attempt++) {
-    now = play(now, [recycle(attempt), gone(attempt), launched(attempt + 1)], rules).now;
+    now = play(now, [recycle(attempt), terminated(attempt), launched(attempt + 1)], rules).now;
   }
   assertEquals([now.state, now.restarts, now.run], ["errored", 2, null]);
   assertEquals(now.lastReason, "unhealthy: no answer, 2 restarts used up");
@@ -166,7 +170,7 @@ Deno.test("transition() has budget for replacements that lie a window apart", ()
   let { now } = play(NEW, [START, launched(1)], rules);
   for (let attempt = 1; attempt <= 5; attempt++) {
     const ranForMs = 2000;
-    const steps = [recycle(attempt), gone(attempt, { ranForMs }), launched(attempt + 1)];
+    const steps = [recycle(attempt), terminated(attempt, { ranForMs }), launched(attempt + 1)];
     now = play(now, steps, rules).now;
   }
   assertEquals([now.state, now.restarts], ["running", 5]);
@@ -174,26 +178,26 @@ Deno.test("transition() has budget for replacements that lie a window apart", ()
 
 Deno.test("transition() lets a stop win over a replacement, before and after", () => {
   for (const order of [[recycle(1), stop()], [stop(), recycle(1)]]) {
-    const { now, effects } = play(inState("running"), [...order, gone(1)]);
+    const { now, effects } = play(inState("running"), [...order, terminated(1)]);
     assertEquals([now.state, now.desired, now.restarts], ["stopped", "down", 0]);
     assertEquals(effects.filter(({ type }) => type === "launch"), []);
   }
 });
 
 Deno.test("transition() takes a restart by a user during a replacement as the user's", () => {
-  const { now } = play(inState("running"), [recycle(1), RESTART, gone(1)]);
+  const { now } = play(inState("running"), [recycle(1), RESTART, terminated(1)]);
   assertEquals([now.state, now.restarts, now.lastReason], ["starting", 0, "restarted by user"]);
 });
 
 Deno.test("transition() replaces a run once when it is both too old and unhealthy", () => {
-  const steps = [recycle(1), recycle(1, "too old"), gone(1), launched(2)];
+  const steps = [recycle(1), recycle(1, "too old"), terminated(1), launched(2)];
   const { now, effects } = play(inState("running"), steps);
   assertEquals([now.restarts, now.lastReason], [1, "unhealthy: no answer"]);
-  assertEquals(effects.map(({ type }) => type), ["end", "launch"]);
+  assertEquals(effects.map(({ type }) => type), ["terminate", "launch"]);
 });
 
 Deno.test("transition() rests errored when a run that is to be replaced could not be ended", () => {
-  const { now, effects } = play(inState("running"), [recycle(1), gone(1, { left: [12] })]);
+  const { now, effects } = play(inState("running"), [recycle(1), terminated(1, { left: [12] })]);
   assertEquals([now.state, now.lastReason, effects.length], ["errored", "could not end pid 12", 1]);
 });
 
@@ -211,36 +215,40 @@ Deno.test("transition() runs post_start when it runs, and only when that is conf
 Deno.test("transition() runs the hooks of a restart around a replacement, and around no other restart", () => {
   const rules = policy({ hooks: { preRestart: HOOK, postRestart: HOOK } });
   const post = { type: "hook", hook: "postRestart" } as const;
-  const replaced = play(inState("running"), [recycle(1), gone(1), launched(2)], rules);
+  const replaced = play(inState("running"), [recycle(1), terminated(1), launched(2)], rules);
   assertEquals(replaced.effects, [
-    { type: "end", timeoutMs: 5000, first: "preRestart" },
+    { type: "terminate", timeoutMs: 5000, first: "preRestart" },
     { type: "launch" },
     post,
   ]);
   assertEquals(replaced.now.postRestartDue, false);
   for (const other of [RESTART, START]) {
-    const { effects } = play(inState("running"), [recycle(1), other, gone(1), launched(2)], rules);
+    const { effects } = play(
+      inState("running"),
+      [recycle(1), other, terminated(1), launched(2)],
+      rules,
+    );
     assertEquals(effects.filter(({ type }) => type === "hook"), [], "a user's own");
   }
   const late = policy({ ...rules, waitReady: true });
-  const { now } = play(inState("running"), [recycle(1), gone(1), launched(2)], late);
+  const { now } = play(inState("running"), [recycle(1), terminated(1), launched(2)], late);
   assertEquals(play(now, [becameReady(2)], late).effects, [post]);
 });
 
 Deno.test("transition() runs post_stop when all is gone, before what follows", () => {
   const rules = policy({ hooks: { postStop: HOOK } });
   const hook = { type: "hook", hook: "postStop" } as const;
-  assertEquals(play(inState("stopping"), [gone(1)], rules).effects, [hook]);
-  const again = play(inState("running"), [RESTART, gone(1)], rules).effects;
+  assertEquals(play(inState("stopping"), [terminated(1)], rules).effects, [hook]);
+  const again = play(inState("running"), [RESTART, terminated(1)], rules).effects;
   assertEquals(again.slice(1), [hook, { type: "launch" }]);
-  const replaced = play(inState("running"), [recycle(1), gone(1)], rules).effects;
+  const replaced = play(inState("running"), [recycle(1), terminated(1)], rules).effects;
   assertEquals(replaced.slice(1), [hook, { type: "launch" }]);
 });
 
 Deno.test("transition() runs no hook of a stop when the app ends by itself", () => {
   const rules = policy({ hooks: { postStop: HOOK, preStop: HOOK } });
   const { effects } = play(inState("running"), [exited(1, 0)], rules);
-  assertEquals(effects.map(({ type }) => type), ["sweep"]);
+  assertEquals(effects.map(({ type }) => type), ["clean_up_orphans"]);
 });
 
 Deno.test("transition() does not run post_start again for a run that it adopts", () => {
@@ -255,7 +263,7 @@ Deno.test("transition() awaits the readiness of a run that was starting when it 
   assertEquals([now.state, now.ready, now.pid], ["starting", false, 2001]);
   assertEquals(effects, [{ type: "adopt" }]);
   assertEquals(play(now, [becameReady(1)], WAITING).now.state, "running");
-  assertEquals(play(now, [readyTimedOut(1), gone(1)], WAITING).now.state, "errored");
+  assertEquals(play(now, [readyTimedOut(1), terminated(1)], WAITING).now.state, "errored");
   const ready = play(unready(), [becameReady(1)], WAITING).now;
   assertEquals(play(ready, [alive], WAITING).now.state, "running");
 });

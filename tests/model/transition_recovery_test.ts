@@ -5,7 +5,6 @@ import {
   delayOver,
   exited,
   exitOf,
-  gone,
   inState,
   launched,
   NOON,
@@ -16,6 +15,7 @@ import {
   runOf,
   STATES,
   stop,
+  terminated,
 } from "./life.ts";
 
 const ALIVE = { kind: "alive", run: runOf(1), pid: 2001 } as const;
@@ -38,7 +38,7 @@ Deno.test("transition() applies the policy once when the run is found ended", ()
   const found = recovered(ended(3));
   const failed = play(inState("running"), [found]);
   assertEquals([failed.now.state, failed.now.lastExit], ["waiting", exitOf(3)]);
-  assertEquals(failed.effects.map((effect) => effect.type), ["sweep", "arm_delay"]);
+  assertEquals(failed.effects.map((effect) => effect.type), ["clean_up_orphans", "arm_delay"]);
   const never = play(inState("running"), [found], policy({ restartPolicy: "never" }));
   assertEquals(never.now.state, "crashed");
   assertEquals(play(inState("running"), [recovered(ended(0))]).now.state, "stopped");
@@ -64,36 +64,39 @@ Deno.test("transition() launches when no run of a process that was starting is f
 Deno.test("transition() goes on ending the run when it is found alive while stopping", () => {
   const { now, effects } = play(inState("stopping"), [recovered(ALIVE)]);
   assertEquals([now.state, now.desired, now.pid], ["stopping", "down", 2001]);
-  assertEquals(effects, [{ type: "adopt" }, { type: "end", timeoutMs: 5000 }]);
+  assertEquals(effects, [{ type: "adopt" }, { type: "terminate", timeoutMs: 5000 }]);
 });
 
 Deno.test("transition() finishes the stop when the run is found ended while stopping", () => {
   const { now, effects } = play(inState("stopping"), [recovered(ended("SIGTERM"))]);
   assertEquals([now.state, now.lastExit], ["stopped", exitOf("SIGTERM")]);
   // The daemon died before it had seen the end of the group.
-  assertEquals([now.leftovers, effects], [[runOf(1)], [{ type: "sweep", run: runOf(1) }]]);
+  assertEquals([now.leftovers, effects], [[runOf(1)], [{
+    type: "clean_up_orphans",
+    run: runOf(1),
+  }]]);
 });
 
 Deno.test("transition() finishes the restart when no run is found while stopping", () => {
   const restarting = play(inState("running"), [RESTART]).now;
   const { now, effects } = play(restarting, [recovered(NO_RUN)]);
   assertEquals([now.state, now.attempt], ["starting", 2]);
-  assertEquals(effects, [{ type: "sweep", run: runOf(1) }, { type: "launch" }]);
+  assertEquals(effects, [{ type: "clean_up_orphans", run: runOf(1) }, { type: "launch" }]);
 });
 
 Deno.test("transition() ends what earlier runs left, until nothing is", () => {
   const left = play(inState("running"), [exited(1, 1)]).now;
   assertEquals(left.leftovers, [runOf(1)]);
-  const dispose = { type: "dispose", run: runOf(1) } as const;
+  const release = { type: "release", run: runOf(1) } as const;
   const again = play(left, [recovered(NO_RUN, NOON + 5000)]);
-  assertEquals(again.effects, [dispose, { type: "arm_delay", ms: 0 }]);
+  assertEquals(again.effects, [release, { type: "arm_delay", ms: 0 }]);
   const two = play(again.now, [delayOver(1), launched(2), exited(2, 1)]).now;
   assertEquals(two.leftovers, [runOf(1), runOf(2)]);
-  const disposed = (attempt: number) => ({ type: "disposed", run: runOf(attempt) }) as const;
-  const one = play(two, [disposed(1)]).now;
+  const released = (attempt: number) => ({ type: "released", run: runOf(attempt) }) as const;
+  const one = play(two, [released(1)]).now;
   assertEquals(one.leftovers, [runOf(2)]);
-  assertEquals(play(one, [disposed(2)]).now.leftovers, []);
-  assertEquals(play(one, [disposed(7)]).now, one);
+  assertEquals(play(one, [released(2)]).now.leftovers, []);
+  assertEquals(play(one, [released(7)]).now, one);
 });
 
 Deno.test("transition() runs the post_start hook once when the daemon died before it knew of the launch", () => {
@@ -211,7 +214,7 @@ Deno.test("transition() counts a restart once whatever becomes of the daemon on 
   assertEquals(restarts([recovered(NO_RUN), launched(3)]), 1);
   assertEquals(restarts([recovered(NO_RUN), recovered(NO_RUN), launched(4)]), 1);
   // Stopped on the way it was none.
-  assertEquals(restarts([stop(), gone(2)]), 0);
+  assertEquals(restarts([stop(), terminated(2)]), 0);
   assertEquals(restarts([stop(), recovered(NO_RUN)]), 0);
-  assertEquals(restarts([stop(), launched(2), gone(2)]), 1);
+  assertEquals(restarts([stop(), launched(2), terminated(2)]), 1);
 });

@@ -7,7 +7,6 @@ import {
   delayOver,
   exited,
   exitOf,
-  gone,
   inState,
   launched,
   NOON,
@@ -18,6 +17,7 @@ import {
   START,
   STATES,
   stop,
+  terminated,
 } from "./life.ts";
 
 const RESTING = ["stopped", "crashed", "errored"] as const;
@@ -63,7 +63,7 @@ Deno.test("transition() does not count a start or restart by a user as a restart
     assertEquals(play(inState(state), [START]).now.restarts, 0);
     assertEquals(play(inState(state), [RESTART]).now.restarts, 0);
   }
-  assertEquals(play(inState("running"), [RESTART, gone(1)]).now.restarts, 0);
+  assertEquals(play(inState("running"), [RESTART, terminated(1)]).now.restarts, 0);
 });
 
 Deno.test("transition() ends errored without a retry when the app cannot be spawned", () => {
@@ -174,12 +174,12 @@ Deno.test("transition() restarts after a success, and counts it, when policy is 
   assertEquals([again.state, again.restarts], ["running", 1]);
 });
 
-Deno.test("transition() sweeps what the app left behind whenever it ends by itself", () => {
-  const sweep = { type: "sweep", run: runOf(1) } as const;
+Deno.test("transition() cleans up what the app left behind whenever it ends by itself", () => {
+  const cleanUp = { type: "clean_up_orphans", run: runOf(1) } as const;
   for (const restartPolicy of ["always", "on-failure", "never"] as const) {
     for (const maxRestarts of [0, 10]) {
       const rules = policy({ restartPolicy, maxRestarts });
-      assertEquals(play(inState("running"), [exited(1, 1)], rules).effects[0], sweep);
+      assertEquals(play(inState("running"), [exited(1, 1)], rules).effects[0], cleanUp);
     }
   }
 });
@@ -189,7 +189,7 @@ Deno.test("transition() ends errored and says why when the budget of the window 
   const { now, effects } = play(used, [exited(1, 7)], policy({ maxRestarts: 3 }));
   assertEquals([now.state, now.restarts, now.nextRestartAt], ["errored", 3, null]);
   assertMatch(now.lastReason, /exited with code 7.*3 restarts/);
-  assertEquals(effects.map((effect) => effect.type), ["sweep"]);
+  assertEquals(effects.map((effect) => effect.type), ["clean_up_orphans"]);
 });
 
 Deno.test("transition() has budget again when the earlier restarts left the window", () => {
@@ -242,13 +242,13 @@ for (const state of ["starting", "running"] as const) {
   Deno.test(`transition() ends the run when it is stopped while ${state}`, () => {
     const { now, effects } = play(inState(state), [stop({ timeoutMs: 123, reason: "by cron" })]);
     assertEquals([now.state, now.desired, now.lastReason], ["stopping", "down", "by cron"]);
-    assertEquals(effects, [{ type: "end", timeoutMs: 123 }]);
+    assertEquals(effects, [{ type: "terminate", timeoutMs: 123 }]);
   });
 
   Deno.test(`transition() ends the run within the policy's time when restarted while ${state}`, () => {
     const { now, effects } = play(inState(state), [RESTART], policy({ stopTimeoutMs: 77 }));
     assertEquals([now.state, now.desired], ["stopping", "up"]);
-    assertEquals(effects, [{ type: "end", timeoutMs: 77 }]);
+    assertEquals(effects, [{ type: "terminate", timeoutMs: 77 }]);
   });
 
   Deno.test(`transition() changes nothing when it is started while ${state}`, () => {
@@ -263,14 +263,14 @@ Deno.test("transition() says that the user stopped it when no other reason is gi
 });
 
 Deno.test("transition() rests stopped, not crashed, when all is gone after a stop", () => {
-  const { now, effects } = play(inState("stopping"), [gone(1)]);
+  const { now, effects } = play(inState("stopping"), [terminated(1)]);
   assertEquals([now.state, now.desired, now.pid, now.run], ["stopped", "down", 0, null]);
   assertEquals([now.lastExit, now.finishedAt], [exitOf("SIGTERM"), NOON]);
   assertEquals([now.lastReason, effects], ["stopped by user", []]);
 });
 
 Deno.test("transition() names what could not be ended when something is left after a stop", () => {
-  const { now } = play(inState("stopping"), [gone(1, { left: [12, 34] })]);
+  const { now } = play(inState("stopping"), [terminated(1, { left: [12, 34] })]);
   assertEquals([now.state, now.endFailed, now.lastReason], [
     "stopped",
     true,
@@ -279,15 +279,15 @@ Deno.test("transition() names what could not be ended when something is left aft
 });
 
 Deno.test("transition() launches anew when all is gone after a restart", () => {
-  const { now, effects } = play(inState("running"), [RESTART, gone(1)]);
+  const { now, effects } = play(inState("running"), [RESTART, terminated(1)]);
   assertEquals([now.state, now.attempt, now.lastReason], ["starting", 2, "restarted by user"]);
   assertEquals([now.run, now.pid, now.ready], [null, 0, false]);
-  assertEquals(effects.map((effect) => effect.type), ["end", "launch"]);
+  assertEquals(effects.map((effect) => effect.type), ["terminate", "launch"]);
 });
 
 Deno.test("transition() keeps the last exit when a launch is given up and nothing had run", () => {
   const second = play(inState("waiting"), [delayOver(1)]).now;
-  const { now } = play(second, [stop(), gone(2, { exit: null })]);
+  const { now } = play(second, [stop(), terminated(2, { exit: null })]);
   assertEquals([now.state, now.lastExit], ["stopped", exitOf(1)]);
 });
 

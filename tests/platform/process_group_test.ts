@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { Launcher } from "../../src/platform/launcher.ts";
-import { endRun, sweepRun } from "../../src/platform/process_group.ts";
+import { cleanUpOrphans, terminateRun } from "../../src/platform/process_group.ts";
 import { RunFiles } from "../../src/platform/run_files.ts";
 import { isAlive } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -51,16 +51,16 @@ class Scene implements AsyncDisposable {
   }
 }
 
-Deno.test("endRun() leaves the exit on file when it has to kill the app", async () => {
+Deno.test("terminateRun() leaves the exit on file when it has to kill the app", async () => {
   await using scene = new Scene();
   const { run } = await scene.launch("trap '' TERM; echo $$; while :; do sleep 0.05; done");
   await scene.pids(1);
-  assertEquals(await endRun(run, "SIGTERM", within(50)), { killed: true, left: [] });
+  assertEquals(await terminateRun(run, "SIGTERM", within(50)), { killed: true, left: [] });
   const { code, signal } = scene.launcher.exitOf(run.runId);
   assertEquals([code, signal], [137, "SIGKILL"]);
 });
 
-Deno.test("sweepRun() waits for members of the group when the group itself is not known", async () => {
+Deno.test("cleanUpOrphans() waits for members of the group when the group itself is not known", async () => {
   await using scene = new Scene();
   const { run, exited } = await scene.launch(
     "(trap '' TERM; while :; do sleep 0.05; done) & echo $!; exit 3",
@@ -68,7 +68,7 @@ Deno.test("sweepRun() waits for members of the group when the group itself is no
   const [member] = await scene.pids(1);
   assertEquals((await exited).code, 3);
   const unknown = { ...run, wrapperPid: 0, wrapperStart: "" };
-  const { group, all } = sweepRun(unknown, "SIGTERM", within(50));
+  const { group, all } = cleanUpOrphans(unknown, "SIGTERM", within(50));
   await group;
   assert(!isAlive(member!), "what was left of the group outlives the wait for it");
   assert(await all > 0);
@@ -86,6 +86,6 @@ Deno.test("Launcher.adopt() sees the end of an app whose wrapper was killed, alt
   assertEquals((await exited).code, null);
   await launcher.close();
   assert(isAlive(member!));
-  await sweepRun(run, "SIGTERM", within(50)).all;
+  await cleanUpOrphans(run, "SIGTERM", within(50)).all;
   assert(!isAlive(member!));
 });

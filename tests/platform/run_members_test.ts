@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { bootId } from "../../src/platform/os.ts";
-import { endRun } from "../../src/platform/process_group.ts";
+import { terminateRun } from "../../src/platform/process_group.ts";
 import { processesByRunId, ProcessScan } from "../../src/platform/process_scan.ts";
 import { type ProcessRow, processRow } from "../../src/platform/process_table.ts";
 import { RunMembers } from "../../src/platform/run_members.ts";
@@ -77,7 +77,7 @@ const HIDING: Readonly<Record<string, string>> = {
 for (const [where, script] of Object.entries(HIDING)) {
   for (const grace of [0, 5000]) {
     Deno.test({
-      name: `endRun() ends a process without environment ${where}, within ${grace} ms`,
+      name: `terminateRun() ends a process without environment ${where}, within ${grace} ms`,
       ignore: Deno.build.os !== "linux",
       fn: async () => {
         await using temp = tempHome();
@@ -87,7 +87,7 @@ for (const [where, script] of Object.entries(HIDING)) {
         const pid = () => Number(Deno.readTextFileSync(file));
         await waitFor(() => pid() > 0);
         const deadline = performance.now() + grace;
-        const { left } = await endRun(run, "SIGTERM", () => deadline);
+        const { left } = await terminateRun(run, "SIGTERM", () => deadline);
         assertEquals([left, isAlive(pid())], [[], false]);
       },
     });
@@ -106,7 +106,7 @@ function begin(script: string, file: string) {
 }
 
 Deno.test({
-  name: "endRun() leaves alone what another user's process says of itself",
+  name: "terminateRun() leaves alone what another user's process says of itself",
   ignore: Deno.uid() !== 0,
   async fn() {
     await using temp = tempHome();
@@ -115,9 +115,13 @@ Deno.test({
     const other = new Deno.Command("setpriv", { args: setpriv, env: { PROCSUP_ID: run.runId } })
       .spawn();
     await waitFor(async () => (await processesByRunId()).get(run.runId)?.includes(other.pid));
-    const { left } = await endRun({ ...run, user: 1 }, "SIGTERM", () => performance.now() + 5000);
+    const { left } = await terminateRun(
+      { ...run, user: 1 },
+      "SIGTERM",
+      () => performance.now() + 5000,
+    );
     assertEquals([left, isAlive(other.pid)], [[], true]);
-    await endRun({ ...run, user: 65534 }, "SIGTERM", () => performance.now() + 5000);
+    await terminateRun({ ...run, user: 65534 }, "SIGTERM", () => performance.now() + 5000);
     assertEquals((await other.status).signal, "SIGTERM");
   },
 });

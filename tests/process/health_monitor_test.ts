@@ -355,7 +355,7 @@ Deno.test("a check that the machine refuses for lack of something says nothing o
   const refusal = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
   const run = {
     ...{ world, config, snapshot: { ...snapshot, ready: true }, uptimeMs: 60_000 },
-    hookOwner: () => ({
+    hookContext: () => ({
       ...{ cwd: "/", env: () => ({}), user: () => undefined },
       prepare: () => refusals-- > 0 ? Promise.reject(refusal) : undefined,
     }),

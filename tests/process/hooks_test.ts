@@ -3,13 +3,13 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { HookConfig } from "../../src/model/process_config.ts";
-import { hookEnvironment, type HookOwner, runHook } from "../../src/process/hooks.ts";
+import { type HookContext, hookEnvironment, runHook } from "../../src/process/hooks.ts";
 import { livingWith } from "../fixtures/run_members.ts";
 import { exitOf, inState } from "../model/life.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-function owner(changes: Partial<HookOwner> = {}): HookOwner {
+function owner(changes: Partial<HookContext> = {}): HookContext {
   return {
     id: "0f0e0d0c-0000-4000-8000-000000000000",
     name: "api:1",

@@ -9,14 +9,14 @@ import { waitFor } from "../support/wait_for.ts";
 const RUN: Run = { runId: "run-1", wrapperPid: 1001, wrapperStart: "1", bootId: "boot" };
 
 /** A world that tells what it was asked to end, and by when. */
-class SweepingWorld extends FakeWorld {
+class CountingWorld extends FakeWorld {
   group = Promise.withResolvers<void>();
   all = Promise.withResolvers<number>();
   deadline = () => 0;
-  sweeps = 0;
+  cleanups = 0;
 
-  override sweep(_run?: Run, _signal?: string, deadline = () => 0) {
-    this.sweeps++;
+  override cleanUpOrphans(_run?: Run, _signal?: string, deadline = () => 0) {
+    this.cleanups++;
     this.deadline = deadline;
     return { group: this.group.promise, all: this.all.promise };
   }
@@ -27,9 +27,9 @@ function fail(reason: unknown): never {
 }
 
 Deno.test("Leftovers.groupsGone does not wait for descendants that left the group, gone does", async () => {
-  const world = new SweepingWorld("/tmp");
+  const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
-  const count = leftovers.end(RUN, "SIGTERM", 1000, fail);
+  const count = leftovers.cleanUp(RUN, "SIGTERM", 1000, fail);
   const told: string[] = [];
   const groups = leftovers.groupsGone.then(() => told.push("groups"));
   const gone = leftovers.gone.then(() => told.push("all"));
@@ -42,28 +42,28 @@ Deno.test("Leftovers.groupsGone does not wait for descendants that left the grou
 });
 
 Deno.test("Leftovers.hurry() brings the end forward, never back", () => {
-  const world = new SweepingWorld("/tmp");
+  const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
   const begun = world.clock.steady();
-  void leftovers.end(RUN, "SIGTERM", 1000, fail);
+  void leftovers.cleanUp(RUN, "SIGTERM", 1000, fail);
   assertEquals(world.deadline() - begun, 1000);
   leftovers.hurry(300);
   leftovers.hurry(700);
   assertEquals(world.deadline() - begun, 300);
 });
 
-Deno.test("Leftovers.end() touches nothing when the machine was booted since", async () => {
-  const world = new SweepingWorld("/tmp");
+Deno.test("Leftovers.cleanUp() touches nothing when the machine was booted since", async () => {
+  const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
-  assertEquals(await leftovers.end({ ...RUN, bootId: "earlier" }, "SIGTERM", 1000, fail), 0);
-  assertEquals(world.sweeps, 0);
+  assertEquals(await leftovers.cleanUp({ ...RUN, bootId: "earlier" }, "SIGTERM", 1000, fail), 0);
+  assertEquals(world.cleanups, 0);
 });
 
 Deno.test("Leftovers.groupsGone and gone reject while a run cannot be looked for", async () => {
-  const world = new SweepingWorld("/tmp");
+  const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
   const told: unknown[] = [];
-  const count = leftovers.end(RUN, "SIGTERM", 1000, (reason) => told.push(reason));
+  const count = leftovers.cleanUp(RUN, "SIGTERM", 1000, (reason) => told.push(reason));
   const error = new Error("Too many open files");
   const refuse = () => {
     const { group, all } = world;
@@ -76,11 +76,11 @@ Deno.test("Leftovers.groupsGone and gone reject while a run cannot be looked for
   await assertRejects(() => leftovers.groupsGone, Error, "Too many open files");
   await assertRejects(() => leftovers.gone, Error, "Too many open files");
   world.clock.advance(1000);
-  await waitFor(() => world.sweeps === 2, { what: "the second look" });
+  await waitFor(() => world.cleanups === 2, { what: "the second look" });
   refuse();
   await assertRejects(() => leftovers.gone, Error, "Too many open files");
   world.clock.advance(1000);
-  await waitFor(() => world.sweeps === 3, { what: "the third look" });
+  await waitFor(() => world.cleanups === 3, { what: "the third look" });
   world.group.resolve();
   world.all.resolve(1);
   assertEquals([await count, told], [1, [error]]);

@@ -175,13 +175,13 @@ Deno.test("start() waits for readiness and fails with the reason when that is la
 Deno.test("a crash launches nothing before what it left behind has ended", async () => {
   await using lone = new LoneProcess({ restart_delay: "100ms" });
   await lone.process.start();
-  const swept = Promise.withResolvers<number>();
-  lone.world.sweeping = swept.promise;
+  const cleanedUp = Promise.withResolvers<number>();
+  lone.world.cleanup = cleanedUp.promise;
   lone.world.child.exit(1);
   await waitFor(() => lone.state === "waiting");
   lone.world.clock.advance(100);
   assertEquals([lone.state, lone.world.children.length], ["starting", 1]);
-  swept.resolve(2);
+  cleanedUp.resolve(2);
   await waitFor(() => lone.world.children.length === 2);
   assertEquals(lone.notes, ["ended 2 processes that it left behind"]);
 });
@@ -190,7 +190,7 @@ Deno.test("a crash launches nothing, and a stop fails, while what it left behind
   await using lone = new LoneProcess({ restart_delay: "100ms" });
   await lone.process.start();
   const refusal = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
-  lone.world.sweeping = Promise.reject(refusal);
+  lone.world.cleanup = Promise.reject(refusal);
   lone.world.child.exit(1);
   await waitFor(() => lone.state === "waiting");
   lone.world.clock.advance(100);
@@ -198,7 +198,7 @@ Deno.test("a crash launches nothing, and a stop fails, while what it left behind
   assertEquals(lone.world.children.length, 1);
   const stop = () => lone.process.stop();
   await assertRejects(stop, ProcsupError, "cannot look for what it left behind");
-  lone.world.sweeping = Promise.resolve(1);
+  lone.world.cleanup = Promise.resolve(1);
   lone.world.clock.advance(1000);
   await waitFor(() => lone.notes.includes("ended 1 process that it left behind"));
   await lone.process.start();

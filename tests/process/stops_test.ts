@@ -172,14 +172,14 @@ Deno.test("stop() waits patiently for the pid, without which the signal would re
 Deno.test("stop() waits for what a crash left behind", async () => {
   await using lone = new LoneProcess({ restart_delay: "100ms" });
   await lone.process.start();
-  const swept = Promise.withResolvers<number>();
-  lone.world.sweeping = swept.promise;
+  const cleanedUp = Promise.withResolvers<number>();
+  lone.world.cleanup = cleanedUp.promise;
   lone.world.child.exit(1);
   await waitFor(() => lone.state === "waiting");
   lone.world.clock.advance(100);
   let stopped = false;
   const stop = lone.process.stop().then(() => stopped = true);
-  swept.resolve(0);
+  cleanedUp.resolve(0);
   assertEquals([lone.state, stopped], ["stopping", false]);
   await stop;
   assertEquals([lone.state, lone.world.children.length], ["stopped", 1]);
@@ -188,8 +188,8 @@ Deno.test("stop() waits for what a crash left behind", async () => {
 Deno.test("stop() of a process at rest waits for what a crash left behind", async () => {
   await using lone = new LoneProcess({ restart_policy: "never" });
   await lone.process.start();
-  const swept = Promise.withResolvers<number>();
-  lone.world.sweeping = swept.promise;
+  const cleanedUp = Promise.withResolvers<number>();
+  lone.world.cleanup = cleanedUp.promise;
   lone.world.child.exit(1);
   await waitFor(() => lone.state === "crashed");
   let stopped = false;
@@ -197,7 +197,7 @@ Deno.test("stop() of a process at rest waits for what a crash left behind", asyn
   await new Promise((resolve) => setTimeout(resolve));
   assertEquals([lone.state, stopped], ["stopped", false]);
   assertEquals(lone.process.snapshot.leftovers.length, 1);
-  swept.resolve(1);
+  cleanedUp.resolve(1);
   await stop;
   assertEquals(lone.process.snapshot.leftovers, []);
 });
@@ -208,7 +208,7 @@ Deno.test("stop() tells the exit that is on file when nobody heard of it in time
   const at = new Date(0);
   lone.world.exitOf = () => ({ code: 3, signal: null, at });
   // The end of all is seen, but not the exit: the daemon itself had been stopped meanwhile.
-  lone.world.end = () => Promise.resolve({ killed: false, left: [] });
+  lone.world.terminate = () => Promise.resolve({ killed: false, left: [] });
   const stop = lone.process.stop();
   await waitFor(() => lone.world.clock.pending > 0, { what: "the patience" });
   lone.world.clock.advance(500);

@@ -4,7 +4,11 @@ import type { Exit } from "../../src/model/process_info.ts";
 import type { Run } from "../../src/model/process_state.ts";
 import type { SignalName } from "../../src/model/signal.ts";
 import type { Child, LaunchSpec } from "../../src/platform/launcher.ts";
-import type { Deadline, Sweep, TerminationResult } from "../../src/platform/process_group.ts";
+import type {
+  Deadline,
+  OrphanCleanup,
+  TerminationResult,
+} from "../../src/platform/process_group.ts";
 import type { World } from "../../src/process/world.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { waitFor } from "./wait_for.ts";
@@ -72,7 +76,7 @@ export class FakeWorld implements World {
   /** Called before each launch; may throw. */
   beforeLaunch: (spec: LaunchSpec) => void = () => {};
   /** Resolves when what an app left behind has ended. */
-  sweeping: Promise<number> = Promise.resolve(0);
+  cleanup: Promise<number> = Promise.resolve(0);
   readonly #ready = new Map<string, () => void>();
 
   constructor(apps: string) {
@@ -151,7 +155,7 @@ export class FakeWorld implements World {
   }
 
   /** At once where children are prompt, else when they have ended or the deadline is over. */
-  async end(run: Run, signal: SignalName, deadline: Deadline): Promise<TerminationResult> {
+  async terminate(run: Run, signal: SignalName, deadline: Deadline): Promise<TerminationResult> {
     this.beforeEnd();
     const child = this.#childOf(run);
     this.ends.push(signal);
@@ -164,8 +168,8 @@ export class FakeWorld implements World {
     return { killed, left: this.unending };
   }
 
-  sweep(): Sweep {
-    return { group: this.sweeping, all: this.sweeping };
+  cleanUpOrphans(): OrphanCleanup {
+    return { group: this.cleanup, all: this.cleanup };
   }
 
   #childOf(run: Run): FakeChild {
