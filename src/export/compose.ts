@@ -70,6 +70,11 @@ export function swarmFile(stack: Stack, mode: PortMode): Keys {
   return { version: "3.9", services: Object.fromEntries(services), ...secrets(stack, true) };
 }
 
+/** A "$" begins a variable. */
+function literal(text: string): string {
+  return text.replaceAll("$", "$$$$");
+}
+
 function copies({ config: { autostart, instances, cron } }: App): number {
   return autostart && cron?.enabled !== false ? instances : 0;
 }
@@ -78,18 +83,16 @@ function common(stack: Stack, app: App): Keys {
   const { cron } = app.config;
   const names = Object.entries(app.files).map(([source, { inside }]) => ({
     source,
-    target: inside,
+    target: literal(inside),
   }));
   const needed = Object.entries(app.variables).map(([name, needed]) =>
     [name, needed ? `\${${name}:?}` : null] as const
   );
-  const plain = Object.entries(app.plain).map(([name, value]) =>
-    [name, value.replaceAll("$", "$$$$")] as const
-  );
+  const plain = Object.entries(app.plain).map(([name, value]) => [name, literal(value)] as const);
   const environment = Object.fromEntries([...plain, ...needed]);
   return {
     image: stack.image,
-    command: runWords(app, stack.file, "inside").map((word) => word.replaceAll("$", "$$$$")),
+    command: runWords(app, stack.file, "inside").map(literal),
     ...(Object.keys(environment).length > 0 && { environment }),
     ...(names.length > 0 && { secrets: names }),
     ...(cron === undefined && { healthcheck: healthcheck(app) }),
@@ -144,7 +147,7 @@ function labelsOf({ config: { namespace, tags, labels } }: App): Record<string, 
     ...(tags.length === 0 ? {} : { "procsup.tags": tags.join(",") }),
     ...(namespace === "default" ? {} : { "procsup.namespace": namespace }),
   };
-  const entries = Object.entries(all).map(([key, value]) => [key, value.replaceAll("$", "$$$$")]);
+  const entries = Object.entries(all).map(([key, value]) => [key, literal(value)]);
   return Object.fromEntries(entries);
 }
 
@@ -163,6 +166,8 @@ function dependencies(stack: Stack, { config: { dependsOn } }: App): Keys {
 function secrets({ apps }: Stack, external: boolean): Keys {
   const all = apps.flatMap(({ files }) => Object.entries(files));
   if (all.length === 0) return {};
-  const entries = all.map(([name, { path }]) => [name, external ? { external } : { file: path }]);
+  const entries = all.map((
+    [name, { path }],
+  ) => [name, external ? { external } : { file: literal(path) }]);
   return { secrets: Object.fromEntries(entries) };
 }

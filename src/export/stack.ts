@@ -90,6 +90,7 @@ export function stackOf({ file, loaded, engine, image, stack }: StackRequest): S
   const name = stackName(folder, stack);
   const apps = loaded.processes.map((process) => appOf(process, folder));
   refuseSameIds(apps);
+  if (engine !== "systemd") refuseSameFiles(apps, folder);
   const losses = apps.flatMap((app) => lossesOf(app, engine, folder));
   for (const key of ["web", "webhooks"] as const) {
     const text = "a daemon has them, and containers have no daemon";
@@ -125,7 +126,7 @@ function appOf(loaded: LoadedProcess, folder: string): App {
     // With that of the stack 63 characters; names of CronJobs and Jobs have up to 11 more.
     id: label(name, cron === undefined && restartPolicy !== "never" ? 42 : 31),
     ...variablesOf(loaded),
-    files: filesOf(config, folder),
+    files: Object.fromEntries(filesOf(config, folder)),
     ports: portsOf(loaded),
     graceSeconds: Math.ceil(graceMs / 1000) + 5,
   };
@@ -152,6 +153,19 @@ function refuseSameIds(apps: readonly App[]): void {
     if (other === undefined) continue;
     throw new ProcsupError("bad_request", `"${name}" and "${other.name}" are both "${id}" there`, {
       hint: "Engines know lower-case letters, digits and dashes: rename one of them",
+    });
+  }
+}
+
+/** One of two files with the same name for engines would be lost. */
+function refuseSameFiles(apps: readonly App[], folder: string): void {
+  const known = new Map<string, string>();
+  for (const [id, { path }] of apps.flatMap(({ config }) => filesOf(config, folder))) {
+    const other = known.get(id) ?? path;
+    known.set(id, path);
+    if (other === path) continue;
+    throw new ProcsupError("bad_request", `"${path}" and "${other}" are both "${id}" there`, {
+      hint: "Engines know 63 lower-case letters, digits and dashes: rename one of them",
     });
   }
 }
@@ -203,12 +217,12 @@ function variablesOf({ config, references }: LoadedProcess): Pick<App, "plain" |
   return { plain: Object.fromEntries(plain), variables };
 }
 
-function filesOf({ secrets, envFile }: ProcessConfig, folder: string): App["files"] {
+function filesOf({ secrets, envFile }: ProcessConfig, folder: string): [string, SecretFile][] {
   const paths = [...envFile, ...Object.values(secrets).flatMap(({ file }) => file ?? [])];
-  return Object.fromEntries(paths.map((path) => {
+  return paths.map((path) => {
     const inside = isWithin(path, folder) ? `${APP_FOLDER}/${relative(folder, path)}` : path;
     return [label(inside), { path, inside }];
-  }));
+  });
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -1,5 +1,6 @@
 /** Units of systemd that run the apps themselves: services, timers, sockets, and a target for all. */
 
+import { valueAt } from "../config/document.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { HookConfig, ProcessConfig } from "../model/process_config.ts";
 import { commandWord, referringWord, specifiers } from "../model/systemd_words.ts";
@@ -31,25 +32,31 @@ export function systemdUnits(stack: Stack): UnitFile[] {
   return [...units, {
     path: `${stack.name}.target`,
     sections: {
-      Unit: [["Description", `Apps of ${stack.file}`]],
+      Unit: [["Description", specifiers(`Apps of ${stack.file}`)]],
       Install: [["WantedBy", "multi-user.target"]],
     },
     advice: [`Copy all to /etc/systemd/system, then: systemctl enable --now ${enabled}`],
   }];
 }
 
+/** How units of an app are called. Stacks and apps have no "_" in their ids, so no two have the same. */
+export function unitName(stack: string, app: string): string {
+  return `${stack}_${app}`;
+}
+
 /** The units that run an app: its timer, or its services. */
 export function wantedUnits(stack: Stack, app: App): string[] {
   const { autostart, cron } = app.config;
   if (!autostart || cron?.enabled === false) return [];
-  return cron === undefined ? serviceNames(stack, app) : [`${stack.name}-${app.id}.timer`];
+  return cron === undefined ? serviceNames(stack, app) : [`${unitName(stack.name, app.id)}.timer`];
 }
 
 /** Services of an app, one for each copy. */
 function serviceNames(stack: Stack, app: App): string[] {
   const { instances } = app.config;
-  if (instances === 1) return [`${stack.name}-${app.id}.service`];
-  return Array.from({ length: instances }, (_, i) => `${stack.name}-${app.id}@${i + 1}.service`);
+  const name = unitName(stack.name, app.id);
+  if (instances === 1) return [`${name}.service`];
+  return Array.from({ length: instances }, (_, i) => `${name}@${i + 1}.service`);
 }
 
 function service(stack: Stack, app: App): UnitFile {
@@ -58,12 +65,12 @@ function service(stack: Stack, app: App): UnitFile {
   const environment = environmentFile(stack, app, advice);
   const isJob = config.cron !== undefined || config.restartPolicy === "never";
   return {
-    path: `${stack.name}-${app.id}${config.instances > 1 ? "@" : ""}.service`,
+    path: `${unitName(stack.name, app.id)}${config.instances > 1 ? "@" : ""}.service`,
     app: app.name,
     advice,
     sections: {
       Unit: [
-        ["Description", `${app.name} of ${stack.file}`],
+        ["Description", specifiers(`${app.name} of ${stack.file}`)],
         ["Wants", "network-online.target"],
         ["After", "network-online.target"],
         ["PartOf", `${stack.name}.target`],
@@ -100,10 +107,9 @@ function program(stack: Stack, app: App): Setting[] {
   const { config, loaded } = app;
   const words = settled(loaded, "entrypoint", argv(stack, app)).map((word) => commandWord(word));
   const args = config.args.map((arg, index) => {
-    const reference = loaded.references.find(({ path }) => path[0] === "args" && path[1] === index);
-    return reference === undefined
-      ? secretArgument(stack, app, index) ?? commandWord(arg)
-      : referringWord(reference.text);
+    const text = referenceIn(app, index);
+    return secretArgument(stack, app, index) ??
+      (text === undefined ? commandWord(arg) : referringWord(text));
   });
   return [
     ["WorkingDirectory", specifiers(settled(loaded, "cwd", config.cwd))],
@@ -122,11 +128,18 @@ function argv({ losses }: Stack, { name, config }: App): readonly string[] {
   }
 }
 
+/** An argument as it is written, if it has variables. */
+function referenceIn({ loaded }: App, index: number): string | undefined {
+  return loaded.references.find(({ path }) => path[0] === "args" && path[1] === index)?.text;
+}
+
 /** The name of the variable that stands for an argument that looks like a secret. */
 function secretArgument({ losses }: Stack, app: App, index: number): string | undefined {
   const { args } = app.config;
   const before = index > 0 && args[index - 1]!.startsWith("-") ? `${args[index - 1]} ` : "";
-  if (!holdsSecret(before + args[index]!)) return undefined;
+  // A default is written into the unit, and the value of a variable is not.
+  const text = referenceIn(app, index)?.replace(/\$\{[^}:]+(?::-([^}]*))?\}/g, "$1");
+  if (!holdsSecret(before + (text ?? args[index]!))) return undefined;
   const key = `args.${index}`;
   losses.push({
     app: app.name,
@@ -163,19 +176,23 @@ function environmentFile(stack: Stack, app: App, advice: string[]): Setting[] {
 }
 
 const HOOKS = [
-  ["preStart", "ExecStartPre"],
-  ["postStart", "ExecStartPost"],
-  ["preStop", "ExecStop"],
-  ["postStop", "ExecStopPost"],
+  ["preStart", "pre_start", "ExecStartPre"],
+  ["postStart", "post_start", "ExecStartPost"],
+  ["preStop", "pre_stop", "ExecStop"],
+  ["postStop", "post_stop", "ExecStopPost"],
 ] as const;
 
-function hooks({ losses }: Stack, { name, config }: App): Setting[] {
-  return HOOKS.flatMap(([key, setting]) => {
+function hooks({ losses }: Stack, { name, config, loaded: { wire } }: App): Setting[] {
+  return HOOKS.flatMap(([key, word, setting]) => {
+    const lose = (key: string, text: string) => losses.push({ app: name, key, text });
     const hook = config.hooks[key];
     if (hook === undefined || hook.command === "") return [];
     if (holdsSecret(hook.command)) {
-      losses.push({ app: name, key: `hooks.${key}`, text: "it looks as if it held a secret" });
+      lose(`hooks.${word}`, "it looks as if it held a secret");
       return [];
+    }
+    if (valueAt(wire, ["hooks", word, "timeout"]) !== undefined) {
+      lose(`hooks.${word}.timeout`, "a unit has no time limit for one command");
     }
     return [[setting, hookLine(hook, key)] as const];
   });
@@ -236,7 +253,9 @@ function given(all: readonly (readonly [string, string | number | undefined])[])
 }
 
 function sockets(stack: Stack, app: App): Setting[] {
-  return app.config.sockets.length === 0 ? [] : [["Sockets", `${stack.name}-${app.id}.socket`]];
+  return app.config.sockets.length === 0
+    ? []
+    : [["Sockets", `${unitName(stack.name, app.id)}.socket`]];
 }
 
 function socket(stack: Stack, app: App): UnitFile[] {
@@ -244,12 +263,12 @@ function socket(stack: Stack, app: App): UnitFile[] {
   if (addresses.length === 0) return [];
   const [first] = serviceNames(stack, app);
   return [{
-    path: `${stack.name}-${app.id}.socket`,
+    path: `${unitName(stack.name, app.id)}.socket`,
     app: app.name,
     advice: [],
     sections: {
       Unit: [
-        ["Description", `Sockets of ${app.name} of ${stack.file}`],
+        ["Description", specifiers(`Sockets of ${app.name} of ${stack.file}`)],
         ["PartOf", `${stack.name}.target`],
       ],
       Socket: [
@@ -268,14 +287,14 @@ function timer(stack: Stack, app: App): UnitFile[] {
   if (events === undefined) lose("cron.schedule", `${cron.schedule}: no calendar event means it`);
   const zone = cron.timezone === undefined ? "" : ` ${cron.timezone}`;
   return [{
-    path: `${stack.name}-${app.id}.timer`,
+    path: `${unitName(stack.name, app.id)}.timer`,
     app: app.name,
     advice: [],
     sections: {
-      Unit: [["Description", `Schedule of ${app.name} of ${stack.file}`], [
-        "PartOf",
-        `${stack.name}.target`,
-      ]],
+      Unit: [
+        ["Description", specifiers(`Schedule of ${app.name} of ${stack.file}`)],
+        ["PartOf", `${stack.name}.target`],
+      ],
       Timer: [
         ...(events ?? []).map((event) => ["OnCalendar", event + zone] as const),
         ["AccuracySec", "1s"],

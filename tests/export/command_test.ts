@@ -22,7 +22,7 @@ Deno.test("procsup export prints files, tells what is lost, and with --strict wr
   assertEquals([...Deno.readDirSync(folder.path)].some(({ name }) => name === "deploy"), false);
   assertEquals((await run("systemd", file, "--out", `${folder.path}/units`)).code, 0);
   const names = [...Deno.readDirSync(`${folder.path}/units`)].map(({ name }) => name);
-  assertEquals(names.filter((name) => name.endsWith("-api.service")).length, 1);
+  assertEquals(names.filter((name) => name.endsWith("_api.service")).length, 1);
   const wrong = await run("kubernets");
   assertEquals(wrong.code, 2);
   assertStringIncludes(wrong.stderr, "procsup export kubernetes");

@@ -1,7 +1,8 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { loadConfig } from "../../src/config/load_config.ts";
 import { ENGINES } from "../../src/export/engines.ts";
 import { exportStack } from "../../src/export/export_stack.ts";
+import { exportText } from "./exporting.ts";
 
 const FILE = "/srv/shop/procsup.yaml";
 
@@ -9,7 +10,7 @@ const TEXT = `
 defaults: { env: { REGION: "\${REGION:-eu}" } }
 processes:
   api:
-    command: /bin/sh api.sh --token=s3cr3t-1 \${TOKEN}
+    command: /bin/sh api.sh --token=s3cr3t-1 \${TOKEN} --password=\${PASSWORD:-s3cr3t-9}
     env:
       PLAIN: visible
       DB: "\${DATABASE_URL}"
@@ -56,4 +57,10 @@ Deno.test("exportStack() names every variable that the engine must provide", asy
   for (const name of ["DB", "PW", "CERT", "VAULT", "TOKEN", "API_KEY", "REGION"]) {
     assert(new RegExp(`must set: .*\\b${name}\\b`).test(text("systemd")), `systemd: ${name}`);
   }
+});
+
+Deno.test("exportStack() refuses two secret files that have one name on engines", async () => {
+  const text = "processes: { app: { command: /bin/sh run.sh, env_file: [a.env, a-env] } }";
+  await assertRejects(() => exportText(text, "swarm"), Error, 'are both "app-a-env" there');
+  assertEquals((await exportText(text, "systemd")).files.length, 2);
 });

@@ -101,3 +101,20 @@ Deno.test("units of a stack are not those of another one whose name begins the s
     );
   }
 });
+
+Deno.test("units of app eu-api in stack shop are not those of app api in stack shop-eu", async () => {
+  const paths = async (app: string, stack: string) => {
+    const keys = { command: "/bin/sh run.sh", sockets: ["127.0.0.1:8080"] };
+    const text = JSON.stringify({ processes: { [app]: keys } });
+    return (await exportText(text, "systemd", { stack })).files.map(({ path }) => path);
+  };
+  const other = await paths("api", "shop-eu");
+  assertEquals((await paths("eu-api", "shop")).filter((path) => other.includes(path)), []);
+});
+
+Deno.test("a unit tells the time limit of a hook that it does not have", async () => {
+  const hooks = { pre_start: { command: "true", timeout: "9s" }, post_stop: "true" };
+  const text = JSON.stringify({ processes: { app: { command: "/bin/sh run.sh", hooks } } });
+  const { losses } = (await exportText(text, "systemd")).stack;
+  assertEquals(losses.map(({ key }) => key), ["hooks.pre_start.timeout"]);
+});

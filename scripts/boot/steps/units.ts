@@ -22,16 +22,16 @@ export const UNITS: readonly Step[] = [
       const list = await scene.sh("cd /srv/shop && procsup list --on systemd -o name");
       equal(list.split("\n").toSorted().join(), "count,echo,pair@1,pair@2,tick,tick.timer", "list");
       for (const unit of ["count", "pair@1", "pair@2", "echo"]) {
-        equal(await scene.sh(`systemctl is-active shop-${unit}`), "active", unit);
+        equal(await scene.sh(`systemctl is-active shop_${unit}`), "active", unit);
       }
       await scene.until(
         "the job ran",
         async () =>
           (await scene.sh("cd /srv/shop && procsup logs tick --on systemd")).includes("ticked"),
       );
-      holds(await scene.sh("journalctl -u shop-echo -o cat"), "fds=1", "the log of echo");
+      holds(await scene.sh("journalctl -u shop_echo -o cat"), "fds=1", "the log of echo");
       const { stdout, stderr } = await scene.try(
-        "systemd-analyze verify /etc/systemd/system/shop-*.service",
+        "systemd-analyze verify /etc/systemd/system/shop_*.service",
       );
       equal(stdout + stderr, "", "systemd-analyze verify");
       return list.replaceAll("\n", " ");
@@ -40,17 +40,17 @@ export const UNITS: readonly Step[] = [
   {
     name: "up again restarts what has changed, and removes what is gone",
     async run(scene) {
-      const pid = await scene.sh("systemctl show -P MainPID shop-count");
-      const other = await scene.sh("systemctl show -P MainPID shop-pair@1");
+      const pid = await scene.sh("systemctl show -P MainPID shop_count");
+      const other = await scene.sh("systemctl show -P MainPID shop_pair@1");
       await write(
         scene,
         FILE.replace(/ {2}echo:.*\n/, "").replace("sleep 1000, inst", "sleep 2000, inst"),
       );
       await scene.sh("cd /srv/shop && procsup up --on systemd");
-      equal(await scene.sh("systemctl show -P MainPID shop-count"), pid, "pid of count");
-      const now = await scene.sh("systemctl show -P MainPID shop-pair@1");
+      equal(await scene.sh("systemctl show -P MainPID shop_count"), pid, "pid of count");
+      const now = await scene.sh("systemctl show -P MainPID shop_pair@1");
       if (now === other) throw new Error("pair was not restarted");
-      equal((await scene.try("systemctl cat shop-echo.service shop-echo.socket")).code, 1, "echo");
+      equal((await scene.try("systemctl cat shop_echo.service shop_echo.socket")).code, 1, "echo");
       return `count still pid ${pid}, pair ${other} → ${now}`;
     },
   },
@@ -58,10 +58,10 @@ export const UNITS: readonly Step[] = [
     name: "scale, roll, why and a start that fails, on systemd",
     async run(scene) {
       await scene.sh("cd /srv/shop && procsup scale pair +1 --on systemd");
-      equal(await scene.sh("systemctl is-active shop-pair@3"), "active", "pair@3");
+      equal(await scene.sh("systemctl is-active shop_pair@3"), "active", "pair@3");
       await scene.sh("cd /srv/shop && procsup scale pair 1 --on systemd");
       equal(
-        (await scene.try("systemctl is-active shop-pair@2")).stdout.trim(),
+        (await scene.try("systemctl is-active shop_pair@2")).stdout.trim(),
         "inactive",
         "pair@2",
       );
@@ -85,19 +85,24 @@ export const UNITS: readonly Step[] = [
     },
   },
   {
-    name: "--on systemd refuses a name that it does not know, and the unit of another stack",
+    name: "--on systemd refuses unknown apps and targets of the system, and keeps stacks apart",
     async run(scene) {
       const unknown = await scene.try("cd /srv/shop && procsup logs nosuch --on systemd");
       equal(unknown.code, 4, "exit code");
       holds(unknown.stderr, 'The stack "shop" has no app "nosuch"', "what is said");
       await write(scene, "processes: { eu-api: { command: /bin/sleep 1000 } }\n");
       await scene.sh("cd /srv/shop && procsup up --on systemd");
-      const pid = await scene.sh("systemctl show -P MainPID shop-eu-api");
+      const pid = await scene.sh("systemctl show -P MainPID shop_eu-api");
       await write(scene, "processes: { api: { command: /bin/sleep 2000 } }\n");
-      const other = await scene.try("cd /srv/shop && procsup up --on systemd --stack shop-eu");
-      equal(other.code, 6, "exit code");
-      equal(await scene.sh("systemctl show -P MainPID shop-eu-api"), pid, "pid of eu-api");
-      return other.stderr.trim().split("\n")[0]!;
+      await scene.sh("cd /srv/shop && procsup up --on systemd --stack shop-eu");
+      equal(await scene.sh("systemctl is-active shop-eu_api"), "active", "api of shop-eu");
+      equal(await scene.sh("systemctl show -P MainPID shop_eu-api"), pid, "pid of eu-api");
+      await scene.sh("cd /srv/shop && procsup down --on systemd --stack shop-eu");
+      equal(await scene.sh("systemctl show -P MainPID shop_eu-api"), pid, "pid of eu-api");
+      const system = await scene.try("cd /srv/shop && procsup up --on systemd --stack network");
+      equal(system.code, 6, "exit code");
+      holds(system.stderr, 'network.target" was not made by this stack', "what is said");
+      return system.stderr.trim().split("\n")[0]!;
     },
   },
   {

@@ -1,10 +1,11 @@
 /** systemd, by `systemctl` and `journalctl`. */
 
 import { ProcsupError } from "../../model/errors.ts";
+import { basename } from "../../npm/path.js";
 import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_file.ts";
 import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
-import { wantedUnits } from "../systemd.ts";
+import { unitName, wantedUnits } from "../systemd.ts";
 import {
   type Backend,
   type Copy,
@@ -60,7 +61,7 @@ class Systemd implements Backend {
       `${stack.name}.target`,
       ...stack.apps.flatMap((app) => wantedUnits(stack, app)),
     ];
-    this.#refuseForeign(files.map(({ path }) => path));
+    await this.#refuseForeign(files.map(({ path }) => path));
     const sockets = files.filter(({ path }) => path.endsWith(".socket")).map(({ path }) => path);
     await this.#remove(files.map(({ path }) => path), wanted);
     const changed = files.filter(({ path, text }) => readFileIfAny(`${FOLDER}/${path}`) !== text);
@@ -90,7 +91,7 @@ class Systemd implements Backend {
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
     await Promise.all(apps.map((app) => this.#copiesOf(app)));
     const units = (apps.length > 0 ? apps : ["*"]).flatMap((app) =>
-      [".service", "@*.service"].map((end) => `${this.#stack}-${app}${end}`)
+      [".service", "@*.service"].map((end) => unitName(this.#stack, app) + end)
     );
     const flags = [...follow ? ["--follow"] : [], "--no-pager", `--lines=${lines}`];
     return await journalctl.shown(...flags, ...units.map((unit) => `--unit=${unit}`));
@@ -98,13 +99,13 @@ class Systemd implements Backend {
 
   async why(app: string): Promise<Explanation> {
     const copies = await this.#copiesOf(app);
-    const units = copies.map(({ name }) => `--unit=${this.#stack}-${name}`);
+    const units = copies.map(({ name }) => `--unit=${unitName(this.#stack, name)}`);
     const journal = await journalctl.told("--no-pager", "--lines=10", "-o", "cat", ...units);
     return { copies, history: journal.trimEnd().split("\n").toReversed() };
   }
 
   async scale(app: string, copies: (now: number) => number): Promise<Rollout[]> {
-    const template = `${this.#stack}-${app}@.service`;
+    const template = `${unitName(this.#stack, app)}@.service`;
     if (readFileIfAny(`${FOLDER}/${template}`) === undefined) {
       await this.#copiesOf(app);
       throw new ProcsupError("wrong_state", `"${app}" is one unit, and no template of units`, {
@@ -124,7 +125,13 @@ class Systemd implements Backend {
   }
 
   async roll(app: string): Promise<Rollout[]> {
-    const units = (await this.#copiesOf(app)).map(({ name }) => `${this.#stack}-${name}.service`);
+    const names = (await this.#copiesOf(app)).map(({ name }) => name);
+    if (names.some((name) => name.endsWith(".timer"))) {
+      throw new ProcsupError("wrong_state", `"${app}" has a timer, and no copies to replace`, {
+        hint: "Its next run takes what procsup up applied",
+      });
+    }
+    const units = names.map((name) => `${unitName(this.#stack, name)}.service`);
     for (const unit of units) {
       await systemctl.told("restart", unit);
       const [rollout] = await this.#settled([unit]);
@@ -174,15 +181,16 @@ class Systemd implements Backend {
     return units.flat();
   }
 
-  /**
-   * Throws `name_taken` for a unit that was not made for this stack: app "eu-api" of "shop" has the
-   * unit of app "api" of "shop-eu".
-   */
-  #refuseForeign(files: readonly string[]): void {
-    for (const file of files) {
-      const there = readFileIfAny(`${FOLDER}/${file}`);
-      if (there === undefined || isUnitOf(this.#stack, file, there)) continue;
-      throw new ProcsupError("name_taken", `"${FOLDER}/${file}" was not made by this stack`, {
+  /** Throws `name_taken` for a unit that was not made for this stack, or a target of the system. */
+  async #refuseForeign(files: readonly string[]): Promise<void> {
+    const target = `${this.#stack}.target`;
+    // "network.target" in this folder would stand in for that of the system.
+    const known = await systemctl.told("show", "--property=FragmentPath", "--value", target);
+    const paths = files.map((file) => `${FOLDER}/${file}`);
+    for (const path of known.trim() === "" ? paths : [known.trim(), ...paths]) {
+      const there = readFileIfAny(path);
+      if (there === undefined || isUnitOf(this.#stack, basename(path), there)) continue;
+      throw new ProcsupError("name_taken", `"${path}" was not made by this stack`, {
         hint: "Choose another --stack NAME",
       });
     }
