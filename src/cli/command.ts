@@ -66,7 +66,7 @@ export interface CommandContext {
   readonly positionals: readonly string[];
   /** The words after `--`, undefined without one. */
   readonly rest: readonly string[] | undefined;
-  /** Absolute path of the daemon's home. Throws `home_unusable` when there is none. */
+  /** Absolute path of the daemon's home. Throws `home_unusable` if it cannot be used. */
   readonly home: string;
   /** The other machine that is meant, whose home `home` is not then; undefined for this one. */
   readonly host: Host | undefined;

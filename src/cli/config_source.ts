@@ -14,7 +14,7 @@ export interface ConfigSource {
   /** Absolute. */
   readonly files: readonly string[];
   readonly loaded: LoadedConfig;
-  /** What the daemon is told about them. */
+  /** The reference to them that the daemon keeps. */
   readonly payload: Applied & { readonly variables: Readonly<Record<string, string>> };
 }
 
@@ -87,7 +87,7 @@ export function fileHere({ output }: CommandContext): string {
   return file;
 }
 
-/** The profile that is asked for: `--profile`, PM2's `--env production`, or the environment. */
+/** The requested profile: `--profile`, PM2's `--env production`, or the environment. */
 export function profileOf({ flags }: CommandContext): string | undefined {
   const environment = flags.list("env").find((word) => !word.includes("="));
   return flags.text("profile") ?? environment ?? (Deno.env.get("PROCSUP_PROFILE") || undefined);

@@ -32,7 +32,7 @@ function callingHook(): string | undefined {
   return event && id ? `${event} ${id}` : undefined;
 }
 
-/** Runs `act`; when no daemon answers, brings one up, says so, and runs it once more. */
+/** Runs `act`. If no daemon answers, starts one, prints a notice and runs `act` again. */
 export async function withDaemonStarted<T>(
   context: CommandContext,
   act: () => Promise<T>,

@@ -20,7 +20,7 @@ const PATIENCE_MS = 10_000;
 /** How long a daemon may take to end without its apps. */
 const RELEASE_MS = 15_000;
 
-/** How often it is asked. Its start takes some 100 ms. */
+/** How often to poll it. Its start takes some 100 ms. */
 const PING_EVERY_MS = 20;
 
 /** Lines of the daemon's log that explain a failure. */

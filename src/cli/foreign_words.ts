@@ -89,7 +89,7 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--no-autorestart": "It is --restart never here",
     "--no-daemon": FOREGROUND,
     "--no-pmx": NEEDLESS,
-    "--no-treekill": "A stop ends all that an app has started; there is no way around it",
+    "--no-treekill": "A stop always ends every process that the app started",
     "--no-vizion": NEEDLESS,
     "--node-args": BY_COMMAND,
     "--parallel": "All are started at once; what depends on another waits for it",

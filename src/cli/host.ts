@@ -120,7 +120,7 @@ export function readContexts(): Contexts {
     const { use, contexts } = JSON.parse(Deno.readTextFileSync(path));
     return { ...(typeof use === "string" ? { use } : {}), contexts: { ...contexts } };
   } catch (cause) {
-    throw new ProcsupError("invalid_config", `The file of the contexts "${path}" is no JSON`, {
+    throw new ProcsupError("invalid_config", `The contexts file "${path}" is not valid JSON`, {
       hint: "Mend it, or remove it",
       cause,
     });

@@ -92,7 +92,7 @@ export class ListFeed {
     const { signal } = this.#over;
     const events = following<ChangeJson>({
       open: async () => unending(await this.#client.stream("/events", signal)),
-      // For what happened between the list and now, and when a daemon is lost.
+      // Covers events since the list was read, and the loss of a daemon.
       opened: () => this.refresh(),
       lost: () => this.refresh(),
       signal,

@@ -49,7 +49,7 @@ export class Output {
     this.raw(terminalJson(json) + end);
   }
 
-  /** What somebody else wrote: as it is, unless a terminal would obey it. */
+  /** Text from other programs: unchanged, but without control sequences on a terminal. */
   content(text: string, stream: "stdout" | "stderr" = "stdout"): void {
     const isTerminal = stream === "stdout" ? this.terminal : this.#isErrorTerminal;
     if (stream === "stdout") this.#isUsed = true;

@@ -195,7 +195,7 @@ class SshStream implements RequestStream {
   }
 }
 
-/** Throws `host_unreachable` where there is no ssh. */
+/** Throws `host_unreachable` if ssh is not installed. */
 function spawn({ name, destination, program, home }: Machine, isBatch: boolean) {
   const words = [program ?? "procsup", "dial-stdio", ...(home ? ["--home", home] : [])];
   const options = [

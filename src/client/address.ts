@@ -4,7 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { quote } from "../model/quote.ts";
 import { REST_BASE } from "../protocol/version.ts";
 
-/** Throws `bad_request` for what is no path: an empty one would be the working directory. */
+/** Throws `bad_request` for an invalid path: an empty one would be the working directory. */
 export function checkHome(home: unknown): void {
   if (typeof home === "string" && home !== "") return;
   throw new ProcsupError(
@@ -13,7 +13,7 @@ export function checkHome(home: unknown): void {
   );
 }
 
-/** Where the REST routes of a web listener begin. Throws `bad_request` for what is no such URL. */
+/** The base URL of the REST routes of a web listener. Throws `bad_request` for an invalid URL. */
 export function baseOf(url: unknown): string {
   const parsed = typeof url === "string" ? URL.parse(url) : null;
   const isHttp = parsed?.protocol === "http:" || parsed?.protocol === "https:";

@@ -55,7 +55,7 @@ export class Service implements Disposable {
       if (notifyService(this.#socket, state)) return;
       this.#warn(`The service manager does not listen on "${this.#socket}"`);
     } catch (error) {
-      this.#warn(`Cannot speak to the service manager: ${messageOf(error)}`);
+      this.#warn(`Cannot reach the service manager: ${messageOf(error)}`);
     }
     this[Symbol.dispose]();
   }

@@ -1,4 +1,4 @@
-/** The pages of the documentation. The text of a page is loaded when it is asked for. */
+/** The pages of the documentation. The text of a page is loaded on demand. */
 
 /** One page. */
 export interface Page {

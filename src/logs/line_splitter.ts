@@ -81,7 +81,7 @@ export class LineSplitter {
   }
 }
 
-/** Shared buffer: nobody uses it after `add()` returns. */
+/** Shared buffer: not used after `add()` returns. */
 const scratch = new Uint8Array(160 * 1024);
 
 function joined(one: Uint8Array, other: Uint8Array): Uint8Array {

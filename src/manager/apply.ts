@@ -204,7 +204,7 @@ async function applyChange(
   return outcomes;
 }
 
-/** Somebody stopped it, or it has come to rest by itself. */
+/** It was stopped, or has come to rest by itself. */
 function isDown({ snapshot: { state, desired } }: ManagedProcess): boolean {
   return desired === "down" || ["stopped", "crashed", "errored"].includes(state);
 }

@@ -172,7 +172,7 @@ export class KeptLog {
 
   /** One look: few calls of the system while nothing was written. */
   look(steady: number, now: number): void {
-    // What was written before the first look may be old: nobody watched.
+    // Lines written before the first look may be old: the log was not watched.
     if (!this.#hasLooked) this.#changedAt = undefined;
     // It was watched since the last look, without an event yet.
     else if (this.#unwatch !== undefined) this.#changedAt ??= now;

@@ -65,7 +65,7 @@ function instanceOf(template: string): string {
   return template.replaceAll(INSTANCE, "0");
 }
 
-/** Whether two templates mean one file for some instances. */
+/** True if two templates give the same file for some instances. */
 function overlap(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return false;
   return matches(one, instanceOf(other)) || matches(other, instanceOf(one));

@@ -1,4 +1,4 @@
-/** What the library's manager is told. */
+/** Options of the library's manager. */
 
 import type { Clock } from "../platform/clock.ts";
 import type { ProcessChange } from "../model/process_change.ts";

@@ -51,7 +51,7 @@ export async function reloadWith(
   return { ...result, fields, told };
 }
 
-/** What configures them differently; after a rolling reload that failed they differ among each other. */
+/** The changed configurations. They differ from each other after a failed rolling reload. */
 export function firstChanges(
   processes: readonly ManagedProcess[],
   config: ProcessConfig,

@@ -254,7 +254,7 @@ export class Registry implements Observer {
       const what = `Invalid "depends_on": there is no process "${dependency}"`;
       throw new ProcsupError("invalid_config", withNearest(what, near));
     }
-    // Nobody can depend yet on one that is new.
+    // A new process cannot have dependents yet.
     const isNew = others.length === this.#processes.size;
     startWaves(isNew ? [config] : [config, ...others], ordered);
   }

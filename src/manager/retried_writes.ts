@@ -6,7 +6,7 @@ import type { Cancel, Clock } from "../platform/clock.ts";
 /** How often they are tried again. */
 export const RETRY_MS = 1000;
 
-/** The refused writes of a home. Without one there is no timer. */
+/** The refused writes of a home. The timer runs only while there are any. */
 export class RetriedWrites {
   readonly #clock: Clock;
   readonly #warn: (message: string) => void;

@@ -26,7 +26,7 @@ export interface Runner {
   readonly busy: boolean;
   /** A moment of the schedule has come. */
   due(): void;
-  /** Somebody asks for a run now. Throws `wrong_state`. */
+  /** Starts a run on request. Throws `wrong_state`. */
   run(): "running" | "queued";
   /** The process went from `before` to what it is now. */
   changed(before: Snapshot): void;

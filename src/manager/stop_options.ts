@@ -1,4 +1,4 @@
-/** How a stop is asked for, and what that means for a process. */
+/** Options of a stop, and the requests that they become. */
 
 import type { StopOptions as Stop } from "../library/options.ts";
 import { parseDuration } from "../model/duration.ts";

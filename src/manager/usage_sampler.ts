@@ -1,4 +1,4 @@
-/** What the processes use. Nothing is read unless somebody asks, and one pass serves all who do. */
+/** Resource usage of the processes. Read on demand; concurrent requests share one pass. */
 
 import { NO_USAGE, type Usage } from "../model/process_info.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -8,7 +8,7 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 /** Readings closer together than this would only measure noise: the last one is given again. */
 const MIN_INTERVAL_MS = 500;
 
-/** A reading that nobody has asked for since is no longer the beginning of a span. */
+/** A reading older than this no longer begins a span. */
 const MAX_INTERVAL_MS = 60_000;
 
 /** Reads usage on demand. */

@@ -49,7 +49,7 @@ export function recoveredIn(
 /** What a receiver's status means for a delivery. */
 export type Verdict = "delivered" | "again" | "refused";
 
-/** Redirections are refused: nobody configured their destination. */
+/** Redirects are refused: their destination was not configured. */
 export function verdictOf(status: number): Verdict {
   if (status >= 200 && status < 300) return "delivered";
   return status >= 500 || status === 429 || status === 408 ? "again" : "refused";

@@ -70,7 +70,7 @@ function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
   }
 }
 
-/** Adds to a file. Returns false, with nothing done, when there is none. */
+/** Appends to a file. Returns false if the file does not exist. */
 export function appendToFile(path: string, content: string): boolean {
   try {
     Deno.writeTextFileSync(path, content, { append: true, create: false });
@@ -90,7 +90,7 @@ export function removeFile(path: string): void {
   }
 }
 
-/** The text of a file, or undefined when there is none. */
+/** The text of a file; undefined if the file does not exist. */
 export function readFileIfAny(path: string): string | undefined {
   try {
     return Deno.readTextFileSync(path);

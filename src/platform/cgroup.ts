@@ -259,7 +259,7 @@ async function removeStale(folder: string): Promise<void> {
       const age = Date.now() - (Deno.statSync(path).mtime?.getTime() ?? Date.now());
       if (age > STALE_MS) await Deno.remove(path);
     } catch {
-      // Somebody is in it.
+      // The group is not empty.
     }
   }
 }

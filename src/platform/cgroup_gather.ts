@@ -33,7 +33,7 @@ export class Gatherer {
     this.#pending.add(work);
   }
 
-  /** Moves nobody any longer; resolves when nothing is under way. */
+  /** Stops moving processes; resolves when the current moves are done. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#pending);

@@ -1,4 +1,4 @@
-/** What a daemon leaves about itself in its home, for whoever replaces it. */
+/** The record of a daemon in its home, for its successor. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { readFileIfAny, replaceFile } from "./atomic_file.ts";

@@ -179,7 +179,7 @@ export class Launcher {
   }
 
   #recover(run: Run, sockets: SharedSockets, note: (message: string) => void): void {
-    // The app may run on after somebody killed its wrapper.
+    // The app may keep running after its wrapper was killed.
     const pids = [run.wrapperPid, this.#files.read(run.runId, "pid") ?? 0].filter((pid) => pid > 0);
     for (const address of this.#sockets.recover(sockets, pids)) {
       note(

@@ -32,7 +32,7 @@ export interface Libc {
 
 let loaded: Libc | undefined;
 
-/** The C library. Throws when there is none that can be loaded. */
+/** The C library. Throws if it cannot be loaded. */
 export function libc(): Libc {
   return loaded ??= load();
 }

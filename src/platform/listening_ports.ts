@@ -1,4 +1,4 @@
-/** Which ports process trees listen on. Read when somebody asks: it takes a look at every descriptor. */
+/** The listening ports of process trees. Read on demand, since it inspects every descriptor. */
 
 import { isLinux } from "./os.ts";
 import { descriptorsOf, processTableIfReadable } from "./process_table.ts";

@@ -59,7 +59,7 @@ export async function takeLockSoon(
   }
 }
 
-/** Whether nobody holds a lock file. */
+/** True if a lock file is free. */
 export function isFree(path: string): boolean {
   // A look must not make the file.
   if (lstatIfAny(path) === undefined) return true;

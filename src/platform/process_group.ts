@@ -8,7 +8,7 @@ import { type ProcessScan, scanProcesses, type Sighting } from "./process_scan.t
 import { type ProcessRow, processRow, recentProcessTable } from "./process_table.ts";
 import { RunMembers } from "./run_members.ts";
 
-/** Sends a signal to one process or, negative, to a group; false when there is none. */
+/** Signals a process or, if negative, a group; false if it does not exist. */
 export function sendSignal(pid: number, signal: SignalName): boolean {
   try {
     Deno.kill(pid, signal as Deno.Signal);
@@ -249,7 +249,7 @@ function isDying(pid: number): boolean {
 /** How long a wrapper may take to write down how its app ended. */
 const LAST_WORD_MS = 100;
 
-/** Kills the group but for its wrapper: whoever asks later, it has the exit on file. */
+/** Kills the group except its wrapper, which still has to write the exit file. */
 async function killBelowWrapper(run: Run): Promise<void> {
   if (!wrapperAlive(run)) return;
   for (const { pid } of groupMembers(run)) {

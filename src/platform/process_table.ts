@@ -60,7 +60,7 @@ export function lackCheck(): () => void {
   };
 }
 
-/** One process, or undefined when there is none of that pid. */
+/** The process with that pid, or undefined. */
 export function processRow(pid: number): ProcessRow | undefined {
   if (!isLinux) return psRows(["-p", String(pid)])[0];
   const stat = statOf(pid);

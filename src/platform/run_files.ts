@@ -94,7 +94,7 @@ export class RunFiles {
     return () => this.#waiting.delete(name);
   }
 
-  /** Removes a run's files: what they said is recorded. Nobody waits for them any longer. */
+  /** Removes a run's files: what they said is recorded. Nothing waits for them any more. */
   remove(runId: string): void {
     this.#waiting.delete(`${runId}.pid`);
     this.#waiting.delete(`${runId}.exit`);

@@ -69,7 +69,7 @@ async function openrcStops(): Promise<boolean> {
   return /^\S+ [016]$/.test(await said("runlevel"));
 }
 
-/** What a program prints; nothing when there is none, or it takes too long. */
+/** The output of a program; empty if it is missing or too slow. */
 async function said(program: string, ...args: string[]): Promise<string> {
   try {
     const { stdout } = await new Deno.Command(program, {

@@ -19,7 +19,7 @@ export function lookAt(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/** Names in a folder; none when there is no such folder. Throws any other failure. */
+/** Names in a folder; empty if it does not exist. Throws any other failure. */
 export function namesIn(folder: string): string[] {
   try {
     return Array.from(Deno.readDirSync(folder), ({ name }) => name);

@@ -24,7 +24,7 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** The size until somebody attaches. */
+/** The size until a client attaches. */
 const FIRST_SIZE: TerminalSize = { columns: 80, rows: 24 };
 
 /** A terminal whose master is open. */

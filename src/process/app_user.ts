@@ -38,16 +38,17 @@ function userOf(
   const user = findUser(uid);
   if (user !== undefined) return user;
   if (isId(uid)) return { uid: Number(uid) };
-  return refuse(name, `uid ${JSON.stringify(uid)} is no user of this machine`);
+  return refuse(name, `uid ${JSON.stringify(uid)} is not a user of this machine`);
 }
 
 function groupOf(name: string, gid: string | number): number {
   if (isId(gid)) return Number(gid);
-  return findGroup(gid) ?? refuse(name, `gid ${JSON.stringify(gid)} is no group of this machine`);
+  return findGroup(gid) ??
+    refuse(name, `gid ${JSON.stringify(gid)} is not a group of this machine`);
 }
 
 function noGroup(uid: string | number | undefined): string {
-  return `uid ${JSON.stringify(uid)} is no user of this machine, so gid must be set too`;
+  return `uid ${JSON.stringify(uid)} is not a user of this machine, so gid must be set too`;
 }
 
 /** Without these hardly any program runs: an app gets them also when it inherits nothing. */

@@ -111,7 +111,7 @@ export class Effects {
     this.#run.close();
   }
 
-  /** After the start the app's pid is known a moment later: the hook is told it. */
+  /** The pid is known shortly after the start. Waits for it, to pass it to the hook. */
   async #hookAside(hook: HookName): Promise<void> {
     if (hook === "postStart" || hook === "postRestart") await this.#run.pidKnown;
     const run = this.hook(hook);

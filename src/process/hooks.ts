@@ -97,7 +97,7 @@ async function runOnce(
   });
 }
 
-/** What the hook is told about its process, over an environment. */
+/** The environment with the variables that describe the process to the hook. */
 export function hookEnvironment(
   hook: HookName,
   owner: HookContext,

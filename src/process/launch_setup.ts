@@ -117,7 +117,7 @@ function checkTerminal({ name, tty, log, sockets }: SetupConfig): void {
   if (sockets.length > MAX_SOCKETS_WITH_TTY) {
     refuse(name, `tty goes with ${MAX_SOCKETS_WITH_TTY} sockets at most`);
   }
-  if (log.pipe) refuse(name, "tty and log.pipe exclude each other: a terminal is no pipe");
+  if (log.pipe) refuse(name, "tty and log.pipe exclude each other: a terminal is not a pipe");
   const problem = terminalProblem();
   if (problem !== undefined) refuse(name, `tty ${problem}`);
 }

@@ -86,7 +86,7 @@ export class Leftovers {
     for (const cancel of this.#pauses) cancel();
   }
 
-  /** Somebody waits, and has less patience. */
+  /** Shortens the deadlines for a caller that waits less. */
   hurry(graceMs: number): void {
     const at = this.#world.clock.steady() + graceMs;
     for (const deadline of this.#deadlines) deadline.at = Math.min(deadline.at, at);

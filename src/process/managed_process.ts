@@ -256,7 +256,7 @@ export class ManagedProcess {
     this.#waiters.tell(this.#snapshot);
   }
 
-  /** It is no more: nobody who still knows of it can start it. */
+  /** Marks it as removed, so that stale references cannot start it. */
   forget(): void {
     this.release(new ProcsupError("wrong_state", `"${this.name}" was deleted meanwhile`));
   }

@@ -1,4 +1,4 @@
-/** How a process is asked for something. */
+/** Requests to a process. */
 
 import { ProcsupError } from "../model/errors.ts";
 
@@ -22,7 +22,7 @@ export interface HookOrigin {
 
 /** Options of a start. */
 export interface UpOptions {
-  /** Out of which hook it is asked for; undefined when by none. */
+  /** The hook that makes the request, if any. */
   readonly askedIn?: HookOrigin | undefined;
   /**
    * Resolve only when it is ready, or, without a readiness check, up for its `min_uptime`. With `false`
@@ -40,7 +40,7 @@ export interface RestartOptions extends UpOptions {
 /** Hooks that are part of the very thing: what they ask for of their own process would never end. */
 const PART_OF_IT: ReadonlySet<string> = new Set(["pre_start", "pre_restart", "pre_reload"]);
 
-/** Throws `wrong_state` when a process is asked to begin anew by a hook of its own beginning. */
+/** Throws `wrong_state` if a hook of a restart or reload requests another of its own process. */
 export function refuseEndless(
   verb: "restart" | "reload",
   { id, name }: { readonly id: string; readonly name: string },

@@ -216,7 +216,7 @@ export class RunController {
       }
       ended = await end.terminate(child, this.#process.config.stopSignal);
     }
-    // Gone is what is left of no run. Whoever stops it is told of what could not be looked for.
+    // Wait for the leftovers of earlier runs, too. A failure to find them is reported by the stop.
     await this.#othersGone.catch(() => {});
     this.#child = undefined;
     this.#end = undefined;

@@ -51,12 +51,12 @@ export class RunEnd {
     this.#deadline = Math.min(this.#deadline, this.#world.clock.steady() + graceMs);
   }
 
-  /** Aborted when there is no time for the pre_stop hook. */
+  /** Aborted when the pre_stop hook must be cut short. */
   get impatient(): AbortSignal {
     return this.#impatient.signal;
   }
 
-  /** Signals the run and waits until all of it is gone. */
+  /** Signals the run and waits until all its processes have ended. */
   async terminate(child: Child, signal: Parameters<World["terminate"]>[1]): Promise<Ended> {
     // Until the app's pid is known it is the wrapper's shell, which would swallow the signal.
     await this.#within(PID_PATIENCE_MS, Promise.race([child.pid, child.exited]));

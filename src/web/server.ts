@@ -41,7 +41,7 @@ export interface WebServerParts extends Omit<WebParts, "snapshots"> {
 const DEADLINES = {
   /** For the headers of a request. */
   headersTimeout: 8000,
-  /** For a whole request. */
+  /** Timeout of a whole request. */
   requestTimeout: 9000,
   /** Between two requests. */
   keepAliveTimeout: 5000,

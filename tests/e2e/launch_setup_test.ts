@@ -247,9 +247,9 @@ Deno.test("start refuses users, groups and limits that cannot be", rootOnly, asy
   const most = Deno.readTextFileSync("/proc/sys/fs/nr_open").trim();
   for (
     const [config, message] of [
-      [{ uid: "nosuchuser" }, 'Cannot start "app": uid "nosuchuser" is no user of this machine'],
-      [{ gid: "nosuchgroup" }, 'gid "nosuchgroup" is no group of this machine'],
-      [{ uid: 54321 }, "uid 54321 is no user of this machine, so gid must be set too"],
+      [{ uid: "nosuchuser" }, 'Cannot start "app": uid "nosuchuser" is not a user of this machine'],
+      [{ gid: "nosuchgroup" }, 'gid "nosuchgroup" is not a group of this machine'],
+      [{ uid: 54321 }, "uid 54321 is not a user of this machine, so gid must be set too"],
       [{ limits: { nofile: Number(most) + 1 } }, `is above ${most}, the most that can be set here`],
     ] as const
   ) {

@@ -84,7 +84,7 @@ Deno.test({
     assertStringIncludes(shown.stdout, `--home ${scene.home}`);
     const install = await scene.run("install");
     assertEquals(install.code, 2);
-    assertStringIncludes(install.stderr, "Nothing was written: nobody is there to agree");
+    assertStringIncludes(install.stderr, "Nothing was written: confirmation needs a terminal");
     assertStringIncludes(install.stderr, "hint: procsup startup install --yes");
     assertEquals(scene.written(), undefined);
     assertEquals(scene.asked(), []);

@@ -152,7 +152,7 @@ export async function roll(context: CommandContext): Promise<number> {
 
 /** Throws `bad_request` for the first word that is a configuration file of this folder. */
 async function refuseFiles({ command, positionals }: CommandContext): Promise<void> {
-  // A name with a dot is rare: only then the disk is asked, and the kinds of files are loaded.
+  // A name with a dot is rare. Only then read the disk and load the file kinds.
   for (const word of positionals.filter((word) => word.includes("."))) {
     const { isConfigName } = await import("../../config/file_kind.ts");
     if (!isConfigName(word) || !lookAt(word)?.isFile) continue;
@@ -175,7 +175,7 @@ export async function shutdown(context: CommandContext): Promise<number> {
   return code;
 }
 
-/** Nobody wants to start a daemon to stop it. */
+/** A daemon is never started only to be stopped. */
 function unhinted(error: unknown): never {
   if (!(error instanceof ProcsupError) || error.code !== "daemon_unreachable") throw error;
   throw new ProcsupError(error.code, error.message, { hint: "There is nothing to stop" });

@@ -8,7 +8,7 @@ import type { CommandContext } from "../command.ts";
 import { writeMessage } from "../output.ts";
 import { meantHint } from "../unknown_word.ts";
 
-/** Prints the converted file, or writes it; what was lost is told. */
+/** Prints or writes the converted file, and lists the settings that were lost. */
 export async function importFile(context: CommandContext): Promise<void> {
   const { importFile, IMPORTER_NAMES } = await import("../../config/import/import_file.ts");
   const [first, second] = context.positionals as [string, string | undefined];

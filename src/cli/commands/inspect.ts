@@ -77,7 +77,7 @@ function line(process: ProcessJson, point: string): string {
   return `${process.name}  exit ${describeExitJson(process)}`;
 }
 
-/** An exit code that nobody knows is no success. */
+/** An unknown exit code counts as a failure. */
 function exitCode({ last_exit }: ProcessJson): number {
   return last_exit?.code ?? 1;
 }

@@ -74,7 +74,7 @@ function processColumns(wide: boolean, color: boolean): readonly ProcessColumn[]
   const state: ProcessColumn = {
     header: "STATE",
     priority: 0,
-    // A job is stopped most of the time: that is no trouble.
+    // A job is stopped most of the time: not a problem.
     value: ({ state, config }) =>
       state === "stopped" && config.cron !== undefined ? "stopped (cron)" : state,
     paint: (text, process) => paintState(text, process.state, color),

@@ -27,7 +27,7 @@ export async function logs(context: CommandContext): Promise<void> {
   if (isEmpty && !isJson(context)) context.output.note("nothing is on record for that");
 }
 
-/** Each line once, over an upgrade of the daemon: the next one is told what is printed already. */
+/** Prints each line once across a daemon upgrade, by resuming from the last printed position. */
 async function follow(context: CommandContext): Promise<void> {
   const { following, unending } = await import("../../protocol/following.ts");
   const names = new LogPrinter(context.output);

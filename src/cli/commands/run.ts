@@ -140,6 +140,6 @@ function removeIfLeft(home: string): void {
     if (!isDirectory || uid !== Deno.uid() || Date.now() - mtime!.getTime() < MADE_MS) return;
     if (isFree(pathsIn(home).lock)) Deno.removeSync(home, { recursive: true });
   } catch {
-    // Another one may be removing it; it is in nobody's way.
+    // Another process may be removing it; leaving it does no harm.
   }
 }

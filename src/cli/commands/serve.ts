@@ -44,7 +44,7 @@ export async function serve(context: CommandContext): Promise<number> {
   return code;
 }
 
-/** Is the app: serves until it is told to end. */
+/** Runs as the app: serves until it is stopped. */
 export async function serveFiles(context: CommandContext): Promise<void> {
   const { folder, port, bind, spa } = filesOf(context);
   const { serveFile } = await import("../static_files.ts");

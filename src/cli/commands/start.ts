@@ -112,7 +112,7 @@ function missingThere(error: unknown, { target }: StartPayload, cwd: string): un
   return new ProcsupError(error.code, `${error.message}, and no such file in ${cwd} there`, {
     hint: lookAt(target)?.isFile
       ? `Paths are those of that machine, and ${target} is on this one: copy it with scp or rsync`
-      : "Paths are those of that machine: procsup help remote",
+      : "Paths are on that machine: procsup help remote",
   });
 }
 
@@ -151,7 +151,7 @@ async function hintFor(
   return "The processes: procsup list";
 }
 
-/** Whether the word is no process, but a program. */
+/** True if the word names a program, not a process. */
 function isCommand(error: unknown, { target }: StartPayload): boolean {
   return error instanceof ProcsupError && error.code === "process_not_found" &&
     target !== undefined && isOnPath(target);

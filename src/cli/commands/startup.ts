@@ -1,4 +1,4 @@
-/** `procsup startup`: the daemon at boot. Shown first, and written when a person says so, or `-y`. */
+/** `procsup startup`: starts the daemon at boot. Shows the steps and asks, unless `-y` is given. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { readFileIfAny, removeFile } from "../../platform/atomic_file.ts";

@@ -1,4 +1,4 @@
-/** `procsup webhook`: who is told of trouble, and how that goes. */
+/** `procsup webhook`: the webhooks and their deliveries. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";

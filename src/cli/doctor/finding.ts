@@ -27,7 +27,7 @@ export function wrong(check: string, says: string, fix?: string): Finding {
   return { check, status: "error", says, ...(fix === undefined ? {} : { fix }) };
 }
 
-/** The flag that names a home, for a command that would look at another one without it. */
+/** The flag that selects this home, for commands that would use another by default. */
 export function homeFlag(home: string): string {
   return home === defaultHome() ? "" : ` --home ${shellWord(home)}`;
 }

@@ -124,7 +124,7 @@ function hardLimit(limits: string, name: string): number {
   return hard === "unlimited" ? Infinity : Number(hard ?? NaN);
 }
 
-/** A number that may be too small; nothing where there is none. */
+/** A number that may be too small; nothing if it is unknown. */
 export function atLeast(check: string, value: number, least: number, fix: string): Finding[] {
   if (Number.isNaN(value)) return [];
   const says = value === Infinity ? "no limit" : String(value);

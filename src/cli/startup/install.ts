@@ -59,10 +59,10 @@ async function handOver(home: string): Promise<void> {
   await untilReleased(home, pid);
 }
 
-/** Throws `bad_request` where nobody can be asked, and nobody agreed beforehand. */
+/** Throws `bad_request` without a terminal to confirm on, unless `-y` was given. */
 export function refuseUnasked({ flags }: CommandContext, done: string, verb: string): void {
   if (flags.on("yes") || Deno.stdin.isTerminal()) return;
-  throw new ProcsupError("bad_request", `Nothing was ${done}: nobody is there to agree`, {
+  throw new ProcsupError("bad_request", `Nothing was ${done}: confirmation needs a terminal`, {
     hint: `procsup startup ${verb} --yes`,
   });
 }

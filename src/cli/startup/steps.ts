@@ -18,7 +18,7 @@ export async function runSteps(output: Output, steps: readonly Step[]): Promise<
   return true;
 }
 
-/** Runs a command; whether it went well. Its errors are shown, its output where it is asked for. */
+/** Runs a command and returns true if it succeeded. Shows its errors, and on request its output. */
 export async function succeeds(words: readonly string[], show = false): Promise<boolean> {
   const [program, ...args] = words;
   try {

@@ -4,7 +4,7 @@ import type { CommandRow } from "../command.ts";
 import { FILE_FLAGS, ON_FLAGS } from "./config_commands.ts";
 import { startFlags, webhookFlags } from "./start_flags.ts";
 
-/** What of an app's configuration `run -- command` takes. */
+/** The configuration flags that `run -- command` accepts. */
 const RUN_FLAGS = ["name", "instances", "cwd", "env", "restart", "max-restarts", "stop-timeout"];
 
 /** Commands about the daemon and this program. */

@@ -180,7 +180,7 @@ function helpLines({ help, columns, rows }: TopState, style: Style): string[] {
   const below = all.length - from - room;
   const foot = below > 0
     ? `${counted(below, "more line")}: j and k scroll`
-    : "any other key leaves the help";
+    : "any other key closes the help";
   return [
     style.bold(shorten("procsup top", columns)),
     ...Array.from({ length: room }, (_, i) => cut(all[from + i] ?? "", columns)),

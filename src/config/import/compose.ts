@@ -104,7 +104,7 @@ class Converter {
     for (const text of [...notes, ...lost(service)]) this.#result.note(taken, text);
   }
 
-  /** The program to run, or the reason why there is none. */
+  /** The program to run, or the reason why it is missing. */
   #program(
     service: Service,
     container: string,

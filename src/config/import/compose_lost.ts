@@ -50,7 +50,7 @@ export function lost(service: Service): string[] {
   for (const port of Array.isArray(ports) ? ports.map(portText) : []) {
     const [, at, outside, inside] = /^(?:(.*):)?([^:]+):([^:/]+)(?:\/\w+)?$/.exec(port) ?? [];
     if (at === undefined && outside === inside) continue;
-    notes.push(`ports ${port}: the process listens where it is told to, on ${inside}`);
+    notes.push(`ports ${port}: the process listens on its own port, ${inside}`);
   }
   for (const volume of Array.isArray(volumes) ? volumes : []) {
     notes.push(

@@ -37,7 +37,7 @@ export async function attempt(
       signal: AbortSignal.any([signal, deadline]),
     });
     const { status, headers } = response;
-    // Nobody reads the body, and it may be endless.
+    // The body is not needed, and it may be endless.
     void response.body?.cancel().catch(() => {});
     const verdict = verdictOf(status);
     return {

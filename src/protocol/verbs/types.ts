@@ -8,7 +8,7 @@ export type { VerbName } from "./mod.ts";
 
 type Table = typeof VERBS;
 
-/** A value that nobody changes, with all in it. */
+/** A deeply read-only value. */
 export type ReadOnly<T> = T extends object ? { readonly [K in keyof T]: ReadOnly<T[K]> } : T;
 
 /** Input of a verb's implementation. */

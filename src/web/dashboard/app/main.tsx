@@ -65,7 +65,7 @@ function Screen() {
   if (screen.value === "process") return <Process key={place.value.path[1]} />;
   const Page = Object.hasOwn(PAGES, screen.value) ? PAGES[screen.value] : undefined;
   if (Page !== undefined) return <Page />;
-  return <Empty title="There is no such page" action={{ text: "Overview", href: "#/" }} />;
+  return <Empty title="Page not found" action={{ text: "Overview", href: "#/" }} />;
 }
 
 /** The window's title; and a new screen begins at its top, with the focus in it. */

@@ -142,7 +142,7 @@ interface MenuProps {
   readonly children: (close: (then: () => void) => () => void) => ComponentChildren;
 }
 
-/** The menu; it closes by itself when somebody turns to something else. */
+/** The menu; it closes on a click or focus elsewhere. */
 export function Menu({ label, children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   useAway(menu, () => menu.current!.open = false);

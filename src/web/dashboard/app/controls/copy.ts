@@ -2,7 +2,7 @@
 
 import { toast } from "../shell/notices.ts";
 
-/** Puts a text there, and says so. */
+/** Copies a text and shows a confirmation. */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

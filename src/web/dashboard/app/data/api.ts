@@ -9,7 +9,7 @@ type About = { readonly [K in "field" | "process"]?: string | undefined };
 
 /** A request that the daemon refused, or that did not reach it. */
 export class ApiError extends Error {
-  /** HTTP status; 0 when nobody answered. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   /** The daemon's name of the failure. */
   readonly code: string;

@@ -13,7 +13,7 @@ const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 10_000;
 /** Without a message for so long a stream counts as lost, be it still opening: one comes every 2 s. */
 const SILENCE_MS = 8000;
-/** How long the full list may take before it is asked for anew. */
+/** Timeout of the full list, after which it is requested again. */
 const PATIENCE_MS = 30_000;
 const REFRESH_MS = 150;
 
@@ -47,7 +47,7 @@ export function startFeed(): void {
   void connect();
 }
 
-/** Tries again at once, when the connection is lost. */
+/** Reconnects at once if the connection is lost. */
 export function retryNow(): void {
   if (connection.value !== "lost") return;
   clearTimeout(retry);
@@ -55,7 +55,7 @@ export function retryNow(): void {
   void connect();
 }
 
-/** Somebody who was signed out may have signed in elsewhere meanwhile. */
+/** A signed-out user may have signed in elsewhere meanwhile. */
 function seenAgain(): void {
   if (connection.value === "signed_out") void whoAmI().then(connect, () => {});
   else retryNow();

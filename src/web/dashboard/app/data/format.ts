@@ -91,7 +91,7 @@ export function readEnv(text: string, field: string): Record<string, string> {
   }));
 }
 
-/** The object that a text is in JSON. Throws an error that names the field it is in. */
+/** Parses a JSON object. Throws an error that names the field. */
 export function readObject(field: string, text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

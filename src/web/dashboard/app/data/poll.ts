@@ -9,7 +9,7 @@ export interface Stream {
 
 const EVERY_MS = 2000;
 
-/** Where the messages go, which are those of the WebSocket. */
+/** Receives the same messages as over the WebSocket. */
 export interface PollSink {
   receive(message: Readonly<Record<string, unknown>>): void;
   /** Nothing comes any more. */

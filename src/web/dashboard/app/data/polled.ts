@@ -1,4 +1,4 @@
-/** What is asked for again and again while somebody looks at it. */
+/** Data that is polled while it is visible. */
 
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -57,6 +57,6 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
 
 interface Asking {
   readonly abort: AbortController;
-  /** Somebody wants to know again what is being asked. */
+  /** A refresh was requested during a request. */
   again: boolean;
 }

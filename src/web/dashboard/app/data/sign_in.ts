@@ -1,4 +1,4 @@
-/** Signing in by what somebody has: the printed link, its code, or a token. */
+/** Signing in by the printed link, its code, or a token. */
 
 import { signal } from "@preact/signals";
 import { ApiError, ask, messageOf } from "./api.ts";

@@ -42,7 +42,7 @@ export const mayOperate = computed(() =>
 /** Whether one may add and remove processes. */
 export const mayAdminister = computed(() => session.value?.role === "admin");
 
-/** Ports that processes listen on, by the id of the process. Empty while nobody looks at them. */
+/** Ports that processes listen on, by the id of the process. Empty while they are not shown. */
 export const ports = signal<ReadonlyMap<string, readonly number[]>>(new Map());
 
 /** Fields that only tell how much time has passed. */

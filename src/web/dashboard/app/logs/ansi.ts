@@ -40,7 +40,7 @@ export function plainLine(line: string): string {
   return line.replace(CONTROLS, "").replaceAll("\t", TAB);
 }
 
-/** A line as runs. Whatever is no colour is dropped: titles, clipboards, cursors. */
+/** A line as runs. Sequences other than colours are dropped: titles, clipboards, cursors. */
 export function ansiRuns(line: string): Run[] {
   const runs: Run[] = [];
   let look = PLAIN;

@@ -153,7 +153,7 @@ interface LogColumnProps {
   readonly showName: boolean;
   readonly source: OpenLog | undefined;
   readonly hueOf: (name: string) => number;
-  /** Somebody turned to this column. */
+  /** The user focused this column. */
   readonly onActive: () => void;
 }
 

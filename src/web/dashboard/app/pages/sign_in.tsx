@@ -1,4 +1,4 @@
-/** What somebody sees who is not signed in. */
+/** The sign-in page. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -14,7 +14,7 @@ export function SignIn() {
   const text = useSignal("");
   const error = useSignal("");
   const busy = useSignal(false);
-  // Whoever has seen processes here was signed in.
+  // If processes were shown, the user was signed in.
   const failure = linkProblem.value || (processes.value === null ? undefined : ENDED);
   useEffect(() => document.getElementById("credential")?.focus(), []);
   const submit = async (event: Event) => {

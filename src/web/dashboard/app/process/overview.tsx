@@ -1,4 +1,4 @@
-/** How things are, at a glance: what needs somebody first. */
+/** The state at a glance, problems first. */
 
 import { HOST, recent, round } from "./history.ts";
 import { useEvents } from "../data/event_history.ts";

@@ -119,7 +119,7 @@ function remove(name: string): () => void {
   return () => void act("delete", [name]).then((isDone) => isDone && go(["processes"]));
 }
 
-/** Below the button, or above where there is no room. */
+/** Below the button, or above if there is not enough room. */
 function place(menu: HTMLElement, { left, right, top, bottom }: DOMRect): void {
   const { width, height } = menu.getBoundingClientRect();
   const x = left + width > innerWidth - MARGIN ? right - width : left;

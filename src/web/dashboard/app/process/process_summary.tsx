@@ -75,7 +75,7 @@ function Why({ process }: { process: ProcessJson }) {
   );
 }
 
-/** The end of it is in sight, and stays so until somebody scrolls up. */
+/** Keeps the end in view until the user scrolls up. */
 function LastWords({ text }: { text: string }) {
   const frame = useRef<HTMLPreElement>(null);
   const isAtEnd = useRef(true);

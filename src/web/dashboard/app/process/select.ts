@@ -53,7 +53,7 @@ export function isUp({ state }: Pick<ProcessJson, "state">): boolean {
   return state === "running" || state === "starting" || state === "stopping";
 }
 
-/** Whether somebody should have a look at it. */
+/** True if it needs attention. */
 export function needsAttention(process: ProcessJson): boolean {
   return process.state === "errored" || process.state === "crashed" ||
     process.health === "unhealthy" ||

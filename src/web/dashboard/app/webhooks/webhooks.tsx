@@ -1,4 +1,4 @@
-/** Who is told of trouble, and how that goes. */
+/** The webhooks and their deliveries. */
 
 import { useEffect } from "preact/hooks";
 import { happened } from "../data/event_history.ts";
