@@ -9,7 +9,7 @@ import { Flags, type FlagValue } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./table/global_flags.ts";
 import { meantHint, UnknownWordError } from "./unknown_word.ts";
 
-/** A command line as it was understood. */
+/** A parsed command line. */
 export interface CommandLine {
   /** Undefined when no command was named. */
   readonly command: Command | undefined;

@@ -23,7 +23,7 @@ export interface Transport {
 
 /** The routes of one verb: the first whose fixed fields the payload has is taken. */
 export interface VerbRequests {
-  /** The field that is the last word of a path. */
+  /** The field named by the last part of a path. */
   readonly bare: string;
   readonly requests: readonly {
     readonly method: string;

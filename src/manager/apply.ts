@@ -23,7 +23,7 @@ export interface ConfigChange {
 export interface ApplyPlan {
   readonly added: readonly ProcessConfig[];
   readonly changed: readonly ConfigChange[];
-  /** Names of processes that are as they should be. */
+  /** Names of processes that match the configuration. */
   readonly unchanged: readonly string[];
   /** Names of processes that are not in the files any more. */
   readonly gone: readonly string[];

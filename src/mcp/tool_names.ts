@@ -1,4 +1,4 @@
-/** The tools, which come from the verb registry, and how a client is granted some of them. */
+/** The tools, derived from the verb registry, and how to grant a client some of them. */
 
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";

@@ -1,4 +1,4 @@
-/** Where procsup keeps its things, and whether that place is safe. */
+/** The paths of files in the home, and a check that it is safe. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { isAbsolute, resolve } from "../npm/path.js";

@@ -48,7 +48,7 @@ export class Effects {
     return this.#runtime ??= this.#runtimeOrNone();
   }
 
-  /** Does what one effect asks for; returns at once. */
+  /** Performs one effect; returns at once. */
   perform(effect: Effect): void {
     const { attempt } = this.#process.snapshot;
     switch (effect.type) {

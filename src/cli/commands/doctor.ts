@@ -5,9 +5,8 @@ import { checkBoot } from "../doctor/boot.ts";
 import { checkDaemon } from "../doctor/daemon.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { checkHome, checkOwners } from "../doctor/home.ts";
-import { checkClock, checkDisk, checkLimits } from "../doctor/machine.ts";
+import { checkClock, checkDisk, checkLimits, checkUnpacked } from "../doctor/machine.ts";
 import { checkState } from "../doctor/state.ts";
-import { checkUnpacked } from "../doctor/unpacked.ts";
 import { printData } from "../print_data.ts";
 
 const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "✔", warning: "!", error: "✘" };

@@ -1,4 +1,4 @@
-/** What this machine gives the daemon and its apps: room on the disk, the right time, limits. */
+/** What this machine gives the daemon and its apps: disk space, the right time, limits. */
 
 import { shellWord } from "../../model/shell_line.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
@@ -9,8 +9,9 @@ import { diskOf, type DiskSpace } from "../../platform/disk.ts";
 import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { readProc } from "../../platform/process_table.ts";
+import { unpackedFolder } from "../../platform/own_program.ts";
 import { lookAt } from "../../platform/stat.ts";
-import { humanDuration } from "../human.ts";
+import { counted, humanDuration } from "../human.ts";
 import { type Finding, listed, ok, warning, wrong } from "./finding.ts";
 
 /** With less than that, the next rotation or save may fail; and a busy app is there within the hour. */
@@ -48,7 +49,7 @@ function largestLogs(home: string): { name: string; bytes: number } | undefined 
 }
 
 /** What a folder and those in it take on the disk. */
-export function bytesIn(folder: string): number {
+function bytesIn(folder: string): number {
   return listed(folder).reduce((sum, name) => {
     try {
       const { isDirectory, blocks, size } = Deno.lstatSync(`${folder}/${name}`);
@@ -129,4 +130,23 @@ export function atLeast(check: string, value: number, least: number, fix: string
   if (Number.isNaN(value)) return [];
   const says = value === Infinity ? "no limit" : String(value);
   return [value >= least ? ok(check, says) : warning(check, `${says}, which is little`, fix)];
+}
+
+/** Held by every process that runs from it; see platform/unpacked.ts. */
+function isHeld(folder: string): boolean {
+  return listed(folder).includes(".used") && !isFree(`${folder}/.used`);
+}
+
+/** The folder that this one was unpacked to, and its neighbours. Nothing in any other form. */
+export function checkUnpacked(home: string, own: string | undefined = unpackedFolder()): Finding[] {
+  if (own === undefined) return [];
+  const used = readDaemonRecord(home)?.words.join("\n") ?? "";
+  const old = listed(dirname(own))
+    .filter((name) => /^[0-9a-f]{64}$/.test(name))
+    .map((name) => `${dirname(own)}/${name}`)
+    .filter((path) => path !== own && !used.includes(path) && !isHeld(path));
+  if (old.length === 0) return [ok("versions", "no old ones left behind")];
+  const bytes = old.reduce((sum, path) => sum + bytesIn(path), 0);
+  const says = `${counted(old.length, "old one")} left behind, ${humanBytes(bytes)}`;
+  return [warning("versions", says, `rm -r ${old.map(shellWord).join(" ")}`)];
 }

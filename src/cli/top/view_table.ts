@@ -77,7 +77,7 @@ function row(
 function emptyLine({ processes, filter, columns }: TopState): string {
   const text = processes.length === 0
     ? "no apps yet: procsup start <script>"
-    : `nothing passes the filter "${filter}"`;
+    : `no process matches the filter "${filter}"`;
   return shorten(" ".repeat(GUTTER) + text, columns);
 }
 

@@ -4,9 +4,9 @@ import {
   checkClock,
   checkDisk,
   checkLimits,
+  checkUnpacked,
   judgeSpace,
 } from "../../../src/cli/doctor/machine.ts";
-import { checkUnpacked } from "../../../src/cli/doctor/unpacked.ts";
 import { parseSize } from "../../../src/model/size.ts";
 import { takeLock } from "../../../src/platform/lock.ts";
 import { prepareHome } from "../../../src/platform/paths.ts";
