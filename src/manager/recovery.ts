@@ -30,7 +30,7 @@ const BEGUN_ANEW: ReadonlySet<string> = new Set(["pre_start", "pre_stop"]);
 interface Traces {
   readonly files: RunFiles;
   readonly launcher: Launcher;
-  /** The machine was booted since the last supervisor of this home looked. */
+  /** True if the machine was rebooted since the last supervisor of this home ran. */
   readonly rebooted: boolean;
   /** All was stopped in order, because the machine or the session was about to end. */
   readonly halted: boolean;

@@ -89,7 +89,7 @@ function* linesOf(path: string): Generator<string> {
   }
 }
 
-/** The sockets that a process holds; none when it is gone, or another user's. */
+/** The sockets of a process; empty if it has ended or belongs to another user. */
 export function socketsOf(pid: number): string[] {
   return descriptorsOf(pid).map(linkOf).filter((link) => link.startsWith("socket:"));
 }

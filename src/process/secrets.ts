@@ -1,4 +1,4 @@
-/** Secrets of an app: fetched when it is started, and kept nowhere but in its environment. */
+/** Secrets of an app: fetched at its start, and kept only in its environment. */
 
 import { messageOf } from "../model/errors.ts";
 import type { ProcessConfig, SecretSource } from "../model/process_config.ts";

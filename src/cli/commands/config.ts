@@ -177,7 +177,7 @@ async function configSchema({ output }: CommandContext): Promise<void> {
   output.json(configFileSchema(), 2);
 }
 
-/** `web` and `webhooks` with all defaults; of the URLs only what is no secret. */
+/** `web` and `webhooks` with all defaults; URLs without their secret parts. */
 function shownSettings({ web, webhooks }: LoadedSettings): Record<string, unknown> {
   return {
     ...(web === undefined ? {} : { web }),

@@ -48,7 +48,7 @@ function absoluteEntries(path: string): string {
   return withoutShimFolder(path).split(":").filter(isAbsolute).join(":");
 }
 
-/** Whether a unit's text is of a home, and not of one whose path only begins alike. */
+/** True if a unit belongs to this home, and not to one whose path only starts the same. */
 export function namesHome(text: string, home: string): boolean {
   return text.split(home).slice(1).some((rest) => /^(?![\w./-])/.test(rest));
 }
