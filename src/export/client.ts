@@ -62,6 +62,17 @@ export class Client {
   }
 }
 
+/** Calls `act` with the path of a temporary file that only this user can read. */
+export async function withFile<T>(text: string, act: (path: string) => Promise<T>): Promise<T> {
+  const path = Deno.makeTempFileSync({ prefix: "procsup-", suffix: ".yaml" });
+  try {
+    Deno.writeTextFileSync(path, text);
+    return await act(path);
+  } finally {
+    Deno.removeSync(path);
+  }
+}
+
 /** A line of the log that kubectl writes among its words. */
 const LOG_LINE = /^[IWEF]\d{4} [\d:.]+ +\d+ /;
 

@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { sleep } from "../../platform/clock.ts";
-import { Client } from "../client.ts";
+import { Client, withFile } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
 import { MANAGED_BY } from "../kubernetes.ts";
 import type {
@@ -59,7 +59,7 @@ class Kubernetes implements Backend {
 
   async up({ files: [file] }: Exported): Promise<Rollout[]> {
     const before = await this.#workloads();
-    return await this.#withFile(file!.text, async (path) => {
+    return await withFile(file!.text, async (path) => {
       await this.#refuseForeign(path);
       let applied: readonly Item[] = [];
       const rollouts = await this.#changed(async () => {
@@ -132,15 +132,16 @@ class Kubernetes implements Backend {
   async #changed(change: () => Promise<void>, only?: string): Promise<Rollout[]> {
     const good = (await this.#workloads()).completeRevisions();
     await change();
-    const rollouts = await this.#settled((app) => only === undefined || app === only);
+    const rollouts = await this.#settled(only);
     return await Promise.all(
       rollouts.map((rollout) => rollout.ok ? rollout : this.#takenBack(rollout, good)),
     );
   }
 
-  async #settled(isMeant: (app: string) => boolean): Promise<Rollout[]> {
+  async #settled(only?: string): Promise<Rollout[]> {
     return await settleRollouts(async () => {
-      return (await this.#workloads()).rollouts().filter(({ app }) => isMeant(app));
+      const rollouts = (await this.#workloads()).rollouts();
+      return rollouts.filter(({ app }) => only === undefined || app === only);
     }, this.#onProgress);
   }
 
@@ -152,7 +153,7 @@ class Kubernetes implements Backend {
     if (now === undefined || before === undefined || revisionOf(now) === before) return failed;
     const name = `deployment/${now.metadata.name}`;
     await this.#kubectl.told("rollout", "undo", name, `--to-revision=${before}`);
-    const [undone] = await this.#settled((one) => one === app);
+    const [undone] = await this.#settled(app);
     const end = undone?.ok ? "rolled back" : `rollback failed: ${undone?.text}`;
     return { app, ok: false, text: `${end}, ${text}` };
   }
@@ -168,21 +169,11 @@ class Kubernetes implements Backend {
       return one !== undefined && appliedOf(one) !== appliedOf(old);
     });
     for (const old of changed) {
-      await this.#withFile(appliedOf(old), (path) => this.#kubectl.told("apply", "-f", path));
+      await withFile(appliedOf(old), (path) => this.#kubectl.told("apply", "-f", path));
     }
     const runs = now.runsSince(before, changed).map(({ metadata }) => `job/${metadata.name}`);
     if (runs.length > 0) await this.#kubectl.told("delete", "--wait=false", ...runs);
     return changed.map(appOf);
-  }
-
-  async #withFile<T>(text: string, act: (path: string) => Promise<T>): Promise<T> {
-    const path = Deno.makeTempFileSync({ prefix: "procsup-kubernetes-", suffix: ".yaml" });
-    try {
-      Deno.writeTextFileSync(path, text);
-      return await act(path);
-    } finally {
-      Deno.removeSync(path);
-    }
   }
 
   /** Objects of those names that something else made are not replaced. */

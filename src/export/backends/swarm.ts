@@ -1,6 +1,6 @@
 /** Docker Swarm, by `docker`. */
 
-import { Client } from "../client.ts";
+import { Client, withFile } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
 import {
   type Backend,
@@ -83,16 +83,12 @@ class Swarm implements Backend {
   }
 
   async up({ files: [file] }: Exported): Promise<Rollout[]> {
-    return await this.#changed(async () => {
-      const path = Deno.makeTempFileSync({ prefix: "procsup-swarm-", suffix: ".yaml" });
-      try {
-        Deno.writeTextFileSync(path, file!.text);
+    return await this.#changed(() =>
+      withFile(file!.text, (path) => {
         const words = ["--prune", "--with-registry-auth", "-c", path, this.#stack];
-        await this.#docker.told("stack", "deploy", ...words);
-      } finally {
-        Deno.removeSync(path);
-      }
-    });
+        return this.#docker.told("stack", "deploy", ...words);
+      })
+    );
   }
 
   async list(): Promise<Copy[]> {
@@ -145,7 +141,7 @@ class Swarm implements Backend {
   }
 
   /** Makes a change, and waits until the services are as it says, or have failed. */
-  async #changed(change: () => Promise<void>, only?: string): Promise<Rollout[]> {
+  async #changed(change: () => Promise<unknown>, only?: string): Promise<Rollout[]> {
     const services = await this.#services();
     const before = new Map(
       services.map(({ Spec, UpdateStatus }) => [Spec.Name, UpdateStatus?.StartedAt]),
