@@ -31,7 +31,7 @@ const RULES: readonly Rule[] = [
   },
   {
     word: /\bDeno\s*\.\s*Command\b/g,
-    allowedIn: /^(?!src\/)|^src\/(?:platform|cli|export)\/|^src\/config\/read_module\.ts$/,
+    allowedIn: /^(?!src\/)|^src\/(?:platform|cli|contexts|export)\/|^src\/config\/read_module\.ts$/,
     says: "use src/platform/as_user.ts, shell.ts or launcher.ts to start programs of apps",
   },
   {

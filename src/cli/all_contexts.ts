@@ -1,27 +1,17 @@
 /** `procsup list --all-contexts`: the apps of several machines and engines in one table. */
 
+import { askContexts, type ContextAnswer } from "../contexts/all_contexts.ts";
 import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
 import { plainText } from "../model/plain_text.ts";
-import { DaemonClient } from "../protocol/daemon_client.ts";
 import { selectPresent } from "../protocol/select_processes.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import { type Column, printTable } from "./columns.ts";
 import type { CommandContext } from "./command.ts";
 import type { Copy } from "./commands/on.ts";
-import { Host, readContexts, THIS_MACHINE } from "./host.ts";
 import { writeMessage } from "./output.ts";
 import { printData } from "./print_data.ts";
 
-/** A machine that takes longer counts as one that does not answer. */
-const PATIENCE_MS = 15_000;
-
-interface Answer {
-  readonly context: string;
-  readonly processes: readonly ProcessJson[];
-  /** What an engine runs. */
-  readonly copies: readonly Copy[];
-  readonly error?: unknown;
-}
+type Answer = ContextAnswer<Copy>;
 
 interface Row {
   readonly context: string;
@@ -39,49 +29,16 @@ export async function listAllContexts(
     throw new ProcsupError("bad_request", "Cannot use --watch with --all-contexts");
   }
   const { positionals } = context;
-  const answers = await Promise.all([
-    ask(THIS_MACHINE, listOf(() => context.home)),
-    ...Object.entries(readContexts().contexts).map(([name, destination]) =>
-      ask(
-        name,
-        "on" in destination
-          ? async () => {
-            const { listEngine } = await import("./commands/on.ts");
-            return { copies: await listEngine(destination, positionals) };
-          }
-          : listOf(() => new Host({ name, ...destination }, true)),
-      )
-    ),
-  ]);
+  const answers = await askContexts(context.home, async (engine) => {
+    const { listEngine } = await import("./commands/on.ts");
+    return await listEngine(engine, positionals);
+  });
   const found = answers.map((answer) => ({
     ...answer,
     processes: selectPresent(answer.processes, positionals),
   }));
   await print(context, columns, found);
   return Math.max(...answers.map(exitCode));
-}
-
-type List = (signal: AbortSignal) => Promise<Partial<Answer>>;
-
-function listOf(daemon: () => string | Host): List {
-  return async (signal) => ({
-    processes: await new DaemonClient(daemon()).call("list", undefined, { signal }),
-  });
-}
-
-async function ask(context: string, list: List): Promise<Answer> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  const nothing = { context, processes: [], copies: [] };
-  try {
-    const late = new Promise<never>((_, reject) =>
-      signal.addEventListener("abort", () => reject(signal.reason))
-    );
-    return { ...nothing, ...await Promise.race([list(signal), late]) };
-  } catch (cause) {
-    const late = `${context} does not answer within ${PATIENCE_MS / 1000}s`;
-    const error = signal.aborted ? new ProcsupError("timeout", late, { cause }) : cause;
-    return { ...nothing, error };
-  }
 }
 
 async function print(

@@ -6,7 +6,8 @@ import { type CommandLine, formatFlags, readCommandLine } from "./args.ts";
 import type { CommandContext, RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
 import { findCommand } from "./find_command.ts";
-import { type Target, targetIn, THIS_MACHINE } from "./host.ts";
+import { THIS_MACHINE } from "../contexts/contexts.ts";
+import { type Target, targetIn } from "./target_flags.ts";
 import { Output } from "./output.ts";
 import { UnknownWordError } from "./unknown_word.ts";
 

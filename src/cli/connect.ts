@@ -46,7 +46,7 @@ export async function withDaemonStarted<T>(
     const where = host === undefined ? "" : ` on ${host.machine}`;
     output.note(`starting daemon${where} (home ${await homeOf(context)})`);
     if (host === undefined) await (await import("./detach.ts")).startDaemon(context.home);
-    else await host.ask((await import("./ssh.ts")).START_PATH);
+    else await host.ask((await import("../contexts/ssh.ts")).START_PATH);
     return await act();
   }
 }

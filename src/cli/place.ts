@@ -21,7 +21,7 @@ export async function placeOf({ flags, host, positionals }: CommandContext): Pro
   const { cwd, cpus } = await host.hello();
   const folders = [cwd, resolve(cwd, flags.text("cwd") ?? ".")];
   const paths = positionals.flatMap((word) => folders.map((folder) => resolve(folder, word)));
-  const { LOOK_PATH } = await import("./ssh.ts");
+  const { LOOK_PATH } = await import("../contexts/ssh.ts");
   const files = new Set(paths.length === 0 ? [] : await host.ask<string[]>(LOOK_PATH, paths));
   return { flags, cwd, cpus, variable, isFile: (path) => files.has(path) };
 }

@@ -153,4 +153,5 @@ export const REST_ROWS: { readonly [verb: string]: VerbRequests } = {
   system_metrics: { bare: "", requests: [{ method: "GET", path: "/system/metrics" }] },
   system_info: { bare: "", requests: [{ method: "GET", path: "/system/info" }] },
   ports: { bare: "", requests: [{ method: "GET", path: "/ports" }] },
+  contexts: { bare: "", requests: [{ method: "GET", path: "/contexts" }] },
 };

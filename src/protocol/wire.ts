@@ -53,6 +53,8 @@ export type MetricsPointJson = Json<typeof metricsPoint>;
 export type PingJson = Output<"ping">;
 export type SystemMetricsJson = Output<"system_metrics">;
 export type SystemInfoJson = Output<"system_info">;
+/** This machine or a context, and what runs there. */
+export type ContextJson = Output<"contexts">[number];
 /** A process that listens on TCP ports, and on which. */
 export type PortsJson = Output<"ports">[number];
 

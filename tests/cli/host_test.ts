@@ -1,6 +1,6 @@
 import { assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { checkDestination } from "../../src/cli/ssh.ts";
+import { checkDestination } from "../../src/contexts/ssh.ts";
 
 Deno.test("checkDestination() takes what ssh takes, and nothing that ssh or a shell could misread", () => {
   const good = [

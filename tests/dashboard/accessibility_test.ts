@@ -26,6 +26,7 @@ const SCREENS = [
   "#/cron",
   "#/webhooks",
   "#/host",
+  "#/machines",
   "#/start",
   "#/apply",
 ];

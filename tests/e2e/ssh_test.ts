@@ -3,12 +3,21 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { programWords, TestDaemon } from "../support/procsup.ts";
 import { PASSPHRASE, sshdMissing, SshServer } from "../support/ssh_server.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const HOST = ["--host", "web1"];
+
+/** Names of the programs that a process has started. */
+function childrenOf(pid: number): string[] {
+  const { stdout } = new Deno.Command("ps", {
+    args: ["--ppid", String(pid), "-o", "comm=", "--no-headers"],
+  }).outputSync();
+  return new TextDecoder().decode(stdout).trim().split("\n");
+}
 
 /** Lines of a stream, as they come. */
 async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
@@ -150,6 +159,34 @@ Deno.test(
       const items = stdout.trim().split("\n").map((line) => JSON.parse(line));
       assertEquals(items.find(({ name }) => name === "many").context, "web1");
       assertEquals(items.find(({ context }) => context === "down").code, "host_unreachable");
+    });
+
+    await t.step("a daemon lists them for the dashboard, and leaves no ssh behind", async () => {
+      const home = `${server.folder}/own`;
+      const { code, stderr } = await server.cli(
+        "--home",
+        home,
+        "start",
+        "sleep 1000",
+        "-n",
+        "here",
+      );
+      assertEquals(code, 0, stderr);
+      const client = new DaemonClient(home);
+      const [first, second] = await Promise.all([client.call("contexts"), client.call("contexts")]);
+      assertEquals(first, second);
+      const shown = new Map(first.map((one) => [one.context, one]));
+      assertEquals(shown.get("local")?.apps.map(({ name, state }) => [name, state]), [
+        ["here", "running"],
+      ]);
+      assertEquals(shown.get("web1")?.apps.map(({ name, ready }) => [name, ready]), [
+        ["slow", true],
+        ["many", true],
+      ]);
+      assertMatch(shown.get("down")?.error ?? "", /^Cannot reach down by ssh: .*refused/);
+      const { daemon: { pid } } = await client.call("system_metrics");
+      await waitFor(() => childrenOf(pid).every((name) => name !== "ssh"));
+      assertEquals((await server.cli("--home", home, "shutdown", "--yes")).code, 0);
     });
 
     await t.step("names what is wrong", async () => {

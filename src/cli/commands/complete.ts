@@ -5,7 +5,8 @@ import { checkedHome } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { Command, CommandContext, Flag } from "../command.ts";
 import { findCommand } from "../find_command.ts";
-import { readContexts, targetIn, THIS_MACHINE } from "../host.ts";
+import { readContexts, THIS_MACHINE } from "../../contexts/contexts.ts";
+import { targetIn } from "../target_flags.ts";
 import { GLOBAL_FLAGS } from "../table/global_flags.ts";
 
 /** Longer than a person waits for a tab. */

@@ -4,17 +4,18 @@ import { ProcsupError } from "../../model/errors.ts";
 import { nameProblem } from "../../model/name.ts";
 import { dirname } from "../../npm/path.js";
 import { replaceFile } from "../../platform/atomic_file.ts";
-import { checkDestination } from "../ssh.ts";
 import { type Column, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import {
   type Contexts,
   contextsFile,
   type Destination,
-  engineIn,
+  destinationText,
   readContexts,
   THIS_MACHINE,
-} from "../host.ts";
+} from "../../contexts/contexts.ts";
+import { checkDestination } from "../../contexts/ssh.ts";
+import { engineIn } from "../target_flags.ts";
 import type { Flags } from "../flags.ts";
 import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
@@ -47,7 +48,7 @@ async function add(
   const destination = host === undefined ? engineOf(flags) : machineOf(flags, host);
   const { contexts, ...rest } = readContexts();
   write({ ...rest, contexts: { ...contexts, [name]: destination } });
-  const text = `context "${name}" is ${textOf(destination)}`;
+  const text = `context "${name}" is ${destinationText(destination)}`;
   await tell(output, { status: "added", name, ...destination }, text);
   output.note(
     `  hint: procsup --host ${name} list, or for every command: procsup context use ${name}`,
@@ -65,12 +66,6 @@ function engineOf(flags: Flags): Destination {
   const on = flags.text("on")!;
   if (on !== THIS_MACHINE) return engineIn(flags, { on });
   throw new ProcsupError("bad_request", `"${THIS_MACHINE}" is this machine, and needs no context`);
-}
-
-function textOf(destination: Destination): string {
-  if (!("on" in destination)) return destination.destination;
-  const { on, context, namespace, stack } = destination;
-  return [on, context, namespace, stack].filter(Boolean).join(" ");
 }
 
 async function use({ output }: CommandContext, [name]: readonly string[]): Promise<void> {
@@ -106,7 +101,7 @@ interface Row {
 
 const COLUMNS: readonly Column<Row>[] = [
   { header: "NAME", priority: 0, value: ({ name, used }) => used ? `${name} *` : name },
-  { header: "WHERE", priority: 0, value: ({ destination }) => textOf(destination) },
+  { header: "WHERE", priority: 0, value: ({ destination }) => destinationText(destination) },
 ];
 
 async function list({ output }: CommandContext): Promise<void> {

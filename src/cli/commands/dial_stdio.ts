@@ -5,7 +5,7 @@ import { lookAt } from "../../platform/stat.ts";
 import { type DaemonRequest, SocketWay } from "../../protocol/daemon_client.ts";
 import { failure } from "../../protocol/envelope.ts";
 import { PEER_HEADER } from "../../protocol/peer.ts";
-import { DAEMON_GONE, HELLO, type Hello, LOOK_PATH, START_PATH } from "../ssh.ts";
+import { DAEMON_GONE, HELLO, type Hello, LOOK_PATH, START_PATH } from "../../contexts/ssh.ts";
 import { ByteReader, type UnixResponse } from "../../protocol/unix_http.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";

@@ -7,7 +7,7 @@ import { dirname } from "../../npm/path.js";
 import { absolute } from "../../platform/paths.ts";
 import { type Column, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
-import type { Engine } from "../host.ts";
+import type { Engine } from "../../contexts/contexts.ts";
 import { writeMessage } from "../output.ts";
 import { printData } from "../print_data.ts";
 import { exported } from "./export.ts";
@@ -48,20 +48,11 @@ async function openEngine(
   folder: string,
   onProgress: (text: string) => void,
 ): Promise<Backend> {
-  refuseUnknown(engine);
   const { on, ...place } = engine;
   const { stackName } = await import("../../export/stack.ts");
   const { openBackend } = await import("../../export/backends/mod.ts");
   const stack = stackName(folder, place.stack);
-  return await openBackend(on as DrivenEngine, { ...place, stack }, onProgress);
-}
-
-/** The file of the contexts may have been written by hand. */
-function refuseUnknown({ on }: Engine): void {
-  if (Object.hasOwn(PLACES, on)) return;
-  throw new ProcsupError("invalid_config", `A context names the unknown engine "${on}"`, {
-    hint: `One of: ${Object.keys(PLACES).join(", ")}`,
-  });
+  return await openBackend(on, { ...place, stack }, onProgress);
 }
 
 /** What the engine does not do, and flags of the daemon, which would be without effect. */

@@ -75,6 +75,10 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
       disk_available: available,
     };
   },
+  async contexts({ paths }) {
+    const { readAllContexts } = await import("../all_contexts.ts");
+    return await readAllContexts(paths.home);
+  },
   ports({ supervisor }) {
     const now = performance.now();
     if (last === undefined || now - last.at > MAX_AGE_MS) {

@@ -1,5 +1,6 @@
 /** Opens the backend of an engine. Each is loaded when it is used. */
 
+import { ProcsupError } from "../../model/errors.ts";
 import type { Backend, OnProgress, Place } from "./backend.ts";
 
 export type { Backend, Copy, Place, Rollout } from "./backend.ts";
@@ -13,11 +14,16 @@ const BACKENDS = {
 /** An engine that commands can be sent to. */
 export type DrivenEngine = keyof typeof BACKENDS;
 
-/** The backend of an engine. */
+/** The backend of an engine. Throws `invalid_config`: the file of the contexts may have been written by hand. */
 export async function openBackend(
-  engine: DrivenEngine,
+  engine: string,
   place: Place,
   onProgress: OnProgress,
 ): Promise<Backend> {
-  return (await BACKENDS[engine]())(place, onProgress);
+  if (!Object.hasOwn(BACKENDS, engine)) {
+    throw new ProcsupError("invalid_config", `A context names the unknown engine "${engine}"`, {
+      hint: `One of: ${Object.keys(BACKENDS).join(", ")}`,
+    });
+  }
+  return (await BACKENDS[engine as DrivenEngine]())(place, onProgress);
 }

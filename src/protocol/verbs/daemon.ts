@@ -121,6 +121,24 @@ export const DAEMON_VERBS = {
     })),
     rest: [{ method: "GET", path: "/ports", answers: "Ports" }],
   }),
+  contexts: verb({
+    help: "What runs on this machine and in the contexts of the daemon's user",
+    // It goes to other machines with the rights of that user.
+    role: "admin",
+    input: nothing,
+    output: z.array(z.object({
+      context: about(z.string(), "Name of the context; `local` is this machine"),
+      destination: about(z.string(), "Host for ssh, or engine; empty for this machine"),
+      error: about(z.optional(z.string()), "Why it does not answer"),
+      apps: z.array(z.object({
+        name: about(z.string(), "Name of the process, or of the copy on an engine"),
+        state: about(z.string(), "State of the process, or the word of the engine"),
+        ready: about(z.boolean(), "Whether it runs and is ready"),
+        reason: about(z.string(), "Reason for its state, if there is one"),
+      })),
+    })),
+    rest: [{ method: "GET", path: "/contexts", answers: "Contexts" }],
+  }),
   token: verb({
     help: "The daemon's own token, or a new one",
     role: "admin",

@@ -14,6 +14,7 @@ import { Events } from "./events/events.tsx";
 import { Graph } from "./graph/graph.tsx";
 import { Host } from "./host/host.tsx";
 import { Logs } from "./logs/log_pages.tsx";
+import { Machines } from "./machines/machines.tsx";
 import { Overview } from "./process/overview.tsx";
 import { Process } from "./process/process_page.tsx";
 import { Processes } from "./process/process_list.tsx";
@@ -58,6 +59,7 @@ const PAGES: Readonly<Record<string, FunctionComponent>> = {
   webhooks: Webhooks,
   apply: Apply,
   host: Host,
+  machines: Machines,
   start: Start,
 };
 

@@ -4,6 +4,7 @@ import type { Role } from "../../../../protocol/verbs/verb.ts";
 import type { EventsJson, SystemMetricsJson } from "../../../../protocol/wire.ts";
 export type {
   ConfigReloadResult,
+  ContextJson,
   CronJson,
   CronRunJson,
   EventsJson,

@@ -27,6 +27,11 @@ export const SCREENS: readonly ScreenEntry[] = [
   { name: "webhooks", icon: "webhooks", text: "Webhooks", key: "w" },
   { name: "host", icon: "host", text: "Host", key: "h" },
   {
+    ...{ name: "machines", icon: "graph", text: "Machines", key: "m" },
+    about: "Apps of this and other machines",
+    isGuarded: true,
+  },
+  {
     ...{ name: "apply", icon: "file", text: "Apply", key: "a" },
     about: "Apply a configuration",
     isGuarded: true,

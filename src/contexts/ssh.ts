@@ -88,6 +88,11 @@ export class SshWay implements Way {
     throw errorOf({ ...json, error: `On ${this.machine}: ${json.error}` });
   }
 
+  /** Ends the connections that wait for another request. */
+  close(): void {
+    for (const stream of this.#idle.splice(0)) stream.close();
+  }
+
   #stream(): SshStream {
     this.#idle = this.#idle.filter(({ isOpen }) => isOpen);
     return this.#idle.pop() ??

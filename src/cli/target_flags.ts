@@ -1,0 +1,46 @@
+/** Where a command goes: `--on`, `--host`, `PROCSUP_HOST`, or the context in use. */
+
+import { type Engine, readContexts, THIS_MACHINE } from "../contexts/contexts.ts";
+import { Host } from "../contexts/host.ts";
+import type { Flags } from "./flags.ts";
+
+/** Where a command goes; this machine without either. */
+export interface Target {
+  readonly host?: Host;
+  readonly engine?: Engine;
+}
+
+/** The machine or engine that flags, environment and contexts name. */
+export function targetIn(flags: Flags): Target {
+  const on = flags.text("on");
+  if (on !== undefined) return on === THIS_MACHINE ? {} : { engine: engineIn(flags, { on }) };
+  const given = flags.text("host") ?? (Deno.env.get("PROCSUP_HOST") || undefined);
+  if (given === THIS_MACHINE) return {};
+  if (given === undefined && isHomeNamed(flags)) return {};
+  const { use, contexts } = readContexts();
+  const name = given ?? use;
+  if (name === undefined) return {};
+  const known = Object.hasOwn(contexts, name) ? contexts[name]! : { destination: name };
+  if ("on" in known) return { engine: engineIn(flags, known) };
+  const [home, program] = [flags.text("home"), flags.text("remote-procsup")];
+  return { host: new Host({ name, ...known, ...(home && { home }), ...(program && { program }) }) };
+}
+
+/** An engine, changed by flags. */
+export function engineIn(flags: Flags, engine: Engine): Engine {
+  const [context, namespace, stack] = ["context", "namespace", "stack"].map((name) =>
+    flags.text(name)
+  );
+  return {
+    ...engine,
+    ...(context && { context }),
+    ...(namespace && { namespace }),
+    ...(stack && { stack }),
+  };
+}
+
+/** A named home is on this machine. So is the daemon of an app or a hook. */
+function isHomeNamed(flags: Flags): boolean {
+  return flags.text("home") !== undefined ||
+    ["PROCSUP_HOME", "PROCSUP_ID"].some((name) => Deno.env.get(name));
+}

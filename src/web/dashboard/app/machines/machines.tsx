@@ -1,0 +1,69 @@
+/** This machine and the contexts of the daemon's user, and what runs there. */
+
+import { Empty, Loading } from "../controls/controls.tsx";
+import { usePolled } from "../data/polled.ts";
+import { type ContextJson, type State, STATES } from "../data/types.ts";
+import { plainLine } from "../logs/ansi.ts";
+import { StateBadge } from "../process/process_figures.tsx";
+
+/** ssh has to connect to each of them. */
+const REFRESH_MS = 15_000;
+
+export function Machines() {
+  const { data, error } = usePolled<readonly ContextJson[]>("/contexts", REFRESH_MS);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Machines</h1>
+      </div>
+      {error.value && <p class="bad" role="alert">{error}</p>}
+      {data.value === undefined
+        ? error.value ? null : <Loading />
+        : data.value.map((one) => <Machine key={one.context} {...one} />)}
+      {data.value?.length === 1 && (
+        <Empty title="No other machines">
+          Each context of the user that the daemon runs as is listed here:{" "}
+          <code>procsup context add web1 deploy@web1.example.com</code>
+        </Empty>
+      )}
+    </>
+  );
+}
+
+function Machine({ context, destination, error, apps }: ContextJson) {
+  const states = Map.groupBy(apps, ({ state }) => state);
+  const counts = [...states].map(([state, { length }]) => `${length} ${state}`).join(", ");
+  return (
+    <section class="panel" aria-label={context}>
+      <h2>
+        {context} <span class="faint small">{destination}</span>
+      </h2>
+      {error === undefined
+        ? <p class="faint small">{counts || "No apps"}</p>
+        : <p class="bad">✗ {plainLine(error)}</p>}
+      {apps.length > 0 && (
+        <table class="stacked">
+          <caption class="unseen">Apps of {context}</caption>
+          <thead>
+            <tr>
+              <th scope="col" class="name">Name</th>
+              <th scope="col">State</th>
+              <th scope="col">Reason</th>
+            </tr>
+          </thead>
+          <tbody>
+            {apps.map(({ name, state, reason }) => (
+              <tr key={name}>
+                <th scope="row" class="name clip" title={name}>{name}</th>
+                <td data-label="State">
+                  {STATES.includes(state as State) ? <StateBadge state={state as State} /> : state}
+                </td>
+                <td data-label="Reason" class="faint">{plainLine(reason)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
