@@ -111,10 +111,11 @@ Deno.test("ready by log: of stderr too, and only what this run writes counts", a
   await using test = await TestManager.open();
   // The first run says it and fails; the second one never says it.
   const app = "[ -e second ] && exec sleep 1000; touch second; echo listening on 80 >&2; " +
-    "sleep 0.3; exit 1";
-  const config = { ready_log: "listening on \\d+", restart_delay: "10ms", listen_timeout: "500ms" };
+    "while [ ! -e go ]; do sleep 0.02; done; exit 1";
+  const config = { ready_log: "listening on \\d+", restart_delay: "10ms", listen_timeout: "2s" };
   await test.script("app", app, config, { wait: false });
   await waitFor(() => test.told("app", "running").length === 1, { what: "the first readiness" });
+  Deno.writeTextFileSync(`${test.home}/go`, "");
   await waitFor(() => /^not ready/.test(test.info("app").lastReason), { what: "the timeout" });
   assertEquals(test.told("app", "running").length, 1);
   await waitFor(() => test.info("app").restarts >= 2, { what: "another automatic restart" });
