@@ -52,9 +52,11 @@ export async function serveFiles(context: CommandContext): Promise<void> {
   const server = createServer((request, response) => serveFile(request, response, files));
   const over = Promise.withResolvers<void>();
   const address = addressText({ hostname: bind, port });
-  server.once("error", (error) => {
-    const problem = `Cannot listen on ${address}: ${messageOf(error)}`;
-    over.reject(new ProcsupError("start_failed", problem));
+  server.once("error", (error: Error & { readonly code?: string }) => {
+    const isTaken = error.code === "EADDRINUSE";
+    const why = isTaken ? "another program has the port" : messageOf(error);
+    const hint = isTaken ? "Choose another one: --port N" : undefined;
+    over.reject(new ProcsupError("start_failed", `Cannot listen on ${address}: ${why}`, { hint }));
   });
   server.listen(port, bind, () => {
     context.output.content(`${SERVING}${folder} at http://${address}`);
