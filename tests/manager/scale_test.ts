@@ -123,7 +123,9 @@ Deno.test("scale() keeps the logs that deleted instances left under the name of 
 
 Deno.test("scale() that waits fails where an instance does not stay up", async () => {
   await using test = await TestManager.open();
-  await test.script("app", '[ "$PROCSUP_INSTANCE" = 0 ] || exit 3; exec sleep 1000');
+  await test.script("app", '[ "$PROCSUP_INSTANCE" = 0 ] || exit 3; exec sleep 1000', {
+    min_uptime: "1m",
+  });
   const [first, ...others] = await test.supervisor.scale("app", 2, { wait: true });
   assertEquals([first?.process.name, first?.error?.code], ["app:1", "start_failed"]);
   assertEquals(others, []);
