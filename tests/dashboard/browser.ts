@@ -114,10 +114,14 @@ Deno.test.afterAll(async () => {
 });
 
 /** A test in a browser; skipped where there is none. Browsers keep things open that Deno would miss. */
-export function browserTest(name: string, run: (dashboard: Dashboard) => Promise<void>): void {
+export function browserTest(
+  name: string,
+  run: (dashboard: Dashboard) => Promise<void>,
+  ignore = false,
+): void {
   Deno.test({
     name,
-    ignore: !hasBrowser(),
+    ignore: ignore || !hasBrowser(),
     sanitizeOps: false,
     sanitizeResources: false,
     async fn() {

@@ -6,7 +6,6 @@ import { sshdMissing, SshServer } from "../support/ssh_server.ts";
 import { browserTest } from "./browser.ts";
 
 browserTest("the machines are listed, those that do not answer included", async (dashboard) => {
-  if (sshdMissing()) return;
   const { page, daemon } = dashboard;
   await using other = await TestDaemon.start();
   await using server = await SshServer.start(other.home);
@@ -35,4 +34,4 @@ browserTest("the machines are listed, those that do not answer included", async 
   });
   await answer.body?.cancel();
   assertEquals(answer.status, 403);
-});
+}, sshdMissing());
