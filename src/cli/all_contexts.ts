@@ -29,7 +29,7 @@ export async function listAllContexts(
     throw new ProcsupError("bad_request", "Cannot use --watch with --all-contexts");
   }
   const { positionals } = context;
-  const answers = await askContexts(context.home, async (engine) => {
+  const answers = await askContexts(() => context.home, async (engine) => {
     const { listEngine } = await import("./commands/on.ts");
     return await listEngine(engine, positionals);
   });

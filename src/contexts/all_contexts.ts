@@ -27,16 +27,16 @@ export interface ContextAnswer<Copy> {
 type Found<Copy> = Partial<Pick<ContextAnswer<Copy>, "processes" | "copies">>;
 
 /**
- * Asks the daemon of `home` and all contexts, a few at a time. ssh asks for no password. Throws
+ * Asks the daemon of a home and all contexts, a few at a time. ssh asks for no password. Throws
  * `invalid_config` when the file of the contexts cannot be read.
  */
 export async function askContexts<Copy>(
-  home: string,
+  home: () => string,
   copiesOn: (engine: Engine) => Promise<readonly Copy[]>,
 ): Promise<ContextAnswer<Copy>[]> {
   const others = Object.entries(readContexts().contexts);
   return await fewAtATime([
-    () => answered<Copy>({ context: THIS_MACHINE }, (signal) => processesOf(home, signal)),
+    () => answered<Copy>({ context: THIS_MACHINE }, (signal) => processesOf(home(), signal)),
     ...others.map(([context, destination]) => () =>
       answered<Copy>(
         { context, destination },

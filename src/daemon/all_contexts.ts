@@ -15,7 +15,7 @@ export function readAllContexts(home: string): Promise<ContextJson[]> {
 }
 
 async function ask(home: string): Promise<ContextJson[]> {
-  const answers = await askContexts(home, copiesOn);
+  const answers = await askContexts(() => home, copiesOn);
   return answers.map(({ context, destination, processes, copies, error }) => ({
     context,
     destination: destination === undefined ? "" : destinationText(destination),

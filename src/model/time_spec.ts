@@ -41,13 +41,24 @@ export function parseRange(
   now: number,
 ): { readonly since: number | undefined; readonly until: number | undefined } {
   const from = since === undefined ? undefined : parseTimeSpec("since", since, now);
-  const to = until === undefined ? undefined : parseTimeSpec("until", until, now);
+  const to = until === undefined ? undefined : endOf(until, from, now);
   if (from === undefined || to === undefined || from <= to) return { since: from, until: to };
   throw new ProcsupError(
     "bad_request",
     `Invalid "since" ${quote(since)}: it is later than "until" ${quote(until)}`,
     { hint: "procsup help logging" },
   );
+}
+
+/** At a quarter past three, 03:20 ends a range that began at 03:05 today, and not yesterday. */
+function endOf(until: string | Date, from = -Infinity, now: number): number {
+  const end = parseTimeSpec("until", until, now);
+  const clock = typeof until === "string" ? CLOCK.exec(until.trim()) : null;
+  if (end >= from || clock === null || clock[1] !== undefined) return end;
+  const next = new Date(end);
+  next.setDate(next.getDate() + 1);
+  const isToday = next.toDateString() === new Date(now).toDateString();
+  return isToday ? next.getTime() : end;
 }
 
 function timeSpec(text: string, now: number): number {

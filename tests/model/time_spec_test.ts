@@ -79,3 +79,13 @@ Deno.test("parseRange() refuses a range that ends before it begins, and leaves o
   const error = assertThrows(() => parseRange({ since: "1h", until: "2h" }, now), ProcsupError);
   assertEquals(error.message, 'Invalid "since" "1h": it is later than "until" "2h"');
 });
+
+Deno.test("parseRange() ends at a time of day that is still to come, if it begins after that of yesterday", () => {
+  const at = (text: string) => new Date(`2026-11-23T${text}`).getTime();
+  const range = (since: string, until: string) => parseRange({ since, until }, at("03:15"));
+  assertEquals(range("03:05", "03:20"), { since: at("03:05"), until: at("03:20") });
+  assertEquals(range("10m", "03:20"), { since: at("03:05"), until: at("03:20") });
+  assertEquals(range("yesterday 03:05", "03:20").until, new Date("2026-11-22T03:20").getTime());
+  assertThrows(() => range("03:10", "03:05"), ProcsupError);
+  assertThrows(() => range("03:10", "yesterday 03:20"), ProcsupError);
+});
