@@ -177,16 +177,20 @@ export class LogFollower {
     return new Promise((resolve) => {
       const isWatched = this.#unwatch !== undefined;
       const checkMs = isWatched ? Math.max(WATCHED_MS, this.#pollMs) : this.#pollMs;
-      let cancel = this.#clock.after(checkMs, resolve);
+      const over = () => {
+        cancel();
+        // A change that comes later must not set a timer for a wait that is over.
+        this.#onChange = () => {};
+        this.#wake = undefined;
+        resolve();
+      };
+      let cancel = this.#clock.after(checkMs, over);
       this.#onChange = () => {
         cancel();
         const since = this.#clock.steady() - this.#readAt;
-        cancel = this.#clock.after(Math.max(0, this.#pollMs - since), resolve);
+        cancel = this.#clock.after(Math.max(0, this.#pollMs - since), over);
       };
-      this.#wake = () => {
-        cancel();
-        resolve();
-      };
+      this.#wake = over;
       if (this.#changed) this.#onChange();
     });
   }
