@@ -47,13 +47,27 @@ export function readContexts(): Contexts {
   if (path === undefined || lstatIfAny(path) === undefined) return { contexts: {} };
   // Another user could have root's ssh go to a machine of theirs.
   if (Deno.uid() === 0) checkWay(path);
-  try {
-    const { use, contexts } = JSON.parse(Deno.readTextFileSync(path));
-    return { ...(typeof use === "string" ? { use } : {}), contexts: { ...contexts } };
-  } catch (cause) {
-    throw new ProcsupError("invalid_config", `The contexts file "${path}" is not valid JSON`, {
+  const refuse = (why: string, cause?: unknown) =>
+    new ProcsupError("invalid_config", `The contexts file "${path}" ${why}`, {
       hint: "Mend it, or remove it",
       cause,
     });
+  let file: { readonly use?: unknown; readonly contexts?: Record<string, unknown> } | null;
+  try {
+    file = JSON.parse(Deno.readTextFileSync(path));
+  } catch (cause) {
+    throw refuse("is not valid JSON", cause);
   }
+  const { use, contexts } = { ...file };
+  const unknown = Object.entries({ ...contexts }).find(([, one]) => !isDestination(one));
+  if (unknown !== undefined) throw refuse(`has no host and no engine for "${unknown[0]}"`);
+  return {
+    ...(typeof use === "string" ? { use } : {}),
+    contexts: { ...contexts } as Contexts["contexts"],
+  };
+}
+
+function isDestination(one: unknown): one is Destination {
+  const { destination, on } = { ...one as Partial<Machine & Engine> };
+  return typeof (destination ?? on) === "string";
 }

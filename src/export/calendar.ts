@@ -1,4 +1,4 @@
-/** Cron expressions as calendar events of systemd. */
+/** Cron expressions for engines that know fewer of them: calendar events of systemd, CronJobs. */
 
 /** Lists, ranges, steps and names; not what only some parsers of cron know, such as L, W and #. */
 const PART = "(\\*|(\\d+|[a-z]{3})(-(\\d+|[a-z]{3}))?)(/\\d+)?";
@@ -40,6 +40,15 @@ export function calendarEvents(schedule: string): string[] | undefined {
   // Cron means either of the two, systemd both.
   if (days !== "*" && date !== "*") return [at(days, "*"), at("*", date)];
   return [at(days, date)];
+}
+
+/** The five fields of a CronJob, which has no weekday 7; undefined for an L, W or # that it does not know. */
+export function cronJobSchedule(schedule: string): string | undefined {
+  const fields = schedule.trim().replaceAll("?", "*").split(/\s+/);
+  if (fields.length === 1) return fields[0];
+  if (!fields.every((field) => FIELD.test(field))) return undefined;
+  const days = weekdays(fields.at(-1)!);
+  return days && [...fields.slice(-5, -1), days].join(" ");
 }
 
 /** `1-5/2,8` → `1..5/2,8`; `*` with a step begins at the least value. */

@@ -1,6 +1,7 @@
 /** Manifests of Kubernetes. */
 
 import type { CronConfig } from "../model/process_config.ts";
+import { cronJobSchedule } from "./calendar.ts";
 import { checksum } from "../platform/state_file.ts";
 import {
   type App,
@@ -129,14 +130,16 @@ function copies(instances: number, autostart: boolean): Manifest {
 function cronJob(stack: Stack, app: App, cron: CronConfig): Manifest {
   const { schedule, timezone, overlap, timeoutMs, enabled } = cron;
   const fields = schedule.trim().split(/\s+/);
+  const known = cronJobSchedule(schedule);
   const lose = (key: string, text: string) => stack.losses.push({ app: app.name, key, text });
   if (fields.length === 6) lose("cron.schedule", "seconds: a CronJob knows minutes");
+  if (known === undefined) lose("cron.schedule", `${schedule}: a CronJob has no L, W and #`);
   if (overlap === "queue") lose("cron.overlap", "queue: a CronJob skips or replaces a run");
   const concurrencyPolicy = overlap === "kill" ? "Replace" : "Forbid";
   return {
     ...head("batch/v1", "CronJob", stack, app),
     spec: {
-      schedule: fields.length === 6 ? fields.slice(1).join(" ") : schedule.trim(),
+      schedule: known ?? fields.slice(-5).join(" "),
       ...(timezone === undefined ? {} : { timeZone: timezone }),
       concurrencyPolicy,
       suspend: !enabled || !app.config.autostart,

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { parseSchedule } from "../../src/model/cron.ts";
 import { isUnitOf } from "../../src/export/backends/systemd.ts";
-import { calendarEvents } from "../../src/export/calendar.ts";
+import { calendarEvents, cronJobSchedule } from "../../src/export/calendar.ts";
 import { EXPORTED_KEYS } from "../../src/export/engines.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { exportText, lacks, runs, sampleFiles, SAMPLES } from "./exporting.ts";
@@ -117,4 +117,18 @@ Deno.test("a unit tells the time limit of a hook that it does not have", async (
   const text = JSON.stringify({ processes: { app: { command: "/bin/sh run.sh", hooks } } });
   const { losses } = (await exportText(text, "systemd")).stack;
   assertEquals(losses.map(({ key }) => key), ["hooks.pre_start.timeout"]);
+});
+
+Deno.test("cronJobSchedule() names weekdays, and knows what a CronJob has no words for", () => {
+  for (
+    const [schedule, expected] of [
+      ["0 4 * * 7", "0 4 * * Sun"],
+      ["30 0 4 * * 5-7/2", "0 4 * * Sun,Fri"],
+      ["*/5 8-18 ? jan mon-fri", "*/5 8-18 * jan Mon,Tue,Wed,Thu,Fri"],
+      ["@daily", "@daily"],
+      ["0 4 L * *", undefined],
+      ["0 4 * * 5#2", undefined],
+      ["0 4 15W * *", undefined],
+    ] as const
+  ) assertEquals(cronJobSchedule(schedule), expected, schedule);
 });

@@ -41,7 +41,10 @@ async function readRequest(input: ByteReader): Promise<DaemonRequest | undefined
     let length = 0;
     for (let line; (line = await input.line(MAX_LINE_BYTES)) !== "";) {
       const [, digits] = /^content-length: *(\d+)$/i.exec(line) ?? [];
-      if (digits !== undefined) length = Math.min(Number(digits), MAX_BODY_BYTES);
+      if (digits !== undefined) length = Number(digits);
+    }
+    if (length > MAX_BODY_BYTES) {
+      throw new ProcsupError("bad_request", `A request of ${length} bytes is too large`);
     }
     let body = "";
     const decoder = new TextDecoder();
