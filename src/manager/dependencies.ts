@@ -76,8 +76,8 @@ function completed(info: ProcessInfo): boolean {
 }
 
 /**
- * It has ended well by itself, and nobody wants it down: it was as ready as it ever is, whether
- * anybody saw it run or not.
+ * True if it ended well by itself and is not meant to be down: it was as ready as it can be, even if
+ * it was never seen running.
  */
 function hasDoneItsWork(info: ProcessInfo, desired: DesiredState): boolean {
   return desired === "up" && info.state === "stopped" && endedWell(info) &&

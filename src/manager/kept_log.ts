@@ -250,7 +250,7 @@ export class KeptLog {
     this.#writtenAt = writtenAt;
     if (shrunk && info.ino === this.#inode) this.trouble = "truncated";
     if (info.ino !== this.#inode || shrunk) {
-      // Replaced or truncated by somebody: what was noted beyond its end is about another content.
+      // Replaced or truncated by another program: marks beyond its end belong to other content.
       trimMarks(this.path, 0, this.#base);
       this.#end = this.#base;
     }

@@ -46,7 +46,7 @@ function heldLock(path: string, file: Deno.FsFile): Lock {
 /** How long those may hold a lock who are about to be gone, or only look whether it is free. */
 const MOMENT_MS = 200;
 
-/** The same, but for whoever holds it for a moment only. */
+/** Like `takeLock()`, but waits a moment for a holder that is about to release it. */
 export async function takeLockSoon(
   path: string,
   patienceMs = MOMENT_MS,

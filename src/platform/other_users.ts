@@ -1,4 +1,4 @@
-/** Where root puts what apps need that run as somebody else, and cannot enter the home. */
+/** Where root puts files for apps that run as other users, which cannot enter the home. */
 
 /** Gone with the next boot. */
 export const FOR_OTHER_USERS = "/var/run/procsup";

@@ -125,7 +125,7 @@ function checkPrivate(home: string): void {
   if (!info.isDirectory) refuse("it is not a directory");
   if (info.uid !== Deno.uid()) refuse(`it belongs to user ${info.uid}, not to ${Deno.uid()}`);
   const isOpen = (info.mode! & 0o077) !== 0;
-  // To close `/etc`, or somebody's sources, to all others would break what is there.
+  // Closing `/etc`, or a project folder, to other users would break what is there.
   if (isOpen && isForeign(home)) {
     refuse("it is open to others and holds other things: name a directory of its own");
   }

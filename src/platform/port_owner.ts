@@ -5,8 +5,8 @@ import { isLinux } from "./os.ts";
 import { processTableIfReadable } from "./process_table.ts";
 
 /**
- * Whether a port is held by a process of the group, or of none that can be seen. False only when
- * it is certain that somebody else listens there.
+ * True if a process of the group may hold a port. False only if another process certainly listens
+ * there.
  */
 export function portMayBelongTo(port: number, pgid: number): boolean {
   if (!isLinux) return true;

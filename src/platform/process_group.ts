@@ -260,8 +260,8 @@ async function killBelowWrapper(run: Run): Promise<void> {
 }
 
 /**
- * The group is empty; or, if it is looked at closely, holds only zombies that nobody collects or has
- * become a stranger's. That costs a look at every process of the machine.
+ * True if the group is empty. A close look also recognizes a group of uncollected zombies, and one
+ * whose number was reused. It reads every process of the machine.
  */
 function groupGone(run: Run, closely: boolean): boolean {
   if (!groupExists(run)) return true;

@@ -102,8 +102,8 @@ export function recentProcessTable(): readonly ProcessRow[] {
 }
 
 /**
- * How long ago a process of this boot was started, in milliseconds, a second more or less, by a clock
- * that nobody sets; undefined where the system does not tell.
+ * Milliseconds since a process of this boot was started, to about a second, by the monotonic clock;
+ * undefined if unknown.
  */
 export function ageOf({ start }: Pick<ProcessRow, "start">): number | undefined {
   if (!isLinux || start === "") return undefined;

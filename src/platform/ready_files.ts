@@ -31,7 +31,7 @@ export class ReadyFiles {
     const path = outside(runId);
     prepareForOtherUsers();
     Deno.mkdirSync(OUTSIDE, { recursive: true });
-    // Everybody may pass, nobody look around.
+    // Other users may enter the folder, but not list it.
     Deno.chmodSync(OUTSIDE, 0o711);
     Deno.writeTextFileSync(path, "", { createNew: true, mode: 0o600 });
     Deno.chownSync(path, user.uid, user.gid);

@@ -13,9 +13,8 @@ const SYMBOLS = {
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /**
- * Collects what ended below this process and is nobody else's, until it is disposed of. A child of
- * our own is collected by Deno at once: what is still there at a second look is an orphan. Does
- * nothing where this is not pid 1.
+ * Collects orphaned zombies until it is disposed of. Deno collects our own children at once, so a
+ * zombie that is still there at a second look is an orphan. Does nothing unless this is pid 1.
  */
 export function reapOrphans(pid: number = Deno.pid): Disposable {
   if (pid !== 1 || !isLinux) return { [Symbol.dispose]() {} };

@@ -1,7 +1,6 @@
 /**
- * What is left in the run folder: by the launch wrappers `<run id>.pid` when the app starts and
- * `<run id>.exit` when it has ended, by the app itself `<run id>.ready`. One watch on the folder serves all runs, and wakes nobody
- * while nothing happens.
+ * Files of the run folder: `<run id>.pid` and `<run id>.exit`, by the launch wrapper, and
+ * `<run id>.ready`, by the app. One watch on the folder serves all runs, and is idle between changes.
  */
 
 import { basename } from "../npm/path.js";

@@ -4,7 +4,7 @@ import { dirname } from "../npm/path.js";
 import { takeLock } from "./lock.ts";
 import { isLinux } from "./os.ts";
 
-/** A version that nobody uses stays this long after its last start: others may be about to start it. */
+/** How long an unused version stays after its last start: another process may be about to start it. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** Held, shared, by every process that runs from the folder; its time is that of the last start. */
@@ -19,7 +19,7 @@ export function holdUnpacked(folder: string): void {
     const file = Deno.openSync(`${folder}/${IN_USE}`, { write: true, create: true });
     const now = new Date();
     file.utimeSync(now, now);
-    // Never closed, so that it ends with the process. Another one deletes it only when nobody holds it.
+    // Never closed, so the lock ends with the process. The folder is deleted only while it is not locked.
     file.tryLockSync(false);
   } catch {
     // A folder that is for reading only is not ours to remove either.

@@ -140,7 +140,7 @@ async function probe(
   }
 }
 
-/** A port that answers before the process is ready may be somebody else's. */
+/** The problem if a port that answers before the process is ready belongs to another program. */
 function strangersPort(port: number, { snapshot, run }: MonitoredRun): string | undefined {
   if (snapshot.ready || portMayBelongTo(port, run.wrapperPid)) return undefined;
   return `port ${port} is held by another process`;

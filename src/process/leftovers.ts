@@ -93,7 +93,7 @@ export class Leftovers {
   }
 }
 
-/** Resolves, with nothing, when both have come to something: a failure is told to whoever asked. */
+/** Resolves when both have settled. Failures are reported to their own callers. */
 async function both(earlier: Promise<void>, later: Promise<unknown>): Promise<void> {
   await Promise.allSettled([earlier, later]);
 }

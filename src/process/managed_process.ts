@@ -272,7 +272,7 @@ export class ManagedProcess {
     this.#observer.whenRecorded(this, act);
   }
 
-  /** Part of the effects' view of a process. Who was let go of is somebody else's: nothing happens. */
+  /** Handles an event in its turn. Does nothing once the process was removed or released. */
   post(event: ProcessEvent): void {
     if (!this.gone.aborted) this.#mailbox.post(event);
   }

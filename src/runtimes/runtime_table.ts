@@ -54,7 +54,7 @@ export const RUNTIMES: readonly Runtime[] = [
     name: "deno",
     files: ["deno.json", "deno.jsonc"],
     folders: false,
-    // Supervised apps get all permissions (-A): nobody is there to answer prompts, and other runtimes
+    // Supervised apps get all permissions (-A): no one can answer prompts, and other runtimes
     // have none. To restrict an app, start `deno` itself with its flags as arguments.
     command: (entry, tools) => [tools.deno() ?? tools.need("deno"), "run", "-A", entry.path],
   },

@@ -53,7 +53,7 @@ export function namesHome(text: string, home: string): boolean {
   return text.split(home).slice(1).some((rest) => /^(?![\w./-])/.test(rest));
 }
 
-/** Whether two texts say the same. The search path does not count: it is that of whoever asked. */
+/** True if two units are the same, apart from `PATH`, which is that of the caller. */
 export function sameUnit(one: string, other: string): boolean {
   return withoutPath(one) === withoutPath(other);
 }

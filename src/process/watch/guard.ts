@@ -1,4 +1,4 @@
-/** Tells an app that changes its own sources after every start from somebody who works on them. */
+/** Tells an app that changes its own sources at every start from a person who edits them. */
 
 /** Restarts in a row after which watching pauses. */
 export const LOOP_RESTARTS = 10;

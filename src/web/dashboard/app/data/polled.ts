@@ -15,7 +15,7 @@ export interface Polled<T> {
   readonly reload: () => Promise<void>;
 }
 
-/** Asks every `ms` milliseconds (`Infinity`: once), at once when `key` changes, and not while nobody can see it. */
+/** Asks every `ms` milliseconds (`Infinity`: once) while the page is visible, and at once when `key` changes. */
 export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polled<T> {
   const data = useSignal<T | undefined>(undefined);
   const error = useSignal("");
