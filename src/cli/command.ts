@@ -54,7 +54,7 @@ export interface CommandRow
   extends
     Omit<Command, "group" | "usage" | "takesRest" | "flags" | "examples">,
     Partial<Pick<Command, "usage" | "examples">> {
-  /** A function is called when the flags are asked for: most commands have no use for those of `start`. */
+  /** A function is called on demand: most commands do not need the flags of `start`. */
   readonly flags?: readonly Flag[] | (() => readonly Flag[]);
 }
 

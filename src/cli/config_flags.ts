@@ -73,7 +73,7 @@ function someOf<T extends object>(value: T): T | undefined {
   return Object.keys(value).length === 0 ? undefined : value;
 }
 
-/** `args`, or nothing where there are none. */
+/** `args`, unless it is empty. */
 export function some(key: string, value: object): Record<string, unknown> {
   return Object.keys(value).length === 0 ? {} : { [key]: value };
 }

@@ -1,4 +1,4 @@
-/** The configuration files of a command line: which, with what profile, and read once before the daemon is asked. */
+/** The configuration files of a command line: which, with what profile, and read once before the request to the daemon. */
 
 import { discovered, isOwnName } from "../config/file_kind.ts";
 import type { LoadedConfig } from "../config/load_config.ts";
@@ -25,8 +25,8 @@ interface Applied {
 }
 
 /**
- * Reads the named files, else the one of the current directory. What they hold that procsup has
- * nothing for is told; `elsewhere`: variables may be set on another machine. Throws `ConfigProblems`.
+ * Reads the named files, else the one of the current directory. Prints a note for each setting that
+ * procsup lacks. `elsewhere`: variables may be set on another machine. Throws `ConfigProblems`.
  */
 export async function readSource(
   context: CommandContext,

@@ -5,7 +5,7 @@ import type { ChangeJson } from "../protocol/change_json.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import { following, unending } from "../protocol/following.ts";
 
-/** Who is told what. */
+/** Options and callbacks of the feed. */
 export interface ListFeedOptions {
   readonly intervalMs: number;
   readonly onList: (processes: readonly ProcessJson[]) => void;

@@ -57,7 +57,7 @@ export async function openItems<W, T>(
   }, { highWaterMark: 0 });
 }
 
-/** The last word of a daemon that ends, or gives way to another one, is no item. */
+/** Throws if an item is the shutdown notice of the daemon. */
 function unlessShutdownNotice<W>(item: W | ShutdownNoticeJson): W {
   const { type, to } = item as Partial<ShutdownNoticeJson> & { readonly to?: string };
   if (type === "shutdown") throw new ProcsupError("closed", "The daemon was shut down");
@@ -73,7 +73,6 @@ export function streamOf<T>(
   signal: AbortSignal | undefined,
 ): ReadableStream<T> {
   const reader = opening.then((stream) => stream.getReader());
-  // Whoever reads is told.
   reader.catch(() => {});
   return new ReadableStream<T>({
     async pull(controller) {

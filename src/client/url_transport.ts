@@ -100,7 +100,7 @@ export class UrlTransport implements Transport {
     return this.#foreign(response);
   }
 
-  /** What answers is no daemon: a proxy before one that is down, or another server. */
+  /** The answer is not from a daemon, but from a proxy before one that is down, or another server. */
   #foreign({ status, headers }: Response): ProcsupError {
     const to = headers.get("location");
     const type = headers.get("content-type")?.split(";")[0] ?? "nothing";

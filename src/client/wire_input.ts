@@ -55,7 +55,7 @@ export function durationText(duration: DurationInput | undefined): string | unde
   return duration === undefined ? undefined : formatDuration(parseDuration(duration));
 }
 
-/** A filter in wire form. Throws `bad_request` for a date that is none. */
+/** A filter in wire form. Throws `bad_request` for an invalid date. */
 export function filterKeys(
   { since, until, ignoreCase, grep, invert, level }: LineFilter,
 ): Record<string, unknown> {

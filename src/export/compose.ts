@@ -112,7 +112,7 @@ function healthcheck({ config }: App): Keys {
 }
 
 function updates({ config: { overlap, minUptimeMs, cron } }: App): Keys {
-  // A container of a job ends after each run, which is no failure of an update.
+  // A container of a job ends after each run, which is not a failure of an update.
   if (cron !== undefined) return { update_config: { parallelism: 1, failure_action: "continue" } };
   const change = {
     parallelism: 1,

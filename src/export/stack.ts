@@ -132,7 +132,7 @@ function appOf(loaded: LoadedProcess, folder: string): App {
   };
 }
 
-/** Sockets that are not of the machine itself alone, and the port that the app is told. */
+/** Ports of sockets that are not on loopback, and the port of the app's `PORT`. */
 function portsOf(loaded: LoadedProcess): number[] {
   const { sockets, env } = loaded.config;
   const shared = parseSockets(settled(loaded, "sockets", sockets))

@@ -115,7 +115,7 @@ export abstract class ProcessHost {
   }
 
   /**
-   * Runs a job to its end and gives what came of it: a code other than 0 is no error. Throws
+   * Runs a job to its end and returns its result: a code other than 0 is not an error. Throws
    * `StartFailedError` when it cannot be started. Aborted or out of time, the job is stopped.
    */
   async run(config: JobInput, options: RunOptions = {}): Promise<JobResult> {

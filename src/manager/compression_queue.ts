@@ -13,7 +13,7 @@ export class CompressionQueue {
   #working: Promise<void> | undefined;
   #closed = false;
 
-  /** Compresses an archive when its turn comes; one that is gone by then is none. */
+  /** Compresses an archive when its turn comes, if it still exists. */
   add(archive: Archive): void {
     if (this.#closed) return;
     this.#queue.push(archive);

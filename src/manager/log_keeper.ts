@@ -212,7 +212,7 @@ export class LogKeeper {
     for (const archive of plain) this.#compress(log, archive);
   }
 
-  /** Archive by archive, until what is left is no full one. */
+  /** Cuts off one archive after the other, until less than a full one is left. */
   async #rotate(log: KeptLog): Promise<void> {
     const { clock } = this.#options;
     for (let count = 0; count < MAX_CUTS && !this.#closed; count++) {

@@ -303,7 +303,7 @@ function crashedOnTheWay(
   return !(ended && now.lastExit !== null && isSuccess(now.lastExit, config));
 }
 
-/** Whether it came to a state; `running` is told with the pid, which comes a moment later. */
+/** True if it reached a state. `running` is reported with the pid, which is known a moment later. */
 function entered(before: Snapshot, now: Snapshot): boolean {
   const known = (snapshot: Snapshot) => snapshot.state !== "running" || snapshot.pid > 0;
   return known(now) && !(known(before) && before.state === now.state);

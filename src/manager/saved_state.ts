@@ -140,7 +140,7 @@ function shiftGenerations(path: string): void {
     const from = generationPath(path, n);
     if (lstatIfAny(from) !== undefined) Deno.renameSync(from, generationPath(path, n + 1));
   }
-  // Linked, not moved: there is no moment without a current file.
+  // Linked, not moved, so that a current file always exists.
   Deno.linkSync(path, generationPath(path, 1));
 }
 

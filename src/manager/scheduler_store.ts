@@ -12,7 +12,7 @@ export interface CronRun {
   readonly at: number;
   readonly durationMs: number;
   readonly status: RunStatus;
-  /** Null where there is none, or it is not known. */
+  /** Null if there was none, or it is unknown. */
   readonly exitCode: number | null;
   /** How many in a row, where runs were skipped. */
   readonly times?: number;

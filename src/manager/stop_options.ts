@@ -15,7 +15,7 @@ export interface StopOptions extends Omit<Stop, "signal"> {
 
 const MAX_STOP_TIMEOUT_MS = 3_600_000;
 
-/** The request to one process. Throws `bad_request` for a duration that is none, or over an hour. */
+/** The request to one process. Throws `bad_request` for an invalid duration, or one over an hour. */
 export function stopRequest({ force, graceful, timeout }: StopOptions): StopRequest {
   if (force || graceful === false) return { timeoutMs: 0 };
   if (timeout === undefined) return {};

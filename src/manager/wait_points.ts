@@ -15,8 +15,8 @@ const REACHED: Readonly<Record<WaitPoint, (info: ProcessInfo) => boolean>> = {
 };
 
 /**
- * Resolves when each process has come to a point. Throws `bad_request` for one that is none, why a
- * process is gone that was deleted or let go of before, and the signal's reason.
+ * Resolves when each process has reached a point. Throws `bad_request` for an unknown point, the
+ * reason if a process is deleted or released before, and the signal's reason.
  */
 export async function untilReached(
   processes: readonly ManagedProcess[],

@@ -27,7 +27,7 @@ const LIMITS = [
 /** Microseconds in which a processor's time is dealt out: the kernel's own default. */
 const CPU_PERIOD = 100_000;
 
-/** An empty group of that age is no launch under way, but what a killed supervisor left. */
+/** An empty group of that age was left by a killed supervisor: no launch takes so long. */
 const STALE_MS = 60_000;
 
 /** The groups of a machine. */
@@ -43,7 +43,7 @@ export class Cgroups {
   readonly #whole = new Set<string>();
   #usable: boolean | undefined;
 
-  /** `base` is the group below which groups are made; undefined: there are none. */
+  /** `base` is the group below which groups are made; undefined if none can be made. */
   constructor(base: string | undefined) {
     this.#base = base;
     this.#folder = base === undefined ? undefined : `${base}/procsup`;
@@ -267,7 +267,7 @@ async function removeStale(folder: string): Promise<void> {
 /** Where the tree of groups is mounted: alone, or beside that of v1. */
 const MOUNTS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 
-/** Path of a process's group, or undefined where there is no cgroup v2. */
+/** Path of a process's group; undefined without cgroup v2. */
 function groupOf(pid: number | "self"): string | undefined {
   const mount = MOUNTS.find((path) => readFileIfAny(`${path}/cgroup.controllers`) !== undefined);
   const path = /^0::(\/.*)$/m.exec(readProc(`/proc/${pid}/cgroup`) ?? "")?.[1];
@@ -275,7 +275,7 @@ function groupOf(pid: number | "self"): string | undefined {
   return `${mount}${path}`.replace(/\/$/, "");
 }
 
-/** The group below which a process would make groups, or undefined where there is none. */
+/** The group below which a process would make groups, if any. */
 function baseOf(pid: number | "self"): string | undefined {
   if (!isLinux) return undefined;
   const own = groupOf(pid);

@@ -30,7 +30,7 @@ export class LaunchThrottle {
     return this.#pause = sleep(PAUSE_MS).then(() => {
       this.#pause = undefined;
       this.#leftMs = PIECE_MS;
-      // A busy loop makes a pause long: that is no gap.
+      // A busy loop makes a pause long, which does not make it a gap.
       this.#endedAt = performance.now();
     });
   }

@@ -122,7 +122,7 @@ export class Launcher {
 
   /**
    * Takes over an app that is still running, or was when the record was written, and takes up the
-   * sockets that it was given; `note` is told what could not be.
+   * sockets that it was given; `note` is called with what failed.
    */
   adopt(run: Run, sockets?: SharedSockets, note: (message: string) => void = () => {}): Child {
     if (sockets !== undefined) this.#recover(run, sockets, note);

@@ -68,7 +68,7 @@ function ipv6(bytes: readonly number[]): string {
   return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
 
-/** The lines of a table below its heading, as far as they are asked for. */
+/** The lines of a table below its heading, read on demand. */
 function* linesOf(path: string): Generator<string> {
   try {
     using file = Deno.openSync(path);

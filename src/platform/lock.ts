@@ -75,8 +75,8 @@ export function removeLock(path: string, lock: Lock): void {
 }
 
 /**
- * Pid of a process that still holds a lock file which was removed from this path; undefined when
- * there is none, or where the system does not show it. Looks at every process of the user.
+ * Pid of a process that still holds a lock file that was removed from this path; undefined if there
+ * is none, or the system does not show it. Looks at every process of the user.
  */
 export function holderOfRemoved(path: string): number | undefined {
   if (!isLinux) return undefined;

@@ -1,6 +1,6 @@
 /**
  * Where there is no Node, Deno puts a folder before the `PATH` of all that it starts, in which `node` is
- * Deno itself. No app was meant: one that needs Node is to be told that there is none, and the
+ * Deno itself. That is not meant for apps: one that needs Node must find out that it is missing, and the
  * folder goes when that Deno goes.
  */
 

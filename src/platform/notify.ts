@@ -49,7 +49,7 @@ export function notifyService(socket: string, state: string): boolean {
   }
 }
 
-/** `struct sockaddr_un` of Linux; undefined for an address that is none. */
+/** `struct sockaddr_un` of Linux; undefined for an invalid address. */
 function socketAddress(socket: string): Uint8Array<ArrayBuffer> | undefined {
   const path = new TextEncoder().encode(socket);
   if (!/^[/@]./.test(socket) || path.length > MAX_PATH) return undefined;

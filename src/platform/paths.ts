@@ -31,7 +31,7 @@ export function pathsIn(home: string) {
     web: `${home}/state/web.json`,
     /** Who is signed in, from one daemon to the next. */
     sessions: `${home}/state/sessions.json`,
-    /** Folder of the webhooks: who is told, what is on its way to them. */
+    /** Folder of the webhooks and their pending deliveries. */
     webhooks: `${home}/state/webhooks`,
     /** Which configuration files were applied last, and what came of them. */
     configs: `${home}/state/configs.json`,

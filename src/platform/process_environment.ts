@@ -27,7 +27,7 @@ export function runIdOf(pid: number, stat = statOf(pid)): string | undefined | n
   return isBetweenPrograms(pid, environment.length) ? null : undefined;
 }
 
-/** The event that a hook was begun for, in snake case; undefined when the process is none. */
+/** The event that a hook was started for, in snake case; undefined if the process is not a hook. */
 export function hookEventOf(pid: number): string | undefined {
   return EVENT.exec(decoder.decode(environmentOf(pid)))?.[1];
 }

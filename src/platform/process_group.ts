@@ -173,7 +173,7 @@ export async function terminateRun(
   deadline: Deadline,
 ): Promise<TerminationResult> {
   const members = new RunMembers(run);
-  // What the signal ends is no more the parent, or leads the session, of what it does not end.
+  // After the signal, survivors may have lost the parent or session leader by which they are found.
   if (!cgroups().isWhole(run.runId)) await survivors(run, members);
   if (deadline() > performance.now()) {
     await signalGroup(run, signal);

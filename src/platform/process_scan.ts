@@ -83,8 +83,8 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
 }
 
 /**
- * Pids of processes that were not looked at. Each is asked for no earlier than those before it are
- * read: what forked it was there at that time.
+ * Pids of processes that were not read yet. It is lazy: a pid is looked at only after those before it
+ * were read, when the process that forked it still existed.
  */
 function* unseen(pids: readonly number[], known: ReadonlySet<number>): Generator<number> {
   for (const pid of pids) if (!known.has(pid)) yield pid;

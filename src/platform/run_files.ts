@@ -102,7 +102,7 @@ export class RunFiles {
       try {
         removeFile(`${this.stem(runId)}.${kind}`);
       } catch {
-        // A folder that is none, or may not be written: the next daemon removes what is left.
+        // Not a folder, or read-only: the next daemon removes what is left.
       }
     }
   }

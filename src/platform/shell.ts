@@ -68,8 +68,8 @@ export async function runShell(shell: ShellCommand): Promise<ShellResult> {
 }
 
 /**
- * What a command printed that prints a secret, without its last newline. Throws why there is none; what
- * it complained about is not told, since it may hold the secret.
+ * Runs a command and returns the secret that it prints, without the last newline. Throws if it fails;
+ * its error output is not shown, since it may hold the secret.
  */
 export async function printedSecret(shell: ShellCommand): Promise<string> {
   const command = `exec 2>/dev/null\n${shell.command}`;

@@ -18,7 +18,7 @@ const MAX_SOCKETS = 16;
 
 /**
  * The addresses of a configuration. `localhost` is 127.0.0.1; `*:8080` and `:8080` are the same.
- * Throws `ProcsupError` `invalid_config` naming the one that is none, or that stands there twice.
+ * Throws `ProcsupError` `invalid_config` naming the one that is invalid or given twice.
  */
 export function parseSockets(sockets: readonly string[]): SocketAddress[] {
   if (sockets.length > MAX_SOCKETS) {

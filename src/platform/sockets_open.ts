@@ -27,7 +27,7 @@ export function openListener(address: SocketAddress, beside = false): number {
     if (beside) setOption(fd.number, C.SOL_SOCKET, C.SO_REUSEPORT, 1);
     const sockaddr = toSockaddr(address, fd.family);
     check(address, libc().call.bind(fd.number, sockaddr, sockaddr.length));
-    // Only now: asked for before the bind, it would share the port with a stranger who asks the same.
+    // Only after the bind: before it, the port could be shared with another program that sets it, too.
     setOption(fd.number, C.SOL_SOCKET, C.SO_REUSEPORT, 1);
     check(address, libc().call.listen(fd.number, BACKLOG));
     return fd.number;

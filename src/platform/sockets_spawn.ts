@@ -67,7 +67,7 @@ function spawnInheriting(spec: SpawnSpec): Spawned {
   });
   const status = Promise.withResolvers<SpawnStatus>();
   child.on("exit", (code, signal) => status.resolve({ code, signal }));
-  // It comes in the next turn of the loop; that there is no pid says it now.
+  // The error comes in the next turn of the loop; the missing pid already shows it.
   child.on("error", () => {});
   if (child.pid === undefined) throw refusalOf(spec);
   child.unref();

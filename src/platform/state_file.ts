@@ -84,7 +84,7 @@ function readOne<T>(path: string, parse: (value: unknown) => T): ReadOne<T> {
 
 /**
  * Sets a damaged file aside and puts a text in its place; `why` is undefined for one that is missing.
- * Nothing is done while there is no room for the text. Returns what to log.
+ * Does nothing if there is no room for the text. Returns what to log.
  */
 export function replaceDamaged(path: string, text: string, why: unknown): string {
   const next = `${path}.next`;

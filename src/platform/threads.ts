@@ -23,8 +23,8 @@ const PTHREAD = {
 const KEEP_MS = 8000;
 
 /**
- * Keeps two threads from now on: one that never does anything else, so that there is always one, and
- * one that does what comes when no other can be made. `warn` hears when there is no such other.
+ * Keeps two threads from now on: one that never does anything else, so that one always exists, and
+ * one for the work that comes when no other thread can be made. Calls `warn` when that happens.
  * Costs one look at a file every 8 s.
  */
 export function reserveThreads(warn: (message: string) => void): Disposable {

@@ -15,7 +15,7 @@
  *   or none, in some shells.
  * - A shell that is refused a new process ends at once: its EXIT trap writes a status that no app has.
  * - The app's process begins as a subshell, which is an exec less than another shell; but there `$$`
- *   is the wrapper, so that the pid is asked of the system.
+ *   is the wrapper, so the system is asked for the pid.
  * - A variable set before the app runs would change the app's environment if it carries one of that
  *   name: there is one, `procsup_pid`, and no app gets it. The set-up lines set none but `LISTEN_PID`,
  *   which is meant for the app.
@@ -23,16 +23,16 @@
  *   set on it, may allow neither.
  * - Shared sockets stay open in the wrapper as in the app: the next daemon takes them up from here,
  *   whatever the app has done with its own descriptors or its user.
- * - The logs are opened by the subshell: what the outer one says of an app that was killed
- *   ("Killed") is none of the app's output.
+ * - The subshell opens the logs, so that "Killed", which the outer shell prints about a killed app,
+ *   does not get into them.
  * - In place of the logs the app may have two pipes, each with a `cat` that carries it to its log: a
  *   program that opens `/dev/stderr` itself truncates a file, and no pipe. Each `cat` has a session of
  *   its own and no run id, so that no signal to the app ends it before it has carried the last line.
  *   The pipes have names, which other users' apps may open, too.
  * - Standard input that stays open is a FIFO, which its reader has open for writing, too. It is not
  *   among the run files, for the same reason. An app with a terminal has it in between: two `cat`.
- * - The exit status counts only with the newline behind it, so that half a write is none: it needs no
- *   temporary file, and no program to rename one.
+ * - The exit status counts only with its newline, so half a write does not count. That saves a
+ *   temporary file and a program to rename it.
  */
 
 import { isLinux } from "./os.ts";
@@ -133,7 +133,7 @@ export function wrapperWords(words: WrapperWords): string[] {
   return ["-c", wrapperScript(words), "procsup", folder, stdout, stderr, setup, name, ...command];
 }
 
-/** The opposite of `wrapperWords()`, by the command line of a process; undefined when it is no wrapper. */
+/** The opposite of `wrapperWords()`, by the command line of a process; undefined if it is not a wrapper. */
 export function parseWrapperWords(commandLine: readonly string[]): WrapperWords | undefined {
   const [, , , program, folder, stdout, stderr, setup, name, ...command] = commandLine;
   if (program !== "procsup" || name === undefined || command.length === 0) return undefined;

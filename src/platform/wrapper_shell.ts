@@ -11,7 +11,7 @@ const OTHERS = ["dash", "bash", "mksh"];
 
 let found: string | undefined;
 
-/** Its path, looked for once. Throws `start_failed` when there is none that works. */
+/** Its path, looked for once. Throws `start_failed` if none works. */
 export function wrapperShell(): string {
   return found ??= fitShell("/bin/sh");
 }

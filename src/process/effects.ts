@@ -173,7 +173,7 @@ export class Effects {
     await this.#launching;
   }
 
-  /** What hooks and checks are told about the process. */
+  /** The process as hooks and checks see it. */
   hookContext(): HookContext {
     const { id, name, config, snapshot } = this.#process;
     return {
@@ -195,7 +195,7 @@ export class Effects {
   #runtimeOrNone(): string {
     try {
       const { name, instanceIndex, config } = this.#process;
-      // Nothing is launched: no secret is asked for.
+      // Nothing is launched, so no secret is needed.
       const asked = { name, instanceIndex, config: { ...config, secrets: {} } };
       return launchPlan(asked, this.#world.inherited).runtime;
     } catch {

@@ -32,7 +32,7 @@ export interface EnvironmentSource {
 /**
  * What is inherited of the supervisor's environment or its shell's, the files, the configured overlay, and what
  * tells the app who it is. `PROCSUP_ID` is added by the launch.
- * Throws `invalid_config` when a file cannot be read, or a counted variable is no number.
+ * Throws `invalid_config` when a file cannot be read, or a counted variable is not a number.
  */
 export function appEnvironment(
   inherited: Readonly<Record<string, string>>,

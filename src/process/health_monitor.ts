@@ -81,7 +81,7 @@ export class HealthMonitor implements Monitor {
   #answered(problem: string): void {
     const process = this.#process;
     if (!process.snapshot.ready) {
-      // Until it is ready a refusal is no illness; the readiness timeout is the limit.
+      // Before it is ready, a failed check does not make it unhealthy; the readiness timeout is the limit.
       if (problem !== "") return;
       process.post({ type: "became_ready", attempt: process.attempt });
       if (!process.snapshot.ready) return;

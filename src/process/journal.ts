@@ -1,4 +1,4 @@
-/** What hooks and health checks of a process did last. In memory; nothing is kept where there are none. */
+/** The last runs of the hooks and health checks of a process. In memory only. */
 
 import type { HookName } from "../model/process_config.ts";
 

@@ -41,8 +41,8 @@ export class Leftovers {
   }
 
   /**
-   * Ends what is left of a run; resolves with how many processes that were. Where it cannot look, for
-   * want of descriptors perhaps, it says so once and tries until it can.
+   * Ends what is left of a run and resolves with the number of processes. If it cannot look, for lack
+   * of descriptors for example, it reports that once and tries until it can.
    */
   async cleanUp(
     run: Run,

@@ -101,7 +101,7 @@ export class ManagedProcess {
     return this.identity.name;
   }
 
-  /** What is asked of it; a change takes effect with its next start. */
+  /** Its configuration; a change takes effect at its next start. */
   get config(): ProcessConfig {
     return this.#config;
   }

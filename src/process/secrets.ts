@@ -124,7 +124,7 @@ async function ask(
   });
 }
 
-/** All that a command may go by: what it prints for one environment is no secret of another. */
+/** Everything that a command's output may depend on: another environment may mean another secret. */
 function keyOf(command: string, { cwd, uid, gid, inheritEnv, shellEnv }: Secretive): string {
   return JSON.stringify([command, cwd, uid, gid, inheritEnv, shellEnv]);
 }

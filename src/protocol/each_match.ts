@@ -5,7 +5,7 @@ import type { ProcessJson } from "./wire.ts";
 
 /**
  * The answer about a target, or one about each process where it means several: every instance of an
- * app, a namespace, a tag. Only then the list is asked for. Otherwise throws what `ask` throws.
+ * app, a namespace, a tag. Only then it requests the list. Otherwise throws what `ask` throws.
  */
 export async function askEachMatch<T>(
   target: string,

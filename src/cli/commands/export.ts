@@ -31,7 +31,7 @@ export async function exportFile(context: CommandContext): Promise<void> {
   }
 }
 
-/** The file of the command line for an engine. What has no counterpart is told, or with `--strict` refused. */
+/** The file of the command line for an engine. Lists the keys without a counterpart; `--strict` refuses them. */
 export async function exported(
   context: CommandContext,
   to: ExportRequest["to"],

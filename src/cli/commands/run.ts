@@ -103,7 +103,7 @@ async function linePrinter(
 const FIRST = "procsup-init-";
 const OTHERS = "procsup-run-";
 
-/** Since when a home without a lock is no longer one that is being made. */
+/** A home without a lock that is older than this is not being made any more. */
 const MADE_MS = 60_000;
 
 /**

@@ -5,7 +5,7 @@ import type { CommandContext } from "../command.ts";
 import { connect, connectQuietly } from "../connect.ts";
 import { intervalOf } from "../interval.ts";
 
-/** Shows the view, or prints one frame of it. Throws `bad_request` where there is no screen. */
+/** Shows the view, or prints one frame of it. Throws `bad_request` without a screen. */
 export async function top(context: CommandContext): Promise<number> {
   const { flags, output, host } = context;
   if (output.format !== "table" && output.format !== "wide") {

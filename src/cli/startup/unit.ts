@@ -188,7 +188,7 @@ depend() {
 const SUBGROUPS = 254;
 
 /**
- * The unit. There is no sandbox in it, and no changed priority: all of that would be the apps' too.
+ * The unit. It has no sandbox and no changed priority: both would apply to the apps, too.
  */
 function systemdUnit(request: UnitRequest): Unit {
   const { scope, userHome } = request;

@@ -1,6 +1,6 @@
 /**
- * The flags of `start`, `restart`, `run` and `webhook set`, from the key tables. They are made when
- * they are asked for: other commands have no use for them.
+ * The flags of `start`, `restart`, `run` and `webhook set`, from the key tables. They are made on
+ * demand: other commands do not need them.
  */
 
 import { flagName, type Key, type KeyTable } from "../../model/key_table.ts";

@@ -21,7 +21,7 @@ export interface TopOptions {
   readonly processes: readonly ProcessJson[];
   readonly color: boolean;
   readonly intervalMs: number;
-  /** The daemon is on another machine: the figures of the host are asked of it. */
+  /** The daemon is on another machine and reports the figures of that host. */
   readonly isRemote: boolean;
 }
 

@@ -386,7 +386,7 @@ function stateOf(pod: Pod): string {
   return state === "Running" && !isReady(pod) ? "Running (not ready)" : state;
 }
 
-/** Why it is not ready, as far as it says so itself. */
+/** Why it is not ready, by its own status. */
 function reasonOf(pod: Pod): string {
   const { reason, message, conditions = [], containerStatuses } = pod.status;
   const unscheduled = conditions.find(({ type, status }) =>

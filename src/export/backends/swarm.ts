@@ -196,7 +196,7 @@ class Swarm implements Backend {
     const words = ["stack", "ps", "--no-trunc", "--format", "{{json .}}", this.#stack];
     const lines = await this.#docker.jsonLines<TaskLine>(...words);
     if (lines.length === 0) return [];
-    // One may be gone by now, which is no failure.
+    // One may be gone by now, which is not a failure.
     const ids = lines.map(({ ID }) => ID);
     const { stdout } = await this.#docker.ask("inspect", "--type", "task", ...ids);
     const found = new Map((JSON.parse(stdout || "[]") as TaskJson[]).map((one) => [one.ID, one]));

@@ -2,7 +2,7 @@
 
 import type { Cancel, Clock } from "../../platform/clock.ts";
 
-/** A burst that does not end is told after that many debounces, or `MIN_CAP_MS` if that is more. */
+/** A burst that does not end is reported after that many debounces, or `MIN_CAP_MS` if that is more. */
 const CAP_DEBOUNCES = 10;
 
 /** A checkout of many files goes on longer than ten short debounces. */
@@ -33,7 +33,7 @@ export class Debouncer {
     this.#over = over;
   }
 
-  /** One more change; whether it was one is asked at the end of the burst. */
+  /** Adds a path. At the end of the burst it is checked whether it changed. */
   add(path: string): void {
     const now = this.#clock.steady();
     if (this.#paths.size === 0) this.#since = now;

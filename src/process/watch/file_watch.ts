@@ -1,7 +1,7 @@
 /**
- * Restart on change: tells when files below the watched paths change, once a
- * burst. The folders are walked with the ignores, so that nothing ignored is watched, and a link is
- * never followed. A change after the first that was told is told no more: the run is over by then.
+ * Restart on change: reports changes below the watched paths, once per burst. The walk through the
+ * folders applies the ignores, so that ignored folders are not watched, and follows no links. After
+ * the first report nothing more is reported: the run is over by then.
  */
 
 import { messageOf } from "../../model/errors.ts";
@@ -17,7 +17,7 @@ import { WatchTree } from "./tree.ts";
 
 /** What is watched. */
 export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" | "debounceMs"> {
-  /** Absolute; paths are against it, and it is watched itself when there are none. */
+  /** Absolute. Paths are relative to it; without any paths, it is watched itself. */
   readonly cwd: string;
   /** Absolute paths that never count: the supervisor's own home. */
   readonly own?: readonly string[];
@@ -30,7 +30,7 @@ export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" |
   readonly open?: OpenWatch;
 }
 
-/** What is told. */
+/** Callbacks of a watch. */
 export interface FileWatchListener {
   /** Files changed, that one first; its path is against the working directory. */
   changed(path: string): void;
@@ -150,7 +150,7 @@ class FileWatch {
     if (event.kind === "access") return;
     for (const path of event.paths) {
       if (!this.#tree!.counts(path)) continue;
-      // A folder is no change by itself: its files are, and are told for themselves.
+      // A folder itself does not count as a change. Its files have events of their own.
       if (kindOf(path) !== "folder") this.#changed(path);
       else if (event.kind !== "modify") this.#walkSoon(SETTLE_MS);
     }

@@ -12,7 +12,7 @@ import { watchFolders } from "../../platform/threads.ts";
 /** Opens a watch on the entries of folders; replaced in tests. */
 export type OpenWatch = (folders: string[]) => Deno.FsWatcher;
 
-/** What is told of the folders. */
+/** Callbacks of the folders. */
 export interface FolderListener {
   /** Something happened to an entry. */
   event(event: Deno.FsEvent): void;

@@ -1,4 +1,4 @@
-/** The folders and files that a watch is about, links not followed: a loop of links is no loop here. */
+/** The watched folders and files. Links are not followed, so a loop of links does no harm. */
 
 import { dirname, join, relative } from "../../npm/path.js";
 import { DEFAULT_IGNORES, type IgnoreTest, ignoreTest } from "./filter.ts";
