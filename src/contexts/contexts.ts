@@ -9,7 +9,7 @@ import type { Machine } from "./ssh.ts";
 /** The name of this machine among the contexts. */
 export const THIS_MACHINE = "local";
 
-/** What of an engine is meant. */
+/** Which apps of an engine commands act on. */
 export interface Engine {
   readonly on: string;
   /** What the engine's client calls a cluster. */

@@ -80,7 +80,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 /** Image without a runtime. */
 const PLAIN = "debian:bookworm-slim";
 
-/** What does not go into an image: secrets, and what is made anew there. */
+/** Left out of an image: secrets, and what is built there. */
 const LEFT_OUT = [".env", ".env.*", "**/node_modules", "**/.venv", ".git", "**/__pycache__"];
 
 /** How the image is made. */

@@ -74,7 +74,7 @@ export function inWaves(processes: readonly ManagedProcess[]): ManagedProcess[][
   try {
     return startWaves(processes, ({ config }) => ordered(config));
   } catch {
-    // A cycle, in records that were tampered with: no order, but still to be stopped and started.
+    // A cycle in damaged records: without an order, they can still be stopped and started.
     return [[...processes]];
   }
 }

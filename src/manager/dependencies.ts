@@ -7,8 +7,8 @@ import type { DesiredState } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
 /**
- * Resolves when every dependency has come to its point, starting those that are not wanted up yet.
- * Throws, with the reason in words, when one cannot come to it any more.
+ * Starts the dependencies that are down, and resolves when each meets its condition. Throws with the
+ * reason when one can no longer meet it.
  */
 export async function awaitDependencies(
   all: readonly ManagedProcess[],

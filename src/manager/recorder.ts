@@ -71,7 +71,7 @@ export class Recorder {
     this.#parts.writes.after(recordOf(process), act);
   }
 
-  /** Writes what was put off. */
+  /** Writes what was delayed. */
   recordRest(): void {
     this.#flush?.();
     this.#flush = undefined;
@@ -119,7 +119,7 @@ export class Recorder {
     writes.drop(recordOf(process));
   }
 
-  /** Writes what was put off, and nothing from now on. */
+  /** Writes what was delayed, and nothing after that. */
   freeze(): void {
     this.recordRest();
     this.#copyRest();

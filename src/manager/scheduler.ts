@@ -19,7 +19,7 @@ const LOOK_MS = 10_000;
 /** Moments that are foretold. */
 const FORETOLD = 5;
 
-/** What a scheduler works on. */
+/** The parts that a scheduler needs. */
 export interface SchedulerOptions {
   readonly clock: Clock;
   /** Where its memory is kept. */

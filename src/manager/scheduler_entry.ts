@@ -118,7 +118,7 @@ export class ScheduleEntry {
     return this.#runner.run();
   }
 
-  /** Whether moments of the schedule count from now on. */
+  /** True if due times count from now on. */
   enable(enabled: boolean): void {
     // What passed while it was off is not made up.
     const { covered, next } = tick(this.#schedule, this.#memory.covered, this.#clock.now());
@@ -151,7 +151,7 @@ export class ScheduleEntry {
 /** A moment that was passed by longer ago than this is missed, and not made up. */
 const GRACE_MS = 30_000;
 
-/** A clock that is set back by less is waited for; by more it was wrong, and the new time holds. */
+/** A clock that is set back by less than this is waited for. If set back further, it was wrong before. */
 const SET_BACK_MS = 3 * 3_600_000;
 
 /** What came of a look at the clock. */

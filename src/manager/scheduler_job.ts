@@ -143,7 +143,7 @@ export class Job implements Runner {
     if (!this.#again) return;
     // On record before the act: a daemon that is killed in between must not act twice.
     this.#follow(false);
-    // The change that ended the run is still being told.
+    // Listeners of the change that ended the run are still being called.
     queueMicrotask(() => {
       if (!this.#closed && !this.busy) this.#start("by schedule");
     });

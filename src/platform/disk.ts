@@ -7,7 +7,7 @@ export interface DiskSpace {
   readonly available: number;
 }
 
-/** The file system that a path is on; zeros where that cannot be told. */
+/** The file system that a path is on; zeros if unknown. */
 export async function diskOf(path: string): Promise<DiskSpace> {
   // Deno has no word for it, and the module is too large to load for nothing.
   const { statfsSync } = await import("node:fs");

@@ -57,7 +57,7 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
     const unread: number[] = [];
     let count = 0;
     for (const pid of pids) {
-      // Not all in one go: the daemon has others to serve.
+      // In pieces, since the daemon has other requests to serve.
       if (++count % 256 === 0) await sleep(0);
       known.add(pid);
       const process = read(pid, options);
@@ -133,7 +133,7 @@ function read(pid: number, { users, since = 0 }: ScanOptions): Sighting | undefi
   return runId === null ? null : { pid, runId, row };
 }
 
-/** The pid that was given away last, to a thread perhaps; always the same where that is not told. */
+/** The last pid given to a process or thread; constant if the system does not show it. */
 function newestPid(): number {
   const last = readProc("/proc/sys/kernel/ns_last_pid") ?? readProc("/proc/loadavg")?.split(" ")[4];
   return Number(last ?? 0);

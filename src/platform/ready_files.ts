@@ -44,7 +44,7 @@ export class ReadyFiles {
     return files.when(runId, "ready", act);
   }
 
-  /** Removes what is outside. */
+  /** Removes the file outside of the home. */
   forget(runId: string): void {
     // Only root runs apps as others.
     if (Deno.uid() === 0) removeFile(outside(runId));

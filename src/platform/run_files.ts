@@ -131,7 +131,7 @@ export class RunFiles {
     act(value);
   }
 
-  /** The same; what is wrong with it, the next launch will say. */
+  /** Like `keep()`, but leaves failures for the next launch to report. */
   keepIfPossible(): void {
     try {
       this.keep();

@@ -7,7 +7,7 @@ import type { CommandConfig } from "./entry.ts";
 import { findExecutable, isExecutable } from "./executable.ts";
 import { refuse } from "./refusal.ts";
 
-/** Another user, as which programs are asked for their version. */
+/** Another user; programs are run as that user to find out their version. */
 export interface ToolUser extends OtherUser {
   readonly home?: string;
 }

@@ -36,7 +36,7 @@ export async function config(context: CommandContext): Promise<number | void> {
   return await verbIn("config", VERBS, verb)(context, words);
 }
 
-/** Says that the files are right, or what is wrong with them and where. */
+/** Prints that the files are valid, or each problem with its place. */
 async function configValidate(
   context: CommandContext,
   words: readonly string[],

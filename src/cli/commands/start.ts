@@ -16,7 +16,7 @@ import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
 
-/** Variables that are named after a start. */
+/** How many variables taken from the shell are named after a start. */
 const MAX_NAMES = 8;
 
 /** Starts everything that was named. The worst exit code wins. */

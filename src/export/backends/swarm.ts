@@ -14,7 +14,7 @@ import {
 } from "./backend.ts";
 import { settleRollouts } from "./settle.ts";
 
-/** What of `docker service inspect` is used. */
+/** The fields of `docker service inspect` that are used. */
 interface Service {
   readonly ID: string;
   readonly Spec: {
@@ -34,7 +34,7 @@ interface TaskSpec {
   readonly ForceUpdate?: number;
 }
 
-/** What of `docker inspect --type task` is used. */
+/** The fields of `docker inspect --type task` that are used. */
 interface TaskJson {
   readonly ID: string;
   readonly DesiredState: string;
@@ -260,7 +260,7 @@ function rolloutOf(
   };
 }
 
-/** Whether a task was made from what the service is now. */
+/** True if a task runs the current version of the service. */
 function isOf(task: TaskSpec, { ContainerSpec, ForceUpdate = 0 }: TaskSpec): boolean {
   return (task.ForceUpdate ?? 0) === ForceUpdate &&
     JSON.stringify(task.ContainerSpec, filled) === JSON.stringify(ContainerSpec, filled);

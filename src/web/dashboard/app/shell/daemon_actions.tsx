@@ -1,4 +1,4 @@
-/** What can be done to the whole: save, bring back, leave. */
+/** Actions on all apps: save, restore, sign out. */
 
 import { send } from "../data/api.ts";
 import { confirmed } from "./notices.ts";
