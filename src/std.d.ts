@@ -74,6 +74,7 @@ declare module "send" {
   import type { IncomingMessage, ServerResponse } from "node:http";
 
   interface Sending {
+    on(event: "error", act: (error: { readonly status: number }) => void): Sending;
     pipe(response: ServerResponse): ServerResponse;
   }
   export default function send(

@@ -45,7 +45,12 @@ export function serveFile(
   if (typeof found === "number") return refuse(response, found);
   response.once("close", () => found.file[Symbol.dispose]());
   response.setHeader("content-type", getMimeType(found.name) ?? "application/octet-stream");
-  send(request, found.file.path, { index: false, dotfiles: "allow" }).pipe(response);
+  send(request, found.file.path, { index: false, dotfiles: "allow" })
+    .on("error", ({ status }) => {
+      if (response.headersSent) response.destroy();
+      else refuse(response, status);
+    })
+    .pipe(response);
 }
 
 /** The decoded names in a path; undefined if it is not one. */
@@ -98,6 +103,8 @@ const TEXTS: Readonly<Record<number, string>> = {
   403: "Forbidden",
   404: "Not found",
   405: "Method not allowed",
+  412: "Precondition failed",
+  416: "Range not satisfiable",
   500: "Internal error",
 };
 
