@@ -308,13 +308,10 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const processes = this.registry.list();
     const outcomes = await this.#stopAll({});
     const remove = (process: ManagedProcess) => Promise.resolve(this.registry.remove(process));
     const removed = await runBulk(this.registry.list(), remove);
     await this.scheduler.sync();
-    // The caller may end right after: a test, or the first process of a container.
-    await Promise.all(processes.map(({ journal }) => journal.over()));
     await this.logs.close();
     await this.system.launcher.close();
     this.release();
@@ -326,7 +323,10 @@ export class Supervisor implements AsyncDisposable {
     await this.close();
   }
 
-  /** Stops all, the last one first; they stay registered. No verb is taken from now on. */
+  /**
+   * Stops all, the last one first, and waits for their hooks; they stay registered. No verb is taken
+   * from now on.
+   */
   shutDown(): Promise<Outcome[]> {
     return this.#stopAll({ reason: "shutdown" });
   }
@@ -342,10 +342,15 @@ export class Supervisor implements AsyncDisposable {
     return this.shutDown();
   }
 
-  #stopAll(request: StopRequest): Promise<Outcome[]> {
+  async #stopAll(request: StopRequest): Promise<Outcome[]> {
     this.#closing = true;
     this.scheduler.close();
-    return runWaves(reversed(inWaves(this.registry.list())), (process) => process.stop(request));
+    const processes = this.registry.list();
+    const stop = (process: ManagedProcess) => process.stop(request);
+    const outcomes = await runWaves(reversed(inWaves(processes)), stop);
+    // The caller may end right after, as a daemon does: nobody would end a hook at its timeout.
+    await Promise.all(processes.map(({ journal }) => journal.over()));
+    return outcomes;
   }
 
   /** Lets go of all processes and leaves them running, for the next supervisor to take up. */

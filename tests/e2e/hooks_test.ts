@@ -3,7 +3,9 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
 import { livingWith } from "../fixtures/run_members.ts";
-import { programWords, TestDaemon } from "../support/procsup.ts";
+import { readFileIfAny } from "../../src/platform/atomic_file.ts";
+import { isAlive, programWords, TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -229,6 +231,24 @@ Deno.test("a hook that prints a lot is kept to its last 64 KiB", async () => {
   await waitFor(() => test.warnings.length === 1, { what: "the warning" });
   assert(test.warnings[0]!.endsWith("xEND"));
   assert(test.warnings[0]!.length < 66_000, `${test.warnings[0]!.length} characters`);
+});
+
+Deno.test("a shutdown waits for hooks, each until its timeout at most, and leaves none behind", async () => {
+  await using folder = tempHome();
+  const pidOf = (hook: string) => readFileIfAny(`${folder.path}/${hook}`)?.trimEnd();
+  const marks = (hook: string) => `echo $$ >${folder.path}/${hook}`;
+  {
+    await using daemon = await TestDaemon.start();
+    await daemon.startScript("app", "exec sleep 1000", {
+      hooks: {
+        post_start: { command: `${marks("start")}; sleep 1000`, timeout: "500ms" },
+        post_stop: `sleep 0.3; ${marks("stop")}`,
+      },
+    });
+    await waitFor(() => pidOf("start"), { what: "post_start to begin" });
+  }
+  assert(pidOf("stop"));
+  assert(!isAlive(Number(pidOf("start"))));
 });
 
 Deno.test("restart and reload fire their hooks through the socket and from the command line", async () => {
