@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { tableJson } from "../model/key_json_schema.ts";
 import { PROCESS_STATES } from "../model/process_info.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { logStream } from "../protocol/verbs/logs.ts";
 import { REST_ROWS, type Route } from "../protocol/verbs/mod.ts";
 import { fieldsOf } from "../protocol/verbs/read_query.ts";
 import { about } from "../protocol/verbs/shapes.ts";
@@ -73,7 +74,10 @@ function operation({ verb, row }: Route): Json {
   };
 }
 
-function queryParameters(verb: Verb, { query = [], defaults = {} }: RestRow): Json[] {
+function queryParameters(
+  verb: Pick<Verb, "input">,
+  { query = [], defaults = {} }: Pick<RestRow, "query" | "defaults">,
+): Json[] {
   const fields = fieldsOf(verb);
   return query.map((name) => {
     const { description, anyOf, ...rest } = jsonOf(fields[name]!, "input");
@@ -155,9 +159,15 @@ function simple(summary: string, type: string, schema: Json = { type: "string" }
   };
 }
 
+function stream(summary: string, input: z.ZodMiniObject): Json {
+  const { get } = simple(summary, "application/x-ndjson");
+  const parameters = queryParameters({ input }, { query: Object.keys(input.shape) });
+  return { get: { ...get as Json, parameters } };
+}
+
 const EXTRA_PATHS: Json = {
-  [`${REST_BASE}/events`]: simple("Events, one per line", "application/x-ndjson"),
-  [`${REST_BASE}/logs`]: simple("Lines of logs, one per line", "application/x-ndjson"),
+  [`${REST_BASE}/events`]: stream("Events, one per line", z.pick(logStream, { target: true })),
+  [`${REST_BASE}/logs`]: stream("Lines of logs, one per line", logStream),
   [`${REST_BASE}/session`]: {
     ...simple("The role and name of the token", "application/json", { type: "object" }),
     post: {

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { signIn, TestWeb } from "../support/web.ts";
+import { signIn, TestWeb, type WebAnswer } from "../support/web.ts";
 
 const P = "/api/v1/processes";
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -94,6 +94,15 @@ async function assertLogs(web: TestWeb): Promise<void> {
   assertEquals([usual.status, usual.body], [200, { logs: "one\ntwo\nthree\n", path, lines: "50" }]);
   const last = await web.ask("GET", `${P}/app/logs?lines=2`);
   assertEquals(last.body, { logs: "two\nthree\n", path, lines: "2" });
+  const stream = (query: string) => web.ask("GET", `/api/v1/logs?${query}`);
+  const texts = ({ text }: WebAnswer) =>
+    text.trimEnd().split("\n").map((line) => JSON.parse(line).line);
+  assertEquals(texts(await stream("target=app&lines=2&stdout=true")), ["two", "three"]);
+  for (const [query, field] of [["follow=yes", "follow"], ["lines=-1", "lines"]]) {
+    const refused = await stream(`target=app&${query}`);
+    assertEquals([refused.status, refused.body.code], [400, "bad_request"]);
+    assertStringIncludes(refused.body.error, `Invalid "${field}"`);
+  }
 }
 
 async function assertVerbs(web: TestWeb, pid: number): Promise<void> {

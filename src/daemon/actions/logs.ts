@@ -1,18 +1,18 @@
 /** `logs` and `search_logs`: the text of one log, or lines of several. */
 
-import * as z from "zod/mini";
+import type * as z from "../../npm/zod.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { lastEntries, lastLines } from "../../logs/last_lines.ts";
 import { LogEntries } from "../../logs/log_entries.ts";
 import { type FeedOptions, logFeed, type LogSource } from "../../logs/log_feed.ts";
-import type { LogFiles } from "../../logs/log_files.ts";
 import { type LogFilter, parseLogFilter } from "../../logs/log_filter.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
 import { parseRange } from "../../model/time_spec.ts";
 import { readPayload } from "../../protocol/verbs/read_input.ts";
-import { fromText } from "../../protocol/verbs/read_query.ts";
-import { lineCount, MAX_LINES } from "../../protocol/verbs/shapes.ts";
-import type { LogLevel, LogPositions, LogStart } from "../../model/log_line.ts";
+import { logStream } from "../../protocol/verbs/logs.ts";
+import { readQuery } from "../../protocol/verbs/read_query.ts";
+import { MAX_LINES } from "../../protocol/verbs/shapes.ts";
+import type { LogPositions, LogStart } from "../../model/log_line.ts";
 import type { LogBatch } from "../log_batch.ts";
 import { Batches } from "../log_batches.ts";
 import type { ActionContext, Handlers } from "./context.ts";
@@ -20,6 +20,12 @@ import { FoundLines } from "./found_lines.ts";
 
 /** Maximum characters of an answer. */
 const MAX_ANSWER = 1024 * 1024;
+
+const BOTH = ["stdout", "stderr"] as const;
+
+const STREAM_FIELDS = Object.keys(logStream.shape);
+
+type StreamFields = Omit<z.output<typeof logStream>, "target">;
 
 /** `logs` answers with the last lines, up to 1 MiB; with a filter, the last lines that pass it. */
 export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
@@ -40,7 +46,7 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
     // Ask for one more than wanted, to find out whether there are more.
     const lines = group_similar ? MAX_LINES : limit + 1;
     const found = new FoundLines(group_similar ? "patterns" : "lines", limit);
-    const options = { lines, filter, follow: false, streams: streamsOf(new URLSearchParams()) };
+    const options = { lines, filter, follow: false, streams: BOTH };
     const sources = sourcesOf(context, [targets].flat());
     for await (const batch of logFeed(sources, options, new Batches(false))) {
       found.add(batch as LogBatch);
@@ -89,18 +95,18 @@ async function entriesText(
 }
 
 /**
- * The stream behind `GET /logs`. Query: `target` (repeatable), `lines`, `follow`, `new`, `stdout` or
- * `stderr` to select one, `since`, `until`, `grep`, `invert`, `ignore_case`, `level`. The logs in
- * `from` resume at those positions, and every line then carries its end position.
+ * The stream behind `GET /logs`. The logs in `from` resume at those positions, and every line then
+ * carries its end position.
  */
 export async function streamLogs(
   context: ActionContext,
   query: URLSearchParams,
   from?: LogPositions,
 ): Promise<ReadableStream<LogBatch | LogStart>> {
-  const targets = query.getAll("target");
-  const sources = sourcesOf(context, targets.length === 0 ? ["all"] : targets);
-  const options = feedOptions(query);
+  const fields = readQuery({ input: logStream }, { query: STREAM_FIELDS }, query, false);
+  const { target, ...rest } = readPayload(logStream, fields);
+  const sources = sourcesOf(context, target);
+  const options = feedOptions(rest);
   // Report an invalid filter as an error of the request, before the stream begins.
   await options.filter?.ready();
   const form = new Batches(from !== undefined);
@@ -117,38 +123,16 @@ function sourcesOf({ supervisor }: ActionContext, targets: readonly string[]): L
   return [...sources.values()];
 }
 
-function feedOptions(query: URLSearchParams): FeedOptions {
-  const filter = parseLogFilter(
-    {
-      since: query.get("since") ?? undefined,
-      until: query.get("until") ?? undefined,
-      grep: query.get("grep") ?? undefined,
-      level: query.get("level") as LogLevel ?? undefined,
-      invert: query.get("invert") === "true",
-      ignoreCase: query.get("ignore_case") === "true",
-    },
-    Date.now(),
-  );
-  const follow = query.get("follow") === "true";
+function feedOptions(
+  { lines, follow, new: newOnly, stdout, stderr, ignore_case: ignoreCase, ...rest }: StreamFields,
+): FeedOptions {
+  const filter = parseLogFilter({ ...rest, ignoreCase }, Date.now());
   if (follow && filter?.until !== undefined) {
     throw new ProcsupError("bad_request", 'Invalid "until": it cannot be used with "follow"');
   }
   return {
     // With a filter, the default is all lines that pass it.
-    lines: query.has("lines") ? readLines(query.get("lines")!) : filter ? 0 : 50,
-    follow,
-    newOnly: query.get("new") === "true",
-    streams: streamsOf(query),
-    filter,
+    ...{ lines: lines ?? (filter ? 0 : 50), follow, newOnly, filter },
+    streams: stdout === stderr ? BOTH : stdout ? ["stdout"] : ["stderr"],
   };
-}
-
-function readLines(text: string): number {
-  return readPayload(z.object({ lines: lineCount }), { lines: fromText(lineCount, text) }).lines;
-}
-
-function streamsOf(query: URLSearchParams): (keyof LogFiles)[] {
-  const [stdout, stderr] = [query.get("stdout") === "true", query.get("stderr") === "true"];
-  if (stdout === stderr) return ["stdout", "stderr"];
-  return stdout ? ["stdout"] : ["stderr"];
 }

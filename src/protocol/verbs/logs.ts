@@ -70,6 +70,27 @@ const counting = z.strictObject({
   ...z.pick(logs, { grep: true, invert: true, ignore_case: true, level: true }).shape,
 });
 
+/** What the stream of `GET /logs` takes in its query. */
+export const logStream = z.strictObject({
+  target: about(z._default(targets.clone(), ["all"]), "one target or several; default: all"),
+  lines: about(
+    z.optional(lineCount),
+    "how many of the last lines of each, 0 for all; default: 50, with a filter all",
+  ),
+  follow: about(z._default(flag, false), "lines that are written from now on, too"),
+  new: about(z._default(flag, false), "only lines that are written from now on"),
+  stdout: about(z._default(flag, false), "standard output alone"),
+  stderr: about(z._default(flag, false), "standard error alone"),
+  ...z.pick(logs, {
+    since: true,
+    until: true,
+    grep: true,
+    invert: true,
+    ignore_case: true,
+    level: true,
+  }).shape,
+});
+
 /** The verbs. */
 export const LOG_VERBS = {
   search_logs: verb({

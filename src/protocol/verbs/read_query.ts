@@ -5,14 +5,14 @@ import { ProcsupError } from "../../model/errors.ts";
 import type * as z from "../../npm/zod.ts";
 import type { RestRow, Verb } from "./verb.ts";
 
-export function fieldsOf({ input }: Verb): Readonly<Record<string, z.ZodMiniType>> {
+export function fieldsOf({ input }: Pick<Verb, "input">): Readonly<Record<string, z.ZodMiniType>> {
   return ((input as z.ZodMiniObject).shape ?? {}) as ReturnType<typeof fieldsOf>;
 }
 
 /** The fields in a query, in the types of the verb. With `strict`, unknown fields are refused. */
 export function readQuery(
-  verb: Verb,
-  { query: names = [], defaults = {} }: RestRow,
+  verb: Pick<Verb, "input">,
+  { query: names = [], defaults = {} }: Pick<RestRow, "query" | "defaults">,
   query: URLSearchParams,
   strict: boolean,
 ): Record<string, unknown> {
