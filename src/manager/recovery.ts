@@ -23,8 +23,8 @@ import type { SystemWorld } from "./system_world.ts";
 /** What stands in place of a boot's identity: of that boot nothing was left running. */
 export const HALTED = "halted";
 
-/** Hooks whose end is waited for by what is begun anew. */
-const BEGUN_ANEW: ReadonlySet<string> = new Set(["pre_start", "pre_stop"]);
+/** Ages of processes are known to a second. */
+const AGE_ERROR_MS = 1000;
 
 /** Where traces of earlier runs are looked for. */
 interface Traces {
@@ -91,9 +91,9 @@ async function recoverAll(
   traces: Traces,
 ): Promise<void> {
   const lost = processes.some(({ snapshot: { run } }) => run !== null && !isAlive(run));
-  const looked = lost || processes.some(({ config: { hooks } }) => hooks.preStart ?? hooks.preStop);
+  const looked = lost || processes.some(awaitedHook);
   const byRunId = looked ? await processesByRunId() : new Map<string, number[]>();
-  for (const { id } of processes) endBrokenOff(byRunId.get(id) ?? []);
+  for (const process of processes) endBrokenOff(process, byRunId.get(process.id) ?? []);
   // Whoever waits for others looks at them: what became of those is known first.
   for (const process of inWaves(processes).flat()) {
     process.post({
@@ -104,14 +104,29 @@ async function recoverAll(
   }
 }
 
+/** The hook that a start or a stop of the earlier daemon may have been waiting for. */
+function awaitedHook(
+  { config: { hooks }, snapshot: { state, run } }: ManagedProcess,
+): string | undefined {
+  if (hooks.preStart !== undefined && state === "starting" && run === null) return "pre_start";
+  return hooks.preStop !== undefined && state === "stopping" ? "pre_stop" : undefined;
+}
+
 /**
- * Ends hooks of an earlier daemon that are part of a start or a stop: it is begun anew, and the hook
- * with it. Others come to their end by themselves.
+ * Ends the hook that is part of such a start or stop: it is begun anew, and the hook with it. Others
+ * come to their end by themselves. So does what an earlier hook left running, which carries the same
+ * environment and is older than the last start or end.
  */
-function endBrokenOff(hookPids: readonly number[]): void {
+function endBrokenOff(process: ManagedProcess, hookPids: readonly number[]): void {
+  const hook = awaitedHook(process);
+  if (hook === undefined) return;
+  const { clock, snapshot: { startedAt, lastExit } } = process;
+  const since = Math.max(startedAt ?? 0, lastExit?.at.getTime() ?? 0);
+  const oldestMs = clock.now() - since + AGE_ERROR_MS;
   for (const pid of hookPids) {
-    const isShell = processRow(pid)?.pgid === pid;
-    if (isShell && BEGUN_ANEW.has(hookEventOf(pid) ?? "")) sendSignal(-pid, "SIGKILL");
+    const row = processRow(pid);
+    const isShell = row?.pgid === pid && (ageOf(row) ?? 0) <= oldestMs;
+    if (isShell && hookEventOf(pid) === hook) sendSignal(-pid, "SIGKILL");
   }
 }
 

@@ -251,6 +251,37 @@ Deno.test("a shutdown waits for hooks, each until its timeout at most, and leave
   assert(!isAlive(Number(pidOf("start"))));
 });
 
+Deno.test("a new daemon ends the pre_start that was under way, and nothing that an earlier one left", async () => {
+  await using daemon = await TestDaemon.start();
+  const { home } = daemon;
+  const pids = (file: string) =>
+    (readFileIfAny(`${home}/${file}`) ?? "").split("\n").filter(Boolean).map(Number);
+  const leave = `setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >${home}/left`;
+  const hold = `echo $$ >>${home}/shells; while [ -e ${home}/hold ]; do sleep 0.05; done`;
+  await daemon.startScript("app", "exec sleep 1000", {
+    hooks: { pre_start: `[ -e ${home}/left ] || { ${leave}; }; ${hold}` },
+  });
+  const [left] = pids("left");
+  await daemon.kill();
+  await daemon.run();
+  assert(isAlive(left!));
+
+  // Ages of processes are known to a second.
+  const soon = Deno.osUptime() + 2;
+  await waitFor(() => Deno.osUptime() >= soon, { what: "two seconds" });
+  Deno.writeTextFileSync(`${home}/hold`, "");
+  const restart = daemon.client.call("restart", "app").catch(() => {});
+  await waitFor(() => pids("shells").length === 2, { what: "the second pre_start" });
+  await daemon.kill();
+  await restart;
+  await daemon.run();
+  await waitFor(() => pids("shells").length === 3, { what: "the third pre_start" });
+  assertEquals([isAlive(pids("shells")[1]!), isAlive(left!)], [false, true]);
+  Deno.removeSync(`${home}/hold`);
+  await waitFor(async () => (await daemon.status("app")).state === "running");
+  Deno.kill(left!, "SIGKILL");
+});
+
 Deno.test("restart and reload fire their hooks through the socket and from the command line", async () => {
   await using daemon = await TestDaemon.start();
   const order = `${daemon.home}/order`;
