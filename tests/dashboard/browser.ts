@@ -85,7 +85,7 @@ export class Dashboard implements AsyncDisposable {
     await this.page.goto(origin);
     await this.page.getByLabel("paste a link, a code or a token").fill(token);
     await this.page.getByRole("button", { name: "Sign in" }).click();
-    await this.page.getByRole("navigation", { name: "Screens" }).waitFor();
+    await isLive(this.page);
   }
 
   /** Signs in by the link that `procsup web` prints. */
@@ -94,7 +94,7 @@ export class Dashboard implements AsyncDisposable {
     const { stdout, stderr } = await this.daemon.cli("web", "open");
     const link = /http:\S+/.exec(stdout)?.[0];
     if (link === undefined) throw new Error(`no link in ${JSON.stringify(stdout + stderr)}`);
-    await this.page.goto(link);
+    await signInBy(link, this.page);
   }
 
   /** Goes to a screen. */
@@ -107,6 +107,19 @@ export class Dashboard implements AsyncDisposable {
     await this.#context.close();
     await this.daemon[Symbol.asyncDispose]();
   }
+}
+
+/** Opens a link that signs in, and waits until the page has used it up and is live. */
+export async function signInBy(link: string, page: Page): Promise<void> {
+  const used = page.waitForResponse((answer) => answer.request().method() === "POST");
+  await page.goto(link);
+  await used;
+  await isLive(page);
+}
+
+/** Waits until a wide page is signed in and connected: it shows its screens before that. */
+export async function isLive(page: Page): Promise<void> {
+  await page.locator(".side-host .is-live").waitFor();
 }
 
 Deno.test.afterAll(async () => {

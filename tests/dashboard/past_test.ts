@@ -96,7 +96,6 @@ browserTest("from a webhook's link to the line and the curve of that moment", as
   const { page } = dashboard;
   await using receiver = new Receiver();
   await dashboard.signIn();
-  await page.getByRole("navigation", { name: "Screens" }).waitFor();
   const link = await setUp(dashboard, receiver);
   const follows: string[] = [];
   page.on("request", (request) => /follow=true/.test(request.url()) && follows.push(request.url()));

@@ -2,11 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";
-import { browserTest } from "./browser.ts";
-
-function signedIn(page: Page): Promise<void> {
-  return page.getByRole("navigation", { name: "Screens" }).waitFor();
-}
+import { browserTest, isLive, signInBy } from "./browser.ts";
 
 function signedOut(page: Page): Promise<void> {
   return page.getByRole("heading", { name: "Sign in to procsup" }).waitFor();
@@ -40,11 +36,10 @@ browserTest(
     const context = page.context();
     await daemon.startScript("app", "sleep 1000");
     await dashboard.signIn();
-    await signedIn(page);
     assert(!page.url().includes("code="), page.url());
     const { origin } = new URL(page.url());
     await page.reload();
-    await signedIn(page);
+    await isLive(page);
 
     const second = await context.newPage();
     await second.goto(`${origin}/#/processes/app`);
@@ -70,17 +65,15 @@ browserTest(
 
     // Signing in anew takes the other tabs along.
     const { url } = await daemon.client.call("web_link");
-    await second.goto(url);
-    await signedIn(second);
+    await signInBy(url, second);
     await page.reload();
-    await signedIn(page);
+    await isLive(page);
     await page.close();
     await second.close();
     const late = await context.newPage();
     await late.goto(origin);
     await signedOut(late);
-    await late.goto((await daemon.client.call("web_link")).url);
-    await signedIn(late);
+    await signInBy((await daemon.client.call("web_link")).url, late);
     const last = await context.newPage();
     await last.goto(`${origin}/#/host`);
     await last.getByRole("button", { name: "Sign out" }).click();
