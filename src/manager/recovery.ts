@@ -113,9 +113,9 @@ function awaitedHook(
 }
 
 /**
- * Ends the hook that is part of such a start or stop: it is begun anew, and the hook with it. Others
- * come to their end by themselves. So does what an earlier hook left running, which carries the same
- * environment and is older than the last start or end.
+ * Kills that hook: it runs again with its start or stop. Other hooks run to their end, and so do
+ * processes that an earlier hook left in the background. Those have the same environment, and are older
+ * than the last start or exit.
  */
 function endBrokenOff(process: ManagedProcess, hookPids: readonly number[]): void {
   const hook = awaitedHook(process);

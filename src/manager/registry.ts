@@ -6,7 +6,7 @@ import { instanceNames } from "../model/name.ts";
 import { AT_REST, isSuccess } from "../model/transition_steps.ts";
 import type { ChangeType } from "../model/process_change.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { NEW, type ProcessEvent, type Snapshot } from "../model/process_state.ts";
+import { type Input, NEW, type Snapshot } from "../model/process_state.ts";
 import { RestartTally } from "../model/restart_tally.ts";
 import { startWaves } from "../model/start_order.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
@@ -179,15 +179,15 @@ export class Registry implements Observer {
   }
 
   /** Part of `Observer`. */
-  changed(process: ManagedProcess, before: Snapshot, event: ProcessEvent): void {
+  changed(process: ManagedProcess, before: Snapshot, input: Input): void {
     const now = process.snapshot;
     if (now.run !== null && now.run.runId !== before.run?.runId) this.onLaunch(process);
     this.onChanged(process, before);
     const restarts = now.restarts - before.restarts;
     if (restarts > 0) this.#restarts.add(restarts, this.#world.clock.steady());
     if (this.#hub.idle) return;
-    if (crashedOnTheWay(process, before, event)) this.#tell(process, "crashed");
-    if (event.type === "recovered" && now.run !== null) this.#tell(process, "adopted");
+    if (crashedOnTheWay(process, before, input)) this.#tell(process, "crashed");
+    if (input.type === "recovered" && now.run !== null) this.#tell(process, "adopted");
     else if (entered(before, now)) this.#tell(process, now.state);
   }
 
@@ -294,12 +294,12 @@ export class Registry implements Observer {
 function crashedOnTheWay(
   { snapshot: now, config }: ManagedProcess,
   before: Snapshot,
-  event: ProcessEvent,
+  input: Input,
 ): boolean {
   if (now.state !== "waiting" || now.awaiting !== "delay" || before.state === "waiting") {
     return false;
   }
-  const ended = event.type === "exited" || event.type === "recovered";
+  const ended = input.type === "exited" || input.type === "recovered";
   return !(ended && now.lastExit !== null && isSuccess(now.lastExit, config));
 }
 

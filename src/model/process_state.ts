@@ -1,4 +1,4 @@
-/** The vocabulary of a process's life: its snapshot, its events and its effects. */
+/** The vocabulary of a process's life: its snapshot, its inputs and its effects. */
 
 import type { LogPaths } from "./log_paths.ts";
 import type { HookName } from "./process_config.ts";
@@ -96,7 +96,7 @@ export const NEW: Snapshot = {
 };
 
 /** What can happen to a process. `at` is in milliseconds since the epoch. */
-export type ProcessEvent =
+export type Input =
   | { readonly type: "start_requested"; readonly reason?: string }
   | { readonly type: "stop_requested"; readonly timeoutMs: number; readonly reason?: string }
   | { readonly type: "restart_requested"; readonly reason: string }

@@ -3,8 +3,8 @@
  *
  * What the user wants (`desired`) is kept apart from what is (`state`), and only a user changes it. A
  * later request overrides an earlier one, so a stop beats a pending restart without a flag. Every
- * event may come in every state; without a cell in the table it does nothing. Anything slow (a
- * hook, an exit, a timer) is an effect and comes back as another event. Events carry the number of
+ * input may come in every state; without a cell in the table it does nothing. Anything slow (a
+ * hook, an exit, a timer) is an effect and comes back as another input. Inputs carry the number of
  * their attempt; those of an earlier attempt are ignored.
  *
  * - `starting`  being launched, or launched and not ready yet
@@ -38,40 +38,40 @@ import { adopted, afterReboot, startOf } from "./recovered.ts";
 import type { HookName } from "./process_config.ts";
 import { longestDelay } from "./restart_budget.ts";
 import type { ProcessState } from "./process_info.ts";
-import type { Effect, ProcessEvent, Run, Snapshot } from "./process_state.ts";
+import type { Effect, Input, Run, Snapshot } from "./process_state.ts";
 
-type Cell<E extends ProcessEvent = ProcessEvent> = (
+type Cell<E extends Input = Input> = (
   now: Snapshot,
-  event: E,
+  input: E,
   policy: Policy,
 ) => Step;
-type EventOf<T extends ProcessEvent["type"]> = Extract<ProcessEvent, { type: T }>;
-type Row = { readonly [T in ProcessEvent["type"]]?: Cell<EventOf<T>> };
+type InputOf<T extends Input["type"]> = Extract<Input, { type: T }>;
+type Row = { readonly [T in Input["type"]]?: Cell<InputOf<T>> };
 
 const RESTING: Row = {
-  recovered: (now, event, policy) =>
-    event.found.kind === "rebooted" ? afterReboot(now, event.found.autostart, policy) : [now, []],
-  start_requested: (now, event, policy) => freshStart(now, startReason(event), policy),
-  restart_requested: (now, event, policy) => freshStart(now, event.reason, policy),
-  stop_requested: (now, event) => [{ ...stopDesired(now, event), state: "stopped" }, []],
+  recovered: (now, input, policy) =>
+    input.found.kind === "rebooted" ? afterReboot(now, input.found.autostart, policy) : [now, []],
+  start_requested: (now, input, policy) => freshStart(now, startReason(input), policy),
+  restart_requested: (now, input, policy) => freshStart(now, input.reason, policy),
+  stop_requested: (now, input) => [{ ...stopDesired(now, input), state: "stopped" }, []],
 };
 
 const ALIVE: Row = {
-  recovered: (now, event, policy) => {
-    const { found, at } = event;
+  recovered: (now, input, policy) => {
+    const { found, at } = input;
     if (found.kind === "rebooted") return afterReboot(now, found.autostart, policy);
     if (found.kind === "alive") return adopted(now, found, at, policy);
     if (found.kind === "no_run") return launch({ ...now, run: null, pid: 0 });
     const ranForMs = Math.max(0, found.exit.at.getTime() - startOf(now, found, at));
     return exited(now, { ...found, ranForMs }, policy);
   },
-  pid_known: (now, event) => [{ ...now, pid: event.pid }, []],
-  stop_requested: (now, event) => [
-    { ...stopDesired(now, event), state: "stopping" },
-    [{ type: "terminate", timeoutMs: event.timeoutMs }],
+  pid_known: (now, input) => [{ ...now, pid: input.pid }, []],
+  stop_requested: (now, input) => [
+    { ...stopDesired(now, input), state: "stopping" },
+    [{ type: "terminate", timeoutMs: input.timeoutMs }],
   ],
-  restart_requested: (now, event, policy) => endFor("asked", now, event.reason, policy),
-  recycle_requested: (now, event, policy) => endFor("recycled", now, event.reason, policy),
+  restart_requested: (now, input, policy) => endFor("asked", now, input.reason, policy),
+  recycle_requested: (now, input, policy) => endFor("recycled", now, input.reason, policy),
   exited,
 };
 
@@ -83,19 +83,19 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
   crashed: RESTING,
   errored: RESTING,
   waiting: {
-    recovered: (now, event, policy) => {
-      if (event.found.kind === "rebooted") {
-        return afterReboot(now, event.found.autostart, policy);
+    recovered: (now, input, policy) => {
+      if (input.found.kind === "rebooted") {
+        return afterReboot(now, input.found.autostart, policy);
       }
       if (now.awaiting === "dependencies") return [now, [{ type: "await_dependencies" }]];
-      const ms = Math.max(0, (now.nextRestartAt ?? event.at) - event.at);
+      const ms = Math.max(0, (now.nextRestartAt ?? input.at) - input.at);
       // The clock may have been set back.
       return [now, [{ type: "arm_delay", ms: Math.min(ms, longestDelay(policy)) }]];
     },
-    start_requested: (now, event, policy) => disarmed(freshStart(now, startReason(event), policy)),
-    restart_requested: (now, event, policy) => disarmed(freshStart(now, event.reason, policy)),
-    stop_requested: (now, event) => [
-      { ...stopDesired(now, event), state: "stopped", nextRestartAt: null, awaiting: null },
+    start_requested: (now, input, policy) => disarmed(freshStart(now, startReason(input), policy)),
+    restart_requested: (now, input, policy) => disarmed(freshStart(now, input.reason, policy)),
+    stop_requested: (now, input) => [
+      { ...stopDesired(now, input), state: "stopped", nextRestartAt: null, awaiting: null },
       [{ type: "disarm" }],
     ],
     delay_over: (now) => {
@@ -105,16 +105,16 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       return [now.awaiting === "machine" ? { ...next, startedAt: now.startedAt } : next, effects];
     },
     dependencies_met: (now) => launch({ ...now, lastReason: "dependencies ready" }),
-    dependency_failed: (now, event) => [
-      { ...now, state: "errored", awaiting: null, lastReason: event.reason },
+    dependency_failed: (now, input) => [
+      { ...now, state: "errored", awaiting: null, lastReason: input.reason },
       [],
     ],
   },
   starting: {
     ...ALIVE,
-    launching: (now, event) => [{ ...now, run: event.run }, []],
-    launched: (now, event, policy) => {
-      const up: Snapshot = { ...counted(now), run: event.run, startedAt: event.at };
+    launching: (now, input) => [{ ...now, run: input.run }, []],
+    launched: (now, input, policy) => {
+      const up: Snapshot = { ...counted(now), run: input.run, startedAt: input.at };
       return wantsReadiness(policy) ? [up, []] : running(up, policy);
     },
     launch_failed: (now, { reason, lack }, policy) =>
@@ -122,18 +122,18 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
         ? [{ ...now, state: "errored", run: null, pid: 0, lastReason: reason }, []]
         : refused(now, { reason, ...lack }, policy),
     became_ready: (now, _, policy) => running(now, policy),
-    ready_timed_out: (now, event, policy) => endFor("unready", now, event.reason, policy),
+    ready_timed_out: (now, input, policy) => endFor("unready", now, input.reason, policy),
   },
   running: {
     ...ALIVE,
-    successor_launching: (now, event) => [{ ...now, successor: event.run }, []],
-    replaced: (now, event) => [
+    successor_launching: (now, input) => [{ ...now, successor: input.run }, []],
+    replaced: (now, input) => [
       {
         ...now,
         attempt: now.attempt + 1,
-        run: event.run,
-        pid: event.pid,
-        startedAt: event.at,
+        run: input.run,
+        pid: input.pid,
+        startedAt: input.at,
         successor: null,
         leftovers: leftBy(now),
         lastReason: "reloaded by user",
@@ -143,17 +143,17 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
   },
   stopping: {
     pid_known: ALIVE.pid_known!,
-    start_requested: (now, event) => [upAgain(now, startReason(event)), []],
-    restart_requested: (now, event) => [upAgain(now, event.reason), []],
-    stop_requested: (now, event) => [
-      stopDesired(now, event),
-      [{ type: "terminate", timeoutMs: event.timeoutMs }],
+    start_requested: (now, input) => [upAgain(now, startReason(input)), []],
+    restart_requested: (now, input) => [upAgain(now, input.reason), []],
+    stop_requested: (now, input) => [
+      stopDesired(now, input),
+      [{ type: "terminate", timeoutMs: input.timeoutMs }],
     ],
     // The launch was under way when the stop came.
-    launched: (now, event) => [{ ...counted(now), run: event.run, startedAt: event.at }, []],
+    launched: (now, input) => [{ ...counted(now), run: input.run, startedAt: input.at }, []],
     terminated,
-    recovered: (now, event, policy) => {
-      const { found, at } = event;
+    recovered: (now, input, policy) => {
+      const { found, at } = input;
       if (found.kind === "rebooted") return afterReboot(now, found.autostart, policy);
       const end: Effect = { type: "terminate", timeoutMs: policy.stopTimeoutMs };
       if (found.kind === "alive") {
@@ -169,21 +169,21 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
   },
 };
 
-function startReason({ reason = "started by user" }: EventOf<"start_requested">): string {
+function startReason({ reason = "started by user" }: InputOf<"start_requested">): string {
   return reason;
 }
 
-/** Applies an event to a process. Returns the next snapshot and the effects to perform. Pure. */
-export function transition(now: Snapshot, event: ProcessEvent, policy: Policy): Step {
-  if (event.type === "released") return [without(now, event.run), []];
-  if (event.type === "hook_begun") return [withoutHook(now, event.hook), []];
-  if ("attempt" in event && event.attempt !== now.attempt) return [now, []];
-  const cell = TABLE[now.state][event.type] as Cell | undefined;
+/** Applies an input to a process. Returns the next snapshot and the effects to perform. Pure. */
+export function transition(now: Snapshot, input: Input, policy: Policy): Step {
+  if (input.type === "released") return [without(now, input.run), []];
+  if (input.type === "hook_begun") return [withoutHook(now, input.hook), []];
+  if ("attempt" in input && input.attempt !== now.attempt) return [now, []];
+  const cell = TABLE[now.state][input.type] as Cell | undefined;
   if (cell === undefined) return [now, []];
-  const [next, effects] = cell(now, event, policy);
-  const missed = event.type === "recovered" ? missedHooks(now, event) : now.dueHooks;
+  const [next, effects] = cell(now, input, policy);
+  const missed = input.type === "recovered" ? missedHooks(now, input) : now.dueHooks;
   const step = withDue(next, [...missed, ...hooksIn(effects)]);
-  if (event.type !== "recovered") return [step, effects];
+  if (input.type !== "recovered") return [step, effects];
   const hooks = missed.map((hook): Effect => ({ type: "hook", hook }));
   return [step, [...disposals(now), ...effects, ...hooks]];
 }
@@ -205,7 +205,7 @@ function withoutHook(now: Snapshot, hook: HookName): Snapshot {
 }
 
 /** Hooks that the earlier daemon did not get to, if they still make sense. */
-function missedHooks({ dueHooks }: Snapshot, { found }: EventOf<"recovered">): HookName[] {
+function missedHooks({ dueHooks }: Snapshot, { found }: InputOf<"recovered">): HookName[] {
   if (found.kind === "rebooted") return [];
   const needsRun = (hook: HookName) => hook === "postStart" || hook === "postRestart";
   return dueHooks.filter((hook) => found.kind === "alive" || !needsRun(hook));

@@ -3,7 +3,7 @@
 import type { ProcessConfig } from "./process_config.ts";
 import type { HookName } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
-import type { Effect, ProcessEvent, Run, Snapshot } from "./process_state.ts";
+import type { Effect, Input, Run, Snapshot } from "./process_state.ts";
 import { budgetLeft, ranStably, recentRestarts, restartDelay } from "./restart_budget.ts";
 
 /** The part of a configuration that decides transitions. */
@@ -27,7 +27,7 @@ export type Policy = Pick<
 /** The next snapshot, and the effects to perform. */
 export type Step = readonly [Snapshot, readonly Effect[]];
 
-type EventOf<T extends ProcessEvent["type"]> = Extract<ProcessEvent, { type: T }>;
+type InputOf<T extends Input["type"]> = Extract<Input, { type: T }>;
 
 /** States in which nothing runs and no restart is due. */
 export const AT_REST: ReadonlySet<ProcessState> = new Set(["stopped", "crashed", "errored"]);
@@ -40,8 +40,8 @@ export function wantsReadiness(
 }
 
 /** A user stops it. */
-export function stopDesired(now: Snapshot, event: EventOf<"stop_requested">): Snapshot {
-  const lastReason = event.reason ?? "stopped by user";
+export function stopDesired(now: Snapshot, input: InputOf<"stop_requested">): Snapshot {
+  const lastReason = input.reason ?? "stopped by user";
   return { ...now, desired: "down", stopCause: null, endFailed: false, lastReason };
 }
 
@@ -119,15 +119,15 @@ export function disarmed([now, effects]: Step): Step {
 /** The run ended because it was asked to. `before` is performed ahead of the effects that follow. */
 export function terminated(
   now: Snapshot,
-  event: Omit<EventOf<"terminated">, "type" | "attempt">,
+  input: Omit<InputOf<"terminated">, "type" | "attempt">,
   policy: Policy,
   before: readonly Effect[] = [],
 ): Step {
   const over: Snapshot = {
-    ...finished(now, event.exit ?? now.lastExit, event.at, event.ranForMs),
+    ...finished(now, input.exit ?? now.lastExit, input.at, input.ranForMs),
     stopCause: null,
   };
-  const { left, problem } = event;
+  const { left, problem } = input;
   if (left.length > 0 || problem !== undefined) {
     // Started again, it would run twice. The next daemon tries again to stop what is left.
     const state = now.desired === "up" ? "errored" : "stopped";
@@ -136,18 +136,18 @@ export function terminated(
       : `could not end it: ${problem}`;
     return [{ ...over, state, endFailed: true, leftovers: leftBy(now), lastReason }, []];
   }
-  const [next, effects] = afterwards(over, now, event, policy);
+  const [next, effects] = afterwards(over, now, input, policy);
   return [next, [...before, ...hookEffect("postStop", policy), ...effects]];
 }
 
 function afterwards(
   over: Snapshot,
   { desired, stopCause, lastReason }: Snapshot,
-  event: { at: number; random: number },
+  input: { at: number; random: number },
   policy: Policy,
 ): Step {
   if (desired === "down") return [{ ...over, state: "stopped" }, []];
-  if (stopCause === "unready") return unready(over, event, policy);
+  if (stopCause === "unready") return unready(over, input, policy);
   if (stopCause === "recycled") return recycled(over, policy);
   return freshStart(over, lastReason, policy);
 }
@@ -177,10 +177,10 @@ function hookEffect(hook: HookName, policy: Policy): Effect[] {
 }
 
 /** A readiness timeout fails the start; for an automatic restart it counts as one more failure. */
-function unready(over: Snapshot, event: { at: number; random: number }, policy: Policy): Step {
+function unready(over: Snapshot, input: { at: number; random: number }, policy: Policy): Step {
   const first = over.consecutiveFailures === 0 && over.restartsAt.length === 0;
   if (first) return [{ ...over, state: "errored" }, []];
-  return failed(over, event, policy, []);
+  return failed(over, input, policy, []);
 }
 
 /** Restarts at once but within the budget: a limit that is always hit must not loop forever. */
@@ -216,10 +216,10 @@ export function orphanCleanup({ run }: Snapshot): Effect[] {
 /** The app ended by itself: the policy decides what comes next. */
 export function exited(
   now: Snapshot,
-  event: { exit: Exit; ranForMs: number; random: number },
+  input: { exit: Exit; ranForMs: number; random: number },
   policy: Policy,
 ): Step {
-  const { exit, ranForMs, random } = event;
+  const { exit, ranForMs, random } = input;
   const at = exit.at.getTime();
   if (exit.refused) {
     const reason = "the system had no process for it";

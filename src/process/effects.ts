@@ -1,4 +1,4 @@
-/** Performs what the state machine decides. Everything slow comes back as an event. */
+/** Performs what the state machine decides. Everything slow comes back as an input. */
 
 import { messageOf } from "../model/errors.ts";
 import type { HookName } from "../model/process_config.ts";

@@ -1,16 +1,16 @@
-/** An ordered queue of events, handled one at a time: an event posted by a handler waits its turn. */
+/** An ordered queue of inputs, handled one at a time: an input posted by a handler waits its turn. */
 export class Mailbox<E> {
   readonly #queue: E[] = [];
-  readonly #handle: (event: E) => void;
+  readonly #handle: (input: E) => void;
   #busy = false;
 
-  constructor(handle: (event: E) => void) {
+  constructor(handle: (input: E) => void) {
     this.#handle = handle;
   }
 
-  /** Handles the event before it returns, unless another one is being handled. */
-  post(event: E): void {
-    this.#queue.push(event);
+  /** Handles the input before it returns, unless another one is being handled. */
+  post(input: E): void {
+    this.#queue.push(input);
     if (this.#busy) return;
     this.#busy = true;
     try {

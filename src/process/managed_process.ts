@@ -3,7 +3,7 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NO_USAGE, type ProcessInfo, type Usage } from "../model/process_info.ts";
-import type { ProcessEvent, Snapshot } from "../model/process_state.ts";
+import type { Input, Snapshot } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
 import { logPaths } from "../model/log_paths.ts";
@@ -42,7 +42,7 @@ export interface Observer {
   /** Acts once the process is on record as it is now: at once, unless the disk refused. */
   whenRecorded(process: ManagedProcess, act: () => void): void;
   /** The snapshot changed, or a note was made. */
-  changed(process: ManagedProcess, before: Snapshot, event: ProcessEvent): void;
+  changed(process: ManagedProcess, before: Snapshot, input: Input): void;
   /** Something that the log of the supervisor should hold. */
   note(process: ManagedProcess, message: string): void;
   /** Its health checks agree on something new. */
@@ -62,7 +62,7 @@ export class ManagedProcess {
   readonly #apps: string;
   readonly #observer: Observer;
   readonly #effects: Effects;
-  readonly #mailbox = new Mailbox<ProcessEvent>((event) => this.#handle(event));
+  readonly #mailbox = new Mailbox<Input>((input) => this.#handle(input));
   readonly #waiters = new Waiters();
   #snapshot: Snapshot;
   /** How often it was asked to stop, and how many stops are under way but those of its schedule. */
@@ -272,9 +272,9 @@ export class ManagedProcess {
     this.#observer.whenRecorded(this, act);
   }
 
-  /** Handles an event in its turn. Does nothing once the process was removed or released. */
-  post(event: ProcessEvent): void {
-    if (!this.gone.aborted) this.#mailbox.post(event);
+  /** Handles an input in its turn. Does nothing once the process was removed or released. */
+  post(input: Input): void {
+    if (!this.gone.aborted) this.#mailbox.post(input);
   }
 
   /** Part of the effects' view of a process. */
@@ -308,20 +308,20 @@ export class ManagedProcess {
     throw new ProcsupError("wrong_state", `Cannot ${verb} "${this.name}": ${why}`);
   }
 
-  #handle(event: ProcessEvent): void {
+  #handle(input: Input): void {
     const before = this.#snapshot;
-    const [next, effects] = transition(before, event, this.config);
+    const [next, effects] = transition(before, input, this.config);
     if (next === before && effects.length === 0) return;
     this.#snapshot = next;
-    this.#record(event, next);
-    this.#observer.changed(this, before, event);
+    this.#record(input, next);
+    this.#observer.changed(this, before, input);
     for (const effect of effects) this.#effects.perform(effect);
     this.#waiters.tell(next);
   }
 
-  #record(event: ProcessEvent, now: Snapshot): void {
+  #record(input: Input, now: Snapshot): void {
     // The intent is on record: from there recovery finds the run and its pid.
-    if (["launched", "pid_known", "released"].includes(event.type)) {
+    if (["launched", "pid_known", "released"].includes(input.type)) {
       return this.#observer.recordSoon(this);
     }
     try {
@@ -330,7 +330,7 @@ export class ManagedProcess {
       const message = messageOf(error);
       const failure = new ProcsupError("start_failed", message, { cause: error });
       // Unrecorded, the app would be started again by the next daemon: it is not launched at all.
-      if (event.type === "launching") throw failure;
+      if (input.type === "launching") throw failure;
       this.#observer.note(this, `${now.state}: ${message}`);
     }
   }

@@ -2,7 +2,7 @@
 
 import type { SignalName } from "../model/signal.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { ProcessEvent, Run, Snapshot } from "../model/process_state.ts";
+import type { Input, Run, Snapshot } from "../model/process_state.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import type { LoopGuard } from "./watch/guard.ts";
 import type { HookContext } from "./hooks.ts";
@@ -21,7 +21,7 @@ export interface MonitoredRun {
   /** Outlives the run: tells an app that changes what it watches. */
   readonly watchGuard: LoopGuard;
   hookContext(): HookContext;
-  post(event: ProcessEvent): void;
+  post(input: Input): void;
   /** Something worth telling that changes no state. */
   note(message: string): void;
   /** Restarts it, its hooks included. */

@@ -2,7 +2,7 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
-import { NEW, type ProcessEvent, type Run } from "../model/process_state.ts";
+import { type Input, NEW, type Run } from "../model/process_state.ts";
 import type { Child } from "../platform/launcher.ts";
 import type { MonitoredRun } from "./monitor.ts";
 import { HealthMonitor } from "./health_monitor.ts";
@@ -18,7 +18,7 @@ export interface Overlap {
   readonly process: ProcessHandle;
   readonly world: World;
   /** What goes along with a run of this process, which is `spawned`. */
-  monitored(spawned: Spawned, post: (event: ProcessEvent) => void): MonitoredRun;
+  monitored(spawned: Spawned, post: (input: Input) => void): MonitoredRun;
   /** Aborted when the process leaves its running state. */
   readonly leaving: AbortSignal;
   /** Makes the new run the process's own; returns the old one. */
@@ -83,9 +83,9 @@ function spawnSuccessor(overlap: Overlap): Spawned {
 async function up(overlap: Overlap, spawned: Spawned): Promise<void> {
   const { process: { config, name }, world, leaving } = overlap;
   const outcome = Promise.withResolvers<string | undefined>();
-  const run = overlap.monitored(spawned, (event) => {
-    if (event.type === "became_ready") outcome.resolve(undefined);
-    if (event.type === "ready_timed_out") outcome.resolve(event.reason);
+  const run = overlap.monitored(spawned, (input) => {
+    if (input.type === "became_ready") outcome.resolve(undefined);
+    if (input.type === "ready_timed_out") outcome.resolve(input.reason);
   });
   const monitors = wantsReadiness(config)
     ? [

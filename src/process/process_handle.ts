@@ -1,7 +1,7 @@
 /** A process, as everything that works for it sees it. */
 
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { ProcessEvent, Snapshot } from "../model/process_state.ts";
+import type { Input, Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { RestartOptions, StopRequest } from "./requests.ts";
 
@@ -24,7 +24,7 @@ export interface ProcessHandle {
   start(options?: RestartOptions): Promise<void>;
   restart(options?: RestartOptions): Promise<void>;
   stop(request?: StopRequest): Promise<void>;
-  post(event: ProcessEvent): void;
+  post(input: Input): void;
   /** Resolves with the first snapshot, the present one included, that fulfils the condition. */
   until(condition: (now: Snapshot) => boolean, signal?: AbortSignal): Promise<Snapshot>;
   /** Acts once it is on record as it is now: at once, unless the disk refused. */

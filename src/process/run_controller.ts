@@ -3,7 +3,7 @@
 import { messageOf } from "../model/errors.ts";
 import type { Health } from "../model/health.ts";
 import type { HookName } from "../model/process_config.ts";
-import type { Effect, ProcessEvent, Run } from "../model/process_state.ts";
+import type { Effect, Input, Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { logFiles } from "../logs/log_files.ts";
 import { removeInput } from "../platform/app_input.ts";
@@ -270,7 +270,7 @@ export class RunController {
 
   #monitor(run: Run, attempt: number): void {
     const uptime = () => this.uptimeMs;
-    const post = (event: ProcessEvent) => this.#process.post(event);
+    const post = (input: Input) => this.#process.post(input);
     this.#monitors = new RunMonitors(this.#monitored(run, attempt, uptime, post));
   }
 
@@ -278,7 +278,7 @@ export class RunController {
     run: Run,
     attempt: number,
     uptime: () => number,
-    post: (event: ProcessEvent) => void,
+    post: (input: Input) => void,
   ): MonitoredRun {
     const process = this.#process;
     return {

@@ -3,7 +3,7 @@
 import { formatDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
-import type { ProcessEvent, Snapshot } from "../model/process_state.ts";
+import type { Input, Snapshot } from "../model/process_state.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import type { UpOptions } from "./requests.ts";
 import { atRest, endedWell, isUp, settled } from "./snapshot_waiters.ts";
@@ -14,13 +14,13 @@ import { atRest, endedWell, isUp, settled } from "./snapshot_waiters.ts";
  */
 export async function startAndWait(
   process: ProcessHandle,
-  event: ProcessEvent,
+  input: Input,
   { wait }: UpOptions,
 ): Promise<void> {
   const { name, snapshot: { attempt, state } } = process;
-  const earlier = state === "starting" && event.type === "start_requested" ? attempt - 1 : attempt;
-  process.post(event);
-  const isHooked = event.type === "start_requested" && process.config.hooks.preStart !== undefined;
+  const earlier = state === "starting" && input.type === "start_requested" ? attempt - 1 : attempt;
+  process.post(input);
+  const isHooked = input.type === "start_requested" && process.config.hooks.preStart !== undefined;
   const isEnough = (now: Snapshot) =>
     settled(now, wait === true) || (wait === false && isHooked && now.state === "starting");
   const begun = await process.until((now) =>

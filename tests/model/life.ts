@@ -3,8 +3,8 @@
 import type { Exit, ProcessState } from "../../src/model/process_info.ts";
 import {
   type Effect,
+  type Input,
   NEW,
-  type ProcessEvent,
   type Run,
   type Snapshot,
 } from "../../src/model/process_state.ts";
@@ -44,21 +44,21 @@ export function exitOf(how: number | string | null): Exit {
     : { code: how, signal: null, at: new Date(NOON) };
 }
 
-type Of<T extends ProcessEvent["type"]> = Extract<ProcessEvent, { type: T }>;
+type Of<T extends Input["type"]> = Extract<Input, { type: T }>;
 
 /** A request to stop. */
-export function stop(changes: Partial<Of<"stop_requested">> = {}): ProcessEvent {
+export function stop(changes: Partial<Of<"stop_requested">> = {}): Input {
   return { type: "stop_requested", timeoutMs: 5000, ...changes };
 }
 
 /** A request to restart. */
-export const RESTART: ProcessEvent = { type: "restart_requested", reason: "restarted by user" };
+export const RESTART: Input = { type: "restart_requested", reason: "restarted by user" };
 
 /** A request to start. */
-export const START: ProcessEvent = { type: "start_requested" };
+export const START: Input = { type: "start_requested" };
 
 /** The launch of an attempt succeeded. */
-export function launched(attempt: number): ProcessEvent {
+export function launched(attempt: number): Input {
   return { type: "launched", attempt, at: NOON, run: runOf(attempt) };
 }
 
@@ -67,55 +67,55 @@ export function exited(
   attempt: number,
   how: number | string | null,
   changes: Partial<Of<"exited">> = {},
-): ProcessEvent {
+): Input {
   return { type: "exited", attempt, exit: exitOf(how), ranForMs: 10, random: 0, ...changes };
 }
 
 /** All of an attempt has ended because it was asked to. */
-export function terminated(attempt: number, changes: Partial<Of<"terminated">> = {}): ProcessEvent {
+export function terminated(attempt: number, changes: Partial<Of<"terminated">> = {}): Input {
   const how = { exit: exitOf("SIGTERM"), left: [], ranForMs: 10, random: 0 };
   return { type: "terminated", attempt, at: NOON, ...how, ...changes };
 }
 
 /** What a new daemon found. */
-export function recovered(found: Of<"recovered">["found"], at = NOON): ProcessEvent {
+export function recovered(found: Of<"recovered">["found"], at = NOON): Input {
   return { type: "recovered", at, found };
 }
 
 /** What an attempt answers its readiness check with. */
-export function becameReady(attempt: number): ProcessEvent {
+export function becameReady(attempt: number): Input {
   return { type: "became_ready", attempt };
 }
 
 /** An attempt was not ready in time. */
-export function readyTimedOut(attempt: number): ProcessEvent {
+export function readyTimedOut(attempt: number): Input {
   return { type: "ready_timed_out", attempt, reason: "not ready within 30s" };
 }
 
 /** An attempt is to be replaced. */
-export function recycle(attempt: number, reason = "unhealthy: no answer"): ProcessEvent {
+export function recycle(attempt: number, reason = "unhealthy: no answer"): Input {
   return { type: "recycle_requested", attempt, reason };
 }
 
 /** The dependencies of a process are there, after that many attempts. */
-export function dependenciesMet(attempt: number): ProcessEvent {
+export function dependenciesMet(attempt: number): Input {
   return { type: "dependencies_met", attempt };
 }
 
 /** A dependency cannot come to its point any more. */
-export function dependencyFailed(attempt: number): ProcessEvent {
+export function dependencyFailed(attempt: number): Input {
   return { type: "dependency_failed", attempt, reason: 'depends on "db", which is errored' };
 }
 
 /** The delay before an attempt's restart is over. */
-export function delayOver(attempt: number): ProcessEvent {
+export function delayOver(attempt: number): Input {
   return { type: "delay_over", attempt };
 }
 
 /** Where events lead to from `from`, and every effect asked for on the way. */
 export function play(
   from: Snapshot,
-  events: readonly ProcessEvent[],
+  events: readonly Input[],
   rules: Policy = policy(),
 ): { now: Snapshot; effects: Effect[] } {
   let now = from;
@@ -128,7 +128,7 @@ export function play(
   return { now, effects };
 }
 
-const WAYS: Readonly<Record<ProcessState, readonly [Partial<Policy>, readonly ProcessEvent[]]>> = {
+const WAYS: Readonly<Record<ProcessState, readonly [Partial<Policy>, readonly Input[]]>> = {
   stopped: [{}, [START, launched(1), stop(), terminated(1)]],
   starting: [{}, [START]],
   running: [{}, [START, launched(1), { type: "pid_known", attempt: 1, pid: 2001 }]],

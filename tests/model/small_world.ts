@@ -2,12 +2,7 @@
 
 import { assert } from "@std/assert";
 import type { HookName } from "../../src/model/process_config.ts";
-import {
-  type Effect,
-  NEW,
-  type ProcessEvent,
-  type Snapshot,
-} from "../../src/model/process_state.ts";
+import { type Effect, type Input, NEW, type Snapshot } from "../../src/model/process_state.ts";
 import { type Policy, wantsReadiness } from "../../src/model/transition_steps.ts";
 import { transition } from "../../src/model/transition.ts";
 import {
@@ -141,18 +136,18 @@ export class SmallWorld {
   }
 
   /** What is the matter comes to something. */
-  #pass(matter: Matter, event: (attempt: number) => ProcessEvent): void {
+  #pass(matter: Matter, event: (attempt: number) => Input): void {
     const attempt = this.#over(matter);
     if (attempt !== undefined) this.#post(event(attempt));
   }
 
   /** Something befalls what runs. */
-  #tell(event: (attempt: number) => ProcessEvent): void {
+  #tell(event: (attempt: number) => Input): void {
     const attempt = this.#matters.get("running");
     if (attempt !== undefined) this.#post(event(attempt));
   }
 
-  #post(event: ProcessEvent): void {
+  #post(event: Input): void {
     const [next, effects] = transition(this.now, event, this.#rules);
     this.now = next;
     for (const effect of effects) this.#perform(effect);
@@ -227,6 +222,6 @@ export class SmallWorld {
   }
 }
 
-function launchFailed(attempt: number): ProcessEvent {
+function launchFailed(attempt: number): Input {
   return { type: "launch_failed", attempt, reason: "not found" };
 }

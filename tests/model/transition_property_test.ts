@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { NEW, type ProcessEvent, type Snapshot } from "../../src/model/process_state.ts";
+import { type Input, NEW, type Snapshot } from "../../src/model/process_state.ts";
 import type { Policy } from "../../src/model/transition_steps.ts";
 import { transition } from "../../src/model/transition.ts";
 import { delayOver, exited, launched, NOON, play, policy, runOf, START } from "./life.ts";
@@ -45,15 +45,15 @@ const found = fc.oneof(
   fc.record({ kind: fc.constant("no_run" as const) }),
 );
 
-function event<T extends ProcessEvent["type"], R>(
+function event<T extends Input["type"], R>(
   type: T,
   rest: { [K in keyof R]: fc.Arbitrary<R[K]> },
 ) {
-  return fc.record({ type: fc.constant(type), ...rest }) as unknown as fc.Arbitrary<ProcessEvent>;
+  return fc.record({ type: fc.constant(type), ...rest }) as unknown as fc.Arbitrary<Input>;
 }
 
 /** Anything at any time, sense or nonsense. */
-const events: fc.Arbitrary<ProcessEvent> = fc.oneof(
+const events: fc.Arbitrary<Input> = fc.oneof(
   event("start_requested", {}),
   event("stop_requested", { timeoutMs: fc.nat(10_000) }),
   event("restart_requested", { reason: fc.string() }),
@@ -85,7 +85,7 @@ const events: fc.Arbitrary<ProcessEvent> = fc.oneof(
 );
 
 /** Checks every step of a life in which anything happens at any time. */
-function holdsAtEveryStep(check: (before: Snapshot, event: ProcessEvent, rules: Policy) => void) {
+function holdsAtEveryStep(check: (before: Snapshot, event: Input, rules: Policy) => void) {
   fc.assert(fc.property(policies, fc.array(events, { maxLength: 40 }), (rules, sequence) => {
     let now = NEW;
     for (const event of sequence) {

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Policy } from "../../src/model/transition_steps.ts";
-import { NEW, type ProcessEvent, type Snapshot } from "../../src/model/process_state.ts";
+import { type Input, NEW, type Snapshot } from "../../src/model/process_state.ts";
 import {
   becameReady,
   delayOver,
@@ -33,7 +33,7 @@ const READINESS: readonly Partial<Policy>[] = [
 ];
 
 /** Launched, and asked to become ready. */
-function unready(before: readonly ProcessEvent[] = [START], rules = WAITING): Snapshot {
+function unready(before: readonly Input[] = [START], rules = WAITING): Snapshot {
   const { now } = play(NEW, before, rules);
   return play(now, [launched(now.attempt)], rules).now;
 }
