@@ -76,9 +76,11 @@ Deno.test("log.stdout that changes is the log of the next run", async () => {
   await using test = await TestManager.open();
   await test.script("api", `echo up; ${SLEEP}`);
   const path = `${folder.path}/api.log`;
+  const first = `${test.home}/apps/api/stdout.log`;
+  await waitFor(() => text(first) === "up\n");
   await test.supervisor.reconfigure("api", { keys: { log: { stdout: path } } });
   await waitFor(() => text(path) === "up\n");
-  assertEquals(text(`${test.home}/apps/api/stdout.log`), "up\n");
+  assertEquals(text(first), "up\n");
 });
 
 Deno.test("log paths are refused where other users, the home or another log come in", async () => {
