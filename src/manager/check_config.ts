@@ -30,7 +30,7 @@ export async function checkConfig(
     readonly others: Iterable<ProcessConfig>;
   },
 ): Promise<void> {
-  launchPlan({ name: config.name, instanceIndex: 0, config }, inherited, "left out");
+  launchPlan({ id: "", name: config.name, instanceIndex: 0, config }, inherited, "left out");
   checkWatch(config);
   refuseTakenSockets(config, others);
   checkLogPaths(config, others, dirname(apps));

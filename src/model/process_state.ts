@@ -9,7 +9,7 @@ export type DesiredState = "up" | "down";
 
 /** Identifies one launch, so that a later daemon can find it again. */
 export interface Run {
-  /** Passed to the app as PROCSUP_ID, so that stray processes are found by their environment. */
+  /** Passed to the app as PROCSUP_RUN_ID, so that stray processes are found by their environment. */
   readonly runId: string;
   /** Pid of the launch wrapper; also the process group and the session of the run. */
   readonly wrapperPid: number;

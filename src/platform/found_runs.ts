@@ -88,7 +88,7 @@ function commandOf({ command }: WrapperWords, pid: number): readonly string[] {
 /** The app's environment or, where it has written over it, the wrapper's. */
 function environmentOf(runId: string, wrapperPid: number, pid: number): Record<string, string> {
   const own = variables(textsOf(`/proc/${pid}/environ`));
-  const isShown = own.PROCSUP_ID === runId && own.PROCSUP_NAME !== undefined;
+  const isShown = own.PROCSUP_RUN_ID === runId && own.PROCSUP_NAME !== undefined;
   return isShown ? own : variables(textsOf(`/proc/${wrapperPid}/environ`));
 }
 

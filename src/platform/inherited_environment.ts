@@ -4,7 +4,7 @@ import { withoutNodeShim } from "./node_shim.ts";
 import { isServiceVariable } from "./notify.ts";
 
 /**
- * Without our own variables: called from inside an app, `PROCSUP_ID` would make its child that app's
+ * Without our own variables: called from inside an app, `PROCSUP_RUN_ID` would make its child that app's
  * part. And without those of a service manager, which are meant for this process alone.
  */
 export function inheritedEnvironment(): Record<string, string> {

@@ -29,7 +29,7 @@ export interface LaunchSpec {
   readonly name: string;
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** The whole environment of the app but for `PROCSUP_ID`. */
+  /** The whole environment of the app except `PROCSUP_RUN_ID`. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdout: string;
   readonly stderr: string;
@@ -202,7 +202,7 @@ export class Launcher {
       const lines = [...groupLines(spec.runId, limits), ...shell];
       if (sockets !== undefined) lines.push(LISTEN_PID_LINE);
       const set = sockets === undefined ? [] : ["LISTEN_PID"];
-      const whole = { ...spec.env, ...listen, PWD: spec.cwd, PROCSUP_ID: spec.runId };
+      const whole = { ...spec.env, ...listen, PWD: spec.cwd, PROCSUP_RUN_ID: spec.runId };
       const { argv, env } = startedByShell(user, { argv: spec.argv, env: whole }, set);
       using terminal = spec.tty ? openTerminal(user?.uid) : undefined;
       return spawnWrapper({

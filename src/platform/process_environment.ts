@@ -12,17 +12,18 @@ const READ_BYTES = 256 * 1024;
 const buffer = new Uint8Array(READ_BYTES);
 const decoder = new TextDecoder();
 
-const RUN_ID = /(?:^|\0)PROCSUP_ID=([^\0]{1,64})(?:\0|$)/;
+const RUN_ID = /(?:^|\0)PROCSUP_RUN_ID=([^\0]{1,64})(?:\0|$)/;
+const ID = /(?:^|\0)PROCSUP_ID=([^\0]{1,64})(?:\0|$)/;
 const EVENT = /(?:^|\0)PROCSUP_EVENT=([^\0]{1,64})(?:\0|$)/;
 
 /**
- * `PROCSUP_ID` of a process: a run id or, for a hook, the id of its process. Undefined when it has
- * none; null when it is about to begin another program, and has to be looked at again.
+ * `PROCSUP_RUN_ID` of a process or, for a hook, `PROCSUP_ID`. Undefined when it has none; null when it is about to begin another program, and has to be looked at again.
  */
 export function runIdOf(pid: number, stat = statOf(pid)): string | undefined | null {
   const environment = stat && !isMemoryless(stat) ? environmentOf(pid) : undefined;
   if (environment === undefined) return undefined;
-  const runId = RUN_ID.exec(decoder.decode(environment))?.[1];
+  const text = decoder.decode(environment);
+  const runId = (RUN_ID.exec(text) ?? (EVENT.test(text) ? ID.exec(text) : null))?.[1];
   if (runId !== undefined || environment.at(-1) === 0) return runId;
   return isBetweenPrograms(pid, environment.length) ? null : undefined;
 }

@@ -22,7 +22,7 @@ import {
 /** A process as a scan comes by it. */
 export interface Sighting {
   readonly pid: number;
-  /** `PROCSUP_ID` in its environment. */
+  /** See `runIdOf()`. */
   readonly runId?: string | undefined;
   readonly row: ProcessRow;
 }
@@ -94,7 +94,7 @@ function* chained(...parts: readonly Iterable<number>[]): Generator<number> {
   for (const part of parts) yield* part;
 }
 
-/** Pids of living processes by what `PROCSUP_ID` is in their environment. */
+/** Pids of living processes by run id; those of hooks by the id of their process. */
 export async function processesByRunId(): Promise<ReadonlyMap<string, readonly number[]>> {
   return (await scanProcesses()).byRunId;
 }

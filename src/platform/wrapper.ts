@@ -48,18 +48,18 @@ export const NOT_STARTED = -1;
 const POWER_SIGNAL = isLinux ? " PWR" : "";
 
 /** A `cat` in a session of its own and without the run id. */
-const APART = `unset PROCSUP_ID; PATH=/usr/bin:/bin; exec ${isLinux ? "setsid " : ""}cat`;
+const APART = `unset PROCSUP_RUN_ID; PATH=/usr/bin:/bin; exec ${isLinux ? "setsid " : ""}cat`;
 
 /** Carries what the app writes from a pipe to its log, until every writer has closed the pipe. */
-const carry = (log: string) => `(exec <"${log}.$PROCSUP_ID" >>"${log}"; ${APART}) &`;
+const carry = (log: string) => `(exec <"${log}.$PROCSUP_RUN_ID" >>"${log}"; ${APART}) &`;
 
 /** Not among the run files: the watch on their folder opens each new file, and would count as a reader. */
-const PIPES = `command -p mkfifo -m 622 "$2.$PROCSUP_ID" "$3.$PROCSUP_ID" || exit 126
+const PIPES = `command -p mkfifo -m 622 "$2.$PROCSUP_RUN_ID" "$3.$PROCSUP_RUN_ID" || exit 126
 ${carry("$2")}
 ${carry("$3")}`;
 
 /** A FIFO in the folder of the app that is open at both ends, so that it never ends; see app_input.ts. */
-const FIFO = '"${1%/*}/apps/$5/stdin.$PROCSUP_ID"';
+const FIFO = '"${1%/*}/apps/$5/stdin.$PROCSUP_RUN_ID"';
 const INPUT = `command -p mkfifo -m 600 ${FIFO} || exit 126\n`;
 
 /**
@@ -75,12 +75,12 @@ exec <>${path} 9<>${FIFO}
 
 const text = (prepare: string, open: string, drain: string) => `
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM 16 TSTP TTIN TTOU XCPU XFSZ VTALRM PROF 29 SYS${POWER_SIGNAL}
-trap 'echo ${NOT_STARTED} >"$1/$PROCSUP_ID.exit"' EXIT
+trap 'echo ${NOT_STARTED} >"$1/$PROCSUP_RUN_ID.exit"' EXIT
 ${prepare}
-(exec ${open}; ${PID_LINE}; echo $procsup_pid 2>/dev/null >"$1/$PROCSUP_ID.pid"; eval "$4"; unset procsup_pid; shift 5; exec "$@")
+(exec ${open}; ${PID_LINE}; echo $procsup_pid 2>/dev/null >"$1/$PROCSUP_RUN_ID.pid"; eval "$4"; unset procsup_pid; shift 5; exec "$@")
 s=$?
 trap - EXIT
-echo $s >"$1/$PROCSUP_ID.exit"
+echo $s >"$1/$PROCSUP_RUN_ID.exit"
 ${drain}
 exit $s`;
 
@@ -109,8 +109,8 @@ export function wrapperScript({ piped = false, stdin = false, terminal }: Wrappe
   const prepare = stdin ? INPUT : "";
   if (!piped) return text(prepare, `>>"$2" 2>>"$3"${input}`, "");
   // Both are open at both ends by then.
-  const open = '>"$2.$PROCSUP_ID" 2>"$3.$PROCSUP_ID"' +
-    `${input}; command -p rm "$2.$PROCSUP_ID" "$3.$PROCSUP_ID"`;
+  const open = '>"$2.$PROCSUP_RUN_ID" 2>"$3.$PROCSUP_RUN_ID"' +
+    `${input}; command -p rm "$2.$PROCSUP_RUN_ID" "$3.$PROCSUP_RUN_ID"`;
   return text(prepare + PIPES, open, "wait");
 }
 

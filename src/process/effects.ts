@@ -194,9 +194,9 @@ export class Effects {
   /** The runtime of a process that this daemon has not launched; its files may be gone by now. */
   #runtimeOrNone(): string {
     try {
-      const { name, instanceIndex, config } = this.#process;
+      const { id, name, instanceIndex, config } = this.#process;
       // Nothing is launched, so no secret is needed.
-      const asked = { name, instanceIndex, config: { ...config, secrets: {} } };
+      const asked = { id, name, instanceIndex, config: { ...config, secrets: {} } };
       return launchPlan(asked, this.#world.inherited).runtime;
     } catch {
       return this.#process.config.runtime;

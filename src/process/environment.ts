@@ -11,6 +11,8 @@ import { type SecretCommands, secretVariables } from "./secrets.ts";
 
 /** What one process's environment is made of. */
 export interface EnvironmentSource {
+  /** UUID. */
+  readonly id: string;
   readonly name: string;
   readonly instanceIndex: number;
   readonly config: Pick<
@@ -31,7 +33,7 @@ export interface EnvironmentSource {
 
 /**
  * What is inherited of the supervisor's environment or its shell's, the files, the configured overlay, and what
- * tells the app who it is. `PROCSUP_ID` is added by the launch.
+ * tells the app who it is. `PROCSUP_RUN_ID` is added by the launch.
  * Throws `invalid_config` when a file cannot be read, or a counted variable is not a number.
  */
 export function appEnvironment(
@@ -52,6 +54,7 @@ export function appEnvironment(
   }
   return {
     ...env,
+    PROCSUP_ID: source.id,
     PROCSUP_NAME: source.name,
     PROCSUP_BASE_NAME: baseName(source.name),
     PROCSUP_INSTANCE: String(instanceIndex),

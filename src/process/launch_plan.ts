@@ -10,7 +10,7 @@ import type { ProcessHandle } from "./process_handle.ts";
 import type { SecretCommands } from "./secrets.ts";
 
 /** The process to be launched. */
-export type LaunchedProcess = Pick<ProcessHandle, "name" | "instanceIndex" | "config">;
+export type LaunchedProcess = Pick<ProcessHandle, "id" | "name" | "instanceIndex" | "config">;
 
 /** A launch, ready to be made. */
 export interface LaunchPlan {

@@ -91,6 +91,7 @@ Deno.test("env_file, inherit_env and env make the environment, one over the othe
       "PROCSUP_INSTANCE",
       "PROCSUP_NAME",
       "PROCSUP_NAMESPACE",
+      "PROCSUP_RUN_ID",
     ]);
     await test.manager.close();
     await test.reopen();

@@ -102,7 +102,7 @@ Deno.test("the run id stands where other users cannot read it", rootOnly, async 
   let id = "";
   await waitFor(() => {
     const environment = Deno.readTextFileSync(`/proc/${pid}/environ`);
-    id = /PROCSUP_ID=([^\0]*)/.exec(environment)?.[1] ?? "";
+    id = /PROCSUP_RUN_ID=([^\0]*)/.exec(environment)?.[1] ?? "";
     return id !== "" && environment.includes("PWD=");
   }, { what: "the app to have taken over" });
   const wrapper = /\) \S (\d+)/.exec(Deno.readTextFileSync(`/proc/${pid}/stat`))![1]!;

@@ -59,7 +59,7 @@ Deno.test({
     const others = Array.from(
       { length: 60 },
       () =>
-        new Deno.Command("sleep", { args: ["600"], env: { PROCSUP_ID: crypto.randomUUID() } })
+        new Deno.Command("sleep", { args: ["600"], env: { PROCSUP_RUN_ID: crypto.randomUUID() } })
           .spawn(),
     );
     try {

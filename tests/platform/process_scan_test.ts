@@ -15,7 +15,7 @@ class Marked implements AsyncDisposable {
   readonly process: Deno.ChildProcess;
 
   constructor(args: readonly string[], env: Record<string, string> = {}, program = "/bin/sh") {
-    const marked = { ...env, PROCSUP_ID: this.runId };
+    const marked = { ...env, PROCSUP_RUN_ID: this.runId };
     this.process = new Deno.Command(program, { args: [...args], env: marked, detached: true })
       .spawn();
   }

@@ -98,7 +98,7 @@ function begin(script: string, file: string) {
   const runId = crypto.randomUUID();
   const { pid, status } = new Deno.Command("/bin/sh", {
     args: ["-c", script, "sh", file],
-    env: { PROCSUP_ID: runId },
+    env: { PROCSUP_RUN_ID: runId },
     detached: true,
   }).spawn();
   void status;
@@ -112,7 +112,7 @@ Deno.test({
     await using temp = tempHome();
     const run = begin("exec sleep 1000", temp.path);
     const setpriv = ["--reuid=65534", "--regid=65534", "--clear-groups", "sleep", "1000"];
-    const other = new Deno.Command("setpriv", { args: setpriv, env: { PROCSUP_ID: run.runId } })
+    const other = new Deno.Command("setpriv", { args: setpriv, env: { PROCSUP_RUN_ID: run.runId } })
       .spawn();
     await waitFor(async () => (await processesByRunId()).get(run.runId)?.includes(other.pid));
     const { left } = await terminateRun(

@@ -22,7 +22,7 @@ function wrapped(
   command: readonly string[],
 ): Deno.Command {
   const words = [folder, `${folder}/stdout`, `${folder}/stderr`, setup, "app", ...command];
-  const env = { PATH: Deno.env.get("PATH")!, WORD: "kept", PROCSUP_ID: "run" };
+  const env = { PATH: Deno.env.get("PATH")!, WORD: "kept", PROCSUP_RUN_ID: "run" };
   const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
   return new Deno.Command(program!, {
     args: [...args, "-c", WRAPPER, "procsup", ...words],
@@ -95,7 +95,7 @@ Deno.test("WRAPPER ends with the app's status and adds nothing to its output whe
   const words = [`${home.path}/removed`, `${home.path}/stdout`, `${home.path}/stderr`, "", "app"];
   const { code } = await new Deno.Command("/bin/sh", {
     args: ["-c", WRAPPER, "procsup", ...words, ...command],
-    env: { PROCSUP_ID: "run" },
+    env: { PROCSUP_RUN_ID: "run" },
     ...{ stdin: "null", stdout: "null", stderr: "null" },
   }).output();
   assertEquals(code, 7);
@@ -113,7 +113,7 @@ Deno.test({
     const user = ["--reuid=64321", "--regid=64321", "--clear-groups"];
     await new Deno.Command("setpriv", {
       args: [...user, "prlimit", "--nproc=1", "/bin/sh", "-c", WRAPPER, "procsup", ...words],
-      env: { PROCSUP_ID: "run" },
+      env: { PROCSUP_RUN_ID: "run" },
       ...{ stdin: "null", stdout: "null", stderr: "null" },
     }).output();
     assertEquals(Deno.readTextFileSync(`${home.path}/run.exit`), `${NOT_STARTED}\n`);
@@ -125,7 +125,7 @@ Deno.test({
   ignore: !await isThere("bash"),
   fn: async () => {
     await using home = tempHome();
-    const app = { argv: ["/usr/bin/env"], env: { PROCSUP_ID: "run", SHELLOPTS: "errexit" } };
+    const app = { argv: ["/usr/bin/env"], env: { PROCSUP_RUN_ID: "run", SHELLOPTS: "errexit" } };
     const { argv, env } = startedByShell(undefined, {
       ...app,
       argv: ["/bin/sh", "-c", "env; exit 7"],
@@ -173,7 +173,7 @@ for (const shell of SHELLS) {
         spawnWrapper({
           program: shell[0]!,
           args: [...shell.slice(1), "-c", script, "procsup", ...words],
-          ...{ cwd: "/", env: { PATH: Deno.env.get("PATH")!, PROCSUP_ID: "run" } },
+          ...{ cwd: "/", env: { PATH: Deno.env.get("PATH")!, PROCSUP_RUN_ID: "run" } },
           inherit: terminal === undefined ? [] : [terminal.master],
         });
         terminal?.[Symbol.dispose]();

@@ -28,7 +28,7 @@ function environment(
     incrementEnv: [],
     ...changes,
   };
-  const env = appEnvironment(INHERITED, { name: "api", instanceIndex, config });
+  const env = appEnvironment(INHERITED, { id: "1", name: "api", instanceIndex, config });
   return Object.fromEntries(Object.entries(env).filter(([key]) => !key.startsWith("PROCSUP_")));
 }
 
@@ -43,8 +43,9 @@ Deno.test("appEnvironment() tells the app who it is, over everything else", () =
     inheritEnv: true,
     incrementEnv: [],
   };
-  const env = appEnvironment({}, { name: "api:2", instanceIndex: 2, config });
+  const env = appEnvironment({}, { id: "1", name: "api:2", instanceIndex: 2, config });
   assertEquals(env, {
+    PROCSUP_ID: "1",
     PROCSUP_NAME: "api:2",
     PROCSUP_BASE_NAME: "api",
     PROCSUP_INSTANCE: "2",

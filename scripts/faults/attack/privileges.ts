@@ -98,8 +98,8 @@ export const privileges: Readonly<Record<string, Attack>> = {
   async "another user reads the run id of an app"(scene) {
     const { pid } = await scene.daemon.status("app");
     const environment = () => Deno.readTextFileSync(`/proc/${pid}/environ`);
-    await waitFor(() => environment().includes("PROCSUP_ID="), { what: "the app" });
-    const id = /PROCSUP_ID=([^\0]*)/.exec(environment())![1]!;
+    await waitFor(() => environment().includes("PROCSUP_RUN_ID="), { what: "the app" });
+    const id = /PROCSUP_RUN_ID=([^\0]*)/.exec(environment())![1]!;
     const { text } = await scene.as(BOB, "cat /proc/[0-9]*/cmdline /proc/[0-9]*/cgroup 2>&1");
     holds(!text.includes(id), "it stands in /proc, readable by all");
     return "it stands nowhere that bob can read";

@@ -10,7 +10,7 @@ use warnings;
 use Time::HiRes ();
 use Fcntl qw(:flock O_WRONLY O_CREAT O_APPEND);
 
-my ($dir, $name, $run) = @ENV{qw(CHAOS_DIR PROCSUP_NAME PROCSUP_ID)};
+my ($dir, $name, $run) = @ENV{qw(CHAOS_DIR PROCSUP_NAME PROCSUP_RUN_ID)};
 my ($mode, $word) = split /:/, $ENV{MODE} // 'stay';
 my $after = $ENV{AFTER} // 1;
 my $pace = $ENV{PACE} // 0.05;

@@ -39,7 +39,7 @@ export function living(folder: string): Living[] {
       if (state === "Z" || state === "X") return [];
       const command = Deno.readTextFileSync(`/proc/${pid}/cmdline`).split("\0").join(" ");
       const name = env.get("PROCSUP_NAME") ?? "";
-      return [{ pid, ppid, name, runId: env.get("PROCSUP_ID") ?? "", command }];
+      return [{ pid, ppid, name, runId: env.get("PROCSUP_RUN_ID") ?? "", command }];
     } catch {
       return [];
     }
