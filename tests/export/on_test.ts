@@ -94,6 +94,9 @@ Deno.test("a context sends commands to an engine, with the context and namespace
     [["worker", true]],
     list.stderr,
   );
+  const absent = await run("list", "worker", "wokrer");
+  assertEquals(absent.code, 3);
+  assertStringIncludes(absent.stderr, 'The stack "shop" has no app "wokrer"');
   const stop = await run("stop", "web");
   assertEquals(stop.code, 2);
   assertStringIncludes(stop.stderr, 'Commands go to kubernetes, which has no "stop"');

@@ -82,16 +82,23 @@ async function up(context: CommandContext, backend: Backend): Promise<number> {
 
 /** What a context's engine runs. */
 export async function listEngine(engine: Engine, names: readonly string[]): Promise<Copy[]> {
-  return await copiesOf(await openEngine(engine, Deno.cwd(), () => {}), names);
+  const copies = await (await openEngine(engine, Deno.cwd(), () => {})).list();
+  return named(copies, names);
 }
 
-async function copiesOf(backend: Backend, names: readonly string[]): Promise<Copy[]> {
-  return (await backend.list())
+function named(copies: readonly Copy[], names: readonly string[]): Copy[] {
+  return copies
     .filter(({ app, name }) => names.length === 0 || names.includes(app) || names.includes(name));
 }
 
 async function list({ output, positionals }: CommandContext, backend: Backend): Promise<number> {
-  const copies = await copiesOf(backend, positionals);
+  const all = await backend.list();
+  const unknown = positionals.find((name) => named(all, [name]).length === 0);
+  if (unknown !== undefined) {
+    const { unknownApp } = await import("../../export/backends/mod.ts");
+    throw unknownApp(backend.stack, unknown, [...new Set(all.map(({ app }) => app))]);
+  }
+  const copies = named(all, positionals);
   await printCopies(output, copies);
   if (copies.length === 0) output.note("nothing of it runs there");
   return 0;

@@ -51,6 +51,8 @@ export interface Place {
 
 /** An engine, for the stack of one file. */
 export interface Backend {
+  /** Name of the stack. */
+  readonly stack: string;
   /** Applies an export, removes what is no longer in it, and waits until it is ready or has failed. */
   up(exported: Exported): Promise<Rollout[]>;
   list(): Promise<Copy[]>;

@@ -40,13 +40,13 @@ export function kubernetes(place: Place, onProgress: OnProgress): Backend {
 }
 
 class Kubernetes implements Backend {
-  readonly #stack: string;
+  readonly stack: string;
   readonly #selector: string;
   readonly #kubectl: Client;
   readonly #onProgress: OnProgress;
 
   constructor({ stack, context, namespace }: Place, onProgress: OnProgress) {
-    this.#stack = stack;
+    this.stack = stack;
     this.#selector =
       `app.kubernetes.io/instance=${stack},app.kubernetes.io/managed-by=${MANAGED_BY}`;
     this.#kubectl = new Client(
@@ -181,7 +181,7 @@ class Kubernetes implements Backend {
     const there = await this.#items("get", "--ignore-not-found", "-f", file);
     const foreign = there.find(({ metadata: { labels = {} } }) =>
       labels["app.kubernetes.io/managed-by"] !== MANAGED_BY ||
-      labels["app.kubernetes.io/instance"] !== this.#stack
+      labels["app.kubernetes.io/instance"] !== this.stack
     );
     if (foreign === undefined) return;
     const { kind, metadata: { name } } = foreign;
@@ -233,7 +233,7 @@ class Kubernetes implements Backend {
 
   async #workloads(): Promise<Workloads> {
     const items = await this.#items("get", WORKLOADS, "--selector", this.#selector);
-    const workloads = new Workloads(this.#stack, items);
+    const workloads = new Workloads(this.stack, items);
     // Only events say why a probe fails, or why a pod cannot be made.
     const silent = workloads.silent();
     if (silent.size === 0) return workloads;

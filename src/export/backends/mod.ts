@@ -3,7 +3,7 @@
 import { ProcsupError } from "../../model/errors.ts";
 import type { Backend, OnProgress, Place } from "./backend.ts";
 
-export type { Backend, Copy, Place, Rollout } from "./backend.ts";
+export { type Backend, type Copy, type Place, type Rollout, unknownApp } from "./backend.ts";
 
 const BACKENDS = {
   kubernetes: async () => (await import("./kubernetes.ts")).kubernetes,

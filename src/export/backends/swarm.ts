@@ -72,12 +72,12 @@ export function swarm(place: Place, onProgress: OnProgress): Backend {
 }
 
 class Swarm implements Backend {
-  readonly #stack: string;
+  readonly stack: string;
   readonly #docker: Client;
   readonly #onProgress: OnProgress;
 
   constructor({ stack, context }: Place, onProgress: OnProgress) {
-    this.#stack = stack;
+    this.stack = stack;
     this.#docker = new Client("docker", ...context === undefined ? [] : ["--context", context]);
     this.#onProgress = onProgress;
   }
@@ -85,7 +85,7 @@ class Swarm implements Backend {
   async up({ files: [file] }: Exported): Promise<Rollout[]> {
     return await this.#changed(() =>
       withFile(file!.text, (path) => {
-        const words = ["--prune", "--with-registry-auth", "-c", path, this.#stack];
+        const words = ["--prune", "--with-registry-auth", "-c", path, this.stack];
         return this.#docker.told("stack", "deploy", ...words);
       })
     );
@@ -136,7 +136,7 @@ class Swarm implements Backend {
 
   async down(): Promise<string[]> {
     const names = await this.#names();
-    await this.#docker.told("stack", "rm", this.#stack);
+    await this.#docker.told("stack", "rm", this.stack);
     return names.map((name) => this.#short(name));
   }
 
@@ -162,16 +162,16 @@ class Swarm implements Backend {
 
   /** The service's name: `shop_api`. */
   #service(app: string): string {
-    return `${this.#stack}_${app}`;
+    return `${this.stack}_${app}`;
   }
 
   /** The name of a service or a task, without that of the stack. */
   #short(name: string): string {
-    return name.slice(this.#stack.length + 1);
+    return name.slice(this.stack.length + 1);
   }
 
   async #names(): Promise<string[]> {
-    const filter = `label=com.docker.stack.namespace=${this.#stack}`;
+    const filter = `label=com.docker.stack.namespace=${this.stack}`;
     const words = ["service", "ls", "--filter", filter, "--format", "{{json .}}"];
     return (await this.#docker.jsonLines<{ Name: string }>(...words)).map(({ Name }) => Name);
   }
@@ -187,13 +187,13 @@ class Swarm implements Backend {
     const { code, stdout } = await this.#docker.ask("service", "inspect", this.#service(app));
     if (code === 0) return JSON.parse(stdout)[0];
     const known = (await this.#names()).map((name) => this.#short(name));
-    throw unknownApp(this.#stack, app, known);
+    throw unknownApp(this.stack, app, known);
   }
 
   /** Every task, newest first within a slot. */
   async #tasks(): Promise<Task[]> {
     if ((await this.#names()).length === 0) return [];
-    const words = ["stack", "ps", "--no-trunc", "--format", "{{json .}}", this.#stack];
+    const words = ["stack", "ps", "--no-trunc", "--format", "{{json .}}", this.stack];
     const lines = await this.#docker.jsonLines<TaskLine>(...words);
     if (lines.length === 0) return [];
     // One may be gone by now, which is not a failure.

@@ -48,11 +48,11 @@ export function isUnitOf(stack: string, name: string, text: string): boolean {
 }
 
 class Systemd implements Backend {
-  readonly #stack: string;
+  readonly stack: string;
   readonly #onProgress: OnProgress;
 
   constructor(stack: string, onProgress: OnProgress) {
-    this.#stack = stack;
+    this.stack = stack;
     this.#onProgress = onProgress;
   }
 
@@ -91,7 +91,7 @@ class Systemd implements Backend {
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
     await Promise.all(apps.map((app) => this.#copiesOf(app)));
     const units = (apps.length > 0 ? apps : ["*"]).flatMap((app) =>
-      [".service", "@*.service"].map((end) => unitName(this.#stack, app) + end)
+      [".service", "@*.service"].map((end) => unitName(this.stack, app) + end)
     );
     const flags = [...follow ? ["--follow"] : [], "--no-pager", `--lines=${lines}`];
     return await journalctl.shown(...flags, ...units.map((unit) => `--unit=${unit}`));
@@ -99,13 +99,13 @@ class Systemd implements Backend {
 
   async why(app: string): Promise<Explanation> {
     const copies = await this.#copiesOf(app);
-    const units = copies.map(({ name }) => `--unit=${unitName(this.#stack, name)}`);
+    const units = copies.map(({ name }) => `--unit=${unitName(this.stack, name)}`);
     const journal = await journalctl.told("--no-pager", "--lines=10", "-o", "cat", ...units);
     return { copies, history: journal.trimEnd().split("\n").toReversed() };
   }
 
   async scale(app: string, copies: (now: number) => number): Promise<Rollout[]> {
-    const template = `${unitName(this.#stack, app)}@.service`;
+    const template = `${unitName(this.stack, app)}@.service`;
     if (readFileIfAny(`${FOLDER}/${template}`) === undefined) {
       await this.#copiesOf(app);
       throw new ProcsupError("wrong_state", `"${app}" is one unit, and no template of units`, {
@@ -131,7 +131,7 @@ class Systemd implements Backend {
         hint: "Its next run takes what procsup up applied",
       });
     }
-    const units = names.map((name) => `${unitName(this.#stack, name)}.service`);
+    const units = names.map((name) => `${unitName(this.stack, name)}.service`);
     for (const unit of units) {
       await systemctl.told("restart", unit);
       const [rollout] = await this.#settled([unit]);
@@ -163,7 +163,7 @@ class Systemd implements Backend {
   /** Files that an export of the stack wrote. */
   #files(): string[] {
     return [...Deno.readDirSync(FOLDER)].filter(({ name, isFile }) =>
-      isFile && isUnitOf(this.#stack, name, readFileIfAny(`${FOLDER}/${name}`) ?? "")
+      isFile && isUnitOf(this.stack, name, readFileIfAny(`${FOLDER}/${name}`) ?? "")
     ).map(({ name }) => name);
   }
 
@@ -183,13 +183,13 @@ class Systemd implements Backend {
 
   /** Throws `name_taken` for a unit that was not made for this stack, or a target of the system. */
   async #refuseForeign(files: readonly string[]): Promise<void> {
-    const target = `${this.#stack}.target`;
+    const target = `${this.stack}.target`;
     // "network.target" in this folder would stand in for that of the system.
     const known = await systemctl.told("show", "--property=FragmentPath", "--value", target);
     const paths = files.map((file) => `${FOLDER}/${file}`);
     for (const path of known.trim() === "" ? paths : [known.trim(), ...paths]) {
       const there = readFileIfAny(path);
-      if (there === undefined || isUnitOf(this.#stack, basename(path), there)) continue;
+      if (there === undefined || isUnitOf(this.stack, basename(path), there)) continue;
       throw new ProcsupError("name_taken", `"${path}" was not made by this stack`, {
         hint: "Choose another --stack NAME",
       });
@@ -206,7 +206,7 @@ class Systemd implements Backend {
 
   #copy(unit: Properties): Copy {
     const { Id = "", ActiveState = "", SubState = "", Result, ExecMainStatus, NRestarts } = unit;
-    const name = Id.slice(this.#stack.length + 1).replace(/\.service$/, "");
+    const name = Id.slice(this.stack.length + 1).replace(/\.service$/, "");
     const why = Result === "success" ? "" : `${Result}, exit code ${ExecMainStatus}`;
     const restarts = Number(NRestarts) > 0 ? `${NRestarts} restarts` : "";
     return {
@@ -243,6 +243,6 @@ class Systemd implements Backend {
     const all = await this.list();
     const copies = all.filter((copy) => copy.app === app);
     if (copies.length > 0) return copies;
-    throw unknownApp(this.#stack, app, [...new Set(all.map((copy) => copy.app))]);
+    throw unknownApp(this.stack, app, [...new Set(all.map((copy) => copy.app))]);
   }
 }
