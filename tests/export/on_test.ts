@@ -95,7 +95,7 @@ Deno.test("a context sends commands to an engine, with the context and namespace
     list.stderr,
   );
   const absent = await run("list", "worker", "wokrer");
-  assertEquals(absent.code, 3);
+  assertEquals(absent.code, 4);
   assertStringIncludes(absent.stderr, 'The stack "shop" has no app "wokrer"');
   const stop = await run("stop", "web");
   assertEquals(stop.code, 2);
