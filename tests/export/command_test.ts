@@ -23,6 +23,9 @@ Deno.test("procsup export prints files, tells what is lost, and with --strict wr
   assertEquals((await run("systemd", file, "--out", `${folder.path}/units`)).code, 0);
   const names = [...Deno.readDirSync(`${folder.path}/units`)].map(({ name }) => name);
   assertEquals(names.filter((name) => name.endsWith("_api.service")).length, 1);
+  const useless = await run("systemd", file, "--image", "shop:1");
+  assertEquals(useless.code, 2);
+  assertStringIncludes(useless.stderr, "--image has no meaning on systemd");
   const wrong = await run("kubernets");
   assertEquals(wrong.code, 2);
   assertStringIncludes(wrong.stderr, "procsup export kubernetes");

@@ -31,6 +31,13 @@ export async function exportFile(context: CommandContext): Promise<void> {
   }
 }
 
+/** Flags that only these engines have a use for. */
+const ENGINES_OF: Readonly<Record<string, readonly string[]>> = {
+  image: ["kubernetes", "swarm", "compose", "nomad"],
+  ports: ["swarm"],
+  base: ["dockerfile"],
+};
+
 /** The file of the command line for an engine. Lists the keys without a counterpart; `--strict` refuses them. */
 export async function exported(
   context: CommandContext,
@@ -38,6 +45,12 @@ export async function exported(
   file: string | undefined,
 ): Promise<Exported> {
   const { flags, engine } = context;
+  const useless = flags.names().find((name) => ENGINES_OF[name]?.includes(to) === false);
+  if (useless !== undefined) {
+    throw new ProcsupError("bad_request", `--${useless} has no meaning on ${to}`, {
+      hint: `It is for ${ENGINES_OF[useless]!.join(", ")}`,
+    });
+  }
   const { exportStack } = await import("../../export/export_stack.ts");
   const { files, loaded } = await readSource(context, file === undefined ? [] : [file], true);
   const result = exportStack({
