@@ -1,4 +1,4 @@
-/** Authenticates requests, and ends what depends on a revoked credential. */
+/** Authenticates requests, and ends sessions and streams whose credential is revoked. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { SignInRateLimit } from "./sign_in_limit.ts";

@@ -122,7 +122,7 @@ export function sessionIn(header: string | undefined): string | undefined {
   try {
     return getCookies(new Headers({ cookie: header }))[COOKIE];
   } catch {
-    // Cookies of other programs on this host come along, and may be malformed.
+    // The header also has the cookies of other programs on this host, which may be malformed.
     return undefined;
   }
 }

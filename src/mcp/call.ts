@@ -30,8 +30,8 @@ export interface Change {
 }
 
 /**
- * Events from now on, until the signal. Resolves once it listens. May throw, then or later, if the
- * source is unavailable.
+ * Events from now on, until the signal aborts. Resolves once it listens. Throws, at once or later,
+ * if the source is unavailable.
  */
 export type Changes = (
   signal: AbortSignal,

@@ -23,7 +23,7 @@ export interface NewsSource {
 export interface Watch {
   /** Resolves once no change can be missed, or when the first attempt to listen fails. */
   readonly listening: Promise<void>;
-  /** Resolves after the signal. */
+  /** Resolves after the signal aborts. */
   readonly ended: Promise<void>;
 }
 
@@ -31,8 +31,8 @@ export interface Watch {
 const COALESCE_MS = 100;
 
 /**
- * Reads changes until the signal and passes them on. If the source ends, for example because the daemon
- * is upgraded, it is opened again and everything counts as changed.
+ * Reads changes and passes them on until the signal aborts. If the source ends, for example because
+ * the daemon is upgraded, it is opened again and everything counts as changed.
  */
 export function watchChanges(source: NewsSource, notifier: Notifier, signal: AbortSignal): Watch {
   const listening = Promise.withResolvers<void>();

@@ -41,7 +41,7 @@ export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
     // Do not pass on the request's signal: `Deno.serve` aborts it on success too. A verb is completed
     // even if the client disconnects, and streams notice that themselves.
     const { url, method, headers, body } = request;
-    // Report an error in it like on any other route.
+    // Check it here, so that an error is reported as on any other route.
     toolsetsIn(url);
     return await handler.fetch(new Request(url, { method, headers, body }));
   };

@@ -1,7 +1,7 @@
 /**
- * Edits members of objects in a JSON text of a user. Comments, order and style stay as they are
- * elsewhere. `modify()` of jsonc-parser 3.3.1 reformats the neighboring member, loses comments and
- * leaves a stray comma after the last member.
+ * Edits members of objects in a user's JSON text. The rest keeps its comments, order and style.
+ * `modify()` of jsonc-parser 3.3.1 reformats the neighboring member, loses comments and leaves a
+ * stray comma after the last member.
  */
 
 import { ProcsupError } from "../model/errors.ts";

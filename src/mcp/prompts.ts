@@ -9,7 +9,7 @@ interface Prompt {
   readonly title: string;
   readonly description: string;
   readonly input: z.ZodMiniObject;
-  /** Tools that the prompt cannot do without. */
+  /** Tools that the prompt requires. */
   readonly needs: readonly string[];
   readonly goal: (args: never) => string;
   readonly steps: readonly Step[];

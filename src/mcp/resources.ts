@@ -90,7 +90,7 @@ function registerApp(server: McpServer, { call, granted }: Access, scheme: Schem
   );
 }
 
-/** Clients that fill in the template by its standard write the colon of `api:0` as `%3A`. */
+/** Decodes a name: clients that follow the URI template standard send `api:0` as `api%3A0`. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);

@@ -100,7 +100,7 @@ class ClientNotifier implements Notifier {
   }
 }
 
-/** Keeps the subscriptions of a 2025 client, up to the number of resources it could have. */
+/** Keeps the subscriptions of a 2025 client: at most one for each resource that could exist. */
 function keptSubscriptions({ server }: McpServer): Set<string> {
   const uris = new Set<string>();
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {

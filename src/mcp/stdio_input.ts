@@ -71,7 +71,7 @@ export function messagesOf(
       }
       pieces.push(chunk.subarray(from));
       size += chunk.length - from;
-      // The transport gives up on such a line.
+      // Pass the oversized line on, so that the transport fails.
       if (size > STDIO_DEFAULT_MAX_BUFFER_SIZE) this.push(Buffer.concat(pieces.splice(0)));
       done();
     },

@@ -183,7 +183,7 @@ interface NewApp extends Readonly<Record<string, unknown>> {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** The configuration of a new app, with defaults for what the daemon needs and an agent need not know. */
+/** The configuration of a new app, with defaults for the name and the folder. */
 function newConfig({ config, ...args }: NewApp, here: ToolUse["cwd"]): Record<string, unknown> {
   const { entrypoint } = args;
   const folder = isAbsolute(entrypoint) ? dirname(entrypoint) : here;

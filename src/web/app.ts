@@ -34,7 +34,7 @@ function provenance(c: Context) {
   };
 }
 
-/** Whether a link may lead there: a page rather than data. */
+/** True for pages, to which other sites may link; false for data. */
 function isPage(c: Context): boolean {
   return c.req.method === "GET" &&
     !/^\/(?:api\/|ws$|mcp$|metrics$|openapi\.json$)/.test(c.req.path);

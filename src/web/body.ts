@@ -8,9 +8,9 @@ import { parseJson } from "../protocol/json_text.ts";
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * The body; `{}` if it is empty and not `wanted`. Throws `not_json` for another content type, which a
- * form on a foreign page could send without permission, `bad_request` for invalid JSON and
- * `invalid_config` for JSON that is not an object.
+ * The body; `{}` if it is empty and not `wanted`. Throws `not_json` for another content type, since
+ * a form of another site could send that; `bad_request` for invalid JSON; `invalid_config` for JSON
+ * that is not an object.
  */
 export async function readBody(c: Context, wanted: boolean): Promise<Record<string, unknown>> {
   const type = c.req.header("content-type");
@@ -27,8 +27,8 @@ export async function readBody(c: Context, wanted: boolean): Promise<Record<stri
 }
 
 /**
- * The body as text. Throws `body_too_large` as soon as it exceeds the limit, whatever its stated
- * length, and `bad_request` if the client disconnects.
+ * The body as text. Throws `body_too_large` as soon as it exceeds the limit, with or without
+ * `Content-Length`, and `bad_request` if the client disconnects.
  */
 export async function readText(c: Context): Promise<string> {
   try {
@@ -42,7 +42,7 @@ export async function readText(c: Context): Promise<string> {
 async function textOf(c: Context): Promise<string> {
   const length = c.req.header("content-length");
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  // The HTTP server enforces a stated length.
+  // The HTTP server enforces `Content-Length`.
   if (length !== undefined || c.req.raw.body === null) return await c.req.text();
   const decoder = new TextDecoder();
   let text = "";

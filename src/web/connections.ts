@@ -1,6 +1,6 @@
 /**
- * The connections of a listener. Stalled ones are closed, and beyond the limit those whose account has
- * most.
+ * The connections of a listener. Closes stalled ones and, at the limit, one of the account with the
+ * most connections.
  */
 
 import type { Principal } from "../auth/principal.ts";
@@ -20,10 +20,10 @@ export interface Connection {
 /** Interval of the check. */
 const LOOK_MS = 10_000;
 
-/** How long a peer may take none of the waiting bytes. Enough for the largest answer on a slow line. */
+/** A peer that reads none of its waiting bytes for this long is disconnected. */
 const PATIENCE_MS = 120_000;
 
-/** Maximum of waiting bytes of all connections; beyond it the largest are closed first. */
+/** Maximum of waiting bytes of all connections. Above it, those with the most are closed. */
 const MAX_WAITING = 128 * 1024 * 1024;
 
 /** Time for pending output when all connections are closed. */
@@ -102,7 +102,7 @@ export class Connections {
   #endOne(): void {
     const all = [...this.#all.keys()];
     const owned = all.map((one) => [one, accounts.get(one) ?? UNKNOWN] as const);
-    // Connections that have not authenticated only displace each other.
+    // If no account has too many, close the oldest connection that has not authenticated.
     const one = placeToFree(owned, UNKNOWN) ?? all.find((one) => !accounts.has(one)) ?? all[0];
     if (one === undefined) return;
     // Forget it now: the close event comes later.

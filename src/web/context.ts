@@ -1,4 +1,4 @@
-/** What the handlers of the web surface share. */
+/** Types and helpers that the handlers of the web surface share. */
 
 import type { Context, Hono } from "hono";
 import { ProcsupError } from "../model/errors.ts";
@@ -31,7 +31,7 @@ export interface Mount {
   handle(request: Request, principal: Principal): Response | Promise<Response>;
 }
 
-/** What node:http passes along with a request; nothing on the Unix socket. */
+/** The connection of a request, as passed by node:http; missing on the Unix socket. */
 export interface Bindings {
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
 }
@@ -57,7 +57,7 @@ export function addressOf(c: WebContext): string {
   return c.env?.incoming?.socket?.remoteAddress ?? "local";
 }
 
-/** A path that takes GET alone. */
+/** Adds a route whose path accepts only GET. */
 export function getOnly(
   app: WebApp,
   path: string,

@@ -22,7 +22,7 @@ export const TOPICS = ["events", "logs", "system_metrics"] as const;
 
 export type Topic = (typeof TOPICS)[number];
 
-/** Above this, a new list is not sent: the next one replaces it. */
+/** With more unsent bytes than this, a new list is skipped: the next one replaces it. */
 const ENOUGH_LISTS = 256 * 1024;
 /** A client with more unsent bytes is dropped. */
 const MAX_UNSENT = 1024 * 1024;
@@ -38,7 +38,7 @@ export class FeedClient {
   readonly #topics = new Set<Topic>();
   #names: ReadonlySet<string> | undefined;
   #logs: FeedLogs | undefined;
-  /** Logs opened besides the one of its topics, by the client's id. */
+  /** Opened logs by the id that the client chose. The log of the `logs` topic is not among them. */
   readonly #opened = new Map<number, FeedLogs>();
   #second = 0;
   #messages = 0;
@@ -137,7 +137,7 @@ export class FeedClient {
     this.#logs = this.#logsOf(query);
   }
 
-  /** `{id, query}`, of which the query is that of `GET /logs`: any number of logs share the connection. */
+  /** Opens a log: `{id, query}`, where the query is that of `GET /logs`. */
   #openLog({ id, query }: Record<string, unknown>): void {
     if (typeof id !== "number" || !Number.isSafeInteger(id)) {
       throw badRequest('Invalid "id": expected a whole number');

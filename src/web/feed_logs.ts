@@ -11,16 +11,15 @@ export interface LogSink {
 }
 
 /**
- * The pace, 2.5 MB a second, at which everyone follows a log that is written faster than clients read.
- * All clients then get the same lines, which are read and serialized once. Otherwise two hundred
- * clients of 10 MB a second would take twice the CPU time, and twice the memory if half of them did not
- * read.
+ * A pause after each big message limits a log to 2.5 MB a second. All clients then get the same
+ * lines, which are read and serialized once. Without it, two hundred clients of a log of 10 MB a
+ * second would take twice the CPU time, and twice the memory if half of them did not read.
  */
 const PACE_MS = 25;
 const BIG_MESSAGE = 32 * 1024;
 let step: Promise<void> | undefined;
 
-/** Above this nothing is sent, and nothing more is read: the log itself is the buffer. */
+/** With more unsent bytes than this, no lines are read or sent: the log file is the buffer. */
 const ENOUGH_UNSENT = 64 * 1024;
 
 const encoder = new TextEncoder();
@@ -37,8 +36,8 @@ export class FeedLogs {
   #isOver = false;
 
   /**
-   * `open` returns the lines. Its errors are sent to the client. With an `id`, by which the client tells
-   * its logs apart, all messages carry it.
+   * `open` returns the lines; its errors are sent to the client. All messages carry the `id`, by
+   * which the client tells its logs apart.
    */
   constructor(
     open: () => Promise<ReadableStream<LogLines>>,
@@ -61,8 +60,8 @@ export class FeedLogs {
       if (this.#isOver) return this.stop();
       for (;;) {
         const { done, value } = await this.#reader.read();
-        // Nothing may happen between the check and `send()`: all logs of a connection wait for the same
-        // room, and would fill it many times over.
+        // Do not `await` between this check and `send()`: all logs of a connection wait for the
+        // same room, and each would fill it.
         while (!this.#isOver && this.#sink.unsent() > ENOUGH_UNSENT) await nextStep();
         if (this.#isOver) return;
         if (done) return this.#sink.send(JSON.stringify({ type: "log_end", ...this.#id }));
@@ -82,7 +81,7 @@ export class FeedLogs {
   }
 }
 
-/** A timer shared by all who wait, so that they continue together. */
+/** Resolves with a timer that all waiting clients share, so that they continue together. */
 function nextStep(): Promise<void> {
   return step ??= new Promise((resolve) =>
     setTimeout(() => {
@@ -112,7 +111,7 @@ const TYPE = '{"type":"log",';
 const [BEFORE, AFTER] = [encoder.encode(`${TYPE}"lines":[`), encoder.encode("]}")];
 const [NEWLINE, COMMA] = [10, 44];
 
-/** Turns JSON lines into an array in place: only the separators and the end differ. */
+/** The message for JSON lines: an array, with commas in place of the newlines. */
 function asArray(ndjson: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(BEFORE.length + ndjson.length - 1 + AFTER.length);
   bytes.set(BEFORE);

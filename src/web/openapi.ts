@@ -81,7 +81,7 @@ function queryParameters(
   const fields = fieldsOf(verb);
   return query.map((name) => {
     const { description, anyOf, ...rest } = jsonOf(fields[name]!, "input");
-    // A query is text, so of several types text is shown.
+    // Query parameters are text: of several types, document the string.
     const schema = (anyOf as Json[] | undefined)?.find(({ type }) => type === "string") ?? rest;
     const own = defaults[name];
     return {

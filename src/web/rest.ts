@@ -69,7 +69,7 @@ function refuseForeignFields(body: object, { verb, row }: Pick<Route, "verb" | "
   }
 }
 
-/** The router decodes parameters, but leaves invalid encodings unchanged. */
+/** The target in the path. Throws `bad_request` for invalid encoding, which the router ignores. */
 function targetIn(c: WebContext): string | undefined {
   try {
     decodeURIComponent(c.req.path);

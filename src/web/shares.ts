@@ -1,9 +1,8 @@
 /** Decides which connection to close at the limit, so that no account can lock out others. Pure. */
 
 /**
- * The oldest place of the account with the most places, to be freed for a newcomer; undefined if that
- * account has no more than the newcomer would then have. `taken` lists places with their accounts, the
- * oldest first.
+ * The oldest place of the account with the most places. Undefined if that account would then have
+ * fewer than the newcomer's. `taken` lists places with their accounts, the oldest first.
  */
 export function placeToFree<T>(
   taken: Iterable<readonly [T, string]>,

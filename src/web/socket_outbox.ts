@@ -13,9 +13,9 @@ const ENOUGH_UNDER_WAY = 2 * 1024;
 const BESIDE = 128;
 
 /**
- * Passes messages on a few at a time. A socket's own queue copies each message and adds some hundred
- * bytes; with hundreds of slow clients that would dominate. The messages waiting here are shared by all
- * clients.
+ * Passes messages on a few at a time. A socket's own queue copies each message and adds some
+ * hundred bytes, which is too much with hundreds of slow clients. The messages waiting here are
+ * shared by all clients.
  */
 export class SocketOutbox {
   readonly #write: Write;

@@ -19,7 +19,7 @@ import { placeToFree } from "./shares.ts";
 const MAX_MESSAGE_BYTES = 64 * 1024;
 /** Time for the other side to answer a close. */
 const CLOSE_MS = 2000;
-/** Time for a browser to send the secret of its session, and how many may be waiting for it. */
+/** Time for a browser to send its session's secret, and the maximum of browsers yet to send it. */
 const PROOF_MS = 5000;
 const MAX_UNPROVEN = 64;
 /** Close codes of RFC 6455. */
