@@ -5,7 +5,15 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { startWaves } from "../model/start_order.ts";
 import { sleep } from "../platform/clock.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { asProcsupError, isJob, isKeptUp, ordered, type Outcome, runBulk } from "./bulk.ts";
+import {
+  asProcsupError,
+  isJob,
+  isKeptUp,
+  ordered,
+  type Outcome,
+  runBulk,
+  starter,
+} from "./bulk.ts";
 import { type FieldChange, needsRestart } from "./config_diff.ts";
 import { firstChanges, reloadWith } from "./reconfigure.ts";
 import { scale } from "./scale.ts";
@@ -143,17 +151,18 @@ export async function apply(
     }
   }
   options.onRegistered?.();
+  const startOne = starter(supervisor.registry.list());
   const changed = new Map(plan.changed.map((change) => [change.config.name, change]));
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
     const processes = added.get(config);
     if (processes !== undefined) {
       const start = config.autostart && !supervisor.closing;
-      return await supervisor.startAdded(processes, { start, wait: options.wait });
+      return await supervisor.startAdded(processes, { start, wait: options.wait }, startOne);
     }
     const change = changed.get(config.name);
     const outcomes = change === undefined ? [] : await applyChange(supervisor, change, options);
     const down = options.startDown && config.autostart
-      ? startDown(supervisor, config, options)
+      ? startDown(supervisor, config, (process) => startOne(process, options))
       : [];
     return [...outcomes, ...await down];
   };
@@ -176,12 +185,12 @@ export async function apply(
 async function startDown(
   supervisor: Supervisor,
   { name }: ProcessConfig,
-  { wait }: ApplyOptions,
+  start: (process: ManagedProcess) => Promise<void>,
 ): Promise<Outcome[]> {
   const down = supervisor.registry.instancesOf(name).filter((process) =>
     isDown(process) && !isJob(process)
   );
-  return await runBulk(down, (process) => process.start({ wait }));
+  return await runBulk(down, start);
 }
 
 async function applyChange(

@@ -5,6 +5,7 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import type { LastWords } from "../model/start_failed.ts";
 import { type Ordered, startWaves } from "../model/start_order.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
+import type { UpOptions } from "../process/requests.ts";
 import { lastWords } from "./last_words.ts";
 
 /** How a verb went for one process. */
@@ -37,6 +38,19 @@ export async function runBulk(
   const outcomes: Outcome[] = [];
   for (const process of processes) outcomes.push(await one(process));
   return outcomes;
+}
+
+/** Starts a process that was in the list. */
+export type Start = (process: ManagedProcess, options?: UpOptions) => Promise<void>;
+
+/** How to start these processes, now or in a later wave: one that is stopped before its turn stays down. */
+export function starter(processes: readonly ManagedProcess[]): Start {
+  const stops = new Map(processes.map((process) => [process, process.stops]));
+  return async (process, options) => {
+    if (process.stops === (stops.get(process) ?? 0)) return await process.start(options);
+    const what = `Cannot start "${process.name}": it was stopped meanwhile`;
+    throw new ProcsupError("wrong_state", what);
+  };
 }
 
 /** Whether the clock starts it, and not who starts the others. */

@@ -13,7 +13,7 @@ import { sealed, setAside, unsealed } from "../platform/state_file.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
-import { inWaves, isJob, runWaves } from "./bulk.ts";
+import { inWaves, isJob, runWaves, starter } from "./bulk.ts";
 import type { Registry } from "./registry.ts";
 import { parseRecord, type ProcessRecord, recordWire, refuseNewer } from "./record_file.ts";
 
@@ -118,7 +118,8 @@ export async function resurrect(
   const wanted = restored.filter((process) =>
     process.snapshot.desired === "up" && process.config.autostart && !isJob(process)
   );
-  const outcomes = await runWaves(inWaves(wanted), (process) => process.start());
+  const start = starter(wanted);
+  const outcomes = await runWaves(inWaves(wanted), (process) => start(process));
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
   return { count: restored.length, errors: [...problems, ...refused, ...errors] };
 }

@@ -21,6 +21,8 @@ import {
   reversed,
   runBulk,
   runWaves,
+  type Start,
+  starter,
   thoseThatRun,
   throwFirst,
   withoutJobs,
@@ -158,10 +160,11 @@ export class Supervisor implements AsyncDisposable {
   startAdded(
     added: readonly ManagedProcess[],
     { start = true, ...options }: AddOptions = {},
+    startOne: Start = starter(added),
   ): Promise<Outcome[]> {
     const present = new Set(this.registry.list());
     return runBulk(added.filter((process) => present.has(process)), async (process) => {
-      if (start && !isJob(process)) await process.start(options);
+      if (start && !isJob(process)) await startOne(process, options);
     });
   }
 
@@ -180,8 +183,9 @@ export class Supervisor implements AsyncDisposable {
   /** Starts existing processes. */
   async start(target: string, options: UpOptions = {}): Promise<Outcome[]> {
     this.#refuseClosed();
-    const waves = inWaves(withoutJobs(target, this.registry.resolve(target)));
-    return await runWaves(waves, (process) => process.start(options));
+    const processes = withoutJobs(target, this.registry.resolve(target));
+    const start = starter(processes);
+    return await runWaves(inWaves(processes), (process) => start(process, options));
   }
 
   /** Stops processes: those that depend on others first. */

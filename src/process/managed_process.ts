@@ -65,8 +65,8 @@ export class ManagedProcess {
   readonly #mailbox = new Mailbox<Input>((input) => this.#handle(input));
   readonly #waiters = new Waiters();
   #snapshot: Snapshot;
-  /** How often it was asked to stop, and how many stops are under way but those of its schedule. */
   #stops = 0;
+  /** Stops under way, except those of its schedule. */
   #finalStops = 0;
   readonly #gone = new AbortController();
   /** Aborted when it is looked after no more, with why: it was deleted, or let go of. */
@@ -217,6 +217,11 @@ export class ManagedProcess {
   signal(signal: SignalName): void {
     if (this.#effects.run.signal(signal)) return;
     this.#refuse("signal", "it is not running");
+  }
+
+  /** How often it was asked to stop. */
+  get stops(): number {
+    return this.#stops;
   }
 
   /** Whether a stop is under way, of which its schedule must start nothing. */

@@ -24,7 +24,7 @@ Deno.test("apply() has on record what it only registers when it returns", async 
   assertEquals(recorded(test.home), ["idle"]);
 });
 
-Deno.test("apply() has everything in the list before the first app is up, and starts none that is deleted", async () => {
+Deno.test("apply() has everything in the list before the first app is up, and starts none that is deleted or stopped", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   const app = { entrypoint: "/bin/sleep", args: ["1000"], cwd: test.home };
@@ -37,17 +37,25 @@ Deno.test("apply() has everything in the list before the first app is up, and st
     },
     { ...app, name: "later", depends_on: { first: "ready" } },
     { ...app, name: "deleted", depends_on: { first: "ready" } },
+    { ...app, name: "held", depends_on: { first: "ready" } },
   ].map((wire) => parseConfig(wire));
   const plan = await planApply(supervisor, wanted);
   const applying = apply(supervisor, plan, { wait: true });
   const states = () => supervisor.list().map(({ name, state }) => `${name} ${state}`);
   await waitFor(() => supervisor.inspect("first").pid > 0);
-  assertEquals(states(), ["first starting", "later stopped", "deleted stopped"]);
-  assertEquals(recorded(test.home), ["deleted", "first", "later"]);
+  assertEquals(states(), [
+    "first starting",
+    "later stopped",
+    "deleted stopped",
+    "held stopped",
+  ]);
+  assertEquals(recorded(test.home), ["deleted", "first", "held", "later"]);
   await supervisor.remove("deleted");
+  await supervisor.stop("held");
   Deno.writeTextFileSync(`${test.home}/go`, "");
   const { errors } = await applying;
-  assertEquals([errors, states()], [[], ["first running", "later running"]]);
+  assertEquals(errors, ['Cannot start "held": it was stopped meanwhile']);
+  assertEquals(states(), ["first running", "later running", "held stopped"]);
 });
 
 Deno.test("scale() has on record the instances of a job, which the clock starts, when it returns", async () => {
