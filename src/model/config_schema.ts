@@ -100,12 +100,12 @@ export function parseConfig(input: unknown): ProcessConfig {
   return memoryKeys(wire) as unknown as ProcessConfig;
 }
 
-/** Removes the keys that a cron job cannot have from a file's defaults. */
+/** Removes from a file's defaults the keys that a cron job cannot have. */
 export function jobDefaults({ cron_restart: _, restart_policy, ...defaults }: Keyed): Keyed {
   return restart_policy === "always" ? defaults : { ...defaults, restart_policy };
 }
 
-/** Checks a cron job. It ends between its runs, and after a failure it waits for the next one. */
+/** Checks a cron job. Its default policy is `never`: a failed run waits for the next one. */
 function jobRules(config: Keyed): Keyed {
   if (config.cron === undefined) return config;
   const refuse = (key: string, why: string) =>
@@ -133,7 +133,7 @@ export function parseWeb(input: unknown): WebSettings {
   throw new ConfigFieldError(message, ["listen"]);
 }
 
-/** Its place in the paths of the REST API is taken. */
+/** Reserved name: `POST /webhooks/test` tests all webhooks. */
 const ALL_WEBHOOKS = "test";
 
 /** Validates a webhook and fills in the defaults. Paths of its secret are relative to `cwd`. */

@@ -1,4 +1,4 @@
-/** The expected failures, and the one table that maps each code to its meaning on every surface. */
+/** The expected failures, and the meaning of each error code on every surface. */
 
 /** How every surface reports an error: HTTP status, exit code of the command line. */
 export interface ErrorMeaning {
@@ -90,7 +90,7 @@ function meaning(http: number, exit: number, page: string, means: string): Error
   return { http, exit, page, means };
 }
 
-/** Whether a string from outside is one of our codes. */
+/** True for a known error code. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(ERROR_TABLE, value);
 }
@@ -99,9 +99,9 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 export interface ErrorDetails {
   /** The next thing to do, as one line. */
   readonly hint?: string | undefined;
-  /** The key of the configuration that is wrong. */
+  /** The configuration key that is invalid. */
   readonly field?: string | undefined;
-  /** The name that may have been meant by an unknown one. */
+  /** The known name closest to the one given. */
   readonly near?: string | undefined;
 }
 

@@ -37,7 +37,7 @@ export function nameTest(glob: string): NameTest {
   return (name) => matches(tokens, name, false);
 }
 
-/** Only the last star is retried: a later star makes the earlier ones final. */
+/** Backtracks only to the last star: the matches of earlier stars never have to change. */
 function matches(
   tokens: readonly Token[],
   items: string | readonly string[],

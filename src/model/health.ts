@@ -2,7 +2,7 @@
 
 import type { HealthCheckConfig } from "./process_config.ts";
 
-/** `unknown` until the checks agree, and without checks. */
+/** `unknown` without checks, and until enough checks in a row succeed or fail. */
 export type Health = "unknown" | "healthy" | "unhealthy";
 
 /** State kept between checks. */

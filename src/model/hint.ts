@@ -1,13 +1,13 @@
-/** Commands in hints, for surfaces that have others. Pure. */
+/** Replaces the commands in hints, for surfaces with other commands. Pure. */
 
 /** A command in a hint, such as `procsup restart web`. */
 export interface NamedCommand {
   readonly whole: string;
-  /** `restart`, `cron run`. */
+  /** Such as `restart` or `cron run`. */
   readonly verb: string;
-  /** `<script>`. */
+  /** Such as `<script>`. */
   readonly placeholder: string | undefined;
-  /** The process, or another word. */
+  /** Name of a process, or another argument. */
   readonly target: string | undefined;
   readonly flags: boolean;
 }
@@ -15,7 +15,7 @@ export interface NamedCommand {
 const COMMAND =
   /\bprocsup ((?:cron |config )?[a-z]+)(?: (<\w+>))?(?: (\w[\w.:-]*))?((?: --?\w[\w-]*(?: \d\w*)?)*)/g;
 
-/** A hint whose commands are replaced by other words. */
+/** Replaces each command in a hint by the result of `say`. */
 export function withCommands(hint: string, say: (command: NamedCommand) => string): string {
   return hint.replaceAll(
     COMMAND,

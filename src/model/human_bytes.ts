@@ -1,8 +1,8 @@
 /** Sizes for people. */
 
 /**
- * A size for people, in the units of a configuration: `48 MB`, `1.2 GB`. Below `decimalBelow` of its unit
- * it has a decimal.
+ * Formats a size in the units of a configuration: `48 MB`, `1.2 GB`. Values below `decimalBelow`
+ * have a decimal, except bytes.
  */
 export function humanBytes(bytes: number, decimalBelow = 9.95): string {
   let value = bytes;

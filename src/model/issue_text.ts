@@ -1,4 +1,4 @@
-/** Words for the issues that zod finds. zod/mini has none of its own. */
+/** Messages for the issues that zod finds; zod/mini has none. */
 
 import type * as z from "../npm/zod.ts";
 

@@ -113,7 +113,7 @@ function unitSchema(
   });
 }
 
-/** A value that one of our own parsers reads; its error becomes the issue. */
+/** The schema of a value that `parse` reads. The error of `parse` becomes the issue. */
 function reading<I extends Schema>(input: I, parse: (value: z.output<I>) => unknown): Schema {
   return z.pipe(
     input,
@@ -146,7 +146,7 @@ function mapSchema({ of, variableNames, listMeans }: MapType): Schema {
     if (!variableNames) return;
     const wrong = Object.keys(context.value).find((key) => !new RegExp(VARIABLE_NAME).test(key));
     if (wrong === undefined) return;
-    // What follows the "=" was meant as a value, which may be a secret.
+    // The text after "=" was meant as a value, which may be a secret.
     const shown = JSON.stringify(wrong.replace(/=.*/s, "=***"));
     const message = `${shown} is not a variable name: it is empty, or contains a blank or "="`;
     context.issues.push({ code: "custom", input: wrong, message });
@@ -166,7 +166,7 @@ function mapSchema({ of, variableNames, listMeans }: MapType): Schema {
   return z.pipe(prepare, map);
 }
 
-/** Schemas by table, since several keys share one. */
+/** Schemas by table: several keys share a table. */
 const made = new WeakMap<KeyTable, Schema>();
 
 /** The schema of an object, with its short forms and the aliases of its keys. */

@@ -71,7 +71,7 @@ function wireValue(value: unknown, row: ValueType): unknown {
 export function configOf(wire: object, table: KeyTable = PROCESS_KEYS): Keyed {
   const given = wire as Keyed;
   const entries = Object.entries(table).flatMap(([key, row]) => {
-    // It is left out when empty.
+    // wireKeys() omits empty values.
     const value = given[key] ??
       (row.default !== undefined && isEmpty(row.default) ? row.default : undefined);
     return value === undefined ? [] : [[memoryName(key, row), memoryValue(value, row)]];

@@ -92,7 +92,7 @@ export type ValueType =
   | { readonly type: "path"; readonly absolute?: true }
   | { readonly type: "either"; readonly of: readonly ValueType[] };
 
-/** A flag of `start`, `restart` and `run`, or of `webhook set`. What is missing here comes from the row. */
+/** A flag of `start`, `restart` and `run`, or of `webhook set`. Defaults come from the row. */
 export interface KeyFlag {
   /** Defaults to the key with dashes, after `no-` if the key defaults to true. */
   readonly name?: string;
@@ -169,7 +169,7 @@ function isMasked(table: KeyTable, path: readonly PropertyKey[]): boolean {
   return rowsAt(table, path).some((row) => "masked" in row && row.masked === "always");
 }
 
-/** Whether the value at a path may be a secret: it is masked, or stands where a source of secrets should. */
+/** Whether a value may be a secret: it is masked, or is where the source of a secret belongs. */
 export function mayBeSecret(table: KeyTable, path: readonly PropertyKey[]): boolean {
   return isMasked(table, path) || rowsAt(table, path).some(isSource);
 }
