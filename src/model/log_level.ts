@@ -161,7 +161,7 @@ export interface ReadableLine extends Pick<StructuredLine, "level" | "message"> 
 /** Objects and lists are JSON already and need no quotes. */
 const NEEDS_QUOTES = /^(?![{[]).*[\s"=]/s;
 
-/** Undefined for any other line. With `isTimed`, fields with the time are left out. */
+/** Formats a line of JSON or logfmt; undefined for others. `isTimed` omits fields with the time. */
 export function readableLine(line: string, isTimed: boolean): ReadableLine | undefined {
   const structured = structuredLine(line);
   if (structured === undefined) return undefined;
@@ -197,7 +197,7 @@ function stackIn(fields: unknown): string | undefined {
   return given.find((value) => typeof value === "string" && value.includes("\n")) as string;
 }
 
-/** What a terminal finally shows of a line: a progress bar overwrites itself. */
+/** The final text of a line on a terminal: a progress bar overwrites itself. */
 export function lastState(line: string): string {
   return line.includes("\r") ? line.split("\r").findLast((state) => state !== "") ?? "" : line;
 }

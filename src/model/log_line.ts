@@ -1,6 +1,6 @@
 /** Types of log lines, the same on every surface. */
 
-/** Which of an app's two logs. */
+/** One of an app's two logs. */
 export type LogStream = "stdout" | "stderr";
 
 /** Level of a line. */
@@ -17,7 +17,7 @@ export interface LogLine {
   readonly stream: LogStream;
   /** Text without the line break. */
   readonly line: string;
-  /** When it was written, as ISO 8601, as exact as the time index. */
+  /** Time of writing in ISO 8601, as precise as the time index. */
   readonly at: string;
   /** Byte position after the line; set only if positions were requested. */
   readonly end?: number;
@@ -39,18 +39,18 @@ export function positionKey({ name, stream }: LogName): string {
   return `${name}/${stream}`;
 }
 
-/** What the lines of a log must be like. */
+/** A filter for log lines. */
 export interface LineFilter {
-  /** Lines from then on, archives included: a time, or how long ago (`"10m"`). */
+  /** Start of the period, archives included: a time, or an age (`"10m"`). */
   readonly since?: string | Date;
-  /** Lines up to then. */
+  /** End of the period. */
   readonly until?: string | Date;
-  /** Lines that match a regular expression, which is read as RE2. */
+  /** Lines that match a regular expression in RE2 syntax. */
   readonly grep?: string;
   /** With `grep`: lines that do not match. */
   readonly invert?: boolean;
-  /** With `grep`: capital and small letters match each other. */
+  /** With `grep`: ignore case. */
   readonly ignoreCase?: boolean;
-  /** Lines of that level and graver ones, with their stack traces. */
+  /** Lines of this level or a more severe one, with their stack traces. */
   readonly level?: LogLevel;
 }

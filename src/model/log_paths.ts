@@ -1,8 +1,8 @@
-/** Where an app's logs are if not in the home: `log.stdout` and `log.stderr`. */
+/** Paths of logs outside the home: `log.stdout` and `log.stderr`. */
 
 import { resolve } from "../npm/path.js";
 
-/** Absolute paths. Equal ones: both streams go to one file. */
+/** Absolute paths. If they are equal, both streams go to one file. */
 export interface LogPaths {
   readonly stdout?: string;
   readonly stderr?: string;

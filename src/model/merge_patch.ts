@@ -1,4 +1,4 @@
-/** Maps put together: JSON Merge Patch (RFC 7396), and what was given of one. Pure. */
+/** JSON Merge Patch (RFC 7396), and helpers for maps. Pure. */
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ export function mergePatch(value: Json, patch: Json): Record<string, unknown> {
   return Object.fromEntries(merged);
 }
 
-/** The same without keys whose value is undefined: nothing was given for them. */
+/** A copy without the keys whose value is undefined. */
 export function onlyGiven<T extends object>(
   map: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {
@@ -27,7 +27,7 @@ function mapOf(value: unknown): Json {
   return isMap(value) ? value : {};
 }
 
-/** Whether a value is an object of keys, no list. */
+/** Whether a value is an object and not a list. */
 export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -21,19 +21,18 @@ export function nearestWord(word: string, known: Iterable<string>): string | und
   return best ?? completed(word, candidates);
 }
 
-/** The candidate that is a prefix of every candidate with this beginning. */
+/** Of the candidates that begin with `word`, the one that is a prefix of all others. */
 function completed(word: string, candidates: readonly string[]): string | undefined {
   if (word.length < 2) return undefined;
   const found = candidates.filter((one) => one.toLowerCase().startsWith(word.toLowerCase()));
   return found.find((one) => found.every((other) => other.startsWith(one)));
 }
 
-/** A message, and the word that was probably meant. */
+/** Appends the suggested word to a message. */
 export function withNearest(message: string, near: string | undefined): string {
   return near === undefined ? message : `${message}: ${didYouMean(near)}`;
 }
 
-/** The question in every message. */
 export function didYouMean(near: string): string {
   return `did you mean "${near}"?`;
 }

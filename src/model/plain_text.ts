@@ -1,4 +1,4 @@
-/** Makes text of apps safe to display: removes what moves the cursor, sets a title or hides words. */
+/** Makes app output safe to display: it cannot move the cursor, set a title or hide text. */
 
 /**
  * Matches, in this order: strings up to their terminator (OSC, DCS, SOS, PM, APC), control

@@ -106,7 +106,7 @@ export type Input =
     readonly type: "launch_failed";
     readonly attempt: number;
     readonly reason: string;
-    /** Set if the machine lacks something and a later attempt may succeed; otherwise the app is wrong. */
+    /** Set if the machine caused the failure, so that a later attempt may succeed. */
     readonly lack?: { readonly at: number; readonly random: number };
   }
   | { readonly type: "launched"; readonly attempt: number; readonly at: number; readonly run: Run }
@@ -158,7 +158,7 @@ export interface Recovered {
   readonly type: "recovered";
   readonly at: number;
   readonly found:
-    /** The machine has been rebooted: nothing of the process can be left. */
+    /** The machine was rebooted: no part of the process still runs. */
     | { readonly kind: "rebooted"; readonly autostart: boolean }
     | { readonly kind: "alive"; readonly run: Run; readonly pid: number; readonly ageMs?: number }
     | {

@@ -1,4 +1,4 @@
-/** What every entry point exports of a configuration. */
+/** The configuration types that every entry point exports. */
 
 export type {
   ConfigInput,

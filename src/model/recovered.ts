@@ -11,12 +11,12 @@ import {
 } from "./transition_steps.ts";
 import type { Run, Snapshot } from "./process_state.ts";
 
-/** Differences up to this are the inexactness of the kernel's age of a process. */
+/** Smaller differences are inaccuracies of the kernel's age of a process. */
 const CLOCK_SET_MS = 2000;
 
 /**
- * When the run in the snapshot started, on the clock as it is now: the clock may have been set
- * since. `ageMs` is the age of the run on the kernel's own clock, if known.
+ * Start time of the run on the current clock, which may have been set since. `ageMs` is the age of
+ * the run on the kernel's own clock, if known.
  */
 export function startOf(now: Snapshot, { ageMs }: { ageMs?: number }, at: number): number {
   const startedAt = now.startedAt ?? at;

@@ -9,8 +9,8 @@ type BudgetPolicy = Pick<ProcessConfig, "maxRestarts" | "restartWindowMs">;
 const JITTER = 0.2;
 
 /**
- * Milliseconds until the next start after `consecutiveFailures` failures in a row: the configured delay, doubled
- * with each, up to the maximum, less up to a fifth. `random` is in [0, 1).
+ * Milliseconds until the next start after `consecutiveFailures` failures: the configured delay,
+ * doubled with each failure, up to the maximum, less up to a fifth. `random` is in [0, 1).
  */
 export function restartDelay(
   policy: DelayPolicy,

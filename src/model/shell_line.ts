@@ -1,4 +1,4 @@
-/** Command lines as a shell has them. */
+/** Parses and writes shell command lines. */
 
 /** Shell words and builtins that `exec` cannot run. */
 const BUILTIN =
@@ -11,7 +11,7 @@ export function shellCommand(line: string): { entrypoint: string; args: string[]
 
 function withExec(line: string): string {
   const bare = line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./g, "x");
-  // An unclosed `${` stays, with everything after it.
+  // Keep an unclosed `${` and everything after it.
   const simple = bare.replace(/\$\{[^}]*(\}|$)|\d?>&\d/g, (whole, end) => end === "" ? whole : "x");
   if (/[;&|\n(){}`]/.test(simple) || BUILTIN.test(line)) {
     return line;

@@ -4,10 +4,10 @@ import { commandOf } from "./shell_line.ts";
 
 type Keyed = Readonly<Record<string, unknown>>;
 
-/** Keys that say what runs; `command` replaces all of them. */
+/** Keys of the program; `command` replaces all of them. */
 const PROGRAM_KEYS = ["entrypoint", "script", "binary", "args"];
 
-/** How that is run. A command line names its own program. */
+/** Keys of the runtime. A command line names its own program. */
 const RUNTIME_KEYS = ["runtime", "interpreter", "use_bundle"];
 
 /** What is wrong with `command`; undefined if it is valid or missing. */
@@ -19,7 +19,7 @@ export function commandProblem({ command, ...keys }: Keyed): string | undefined 
   return 'expected a command line, such as "node app.js --port 80"';
 }
 
-/** The keys that a patch keeps: its `command` replaces all keys that say what runs and how. */
+/** The keys that a patch keeps: its `command` replaces the keys of program and runtime. */
 export function keptUnder(patch: Keyed, keys: Keyed): Keyed {
   if (patch.command == null) return keys;
   const replaced = [...PROGRAM_KEYS, ...RUNTIME_KEYS];

@@ -1,6 +1,6 @@
 /** Words in the settings of systemd units. */
 
-/** `${VAR}` means the same to systemd; it knows no defaults. */
+/** Quotes a word with references. systemd fills in `${VAR}` too, but has no `${VAR:-default}`. */
 export function referringWord(text: string): string {
   const filled = text.replace(
     /\$\$?(?!\{)|\$\{([^}:]+)(?::-([^}]*))?\}/g,
@@ -10,12 +10,12 @@ export function referringWord(text: string): string {
   return quoted(specifiers(filled));
 }
 
-/** A `%` begins a specifier in nearly every setting. */
+/** Escapes `%`, which begins a specifier in nearly every setting. */
 export function specifiers(text: string): string {
   return text.replace(/%/g, "%%");
 }
 
-/** A word of a command line, where a `$` begins a variable; other settings have none. */
+/** A word of a command line, where `$` begins a variable, unlike in other settings. */
 export function commandWord(word: string, always = false): string {
   return quoted(specifiers(word).replace(/\$/g, "$$$$"), always);
 }

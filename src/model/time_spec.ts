@@ -8,9 +8,9 @@ const CLOCK = /^(?:(today|yesterday) )?(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Parses a time to milliseconds since the epoch: `10m`, `2d` or `1 hour ago`; `now`; midnight of `today` or
- * `yesterday`; the last `23:40`; `yesterday 23:40`; or a date with or without a time. Without a
- * time zone it is local time. Throws `bad_request` naming `field`.
+ * Parses a time to milliseconds since the epoch: `10m`, `2d` or `1 hour ago`; `now`; midnight of
+ * `today` or `yesterday`; the last `23:40`; `yesterday 23:40`; or a date with or without a time.
+ * Without a time zone it is local time. Throws `bad_request` naming `field`.
  */
 export function parseTimeSpec(field: string, value: string | Date, now: number): number {
   const time = value instanceof Date
@@ -30,8 +30,8 @@ export function parseTimeSpec(field: string, value: string | Date, now: number):
 }
 
 /**
- * Both ends of a range, as `parseTimeSpec()` reads them; an end that is not given is undefined. Throws
- * `bad_request` also when it ends before it begins.
+ * Parses both ends of a range like `parseTimeSpec()`; an omitted end is undefined. Also throws
+ * `bad_request` if the range ends before it begins.
  */
 export function parseRange(
   { since, until }: {
@@ -50,7 +50,7 @@ export function parseRange(
   );
 }
 
-/** At a quarter past three, 03:20 ends a range that began at 03:05 today, and not yesterday. */
+/** At 03:15, a range from 03:05 until 03:20 ends today, not yesterday. */
 function endOf(until: string | Date, from = -Infinity, now: number): number {
   const end = parseTimeSpec("until", until, now);
   const clock = typeof until === "string" ? CLOCK.exec(until.trim()) : null;
@@ -73,7 +73,7 @@ function timeSpec(text: string, now: number): number {
   return now - agoMs(text.replace(/^-/, "").replace(/\sago$/, "").trimEnd());
 }
 
-/** `2h30m`, and in words as `journalctl --since` takes it: `1 hour 30 min`. */
+/** Milliseconds of `2h30m`, or of words as in `journalctl --since`: `1 hour 30 min`. */
 function agoMs(text: string): number {
   if (text === "0") return 0;
   let total = text === "" ? NaN : 0;

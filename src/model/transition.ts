@@ -1,11 +1,11 @@
 /**
  * The life of one process, as a table.
  *
- * What the user wants (`desired`) is kept apart from what is (`state`), and only a user changes it. A
- * later request overrides an earlier one, so a stop beats a pending restart without a flag. Every
- * input may come in every state; without a cell in the table it does nothing. Anything slow (a
- * hook, an exit, a timer) is an effect and comes back as another input. Inputs carry the number of
- * their attempt; those of an earlier attempt are ignored.
+ * `desired`, what the user wants, is separate from `state`, and only a user changes it. A later
+ * request overrides an earlier one, so a stop beats a pending restart without a flag. Every input
+ * may come in every state; without a cell in the table it does nothing. Anything slow (a hook, an
+ * exit, a timer) is an effect and comes back as another input. Inputs carry the number of their
+ * attempt; those of an earlier attempt are ignored.
  *
  * - `starting`  being launched, or launched and not ready yet
  * - `running`   launched, and ready if readiness is configured
@@ -100,8 +100,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     ],
     delay_over: (now) => {
       const [next, effects] = launch(now);
-      // A refused launch is tried again: a launched attempt was counted before and must not count
-      // twice.
+      // After a refused launch keep startedAt: an attempt that was counted must not count twice.
       return [now.awaiting === "machine" ? { ...next, startedAt: now.startedAt } : next, effects];
     },
     dependencies_met: (now) => launch({ ...now, lastReason: "dependencies ready" }),
@@ -149,7 +148,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       stopDesired(now, input),
       [{ type: "terminate", timeoutMs: input.timeoutMs }],
     ],
-    // The launch was under way when the stop came.
+    // The stop came during the launch.
     launched: (now, input) => [{ ...counted(now), run: input.run, startedAt: input.at }, []],
     terminated,
     recovered: (now, input, policy) => {
@@ -204,7 +203,7 @@ function withoutHook(now: Snapshot, hook: HookName): Snapshot {
   return at < 0 ? now : { ...now, dueHooks: now.dueHooks.toSpliced(at, 1) };
 }
 
-/** Hooks that the earlier daemon did not get to, if they still make sense. */
+/** Hooks that the earlier daemon did not run, if they still make sense. */
 function missedHooks({ dueHooks }: Snapshot, { found }: InputOf<"recovered">): HookName[] {
   if (found.kind === "rebooted") return [];
   const needsRun = (hook: HookName) => hook === "postStart" || hook === "postRestart";

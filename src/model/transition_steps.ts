@@ -116,7 +116,7 @@ export function disarmed([now, effects]: Step): Step {
   return [now, [{ type: "disarm" }, ...effects]];
 }
 
-/** The run ended because it was asked to. `before` is performed ahead of the effects that follow. */
+/** The run was terminated on request. `before` is performed ahead of the effects that follow. */
 export function terminated(
   now: Snapshot,
   input: Omit<InputOf<"terminated">, "type" | "attempt">,
@@ -129,7 +129,7 @@ export function terminated(
   };
   const { left, problem } = input;
   if (left.length > 0 || problem !== undefined) {
-    // Started again, it would run twice. The next daemon tries again to stop what is left.
+    // Do not start it again: it would run twice. The next daemon tries again to stop the rest.
     const state = now.desired === "up" ? "errored" : "stopped";
     const lastReason = left.length > 0
       ? `could not end pid ${left.join(", ")}`

@@ -1,4 +1,4 @@
-/** All of them. */
+/** All states to wait for. */
 export const WAIT_POINTS = [
   "running",
   "ready",
