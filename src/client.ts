@@ -12,7 +12,7 @@
  *
  * Permissions: for the socket of a home H `--allow-read=H --allow-write=H
  * --allow-net=unix:H/procsup.sock`, and `--allow-env=PROCSUP_HOME,HOME` unless H is given; for a URL
- * `--allow-net=HOST:PORT`. What is missing is named by a `ProcsupError` with the code `forbidden`.
+ * `--allow-net=HOST:PORT`. A `ProcsupError` with the code `forbidden` names what is missing.
  *
  * @module
  */

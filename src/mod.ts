@@ -1,7 +1,7 @@
 /**
  * procsup as a library: the supervisor of the `procsup` program, in this process. No daemon, no
- * token, no network. Its processes end with `close()`; those of a manager that was killed are taken
- * up by the next one on the same directory.
+ * token, no network. `close()` stops its processes. If a manager is killed, the next one on the same
+ * directory adopts its processes.
  *
  * ```ts
  * import { Manager } from "@procsup/procsup";
@@ -17,12 +17,12 @@
  * if (greeter.state !== "running") throw new Error("it does not run");
  * ```
  *
- * Permissions: `--allow-all` on Linux, where Deno lets nothing less read `/proc`; elsewhere
+ * Permissions: `--allow-all` on Linux, where Deno needs it to read `/proc`; elsewhere
  * `--allow-read --allow-write --allow-run --allow-env --allow-sys --allow-net`. Without them
  * `Manager.open()` throws a `ProcsupError` with the code `forbidden` that names every missing one.
  *
- * Durations are strings with a unit (`"5s"`, `"1m30s"`) or numbers of nanoseconds; what is given back
- * has the unit in its name (`uptimeMs`, `memBytes`).
+ * Durations are strings with a unit (`"5s"`, `"1m30s"`) or numbers of nanoseconds. Returned figures
+ * have the unit in their names (`uptimeMs`, `memBytes`).
  *
  * @module
  */

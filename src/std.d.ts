@@ -32,7 +32,7 @@ declare module "@std/fs/walk" {
   ): Iterable<{ readonly path: string; readonly isFile: boolean }>;
 }
 
-// The package comes without types as well. What we use of it:
+// The parts that we use of `ws`, which has no types either.
 declare module "ws" {
   import type { IncomingMessage } from "node:http";
   import type { Duplex } from "node:stream";

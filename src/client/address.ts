@@ -1,4 +1,4 @@
-/** Where a daemon is, as a program says it. Pure. */
+/** Checks the home, URL and token that a program passes to the client. Pure. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { quote } from "../model/quote.ts";
@@ -24,13 +24,13 @@ export function baseOf(url: unknown): string {
     );
   }
   const { origin, pathname, username, password, search, hash } = parsed;
-  // It may hold a secret: the URL is not quoted.
+  // Do not quote the URL: it may contain a secret.
   const extra = username || password ? "a user" : search ? "a query" : hash ? "a fragment" : "";
   if (extra !== "") throw new ProcsupError("bad_request", `Invalid "url": it holds ${extra}`);
   return `${origin}${pathname.replace(/(?<!\/)\/+$/, "")}${REST_BASE}`;
 }
 
-/** The header for a token. Throws `bad_request` for what cannot be one, without telling it. */
+/** The `Authorization` header for a token. Throws `bad_request` without quoting an invalid one. */
 export function bearer(token: unknown): string {
   if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
   throw new ProcsupError(

@@ -60,18 +60,18 @@ import {
 } from "./wire_input.ts";
 
 /**
- * A client of one daemon; holds nothing open between calls. Every method throws `ProcsupError`:
- * `daemon_unreachable` when none answers, `closed` when it goes away meanwhile, `forbidden` when Deno
- * was not given the permission, else what the daemon said. A start that failed is a
- * `StartFailedError`.
+ * A client of one daemon. Keeps no connection open between calls. Every method throws
+ * `ProcsupError`: `daemon_unreachable` if no daemon answers, `closed` if it goes away during the
+ * call, `forbidden` if a Deno permission is missing, otherwise the daemon's error. A failed start
+ * throws `StartFailedError`.
  */
 export class Client extends ProcessHost {
   readonly #transport: Transport;
 
   /**
-   * A client of the daemon of this user, of another home, or of a URL. Nothing is sent yet. Throws
-   * `forbidden` where Deno does not let it look for the home, `bad_request` for a home, a URL or a
-   * token that cannot be one.
+   * Creates a client for this user's daemon, for a home or for a URL. Sends nothing yet. Throws
+   * `forbidden` if Deno may not look for the home, and `bad_request` for an invalid home, URL or
+   * token.
    */
   constructor(options: ClientOptions = {}) {
     super();
@@ -86,7 +86,7 @@ export class Client extends ProcessHost {
     return await this.#call("ping", {}, options);
   }
 
-  /** Every process. */
+  /** All processes. */
   override async list(options: CallOptions = {}): Promise<readonly ProcessInfo[]> {
     return (await this.#call("list", {}, options)).map(processInfo);
   }
@@ -96,7 +96,7 @@ export class Client extends ProcessHost {
     return processInfo(await this.#call("status", { target }, options));
   }
 
-  /** Ends processes and all they started. */
+  /** Stops processes and everything they started. */
   override async stop(target: string, how: DurationInput | StopOptions = {}): Promise<void> {
     const { force, timeout, ...options } = this.#now(() => stopOptions(how));
     await this.#call("stop", { target, force, timeout: durationText(timeout) }, options);
@@ -112,15 +112,15 @@ export class Client extends ProcessHost {
     await this.#call("reload", { target, wait }, options);
   }
 
-  /** Reloads the instances of a process a batch at a time, and goes on no further when one fails. */
+  /** Reloads the instances of a process in batches. Stops at the first failure. */
   override async rollingReload(target: string, options: RollingOptions = {}): Promise<void> {
     const { signal, ...rolling } = options;
     await this.#call("rolling_reload", { target, ...rollingKeys(rolling) }, { signal });
   }
 
   /**
-   * Changes the configuration of a process and all its instances. What runs is replaced, a batch at a
-   * time, only where a key that changed asks for it.
+   * Changes the configuration of a process and all its instances. Running instances are replaced in
+   * batches, but only if a changed key needs it.
    */
   async reconfigure(
     target: string,
@@ -131,7 +131,7 @@ export class Client extends ProcessHost {
     return camelKeys(await this.#call("reconfigure", payload, { signal }));
   }
 
-  /** Changes how many instances of a process there are: `4`, `"+2"` or `"-1"`. */
+  /** Changes the number of instances of a process: `4`, `"+2"` or `"-1"`. */
   override async scale(
     name: string,
     instances: number | string,
@@ -140,7 +140,7 @@ export class Client extends ProcessHost {
     await this.#call("scale", { target: name, instances, wait }, options);
   }
 
-  /** Sends a signal to the apps themselves, by name or number. */
+  /** Sends a signal, by name or number, to the apps' main processes. */
   override async signal(
     target: string,
     signal: SignalName | number,
@@ -159,14 +159,14 @@ export class Client extends ProcessHost {
     await this.#call("flush", { target }, options);
   }
 
-  /** Stops processes and forgets them; their logs stay. */
+  /** Stops processes and removes them; their logs stay. */
   override async remove(target: string, options: CallOptions = {}): Promise<void> {
     await this.#call("delete", { target }, options);
   }
 
   /**
-   * Resolves when each process has come to a point in its life, or at once if it is there. Throws
-   * `timeout`, and `wrong_state` when one is deleted meanwhile.
+   * Resolves when each process has reached a state, or at once if it has already. Throws `timeout`,
+   * and `wrong_state` if a process is deleted meanwhile.
    */
   override async wait(
     target: string,
@@ -176,7 +176,7 @@ export class Client extends ProcessHost {
     return (await this.#call("wait", payload, options)).map(processInfo);
   }
 
-  /** Why a process is in the state it is in, in words. */
+  /** Explains the state of a process. */
   async why(target: string, options: CallOptions = {}): Promise<Why> {
     const { process, hints, ...rest } = await this.#call("why", { target }, options);
     return {
@@ -186,14 +186,14 @@ export class Client extends ProcessHost {
     };
   }
 
-  /** What the hooks and health checks of a process did last. */
+  /** The last results of the hooks and health checks of a process. */
   async history(target: string, options: CallOptions = {}): Promise<History> {
     return camelKeys(await this.#call("history", { target }, options));
   }
 
   /**
-   * What processes used over time, deleted ones by name included; without a target the host. Times are as
-   * the command line has them: `3h` ago, or ISO 8601.
+   * Resource usage of processes over time, or of the host without a target. Finds deleted processes
+   * by name. Times are as on the command line: `3h` ago, or ISO 8601.
    */
   async metricsHistory(
     target?: string,
@@ -203,8 +203,8 @@ export class Client extends ProcessHost {
   }
 
   /**
-   * Lines of logs, of both streams and of several processes in the order of their time. It fails with
-   * `closed` when the daemon goes away.
+   * Lines of logs, merged by time over streams and processes. The stream fails with `closed` if the
+   * daemon goes away.
    */
   override lines(
     target: string,
@@ -224,40 +224,40 @@ export class Client extends ProcessHost {
     return streamOf(opening, signal);
   }
 
-  /** News of processes from now on. */
+  /** Events of processes from now on. */
   async events({ target, signal }: EventQuery = {}): Promise<ReadableStream<ProcessChange>> {
     if (target !== undefined) checkTarget(target);
     const read = (change: ChangeJson) => processChange(change);
     return await this.#open("events", searchOf({ target }), signal, { forEver: true, read });
   }
 
-  /** What runs by the clock, or those of a target, with the moments that come next. */
+  /** Schedules of all processes or of a target, with their next times. */
   async cronList(target?: string, options: CallOptions = {}): Promise<readonly Cron[]> {
     const payload = target === undefined ? {} : { name: target };
     return camelKeys(await this.#call("cron_list", payload, options));
   }
 
-  /** Runs a job now; resolves when it has begun. */
+  /** Runs a job now. Resolves when it has started. */
   async cronRun(target: string, options: CallOptions = {}): Promise<CronResult> {
     return await this.#call("cron_run", { name: target }, options);
   }
 
-  /** Switches schedules on. */
+  /** Enables schedules. */
   async cronStart(target: string, options: CallOptions = {}): Promise<CronResult> {
     return await this.#call("cron_start", { name: target }, options);
   }
 
-  /** Switches schedules off; what runs goes on. */
+  /** Disables schedules. Current runs continue. */
   async cronStop(target: string, options: CallOptions = {}): Promise<CronResult> {
     return await this.#call("cron_stop", { name: target }, options);
   }
 
-  /** The machine and the daemon in figures. */
+  /** Figures of the machine and the daemon. */
   async systemMetrics(options: CallOptions = {}): Promise<SystemMetrics> {
     return camelKeys(await this.#call("system_metrics", {}, options));
   }
 
-  /** Where the daemon keeps its files, and how much room is left there. */
+  /** Where the daemon keeps its files, and the free space there. */
   async systemInfo(options: CallOptions = {}): Promise<SystemInfo> {
     return camelKeys(await this.#call("system_info", {}, options));
   }
@@ -267,12 +267,14 @@ export class Client extends ProcessHost {
     return camelKeys(await this.#call("ports", {}, options));
   }
 
-  /** Saves the list of processes; returns how many. Throws `wrong_state` rather than save none. */
+  /**
+   * Saves the list of processes; returns their number. Throws `wrong_state` if the list is empty.
+   */
   override async save({ allowEmpty, ...options }: SaveOptions = {}): Promise<number> {
     return (await this.#call("save", { allow_empty: allowEmpty }, options)).count;
   }
 
-  /** Brings back what was saved. */
+  /** Restores the saved processes. */
   override async resurrect(options: CallOptions = {}): Promise<Resurrected> {
     const { count, errors } = await this.#call("resurrect", {}, options);
     return { count, errors };
@@ -295,7 +297,7 @@ export class Client extends ProcessHost {
     return processInfo(await this.#call("start", { target, wait }, options));
   }
 
-  /** Makes processes what configurations say. */
+  /** Applies configurations to processes. */
   protected override async bringTo(
     configs: readonly ProcessConfigInput[],
     { wait, ...options }: StartOptions,
@@ -305,7 +307,7 @@ export class Client extends ProcessHost {
     if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
   }
 
-  /** All that a process wrote to one of its logs; lines longer than 64 KiB come in pieces beyond 1 MiB. */
+  /** A whole log of a process. In a large one, lines longer than 64 KiB are split. */
   protected override async output(
     target: string,
     stream: LogStream,
@@ -360,9 +362,9 @@ export class Client extends ProcessHost {
   }
 }
 
-/** The daemon answers no more of a log as one text: 1 MiB, less what it is cut at a line. */
+/** A shorter text is the whole log: the daemon sends at most the last 1 MiB. */
 const MAX_TEXT = 512 * 1024;
 
-/** What a verb is given here: its fields. */
+/** The payload of a verb as an object. */
 type Sent<N extends VerbName> = Payload<N> extends undefined ? Record<string, never>
   : Exclude<Payload<N>, string | undefined>;

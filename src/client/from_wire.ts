@@ -1,4 +1,4 @@
-/** What a daemon answers → what a program is given: camelCase, times as dates. */
+/** Converts answers of the daemon for programs: camelCase keys, times as dates. */
 
 import { configOf } from "../model/key_spelling.ts";
 import { camelCase } from "../model/key_table.ts";
@@ -46,7 +46,7 @@ function dateOf(time: string | null): Date | null {
   return time === null ? null : new Date(time);
 }
 
-/** The same with keys in camelCase; the values of a changed key of a configuration stay as they are. */
+/** Converts keys to camelCase, except within the `from` and `to` values of changed keys. */
 export function camelKeys<T>(value: unknown): T {
   if (Array.isArray(value)) return value.map((item) => camelKeys(item)) as T;
   if (typeof value !== "object" || value === null) return value as T;

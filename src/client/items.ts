@@ -1,4 +1,4 @@
-/** The items of a daemon's stream, whichever way it comes. */
+/** The items of a daemon's stream, from either transport. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { ShutdownNoticeJson } from "../protocol/change_json.ts";
@@ -8,15 +8,15 @@ import { inLibraryWords } from "../library/words.ts";
 
 /** How a stream is opened and ends. */
 export interface ItemsOptions<W, T> extends CallOptions {
-  /** It has no end of its own: when it ends, the daemon is gone. */
+  /** True for an endless stream: if it ends, the daemon has gone away. */
   readonly forEver: boolean;
-  /** An item as a program is given it. */
+  /** Converts an item for the program. */
   readonly read: (item: W) => T;
 }
 
 /**
- * Opens a stream. It ends without an error when the signal aborts; when the daemon goes away it fails
- * with `closed`. Cancel it, or leave a `for await`, to stop it.
+ * Opens a stream. It ends without an error when the signal aborts, and fails with `closed` if the
+ * daemon goes away. Cancel it, or leave a `for await`, to stop it.
  */
 export async function openItems<W, T>(
   open: (options: CallOptions) => Promise<ReadableStream<Uint8Array>>,
@@ -67,7 +67,7 @@ function unlessShutdownNotice<W>(item: W | ShutdownNoticeJson): W {
   });
 }
 
-/** A stream that is on its way: what goes wrong fails it. Aborted before it came, it is empty. */
+/** A stream that is still opening. If opening fails, it fails; after an abort it is empty. */
 export function streamOf<T>(
   opening: Promise<ReadableStream<T>>,
   signal: AbortSignal | undefined,
@@ -93,6 +93,6 @@ function closeIfOpen(controller: ReadableStreamDefaultController<unknown>): void
   try {
     controller.close();
   } catch {
-    // Cancelled: it is closed already.
+    // The stream was cancelled, which closed it.
   }
 }

@@ -9,44 +9,44 @@ export interface SocketOptions {
   readonly home?: string;
 }
 
-/** A daemon by its web listener. */
+/** A daemon with a web listener. */
 export interface UrlOptions {
-  /** Such as `http://127.0.0.1:9615`, or `https://example.com/procsup` where a proxy stands before it. */
+  /** Such as `http://127.0.0.1:9615`, or `https://example.com/procsup` behind a proxy. */
   readonly url: string;
-  /** As `procsup token` prints it. */
+  /** The output of `procsup token`. */
   readonly token: string;
 }
 
-/** Which daemon. */
+/** Selects the daemon. */
 export type ClientOptions = SocketOptions | UrlOptions;
 
 /** How a configuration is changed. */
 export interface ReconfigureOptions extends RollingOptions {
-  /** Keys that are not named get their defaults, but for the name and the number of instances. */
+  /** Resets all other keys to their defaults, except the name and the number of instances. */
   readonly replace?: boolean;
-  /** Put the old configuration back on all when one fails; default true. */
+  /** Restore the old configuration of all instances if one fails; default true. */
   readonly rollbackOnFailure?: boolean;
 }
 
-/** Keys of a configuration to change; null takes one away. */
+/** Keys of a configuration to change; null removes a key. */
 export type ConfigChanges = {
   readonly [K in Exclude<keyof ProcessConfigInput, "name" | "instances">]?:
     | ProcessConfigInput[K]
     | null;
 };
 
-/** Which part of the metrics history. */
+/** Selects a part of the metrics history. */
 export interface MetricsQuery extends CallOptions {
-  /** From then on: `3h` ago, or an ISO 8601 time; default `1h`. */
+  /** Start: `3h` ago, or an ISO 8601 time; default `1h`. */
   readonly since?: string;
-  /** Up to then; default: now. */
+  /** End; default: now. */
   readonly until?: string;
-  /** Most points of each process, at most 10,000; default 120. */
+  /** Maximum number of points of each process, up to 10,000; default 120. */
   readonly points?: number;
 }
 
-/** Which events. */
+/** Selects events. */
 export interface EventQuery extends CallOptions {
-  /** Of these processes alone, as they are now; default: of all, those to come included. */
+  /** Only processes that match now; default: all processes, including future ones. */
   readonly target?: string;
 }

@@ -1,4 +1,4 @@
-/** How each verb is requested over REST, by the registry. Pure. */
+/** REST requests of the verbs, from the registry. Pure. */
 
 import { notFound } from "../model/target.ts";
 import type { VerbName } from "../protocol/verbs/types.ts";
@@ -9,13 +9,13 @@ import type { Fields } from "./transport.ts";
 export interface RestRequest {
   readonly method: string;
   readonly path: string;
-  /** What is undefined is left out. */
+  /** Without undefined fields. */
   readonly query: Fields;
   /** A JSON object. */
   readonly body?: Fields;
 }
 
-/** The request for a verb. Throws `process_not_found` for a target that no path can hold. */
+/** The request for a verb. Throws `process_not_found` for a target that a path cannot contain. */
 export function restRequest(name: VerbName, payload: Fields): RestRequest {
   const { bare, requests } = REST_ROWS[name] ?? { bare: "", requests: [] };
   const row = requests.find(({ fixed = {} }) =>
@@ -42,10 +42,10 @@ function pick(payload: Fields, isWanted: (field: string, value: unknown) => bool
   );
 }
 
-/** A target as one word of a path. */
+/** A target as one segment of a path. */
 function word(target: unknown): string {
   const text = String(target);
-  // They mean this folder and the one above, however they are written, and no process is called so.
+  // URLs resolve these as folders, even encoded. No process has such a name.
   if (text === "." || text === "..") throw notFound(text, []);
   return encodeURIComponent(text);
 }

@@ -1,4 +1,4 @@
-/** To the daemon of a home, over its Unix socket. */
+/** Talks to the daemon of a home over its Unix socket. */
 
 import { absolute, defaultHome } from "../platform/paths.ts";
 import { notPermitted } from "../platform/permissions.ts";
@@ -12,7 +12,9 @@ import type { Fields, Transport } from "./transport.ts";
 export class SocketTransport implements Transport {
   readonly #daemon: DaemonClient;
 
-  /** Throws `bad_request` for a home that cannot be one, `forbidden` without a permission to look. */
+  /**
+   * Throws `bad_request` for an invalid home, `forbidden` if the permission to find it is missing.
+   */
   constructor(home: string | undefined) {
     this.#daemon = new DaemonClient(homeOf(home));
   }

@@ -1,19 +1,19 @@
-/** The two ways to a daemon, as the client sees them. */
+/** The interface of the client's two transports. */
 
 import type { CallOptions } from "../library/options.ts";
 import type { Output, VerbName } from "../protocol/verbs/types.ts";
 
-/** Fields of a verb, in wire form. What is undefined was not given. */
+/** Fields of a verb, in wire form. Undefined fields count as missing. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A way to a daemon. Throws `ProcsupError`. */
+/** A connection to a daemon. Throws `ProcsupError`. */
 export interface Transport {
   /**
-   * Carries out a verb; one on several processes throws what went wrong for the first that failed.
-   * Over REST `results` are left out where all went well.
+   * Carries out a verb. On several processes, throws the error of the first that failed. Over REST
+   * `results` are missing if all succeeded.
    */
   call<N extends VerbName>(name: N, fields: Fields, options: CallOptions): Promise<Output<N>>;
-  /** A stream of one JSON value a line. */
+  /** A stream with one JSON value per line. */
   stream(
     what: "events" | "logs",
     query: URLSearchParams,
@@ -21,7 +21,7 @@ export interface Transport {
   ): Promise<ReadableStream<Uint8Array>>;
 }
 
-/** The routes of one verb: the first whose fixed fields the payload has is taken. */
+/** The routes of one verb. The first one whose fixed fields are in the payload is used. */
 export interface VerbRequests {
   /** The field named by the last part of a path. */
   readonly bare: string;
@@ -29,13 +29,13 @@ export interface VerbRequests {
     readonly method: string;
     /** Below `/api/v1`. */
     readonly path: string;
-    /** Fields that the query gives. */
+    /** Fields in the query. */
     readonly query?: readonly string[];
-    /** Those that ask for the default of the verb unless they are given. */
+    /** Fields sent as `own` unless given: REST has other defaults than the verb. */
     readonly own?: readonly string[];
     readonly fixed?: Fields;
     readonly hasBody?: boolean;
-    /** The one field that is the body. */
+    /** The field whose value is the whole body. */
     readonly bodyField?: string;
   }[];
 }

@@ -1,4 +1,4 @@
-/** To a daemon by the URL of its web listener, over REST. */
+/** Talks to a daemon over REST, by the URL of its web listener. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { notPermitted } from "../platform/permissions.ts";
@@ -16,7 +16,7 @@ export class UrlTransport implements Transport {
   readonly #base: string;
   readonly #authorization: string;
 
-  /** Throws `bad_request` for a URL or a token that cannot be one. */
+  /** Throws `bad_request` for an invalid URL or token. */
   constructor(url: string, token: string) {
     this.#base = baseOf(url);
     this.#authorization = bearer(token);
@@ -55,7 +55,7 @@ export class UrlTransport implements Transport {
   async #fetch(path: string, init: RequestInit): Promise<Response> {
     const response = await this.#reach(`${this.#base}${path}`, {
       ...init,
-      // What follows a redirect may have become another request, and goes without the token.
+      // Following a redirect may change the method and drops the token.
       redirect: "manual",
       headers: {
         authorization: this.#authorization,
@@ -100,7 +100,7 @@ export class UrlTransport implements Transport {
     return this.#foreign(response);
   }
 
-  /** The answer is not from a daemon, but from a proxy before one that is down, or another server. */
+  /** The error for an answer of another server, or of a proxy whose daemon is down. */
   #foreign({ status, headers }: Response): ProcsupError {
     const to = headers.get("location");
     const type = headers.get("content-type")?.split(";")[0] ?? "nothing";
@@ -116,15 +116,15 @@ export class UrlTransport implements Transport {
 }
 
 /**
- * A body that ends when the signal aborts. `fetch` forgets its signal as soon as the garbage collector
- * has taken a response that only its body refers to: the body would be read, or stay open, for ever.
+ * A body that ends when the signal aborts. `fetch` loses its signal once the response object is
+ * garbage collected: its body would stay open for ever.
  */
 function endedBy(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal | undefined,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  // One that has failed is closed.
+  // A failed body needs no cancelling.
   const cancel = () => reader.cancel().catch(() => {});
   signal?.addEventListener("abort", cancel);
   return new ReadableStream({

@@ -1,4 +1,4 @@
-/** What a program gave, as it goes over the wire. */
+/** Converts a program's input to wire form. */
 
 import { inputKeys } from "../model/key_spelling.ts";
 import { isMap } from "../model/merge_patch.ts";
@@ -11,19 +11,19 @@ import { inScriptFolder } from "../library/script_folder.ts";
 import { type KeyTable } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 
-/** A configuration in wire form. Throws `invalid_config` for what JSON would drop or change. */
+/** A configuration in wire form. Throws `invalid_config` for values that JSON drops or changes. */
 export function wireConfig(config: object): Record<string, unknown> {
   const wire = inputKeys(config);
   JSON.stringify(wire, refuseUnsendable);
   return wire;
 }
 
-/** Where a new process runs included. */
+/** The configuration of a new process, with its `cwd`. */
 export function newConfig(config: object): Record<string, unknown> {
   return inScriptFolder(wireConfig(config));
 }
 
-/** A configuration in which no `$` stands for a variable of the daemon: in those that are applied it would. */
+/** Escapes `$` in a configuration to be applied: the daemon would substitute variables. */
 export function literal(wire: object, table: KeyTable = PROCESS_KEYS): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(wire).map(([key, value]) => {
@@ -41,7 +41,7 @@ function escaped(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escaped(inner)]));
 }
 
-/** Throws `bad_request` for a target that is empty, or cannot be written down. */
+/** Throws `bad_request` for a target that is empty or not well-formed Unicode. */
 export function checkTarget(target: unknown): void {
   if (typeof target === "string" && target !== "" && target.isWellFormed()) return;
   throw new ProcsupError(
@@ -50,7 +50,7 @@ export function checkTarget(target: unknown): void {
   );
 }
 
-/** A duration as text, which is the one form that every way takes. Throws `bad_request`. */
+/** A duration as text, which both transports accept. Throws `bad_request`. */
 export function durationText(duration: DurationInput | undefined): string | undefined {
   return duration === undefined ? undefined : formatDuration(parseDuration(duration));
 }
@@ -66,7 +66,7 @@ export function filterKeys(
   };
 }
 
-/** How a rolling reload is meant, in wire form. */
+/** Options of a rolling reload in wire form. */
 export function rollingKeys(
   { batchSize, waitReady, rollbackOnFailure }: RollingOptions,
 ): Record<string, unknown> {
@@ -77,7 +77,7 @@ export function rollingKeys(
   };
 }
 
-/** The query of a stream: what is not undefined. */
+/** The query of a stream, without undefined values. */
 export function searchOf(values: Readonly<Record<string, unknown>>): URLSearchParams {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return new URLSearchParams(given.map(([key, value]) => [key, String(value)]));
@@ -90,7 +90,7 @@ function momentText(field: string, moment: string | Date | undefined): string | 
 }
 
 function refuseUnsendable(this: Record<string, unknown>, key: string): unknown {
-  // As it was before its `toJSON` was asked.
+  // The original value, before `toJSON()`.
   const value = this[key];
   const isObject = typeof value === "object" && value !== null;
   const isPlain = !isObject || Array.isArray(value) ||

@@ -1,4 +1,4 @@
-/** Options that a program misspells are refused, not left out. */
+/** Refuses misspelled options, which would otherwise be ignored. */
 
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { type ErrorCode, ProcsupError } from "../model/errors.ts";
@@ -7,7 +7,7 @@ import { isMap } from "../model/merge_patch.ts";
 import { quote } from "../model/quote.ts";
 import type { StopOptions } from "./options.ts";
 
-/** Throws for what is not an object, and for its first unknown key. */
+/** Throws if the value is not an object, or for its first unknown key. */
 export function refuseUnknown(
   what: string,
   given: unknown,
@@ -22,7 +22,7 @@ export function refuseUnknown(
   throw new ProcsupError(code, withNearest(`Unknown key "${key}"`, nearestWord(key, known)));
 }
 
-/** The options of a stop; a duration alone is the grace before SIGKILL. Throws `bad_request`. */
+/** The options of a stop. A plain duration is the time until SIGKILL. Throws `bad_request`. */
 export function stopOptions(how: DurationInput | StopOptions): StopOptions {
   if (typeof how !== "object") return { timeout: how };
   refuseUnknown("options", how, ["force", "timeout", "signal"], "bad_request");

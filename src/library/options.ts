@@ -1,120 +1,120 @@
-/** Options and answers that `Manager` and `Client` have in common. */
+/** Options and answers that `Manager` and `Client` share. */
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
 import type { LineFilter, LogStream } from "../model/log_line.ts";
 import type { WaitPoint } from "../model/wait_point.ts";
 
-/** Ends the waiting, not what has begun. */
+/** An abort ends the wait, but not an action that has begun. */
 export interface CallOptions {
-  /** Aborted, the promise is rejected with its reason; aborted before, nothing is done. */
+  /** An abort rejects the promise with its reason. If aborted before the call, nothing is done. */
   readonly signal?: AbortSignal;
 }
 
-/** What a start waits for. */
+/** Options of a start. */
 export interface StartOptions extends CallOptions {
   /**
-   * Resolve only when it is ready or, where no readiness is configured, has stayed up for its
-   * `minUptime`; default: at the spawn.
+   * Resolve only when it is ready or, without a configured readiness, has run for its `minUptime`.
+   * Default: resolve once it is spawned.
    */
   readonly wait?: boolean;
 }
 
-/** How a process is stopped. */
+/** Options of a stop. */
 export interface StopOptions extends CallOptions {
-  /** SIGKILL at once. */
+  /** Send SIGKILL at once. */
   readonly force?: boolean;
-  /** Grace before SIGKILL: `"5s"`, or nanoseconds; default: its `stopTimeout`. */
+  /** Time until SIGKILL: `"5s"`, or nanoseconds; default: its `stopTimeout`. */
   readonly timeout?: DurationInput;
 }
 
-/** What is waited for. */
+/** Options of a wait. */
 export interface WaitOptions extends CallOptions {
   /**
-   * `running`, `ready` (the default), `stopped`, or `exit`: at rest for good, whether stopped, crashed
-   * or given up.
+   * `running`, `ready` (the default), `stopped`, or `exit`: stopped, crashed without a restart, or
+   * errored.
    */
   readonly for?: WaitPoint;
-  /** Fails with `timeout` after that: `"30s"`, or nanoseconds; default: waits for ever. */
+  /** Fail with `timeout` after this time: `"30s"`, or nanoseconds; default: no limit. */
   readonly timeout?: DurationInput;
 }
 
-/** How a rolling reload goes on. */
+/** Options of a rolling reload. */
 export interface RollingOptions extends CallOptions {
-  /** Instances at a time: a number, or a part such as `"25%"`; default 1. */
+  /** Instances per batch: a number, or a share such as `"25%"`; default 1. */
   readonly batchSize?: number | string;
-  /** Go on only when the batch is ready; default true. */
+  /** Wait until a batch is ready before the next one; default true. */
   readonly waitReady?: boolean;
-  /** Put the old ones back on all when one fails; default false. */
+  /** Restore all old instances if one fails; default false. */
   readonly rollbackOnFailure?: boolean;
 }
 
-/** How the list of processes is saved. */
+/** Options of a save. */
 export interface SaveOptions extends CallOptions {
-  /** Save even when there is nothing to save; default: refuse when something was saved before. */
+  /** Save an empty list, too; default: refuse to replace a saved list with an empty one. */
   readonly allowEmpty?: boolean;
 }
 
-/** Which lines of logs. */
+/** Selects lines of logs. */
 export interface LineOptions extends LineFilter {
-  /** How many of the last lines of each process to begin with; 0, the default, means all. */
+  /** Number of last lines of each process to begin with; 0, the default, means all. */
   readonly tail?: number;
-  /** Go on with what is written from now on; goes with no `until`. */
+  /** Continue with new lines. Cannot be combined with `until`. */
   readonly follow?: boolean;
-  /** With `follow`: leave out the lines that are there already. */
+  /** With `follow`: skip existing lines. */
   readonly newOnly?: boolean;
-  /** One of both logs instead of both. */
+  /** Only this stream; default: both. */
   readonly stream?: LogStream;
-  /** Ends the stream, without an error. */
+  /** Ends the stream without an error. */
   readonly signal?: AbortSignal;
 }
 
 /** One line that a process wrote. */
 export interface OutputLine {
-  /** Of the process. */
+  /** Name of the process. */
   readonly name: string;
-  /** Where it was written. */
+  /** Standard output or standard error. */
   readonly stream: LogStream;
-  /** Without its end. */
+  /** The line without its line break. */
   readonly line: string;
-  /** When it was written, as exactly as the log tells. */
+  /** Time of writing, as exact as in the log. */
   readonly at: Date;
 }
 
-/** A job: a process that does its work and ends. */
+/** A job: a process that runs once to its end. */
 export type JobInput = Omit<ProcessConfigInput, "name" | "cron" | "cronRestart" | "instances"> & {
-  /** Unique name; default: the program's, with a number. */
+  /** Unique name; default: the program's name with a number. */
   readonly name?: string;
 };
 
-/** How a job is run. */
+/** Options of a job's run. */
 export interface RunOptions extends CallOptions {
-  /** The job is stopped after that, and `run()` fails with `timeout`; default: no limit. */
+  /** After this time the job is stopped and `run()` fails with `timeout`; default: no limit. */
   readonly timeout?: DurationInput;
 }
 
-/** What came of a job. */
+/** The result of a job. */
 export interface JobResult {
-  /** Exit code; 128 + the signal's number when a signal ended it, null when it is not known. */
+  /** Exit code; 128 + the signal's number if a signal ended it, null if unknown. */
   readonly code: number | null;
-  /** What it wrote to standard output, without the last newline. */
+  /** Its standard output, without the last newline. */
   readonly stdout: string;
-  /** The same of standard error. */
+  /** Its standard error, without the last newline. */
   readonly stderr: string;
 }
 
 /** Processes that should exist, by name. */
 export interface ConfigSet<N extends string = string> {
-  /** Keys of every process that does not set them itself; maps such as `env` are merged. */
+  /** Default keys of every process; maps such as `env` are merged. */
   readonly defaults?: Partial<Omit<ProcessConfigInput, "name">>;
-  /** Keys of each process but for its name. */
+  /** Keys of each process, without the name. */
   readonly processes: Readonly<Record<N, Omit<ProcessConfigInput, "name">>>;
 }
 
-/** What came of bringing saved processes back. */
+/** The result of restoring saved processes. */
 export interface Resurrected {
-  /** Processes that were brought back. */
+  /** Number of restored processes. */
   readonly count: number;
-  /** What went wrong: unreadable files, starts that failed. */
+  /** Problems: unreadable files, failed starts. */
   readonly errors: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** TCP ports: which one is free, and when something listens on one. */
+/** Finds free TCP ports, and waits for listeners. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { DurationInput } from "../model/duration.ts";
@@ -7,17 +7,17 @@ import { sleep } from "../platform/clock.ts";
 import type { CallOptions } from "./options.ts";
 import { withinTime } from "./time_limit.ts";
 
-/** How long a port is waited for. */
+/** Options of `waitForPort()`. */
 export interface PortOptions extends CallOptions {
   /** Host; default: this machine. */
   readonly host?: string;
-  /** Fails with `timeout` after that: `"30s"`, or nanoseconds; default `"30s"`. */
+  /** Fail with `timeout` after this time: `"30s"`, or nanoseconds; default `"30s"`. */
   readonly timeout?: DurationInput;
 }
 
 const PAUSE_MS = 50;
 
-/** Resolves when something takes connections at a TCP port. */
+/** Resolves when a TCP port accepts connections. */
 export async function waitForPort(
   port: number,
   { host = "localhost", timeout = "30s", signal }: PortOptions = {},
@@ -33,7 +33,7 @@ export async function waitForPort(
   });
 }
 
-/** A TCP port of this machine at which nothing listens now. */
+/** A TCP port of 127.0.0.1 that is free now. */
 export async function freePort(): Promise<number> {
   const { createServer } = await import("node:net");
   return await new Promise((resolve, reject) => {

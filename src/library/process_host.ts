@@ -1,4 +1,4 @@
-/** What `Manager` and `Client` have in common: a program written for one runs with the other. */
+/** The common base of `Manager` and `Client`: a program written for one runs with the other. */
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
@@ -24,77 +24,77 @@ import type {
   WaitOptions,
 } from "./options.ts";
 
-/** How a process comes into a host. */
+/** Options of `launch()`. */
 export interface LaunchOptions extends StartOptions {
-  /** Whether it is started, too. */
+  /** Whether to start it as well. */
   readonly start: boolean;
 }
 
 /**
- * Supervises processes, here or in a daemon. A target is a name, a base name of instances, an id or a
- * unique prefix of one, `all`, `ns:shop`, `tag:web` or `label:team=web`. What fails throws a
- * `ProcsupError`; a verb on several processes does what it can for all, and throws what went wrong for
- * the first that failed.
+ * Supervises processes, here or in a daemon. A target is a name, a base name of instances, an id or
+ * a unique prefix of one, `all`, `ns:shop`, `tag:web` or `label:team=web`. Failures throw a
+ * `ProcsupError`. A verb on several processes handles all of them, then throws the error of the
+ * first that failed.
  */
 export abstract class ProcessHost {
   /** All processes, by numeric id. */
   abstract list(options?: CallOptions): readonly ProcessInfo[] | Promise<readonly ProcessInfo[]>;
   /** One process. */
   abstract inspect(target: string, options?: CallOptions): ProcessInfo | Promise<ProcessInfo>;
-  /** Ends processes and all they started. A duration is the grace before SIGKILL. */
+  /** Stops processes and everything they started. A duration is the time until SIGKILL. */
   abstract stop(target: string, how?: DurationInput | StopOptions): Promise<void>;
   /** Stops and starts. */
   abstract restart(target: string, options?: StartOptions): Promise<void>;
   /** Reloads gracefully. */
   abstract reload(target: string, options?: StartOptions): Promise<void>;
-  /** Reloads the instances of a process a batch at a time, and goes on no further when one fails. */
+  /** Reloads the instances of a process in batches. Stops at the first failure. */
   abstract rollingReload(target: string, options?: RollingOptions): Promise<void>;
-  /** Changes how many instances of a process there are: `4`, `"+2"` or `"-1"`. */
+  /** Changes the number of instances of a process: `4`, `"+2"` or `"-1"`. */
   abstract scale(name: string, instances: number | string, options?: StartOptions): Promise<void>;
-  /** Sends a signal to the apps themselves, by name or number. */
+  /** Sends a signal, by name or number, to the apps' main processes. */
   abstract signal(target: string, name: SignalName | number, options?: CallOptions): Promise<void>;
   /** Writes a text to the standard input of apps with `stdin` or `tty`. */
   abstract send(target: string, text: string, options?: CallOptions): Promise<void>;
   /** Empties logs and removes their archives. */
   abstract flush(target: string, options?: CallOptions): Promise<void>;
-  /** Stops processes and forgets them; their logs stay. */
+  /** Stops processes and removes them; their logs stay. */
   abstract remove(target: string, options?: CallOptions): Promise<void>;
-  /** Resolves when each process has come to a point in its life, or at once if it is there. */
+  /** Resolves when each process has reached a state, or at once if it has already. */
   abstract wait(target: string, options?: WaitOptions): Promise<readonly ProcessInfo[]>;
-  /** Lines of logs, of both streams and of several processes in the order of their time. */
+  /** Lines of logs, merged by time over streams and processes. */
   abstract lines(target: string, options?: LineOptions): ReadableStream<OutputLine>;
-  /** Saves the list of processes; returns how many. */
+  /** Saves the list of processes and returns their number. */
   abstract save(options?: SaveOptions): Promise<number>;
-  /** Brings back the saved processes that are not here, and starts those that were up. */
+  /** Restores missing saved processes, and starts those that were running. */
   abstract resurrect(options?: CallOptions): Promise<Resurrected>;
 
-  /** Registers a process, and starts it if so meant; the (first) process. */
+  /** Registers a process and starts it if `start` is set. Returns the (first) process. */
   protected abstract launch(
     config: ProcessConfigInput,
     options: LaunchOptions,
   ): Promise<ProcessInfo>;
-  /** Starts processes that exist; the first of them. */
+  /** Starts existing processes. Returns the first one. */
   protected abstract startAgain(target: string, options: StartOptions): Promise<ProcessInfo>;
-  /** Makes processes what configurations say. */
+  /** Applies configurations to processes. */
   protected abstract bringTo(
     configs: readonly ProcessConfigInput[],
     options: StartOptions,
   ): Promise<void>;
-  /** All that a process wrote to one of its logs. */
+  /** A whole log of a process. */
   protected abstract output(
     target: string,
     stream: LogStream,
     options: CallOptions,
   ): Promise<string>;
-  /** What is known of a process without a request. */
+  /** The current information about a process, if known without a request. */
   protected known(_id: string): ProcessInfo | undefined {
     return undefined;
   }
 
   /**
-   * Starts a new process, or with a target processes that exist. Without `cwd` it runs in the folder of
-   * its script, a program in the current directory. When it does not come up, a `StartFailedError` is
-   * thrown, and the process stays in the state that the error tells.
+   * Starts a new process, or existing ones by target. Without `cwd` a script runs in its own
+   * folder, any other program in the current directory. Throws `StartFailedError` if it does not
+   * start; the process stays in the state that the error names.
    */
   async start(what: string | ProcessConfigInput, options: StartOptions = {}): Promise<Process> {
     return this.#process(
@@ -109,14 +109,14 @@ export abstract class ProcessHost {
     return this.#process(await this.launch(config, { ...options, start: false }));
   }
 
-  /** A process that exists. */
+  /** An existing process. */
   async get(target: string, options: CallOptions = {}): Promise<Process> {
     return this.#process(await this.inspect(target, options));
   }
 
   /**
-   * Runs a job to its end and returns its result: a code other than 0 is not an error. Throws
-   * `StartFailedError` when it cannot be started. Aborted or out of time, the job is stopped.
+   * Runs a job to its end and returns its result. A code other than 0 is not an error. Throws
+   * `StartFailedError` if it cannot be started. After an abort or a timeout the job is stopped.
    */
   async run(config: JobInput, options: RunOptions = {}): Promise<JobResult> {
     const outputOf = this.output.bind(this);
@@ -124,9 +124,9 @@ export abstract class ProcessHost {
   }
 
   /**
-   * Makes processes what a configuration says, with as few restarts as possible: new ones are added, those that
-   * changed are replaced, all are started. Other processes are left alone. Nothing is touched when
-   * any entry is wrong. Returns the processes by name.
+   * Applies a configuration with as few restarts as possible: adds new processes, replaces changed
+   * ones, starts all of them. Leaves other processes alone. Changes nothing if any entry is
+   * invalid. Returns the processes by name.
    */
   async apply<N extends string>(
     config: ConfigSet<N>,
@@ -142,7 +142,7 @@ export abstract class ProcessHost {
     return Object.fromEntries(entries);
   }
 
-  /** Makes one process what its configuration says, and starts it: a call that can be repeated. */
+  /** Applies the configuration of one process and starts it. Repeated calls are safe. */
   async ensure(
     { name, ...config }: ProcessConfigInput,
     options: StartOptions = {},
@@ -156,19 +156,19 @@ export abstract class ProcessHost {
 }
 
 /**
- * A process of a `Manager` or of a `Client`. Of several instances `id`, `pid` and `state` are those of
- * the first; every method acts on all of them. At the end of `await using` it is removed.
+ * A process of a `Manager` or of a `Client`. With several instances, `id`, `pid` and `state` are
+ * those of the first, and every method acts on all of them. `await using` removes it at the end.
  */
 export class Process implements AsyncDisposable {
   /** Id of the (first) instance. */
   readonly id: string;
-  /** Its name; that of all instances together where there are several. */
+  /** Its name, or the common name of its instances. */
   readonly name: string;
   readonly #host: ProcessHost;
   readonly #now: () => ProcessInfo | undefined;
   #last: ProcessInfo;
 
-  /** Use `start()`, `add()` or `get()`. `now` gives what is known without a request. */
+  /** Use `start()`, `add()` or `get()` instead. `now` returns what is known without a request. */
   constructor(host: ProcessHost, info: ProcessInfo, now: () => ProcessInfo | undefined) {
     this.id = info.id;
     this.name = info.config.name;
@@ -178,8 +178,8 @@ export class Process implements AsyncDisposable {
   }
 
   /**
-   * All that is known of it. A manager's process tells how it stands now; a client's how it stood
-   * after the last method called here: `inspect()` asks the daemon.
+   * All known information. From a manager it is current. From a client it is as of the last method
+   * called here; `inspect()` asks the daemon.
    */
   get info(): ProcessInfo {
     return this.#last = this.#now() ?? this.#last;
@@ -190,12 +190,12 @@ export class Process implements AsyncDisposable {
     return this.info.pid;
   }
 
-  /** Where it is in its life; see `info`. */
+  /** Its state; see `info`. */
   get state(): ProcessState {
     return this.info.state;
   }
 
-  /** How it stands now. */
+  /** Its current information. */
   async inspect(options: CallOptions = {}): Promise<ProcessInfo> {
     return this.#last = await this.#host.inspect(this.id, options);
   }
@@ -206,7 +206,7 @@ export class Process implements AsyncDisposable {
     await this.inspect(options);
   }
 
-  /** Ends it and all it started. */
+  /** Stops it and everything it started. */
   async stop(how: DurationInput | StopOptions = {}): Promise<void> {
     await this.#host.stop(this.name, how);
     await this.inspect();
@@ -224,17 +224,17 @@ export class Process implements AsyncDisposable {
     await this.inspect(options);
   }
 
-  /** Stops it and forgets it; its logs stay. */
+  /** Stops it and removes it; its logs stay. */
   async remove(options: CallOptions = {}): Promise<void> {
     await this.#host.remove(this.name, options);
   }
 
-  /** Sends a signal to the app itself. */
+  /** Sends a signal to the app's main process. */
   async signal(name: SignalName | number, options: CallOptions = {}): Promise<void> {
     await this.#host.signal(this.name, name, options);
   }
 
-  /** Writes a text to its standard input, which `stdin` or `tty` keeps open. */
+  /** Writes a text to its standard input. Needs `stdin` or `tty`. */
   async send(text: string, options: CallOptions = {}): Promise<void> {
     await this.#host.send(this.name, text, options);
   }
@@ -244,18 +244,18 @@ export class Process implements AsyncDisposable {
     await this.#host.flush(this.name, options);
   }
 
-  /** Resolves when it has come to a point in its life, or at once if it is there: see `WaitOptions`. */
+  /** Resolves when it has reached a state, or at once if it has already: see `WaitOptions`. */
   async wait(options: WaitOptions = {}): Promise<ProcessInfo> {
     const all = await this.#host.wait(this.name, options);
     return this.#last = all.find(({ id }) => id === this.id) ?? all[0] ?? this.info;
   }
 
-  /** The lines that it writes, of standard output and standard error. */
+  /** Lines of its standard output and standard error. */
   lines(options: LineOptions = {}): ReadableStream<OutputLine> {
     return this.#host.lines(this.name, options);
   }
 
-  /** Removes it, unless it or its manager is gone. */
+  /** Removes it, unless it was deleted or its manager closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.remove().catch((error) => {
       const isGone = error instanceof ProcsupError &&

@@ -1,4 +1,4 @@
-/** What the library and the client both export. */
+/** Exports common to the library and the client. */
 
 export { freePort, type PortOptions, waitForPort } from "./ports.ts";
 export { type LaunchOptions, Process, ProcessHost } from "./process_host.ts";

@@ -1,4 +1,4 @@
-/** A job from its start to its end. */
+/** Runs a job to its end. */
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -8,7 +8,7 @@ import { commandOf } from "../model/shell_line.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { CallOptions, JobInput, JobResult, RunOptions, WaitOptions } from "./options.ts";
 
-/** A job that is registered. */
+/** A registered job. */
 interface Job extends AsyncDisposable {
   readonly id: string;
   flush(options: CallOptions): Promise<void>;
@@ -31,9 +31,9 @@ export async function runJob(
 ): Promise<JobResult> {
   const options = { signal };
   const process = await added(host, { restartPolicy: "never", ...job });
-  // Not by `await using`, which Node.js 22 does not know.
+  // Not `await using`: Node.js 22 does not support it.
   try {
-    // What an earlier job of this name wrote.
+    // Remove output of an earlier job of this name.
     await process.flush(options);
     await process.start(options);
     const { lastExit } = await process.wait({ for: "exit", timeout, signal });
@@ -49,7 +49,7 @@ export async function runJob(
   }
 }
 
-/** Registers a job; without a name it gets the first one that is free. */
+/** Registers a job. Without a name it gets the first free one. */
 async function added(host: JobHost, { name, ...config }: JobInput): Promise<Job> {
   if (name !== undefined) return await host.add({ ...config, name } as ProcessConfigInput);
   const base = nameFromPath(programOf(config));
@@ -60,7 +60,7 @@ async function added(host: JobHost, { name, ...config }: JobInput): Promise<Job>
     try {
       return await host.add({ ...config, name: free } as ProcessConfigInput);
     } catch (error) {
-      // Another job took it meanwhile.
+      // Another job took the name meanwhile.
       if (!(error instanceof ProcsupError && error.code === "name_taken")) throw error;
     }
   }

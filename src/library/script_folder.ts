@@ -1,4 +1,4 @@
-/** Where a process runs that a program starts. */
+/** The working directory of processes that a program starts. */
 
 import { dirname } from "../npm/path.js";
 import { absolute } from "../platform/paths.ts";
@@ -6,8 +6,8 @@ import { absolute } from "../platform/paths.ts";
 type Keyed = Record<string, unknown>;
 
 /**
- * A configuration in wire form whose `cwd` is absolute. Without one a script runs in its own folder,
- * whose files then tell its runtime; anything else in the current directory.
+ * Makes `cwd` of a configuration in wire form absolute. Without one, a script runs in its own
+ * folder, where the files that identify its runtime are; anything else in the current directory.
  */
 export function inScriptFolder(wire: Keyed): Keyed {
   const { cwd } = wire;
@@ -20,7 +20,7 @@ export function inScriptFolder(wire: Keyed): Keyed {
   return { ...wire, [key]: script, cwd: dirname(script) };
 }
 
-/** An entrypoint may be a program as well: only one with the extension of a file is taken for a script. */
+/** True for a script. An entrypoint may also be a program: it needs a file extension. */
 function isScript(key: string, value: unknown): boolean {
   if (typeof value !== "string" || !value.includes("/")) return false;
   return key === "script" || /\.[a-z]+$/i.test(value);

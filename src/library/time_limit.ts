@@ -1,9 +1,9 @@
-/** A time limit for something that a signal can end, too. */
+/** A time limit for an operation that a signal can also end. */
 
 import { type DurationInput, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 
-/** Does something with a signal that also aborts when the time is over. Throws `timeout` then. */
+/** Calls `act` with a signal that also aborts after `timeout`. Throws `timeout` then. */
 export async function withinTime<T>(
   what: string,
   timeout: DurationInput | undefined,

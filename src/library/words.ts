@@ -1,4 +1,4 @@
-/** What goes wrong, in the words of a program: keys in camelCase, methods in place of commands. */
+/** Rewrites errors for programs: keys in camelCase, methods in place of commands. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { withCommands } from "../model/hint.ts";
@@ -6,18 +6,18 @@ import { camelCase, type KeyTable } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { StartFailedError } from "../model/start_failed.ts";
 
-/** Commands, and the methods that take a target and those that take none. */
+/** Commands with a method of a target, those without a target, and methods with another name. */
 const ON_TARGET = ["delete", "flush", "logs", "reload", "restart", "scale", "start", "stop"];
 const BARE = ["list", "resurrect", "save"];
 const OTHER_NAMES: Readonly<Record<string, string>> = { delete: "remove", logs: "lines" };
 
 type Told = { -readonly [K in keyof ProcsupError]: ProcsupError[K] };
 
-/** The same error with its message, hint and names in the library's words. */
+/** Rewrites the message, hint and names of an error in place. */
 export function inLibraryWords(error: unknown): unknown {
   if (!(error instanceof ProcsupError)) return error;
   const told: Told = error;
-  // What an app has said stays as it is.
+  // Keep the app's own output unchanged.
   const own = error instanceof StartFailedError ? error.summary.length : error.message.length;
   told.message = inCamelCase(error.message.slice(0, own)) + error.message.slice(own);
   if (error instanceof StartFailedError) {
@@ -29,7 +29,7 @@ export function inLibraryWords(error: unknown): unknown {
   return error;
 }
 
-/** Every key in a text as programs write it, and no part of a file name. */
+/** Converts the keys in a text to camelCase, but not parts of file names. */
 export function inCamelCase(text: string): string {
   return text.replace(
     /(?<![\w./-])[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*(?![\w/-])/g,
@@ -41,7 +41,7 @@ function isKeyOrIndex(part: string): boolean {
   return KEYS.has(part) || /^\d+\]$/.test(part);
 }
 
-/** Undefined for what only a terminal can do. */
+/** Undefined for commands that need a terminal. */
 export function hintText(hint: string): string | undefined {
   let forTerminal = false;
   const text = withCommands(hint, ({ verb, target, placeholder, flags }) => {
