@@ -43,7 +43,7 @@ export interface ConfigResult {
   readonly notes: readonly Note[];
 }
 
-/** Where the result of a reload goes that has no caller to answer. */
+/** Log for the result of a reload by SIGHUP, which has no caller. */
 interface Log {
   info(message: string): void;
   warn(message: string): void;
@@ -73,8 +73,8 @@ export class ConfigFiles {
   }
 
   /**
-   * Stops and forgets the apps of the request's files. Their names are enough: neither programs nor
-   * variables need to be there any more.
+   * Stops and forgets the apps of the request's files. Only their names are needed: programs and
+   * variables may be missing.
    */
   remove(request: ConfigRequest): Promise<Outcome[]> {
     return this.#turns.take(async () => {
@@ -121,7 +121,7 @@ export class ConfigFiles {
     return { plan, outcomes, errors: [...failed, ...errors], settings: changes, run, notes };
   }
 
-  /** Reads the files; `whole` unless only some of their processes are meant. */
+  /** Reads the files. `whole` is false if only some of their processes are selected. */
   async #load(request: ConfigRequest, applied: Applied, assumeVariables = false) {
     const { loadConfig } = await import("../config/load_config.ts");
     const { onlyWords, selectProcesses, singleProcess } = await import("../config/select.ts");
@@ -189,8 +189,8 @@ export class ConfigFiles {
   }
 
   /**
-   * Refuses processes of another file: two files that both set a process would undo each other's work
-   * forever. An app that was started in another folder belongs to another project.
+   * Refuses processes of another file: two files that both set a process would overwrite each
+   * other's changes. An app that was started in another folder belongs to another project.
    */
   #refuseOthers(configs: readonly ProcessConfig[], files: readonly string[]): void {
     const { origins } = readMemory(this.#path);
@@ -228,11 +228,11 @@ export class ConfigFiles {
     for (const name of plan.configs.keys()) {
       origins.set(name, { files: applied.files, ids: this.#ids(name) });
     }
-    // A selection of processes does not change which files are reloaded.
     const settings = { ...said };
     for (const name of ["web", "webhooks"] as const) {
       if (wanted[name] !== undefined) settings[name] = applied.files;
     }
+    // A selection of processes does not change which files are reloaded.
     const whole = only === undefined ? applied : last ?? applied;
     this.#supervisor.registry.writes.attempt("the memory of the configuration files", () => {
       writeMemory(this.#path, { last: whole, origins, settings });

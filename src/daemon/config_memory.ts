@@ -9,7 +9,7 @@ export type SettingName = SettingChangeJson["name"];
 /** Where a process came from. */
 export interface Origin {
   readonly files: readonly string[];
-  /** UUIDs of the instances at that time: a new process of that name is not from these files. */
+  /** UUIDs of the instances at that time. A later process of that name has other UUIDs. */
   readonly ids: readonly string[];
 }
 

@@ -100,7 +100,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   options.onReady?.();
 
   const why = await ended.promise;
-  // From here on this daemon itself removes them.
+  // The daemon now removes these files itself: stop restoring them.
   delete standing.files;
   if (why === "signalled" && await everythingEnds(startedBy())) {
     opened.info("The machine shuts down: stopping the apps; the next daemon starts them again");
@@ -115,7 +115,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   return 0;
 }
 
-/** What the verbs work on. The web surface calls them like any other client. */
+/** The context of the verbs. The web surface calls them like any other client. */
 function daemonContext(
   supervisor: Supervisor,
   paths: HomePaths,

@@ -11,7 +11,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** Intermediate states, which are not kept: the state that follows is. */
 const PASSING: ReadonlySet<ChangeType> = new Set(["starting", "stopping", "waiting"]);
 
-/** How far the clock may have been set back, so that an older event follows a newer one. */
+/** Reading stops at an event this much older than `since`: a clock set back changes their order. */
 const DAY_MS = 24 * 3_600_000;
 
 export interface JournalQuery {
@@ -19,7 +19,7 @@ export interface JournalQuery {
   readonly since: number;
   readonly until: number;
   readonly wanted: (event: ChangeJson) => boolean;
-  /** Place of an event: only earlier ones are read. */
+  /** Position of an event: only earlier ones are read. */
   readonly before?: string | undefined;
 }
 

@@ -69,7 +69,7 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   let rules: RunSettings = { critical: options.critical, exitOnFailure: [] };
   const ended = endOf(supervisor, () => rules);
   const webhooks = new Webhooks({ folder: pathsIn(home).webhooks, warn });
-  // A hook may take its time: a signal ends that too.
+  // A signal ends the start too: hooks may take long.
   const starting = start(supervisor, webhooks, options, () => output.follow(supervisor));
   const started = await Promise.race([starting, signalled.promise]).catch(async (error) => {
     await supervisor.shutDown();
@@ -91,12 +91,12 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   for (const { error } of outcomes) if (error !== undefined) options.warn(messageOf(error));
   await output.finish();
   await webhooks.close(LAST_DELIVERIES_MS);
-  // A run that did not begin has no code of its apps.
+  // After Ctrl-C, or a signal during the start, the exit codes of apps do not count.
   if (signal === "SIGINT" || signal === started) return signalCode(signal);
   return codeOf(before, supervisor.list(), rules);
 }
 
-/** Keeps the file in existence while every app is ready, for the probe of a container engine. */
+/** Keeps the ready file while every app is ready, for the health probe of a container engine. */
 function showReadiness(supervisor: Supervisor, options: ForegroundOptions): Disposable {
   const { readyFile: path, warn } = options;
   if (path === undefined) return { [Symbol.dispose]() {} };
@@ -133,8 +133,8 @@ function isUp({ pid, state }: ProcessInfo): boolean {
 }
 
 /**
- * Starts all apps, once `onRegistered` was called with all of them there. Returns the apps that end
- * everything, from the flags and the files.
+ * Registers all apps, calls `onRegistered`, then starts them. Returns the rules for the end of the
+ * run, from the flags and the files.
  */
 async function start(
   supervisor: Supervisor,
@@ -158,12 +158,12 @@ async function start(
     profile,
   });
   for (const note of notes) warn(noteText(note));
-  // An app that ran and ended is for the rules of the run, however soon it was.
+  // An app that ran and ended is not a failed start: the rules of the run decide.
   const ended = outcomes.filter(({ error, process }) =>
     error !== undefined && hasRun(process.snapshot)
   );
   if (errors.length > ended.length) throw new ProcsupError("start_failed", errors.join("; "));
-  // Only processes that run here can end anything.
+  // Ignore critical apps that are not part of this run.
   const critical = run.critical.filter((name) =>
     supervisor.list().some((one) => isNamed(one, [name]))
   );
@@ -180,7 +180,7 @@ function refuseUnknown(critical: readonly string[], all: readonly ProcessInfo[])
   throw new ProcsupError("bad_request", `Invalid --critical "${unknown}": no such app in this run`);
 }
 
-/** Returns a function that waits until no app is left to wait for. */
+/** Returns a function that waits until the rules end the run. */
 function endOf(supervisor: Supervisor, rules: () => RunSettings): () => Promise<void> {
   const events = supervisor.events();
   const over = () => {
@@ -201,7 +201,7 @@ function isNamed({ name }: ProcessInfo, names: readonly string[]): boolean {
   return names.includes(name) || names.includes(baseName(name));
 }
 
-/** Whether one of these failed and will not be restarted. */
+/** Whether a process with one of these names failed and will not be restarted. */
 function hasFailed(one: ProcessInfo, names: readonly string[]): boolean {
   return isNamed(one, names) && isOver(one) && one.state !== "stopped";
 }
@@ -212,8 +212,8 @@ function isOver({ state, lastExit }: ProcessInfo): boolean {
 }
 
 /**
- * The exit code of the app that ended all, otherwise the first that is not 0; 128 plus the signal's
- * number after a signal.
+ * The exit code of the app that ended the run, otherwise the first that is not 0; 128 plus the
+ * signal's number after a signal.
  */
 function codeOf(
   before: readonly ProcessInfo[],

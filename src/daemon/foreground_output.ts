@@ -19,7 +19,7 @@ export class ForegroundOutput {
     this.#onLine = onLine;
   }
 
-  /** Prints what the apps write from now on: none of them has started. */
+  /** Prints all output of the apps. Call it before any of them starts. */
   follow(supervisor: Supervisor): void {
     this.#sources = supervisor.registry.list().map(({ name, logs }) => ({ name, files: logs }));
     for (const { name, files } of this.#sources) {

@@ -49,7 +49,7 @@ export class Batches implements FeedForm<LogBatch> {
     return batch;
   }
 
-  /** The last batch: a stream that breaks off means that the daemon is gone. */
+  /** The last batch of a failed stream. If a stream ends without it, the daemon is gone. */
   failed(error: ProcsupError): LogBatch {
     return LogBatch.failed(error);
   }

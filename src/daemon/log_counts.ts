@@ -15,7 +15,7 @@ const LIMITS = { ms: 1000, bytes: 256 * 1024 ** 2 };
 const PARTS = 4;
 const LINES_A_TURN = 50;
 
-/** Lines in one step of time. */
+/** Number of lines of each level in one step of time. */
 export type LevelCounts = { readonly at: number } & Record<LogLevel, number>;
 
 interface CountOptions {
@@ -25,7 +25,7 @@ interface CountOptions {
   readonly until: number;
   /** Milliseconds. */
   readonly step: number;
-  /** Lines that count; undefined for all. */
+  /** Selects the lines to count; undefined for all. */
   readonly filter: LogFilter | undefined;
 }
 

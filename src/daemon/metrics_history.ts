@@ -83,7 +83,7 @@ export class MetricsHistory implements Disposable {
       .map((name) => name.slice(0, -ENDING.length)).filter((name) => name !== HOST).sort();
   }
 
-  /** The names among them that match a name or base name. */
+  /** Those of `names()` that match a name or base name. */
   named(target: string): string[] {
     return this.names().filter((name) => name === target || baseName(name) === target);
   }

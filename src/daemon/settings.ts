@@ -18,7 +18,7 @@ export interface SettingsPlan {
 
 export interface SettingsRequest {
   readonly wanted: LoadedSettings;
-  /** Settings that came from the same files the last time. */
+  /** Settings that the same files set last time. */
   readonly mine: ReadonlySet<SettingName>;
   /** Whether to remove those that the files no longer have. */
   readonly prune: boolean;

@@ -1,4 +1,4 @@
-/** Restores files in the home that clients need when they are removed or changed. */
+/** Restores removed or changed files in the home that clients need. */
 
 import { messageOf } from "../model/errors.ts";
 import { lstatIfAny } from "../platform/stat.ts";

@@ -1,8 +1,8 @@
-/** Work that is done one piece at a time, in the order in which it came. */
+/** Runs tasks one at a time, in order. */
 export class Turns {
   #last: Promise<void> = Promise.resolve();
 
-  /** Does a piece of work once those before it are over, failed ones included. */
+  /** Runs a task after all earlier ones have ended, even if they failed. */
   take<T>(act: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(act);
     this.#last = turn.then(() => {}, () => {});

@@ -20,7 +20,7 @@ export interface UnixServerOptions {
 /** Time limit for a request to arrive, and the limit while others wait. */
 const ARRIVAL_MS = 10_000;
 const HURRY_MS = 250;
-/** Interval of checking it. */
+/** Interval of checking these limits. */
 const LOOK_MS = 100;
 /** How long the server may be full before connections are refused, and how many are refused at a time. */
 const QUEUE_MS = 2000;

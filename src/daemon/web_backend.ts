@@ -1,4 +1,4 @@
-/** What the web surface uses of the daemon: verbs, streams, and MCP at `/mcp`. */
+/** The daemon's side of the web surface: verbs, streams, and MCP at `/mcp`. */
 
 import type { Supervisor } from "../manager/supervisor.ts";
 import type { Call } from "../mcp/call.ts";

@@ -1,4 +1,4 @@
-/** The web listener of a daemon: started and stopped on request, and remembered for the next daemon. */
+/** The web listener: starts and stops on request. The next daemon restores it. */
 
 import { WEB_KEYS } from "../model/settings_keys.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
@@ -58,7 +58,7 @@ export class WebListener {
   #server: WebServer | undefined;
   /** Settings in effect while it listens. */
   #settings: WebSettings = UNSET;
-  /** Starts and stops. */
+  /** Runs starts and stops one at a time. */
   readonly #turns = new Turns();
   #local: Promise<(request: Request) => Response | Promise<Response>> | undefined;
 
@@ -112,7 +112,7 @@ export class WebListener {
     });
   }
 
-  /** Stops listening, also for later daemons. */
+  /** Stops listening. Later daemons do not listen either. */
   stop(): Promise<WebJson> {
     return this.#turns.take(async () => {
       await this.#close();
@@ -128,8 +128,8 @@ export class WebListener {
   }
 
   /**
-   * The address by which others reach it; undefined while it is stopped. The first of its hosts counts:
-   * with a loopback listener it is that of a proxy, which has TLS.
+   * The public URL; undefined while it is stopped. Uses the first configured host. With a loopback
+   * listener that host is a proxy with TLS.
    */
   publicUrl(): string | undefined {
     if (this.#server === undefined) return undefined;
@@ -168,7 +168,7 @@ export class WebListener {
     return this.#turns.take(() => this.#close());
   }
 
-  /** Runs at each change, since a killed daemon has no chance to save. */
+  /** Saves the sessions at each change, because a killed daemon cannot save them. */
   #keepSessions(): void {
     try {
       keepSessions(this.#parts.paths.sessions, this.#sessions);

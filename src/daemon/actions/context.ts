@@ -1,4 +1,4 @@
-/** What the implementations of verbs work on. */
+/** Types and results of the implementations of verbs. */
 
 import { isJob, type Outcome } from "../../manager/bulk.ts";
 import { portHint, silentPortHint } from "../../manager/last_words.ts";
@@ -31,7 +31,7 @@ export interface ActionContext {
   /** Past resource usage of processes and of the host. */
   readonly history: MetricsHistory;
   readonly shutdownNotice: ShutdownNotice;
-  /** Who sent the request; undefined where it makes no difference. */
+  /** Sender of the request; undefined if it does not matter. */
   readonly by?: Principal;
   /** The hook that sent the request; undefined if none did. */
   readonly askedIn?: HookOrigin | undefined;

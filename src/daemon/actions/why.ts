@@ -13,7 +13,7 @@ export const WHY_ACTIONS: Handlers<"why"> = {
   async why({ supervisor }, { target }) {
     const info = supervisor.inspect(target);
     const process = supervisor.registry.resolve(info.id)[0]!;
-    // If the app was restarted, the output of the run before explains why.
+    // If the app was restarted, the output of the previous run explains why.
     const runs = info.state === "running" ? "all" : "last";
     const { errorLine, lastOutput } = await lastWords(process, { runs });
     const run = runWithError(info);
@@ -31,8 +31,8 @@ export const WHY_ACTIONS: Handlers<"why"> = {
 };
 
 /**
- * The run whose error explains the state: the last one, or the one before it, which failed. Undefined
- * if the process is well or was stopped on purpose. Pure.
+ * The run whose error explains the state: the last one, or the failed run before it. Undefined if
+ * the process is well or was stopped on purpose. Pure.
  */
 export function runWithError(
   { state, health, pid, restarts, lastExit, config }: ProcessInfo,

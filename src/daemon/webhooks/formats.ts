@@ -18,7 +18,7 @@ interface Note {
   readonly title: string;
   readonly error: string;
   readonly lines: string;
-  /** Where the dashboard shows it; empty for none. */
+  /** Dashboard link; empty for none. */
   readonly link: string;
 }
 
@@ -44,7 +44,7 @@ const BODIES: Readonly<Record<Exclude<WebhookFormat, "standard">, (note: Note) =
     content: joined(cut(escaped(title)), cut(escaped(error)), lines, link),
     allowed_mentions: { parse: [] },
   }),
-  // Text runs show Markdown as plain text.
+  // A TextRun does not interpret Markdown.
   teams({ title, error, lines, link }) {
     const block = (text: string, look: object) => ({
       type: "RichTextBlock",

@@ -16,9 +16,9 @@ export interface WebhookBody {
     readonly host: string;
     /** The process; null in a test message. */
     readonly process: WebhookProcess | null;
-    /** Where the dashboard shows that moment; null while it is not served. */
+    /** Dashboard link to that time; null while the dashboard is not served. */
     readonly link: string | null;
-    /** The line of output that says what went wrong; null if none does. */
+    /** The output line with the error; null if none. */
     readonly error_line: string | null;
     /** Last lines of output; empty unless the process is in trouble. */
     readonly last_output: readonly string[];
@@ -68,7 +68,7 @@ export function messageAbout(
   { namespace, host, dashboard }: {
     readonly namespace: string;
     readonly host: string;
-    /** Its address; undefined while it is not served. */
+    /** URL of the dashboard; undefined while it is not served. */
     readonly dashboard: string | undefined;
   },
 ): Message {
@@ -85,7 +85,7 @@ export function messageAbout(
   return message(event, at, data);
 }
 
-/** The charts of an app at a time: `at` is enough to choose the range. */
+/** Link to the charts of an app. The dashboard chooses the range from `at`. */
 function momentLink(dashboard: string, name: string, at: Date): string {
   const path = `processes/${encodeURIComponent(name)}`;
   return `${dashboard}/#/${path}?tab=metrics&at=${encodeURIComponent(at.toISOString())}`;

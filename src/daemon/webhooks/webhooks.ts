@@ -25,11 +25,11 @@ export interface WebhooksParts {
 export class Webhooks {
   readonly #parts: WebhooksParts;
   #runner: Runner | undefined;
-  /** Events from before the webhooks run; undefined while they need not be kept. */
+  /** Events from before the webhooks run; undefined while none are collected. */
   #early: ProcessChange[] | undefined;
   #unlisten: (() => void) | undefined;
   #closed = false;
-  /** Changes. */
+  /** Runs changes one at a time. */
   readonly #turns = new Turns();
 
   constructor(parts: WebhooksParts) {
@@ -40,7 +40,7 @@ export class Webhooks {
     return `${this.#parts.folder}/webhooks.json`;
   }
 
-  /** Keeps the events that a new daemon reports about the time before it. Undefined without webhooks. */
+  /** Returns a function that collects events until the webhooks run. Undefined without webhooks. */
   early(): ((change: ProcessChange) => void) | undefined {
     if (!isState(this.#path)) return undefined;
     const early: ProcessChange[] = this.#early = [];
@@ -110,7 +110,7 @@ export class Webhooks {
     forget(this.#parts.folder);
   }
 
-  /** Adds a webhook, or changes keys of one. `home`: what relative paths of a new one are against. */
+  /** Adds a webhook, or changes keys of one. Relative paths of a new one start at `home`. */
   set(
     supervisor: Supervisor,
     given: Readonly<Record<string, unknown>> & { readonly name: string },
@@ -180,7 +180,7 @@ export class Webhooks {
   }
 }
 
-/** Throws `not_found` unless there is a webhook of that name; of any without one. */
+/** Throws `not_found` if no webhook has the name, or if there are no webhooks. */
 function mustHave(name: string | undefined, webhooks: readonly KeyedWebhook[]): void {
   const names = webhooks.map(({ webhook }) => webhook.name);
   if (names.length === 0) {
