@@ -108,7 +108,7 @@ function excerptOf(text: string, place: Span, parts: readonly (Span | undefined)
 /** The last position that was counted. Mistakes of a text come roughly in order. */
 let known = { text: "", offset: 0, line: 1 };
 
-/** The line number of an offset, counted from the last one, so that thousands of mistakes stay fast. */
+/** The line number of an offset, counted from the last one: thousands of mistakes stay fast. */
 function lineOf(text: string, offset: number): number {
   if (known.text !== text) known = { text, offset: 0, line: 1 };
   const [from, to] = [Math.min(known.offset, offset), Math.max(known.offset, offset)];
@@ -121,7 +121,7 @@ function lineOf(text: string, offset: number): number {
   return line;
 }
 
-/** The place of a part of a document. If its position is unknown, that of its nearest parent. */
+/** The place of a part of a document, or of its nearest parent with a known position. */
 export function placeIn(
   document: ConfigDocument,
   path: Path,

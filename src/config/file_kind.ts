@@ -56,7 +56,7 @@ const KINDS: readonly (readonly [RegExp, FileKind])[] = [
 
 const NOT_OURS = /^(package(-lock)?|tsconfig|jsconfig|deno|composer|bunfig|Cargo|pyproject)\.\w+$/;
 
-/** How to read a file of this name; undefined if it is not that of a configuration. */
+/** How to read a file of this name; undefined if it is not a configuration. */
 export function kindOf(path: string): FileKind | undefined {
   const name = basename(path);
   return KINDS.find(([pattern]) => pattern.test(name))?.[1];
@@ -72,7 +72,7 @@ export function isOwnName(path: string): boolean {
   return /^procsup\b/.test(basename(path));
 }
 
-/** The configuration file in a folder: procsup's own, otherwise another tool's; undefined if there is none. */
+/** The configuration file in a folder: procsup's own, otherwise another tool's; or undefined. */
 export function discover(folder: string): string | undefined {
   return [...OWN, ...OTHERS].map((name) => join(folder, name))
     .find((path) => lookAt(path)?.isFile);

@@ -75,7 +75,7 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   const files = documents.filter(({ file }) => isAbsolute(file));
   const folders = new Set(files.map(({ file }) => dirname(file)));
   const { lookup, used } = variablesOf({ env: request.env, folders: [...folders] });
-  // A number is valid everywhere.
+  // A number is valid for every key.
   const context = { lookup, problems, ...(request.assumeVariables ? { assumed: "1" } : {}) };
   const defaults = parts.flatMap((part) => part.defaults);
   const names = new Set(parts.flatMap(({ processes }) => [...processes.keys()]));

@@ -76,9 +76,9 @@ function located(error: unknown, layers: readonly Layer[]): ConfigProblem {
 
 /** Names of processes that end `procsup run` before all processes have ended. */
 export interface RunSettings {
-  /** End it by their final exit. */
+  /** Processes whose final exit ends it. */
   readonly critical: readonly string[];
-  /** End it by failing. */
+  /** Processes whose failure ends it. */
   readonly exitOnFailure: readonly string[];
 }
 

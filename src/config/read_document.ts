@@ -172,7 +172,7 @@ export function tomlPlaces(text: string): Places {
   return places;
 }
 
-/** A comment can only follow the last quote. */
+/** Removes a comment, which can only follow the last quote. */
 function withoutComment(value: string): string {
   const quote = Math.max(value.lastIndexOf('"'), value.lastIndexOf("'"));
   const comment = value.indexOf("#", quote + 1);

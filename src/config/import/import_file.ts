@@ -73,8 +73,8 @@ async function read(
 type Env = Readonly<Record<string, string>>;
 
 /**
- * Reads a file by its kind. Values that a program takes from the environment become references: the
- * file runs a second time with other values in the environment, and what changes came from there.
+ * Reads a file by its kind. If it is a program, values from the environment become references. To
+ * find them, it runs a second time with other values in the environment.
  */
 async function readImported(
   file: string,

@@ -60,12 +60,12 @@ export function withReferences(text: string): string {
   );
 }
 
-/** Log files of another tool, and the folder that relative paths are against. */
+/** Log files of another tool, and the folder of relative paths. */
 export interface LogFilesInput {
   readonly stdout?: unknown;
   readonly stderr?: unknown;
   readonly folder: string;
-  /** Put into the names of files that several processes would share. */
+  /** Added to the names of files that several processes would share. */
   readonly suffix?: string;
 }
 
@@ -80,7 +80,7 @@ export function logFiles({ folder, suffix = "", ...files }: LogFilesInput): Keys
   return { log: Object.fromEntries(named) };
 }
 
-/** Why a log file of another tool is not taken; undefined when it is. */
+/** Why a log file of another tool is not used; undefined if it is. */
 export function logFileProblem(file: unknown, folder: string): string | undefined {
   if (typeof file !== "string" || /^$|^\/dev\/|^(AUTO|NONE|syslog)$/i.test(file)) {
     return "procsup logs shows what the app writes";
@@ -109,7 +109,7 @@ export class ImportResult {
   readonly processes: Record<string, Keys> = {};
   readonly notes: Note[] = [];
   readonly #file: string;
-  /** Relative paths are against it. */
+  /** The folder of relative paths. */
   readonly folder: string;
   /** Maps names in the file to the names used here. */
   readonly #names = new Map<string, string>();

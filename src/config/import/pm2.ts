@@ -146,7 +146,7 @@ const LOG_KEYS: ReadonlySet<string> = new Set([
   ...["out_file", "out", "output", "error_file", "error", "err_file", "log", "log_file"],
 ]);
 
-/** Its log files; `log` is one for both streams. */
+/** The log files of an app; `log` is one for both streams. */
 function pm2Logs(app: App, folder: string, instances: unknown): Keys {
   const both = app.log ?? app.log_file;
   const stdout = app.out_file ?? app.out ?? app.output ?? both;
@@ -177,12 +177,12 @@ function pm2Command(app: App, folder: string): Keys {
   return { ...cwd, entrypoint: path, args, ...known };
 }
 
-/** PM2 has a server of static files, and takes it even where a file has this name. */
+/** Whether PM2 runs its static file server, which it does even if a file `serve` exists. */
 function isServe({ script }: App): boolean {
   return script === "serve";
 }
 
-/** PM2's server takes a folder and a port, which variables override; `env` is that of a profile. */
+/** Folder and port of the static file server, which variables override; `env` is a profile's. */
 function serveArgs(app: App, env: Record<string, unknown> = {}): string[] {
   const [folder, port] = serveWords(app) ?? [];
   const { PM2_SERVE_PATH, PM2_SERVE_PORT, PM2_SERVE_HOST, PM2_SERVE_SPA } = texts({
@@ -195,7 +195,7 @@ function serveArgs(app: App, env: Record<string, unknown> = {}): string[] {
   return ["serve-files", path, "--port", listen, ...bind, ...spa];
 }
 
-/** Undefined if they are more than a folder and a port. */
+/** The arguments of the static file server; undefined if not just a folder and a port. */
 function serveWords({ args }: App): readonly string[] | undefined {
   const given = words(args);
   return given.length > 2 || given.some((word) => word.startsWith("-")) ? undefined : given;
@@ -211,7 +211,7 @@ function lostOfServe(app: App): string[] {
   return lost;
 }
 
-/** Variables of PM2's server that have no counterpart. */
+/** Variables of PM2's static file server that have no counterpart. */
 const SERVE_LOST = /^PM2_SERVE_(?!PATH$|PORT$|HOST$|SPA$)/;
 
 /** PM2 looks for scripts in the app's working directory. */
@@ -296,7 +296,7 @@ function watch(value: unknown, { ignore_watch, watch_delay }: App): Keys {
   };
 }
 
-/** Together with `autorestart: false`, it is PM2's way to run a job on a schedule. */
+/** Converts a schedule. With `autorestart: false`, PM2 runs a job on it. */
 function cron(value: unknown, { autorestart }: App): Keys {
   if (!value || value === "0") return {};
   if (autorestart !== false) return { cron_restart: String(value) };

@@ -115,7 +115,7 @@ interface Program {
   readonly name: string;
   readonly group: string | undefined;
   readonly common: string | undefined;
-  /** Whether a program has a priority: the others then start last. */
+  /** Whether any program has a priority; if so, programs without one start last. */
   readonly ordered: boolean;
 }
 
@@ -176,7 +176,7 @@ function addOne(
   return taken;
 }
 
-/** Its files. */
+/** The log files of a program. */
 function logsOf(
   keys: ReadonlyMap<string, string>,
   expand: Expand,
@@ -192,8 +192,8 @@ function logsOf(
 }
 
 /**
- * supervisord gives up after this many short runs in a row, and never after a longer run. So only
- * restarts within that time may count. Each delay is one second longer than the one before.
+ * supervisord gives up after `startretries` short runs in a row, and never after a longer run. So
+ * the window is the longest time of these runs. Each delay is one second longer than the last.
  */
 function restarts(keys: ReadonlyMap<string, string>, expand: Expand): Keys {
   const said = (key: string, otherwise: number) => expand(keys.get(key) ?? String(otherwise));

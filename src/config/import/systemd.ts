@@ -58,7 +58,7 @@ const KEYS: Readonly<Record<string, (values: readonly string[]) => Keys>> = {
   CPUQuota: ([value]) => limit("cpu_percent", value!.replace("%", "")),
 };
 
-/** Settings of which every value counts; of the others systemd takes the last one. */
+/** Settings that may be repeated; of the others systemd uses the last value. */
 const REPEATED = /^(Exec\w+|Environment|EnvironmentFile|SuccessExitStatus)$/;
 
 /** Settings without a converter, of which the last value counts. */
@@ -124,7 +124,7 @@ function logFileOf(settings: Settings, key: string): string | undefined {
 function logsOf(settings: Settings, { folder }: ImportResult): Keys {
   const stdout = logFileOf(settings, "StandardOutput");
   const error = settings.get("StandardError")?.[0] ?? "inherit";
-  // Without a setting of its own it goes where standard output goes.
+  // By default standard error goes where standard output goes.
   const stderr = error === "inherit" ? stdout : logFileOf(settings, "StandardError");
   return logFiles({ stdout, stderr, folder });
 }
