@@ -1,11 +1,11 @@
-/** Verbs that answer about one process, asked about each one that a target means. */
+/** Calls a verb that takes one process for each process that a target matches. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessJson } from "./wire.ts";
 
 /**
- * The answer about a target, or one about each process where it means several: every instance of an
- * app, a namespace, a tag. Only then it requests the list. Otherwise throws what `ask` throws.
+ * The answer about a target. If it matches several processes (instances of an app, a namespace, a
+ * tag), requests the list and returns one answer for each. Throws other errors of `ask`.
  */
 export async function askEachMatch<T>(
   target: string,

@@ -4,7 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ActionResult } from "./wire.ts";
 import { errorOf } from "./error_json.ts";
 
-/** The part of a verb's data that tells how it went. */
+/** The fields of a verb's data that report success or failure. */
 interface Reported {
   readonly results?: readonly ActionResult[];
   /** Further error messages. */

@@ -2,7 +2,7 @@
 
 import type { ProcessJson } from "./wire.ts";
 
-/** What of a process the words of a filter can name. */
+/** The fields of a process that a filter can match. */
 export type Filterable = Pick<
   ProcessJson,
   "id" | "numeric_id" | "name" | "namespace" | "tags" | "config" | "state"
@@ -13,7 +13,7 @@ type Test = (process: Filterable) => boolean;
 /**
  * Parses a filter. Its words are separated by spaces, and all must hold: `all`, `ns:…`, `tag:…`,
  * `label:KEY[=VALUE]`, `state:…`, a state, a number, a part of the name, or the start of an id. A `!` or
- * `-` before a word negates it. While a value is typed, its beginning matches.
+ * `-` before a word negates it. Values match by their beginning, so that typing narrows the list.
  */
 export function parseFilter(filter: string): Test {
   const tests = filter.toLowerCase().split(/\s+/).filter((word) => !/^[!-]?$/.test(word))

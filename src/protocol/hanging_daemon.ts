@@ -21,7 +21,7 @@ export async function isAlive(socket: string, patienceMs: number): Promise<boole
 
 /** The error `daemon_hangs`, with the daemon's pid if known. */
 export async function hangingDaemon(home: string, cause?: unknown): Promise<ProcsupError> {
-  // Runtimes other than Deno cannot load it.
+  // Runtimes other than Deno cannot load this module.
   const pid = await import("../platform/daemon_record.ts")
     .then(({ readDaemonRecord }) => readDaemonRecord(home)?.pid, () => undefined);
   const who = pid === undefined ? "" : ` (pid ${pid})`;

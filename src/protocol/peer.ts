@@ -25,7 +25,7 @@ export function readPeer(header: string | undefined): Peer | undefined {
   return version === undefined ? undefined : { version, protocol: Number(protocol) };
 }
 
-/** What to tell the user about a daemon of another version; undefined if the versions match. */
+/** Message about a daemon of another version; undefined if the versions match. */
 export function otherVersion({ version, protocol }: Peer): string | undefined {
   if (version === VERSION && protocol === PROTOCOL) return undefined;
   return isNewer(version, VERSION)

@@ -6,7 +6,7 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import type { Exit, ProcessInfo } from "../model/process_info.ts";
 import type { ExitJson, ProcessJson } from "./wire.ts";
 
-/** What a process uses now: these fields change all the time, and with them nothing. */
+/** Fields that change all the time; a change in only these is not a change of the process. */
 export const USAGE_FIELDS = [
   "cpu_percent",
   "memory_bytes",
@@ -56,7 +56,7 @@ function isoOrNull(date: Date | null): string | null {
   return date === null ? null : date.toISOString();
 }
 
-/** Wire forms by configuration. A configuration never changes, and makes up most of a list. */
+/** Cache by configuration. A configuration never changes, and makes up most of a list. */
 const shown = new WeakMap<ProcessConfig, Readonly<Record<string, unknown>>>();
 
 function maskedConfig(config: ProcessConfig): Readonly<Record<string, unknown>> {

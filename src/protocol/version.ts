@@ -1,4 +1,4 @@
-/** Which procsup this is, and which protocols it speaks. */
+/** The versions of procsup and of its protocols. */
 
 export const VERSION = "0.1.0";
 

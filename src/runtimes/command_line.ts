@@ -44,7 +44,7 @@ function checkCwd({ name, cwd, entrypoint }: CommandConfig): void {
     info = Deno.statSync(cwd);
   } catch (error) {
     const denied = error instanceof Deno.errors.PermissionDenied;
-    // The missing entrypoint in it is reported instead.
+    // The missing entrypoint is reported instead.
     if (!denied && dirname(entrypoint) === cwd) return;
     const problem = `${quoted} ${denied ? "cannot be entered" : "does not exist"}`;
     return refuse(name, problem, undefined, "cwd");
@@ -52,7 +52,7 @@ function checkCwd({ name, cwd, entrypoint }: CommandConfig): void {
   if (!info.isDirectory) refuse(name, `${quoted} is not a directory`, undefined, "cwd");
 }
 
-/** The command that means this very program, in the version that runs. */
+/** This command runs procsup itself, in the running version. */
 const OWN_COMMAND = "procsup";
 
 function resolve(config: CommandConfig, tools: Tools): CommandLine {
@@ -98,7 +98,7 @@ function checkProgram(config: CommandConfig, entry: Entry): void {
 /** Enough for `#!`, an interpreter and an argument. */
 const FIRST_LINE_BYTES = 256;
 
-/** For a missing interpreter the system would report that the script itself does not exist. */
+/** Checks the interpreter of a script: if it is missing, the system reports the script instead. */
 function checkFirstLine({ name }: CommandConfig, path: string, user?: ToolUser): void {
   // Files that run as our own user are trusted.
   const headOf = user === undefined ? headOfOwnFile : headOfForeignFile;

@@ -49,7 +49,7 @@ export function detectRuntime(entry: Entry, tools: Tools): Runtime | undefined {
     return runtimeNamed(tools.deno() === undefined ? "node" : "deno");
   }
   if (entry.isExecutable || entry.extension !== "") return undefined;
-  // Without extension and x bit, only the folder can tell.
+  // Without extension and x bit, only the files in the folder identify the runtime.
   return RUNTIMES.find((row) => isDetected(row, tools.cwd));
 }
 

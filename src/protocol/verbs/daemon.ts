@@ -123,7 +123,7 @@ export const DAEMON_VERBS = {
   }),
   contexts: verb({
     help: "What runs on this machine and in the contexts of the daemon's user",
-    // It goes to other machines with the rights of that user.
+    // It contacts other machines with the rights of the daemon's user.
     role: "admin",
     input: nothing,
     output: z.array(z.object({

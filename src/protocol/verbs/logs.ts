@@ -70,7 +70,7 @@ const counting = z.strictObject({
   ...z.pick(logs, { grep: true, invert: true, ignore_case: true, level: true }).shape,
 });
 
-/** What the stream of `GET /logs` takes in its query. */
+/** Query of the stream `GET /logs`. */
 export const logStream = z.strictObject({
   target: about(z._default(targets.clone(), ["all"]), "one target or several; default: all"),
   lines: about(
@@ -91,7 +91,6 @@ export const logStream = z.strictObject({
   }).shape,
 });
 
-/** The verbs. */
 export const LOG_VERBS = {
   search_logs: verb({
     help: "The lines of several logs that match, by time, or their patterns",
