@@ -1,5 +1,5 @@
 // deno-lint-ignore-file no-console
-/** Checks rules that the type checker cannot: which rooms import each other, and who may exit. */
+/** Checks rules that the type checker cannot: imports between folders, and forbidden code. */
 
 import { cycleViolations } from "./checks/cycles.ts";
 import { wordViolations } from "./checks/forbidden_words.ts";

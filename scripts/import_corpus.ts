@@ -1,9 +1,9 @@
 // deno-lint-ignore-file no-console
 
 /**
- * Imports the real configuration files of tests/config/corpus.tsv (tool, repository, commit, path), and
- * runs what results with stub programs. Their contents are not in this repository: the argument is a
- * folder that has each file as OWNER+NAME/PATH.
+ * Imports the real configuration files that tests/config/corpus.tsv lists (tool, repository,
+ * commit, path), and runs the results with stub programs. The files are not in this repository: the
+ * argument is a folder that has each file as OWNER+NAME/PATH.
  *
  *     deno run -A scripts/import_corpus.ts FOLDER [TOOL]
  */
@@ -33,10 +33,10 @@ function rows(folder: string, only: string | undefined): Row[] {
   })).filter(({ tool }) => only === undefined || tool === only);
 }
 
-/** Says that it is ready, and stays; its PATH may be any. */
+/** Reports readiness and keeps running, with any PATH. */
 const STUB = 'echo READY=1 > "${PROCSUP_READY_FILE:-/dev/null}"; exec /bin/sleep 1000';
 
-/** What a row becomes; throws why it is refused. */
+/** Imports the file of a row. Throws if it is refused. */
 async function imported({ tool, file }: Row): Promise<readonly ProcessConfig[]> {
   const { yaml } = await importFile(file, { tool, env });
   const content = { file: join(dirname(file), "procsup.yaml"), text: yaml };
@@ -72,12 +72,12 @@ function stubs(configs: readonly ProcessConfig[]): Record<string, unknown> {
   }));
 }
 
-/** The same, without variables. */
+/** Escapes `${` and `$$`, so that no variables are filled in. */
 function literal<T>(value: T): T {
   return JSON.parse(JSON.stringify(value).replace(/\$(?=[${])/g, "$$$$"));
 }
 
-/** Starts them, and waits until each is up, or has ended as it should. */
+/** Runs the stubs until each is up, or has exited as expected. Returns their number. */
 async function run(daemon: TestDaemon, configs: readonly ProcessConfig[]): Promise<number> {
   const resting = new Set(
     configs.filter(({ autostart, cron }) => !autostart || cron !== undefined)

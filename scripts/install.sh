@@ -30,7 +30,7 @@ done
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 bin=$prefix/bin/procsup
 
-# What the portable form unpacked: every version of it, and nothing else that may be there.
+# Removes all versions that the portable form unpacked, and nothing else.
 remove_unpacked() {
   cache=${PROCSUP_CACHE:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/procsup}
   for mark in "$cache"/*/.mark; do
@@ -67,7 +67,8 @@ if [ -z "$from" ]; then
 fi
 from=${from#file://}
 
-# wget follows a redirection to anywhere, and not every one heeds --https-only then: each is looked at.
+# wget follows redirections to any URL, and some versions then ignore --https-only. So this function
+# checks each redirection.
 wget_https() {
   wget --help 2>&1 | grep -q max-redirect ||
     fail "This wget would follow a redirection to http: install curl"
@@ -87,7 +88,7 @@ wget_https() {
   return 1
 }
 
-# Nothing leads from https to http, be it by a redirection.
+# Never switches from https to http, not even by a redirection.
 get() {
   case $from in
     https://*) proto='=https' ;;
@@ -117,7 +118,7 @@ trap 'rm -rf "$work" "$bin.new.$$"' EXIT
 trap 'exit 130' INT TERM
 
 get SHA256SUMS "$work/SHA256SUMS" || fail "Cannot get SHA256SUMS from $from"
-# A build of one's own has one executable, called procsup.
+# A local build has one executable, named procsup.
 wanted=$(awk -v name="$asset" '$2 == name { print $1 }' "$work/SHA256SUMS")
 if [ -z "$wanted" ]; then
   asset=procsup
@@ -128,7 +129,7 @@ get "$asset" "$work/procsup" || fail "Cannot get $asset from $from"
 [ "$(digest "$work/procsup")" = "$wanted" ] ||
   fail "$asset is damaged: its checksum is wrong; nothing was changed"
 
-# Beside its place, since programs may not be run from everywhere.
+# Test it beside its destination, because other folders may be mounted noexec.
 mkdir -p "$prefix/bin" || fail "Cannot write to $prefix: choose another --prefix"
 cp "$work/procsup" "$bin.new.$$" || fail "Cannot write to $prefix: choose another --prefix"
 chmod 755 "$bin.new.$$"

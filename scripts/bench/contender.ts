@@ -16,7 +16,7 @@ export interface App {
 /** A supervisor in a temporary home, with a running daemon. */
 export interface Contender {
   readonly name: "procsup" | "PM2";
-  /** Argument of its idle apps, which are `sleep`; they are counted by it. */
+  /** Argument of its idle apps, which run `sleep`; identifies them when they are counted. */
   readonly idleSeconds: string;
   /** Milliseconds of `--version`. */
   version(): Promise<number>;

@@ -18,7 +18,7 @@ const RULES: readonly Rule[] = [
     says: "only src/platform may check the operating system",
   },
   {
-    // The object named `z` keeps all languages of the package in the bundle.
+    // Importing the object `z` puts all languages of zod into the bundle.
     word: /\bimport\s*\{[^}]*\bz\b[^}]*\}/g,
     allowedIn: /^$/,
     says: "import zod as a namespace: import * as z",

@@ -37,7 +37,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "main.ts": ["cli"],
 };
 
-/** Rooms that commands may load with `import()` only. */
+/** Folders that commands may load with `import()` only. */
 const LAZY = { from: "src/cli/commands/", to: ["daemon", "mcp", "export"] };
 
 /** What the library must never reach. */

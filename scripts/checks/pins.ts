@@ -1,7 +1,7 @@
 /**
- * Checks where packages are pinned. Versions are in deno.json, whose names only work for programs that
- * run under it. A program that imports the library by path has its own import map, so what the library
- * needs comes from src/npm, with full specifiers.
+ * Checks where packages are pinned. deno.json has the versions, but its names only work for
+ * programs that run under it. A program that imports the library by path has its own import map, so
+ * the library imports packages from src/npm, with full specifiers.
  */
 
 import { type Edge, reachedFrom } from "./import_graph.ts";
@@ -18,8 +18,8 @@ export function readPins(root: string): Set<string> {
 }
 
 /**
- * One message for each package that is imported with a full specifier elsewhere, in another version, or
- * by a name that other programs lack.
+ * One message for each package that is imported with a full specifier elsewhere, in another
+ * version, or by a name that other programs lack.
  */
 export function pinViolations(edges: readonly Edge[], pins: ReadonlySet<string>): string[] {
   const inLibrary = new Set(ENTRIES.flatMap((entry) => [...reachedFrom(entry, edges)]));

@@ -48,7 +48,7 @@ function mend(path: string): void {
 const UNNAMED = /^export default \w+\(\);\s*$/m;
 
 /**
- * What the bundler adds to every program with a CommonJS module, to define `require`. Loading
+ * The code that the bundler adds to programs with a CommonJS module, to define `require`. Loading
  * `node:module` takes 20 ms in each command, so it is delayed to the first call.
  */
 const REQUIRE =

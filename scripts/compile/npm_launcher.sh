@@ -1,13 +1,13 @@
 #!/bin/sh
-# Starts procsup on the Deno that npm installed with it: hoisted or not, with its install script or
-# without, else on one from PATH.
+# Starts procsup with the Deno that npm installed (hoisted or not, with or without its install
+# script), otherwise with the one on PATH.
 self=$(readlink -f "$0" 2>/dev/null || realpath "$0")
 package=${self%/*/*}
 run() {
   PROCSUP_EXECUTABLE=$self
   PROCSUP_USER_DENO_DIR=${DENO_DIR-}
   PROCSUP_USER_NO_UPDATE_CHECK=${DENO_NO_UPDATE_CHECK-}
-  # Goes with the package when that is uninstalled.
+  # Keep the cache in the package, so that uninstalling removes it.
   if [ -w "$package" ]; then DENO_DIR=$package/.cache; export DENO_DIR; fi
   DENO_NO_UPDATE_CHECK=1
   export PROCSUP_EXECUTABLE PROCSUP_USER_DENO_DIR PROCSUP_USER_NO_UPDATE_CHECK DENO_NO_UPDATE_CHECK

@@ -36,7 +36,7 @@ export function reachedPackages(infos: readonly Info[]): Package[] {
   };
   for (const info of infos) {
     const { modules, redirects = {} } = info;
-    // Without what only declarations name: src/std.d.ts has the types of what tests use.
+    // Skip packages that only declarations name: src/std.d.ts has types for the tests.
     const imported = modules.flatMap(({ dependencies = [] }) =>
       dependencies.map(({ code: { specifier = "" } = {} }) => redirects[specifier] ?? specifier)
     );

@@ -1,6 +1,6 @@
 #!/bin/sh
-# procsup @VERSION@, the portable form: this script, then a compressed Deno and the program. It unpacks
-# them once, into a folder of the user's own, and runs them from there.
+# procsup @VERSION@, the portable form: this script, then a compressed Deno and the program. The
+# script unpacks them once, into a folder of the user, and runs them from there.
 hash=@HASH@
 case $0 in
   /*) self=$0 ;;
@@ -18,7 +18,8 @@ fi
 case $cache in /*) ;; *) cache=$PWD/$cache ;; esac
 own="set PROCSUP_CACHE to a folder of your own"
 
-# own_way FOLDER: all from it up to HOME, or to /, is our own. So it mostly is, and takes no program to tell.
+# own_way FOLDER: we own every folder from it up to HOME or /. This is the usual case, and testing
+# it starts no program.
 own_way() {
   way=$1
   while [ -O "$way" ] && [ ! -L "$way" ]; do
@@ -29,7 +30,7 @@ own_way() {
   return 1
 }
 
-# physical FOLDER: its path without links, whether it is there or not.
+# physical FOLDER: its path without links, even if it does not exist.
 physical() (
   path=$1 rest=
   until cd -P "$path" 2>/dev/null; do
@@ -41,8 +42,8 @@ physical() (
   printf '%s\n' "${path%/}$rest"
 )
 
-# check_way FOLDER: fails where another user could exchange it, or a folder above it, which is not sticky.
-# In a container all that belongs to users outside of it is shown as one user's, who has / as well.
+# check_way FOLDER: fails if another user could replace it or a folder above it. Sticky folders are
+# safe. In a container, all users outside of it appear as one user, who also owns /.
 check_way() {
   uid=$(id -u) gid=$(id -g) path=$1
   # shellcheck disable=SC2046
@@ -66,8 +67,8 @@ if ! own_way "$cache"; then
 fi
 dir=$cache/$hash
 
-# whole DIR/*: every file is there, and none was changed. The archive gives them a time in 1970, and
-# the mark one a day later.
+# whole DIR/*: all files exist and are unchanged. The archive gives them a time in 1970, and the
+# mark a time one day later.
 whole() {
   [ $# = @FILES@ ] && [ -f "$dir/.mark" ] || return 1
   for file; do
@@ -76,7 +77,7 @@ whole() {
   done
 }
 
-# What somebody else put there is never run, unless it is root's and nobody else could write to it.
+# owned FOLDER: it is ours, or root's and writable only by root. Nothing else is ever run.
 owned() {
   [ -d "$1" ] && [ ! -L "$1" ] || return 1
   [ -O "$1" ] || [ -n "$(find "$1" -prune -user 0 ! -perm -0020 ! -perm -0002)" ]
@@ -107,7 +108,7 @@ unpack() (
     fail "Cannot unpack into $cache: is the disk full?" "it takes 100 MB; or set PROCSUP_CACHE to another folder"
   "$new/deno" -V >/dev/null ||
     fail "What was unpacked into $cache does not run there: is it mounted noexec?" "$own"
-  # Another one may have been faster. What is spoilt gives way in one piece: it may be in use.
+  # Another process may have been faster. Move a damaged folder away as a whole: it may be in use.
   whole "$dir"/* && exit
   if [ -e "$dir" ]; then mkdir "$new/.old" && mv "$dir" "$new/.old/"; fi
   mv "$new" "$dir" && rm -rf "$dir/.old" "$dir/.new".*

@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-console
 /**
- * Writers of numbered lines, and a keeper of their logs that is killed with SIGKILL at random moments
- * and started again, on a file system of its own (needs root, for the mount). At the end every line
- * must be there once and in order.
+ * Kills a log keeper with SIGKILL at random moments and starts it again, while apps write numbered
+ * lines on a separate file system (needs root, for the mount). Expected: the logs have every line
+ * once and in order.
  *
  * `deno run -A scripts/faults/log_kills.ts [--fs xfs|ext4|btrfs|tmpfs|vfat] [--seconds 20] [--rate 50]
  *  [--writers 2] [--max-size 10] [--no-kills] [--seed N]`; rate and size in MB.

@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-console
 /**
- * Unchanged servers on a shared socket under a load that opens a connection per request: every
- * instance is restarted again and again, one after the other, while the daemon is SIGKILLed at any
- * moment. Expected: 0 failed requests.
+ * Restarts every instance of a server on a shared socket again and again, one after the other,
+ * under a load with one connection per request, and kills the daemon with SIGKILL at any moment.
+ * The server does nothing special for this. Expected: 0 failed requests.
  *
  * `deno run -A scripts/faults/sockets_rolling.ts [node|python] [rounds]`
  */

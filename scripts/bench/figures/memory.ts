@@ -1,6 +1,6 @@
 /**
- * Memory needed to supervise 50 idle apps. Counts only private memory: pages of a program's file, which
- * RSS includes, are shared by everyone who runs it, and the kernel can drop them.
+ * Memory needed to supervise 50 idle apps. Counts only private memory: RSS includes pages of
+ * program files, which all processes share and the kernel can drop.
  */
 
 import { type Contender, expectIdleApps } from "../contender.ts";
@@ -10,7 +10,7 @@ import { memoryKb, pause } from "../system.ts";
 import type { Row } from "../table.ts";
 
 const APPS = 50;
-/** Both tidy up their heaps meanwhile. */
+/** Both daemons shrink their heaps within this time. */
 const SETTLE_MS = 40_000;
 
 interface Megabytes {

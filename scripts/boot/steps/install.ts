@@ -6,7 +6,7 @@ import { equal, holds, type Scene, type Step } from "../scene.ts";
 const COUNT =
   'trap "echo bye; exit 0" TERM\ni=0\nwhile :; do i=$((i+1)); echo $i; sleep 0.05; done';
 
-/** An app that takes its time to stop. */
+/** An app that stops slowly. */
 const SLOW = 'trap "echo ending; sleep 3; echo bye; exit 0" TERM\nwhile :; do sleep 0.1; done';
 
 export const INSTALL: readonly Step[] = [

@@ -1,4 +1,4 @@
-/** Whatever can happen to the daemon while the machine is up. */
+/** Restarts, kills, hangs and stops the daemon while the machine is up. */
 
 import { equal, holds, type Step } from "../scene.ts";
 

@@ -17,7 +17,7 @@ export class Broken extends Error {}
 /** The machine lacks what an attack needs. */
 export class Lacking extends Error {}
 
-/** Throws `Broken` with `what` unless the condition holds. */
+/** Throws `Broken` with `seen` unless the condition holds. */
 export function holds(condition: unknown, seen: string): asserts condition {
   if (!condition) throw new Broken(seen);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# An app of the chaos run. It proves by locks that it is alone, numbers its lines on both streams, and
-# puts on record when it began and how it means to end.
+# An app of the chaos run. It detects by locks whether it runs twice, numbers its lines on both
+# streams, and records its start and how it will end.
 #
-# CHAOS_DIR  where it puts that            CHAOS_SLOTS  how many copies may live at once (1)
+# CHAOS_DIR  folder of its records         CHAOS_SLOTS  how many copies may live at once (1)
 # MODE       what it does:  stay, exit:CODE, signal:NAME, job, fork, stray, deaf, ready
 # AFTER      seconds until it does so      PACE         seconds between lines (0.05)
 use strict;
@@ -16,13 +16,13 @@ my $after = $ENV{AFTER} // 1;
 my $pace = $ENV{PACE} // 0.05;
 $after *= 0.5 + rand if $mode ne 'stay';
 
-sub put { # one whole line, whoever else writes
+sub put { # appends a whole line, even if others write too
   my ($file, $line) = @_;
   sysopen my $out, "$dir/$file", O_WRONLY | O_CREAT | O_APPEND or die "$file: $!";
   syswrite $out, "$line\n";
 }
 
-# Several lives of a name may stop at once: slots are counted by locks, which only the end gives up.
+# Several lives of a name may overlap. Each takes a slot by a lock, which it holds until its end.
 my $lock;
 for my $slot (1 .. $ENV{CHAOS_SLOTS} // 1) {
   open $lock, '>>', "$dir/locks/$name.$slot" or die $!;
@@ -43,7 +43,7 @@ $SIG{HUP} = sub { put('signals', "$name HUP") };
 if ($mode eq 'fork' || $mode eq 'stray') {
   my $pid = fork;
   if ($pid == 0) {
-    # A member of the group keeps the lock: whoever starts beside it is a double.
+    # A member of the group keeps the lock, so a run that starts beside it is a double.
     if ($mode eq 'stray') { close $lock if $lock; require POSIX; POSIX::setsid(); }
     $SIG{TERM} = $word ? 'IGNORE' : 'DEFAULT';
     select undef, undef, undef, 1 while 1;
