@@ -1,4 +1,4 @@
-/** Writes what is derived from the key table: the types of a configuration, and the key reference. */
+/** Derives texts from the key table: the types of a configuration, and the key reference. */
 
 import {
   flagName,
@@ -60,7 +60,7 @@ function typeText(type: ValueType, named: Map<string, string>): string {
       return `Readonly<Record<string, ${typeText(type.of, named)}>>`;
     case "object":
       if (!named.has(type.named)) {
-        // Reserve its place before its parts, in the order of the file.
+        // Insert the type before its parts, to keep the order of the file.
         named.set(type.named, "");
         const text = interfaceText(type.named, type.keys, named);
         named.set(type.named, `/** ${TITLES[type.named]} */\n${text}`);

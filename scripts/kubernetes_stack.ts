@@ -1,14 +1,14 @@
 // deno-lint-ignore-file no-console
 /**
- * A stack on a Kubernetes cluster: up, a good release under load, bad ones, scale, logs, down.
+ * Tests a stack on Kubernetes: up, a good release under load, bad ones, scale, logs, down.
  *
- * `deno task test:kubernetes [--context NAME] --image NAME`. The cluster is that of kubectl's context
- * in use, if its name says that it is for trials, or the one named. The image must be on its nodes:
+ * `deno task test:kubernetes [--context NAME] --image NAME`. Without a name it uses kubectl's
+ * current context, if that has the name of a test cluster. The image must be on the nodes:
  *
  *     procsup image scripts/kubernetes/procsup.yaml --tag NAME
  *
- * Prints one line and ends with 0 where kubectl, a cluster or the image is not there. Everything is
- * made in a namespace of its own, which is removed at the end.
+ * Without kubectl, a cluster or the image it prints one line and exits with 0. It creates
+ * everything in a separate namespace, which it removes at the end.
  */
 
 import { parseArgs } from "@std/cli/parse-args";
@@ -18,7 +18,7 @@ import { until } from "./swarm/cluster.ts";
 const ROOT = import.meta.dirname!.replace(/\/scripts$/, "");
 const FILE = `${ROOT}/scripts/kubernetes/procsup.yaml`;
 
-/** Clusters that a trial may use without being named. */
+/** Contexts that the test may use without `--context`. */
 const FOR_TRIALS = /^(kind|k3d|minikube|docker-desktop|rancher-desktop|procsup-test)($|-)/;
 
 interface Said {
@@ -53,7 +53,7 @@ class Scene implements AsyncDisposable {
     return await run("kubectl", `--context=${this.#context}`, ...args);
   }
 
-  /** Makes the namespace, a `kubectl` for servers that are old, and a way to the page. */
+  /** Creates the namespace, a `kubectl` for old servers, and a proxy to the page. */
   async open(): Promise<void> {
     await this.kubectl("create", "namespace", this.namespace);
     const { resources } = JSON.parse(await this.kubectl("get", "--raw", "/apis/batch/v1"));
@@ -89,7 +89,7 @@ class Scene implements AsyncDisposable {
       args: ["run", "-A", `${ROOT}/main.ts`, ...args],
       cwd: this.#folder,
       env: {
-        // A named home would be on this machine, and no engine.
+        // If these had values, they would select a daemon instead of the engine.
         ...{ PROCSUP_HOME: "", PROCSUP_HOST: "", PROCSUP_ID: "" },
         ...{ NO_COLOR: "1", HOME: Deno.env.get("HOME")!, XDG_CONFIG_HOME: this.#folder },
         ...{ KUBECONFIG: Deno.env.get("KUBECONFIG") ?? `${Deno.env.get("HOME")}/.kube/config` },
@@ -101,7 +101,7 @@ class Scene implements AsyncDisposable {
     return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
   }
 
-  /** The same on the cluster, which must end with that code. */
+  /** Runs a command on the cluster. Throws unless it exits with `code`. */
   async on(code: number, ...args: string[]): Promise<string> {
     const place = ["--context", this.#context, "--namespace", this.namespace, "--stack", "shop"];
     const said = await this.procsup(...args, "--on", "kubernetes", ...place);
@@ -109,7 +109,7 @@ class Scene implements AsyncDisposable {
     throw new Error(`${args.join(" ")}: exit code ${said.code}\n${said.stdout}${said.stderr}`);
   }
 
-  /** `up` of the file with another release. */
+  /** Runs `up` with another release. */
   async up(code: number, release: string, image = this.image): Promise<string> {
     const text = Deno.readTextFileSync(FILE).replace("RELEASE: one", `RELEASE: ${release}`);
     Deno.writeTextFileSync(`${this.#folder}/procsup.yaml`, text);
@@ -121,7 +121,7 @@ class Scene implements AsyncDisposable {
     return all.filter((copy) => copy.app === app);
   }
 
-  /** The page, by way of the Service; asked once more before it counts as none. */
+  /** The page, through the Service; undefined if two requests fail. */
   async page(): Promise<string | undefined> {
     for (let turn = 0; turn < 2; turn++) {
       try {
@@ -129,13 +129,13 @@ class Scene implements AsyncDisposable {
         const text = (await response.text()).trim();
         if (response.ok) return text;
       } catch {
-        // The next one may go to another pod.
+        // The next request may reach another pod.
       }
     }
     return undefined;
   }
 
-  /** Requests while something is done: pages → how many, `undefined` for no answer. */
+  /** Requests the page during `act` and counts each text. Throws if a request got no answer. */
   async counted(act: () => Promise<unknown>): Promise<string> {
     const pages: Record<string, number> = {};
     let isOver = false;

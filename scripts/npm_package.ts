@@ -25,7 +25,7 @@ const MANIFEST = {
   dependencies: { deno: `~${Deno.version.deno}` },
 };
 
-/** Writes an id of the build, by which daemons of different builds are told apart. */
+/** Writes the id of the build, which distinguishes daemons of different builds. */
 async function writeBuildId(folder: string): Promise<void> {
   const names = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
   const texts = names.map((name) => `${name}\n${Deno.readTextFileSync(`${folder}/${name}`)}`);

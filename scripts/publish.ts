@@ -1,6 +1,6 @@
 /**
- * Publishes to JSR, the library and the program apart, so that a program that uses the library does
- * not fetch the dashboard: `deno run -A scripts/publish.ts`, with `--dry-run` to look only. In the
+ * Publishes the library and the program to JSR as two packages, so that programs that use the
+ * library do not download the dashboard: `deno run -A scripts/publish.ts [--dry-run]`. In the
  * settings of `@procsup/procsup` at jsr.io, mark Deno, Node.js and Bun: `./client` runs under each.
  */
 
@@ -10,7 +10,7 @@ import { runStep } from "./checks/steps.ts";
 const ROOT = import.meta.dirname!.replace(/\/scripts$/, "");
 const { tasks: _, ...library } = config;
 
-/** The program has the same packages, and everything that the library leaves out. */
+/** The program has the same dependencies, and also the files that the library excludes. */
 const PROGRAM = {
   ...library,
   name: "@procsup/cli",

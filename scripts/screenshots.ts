@@ -3,7 +3,7 @@
  *
  *     deno run -A scripts/screenshots.ts
  *
- * Needs chromium. The apps run for seconds: what `checkout` used in the hour before is made up.
+ * Needs chromium. The apps run only for seconds, so an hour of metrics of `checkout` is invented.
  */
 
 import { chromium } from "playwright-core";
@@ -54,7 +54,7 @@ const PROCESSES = {
   backup: app("true", { namespace: "jobs", cron: "@daily" }),
 };
 
-/** Measurements of an hour in which memory grew. */
+/** Writes an hour of metrics in which memory grows. */
 function writeHistory(name: string): void {
   Deno.mkdirSync(pathsIn(home).metrics, { recursive: true, mode: 0o700 });
   using file = Deno.openSync(`${pathsIn(home).metrics}/${name}.ring`, {

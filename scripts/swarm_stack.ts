@@ -1,9 +1,10 @@
 // deno-lint-ignore-file no-console
 /**
- * A stack on a Docker Swarm of four nodes: up, a good release under load, a bad one, a node that dies.
+ * Tests a stack on a Docker Swarm of four nodes: up, a good release under load, a bad one, a node
+ * that dies.
  *
- * `deno task test:swarm`. Needs root on Linux, dockerd and busybox; prints one line and ends with 0
- * where they are not. Ports are published in host mode, which needs no load balancer in the kernel.
+ * `deno task test:swarm`. Needs root on Linux, dockerd and busybox; without them it prints one line
+ * and exits with 0. Ports are published in host mode, which needs no load balancer in the kernel.
  */
 
 import { run } from "./boot/root.ts";
@@ -60,7 +61,7 @@ class Scene {
     return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
   }
 
-  /** The same with `--on swarm`, which must end with that code. */
+  /** Runs a command with `--on swarm`. Throws unless it exits with `code`. */
   async on(code: number, ...args: string[]): Promise<string> {
     const said = await this.procsup(...args, "--on", "swarm");
     if (said.code === code) return said.stdout + said.stderr;
@@ -72,7 +73,7 @@ class Scene {
     return all.filter((copy) => copy.app === app && copy.state === "running");
   }
 
-  /** The page, of the first node that answers. */
+  /** The page of the first node that answers; undefined if none does. */
   async page(first = 0): Promise<string | undefined> {
     for (let turn = 0; turn < NODES; turn++) {
       const { address } = this.cluster.nodes[(first + turn) % NODES]!;
@@ -88,7 +89,7 @@ class Scene {
     return undefined;
   }
 
-  /** Requests while something is done: pages → how many, `undefined` for no answer. */
+  /** Requests the page during `act`. Counts each text; `undefined` means no answer. */
   async counted(act: () => Promise<unknown>): Promise<Record<string, number>> {
     const pages: Record<string, number> = {};
     let isOver = false;
@@ -172,7 +173,7 @@ function equal(actual: unknown, expected: unknown, what: string): void {
   throw new Error(`${what}: ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
 }
 
-/** The images: the first by `procsup image`, the others are that one with other files. */
+/** Makes an image with `procsup image`, and others from it that replace files. */
 async function makeImages(scene: Scene, work: string): Promise<void> {
   const { cluster, folder } = scene;
   await makeRoot(`${work}/root`);
@@ -202,7 +203,7 @@ async function makeImages(scene: Scene, work: string): Promise<void> {
     "",
     ".env",
   );
-  // In one layer: the storage driver copies each.
+  // Flatten it to one layer, because the storage driver copies each layer.
   const id = (await cluster.docker(0, "create", "whole:1")).trim();
   await cluster.docker(0, "export", "-o", `${work}/shop.tar`, id);
   const kept = [
@@ -260,7 +261,7 @@ async function main(): Promise<number> {
       );
     }
   } finally {
-    // What a killed node ran may take a moment to end.
+    // Processes of a killed node may take a moment to exit.
     const remove = () => run("rm", "-rf", work).then(() => true, () => false);
     await until("the folder is removed", remove);
   }

@@ -1,4 +1,4 @@
-# Serves the name of its release; one named "bad" does not come up.
+# Serves the name of its release; the release "bad" fails to start.
 if [ "$RELEASE" = bad ]; then
   echo "this release does not work"
   exit 7

@@ -1,9 +1,9 @@
-/** Nodes of a Docker Swarm on this machine: each a dockerd in a network namespace of its own. */
+/** Nodes of a Docker Swarm on this machine: each is a dockerd in its own network namespace. */
 
 import { dirname } from "node:path";
 import { run } from "../boot/root.ts";
 
-/** What a node needs of this machine. */
+/** Programs that a node needs. */
 export const TOOLS = ["dockerd", "docker", "ip", "unshare", "busybox", "ldd", "tar"];
 
 const SUBNET = "10.213.7";
@@ -19,11 +19,11 @@ interface Node {
   process: Deno.ChildProcess;
 }
 
-/** Several nodes, joined to one swarm that the first manages. */
+/** Nodes of one swarm. The first is the manager. */
 export class Cluster implements AsyncDisposable {
   readonly nodes: Node[] = [];
   readonly #folder: string;
-  /** Names of links hold 15 characters. */
+  /** Short, because names of network links have at most 15 characters. */
   readonly #id = `ps${Deno.pid.toString(36)}`;
 
   constructor(folder: string) {
@@ -55,12 +55,12 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Runs `docker` on a node; its output. */
+  /** Runs `docker` on a node. Returns the output. */
   async docker(index: number, ...args: string[]): Promise<string> {
     return await run("docker", "-H", this.nodes[index]!.host, ...args);
   }
 
-  /** Kills a node with all that it runs. */
+  /** Kills a node and all its processes. */
   async kill(index: number): Promise<void> {
     const { process, namespace } = this.nodes[index]!;
     process.kill("SIGKILL");
@@ -105,7 +105,7 @@ export class Cluster implements AsyncDisposable {
     const folder = `${this.#folder}/${name}`;
     const address = `${SUBNET}.${index + 1}`;
     Deno.mkdirSync(`${folder}/cgroup`, { recursive: true });
-    // No registry is asked: the name of none is known.
+    // Names cannot be resolved, so that docker contacts no registry.
     Deno.mkdirSync(`/etc/netns/${name}`, { recursive: true });
     Deno.writeTextFileSync(`/etc/netns/${name}/resolv.conf`, "nameserver 127.0.0.1\n");
     await run("ip", "netns", "add", name);
@@ -137,7 +137,7 @@ export class Cluster implements AsyncDisposable {
     const host = `unix://${folder}/docker.sock`;
     const flags = `--data-root ${folder}/data --exec-root ${folder}/exec --pidfile ${folder}/pid ` +
       `-H ${host} --storage-driver vfs --exec-opt native.cgroupdriver=cgroupfs`;
-    // A namespace of the network has a /sys of its own, without control groups.
+    // A network namespace has its own /sys, without control groups.
     const inside = `mount --rbind ${folder}/cgroup /sys/fs/cgroup; hostname ${name}; ` +
       `exec dockerd ${flags} >${folder}/log 2>&1`;
     const script = `mount --rbind /sys/fs/cgroup ${folder}/cgroup; ` +
@@ -150,7 +150,7 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-/** A root for an image: busybox, and the libraries that Deno needs. */
+/** Creates the root of an image: busybox, and the libraries that Deno needs. */
 export async function makeRoot(root: string): Promise<void> {
   for (const folder of ["bin", "tmp", "etc", "proc", "sys", "dev", "usr/local/bin", "var/cache"]) {
     Deno.mkdirSync(`${root}/${folder}`, { recursive: true });
@@ -174,7 +174,7 @@ export async function makeRoot(root: string): Promise<void> {
   );
 }
 
-/** Waits until something holds. */
+/** Waits until a condition holds. Throws after `ms`. */
 export async function until(what: string, holds: () => Promise<boolean>, ms = PATIENCE_MS) {
   const deadline = performance.now() + ms;
   while (!await holds()) {
