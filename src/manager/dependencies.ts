@@ -1,4 +1,4 @@
-/** Waits for what a process depends on. A dependency that failed is an answer too. */
+/** Waits for the dependencies of a process. The wait also ends when a dependency fails. */
 
 import { AT_REST, isSuccess, wantsReadiness } from "../model/transition_steps.ts";
 import type { DependencyCondition, ProcessConfig } from "../model/process_config.ts";
@@ -7,8 +7,8 @@ import type { DesiredState } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
 /**
- * Starts the dependencies that are down, and resolves when each meets its condition. Throws with the
- * reason when one can no longer meet it.
+ * Starts the dependencies that are down, and resolves when each meets its condition. Throws the
+ * reason if one can no longer meet it.
  */
 export async function awaitDependencies(
   all: readonly ManagedProcess[],
@@ -17,7 +17,7 @@ export async function awaitDependencies(
 ): Promise<void> {
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
-  // All are looked up before the first is waited for: that would be left to fail unheard.
+  // Look up all before waiting for the first: its rejection would go unhandled if a lookup throws.
   const wanted = Object.entries(process.config.dependsOn).flatMap(([name, condition]) => {
     const instances = all.filter(({ config }) => config.name === name);
     if (instances.length === 0) throw new Error(`depends on "${name}", which does not exist`);
@@ -32,7 +32,7 @@ export async function awaitDependencies(
   }
 }
 
-/** Whether others start only once the process of that name has ended. */
+/** Whether another process depends on the end of the process of that name. */
 export function isAwaitedToEnd(name: string, others: Iterable<ProcessConfig>): boolean {
   return [...others].some(({ dependsOn }) => dependsOn[name]?.startsWith("completed"));
 }
@@ -76,8 +76,8 @@ function completed(info: ProcessInfo): boolean {
 }
 
 /**
- * True if it ended well by itself and is not meant to be down: it was as ready as it can be, even if
- * it was never seen running.
+ * True if it exited by itself with success, and its desired state is still up. It counts as ready,
+ * even if it was never seen running.
  */
 function hasDoneItsWork(info: ProcessInfo, desired: DesiredState): boolean {
   return desired === "up" && info.state === "stopped" && endedWell(info) &&
@@ -88,7 +88,7 @@ function endedWell({ lastExit, config }: ProcessInfo): boolean {
   return lastExit !== null && isSuccess(lastExit, config);
 }
 
-/** It is at rest, and does not come to the condition from there by itself. */
+/** True if it can no longer meet the condition by itself. */
 function hopeless(info: ProcessInfo, condition: DependencyCondition): boolean {
   if (condition === "healthy" && info.config.healthCheck === undefined) return true;
   return AT_REST.has(info.state);

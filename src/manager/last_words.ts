@@ -1,4 +1,4 @@
-/** What a run of a process wrote last, and the line of it that says what went wrong. */
+/** The last output of a run, and the line in it with the error. */
 
 import { lastTextLines } from "../logs/last_lines.ts";
 import { errorLine, likelyErrorLine } from "../model/error_line.ts";
@@ -8,21 +8,21 @@ import type { LastWords } from "../model/start_failed.ts";
 import { isListenedOn } from "../platform/listening_ports.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
-/** Lines that go with a failure, and their characters. */
+/** Maximum lines of output for a failure, and maximum characters. */
 const LINES = 10;
 const CHARACTERS = 8 * 1024;
-/** So much of a log is searched. */
+/** Maximum bytes of a log to search. */
 const BYTES = 128 * 1024;
 
-/** Which runs wrote it; by default the last one. */
+/** Which runs to read; by default the last one. */
 export interface WhichRuns {
-  /** `all`: those before it as well. `before`: not the last one. */
+  /** `all`: also earlier runs. `before`: only earlier runs. */
   readonly runs?: "last" | "all" | "before";
-  /** How many lines; default 10. */
+  /** Maximum number of lines; default 10. */
   readonly lines?: number;
 }
 
-/** The last words of a process, without lines of other runs where it is known where those end. */
+/** The last output of a process. Excludes lines of other runs if their position is known. */
 export async function lastWords(
   process: ManagedProcess,
   { runs = "last", lines = LINES }: WhichRuns = {},
@@ -44,12 +44,12 @@ export async function lastWords(
   return { errorLine: likely, lastOutput };
 }
 
-/** Whether its last run ended with an exit code that is a failure: it knew of it, and may have said why. */
+/** Whether the last run failed with an exit code, not by a signal: it may have printed why. */
 function failedByItself({ snapshot: { lastExit }, config }: ManagedProcess): boolean {
   return lastExit !== null && lastExit.signal === null && !isSuccess(lastExit, config);
 }
 
-/** The last lines, as many as there is room for. */
+/** The last lines, up to the limits. */
 function endOf(lines: readonly string[], count: number): string[] {
   let room = CHARACTERS;
   const kept: string[] = [];
@@ -61,7 +61,7 @@ function endOf(lines: readonly string[], count: number): string[] {
   return kept;
 }
 
-/** Express 5 ends with 0, and without a word, when its port is taken. */
+/** Hint for Express 5, which exits silently with code 0 if its port is in use. */
 export function silentPortHint({ config, snapshot }: ManagedProcess): string | undefined {
   const { lastExit } = snapshot;
   const port = Number(config.env.PORT ?? config.shellEnv?.PORT);
@@ -69,14 +69,14 @@ export function silentPortHint({ config, snapshot }: ManagedProcess): string | u
   return `Port ${port}, its PORT, is in use: some servers end without an error then`;
 }
 
-/** What helps an app that found its port taken; undefined where its last words tell of something else. */
+/** Hint for an app whose port is in use; undefined if its output shows another problem. */
 export function portHint(
   { instances, sockets }: Pick<ProcessConfig, "instances" | "sockets">,
   stderr: readonly string[],
 ): string | undefined {
   const line = stderr.find((line) => /EADDRINUSE|address (is )?already in use/i.test(line));
   if (line === undefined) return undefined;
-  // Node says it in the same line, or in one of its own.
+  // Node prints the port in the same line, or in a separate one.
   const [, port = "HOST:PORT"] = /:(\d{2,5})\b/.exec(line) ??
     /^ *port: (\d+)/m.exec(stderr.join("\n")) ?? [];
   return instances > 1 && sockets.length === 0

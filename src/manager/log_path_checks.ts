@@ -1,4 +1,4 @@
-/** Whether the log files that a configuration names may be used. */
+/** Checks the paths of log files in configurations. */
 
 import { type LogPaths, logPathTemplates } from "../model/log_paths.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -9,8 +9,8 @@ import { refuse } from "../runtimes/refusal.ts";
 type Configured = Pick<ProcessConfig, "name" | "cwd" | "log" | "instances" | "tty">;
 
 /**
- * Throws `invalid_config` when a log of a process cannot be where its configuration says: another user
- * could exchange it, it is in the home, or another log goes there.
+ * Throws `invalid_config` for a log path that another user could replace, that is in the home, or
+ * that is the path of another log.
  */
 export function checkLogPaths(config: Configured, others: Iterable<Configured>, home: string) {
   const { name, log } = config;
@@ -34,7 +34,7 @@ export function checkLogPaths(config: Configured, others: Iterable<Configured>, 
   refuseTaken(name, own, others);
 }
 
-/** Throws `invalid_config` when several instances would write to one file. */
+/** Throws `invalid_config` if several instances would write to one file. */
 export function refuseOneForMany(config: Configured): void {
   const { name, instances } = config;
   if (instances === 1) return;
@@ -77,12 +77,12 @@ function matches(template: string, path: string): boolean {
   return new RegExp(`^${parts.join("\\d+")}$`).test(path);
 }
 
-/** Compares the names first: following links takes system calls, for each pair of configurations. */
+/** Compares the file names first: following links takes system calls for each pair of logs. */
 function isSame(path: string, taken: string): boolean {
   return overlap(basename(path), basename(taken)) && overlap(path, canonical(taken));
 }
 
-/** A template, with the links in the way to its folder followed. */
+/** A template whose folder has its symbolic links resolved. */
 function canonical(path: string): string {
   try {
     return `${Deno.realPathSync(dirname(path)).replace(/\/$/, "")}/${basename(path)}`;

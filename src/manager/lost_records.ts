@@ -1,4 +1,4 @@
-/** Apps that run on without a record: what is put on record of them again. */
+/** Rebuilds lost records of apps that still run. */
 
 import { parseConfig } from "../model/config_schema.ts";
 import { leftBy } from "../model/transition_steps.ts";
@@ -8,27 +8,27 @@ import type { FoundRun } from "../platform/found_runs.ts";
 import { wrapperAlive } from "../platform/process_group.ts";
 import type { ProcessRecord } from "./record_file.ts";
 
-/** What records are put together from. */
+/** The sources of rebuilt records. */
 export interface LostAndFound {
   readonly records: readonly ProcessRecord[];
-  /** Runs that are alive and in no record. */
+  /** Living runs that are in no record. */
   readonly found: readonly FoundRun[];
-  /** What was saved last. */
+  /** The saved list. */
   readonly saved: readonly ProcessRecord[];
-  /** What apps inherit from this program. */
+  /** Environment that apps inherit from this program. */
   readonly inherited: Readonly<Record<string, string>>;
   readonly takeNumericId: () => number;
 }
 
-/** Records with every found run in one of them, and what to say about it. */
+/** Records that include every found run, and messages for the log. */
 export interface TakenUp {
   readonly records: readonly ProcessRecord[];
   readonly problems: readonly string[];
 }
 
 /**
- * Gives each found run to the record of its process. A process without a record gets it from the
- * saved list or, with the default settings, from what its wrapper shows.
+ * Adds each found run to the record of its process. A missing record is rebuilt from the saved
+ * list, or from the wrapper process with default settings.
  */
 export function takeUpLost(parts: LostAndFound): TakenUp {
   const records = new Map(parts.records.map((record) => [record.identity.name, record]));
@@ -45,7 +45,7 @@ export function takeUpLost(parts: LostAndFound): TakenUp {
   return { records: [...records.values()], problems };
 }
 
-/** A second run beside one that is up is left over from a start that was not finished. */
+/** Adds a run to a snapshot. Beside a living run it is a leftover of an unfinished start. */
 function withRun(now: Snapshot, { run, pid, startedAt }: FoundRun): Snapshot {
   if (now.run !== null && wrapperAlive(now.run)) {
     return { ...now, leftovers: [...now.leftovers, run] };
@@ -63,7 +63,7 @@ function withRun(now: Snapshot, { run, pid, startedAt }: FoundRun): Snapshot {
   };
 }
 
-/** A process by what its wrapper shows. How it is to be restarted is not in it. */
+/** A record rebuilt from a wrapper process, which does not show the restart settings. */
 function rebuilt(found: FoundRun, { inherited, takeNumericId }: LostAndFound): ProcessRecord {
   const { name, env, startedAt } = found;
   const instanceIndex = Number(env.PROCSUP_INSTANCE ?? 0);

@@ -1,8 +1,8 @@
 /**
- * The file of one process's record. The first line says who it is and how it is configured, each
- * further one how it stands since: appending a line costs a hundredth of replacing a file, and each
- * start makes several. Every line is sealed by itself, so that damage to one spoils no other. Not
- * synced to the disk: a loss of power ends the processes too.
+ * The file of one process's record. The first line has identity, configuration and snapshot; each
+ * further line has a newer snapshot. Appending a line costs a hundredth of replacing the file, and
+ * each start writes several. Each line is sealed separately, so that damage affects only one line.
+ * Not synced to the disk: a loss of power ends the processes too.
  */
 
 import { wireKeys } from "../model/key_spelling.ts";
@@ -15,20 +15,19 @@ import { appendToFile, replaceFile } from "../platform/atomic_file.ts";
 import { sealed, unsealed } from "../platform/state_file.ts";
 import type { Identity } from "../process/managed_process.ts";
 
-/** A file that has grown beyond this is begun anew. */
+/** Size at which the file is rewritten. */
 const FULL_BYTES = 32 * 1024;
 
-/** What is recorded of a process. */
 export interface ProcessRecord {
   readonly identity: Identity;
   readonly config: ProcessConfig;
   readonly snapshot: Snapshot;
 }
 
-/** A record file as it is written. */
+/** Writes a record file. */
 export class RecordFile {
   readonly #path: string;
-  /** What the first line says; undefined: the file must be begun anew. */
+  /** Content of the first line; undefined if the file must be rewritten. */
   #begun: Pick<ProcessRecord, "identity" | "config"> | undefined;
   #bytes = 0;
 
@@ -36,12 +35,12 @@ export class RecordFile {
     this.#path = path;
   }
 
-  /** Appends a line, or begins the file anew. Throws what the file system throws. */
+  /** Appends a line, or rewrites the file. Throws errors of the file system. */
   write({ identity, config, snapshot }: ProcessRecord, number: number): void {
     const begun = this.#begun;
     const goesOn = begun?.identity === identity && begun.config === config &&
       this.#bytes < FULL_BYTES;
-    // Begun anew after a failure: half a line may be at its end.
+    // Rewrite the file after a failure: it may end with half a line.
     this.#begun = undefined;
     const line = `\n${sealed({ number, snapshot })}`;
     if (goesOn && appendToFile(this.#path, line)) this.#bytes += line.length;
@@ -54,7 +53,7 @@ export class RecordFile {
   }
 }
 
-/** A process as a sealed line, its environment included: the file is the user's alone. */
+/** A process as a sealed line, with its environment: only the user can read the file. */
 export function recordText(process: ProcessRecord, number = 0): string {
   return sealed({ number, ...recordWire(process) });
 }
@@ -64,7 +63,7 @@ export function recordWire({ identity, config, snapshot }: ProcessRecord): objec
   return { version: 1, identity, config: wireKeys(config), snapshot };
 }
 
-/** The opposite of `recordWire()`. Throws when the value is not a record. */
+/** The opposite of `recordWire()`. Throws if the value is not a record. */
 export function parseRecord(value: unknown): ProcessRecord {
   const { version, identity, config, snapshot } = value as Record<string, unknown> & {
     identity: Identity;
@@ -79,7 +78,7 @@ export function parseRecord(value: unknown): ProcessRecord {
   };
 }
 
-/** Throws `other_version` for the version of a format that is newer than the one written here. */
+/** Throws `other_version` if a newer program wrote the format. */
 export function refuseNewer(what: string, version: unknown): void {
   if (typeof version !== "number" || version <= 1) return;
   throw new ProcsupError(
@@ -89,13 +88,13 @@ export function refuseNewer(what: string, version: unknown): void {
   );
 }
 
-/** What can be read of one record file, or of several of the same process. */
+/** The readable content of one or more record files of a process. */
 export interface RecordLines {
-  /** Undefined when no first line can be read. */
+  /** Undefined if no first line is readable. */
   readonly record: ProcessRecord | undefined;
   /** Number of the newest line. */
   readonly number: number;
-  /** Why lines were left out. */
+  /** Errors of damaged lines. */
   readonly damage: readonly unknown[];
 }
 
@@ -135,7 +134,7 @@ function reviveSnapshot(snapshot: Snapshot): Snapshot {
   return { ...NEW, ...snapshot, lastExit: reviveExit(snapshot.lastExit) };
 }
 
-/** In JSON its time is a text. */
+/** JSON has the time as text. */
 function reviveExit(exit: Exit | null): Exit | null {
   return exit === null ? null : { ...exit, at: new Date(exit.at) };
 }

@@ -1,17 +1,17 @@
-/** Writes that the disk refused: memory holds them, and they are tried again until they succeed. */
+/** Retries failed writes until they succeed. */
 
 import { messageOf } from "../model/errors.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 
-/** How often they are tried again. */
+/** Interval of retries. */
 export const RETRY_MS = 1000;
 
-/** The refused writes of a home. The timer runs only while there are any. */
+/** The failed writes of a home. The timer runs only while there are any. */
 export class RetriedWrites {
   readonly #clock: Clock;
   readonly #warn: (message: string) => void;
   readonly #due = new Map<string, () => void>();
-  /** What is done once a refused write has succeeded. */
+  /** Callbacks for when a failed write has succeeded. */
   readonly #then = new Map<string, (() => void)[]>();
   #cancel: Cancel | undefined;
   #closed = false;
@@ -21,7 +21,7 @@ export class RetriedWrites {
     this.#warn = warn;
   }
 
-  /** Writes now, or as soon as it can be. `what` names it in the log, and replaces its older write. */
+  /** Writes now, or retries on failure. A new write replaces a pending one with the same `what`. */
   attempt(what: string, write: () => void): void {
     if (this.#closed) return;
     const wasDue = this.#due.has(what);
@@ -34,20 +34,20 @@ export class RetriedWrites {
     }
   }
 
-  /** Writes as soon as it can be. `write` throws while it cannot. */
+  /** Writes at the next retry. `write` throws on failure. */
   later(what: string, write: () => void): void {
     if (this.#closed) return;
     this.#due.set(what, write);
     this.#cancel ??= this.#clock.after(RETRY_MS, () => this.#retry());
   }
 
-  /** Acts once that write is not due any more: at once, unless it was refused. */
+  /** Calls `act` once the write is no longer pending: at once if it is not. */
   after(what: string, act: () => void): void {
     if (this.#due.has(what)) this.#then.set(what, [...this.#then.get(what) ?? [], act]);
     else act();
   }
 
-  /** The write is not due any more: it was done otherwise, or its subject is gone. */
+  /** Cancels a pending write that was done otherwise, or is no longer needed. */
   drop(what: string): void {
     this.#due.delete(what);
     const acts = this.#then.get(what) ?? [];
@@ -61,7 +61,7 @@ export class RetriedWrites {
     this.#retry();
   }
 
-  /** Writes nothing from now on. */
+  /** Drops all pending writes and accepts no more. */
   abandon(): void {
     this.#due.clear();
     this.close();

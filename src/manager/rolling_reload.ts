@@ -1,4 +1,4 @@
-/** Reloads the instances of a process a batch at a time, and puts the old ones back when one fails. */
+/** Reloads the instances of a process batch by batch, and can roll back if one fails. */
 
 import type { RollingOptions as Batches } from "../library/options.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -7,23 +7,21 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import { refuseEndless, type UpOptions } from "../process/requests.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
 
-/** How a rolling reload is done. */
 export interface RollingOptions extends Omit<Batches, "signal">, Pick<UpOptions, "askedIn"> {
-  /** The configuration to go to; default: the one it has. */
+  /** The new configuration; default: the current one. */
   readonly config?: ProcessConfig;
   /** Called after each batch. */
   readonly onProgress?: (done: number, of: number) => void;
 }
 
-/** What came of it. */
 export interface RollingResult {
   readonly outcomes: readonly Outcome[];
   readonly rolledBack: boolean;
 }
 
 /**
- * Reloads processes. The instances of one follow each other, each when the one before it is ready, so
- * that the others serve meanwhile; what fails keeps those after it as they are.
+ * Reloads processes. Instances of one process reload one after the other, each once the previous
+ * one is ready, so that the others serve meanwhile. After a failure the rest stay unchanged.
  */
 export async function reloadAll(
   processes: readonly ManagedProcess[],
@@ -72,13 +70,13 @@ async function reloadTo(
   const old = process.config;
   if (config !== undefined) process.reconfigure(config);
   try {
-    // An app that reloads itself upon a signal cannot take a new environment or command line.
+    // A reload signal cannot change the environment or the command line.
     const stays = config !== undefined && config.reloadSignal !== undefined;
     await (stays
       ? process.restart({ wait, reason: "reloaded by user" })
       : process.reload({ wait }));
   } catch (error) {
-    // With overlap the old one still runs: it must not be described by what failed.
+    // With overlap the old run goes on, with the old configuration.
     if (process.snapshot.state === "running") process.reconfigure(old);
     throw error;
   }
@@ -94,7 +92,7 @@ async function putBack(
   await process.restart({ wait, reason: "rolled back" });
 }
 
-/** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` naming the value. */
+/** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` with the value. */
 export function batchCount(batchSize: number | string, instances: number): number {
   const percent = /^(\d+)%$/.exec(String(batchSize))?.[1];
   const wanted = percent === undefined

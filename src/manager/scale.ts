@@ -1,4 +1,4 @@
-/** Changes how many instances of a process there are. */
+/** Changes the number of instances of a process. */
 
 import { MAX_INSTANCES } from "../model/process_keys.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -10,8 +10,8 @@ import { refuseOneForMany } from "./log_path_checks.ts";
 import type { Registry } from "./registry.ts";
 
 /**
- * Scales the process of that name in the configuration to `4`, by `+2` or by `-1`. The instances of
- * the highest index go first. Throws `process_not_found`, or `bad_request` naming the number.
+ * Scales the process of that name in the configuration to `4`, by `+2` or by `-1`. Removes the
+ * instances with the highest indexes. Throws `process_not_found`, or `bad_request` with the number.
  */
 export async function scale(
   registry: Registry,
@@ -45,7 +45,7 @@ export async function scale(
   ];
 }
 
-/** The lowest indexes that are not taken, for as many instances as are missing. */
+/** The lowest free indexes, one for each missing instance. */
 function freeIndexes(instances: readonly ManagedProcess[], count: number): number[] {
   const taken = new Set(instances.map(({ instanceIndex }) => instanceIndex));
   const free: number[] = [];

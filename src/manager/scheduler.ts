@@ -1,6 +1,6 @@
 /**
  * Acts by the clock: runs jobs (`cron`) and restarts processes (`cron_restart`). One timer serves all
- * schedules, and without one there is neither a timer nor the parser of schedules in memory.
+ * schedules. Without a schedule, neither the timer nor the schedule parser is loaded.
  */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
@@ -13,16 +13,15 @@ import { type CronInfo, ScheduleEntry, scheduleOf } from "./scheduler_entry.ts";
 import type { ScheduledProcess } from "./scheduler_runner.ts";
 import { CronStore } from "./scheduler_store.ts";
 
-/** The longest time between two looks at the clock, which may be set at any moment. */
+/** Maximum time between two checks of the clock, which may be set at any moment. */
 const LOOK_MS = 10_000;
 
-/** Moments that are foretold. */
+/** Number of upcoming due times to list. */
 const FORETOLD = 5;
 
-/** The parts that a scheduler needs. */
 export interface SchedulerOptions {
   readonly clock: Clock;
-  /** Where its memory is kept. */
+  /** Folder of the saved states. */
   readonly folder: string;
   readonly list: () => readonly ScheduledProcess[];
   readonly writes: RetriedWrites;
@@ -42,12 +41,12 @@ export class Scheduler {
     this.#store = new CronStore(options);
   }
 
-  /** Throws `invalid_config` when a configuration has a schedule that cannot be. */
+  /** Throws `invalid_config` for an invalid schedule. */
   async check(config: ProcessConfig): Promise<void> {
     if (scheduleOf(config) !== undefined) parsed(await import("../model/cron.ts"), config);
   }
 
-  /** Takes up the schedules of processes that came or changed, and forgets those that went. */
+  /** Loads the schedules of new and changed processes, and drops those of removed ones. */
   async sync(): Promise<void> {
     const hasAny = this.#options.list().some(({ config }) => scheduleOf(config) !== undefined);
     if (!hasAny && this.#entries.size === 0) return;
@@ -64,7 +63,7 @@ export class Scheduler {
     this.#arm();
   }
 
-  /** A process went from `before` to what it is now. */
+  /** Call it after each change of a process; `before` is its snapshot before the change. */
   changed(process: ScheduledProcess, before: Snapshot): void {
     this.#entries.get(process.id)?.changed(before);
   }
@@ -74,23 +73,23 @@ export class Scheduler {
     return this.#of(processes).map((entry) => entry.info);
   }
 
-  /** The next moments of a process's schedule. */
+  /** The next due times of a process's schedule. */
   moments(process: ScheduledProcess): Date[] {
     return this.#entries.get(process.id)?.moments(FORETOLD) ?? [];
   }
 
-  /** Switches schedules on or off. Throws `wrong_state` naming a process that has none. */
+  /** Enables or disables schedules. Throws `wrong_state` with the name of a process without one. */
   enable(processes: readonly ScheduledProcess[], enabled: boolean): void {
     for (const entry of this.#need(processes)) entry.enable(enabled);
     this.#arm();
   }
 
-  /** Runs jobs, or restarts, now. Throws `wrong_state` when one runs that must not overlap. */
+  /** Runs or restarts now. Throws `wrong_state` if a run is in progress that must not overlap. */
   run(processes: readonly ScheduledProcess[]): "running" | "queued" {
     return this.#need(processes).map((entry) => entry.run()).at(-1)!;
   }
 
-  /** Does nothing by the clock any more. */
+  /** Stops all schedules. */
   close(): void {
     this.#closed = true;
     this.#cancel();

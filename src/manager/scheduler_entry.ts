@@ -9,28 +9,28 @@ import { Job } from "./scheduler_job.ts";
 import type { RunLog, Runner, ScheduledProcess } from "./scheduler_runner.ts";
 import { type CronMemory, type CronRun, type CronStore, withRun } from "./scheduler_store.ts";
 
-/** A schedule as it stands. */
+/** The state of a schedule. */
 export interface CronInfo {
   readonly name: string;
-  /** A job is run; else a process that is kept up is restarted. */
+  /** True: runs a job. False: restarts a process that is kept up. */
   readonly isJob: boolean;
   readonly schedule: string;
   readonly timezone: string;
   readonly enabled: boolean;
-  /** Whether a run, or a restart, is under way. */
+  /** Whether a run or a restart is in progress. */
   readonly running: boolean;
-  /** Null while it is not enabled. */
+  /** Null while disabled. */
   readonly nextRun: Date | null;
   /** The newest last. */
   readonly history: readonly CronRun[];
 }
 
-/** The schedule in a configuration, if there is one. */
+/** The schedule in a configuration, if any. */
 export function scheduleOf(config: ProcessConfig): CronConfig | CronRestartConfig | undefined {
   return config.cron ?? config.cronRestart;
 }
 
-/** Watches one schedule. */
+/** Runs one schedule. */
 export class ScheduleEntry {
   readonly process: ScheduledProcess;
   readonly config: CronConfig | CronRestartConfig;
@@ -49,8 +49,8 @@ export class ScheduleEntry {
     this.#clock = clock;
     this.#store = store;
     this.#memory = store.read(process.id);
-    // Moments that passed while no daemon ran are missed. Those after now, when the clock was set
-    // back meanwhile, were dealt with already.
+    // Due times while no daemon ran are skipped. If the clock was set back meanwhile, due times up
+    // to `covered` were handled already.
     const { covered, next } = tick(schedule, this.#memory.covered, clock.now());
     this.#memory = { ...this.#memory, covered };
     this.#next = next;
@@ -70,12 +70,11 @@ export class ScheduleEntry {
     return this.#memory.enabled ?? ("enabled" in this.config ? this.config.enabled : true);
   }
 
-  /** When the next moment is due, in milliseconds since the epoch; null while it is not enabled. */
+  /** The next due time in milliseconds since the epoch; null while disabled. */
   get nextAt(): number | null {
     return this.enabled ? this.#next : null;
   }
 
-  /** The schedule as it stands. */
   get info(): CronInfo {
     const { schedule, timezone } = this.config;
     return {
@@ -90,7 +89,7 @@ export class ScheduleEntry {
     };
   }
 
-  /** The next moments, enabled or not. */
+  /** The next due times, enabled or not. */
   moments(count: number): Date[] {
     const found: Date[] = [];
     for (let at = this.#next; at !== null && found.length < count; at = this.#schedule.next(at)) {
@@ -99,7 +98,7 @@ export class ScheduleEntry {
     return found;
   }
 
-  /** Looks at the clock, and acts when a moment is due. */
+  /** Checks the clock, and acts if a time is due. */
   look(): void {
     const now = this.#clock.now();
     const isSetBack = this.#memory.covered - now > SET_BACK_MS;
@@ -108,25 +107,25 @@ export class ScheduleEntry {
     this.#memory = { ...this.#memory, covered };
     this.#next = next;
     if (due === null || !this.enabled) return;
-    // On record before the act: a daemon that is killed in between must not act twice.
+    // Record before acting: a daemon that is killed in between must not act twice.
     this.#remember({});
     this.#runner.due();
   }
 
-  /** Acts now, whatever the clock says. Throws `wrong_state`. */
+  /** Acts now, regardless of the clock. Throws `wrong_state`. */
   run(): "running" | "queued" {
     return this.#runner.run();
   }
 
-  /** True if due times count from now on. */
+  /** Enables or disables the schedule. */
   enable(enabled: boolean): void {
-    // What passed while it was off is not made up.
+    // Due times that passed while it was disabled are skipped.
     const { covered, next } = tick(this.#schedule, this.#memory.covered, this.#clock.now());
     this.#next = next;
     this.#remember({ enabled, covered });
   }
 
-  /** The process changed. */
+  /** Call it after each change of the process. */
   changed(before: Snapshot): void {
     this.#runner.changed(before);
   }
@@ -136,7 +135,7 @@ export class ScheduleEntry {
     this.#runner.close();
   }
 
-  /** Its process went. */
+  /** Call it when the process was removed. */
   forget(): void {
     this.#forgotten = true;
     this.#store.remove(this.process.id);
@@ -148,23 +147,23 @@ export class ScheduleEntry {
   }
 }
 
-/** A moment that was passed by longer ago than this is missed, and not made up. */
+/** A due time that passed longer ago than this is skipped. */
 const GRACE_MS = 30_000;
 
-/** A clock that is set back by less than this is waited for. If set back further, it was wrong before. */
+/** After a smaller step back the schedule waits for the clock; after a larger one it starts over. */
 const SET_BACK_MS = 3 * 3_600_000;
 
-/** What came of a look at the clock. */
+/** The result of checking the clock. */
 interface Tick {
-  /** The moment that is due; null: none. Several that were passed by count as one. */
+  /** The due time; null if none. Several passed due times count as one. */
   readonly due: number | null;
-  /** Everything up to here is dealt with, and never due again. */
+  /** Times up to this one are handled, and never due again. */
   readonly covered: number;
-  /** The next moment; null: never. */
+  /** The next due time; null if never. */
   readonly next: number | null;
 }
 
-/** A look at the clock, after an earlier one had dealt with everything up to `covered`. */
+/** Checks the clock. Times up to `covered` were handled earlier. */
 function tick(schedule: Schedule, covered: number, now: number): Tick {
   const known = covered - now > SET_BACK_MS ? now : covered;
   const moment = schedule.next(Math.max(known, now - GRACE_MS));
@@ -173,7 +172,7 @@ function tick(schedule: Schedule, covered: number, now: number): Tick {
   return { due, covered: after, next: schedule.next(after) };
 }
 
-/** `cron_restart`: restarts a process by the clock, as long as it is wanted up. */
+/** `cron_restart`: restarts a process by the clock, as long as its desired state is up. */
 class ClockRestart implements Runner {
   readonly #process: ScheduledProcess;
   readonly #log: RunLog;
@@ -188,7 +187,7 @@ class ClockRestart implements Runner {
     return this.#busy;
   }
 
-  /** A process that a user stopped stays stopped; one restart at a time. */
+  /** Leaves a process alone that a user stopped, or that is being restarted. */
   due(): void {
     if (this.#process.snapshot.desired === "up" && !this.#busy) void this.#restart("by schedule");
   }

@@ -1,7 +1,7 @@
 /**
- * `cron`: runs a process by the clock. A run is from the start to the rest: restarts by its policy
- * belong to it. It is followed by the changes of the process, so that runs which a user or an earlier
- * daemon started count like those of the clock.
+ * `cron`: runs a process by the clock. A run lasts from the start until the process is at rest,
+ * including restarts by its policy. Runs are detected by the changes of the process, so runs that a
+ * user or an earlier daemon started count too.
  */
 
 import { ProcsupError } from "../model/errors.ts";
@@ -13,7 +13,7 @@ import type { Cancel } from "../platform/clock.ts";
 import type { RunLog, Runner, ScheduledProcess } from "./scheduler_runner.ts";
 import type { CronMemory, RunStatus } from "./scheduler_store.ts";
 
-/** What a daemon knows of the job of an earlier one. */
+/** The recorded state of a job of an earlier daemon. */
 export type LeftRun = Pick<CronMemory, "runningSince" | "again">;
 
 /** Runs one job. */
@@ -21,15 +21,15 @@ export class Job implements Runner {
   readonly #process: ScheduledProcess;
   readonly #config: CronConfig;
   readonly #log: RunLog;
-  /** When the run under way began, on the wall and on the steady clock. */
+  /** Start of the current run on the wall clock and on the steady clock. */
   #run: { readonly at: number; readonly steady: number } | undefined;
-  /** Why it is being ended by us. */
+  /** Why this class is stopping the run. */
   #ending: "timeout" | "killed" | undefined;
   #again = false;
   #closed = false;
   #cancelTimeout: Cancel = () => {};
 
-  /** Takes up the run that an earlier daemon left, and the one that was to follow it. */
+  /** Continues the run that an earlier daemon left, and the run queued after it. */
   constructor(process: ScheduledProcess, config: CronConfig, log: RunLog, left: LeftRun) {
     this.#process = process;
     this.#config = config;
@@ -72,7 +72,7 @@ export class Job implements Runner {
 
   changed(before: Snapshot): void {
     const now = this.#process.snapshot;
-    // On record before anything ends: the next daemon must not start it either.
+    // Drop the queued run before anything ends: the next daemon must not start it either.
     if (this.#process.isBeingStopped) this.#follow(false);
     if (isStartedAnew(before, now)) this.#endAnew();
     if (!isActive(before) && isActive(now)) this.#begin(this.#log.clock.now());
@@ -84,7 +84,7 @@ export class Job implements Runner {
     this.#cancelTimeout();
   }
 
-  /** A start that fails is a run that failed: it is recorded when the process comes to rest. */
+  /** A failed start is recorded as a failed run when the process comes to rest. */
   #start(how: string): void {
     void this.#process.start({ reason: `started ${how}` }).catch(() => {});
   }
@@ -117,7 +117,7 @@ export class Job implements Runner {
     this.#next();
   }
 
-  /** A user started it again while it was being ended: another run, without a rest between them. */
+  /** A user started it again while it was being stopped: a new run begins without a rest. */
   #endAnew(): void {
     if (this.#ending === "killed") this.#follow(false);
     this.#ending ??= "killed";
@@ -138,10 +138,10 @@ export class Job implements Runner {
     this.#again = again;
   }
 
-  /** Begins the run that was to follow, if any. */
+  /** Begins the queued run, if any. */
   #next(): void {
     if (!this.#again) return;
-    // On record before the act: a daemon that is killed in between must not act twice.
+    // Record before acting: a daemon that is killed in between must not act twice.
     this.#follow(false);
     // Listeners of the change that ended the run are still being called.
     queueMicrotask(() => {
@@ -165,13 +165,13 @@ export class Job implements Runner {
 
 const SKIPPED = { status: "skipped", exitCode: null } as const;
 
-/** With success it is stopped although wanted up. */
+/** After a success the process is stopped, but its desired state is up. */
 function statusOf({ state, desired }: Snapshot): RunStatus {
   if (state !== "stopped") return "failed";
   return desired === "up" ? "ok" : "killed";
 }
 
-/** Whether a user's restart, or a start during a stop, began a new run; restarts by its policy do not. */
+/** Whether a user's restart, or a start during a stop, began a new run. Policy restarts do not. */
 function isStartedAnew(before: Snapshot, now: Snapshot): boolean {
   return before.state === "stopping" && before.stopCause === "asked" && now.state !== "stopping" &&
     isActive(now);

@@ -1,34 +1,34 @@
-/** What a schedule does with its process when a moment is due. */
+/** The action of a schedule on its process at a due time. */
 
 import type { Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ProcessHandle } from "../process/process_handle.ts";
 import type { CronRun } from "./scheduler_store.ts";
 
-/** A process, as far as schedules use it. */
+/** The parts of a process that schedules use. */
 export type ScheduledProcess = Pick<
   ProcessHandle,
   "id" | "name" | "config" | "snapshot" | "isBeingStopped" | "start" | "restart" | "stop"
 >;
 
-/** Where a runner tells what happens. */
+/** Records what a runner does. */
 export interface RunLog {
   readonly clock: Clock;
-  /** A run is under way since then; null: none is. */
+  /** Records the start of the current run; null if none. */
   running(since: number | null): void;
-  /** Whether another run is to follow the one under way. */
+  /** Records whether another run follows the current one. */
   again(again: boolean): void;
   ended(run: CronRun): void;
 }
 
-/** Acts for one schedule. */
+/** Acts on the process of one schedule. */
 export interface Runner {
   readonly busy: boolean;
-  /** A moment of the schedule has come. */
+  /** Acts at a due time. */
   due(): void;
   /** Starts a run on request. Throws `wrong_state`. */
   run(): "running" | "queued";
-  /** The process went from `before` to what it is now. */
+  /** Call it after each change of the process; `before` is its snapshot before the change. */
   changed(before: Snapshot): void;
   close(): void;
 }

@@ -1,9 +1,9 @@
-/** What of a schedule outlives the daemon: one small file a process, below `state/cron`. */
+/** Keeps the state of schedules for the next daemon: one small file per process in `state/cron`. */
 
 import { readState, removeState, writeState } from "../platform/state_file.ts";
 import type { RetriedWrites } from "./retried_writes.ts";
 
-/** How a run went: `killed` by a stop or by the next run, `skipped` since the one before still ran. */
+/** Result of a run: `killed` by a stop or by the next run, `skipped` as the last one still ran. */
 export type RunStatus = "ok" | "failed" | "timeout" | "skipped" | "killed";
 
 /** One run of a job, or one restart by the clock. */
@@ -12,24 +12,24 @@ export interface CronRun {
   readonly at: number;
   readonly durationMs: number;
   readonly status: RunStatus;
-  /** Null if there was none, or it is unknown. */
+  /** Null if none, or unknown. */
   readonly exitCode: number | null;
-  /** How many in a row, where runs were skipped. */
+  /** Number of runs skipped in a row. */
   readonly times?: number;
 }
 
-/** Runs that are remembered. */
+/** Number of runs to keep. */
 const HISTORY = 20;
 
-/** The memory of one schedule. */
+/** The saved state of one schedule. */
 export interface CronMemory {
-  /** What `cron_start` and `cron_stop` said; null: what the configuration says. */
+  /** Set by `cron_start` and `cron_stop`; null: the configuration decides. */
   readonly enabled: boolean | null;
-  /** Moments up to here are dealt with, in milliseconds since the epoch. */
+  /** Due times up to this one are handled, in milliseconds since the epoch. */
   readonly covered: number;
-  /** When the run that is under way began; null: none is. */
+  /** Start of the current run, in milliseconds since the epoch; null if none. */
   readonly runningSince: number | null;
-  /** It is to be followed by another one. */
+  /** Whether another run is queued. */
   readonly again: boolean;
   /** The newest last. */
   readonly history: readonly CronRun[];
@@ -43,14 +43,13 @@ const NOTHING: CronMemory = {
   history: [],
 };
 
-/** Where the memories are kept. */
 export interface CronStoreOptions {
   readonly folder: string;
   readonly writes: RetriedWrites;
   readonly warn: (message: string) => void;
 }
 
-/** The memories of a home. */
+/** The saved states of the schedules of a home. */
 export class CronStore {
   readonly #options: CronStoreOptions;
 
@@ -58,7 +57,7 @@ export class CronStore {
     this.#options = options;
   }
 
-  /** The memory of a process. */
+  /** Reads the state of a process's schedule. */
   read(id: string): CronMemory {
     const { value, problems } = readState(this.#path(id), (value) => {
       const { version, ...memory } = value as { version: number } & CronMemory;
@@ -69,7 +68,7 @@ export class CronStore {
     return value ?? NOTHING;
   }
 
-  /** Remembers; a disk that takes nothing costs nothing while this program runs. */
+  /** Writes the state. If the disk is full, tries again later. */
   write(id: string, memory: CronMemory): void {
     const { folder, writes } = this.#options;
     writes.attempt(memoryOf(id), () => {
@@ -78,7 +77,7 @@ export class CronStore {
     });
   }
 
-  /** Forgets a process. */
+  /** Removes the state of a process. */
   remove(id: string): void {
     this.#options.writes.drop(memoryOf(id));
     removeState(this.#path(id));
