@@ -15,12 +15,12 @@ type Answer = ContextAnswer<Copy>;
 
 interface Row {
   readonly context: string;
-  /** Undefined for an engine, or without an answer. */
+  /** Undefined for an engine, and for a machine that does not answer. */
   readonly process?: ProcessJson;
   readonly copy?: Copy;
 }
 
-/** Prints the apps, and what does not answer. The exit code is the worst of theirs. */
+/** Prints the apps, and the errors of contexts that do not answer. The worst exit code wins. */
 export async function listAllContexts(
   context: CommandContext,
   columns: readonly Column<ProcessJson>[],
@@ -65,7 +65,7 @@ async function print(
   }
 }
 
-/** Columns that a copy on an engine has, too. */
+/** The columns that are filled for copies on an engine. */
 const COPY_CELLS: Readonly<Record<string, (copy: Copy) => string>> = {
   NAME: ({ name }) => name,
   STATE: ({ state }) => state,

@@ -1,4 +1,4 @@
-/** Words of the command line → command, flags and positional words, by the command table. */
+/** Parses the command line into command, flags and positional words, by the command table. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { parseArgs } from "../npm/parse_args.js";
@@ -15,11 +15,11 @@ export interface CommandLine {
   readonly command: Command | undefined;
   readonly flags: Flags;
   readonly positionals: readonly string[];
-  /** The words after `--`, undefined without one or when they are positional. */
+  /** The words after `--`; undefined without `--`, or when those words are positional. */
   readonly rest: readonly string[] | undefined;
 }
 
-/** Understands a command line. Throws `bad_request`, with a hint, for what is not in the table. */
+/** Parses a command line. Throws `bad_request` with a hint for a word that is not in the table. */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const dashes = args.indexOf("--");
   const head = dashes < 0 ? args : args.slice(0, dashes);
@@ -45,7 +45,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   return { command, flags: parsed.flags, positionals, rest: command.takesRest ? tail : undefined };
 }
 
-/** `--json` and `--output` of a command line, whatever else is wrong with it. */
+/** Reads only `--json` and `--output`, so that a malformed command line still has a format. */
 export function formatFlags(args: readonly string[]): Flags {
   const values = new Map<string, FlagValue>();
   const words = args.slice(0, args.indexOf("--") < 0 ? undefined : args.indexOf("--"));
@@ -77,7 +77,7 @@ function parse(
   return { flags: new Flags(read), words };
 }
 
-/** The last one counts where one is meant. */
+/** If a flag that takes one value is repeated, the last value counts. */
 function flagValue(flag: Flag, given: readonly string[], command?: Command): FlagValue {
   if (flag.type === "bool") return true;
   if (flag.type === "list") return given;
@@ -108,7 +108,7 @@ function checkCount(command: Command, words: readonly string[], rest?: readonly 
   }
 }
 
-/** Fewest and most positional words of a usage: `<a> [b]` takes one or two, `<a…>` one or more. */
+/** Minimum and maximum number of positional words: `<a> [b]` is 1 to 2, `<a…>` is 1 or more. */
 function wordCount(usage: string): readonly [number, number] {
   const [words = ""] = usage.split(/\s*\|?\s*\[?--/);
   const required = words.match(/<[^>]+>/g) ?? [];
@@ -150,7 +150,7 @@ function helpOf(command: Command | undefined): string {
   return command === undefined ? "procsup help" : `procsup help ${command.name}`;
 }
 
-/** What went wrong at a word. */
+/** Why a word was refused. */
 interface FlagProblem {
   readonly kind: "unknown" | "missing_value" | "needless_value";
   /** The flag as it was written: `--verbos`, `-q`. */
@@ -158,20 +158,20 @@ interface FlagProblem {
   readonly flag?: Flag;
 }
 
-/** The words, told apart. */
+/** The parsed words of a command line. */
 interface ReadFlags {
-  /** Values by the flag's name, in the order they were given; `"true"` for a flag without a value. */
+  /** Values by flag name, in the order given; `"true"` for a flag without a value. */
   readonly values: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
 }
 
-/** Refuses a word by throwing. */
+/** Throws an error for a word. */
 type Refuse = (problem: FlagProblem) => never;
 
 /** Marks a word that is not a flag. No argument of a program holds a NUL. */
 const WORD = "\0";
 
-/** Reads all flags, or those before the first other word. `refuse` must throw. */
+/** Reads all flags; with `stopEarly`, only the flags before the first other word. */
 function readFlags(
   args: readonly string[],
   flags: readonly Flag[],
@@ -204,8 +204,8 @@ function readFlags(
 }
 
 /**
- * Words that `parseArgs()` cannot misread. By itself it takes `-n -5` for two flags, the `true` of
- * `--force true` for a value, `--json=no` for `--json`, and `-5` for a flag.
+ * Rewrites the words so that `parseArgs()` cannot misread them. It would take `-n -5` for two
+ * flags, the `true` of `--force true` for a value, `--json=no` for `--json`, and `-5` for a flag.
  */
 function unambiguous(
   args: readonly string[],
@@ -238,12 +238,12 @@ function unambiguous(
   return words;
 }
 
-/** A dash alone is a word, and so is a negative number. */
+/** A single dash and a negative number are words, not flags. */
 function isFlag(word: string): boolean {
   return word.length > 1 && word.startsWith("-") && !/^-\d+$/.test(word);
 }
 
-/** `--name=value`, `--name`, `-nvalue`, `-n=value` or `-n`. */
+/** Splits `--name=value`, `--name`, `-nvalue`, `-n=value` or `-n`. */
 function split(
   word: string,
   flags: readonly Flag[],

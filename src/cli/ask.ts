@@ -1,9 +1,9 @@
-/** Asks before something that cannot be taken back, when a person is there to answer. */
+/** Asks for confirmation of an action that cannot be undone, if standard input is a terminal. */
 
 import type { CommandContext } from "./command.ts";
 import { writeMessage } from "./output.ts";
 
-/** Whether to go on: yes without asking under `--yes`, and where no person is there. */
+/** True if the user confirms. True without asking with `--yes`, or without a terminal. */
 export function confirmed({ flags }: CommandContext, question: string): boolean {
   if (flags.on("yes") || !Deno.stdin.isTerminal()) return true;
   writeMessage(`${question} [y/N] `);

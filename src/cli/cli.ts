@@ -1,4 +1,4 @@
-/** The command line: understand it, load the one module it needs, run that, name the exit code. */
+/** Entry point of the command line: parses it, loads the module of its command and runs it. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { checkedHome } from "../platform/paths.ts";
@@ -11,7 +11,7 @@ import { type Target, targetIn } from "./target_flags.ts";
 import { Output } from "./output.ts";
 import { UnknownWordError } from "./unknown_word.ts";
 
-/** Exit code of a program whose reader went away: 128 + SIGPIPE. */
+/** Exit code when the reader of the output has closed it: 128 + SIGPIPE. */
 const READER_GONE = 141;
 
 /** Runs a command line and returns the exit code; never throws. */
@@ -25,11 +25,10 @@ export async function runCli(args: readonly string[]): Promise<number> {
 }
 
 async function run(args: readonly string[]): Promise<number> {
-  // A command line that is refused is answered in the format that it asks for.
+  // Errors in the command line itself are also printed in the requested format.
   let output = new Output(formatFlags(args));
   let code: number;
   try {
-    // With a command it is that command's own.
     const line = readCommandLine(args.length === 1 && args[0] === "-v" ? ["--version"] : args);
     output = new Output(line.flags);
     const context = contextOf(line, output);
@@ -43,7 +42,7 @@ async function run(args: readonly string[]): Promise<number> {
   return code;
 }
 
-/** Prints a failure and returns its exit code. What only some failures need is loaded for those. */
+/** Prints a failure and returns its exit code. Loads modules that few failures need on demand. */
 async function report(thrown: unknown, args: readonly string[]): Promise<number> {
   const { errorText, reportError } = await import("./report_error.ts");
   const error = thrown instanceof UnknownWordError
@@ -77,7 +76,7 @@ function contextOf(line: CommandLine, output: Output): CommandContext {
     positionals: line.positionals,
     rest: line.rest,
     output,
-    // Asked for when it is needed: `help` and `version` work without a home.
+    // Read on demand: `help` and `version` work without a home.
     get home() {
       return host === undefined ? checkedHome(flags.text("home")) : host.home;
     },

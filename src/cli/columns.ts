@@ -1,4 +1,4 @@
-/** Tables without borders, that drop columns on a narrow terminal and never cut a value. */
+/** Tables without borders. A narrow terminal gets fewer columns; values are never cut. */
 
 import type { Output } from "./output.ts";
 import { printData } from "./print_data.ts";
@@ -8,17 +8,17 @@ import { pad, textWidth } from "./text_width.ts";
 export interface Column<Row> {
   readonly header: string;
   readonly align?: "left" | "right";
-  /** The higher, the earlier it is dropped; 0 stays. */
+  /** Columns with higher numbers are dropped first; 0 is never dropped. */
   readonly priority: number;
   readonly value: (row: Row) => string;
   /** Colours the padded value. */
   readonly paint?: (text: string, row: Row) => string;
 }
 
-/** Between two columns. */
+/** Space between two columns. */
 export const GAP = "  ";
 
-/** Prints a table, every column of it with `-o wide`. */
+/** Prints a table; with `-o wide`, all of its columns. */
 export function printTable<Row>(
   output: Output,
   columns: readonly Column<Row>[],
@@ -28,7 +28,7 @@ export function printTable<Row>(
   output.data(tableLines(columns, rows, width).join("\n"));
 }
 
-/** Prints a list: as data, as a table, or as the note that it is empty. */
+/** Prints a list as data or as a table, or a note if it is empty. */
 export async function printList<Row extends { readonly name: string }>(
   output: Output,
   columns: readonly Column<Row>[],
@@ -40,7 +40,7 @@ export async function printList<Row extends { readonly name: string }>(
   else printTable(output, columns, rows);
 }
 
-/** The lines of a table, header first. Without `width` (a pipe) every column is there. */
+/** The lines of a table, header first. Without `width` (a pipe), all columns are included. */
 export function tableLines<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -60,7 +60,7 @@ export function tableLines<Row>(
   const header = joined(shown.map(({ header, width, align }) => pad(header, width, align)));
   const body = rows.map((row, r) =>
     joined(shown.map(({ cells, width, align, paint }, i) => {
-      // The last column is not padded: a colour around the spaces would keep them on the line.
+      // The last column is not padded: colour codes would keep its spaces from being trimmed.
       const isLast = i === shown.length - 1 && align === "left";
       const text = isLast ? cells[r]! : pad(cells[r]!, width, align);
       return paint === undefined ? text : paint(text, row);
@@ -74,12 +74,12 @@ interface Sized {
   readonly width: number;
 }
 
-/** Width of columns beside each other. */
+/** Total width of the columns with the gaps between them. */
 export function widthOf(columns: readonly Sized[]): number {
   return columns.reduce((sum, { width }) => sum + width + GAP.length, -GAP.length);
 }
 
-/** The columns that are left when the least important ones are dropped until the rest fits. */
+/** Drops the least important columns until the rest fits. */
 export function fitting<T extends Sized>(columns: readonly T[], room: number): readonly T[] {
   let left = columns;
   while (widthOf(left) > room) {

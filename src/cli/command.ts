@@ -14,14 +14,14 @@ export interface Flag {
   readonly aliases?: readonly string[];
   /** `list` may be given several times. */
   readonly type: "bool" | "text" | "int" | "list";
-  /** How the help calls the value. */
+  /** Placeholder of the value in the help. */
   readonly value?: string;
-  /** The only values there are. */
+  /** The allowed values. */
   readonly choices?: readonly string[];
   readonly help: string;
 }
 
-/** Runs a command; returns the exit code, nothing for 0. Throws `ProcsupError`. */
+/** Runs a command; returns the exit code, or undefined for 0. Throws `ProcsupError`. */
 export type RunCommand = (context: CommandContext) => Promise<number | void> | number | void;
 
 /** One command, as data: parsing, help and suggestions are derived from it. */
@@ -30,48 +30,48 @@ export interface Command {
   /** Other names, each with the words it stands for beyond the name: `jlist` is `list --json`. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
   readonly group: string;
-  /** Topic of the page about it. */
+  /** Topic of its documentation page. */
   readonly page: string;
-  /** Acts on this machine, or on no daemon: `--host` is refused, and a context is not asked for. */
+  /** Acts on this machine only, or on no daemon: refuses `--host` and ignores contexts. */
   readonly local?: boolean;
-  /** Not in the help: for programs. */
+  /** Hidden from the help: used by programs. */
   readonly hidden?: boolean;
   readonly summary: string;
-  /** What follows the name, which also tells how many words there may be: `<target…>`. */
+  /** The words after the name, such as `<target…>`. Also sets how many words are allowed. */
   readonly usage: string;
-  /** What the first word may be, where that is not a target. */
+  /** Allowed values of the first word, if it is not a target. */
   readonly verbs?: readonly string[];
-  /** Whether words after `--` belong to an app; else they are positional. */
+  /** True if words after `--` belong to an app; otherwise they are positional. */
   readonly takesRest: boolean;
   readonly flags: readonly Flag[];
   readonly examples: readonly string[];
-  /** Loads the module; only the one that runs is loaded. */
+  /** Loads the module of the command when it runs. */
   readonly load: () => Promise<RunCommand>;
 }
 
-/** A command as the tables have it: the rest is the same for a whole table, or follows from it. */
+/** A row of a command table. The other fields are derived, or common to the whole table. */
 export interface CommandRow
   extends
     Omit<Command, "group" | "usage" | "takesRest" | "flags" | "examples">,
     Partial<Pick<Command, "usage" | "examples">> {
-  /** A function is called on demand: most commands do not need the flags of `start`. */
+  /** A function computes them on demand: most commands do not need the flags of `start`. */
   readonly flags?: readonly Flag[] | (() => readonly Flag[]);
 }
 
-/** What a command is run with. */
+/** The arguments of a command. */
 export interface CommandContext {
   readonly command: Command;
   /** The whole table. */
   readonly commands: readonly Command[];
   readonly flags: Flags;
   readonly positionals: readonly string[];
-  /** The words after `--`, undefined without one. */
+  /** The words after `--`; undefined without `--`. */
   readonly rest: readonly string[] | undefined;
   /** Absolute path of the daemon's home. Throws `home_unusable` if it cannot be used. */
   readonly home: string;
-  /** The other machine that is meant, whose home `home` is not then; undefined for this one. */
+  /** The remote machine; undefined for this one. Its daemon's home is not `home`. */
   readonly host: Host | undefined;
-  /** The engine that is meant instead of a daemon. */
+  /** The engine that the command acts on instead of a daemon. */
   readonly engine: Engine | undefined;
   readonly output: Output;
 }

@@ -1,4 +1,4 @@
-/** Flags that configure an app → keys of its configuration. Pure. */
+/** Converts the flags that configure an app into keys of its configuration. Pure. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { flagName, type Key, type KeyTable, turnsOff } from "../model/key_table.ts";
@@ -7,17 +7,16 @@ import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { resolve } from "../npm/path.js";
 import type { Flags } from "./flags.ts";
 
-/** The flags, and their surroundings. */
+/** The flags and the environment that they depend on. */
 export interface ConfigFlags {
   readonly flags: Flags;
   /** The current directory. */
   readonly cwd: string;
   readonly cpus: number;
-  /** A variable of the shell. */
   readonly variable: (name: string) => string | undefined;
 }
 
-/** The keys that the flags set, in wire form. Throws `bad_request`. */
+/** The keys set by flags, in wire form. Throws `bad_request`. */
 export function configKeys(request: ConfigFlags): Record<string, unknown> {
   const keys = keysOf(PROCESS_KEYS, request);
   const { watch } = keys as { watch?: Record<string, unknown> };
@@ -39,7 +38,7 @@ function oneLog({ flags, cwd }: ConfigFlags, log: unknown): unknown {
   return { stdout: resolve(cwd, file), stderr: resolve(cwd, file) };
 }
 
-/** The keys of a table that flags set. */
+/** The keys of a table that are set by flags. */
 export function keysOf(table: KeyTable, request: ConfigFlags): Record<string, unknown> {
   const entries = Object.entries(table).map(([key, row]) => {
     const name = flagName(key, row);
@@ -51,7 +50,7 @@ export function keysOf(table: KeyTable, request: ConfigFlags): Record<string, un
   return onlyGiven(Object.fromEntries(entries));
 }
 
-/** The value of a key's flag, undefined when it was not given. */
+/** The value of a key's flag; undefined if the flag was not given. */
 function flagValue(key: string, flag: string, row: Key, request: ConfigFlags): unknown {
   const { flags, cwd, cpus, variable } = request;
   if (row.type === "boolean") return flags.on(flag) ? !turnsOff(row) : undefined;
@@ -73,7 +72,7 @@ function someOf<T extends object>(value: T): T | undefined {
   return Object.keys(value).length === 0 ? undefined : value;
 }
 
-/** `args`, unless it is empty. */
+/** An object with one key; empty if the value is empty. */
 export function some(key: string, value: object): Record<string, unknown> {
   return Object.keys(value).length === 0 ? {} : { [key]: value };
 }
@@ -91,7 +90,7 @@ function schedules(flags: Flags): Record<string, unknown> {
   return { cron, cron_restart };
 }
 
-/** `NAME` alone takes its value from this shell: the daemon's may differ. */
+/** `NAME` alone gets its value from this shell: the daemon's environment may differ. */
 function withValue(word: string, variable: (name: string) => string | undefined): string {
   const value = /^[A-Za-z_]\w*$/.test(word) ? variable(word) : undefined;
   return value === undefined ? word : `${word}=${value}`;
@@ -100,7 +99,7 @@ function withValue(word: string, variable: (name: string) => string | undefined)
 function pairs(flag: string, words: readonly string[]): Record<string, string> {
   return Object.fromEntries(words.map((word) => {
     const [key, value] = word.split(/=(.*)/s);
-    // The word may be a secret: it is not quoted.
+    // The word may be a secret: do not quote it.
     if (!key || value === undefined) throw bad(missingValue(flag));
     return [key, value];
   }));

@@ -1,10 +1,10 @@
-/** Mistakes in configuration files as a person reads them: the place, the line, what would be right. */
+/** Prints mistakes in configuration files with their place, the line and advice. */
 
 import type { ProcsupError } from "../model/errors.ts";
 import { ConfigProblem, ConfigProblems } from "../config/problem.ts";
 import { reportError } from "./report_error.ts";
 
-/** Prints every mistake to stderr and returns the exit code; any other failure as always. */
+/** Prints every mistake to stderr and returns the exit code. Other errors are reported as usual. */
 export function reportProblems(error: unknown, cwd: string): number {
   if (error instanceof ConfigProblems) return printProblems(error.problems, cwd);
   if (error instanceof ConfigProblem) return printProblems([error], cwd);
@@ -17,7 +17,7 @@ function printProblems(problems: readonly ProcsupError[], cwd: string): number {
   return reportError(error, `${text}  more: procsup help configuration\n`);
 }
 
-/** One mistake, what may be shown of its line and a mark below it. */
+/** A mistake, its line (without secrets) and a mark below it. */
 export function problemText(problem: ProcsupError, cwd: string): string {
   if (!(problem instanceof ConfigProblem)) return problem.message;
   const { place, what, advice } = problem;

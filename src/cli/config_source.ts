@@ -1,4 +1,4 @@
-/** The configuration files of a command line: which, with what profile, and read once before the request to the daemon. */
+/** The configuration files and the profile that a command line names. */
 
 import { discovered, isOwnName } from "../config/file_kind.ts";
 import type { LoadedConfig } from "../config/load_config.ts";
@@ -14,18 +14,18 @@ export interface ConfigSource {
   /** Absolute. */
   readonly files: readonly string[];
   readonly loaded: LoadedConfig;
-  /** The reference to them that the daemon keeps. */
+  /** Fields of the request to the daemon. */
   readonly payload: Applied & { readonly variables: Readonly<Record<string, string>> };
 }
 
-/** What of the files is applied. */
+/** Selects the part of the files that is applied. */
 interface Applied {
   readonly profile?: string;
   readonly only?: string;
 }
 
 /**
- * Reads the named files, else the one of the current directory. Prints a note for each setting that
+ * Reads the named files, or the one in the current directory. Prints a note for each setting that
  * procsup lacks. `elsewhere`: variables may be set on another machine. Throws `ConfigProblems`.
  */
 export async function readSource(
@@ -56,11 +56,11 @@ export async function readSource(
   };
 }
 
-/** The same for files of the machine that is meant. Its daemon reads them, with its own variables. */
+/** Like `readSource()`; with `--host`, the daemon there reads its own files and variables. */
 export async function filesOf(
   context: CommandContext,
   words: readonly string[],
-  /** As for `readSource()`. */
+  /** See `readSource()`. */
   elsewhere?: boolean,
 ): Promise<Omit<ConfigSource, "loaded" | "payload"> & { readonly payload: Applied }> {
   const { host, flags } = context;
@@ -73,21 +73,21 @@ export async function filesOf(
   };
 }
 
-/** No file is looked for on another machine. */
+/** The error for a missing file name: files on another machine are not discovered. */
 export function nameTheFile({ machine }: Host): ProcsupError {
   return new ProcsupError("bad_request", `No file is named, and ${machine} is another machine`, {
     hint: "procsup help remote",
   });
 }
 
-/** The configuration file of the current directory; another tool's is named. */
+/** The configuration file in the current directory. Prints its name if it is another tool's. */
 export function fileHere({ output }: CommandContext): string {
   const file = discovered(Deno.cwd());
   if (!isOwnName(file)) output.note(`using ${basename(file)}`);
   return file;
 }
 
-/** The requested profile: `--profile`, PM2's `--env production`, or the environment. */
+/** The requested profile: `--profile`, PM2's `--env production`, or `PROCSUP_PROFILE`. */
 export function profileOf({ flags }: CommandContext): string | undefined {
   const environment = flags.list("env").find((word) => !word.includes("="));
   return flags.text("profile") ?? environment ?? (Deno.env.get("PROCSUP_PROFILE") || undefined);

@@ -1,11 +1,11 @@
-/** The way to the daemon: the one that answers, or, for `start`, one brought up on the spot. */
+/** Connects to the daemon, and starts it if a command such as `start` needs one. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { otherVersion, refuseOtherProtocol } from "../protocol/peer.ts";
 import type { CommandContext } from "./command.ts";
 
-/** A client of the daemon that the command is for. Nothing is sent yet. */
+/** A client of the command's daemon. Connects with the first call. */
 export function connect({ home, host, output }: CommandContext): DaemonClient {
   let told = false;
   return new DaemonClient(host ?? home, (peer) => {
@@ -16,17 +16,17 @@ export function connect({ home, host, output }: CommandContext): DaemonClient {
   }, callingHook());
 }
 
-/** The same for what draws on the terminal: it says nothing about another version. */
+/** The same for full-screen views: prints no note about another version. */
 export function connectQuietly({ home, host }: CommandContext): DaemonClient {
   return new DaemonClient(host ?? home);
 }
 
-/** The home of the daemon, where it is. */
+/** The home of the daemon, on its own machine. */
 export async function homeOf({ home, host }: CommandContext): Promise<string> {
   return host === undefined ? home : (await host.hello()).home;
 }
 
-/** The hook that runs this program, if one does. */
+/** The hook that runs this program, if any. */
 function callingHook(): string | undefined {
   const [event, id] = [Deno.env.get("PROCSUP_EVENT"), Deno.env.get("PROCSUP_ID")];
   return event && id ? `${event} ${id}` : undefined;
@@ -51,7 +51,7 @@ export async function withDaemonStarted<T>(
   }
 }
 
-/** A service manager that wants to own the daemon switches this off. */
+/** A service manager that owns the daemon turns this off by flag or environment. */
 function mayStart({ flags }: CommandContext): boolean {
   return !flags.on("no-start-daemon") && Deno.env.get("PROCSUP_NO_AUTOSTART") !== "1";
 }

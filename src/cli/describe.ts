@@ -1,4 +1,4 @@
-/** Processes in words. */
+/** Describes processes in words. */
 
 import { plainText } from "../model/plain_text.ts";
 import type { ProcessState } from "../model/process_info.ts";
@@ -14,7 +14,7 @@ const STATES: readonly ProcessState[] = [
   "errored",
 ];
 
-/** How many processes are in each state, states without any left out. */
+/** Number of processes by state, without empty states. */
 export function stateCounts(processes: readonly ProcessJson[]): Map<ProcessState, number> {
   const counts = STATES.map((state): [ProcessState, number] => [
     state,
@@ -23,12 +23,12 @@ export function stateCounts(processes: readonly ProcessJson[]): Map<ProcessState
   return new Map(counts.filter(([, count]) => count > 0));
 }
 
-/** `2 running, 1 errored`. */
+/** A summary such as `2 running, 1 errored`. */
 export function stateSummary(processes: readonly ProcessJson[]): string {
   return [...stateCounts(processes)].map(([state, count]) => `${count} ${state}`).join(", ");
 }
 
-/** How it ended last: `1`, `SIGKILL`, `unknown`, or `-` when it never did. */
+/** The last exit: `1`, `SIGKILL`, `unknown`, or `-` if it never exited. */
 export function describeExitJson({ last_exit }: ProcessJson): string {
   return last_exit === null ? "-" : last_exit.signal ?? String(last_exit.code ?? "unknown");
 }
@@ -44,7 +44,7 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${plainText(word).replaceAll("'", "'\\''")}'`;
 }
 
-/** A moment as the time of the day, with the date unless it is today. */
+/** The time of day, with the date unless it is today. */
 export function clockTime(iso: string, now: Date = new Date()): string {
   const date = new Date(iso);
   const two = (value: number) => String(value).padStart(2, "0");

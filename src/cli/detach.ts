@@ -1,4 +1,4 @@
-/** Brings a daemon up in the background: this same program, on its own, until it answers. */
+/** Starts a daemon of this same program in the background, and waits until it answers. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
 import { comesTrue, sleep } from "../platform/clock.ts";
@@ -14,33 +14,33 @@ import { VERSION } from "../protocol/version.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { writeMessage } from "./output.ts";
 
-/** How long a daemon may take until it answers. */
+/** Maximum time until a new daemon answers. */
 const PATIENCE_MS = 10_000;
 
-/** How long a daemon may take to end without its apps. */
+/** Maximum time for a daemon to end and leave its apps running. */
 const RELEASE_MS = 15_000;
 
-/** How often to poll it. Its start takes some 100 ms. */
+/** Poll interval. A daemon starts in about 100 ms. */
 const PING_EVERY_MS = 20;
 
-/** Lines of the daemon's log that explain a failure. */
+/** Lines of the daemon's log that are printed on failure. */
 const LOG_LINES = 10;
 
 /** How a daemon is started. */
 export interface DetachOptions {
-  /** Words of the program; this one's unless given. */
+  /** The command of the program; by default, this program. */
   readonly words?: readonly string[];
-  /** SIGKILL to one that does not answer in time, so that it does not come up later. */
+  /** Kill (SIGKILL) a daemon that does not answer in time, so that it does not come up later. */
   readonly killOnFailure?: boolean;
 }
 
 /**
- * Starts a detached daemon for `home` and returns once one answers, be it another one that was
- * started at the same time. Throws `home_unusable`, or `daemon_unreachable` with the reason.
+ * Starts a detached daemon for `home` and returns when it, or one started at the same time,
+ * answers. Throws `home_unusable`, or `daemon_unreachable` with the reason.
  */
 export async function startDaemon(home: string, options: DetachOptions = {}): Promise<void> {
   const { daemonLog } = prepareHome(home);
-  // The daemon would refuse as well, and could not say it here.
+  // Checked here because a detached daemon could not print the error.
   refuseNewerState(home, VERSION);
   const logged = lookAt(daemonLog)?.size ?? 0;
   if (options.words === undefined) keepProgram(home);
@@ -59,7 +59,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
       giveUp();
       throw error;
     }
-    // The one that lost the race for the home ends; the winner is about to answer.
+    // With this exit code, another daemon has taken the home and is about to answer.
     if (exitCode !== undefined && exitCode !== ERROR_TABLE.home_in_use.exit) break;
     await sleep(PING_EVERY_MS);
   }
@@ -73,7 +73,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   });
 }
 
-/** Whether there is a daemon for `home`. Throws `daemon_hangs`; a socket file alone says nothing. */
+/** True if a daemon answers. A socket file alone does not prove that. Throws `daemon_hangs`. */
 export async function answers(home: string): Promise<boolean> {
   const client = new DaemonClient(home);
   try {
@@ -85,7 +85,7 @@ export async function answers(home: string): Promise<boolean> {
   }
 }
 
-/** Waits until a daemon that was told to end has let go of its home. Throws `timeout`. */
+/** Waits until a daemon that is ending has released its home. Throws `timeout`. */
 export async function untilReleased(home: string, pid: number): Promise<void> {
   const { lock } = pathsIn(home);
   if (await comesTrue(() => isFree(lock), { ms: RELEASE_MS, everyMs: PING_EVERY_MS })) return;
@@ -99,11 +99,11 @@ function daemonWords(home: string): readonly string[] {
 }
 
 function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess {
-  // The daemon would hold open what its caller may wait to see closed, such as a pipe.
+  // Do not pass on descriptors: the caller may wait for the end of a pipe.
   sealDescriptors();
   const command = new Deno.Command(words[0]!, {
     args: [...words.slice(1), "daemon", "--home", home],
-    // Not the caller's folder: the daemon would keep its file system busy.
+    // Not the caller's folder: its file system could not be unmounted.
     cwd: home,
     clearEnv: true,
     env: { ...inheritedEnvironment(), ...cacheFolder(), PROCSUP_HOME: home },
@@ -115,7 +115,7 @@ function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess 
   return command.spawn();
 }
 
-/** Where the executable is unpacked: without it the daemon would unpack its own, 100 MB. */
+/** The folder of the unpacked executable. Without it the daemon would unpack 100 MB again. */
 function cacheFolder(): Record<string, string> {
   const folder = Deno.env.get("PROCSUP_CACHE");
   return folder === undefined ? {} : { PROCSUP_CACHE: absolute(folder) };
