@@ -1,8 +1,8 @@
-/** Names and aliases → commands. */
+/** Finds commands by name or alias. */
 
 import type { Command } from "./command.ts";
 
-/** The command of that name or alias, and the words that the alias stands for. */
+/** The command with that name or alias, and the words that the alias adds. */
 export function findCommand(
   commands: readonly Command[],
   word: string,

@@ -1,9 +1,9 @@
 /** The flags of one command line, read by type. */
 
-/** What a flag can hold once it is read. */
+/** The value of a parsed flag. */
 export type FlagValue = boolean | string | number | readonly string[];
 
-/** The flags that were given. Asking for one that the command does not have is a mistake of ours. */
+/** The given flags. Reading a flag that the command does not have is a bug. */
 export class Flags {
   readonly #values: ReadonlyMap<string, FlagValue>;
 
@@ -11,17 +11,17 @@ export class Flags {
     this.#values = values;
   }
 
-  /** Whether a flag without a value was given. */
+  /** True if a flag without a value was given. */
   on(name: string): boolean {
     return this.#values.get(name) === true;
   }
 
-  /** The value of a flag, undefined when it was not given. */
+  /** The value of a flag; undefined if it was not given. */
   text(name: string): string | undefined {
     return this.#values.get(name) as string | undefined;
   }
 
-  /** The value of a flag that counts something. */
+  /** The value of a numeric flag. */
   int(name: string): number | undefined {
     return this.#values.get(name) as number | undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * Commands and flags of PM2, supervisorctl, systemctl and the composes that procsup does not have → what
- * does the same here. Loaded when a command line has failed, not before.
+ * Maps commands and flags of PM2, supervisorctl, systemctl and compose tools to the procsup way.
+ * Loaded only after a command line has failed.
  */
 
 import { ProcsupError } from "../model/errors.ts";
@@ -66,7 +66,7 @@ const BACKOFF = "The delay doubles by itself: --restart-delay 100ms --backoff-ma
 const SHOWN = "procsup startup shows the unit and changes nothing";
 const NEEDLESS = "It is not needed: leave it out";
 
-/** Flags of other tools, by the command of ours that they were given to. */
+/** Flags of other tools, by procsup command. */
 export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   start: {
     "--attach": FOREGROUND,
@@ -138,7 +138,7 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
   import: { "--env": "All of them become profiles: procsup start procsup.yaml --profile <name>" },
 };
 
-/** The error with a hint for those who know the word from elsewhere; without one, as it is. */
+/** Adds the hint for a word of another tool; returns other errors unchanged. */
 export function withForeignHint(error: UnknownWordError): ProcsupError {
   const { code, message, word, command } = error;
   const words = command === undefined ? FOREIGN_COMMANDS : FOREIGN_FLAGS[command] ?? {};

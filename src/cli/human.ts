@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Formats numbers for people. */
 
 const UNITS: readonly (readonly [string, number])[] = [
   ["d", 86_400],
@@ -7,7 +7,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ["s", 1],
 ];
 
-/** Its two largest units: `5d4h`, `2h13m`, `7s`. */
+/** A duration in its two largest units: `5d4h`, `2h13m`, `7s`. */
 export function humanDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const first = UNITS.findIndex(([, size]) => seconds >= size);

@@ -1,13 +1,13 @@
-/** How often a view is made anew. */
+/** The refresh interval of a view. */
 
 import { parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 
-/** Usage is not measured more often than this by the daemon, which gives the last figures again. */
+/** The daemon does not measure usage more often than this, and repeats its last figures. */
 const LEAST_MS = 500;
 const DEFAULT_MS = 1000;
 
-/** Milliseconds of `--interval`, one second without it. Throws `bad_request`. */
+/** `--interval` in milliseconds, one second by default. Throws `bad_request`. */
 export function intervalOf(text: string | undefined): number {
   if (text === undefined) return DEFAULT_MS;
   const ms = parseDuration(text);

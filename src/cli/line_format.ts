@@ -1,9 +1,9 @@
-/** Formats of what comes line by line. */
+/** Output formats of commands that print line by line. */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { Output } from "./output.ts";
 
-/** Throws `bad_request` for a format that has no lines: printing text instead would surprise. */
+/** Throws `bad_request` for formats that cannot be printed line by line. */
 export function refuseWholeFormats({ format }: Output, command: string): void {
   if (format !== "yaml" && format !== "name") return;
   throw new ProcsupError("bad_request", `Cannot print ${command} with -o ${format}`, {
@@ -12,8 +12,8 @@ export function refuseWholeFormats({ format }: Output, command: string): void {
 }
 
 /**
- * What prints JSON, one value a line: as a list under `-o json`, unless it goes on until Ctrl-C. `end`
- * closes the list.
+ * Prints JSON values, one a line. With `-o json` they form a list, which `end` closes, unless the
+ * output is endless.
  */
 export function jsonLines(
   output: Output,

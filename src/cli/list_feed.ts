@@ -1,4 +1,4 @@
-/** The list of apps, again and again: at once when something happened, and once an interval. */
+/** Polls the list of apps: soon after each event, and at least once an interval. */
 
 import type { ProcessJson } from "../protocol/wire.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
@@ -9,12 +9,12 @@ import { following, unending } from "../protocol/following.ts";
 export interface ListFeedOptions {
   readonly intervalMs: number;
   readonly onList: (processes: readonly ProcessJson[]) => void;
-  /** No answer came; it is tried again. Throwing ends the feed. */
+  /** The request failed and will be retried. Throwing ends the feed. */
   readonly onLost: (error: unknown) => void;
   readonly onEvent?: (event: ChangeJson) => void;
 }
 
-/** What happens within this time after a list waits for the next one. */
+/** Minimum time between two lists. */
 const GAP_MS = 150;
 const RETRY_MS = 500;
 
@@ -31,7 +31,7 @@ export class ListFeed {
     this.#options = options;
   }
 
-  /** Runs until it is stopped. Rejects with what a callback throws. */
+  /** Runs until `stop()`. Rejects with the error that a callback throws. */
   async run(): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
@@ -45,13 +45,12 @@ export class ListFeed {
     }
   }
 
-  /** Asks soon, before the interval is over. */
+  /** Requests the list soon, before the interval is over. */
   refresh(): void {
     this.#woken = true;
     this.#wake();
   }
 
-  /** Ends it. */
   stop(): void {
     this.#over.abort();
     this.#wake();
@@ -67,7 +66,7 @@ export class ListFeed {
     }
   }
 
-  /** Between two lists: never less than the gap, never longer than `ms`. */
+  /** Waits between two lists: at least `GAP_MS`, at most `ms`. */
   async #pause(ms: number): Promise<void> {
     await this.#sleep(Math.min(GAP_MS, ms), false);
     if (!this.#woken) await this.#sleep(ms - GAP_MS, true);
@@ -86,13 +85,13 @@ export class ListFeed {
     });
   }
 
-  /** Events of the daemon. The lists tell whether it is gone. */
+  /** Follows the events of the daemon. A lost daemon is reported by `onLost`. */
   async #listen(): Promise<void> {
     this.#listening = true;
     const { signal } = this.#over;
     const events = following<ChangeJson>({
       open: async () => unending(await this.#client.stream("/events", signal)),
-      // Covers events since the list was read, and the loss of a daemon.
+      // Events may have been missed since the last list, or the daemon may be gone.
       opened: () => this.refresh(),
       lost: () => this.refresh(),
       signal,

@@ -1,4 +1,4 @@
-/** Lines of several apps as people read them: names in one column, and what happens between the lines. */
+/** Prints log lines of several apps with names in one column, and events between the lines. */
 
 import type { LogLine } from "../model/log_line.ts";
 import { plainText } from "../model/plain_text.ts";
@@ -6,10 +6,10 @@ import type { ChangeType, ProcessChange } from "../model/process_change.ts";
 import { alarming, dimmed, paintName } from "./paint.ts";
 import type { Output } from "./output.ts";
 
-/** An event of an app, here or in a daemon. */
+/** An event of an app, of `run` or of a daemon. */
 type Happening = Pick<ProcessChange, "type" | "name" | "pid" | "restarts" | "reason">;
 
-/** Events that are printed between the lines, and whether they are bad news. */
+/** Events that are printed between the lines; true for failures. */
 const PRINTED: Readonly<Partial<Record<ChangeType, boolean>>> = {
   running: false,
   stopped: false,
@@ -18,7 +18,7 @@ const PRINTED: Readonly<Partial<Record<ChangeType, boolean>>> = {
   note: true,
 };
 
-/** The lines that an app wrote before it ended come a little later than the news of its end. */
+/** Delay of events: the last lines of an app arrive a little after the event of its end. */
 const LINES_FIRST_MS = 400;
 
 /** Puts names before lines. */
@@ -37,14 +37,14 @@ export class LogPrinter {
     this.#width = Math.max(this.#width, name.length);
   }
 
-  /** A text, its name before each of its lines; standard error has another mark. */
+  /** Prefixes each line of a text with the app's name and a mark for stdout or stderr. */
   prefixed({ name, stream }: Pick<LogLine, "name" | "stream">, text: string): string {
     const { color } = this.#output;
     const mark = stream === "stderr" ? alarming("!", color) : "|";
     return this.#before(name, mark, text);
   }
 
-  /** Prints an event on standard error, after the lines that were written before it. */
+  /** Prints an event to stderr after a delay, so that earlier lines come first. */
   tell({ type, name, pid, restarts, reason }: Happening): void {
     const isBad = PRINTED[type];
     if (isBad === undefined) return;
@@ -56,7 +56,7 @@ export class LogPrinter {
     this.#timer ??= setTimeout(() => this.flush(), LINES_FIRST_MS);
   }
 
-  /** Prints what is held back. */
+  /** Prints the delayed events now. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -72,7 +72,7 @@ export class LogPrinter {
   }
 }
 
-/** How a line looks on this output: a pipe gets it as it was written. */
+/** Formats lines for a terminal; a pipe gets them unchanged. */
 export async function lineFormat(
   { terminal, color }: Output,
   { isRaw = false, isTimed = false }: { readonly isRaw?: boolean; readonly isTimed?: boolean } = {},

@@ -1,12 +1,12 @@
-/** Lines of logs as people read them at a terminal. */
+/** Formats log lines for a terminal. */
 
 import { lastState, readableLine } from "../model/log_level.ts";
 import { plainText } from "../model/plain_text.ts";
 import { dimmed, paintLevel } from "./paint.ts";
 
 /**
- * A line of JSON or logfmt as level, message and dimmed fields, its stack trace below; any other line as
- * a terminal would show it in the end. `isTimed`: the time stands before it already.
+ * Shows JSON or logfmt as level, message and dimmed fields, with the stack trace below; any other
+ * line as a terminal would finally show it. `isTimed`: its time is printed already.
  */
 export function terminalLine(line: string, isTimed: boolean, color: boolean): string {
   const last = lastState(line);

@@ -1,4 +1,4 @@
-/** Where everything that is printed goes: data to stdout, messages to stderr. */
+/** All output of commands: data to stdout, messages to stderr. */
 
 import type { Flags } from "./flags.ts";
 import { terminalJson, terminalText } from "./terminal_text.ts";
@@ -8,14 +8,14 @@ export type Format = (typeof FORMATS)[number];
 
 export const FORMATS = ["table", "wide", "json", "jsonl", "yaml", "name"] as const;
 
-/** The two streams of a command, and how to write to them: as flags, environment and terminal ask for. */
+/** The output streams of a command, set up by flags, environment and terminal. */
 export class Output {
   readonly format: Format;
-  /** Whether colours are on. */
+  /** True if colours are on. */
   readonly color: boolean;
-  /** Whether stdout is a terminal. */
+  /** True if stdout is a terminal. */
   readonly terminal: boolean = Deno.stdout.isTerminal();
-  /** Columns of the terminal; undefined in a pipe, where nothing is ever cut. */
+  /** Columns of the terminal; undefined in a pipe, where lines are never cut. */
   readonly width: number | undefined;
   readonly quiet: boolean;
   readonly #isErrorTerminal: boolean = Deno.stderr.isTerminal();
@@ -29,65 +29,65 @@ export class Output {
     this.quiet = flags.on("quiet");
   }
 
-  /** Whether anything went to stdout. */
+  /** True if anything was written to stdout. */
   get isUsed(): boolean {
     return this.#isUsed;
   }
 
-  /** Data: lines to stdout, made safe for a terminal wherever they go. */
+  /** Writes lines to stdout, always without unsafe control sequences. */
   data(text: string): void {
     this.raw(`${terminalText(text, this.color)}\n`);
   }
 
-  /** Data as JSON, on one line or indented: to stdout, nothing of it lost. */
+  /** Writes a value as JSON to stdout, on one line or indented. Nothing of it is lost. */
   json(value: unknown, indent?: number): void {
     this.jsonText(JSON.stringify(value, null, indent));
   }
 
-  /** The same of what is JSON already. */
+  /** Writes JSON text to stdout. */
   jsonText(json: string, end = "\n"): void {
     this.raw(terminalJson(json) + end);
   }
 
-  /** Text from other programs: unchanged, but without control sequences on a terminal. */
+  /** Writes text from other programs unchanged, but without control sequences on a terminal. */
   content(text: string, stream: "stdout" | "stderr" = "stdout"): void {
     const isTerminal = stream === "stdout" ? this.terminal : this.#isErrorTerminal;
     if (stream === "stdout") this.#isUsed = true;
     writeAll(Deno[stream], `${isTerminal ? terminalText(text, this.color) : text}\n`);
   }
 
-  /** Exactly this, to stdout. */
+  /** Writes text to stdout unchanged. */
   raw(text: string): void {
     this.#isUsed = true;
     writeAll(Deno.stdout, text);
   }
 
-  /** Whether lines can be drawn on stderr again and again. */
+  /** True if lines on stderr can be redrawn. */
   get redraws(): boolean {
     return this.#isErrorTerminal && !this.quiet && Deno.env.get("TERM") !== "dumb";
   }
 
-  /** Lines on the terminal, to stderr, in the place of those of the last call. */
+  /** Draws lines on stderr in place of those of the last call. */
   redraw(lines: readonly string[]): void {
     const back = this.#drawn === 0 ? "" : `\x1b[${this.#drawn}A\x1b[J`;
     this.#drawn = lines.length;
     writeAll(Deno.stderr, back + lines.map((line) => `${terminalText(line, false)}\n`).join(""));
   }
 
-  /** A line about something done: to stdout unless that is for programs; nothing with `--quiet`. */
+  /** Prints a success line to stdout if the format is for people; nothing with `--quiet`. */
   done(text: string): void {
     if (this.quiet) return;
     if (this.format === "table" || this.format === "wide") this.data(text);
     else this.note(text);
   }
 
-  /** A message: to stderr, unless `--quiet`. */
+  /** Prints a message to stderr, unless `--quiet`. */
   note(text: string): void {
     if (!this.quiet) writeMessage(`${text}\n`);
   }
 }
 
-/** Writes to stderr, `--quiet` or not: failures and questions. Made safe for a terminal. */
+/** Writes failures and questions to stderr, even with `--quiet`, without control sequences. */
 export function writeMessage(text: string): void {
   writeAll(Deno.stderr, terminalText(text, false));
 }
@@ -97,7 +97,7 @@ function wantsColor(choice: string | undefined, terminal: boolean): boolean {
   return terminal && !Deno.env.get("NO_COLOR") && Deno.env.get("TERM") !== "dumb";
 }
 
-/** How long a full pipe is left alone before it is tried again. */
+/** Delay before a write to a full pipe is retried. */
 const FULL_PIPE_MS = 5;
 
 const encoder = new TextEncoder();

@@ -1,10 +1,10 @@
-/** A page of the documentation as a terminal shows it. */
+/** Formats a documentation page for a terminal. */
 
 import { tableLines } from "./columns.ts";
 
 /**
- * The lines of Markdown for a terminal of `width` columns (undefined: a pipe): bold headings,
- * indented examples, tables without borders, links as the commands that show their page.
+ * Formats Markdown for a terminal of `width` columns (undefined: a pipe): bold headings, indented
+ * examples, tables without borders, links as the commands that show their page.
  */
 export function pageLines(markdown: string, color: boolean, width?: number): string {
   const bold = (text: string) => color ? `\x1b[1m${text}\x1b[0m` : text;
@@ -40,7 +40,7 @@ function tableText(table: string, width = Infinity): string[] {
   }));
   const lines = tableLines(columns, rows);
   if (Math.max(...lines.map((line) => line.length)) <= width) return lines;
-  // Too wide: each row as a paragraph.
+  // Too wide: print each row as a paragraph.
   return rows.flatMap(([first = "", ...others]) => [
     first,
     ...others.flatMap((cell, index) => cell === "" ? [] : [`    ${header[index + 1]}: ${cell}`]),

@@ -1,4 +1,4 @@
-/** Colours: of the state word, of log prefixes and of what structured log lines hold, nothing else. */
+/** Colours of states, log prefixes and structured log lines. */
 
 import type { LogLevel } from "../model/log_line.ts";
 import type { ProcessState } from "../model/process_info.ts";
@@ -13,18 +13,18 @@ const STATE_COLOR: Readonly<Record<ProcessState, number>> = {
   waiting: 33,
 };
 
-/** Of names: without red, which is for what went wrong. */
+/** Colours of names, without red, which marks failures. */
 const NAME_COLORS = [36, 35, 34, 33, 32, 96, 95, 94, 93, 92, "38;5;208", "38;5;141"];
 
-/** Which name has which colour. */
+/** Name → index of its colour. */
 const taken = new Map<string, number>();
 
-/** A text that holds the word of a state, in its colour. */
+/** Paints a text in the colour of a state. */
 export function paintState(text: string, state: ProcessState, color: boolean): string {
   return color ? paint(text, STATE_COLOR[state] ?? 0) : text;
 }
 
-/** A name before a line: the first 12 each in a colour of their own, which is mostly the same next time. */
+/** Paints a name. The first 12 names get different colours, mostly the same in each run. */
 export function paintName(text: string, name: string, color: boolean): string {
   return color ? paint(text, NAME_COLORS[colorOf(name)]!) : text;
 }
@@ -40,14 +40,14 @@ function colorOf(name: string): number {
   return at;
 }
 
-/** What went wrong, or came on standard error. */
+/** Paints failures and the mark of stderr. */
 export function alarming(text: string, color: boolean): string {
   return color ? paint(text, 31) : text;
 }
 
 const LEVEL_COLOR: Readonly<Record<LogLevel, number>> = { debug: 2, info: 32, warn: 33, error: 31 };
 
-/** The word of a level, in its colour. */
+/** The level, padded and in its colour. */
 export function paintLevel(level: LogLevel, color: boolean): string {
   const word = level.toUpperCase().padEnd(5);
   return color ? paint(word, LEVEL_COLOR[level]) : word;

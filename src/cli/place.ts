@@ -1,17 +1,17 @@
-/** Where a new app is to run, as the flags see it: this folder, this machine, this shell; or those of `--host`. */
+/** The folder, CPUs and files that the flags of a new app refer to, here or on `--host`. */
 
 import { resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
 import type { CommandContext } from "./command.ts";
 import type { ConfigFlags } from "./config_flags.ts";
 
-/** The flags with the place that they are about. */
+/** The flags and the machine and folder that they refer to. */
 export interface Place extends ConfigFlags {
-  /** Whether an absolute path is a file there. */
+  /** True if an absolute path is a file there. */
   readonly isFile: (path: string) => boolean;
 }
 
-/** The place of a command. Of another machine, only the files that the words may name are known. */
+/** The place of a command. On another machine, only paths that the words may name are looked up. */
 export async function placeOf({ flags, host, positionals }: CommandContext): Promise<Place> {
   const variable = (name: string) => Deno.env.get(name);
   if (host === undefined) {

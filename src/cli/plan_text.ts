@@ -1,4 +1,4 @@
-/** What a configuration changes, a line a process. */
+/** The text of a configuration plan, one line per process. */
 
 import { plainText } from "../model/plain_text.ts";
 import type { ConfigChangeJson, ConfigReloadResult, SettingChangeJson } from "../protocol/wire.ts";
@@ -13,13 +13,13 @@ const SIGNS: Readonly<Record<SettingChangeJson["change"], string>> = {
   kept: "-",
 };
 
-/** What becomes of a setting of the daemon. */
+/** Describes the change of a daemon setting. */
 export function settingText({ change, fields }: SettingChangeJson): string {
   if (change === "removed") return "removed";
   return change === "kept" ? KEPT : fields.map(fieldText).join(", ");
 }
 
-/** The lines of a plan; what is unchanged is a count at the end. */
+/** The lines of a plan; unchanged processes are counted at the end. */
 export function planLines(result: ConfigReloadResult): string[] {
   const settings = result.settings.filter(({ change }) => change !== "unchanged");
   const names = [...result.changed, ...result.added, ...result.removed, ...result.kept]

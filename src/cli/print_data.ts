@@ -1,10 +1,10 @@
-/** Data for programs: the same in every command. */
+/** Prints data for programs, in the same way for every command. */
 
 import type { Output } from "./output.ts";
 
 /**
- * Prints `value` when the format is one for programs, `names` for `-o name`.
- * Returns whether it did; if not, the command prints its own text for people.
+ * Prints `value` if the format is for programs, or `names` for `-o name`. Returns false for other
+ * formats: the command then prints its own text.
  */
 export async function printData(
   output: Output,

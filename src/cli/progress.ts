@@ -1,12 +1,12 @@
-/** What a command waits for, on the terminal while it waits. Nothing of it in a pipe. */
+/** Shows on the terminal what a command waits for. Prints nothing to a pipe. */
 
 import type { CommandContext } from "./command.ts";
 import type { Output } from "./output.ts";
 
-/** An ordinary start is over by then. */
+/** Delay before progress is shown. An ordinary start takes less. */
 const FIRST_MS = 1500;
 
-/** Runs `act`. Meanwhile shows, a line each, the processes that are on their way and what for. */
+/** Runs `act`. Meanwhile shows a line for each process that it waits for. */
 export function withProcesses<T>(
   context: CommandContext,
   act: () => Promise<T>,
@@ -19,7 +19,7 @@ export function withProcesses<T>(
   });
 }
 
-/** Runs `act`. Shows a line with the time so far when it takes long. */
+/** Runs `act`. If it takes long, shows a line with the elapsed time. */
 export function withNotice<T>(output: Output, what: string, act: () => Promise<T>): Promise<T> {
   const since = Date.now();
   return withLines(output, act, async (signal) => {

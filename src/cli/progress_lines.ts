@@ -1,4 +1,4 @@
-/** The lines of what a command waits for. */
+/** The progress lines of a command that waits. */
 
 import { parseDuration } from "../model/duration.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
@@ -13,11 +13,11 @@ import { cleanLine, shorten } from "./top/text.ts";
 
 const EVERY_MS = 1000;
 
-/** More lines than this are counted instead. */
+/** Maximum lines shown; the rest is counted. */
 const MOST_LINES = 12;
 const BAR_WIDTH = 20;
 
-/** Draws the lines until `signal`; with `bar` under a bar of those of the targets that are up again. */
+/** Draws the lines until `signal`; with `bar`, below a bar of the targets that are up again. */
 export async function showProcesses(
   context: CommandContext,
   { since, bar, signal }: {
@@ -35,7 +35,7 @@ export async function showProcesses(
       const lines = [...head, ...processLines(list, since, Date.now())];
       output.redraw(lines.map((line) => shorten(cleanLine(line), columns())));
     },
-    // The answer of the command tells what went wrong.
+    // The command itself reports the failure.
     onLost: () => {},
   });
   signal.addEventListener("abort", () => feed.stop());
@@ -49,7 +49,7 @@ function barLine(all: readonly ProcessJson[], since: number): string {
   return `${bar}  ${up} of ${all.length} up again`;
 }
 
-/** Draws one line with the time so far until `signal`. */
+/** Draws one line with the elapsed time until `signal`. */
 export function showNotice(
   output: Output,
   what: string,
@@ -64,12 +64,12 @@ export function showNotice(
   signal.addEventListener("abort", () => clearInterval(timer));
 }
 
-/** One column less than the terminal has, for a full line would wrap. Some do not know their size. */
+/** One column less than the terminal: a full line would wrap. Some terminals report size 0. */
 function columns(): number {
   return (Deno.consoleSize().columns || 80) - 1;
 }
 
-/** A line a process that is on its way. */
+/** One line for each process that is still starting or stopping. */
 export function processLines(
   list: readonly ProcessJson[],
   since: number,
@@ -87,7 +87,7 @@ export function processLines(
   return more > 0 ? [...lines, `… ${more} more`] : lines;
 }
 
-/** What a process waits for; undefined for one that rests, and for one that was not started since. */
+/** What a process waits for; undefined if it is at rest or was not started after `since`. */
 function waitsFor(process: ProcessJson, since: number, now: number): string | undefined {
   const { state, last_reason, next_restart_at, started_at, finished_at, config } = process;
   if (next_restart_at !== null) {
