@@ -1,22 +1,22 @@
-/** The terminal of this program as keyboard and screen of another program; restored on every exit. */
+/** Connects this terminal to the terminal of an app. Restored on every exit. */
 
 import type { Output } from "./output.ts";
 import { onSignals } from "./top/terminal.ts";
 
-/** The other program. */
+/** The attached app. */
 interface Remote {
-  /** Character that detaches. */
+  /** The character that detaches. */
   readonly key: string;
   readonly send: (text: string) => Promise<void>;
   readonly resize: (size: { readonly columns: number; readonly rows: number }) => Promise<void>;
 }
 
-/** Undoes what programs switch on: colours, a hidden cursor, mouse, marked pastes, other keys. */
+/** Resets terminal modes: colours, cursor, mouse, bracketed paste, keypad. */
 const RESET = "\x1b[0m\x1b[?25h\x1b[?1000;1002;1003;1006;2004;1l\x1b>";
 const ENTER_SCREEN = "\x1b[?1049h";
 const LEAVE_SCREEN = "\x1b[?1049l";
 
-/** This terminal, while another program uses it. */
+/** This terminal while it is attached. */
 export class RawTerminal {
   readonly #remote: Remote;
   readonly #output: Output;
@@ -29,19 +29,19 @@ export class RawTerminal {
     this.#output = output;
   }
 
-  /** Shows what the other program wrote. */
+  /** Shows output of the app. */
   write(text: string): void {
     const [entered, left] = [text.lastIndexOf(ENTER_SCREEN), text.lastIndexOf(LEAVE_SCREEN)];
     if (entered !== left) this.#onOtherScreen = entered > left;
     this.#output.raw(text);
   }
 
-  /** Tells the other program how large this terminal is. */
+  /** Sends the size of this terminal to the app. */
   resize(): void {
     void this.#remote.resize(Deno.consoleSize()).catch(() => {});
   }
 
-  /** What `show` resolves with; 0 when the user detached; 128 + the signal that ended this program. */
+  /** Resolves with the value of `show`, 0 when the user detaches, or 128 + the signal's number. */
   async use<T>(show: () => Promise<T>): Promise<T | number> {
     const over = Promise.withResolvers<number>();
     const unlisten = onSignals({
@@ -72,7 +72,7 @@ export class RawTerminal {
     }
   }
 
-  /** Until the key that detaches, or the end of the terminal. */
+  /** Reads keys until the detach key or the end of input. */
   async #read(): Promise<number> {
     const decoder = new TextDecoder();
     const buffer = new Uint8Array(4096);
@@ -89,7 +89,7 @@ export class RawTerminal {
     }
   }
 
-  /** One text after the other, so that keys stay in their order. A bell for what is not taken. */
+  /** Sends one text at a time to keep the order of keys. Rings the bell if sending fails. */
   async #pour(): Promise<void> {
     while (this.#held !== "") {
       const text = this.#held;

@@ -1,4 +1,4 @@
-/** A failure as a person reads it: what went wrong, then one thing to do next. */
+/** Prints failures for people: what went wrong, then what to do next. */
 
 import { ERROR_TABLE, isErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
 import { type Output, writeMessage } from "./output.ts";
@@ -6,10 +6,7 @@ import { type Output, writeMessage } from "./output.ts";
 /** The first failure that was reported. */
 let reported: unknown;
 
-/**
- * Prints a failure to stderr and returns the exit code it stands for. Throws again that the reader of
- * an output went away.
- */
+/** Prints a failure to stderr and returns its exit code. Rethrows `BrokenPipe`. */
 export function reportError(error: unknown, text = errorText(error)): number {
   if (error instanceof Deno.errors.BrokenPipe) throw error;
   reported ??= error;
@@ -17,12 +14,12 @@ export function reportError(error: unknown, text = errorText(error)): number {
   return exitCodeOf(error instanceof ProcsupError ? error.code : undefined);
 }
 
-/** The exit code of a failure; of one without a known code that of `internal`. */
+/** The exit code of an error code; that of `internal` if the code is unknown. */
 export function exitCodeOf(code: string | undefined): number {
   return ERROR_TABLE[isErrorCode(code) ? code : "internal"].exit;
 }
 
-/** Prints the first failure to stdout where that is for programs and has nothing yet. */
+/** Prints the first failure to stdout if the format is for programs and stdout is still empty. */
 export async function printFailure(output: Output): Promise<void> {
   if (reported === undefined || output.isUsed) return;
   const [{ printData }, { errorJson }] = await Promise.all([
@@ -33,8 +30,8 @@ export async function printFailure(output: Output): Promise<void> {
 }
 
 /**
- * `error: <what>`, `  hint: <what next>` if there is one, and the page about it: of a command line that
- * is wrong, that of its command.
+ * The lines `error: …`, `hint: …` (if any) and `more: …` with a help page. For a mistake in the
+ * command line, that is the page of its command.
  */
 export function errorText(error: unknown, command?: string): string {
   const message = messageOf(error).replace(/^[a-z]/, (letter) => letter.toUpperCase());

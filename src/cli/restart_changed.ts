@@ -1,4 +1,4 @@
-/** `restart` with flags of `start`: another configuration, and a new run of everything that is meant. */
+/** `restart` with flags of `start`: changes the configuration and restarts all targets. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
@@ -13,8 +13,8 @@ import { placeOf } from "./place.ts";
 import { UPDATE_ENV } from "./table/start_flags.ts";
 
 /**
- * Changes the configuration of each target, app by app, and restarts what the change alone would
- * not replace. Where the new one does not come up the old one is back.
+ * Changes the configuration of each target, app by app, and restarts processes that the change did
+ * not restart. If the new configuration does not come up, the old one is restored.
  */
 export async function restartChanged(context: CommandContext, wait: boolean): Promise<number> {
   const { flags, rest } = context;
@@ -40,7 +40,7 @@ export async function restartChanged(context: CommandContext, wait: boolean): Pr
   });
 }
 
-/** A merge patch that leaves of the recorded environment only what this shell has. */
+/** A merge patch that replaces the recorded environment with that of this shell. */
 function shellPatch({ config }: ProcessJson): Record<string, string | null> {
   const gone = Object.keys(config.shell_env ?? {}).map((name) => [name, null]);
   return { ...Object.fromEntries(gone), ...shellEnvironment() };
@@ -57,7 +57,7 @@ async function restartApp(
   if (rolled_back) output.note(`${change.target}: the old configuration is on all of them again`);
   if (results.some(({ ok }) => !ok)) return results;
   const pids = new Map(before.map(({ id, pid }) => [id, pid]));
-  // What is down, or can take the change as it runs, has not begun anew.
+  // Processes that are stopped, or took the change while running, were not restarted.
   const kept = results.filter(({ id, pid }) => pids.get(id) === pid);
   const restarted = await Promise.all(
     kept.map(({ name }) => client.call("restart", { target: name, wait })),

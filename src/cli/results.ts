@@ -1,4 +1,4 @@
-/** How a verb went, process by process. */
+/** Prints the result of a verb for each process. */
 
 import { ERROR_TABLE } from "../model/errors.ts";
 import type { ActionResult, BulkResult } from "../protocol/wire.ts";
@@ -12,7 +12,7 @@ import { printData } from "./print_data.ts";
 import { withProcesses } from "./progress.ts";
 import { exitCodeOf, reportError } from "./report_error.ts";
 
-/** Runs a verb on each target of the command line and prints how it went. The worst exit code wins. */
+/** Runs a verb on each target of the command line. Prints results; the worst exit code wins. */
 export async function forEachTarget(
   context: CommandContext,
   verb: (client: DaemonClient, target: string) => Promise<BulkResult>,
@@ -29,7 +29,7 @@ export async function forEachTarget(
   return Math.max(worst, await printResults(context.output, { status, results }));
 }
 
-/** Does something for each target, reports what fails, and returns the worst exit code. */
+/** Calls `act` for each target, reports failures and returns the worst exit code. */
 export async function tryEach(
   targets: readonly string[],
   act: (target: string) => Promise<void>,
@@ -41,7 +41,7 @@ export async function tryEach(
     } catch (error) {
       const code = reportError(error);
       worst = Math.max(worst, code);
-      // Without a daemon the next target fails in the same words.
+      // Without a daemon every target would fail with the same message.
       if (code === ERROR_TABLE.daemon_unreachable.exit) break;
     }
   }
@@ -49,8 +49,8 @@ export async function tryEach(
 }
 
 /**
- * Prints a line a process: what worked to stdout, what did not to stderr, and `none` where there are
- * no results. Returns the highest exit code of the failures.
+ * Prints one line per process: successes to stdout, failures to stderr, and `none` without results.
+ * Returns the highest exit code of the failures.
  */
 export async function printResults(
   output: Output,
@@ -71,7 +71,7 @@ export async function printResults(
 
 const STARTED = new Set(["started", "restarted", "reloaded", "rolled_back", "failed"]);
 
-/** After a start the state is the news; after the other verbs it is what was done. */
+/** Shows the state after a start, and the verb's status after other verbs. */
 function doneLine(
   { name, state, pid, scheduled }: ActionResult,
   status: string,
@@ -84,7 +84,7 @@ function doneLine(
 }
 
 function failedText({ name, error, error_line, last_output = [], hint }: ActionResult): string {
-  // Not twice: it is the last line as a rule.
+  // Do not print it twice: it usually is the last line of the output.
   const isLast = error_line === undefined || last_output.at(-1)?.trim() === error_line.trim();
   const said = isLast ? "" : `  error: ${error_line}\n`;
   const lines = last_output.map((line) => `    ${line}\n`).join("");

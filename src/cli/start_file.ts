@@ -1,4 +1,4 @@
-/** `procsup start <file>`: everything that a configuration file holds. */
+/** `procsup start <file>`: starts all apps of a configuration file. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
 import type { ActionResult } from "../protocol/wire.ts";
@@ -10,10 +10,10 @@ import { settingText } from "./plan_text.ts";
 import { withProcesses } from "./progress.ts";
 import { printResults } from "./results.ts";
 
-/** Flags that go with a file; all others configure one app. */
+/** Flags allowed with a file; all others configure one app. */
 const FILE_FLAGS = new Set(["only", "profile", "env", "no-wait", "detach"]);
 
-/** Starts what the files hold. */
+/** Starts the apps of the files. */
 export async function startFiles(
   context: CommandContext,
   words: readonly string[],
@@ -52,7 +52,7 @@ function refuseAppFlags({ flags, command }: CommandContext): void {
   });
 }
 
-/** Prints those that no result tells, and returns the exit code of all. */
+/** Prints the errors that are in no result, and returns the exit code. */
 export function reportErrors(
   { errors, results }: {
     readonly errors: readonly string[];

@@ -1,4 +1,4 @@
-/** Words and flags of `start` → payloads for the daemon. Pure. */
+/** Converts words and flags of `start` into payloads for the daemon. Pure. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
@@ -8,7 +8,7 @@ import type { StartPayload } from "../protocol/verbs/types.ts";
 import { type ConfigFlags, configKeys, some } from "./config_flags.ts";
 import { configFlags } from "./table/start_flags.ts";
 
-/** The command line of `start`, and its surroundings. */
+/** The command line of `start` and its environment. */
 export interface StartRequest extends ConfigFlags {
   readonly positionals: readonly string[];
   readonly rest: readonly string[] | undefined;
@@ -28,7 +28,7 @@ export function startPayloads(request: StartRequest): StartPayload[] {
     });
   }
   return positionals.map((word) => {
-    // A command in quotes is one word: `start "npm run web"`. No name contains blanks.
+    // A quoted command is one word: `start "npm run web"`. Names contain no spaces.
     if (/^[^:]*\S\s/.test(word) && !request.isFile(resolve(request.cwd, word))) {
       return quotedCommand(word, request);
     }
@@ -39,7 +39,7 @@ export function startPayloads(request: StartRequest): StartPayload[] {
   });
 }
 
-/** An app is called after its script where there is one: `node x.js` is `x`. */
+/** The app is named after its script, if any: `node x.js` is `x`. */
 function quotedCommand(word: string, request: StartRequest): StartPayload {
   const words = splitWords(word);
   const program = words.find((one) => /\w\.\w+$/.test(one)) ??
@@ -56,7 +56,7 @@ function existing(word: string, { flags, rest }: StartRequest): StartPayload {
   const name = flags.text("name");
   const asCommand = commandHint([word, ...rest ?? []], name);
   throw new ProcsupError("bad_request", `Cannot use ${what} with "${word}": no such file`, {
-    // A name means a new app.
+    // With `--name`, a new app is meant.
     hint: name === undefined
       ? `A process that exists is changed by: procsup restart ${word} <flags>. ${asCommand}`
       : asCommand,
@@ -70,11 +70,11 @@ export function commandHint(words: readonly string[], name?: string): string {
   return `A command on PATH is started with: procsup start ${flags}-- ${command}`;
 }
 
-/** The file that a word means; undefined for an existing process. */
+/** The file that a word names; undefined if it names an existing process. */
 function entrypointPath(word: string, { cwd, flags, isFile }: StartRequest): string | undefined {
   const here = resolve(cwd, word);
   if (isFile(here)) return here;
-  // A path is relative to the current directory, but `--cwd DIR app.ts` is clear, too.
+  // Paths are relative to the current directory, but `--cwd DIR app.ts` is accepted too.
   const there = resolve(cwd, flags.text("cwd") ?? ".", word);
   if (isFile(there)) return there;
   return word.includes("/") || word === "." ? here : undefined;

@@ -1,4 +1,4 @@
-/** The files of a folder over HTTP: what `procsup serve` runs. */
+/** Serves the files of a folder over HTTP for `procsup serve`. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getMimeType } from "hono/utils/mime";
@@ -10,7 +10,7 @@ import { openBeneath } from "../platform/foreign_file.ts";
 export interface StaticFiles {
   /** Its real path. */
   readonly folder: string;
-  /** Whether paths without a file get `index.html`, for an app that routes in the browser. */
+  /** Serve `index.html` for paths without a file: the app routes in the browser. */
   readonly spa: boolean;
 }
 
@@ -20,8 +20,8 @@ const INDEX = "index.html";
 const PUBLIC = ".well-known";
 
 /**
- * Answers a request. `send` does the ranges, tags and conditions. Which file is meant is decided here:
- * `send` follows links out of the folder, and waits for the writer of a FIFO.
+ * Answers a request. `send` handles ranges, ETags and conditional requests. The file is opened
+ * here, because `send` would follow links out of the folder and block on a FIFO.
  */
 export function serveFile(
   request: IncomingMessage,
@@ -53,7 +53,7 @@ export function serveFile(
     .pipe(response);
 }
 
-/** The decoded names in a path; undefined if it is not one. */
+/** The decoded names in a path; undefined if the path is invalid. */
 function namesIn(path: string): string[] | undefined {
   if (!path.startsWith("/")) return undefined;
   try {
@@ -66,13 +66,13 @@ function namesIn(path: string): string[] | undefined {
 
 type Found = { readonly file: ReturnType<typeof openBeneath>; readonly name: string };
 
-/** The file; "folder" where a slash is missing at the end, or a status. */
+/** The file, an error status, or "folder" if the path of a folder lacks its final slash. */
 function find(
   names: readonly string[],
   slash: boolean,
   files: StaticFiles,
 ): Found | "folder" | number {
-  // Among the hidden ones are "." and "..".
+  // Hidden names include "." and "..".
   if (names.some((name, index) => name.startsWith(".") && (index > 0 || name !== PUBLIC))) {
     return 404;
   }

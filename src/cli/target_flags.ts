@@ -1,10 +1,10 @@
-/** Where a command goes: `--on`, `--host`, `PROCSUP_HOST`, or the context in use. */
+/** The target of a command: `--on`, `--host`, `PROCSUP_HOST`, or the context in use. */
 
 import { type Engine, readContexts, THIS_MACHINE } from "../contexts/contexts.ts";
 import { Host } from "../contexts/host.ts";
 import type { Flags } from "./flags.ts";
 
-/** Where a command goes; this machine without either. */
+/** The target of a command: this machine if both are undefined. */
 export interface Target {
   readonly host?: Host;
   readonly engine?: Engine;
@@ -26,7 +26,7 @@ export function targetIn(flags: Flags): Target {
   return { host: new Host({ name, ...known, ...(home && { home }), ...(program && { program }) }) };
 }
 
-/** An engine, changed by flags. */
+/** An engine with the settings that flags override. */
 export function engineIn(flags: Flags, engine: Engine): Engine {
   const [context, namespace, stack] = ["context", "namespace", "stack"].map((name) =>
     flags.text(name)
@@ -39,7 +39,7 @@ export function engineIn(flags: Flags, engine: Engine): Engine {
   };
 }
 
-/** A named home is on this machine. So is the daemon of an app or a hook. */
+/** A home set by flag or environment is on this machine, as is the daemon of an app or a hook. */
 function isHomeNamed(flags: Flags): boolean {
   return flags.text("home") !== undefined ||
     ["PROCSUP_HOME", "PROCSUP_ID"].some((name) => Deno.env.get(name));

@@ -1,4 +1,4 @@
-/** The one way of text to a terminal: nothing in it moves the cursor, sets a title or hides words. */
+/** Makes text safe for a terminal: it cannot move the cursor, set a title or hide words. */
 
 import { CONTROLS, plainText } from "../model/plain_text.ts";
 
@@ -10,14 +10,14 @@ const COLOR = /^\x1b\[[0-9;:]*m$/;
 
 const RESET = "\x1b[0m";
 
-/** Text that a terminal may get; `color` keeps its colours. */
+/** Removes control sequences from text; `color` keeps its colours. */
 export function terminalText(text: string, color: boolean): string {
   if (!CONTROL.test(text)) return text;
-  // Line by line: a sequence that is never ended hides no more than the rest of its line.
+  // Line by line: an unterminated sequence hides only the rest of its line.
   return text.split("\n").map(color ? colorText : plainText).join("\n");
 }
 
-/** As `plainText`, but colours stay and end with the text. */
+/** Like `plainText`, but keeps colours and resets them at the end. */
 export function colorText(text: string): string {
   let colored = false;
   const kept = text.replace(CONTROLS, (sequence) => {
@@ -28,7 +28,7 @@ export function colorText(text: string): string {
   return colored ? kept + RESET : kept;
 }
 
-/** JSON that says the same and holds no control character: JSON itself leaves some as they are. */
+/** Escapes the control characters that `JSON.stringify` leaves as they are. */
 export function terminalJson(json: string): string {
   return json.replace(
     /[\x7f-\x9f]/g,

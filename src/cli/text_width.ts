@@ -1,4 +1,4 @@
-/** How many columns a text takes on a terminal. */
+/** The width of text on a terminal, in columns. */
 
 import { isPrintableAscii } from "../model/plain_text.ts";
 
@@ -6,7 +6,7 @@ import { isPrintableAscii } from "../model/plain_text.ts";
 const COLOR = /\x1b\[[0-9;:]*m/g;
 
 /**
- * What takes no column (the later parts of a Hangul syllable too), and what takes two: flags, East
+ * Characters of width 0 (also the later parts of a Hangul syllable), and of width 2: flags, East
  * Asian wide and fullwidth forms, and emoji.
  */
 const NOTHING = "^[\\p{Mn}\\p{Me}\\p{Cf}\\u{1160}-\\u{11ff}]";
@@ -15,12 +15,12 @@ const WIDE = "^(?:\\p{RI}{2}|" +
   "\\u{a000}-\\u{a4cf}\\u{ac00}-\\u{d7a3}\\u{f900}-\\u{faff}\\u{fe30}-\\u{fe6f}\\u{ff00}-\\u{ff60}" +
   "\\u{ffe0}-\\u{ffe6}\\u{20000}-\\u{3fffd}\\p{Emoji_Presentation}])$";
 
-/** Made when some may be there: they take a millisecond, of every command else. */
+/** Compiled on demand: that takes a millisecond. */
 let unusual: Readonly<Record<"characters" | "nothing" | "wide", RegExp>> | undefined;
 
 /** Columns that `text` takes; colours take none. */
 export function textWidth(text: string): number {
-  // Nearly every text: no need to look at its characters.
+  // Fast path for nearly every text.
   if (isPrintableAscii(text)) return text.length;
   const plain = text.replace(COLOR, "");
   if (isPrintableAscii(plain)) return plain.length;
@@ -36,7 +36,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** `text` filled up with spaces to `width` columns. */
+/** Pads a text with spaces to `width` columns. */
 export function pad(text: string, width: number, align: "left" | "right"): string {
   const spaces = " ".repeat(Math.max(0, width - textWidth(text)));
   return align === "left" ? text + spaces : spaces + text;

@@ -1,13 +1,13 @@
-/** A word of the command line that is in no table. */
+/** Errors for unknown words of the command line. */
 
 import { nearestWord } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";
 
-/** `bad_request` for a command or flag that procsup does not have; other tools may have it. */
+/** `bad_request` for an unknown command or flag, which another tool may have. */
 export class UnknownWordError extends ProcsupError {
   /** The flag as it was written, or the command. */
   readonly word: string;
-  /** The command that the flag was given to; undefined for a command. */
+  /** The command of the flag; undefined if the word is a command. */
   readonly command: string | undefined;
 
   constructor(message: string, hint: string, word: string, command?: string) {
@@ -17,7 +17,7 @@ export class UnknownWordError extends ProcsupError {
   }
 }
 
-/** The hint for a mistyped word: the one that was meant, after the words before it. */
+/** The hint for a mistyped word: `before` and the nearest known word. */
 export function meantHint(
   before: string,
   word: string,
@@ -28,7 +28,7 @@ export function meantHint(
   return near === undefined ? otherwise : `Did you mean "${before}${near}"?`;
 }
 
-/** The row of the verb that follows a command. Throws `bad_request` for an unknown one. */
+/** The table entry of a command's verb. Throws `bad_request` for an unknown verb. */
 export function verbIn<T>(command: string, verbs: Readonly<Record<string, T>>, word: string): T {
   if (Object.hasOwn(verbs, word)) return verbs[word]!;
   throw new ProcsupError("bad_request", `Unknown word "${word}" after "${command}"`, {
@@ -36,7 +36,7 @@ export function verbIn<T>(command: string, verbs: Readonly<Record<string, T>>, w
   });
 }
 
-/** The word after a verb such as `cron run`. Throws `bad_request` without one. */
+/** The word after a verb such as `cron run`. Throws `bad_request` if it is missing. */
 export function wordAfter(verb: string, word: string | undefined, what: string): string {
   if (word !== undefined) return word;
   throw new ProcsupError("bad_request", `Too few words for "${verb}": ${what} is expected`, {

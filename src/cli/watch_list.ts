@@ -1,4 +1,4 @@
-/** `procsup list --watch`: the list again and again, for a person or for a program. */
+/** `procsup list --watch`: prints the list repeatedly, for people or for programs. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { USAGE_FIELDS } from "../protocol/process_json.ts";
@@ -11,12 +11,12 @@ import { ListFeed } from "./list_feed.ts";
 import type { Output } from "./output.ts";
 import { terminalText } from "./terminal_text.ts";
 
-/** The lines of a table of so many columns. */
+/** Formats a table for a terminal of `width` columns. */
 type Table = (processes: readonly ProcessJson[], width: number | undefined) => readonly string[];
 
 /**
- * Shows the list until it is interrupted. On a terminal it is drawn in place, and outlives the
- * daemon; in a pipe it is printed when it has changed, and ends with the daemon, as every stream.
+ * Shows the list until interrupted. On a terminal it is drawn in place and reconnects to the
+ * daemon. In a pipe it is printed when it changes, and fails when the daemon is gone.
  */
 export async function watchList(context: CommandContext, table: Table): Promise<void> {
   const { output, flags } = context;
@@ -54,7 +54,7 @@ function showing(
   return inPlace ? inPlaceOf(output, table) : whenChanged(output, table);
 }
 
-/** A line an app: all at first, then whatever changed in more than what it uses. */
+/** Prints one line per app: all apps first, then those that changed in more than usage. */
 function changesAsLines(output: Output): (processes: readonly ProcessJson[]) => void {
   let before: readonly ProcessJson[] = [];
   return (processes) => {
@@ -82,7 +82,7 @@ function inPlaceOf(
     const { columns, rows } = Deno.consoleSize();
     const lines = [...table(processes, columns), ...(below === undefined ? [] : [below])]
       .map((line) => terminalText(line, output.color));
-    // What does not fit would scroll, and the next drawing would begin in the wrong place.
+    // Cut to the screen: if it scrolled, the next frame would be drawn in the wrong place.
     const left = lines.length - (rows - 1);
     const fitting = left <= 0 ? lines : [...lines.slice(0, rows - 2), `… ${left + 1} more`];
     const clear = begun ? "" : "\x1b[2J";
@@ -91,7 +91,7 @@ function inPlaceOf(
   };
 }
 
-/** An app that is not in the list any more. */
+/** An app that is no longer in the list. */
 export interface GoneJson {
   readonly id: string;
   readonly name: string;
@@ -100,7 +100,7 @@ export interface GoneJson {
 
 const RESTLESS: ReadonlySet<string> = new Set(USAGE_FIELDS);
 
-/** The apps that are new or changed in more than what they use, then those that are gone. */
+/** The apps that are new or changed in more than usage, then those that are gone. */
 export function changedProcesses(
   before: readonly ProcessJson[],
   after: readonly ProcessJson[],
