@@ -6,7 +6,7 @@ import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { forEachTarget } from "../results.ts";
 
-/** Writes its words as a line. */
+/** Sends its words as a line to the app. */
 export async function send(context: CommandContext): Promise<number> {
   const [target, ...words] = context.positionals as [string, ...string[]];
   const text = words.join(" ") + (context.flags.on("no-newline") ? "" : "\n");
@@ -14,7 +14,7 @@ export async function send(context: CommandContext): Promise<number> {
   return await forEachTarget(command, (client, target) => client.call("send", { target, text }));
 }
 
-/** Reads and writes until a key detaches, or the app ends: then with its exit code. */
+/** Connects the terminal until a key detaches or the app ends; then returns the app's exit code. */
 export async function attach(context: CommandContext): Promise<number> {
   const { positionals, flags, output } = context;
   const [target] = positionals as [string];
@@ -23,7 +23,7 @@ export async function attach(context: CommandContext): Promise<number> {
   refuseWithoutTerminal(target);
   const client = connect(context);
   const { columns, rows } = Deno.consoleSize();
-  // A program draws its screen anew when the size changes.
+  // Change the size once, so that the app redraws its screen.
   await client.call("attach", { target, columns, rows: Math.max(1, rows - 1) });
   const { name } = await client.call("attach", { target, columns, rows });
   const { following, unending } = await import("../../protocol/following.ts");
@@ -43,7 +43,7 @@ export async function attach(context: CommandContext): Promise<number> {
   const end = await terminal.use(async () => {
     for await (const piece of following({ open })) {
       if ("ended" in piece) return piece;
-      // The terminal of the next run has the size that terminals begin with.
+      // The terminal of a new run has the default size.
       if (pid > 0 && piece.pid > 0 && piece.pid !== pid) terminal.resize();
       pid = piece.pid || pid;
       start = { from: String(piece.position) };
@@ -62,7 +62,7 @@ function refuseWithoutTerminal(target: string): void {
   });
 }
 
-/** The control character of `ctrl-]`. Throws `bad_request`. */
+/** Converts `ctrl-]` to its control character. Throws `bad_request`. */
 function detachKey(word: string): string {
   const [, letter] = /^ctrl-([a-z@[\\\]^_])$/i.exec(word) ?? [];
   if (letter !== undefined) return String.fromCharCode(letter.toUpperCase().charCodeAt(0) & 31);

@@ -1,4 +1,4 @@
-/** The verbs on targets, from `stop` to `roll`, and those on all apps: `save`, `resurrect`, `shutdown`. */
+/** Commands on targets, such as `stop` and `roll`, and `save`, `resurrect` and `shutdown`. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { parseSignal } from "../../model/signal.ts";
@@ -24,7 +24,7 @@ export async function stop(context: CommandContext): Promise<number> {
   );
 }
 
-/** Stops and forgets the targets; asks before that means all. */
+/** Stops and deletes the targets; asks first if the target is `all`. */
 export async function remove(context: CommandContext): Promise<number> {
   await refuseFiles(context);
   const all = context.positionals.includes("all");
@@ -37,14 +37,14 @@ export function flush(context: CommandContext): Promise<number> {
   return forEachTarget(context, (client, target) => client.call("flush", { target }));
 }
 
-/** Reloads the targets, and waits until they have stayed up. */
+/** Reloads the targets and waits until they have stayed up. */
 export async function reload(context: CommandContext): Promise<number> {
   await refuseFiles(context);
   const wait = !context.flags.on("no-wait");
   return await forEachTarget(context, (client, target) => client.call("reload", { target, wait }));
 }
 
-/** Restarts the targets, with what the flags change of them, and waits until they have stayed up. */
+/** Restarts the targets, with changes by flags, and waits until they have stayed up. */
 export async function restart(context: CommandContext): Promise<number> {
   await refuseFiles(context);
   const { command, flags, rest } = context;
@@ -67,7 +67,7 @@ export async function save(context: CommandContext): Promise<void> {
   context.output.done(`✔ saved ${counted(data.count, "app")}`);
 }
 
-/** Brings the saved processes back. Exit code 1 when some did not come. */
+/** Restores the saved processes. Exit code 1 if some could not be restored. */
 export async function resurrect(context: CommandContext): Promise<number> {
   const data = await withDaemonStarted(context, () => connect(context).call("resurrect"));
   if (!await printData(context.output, data)) {
@@ -80,7 +80,7 @@ export async function resurrect(context: CommandContext): Promise<number> {
   return data.errors.length === 0 ? 0 : 1;
 }
 
-/** Scales a process to N, or by +N or -N, and waits until new instances have stayed up. */
+/** Scales an app to N, or by +N or -N, and waits until new instances have stayed up. */
 export async function scale(context: CommandContext): Promise<number> {
   const [target, instances] = context.positionals as [string, string];
   const { output } = context;
@@ -94,7 +94,7 @@ export async function scale(context: CommandContext): Promise<number> {
   return await printResults(output, { status, results });
 }
 
-/** All that a change leaves to tell have come, or all have gone, those with the highest numbers. */
+/** True if scaling removed this instance: instances with the highest numbers are removed. */
 function isGone(name: string, instances: string): boolean {
   if (/^[+-]/.test(instances)) return instances.startsWith("-");
   return Number(/:(\d+)$/.exec(name)?.[1] ?? 0) >= Number(instances);
@@ -115,7 +115,7 @@ function signalOf(word: string, targets: readonly string[]): string {
   try {
     return parseSignal(word);
   } catch (error) {
-    // `signal api HUP`, the other way round.
+    // The words are in the wrong order: `signal api HUP`.
     const other = targets.at(-1)!;
     if (!(error instanceof ProcsupError) || !isSignal(other)) throw error;
     const order = [other, word, ...targets.slice(0, -1)].map(shellWord).join(" ");
@@ -132,7 +132,7 @@ function isSignal(word: string): boolean {
   }
 }
 
-/** Reloads batch by batch. */
+/** Reloads the processes of the target batch by batch. */
 export async function roll(context: CommandContext): Promise<number> {
   const { flags, output, positionals } = context;
   const target = positionals[0]!;
@@ -150,9 +150,9 @@ export async function roll(context: CommandContext): Promise<number> {
   return code;
 }
 
-/** Throws `bad_request` for the first word that is a configuration file of this folder. */
+/** Throws `bad_request` if a word is a configuration file in this folder. */
 async function refuseFiles({ command, positionals }: CommandContext): Promise<void> {
-  // A name with a dot is rare. Only then read the disk and load the file kinds.
+  // Read the disk and load the file kinds only for names with a dot, which are rare.
   for (const word of positionals.filter((word) => word.includes("."))) {
     const { isConfigName } = await import("../../config/file_kind.ts");
     if (!isConfigName(word) || !lookAt(word)?.isFile) continue;
@@ -175,7 +175,7 @@ export async function shutdown(context: CommandContext): Promise<number> {
   return code;
 }
 
-/** A daemon is never started only to be stopped. */
+/** Replaces the hint to start a daemon. */
 function unhinted(error: unknown): never {
   if (!(error instanceof ProcsupError) || error.code !== "daemon_unreachable") throw error;
   throw new ProcsupError(error.code, error.message, { hint: "There is nothing to stop" });

@@ -1,4 +1,4 @@
-/** `procsup __complete`: what the completion scripts ask. Quick, silent, and never starts a daemon. */
+/** `procsup __complete`, for the completion scripts. Quick, silent, and never starts a daemon. */
 
 import { plainText } from "../../model/plain_text.ts";
 import { checkedHome } from "../../platform/paths.ts";
@@ -9,10 +9,10 @@ import { readContexts, THIS_MACHINE } from "../../contexts/contexts.ts";
 import { targetIn } from "../target_flags.ts";
 import { GLOBAL_FLAGS } from "../table/global_flags.ts";
 
-/** Longer than a person waits for a tab. */
+/** Maximum wait for the daemon's answer. */
 const PATIENCE_MS = 400;
 
-/** Prints the words that may come next, one a line, each with a tab and what it is. */
+/** Prints the possible next words, one a line, with a tab and a description. */
 export async function complete(context: CommandContext): Promise<void> {
   const found = await candidates(context.positionals, {
     commands: context.commands,
@@ -22,11 +22,11 @@ export async function complete(context: CommandContext): Promise<void> {
   if (lines.length > 0) context.output.data(lines.join("\n"));
 }
 
-/** The apps, and `name` for the instances of each. No daemon, no names. */
+/** Names of all processes, and base names for all instances. Empty without a daemon. */
 async function names(context: CommandContext): Promise<Candidate[]> {
   try {
     const typed = typedHome(context.positionals.slice(0, -1), Deno.env.get("HOME"));
-    // No name is worth a connection for each Tab.
+    // Do not open a remote connection for each Tab.
     const { host, engine } = targetIn(context.flags);
     const isElsewhere = host !== undefined || engine !== undefined ||
       ["--host", "--on"].some((word) => context.positionals.includes(word));
@@ -46,26 +46,26 @@ async function names(context: CommandContext): Promise<Candidate[]> {
   }
 }
 
-/** One word that may come next, and what it is. */
+/** A possible next word and its description. */
 export interface Candidate {
   readonly word: string;
   readonly about: string;
 }
 
-/** What completion needs to know. */
+/** The input of completion. */
 export interface CompletionSource {
   readonly commands: readonly Command[];
-  /** Names of apps; asked only where a target may stand. */
+  /** Names of apps; called only where a target is allowed. */
   readonly names: () => Promise<readonly Candidate[]>;
 }
 
-/** The shell completes files itself where a path may stand: said by this word. */
+/** Tells the shell to complete file names itself. */
 export const FILES: Candidate = { word: ":files", about: "" };
 
-/** Those that `mcp install` knows; what it knows of them is loaded by it alone. */
+/** The clients of `mcp install`, copied here to avoid loading its module. */
 const MCP_CLIENTS = ["claude", "cursor", "vscode"];
 
-/** The candidates for the last of `words`, the words after `procsup` up to the cursor. */
+/** Candidates for the last of `words`: the words after `procsup` up to the cursor. */
 export async function candidates(
   words: readonly string[],
   source: CompletionSource,
@@ -92,7 +92,7 @@ async function allFor(
   if (name !== undefined) {
     const flag = takesValue(name, flags);
     const values = flag === undefined ? [] : await valuesOf(flag, source);
-    // A shell does not take this for a path.
+    // The shell cannot complete a path after `--name=`.
     return values.filter((value) => value !== FILES)
       .map(({ word, about }) => ({ word: `${name}=${word}`, about }));
   }
@@ -102,7 +102,7 @@ async function allFor(
   return await wordsOf(command, before.length - at - 1, source);
 }
 
-/** What may stand behind a flag. */
+/** Candidates for the value of a flag. */
 async function valuesOf(
   { choices, value = "" }: Flag,
   source: CompletionSource,
@@ -139,7 +139,7 @@ function commandCandidates(commands: readonly Command[]): Candidate[] {
     .map(({ name, summary }) => ({ word: name, about: summary }));
 }
 
-/** The flag that the word is, when a value must follow it. */
+/** The flag that the word names, if the flag needs a value. */
 function takesValue(word: string | undefined, flags: readonly Flag[]): Flag | undefined {
   if (word === undefined || !word.startsWith("-")) return undefined;
   return flags.find((flag) =>
@@ -158,9 +158,8 @@ function plain(word: string): Candidate {
 }
 
 /**
- * The last complete `--home` of `before`, the words before the one that is being typed; undefined
- * without one. They are as they were typed: a quote or a `~` stands for what the shell would make of
- * it, `user` being the user's own folder.
+ * The last `--home` in `before`, the words before the typed one; undefined without one. The shell
+ * has not expanded them: removes quotes and replaces `~` by the user's folder `user`.
  */
 export function typedHome(before: readonly string[], user: string | undefined): string | undefined {
   let home: string | undefined;

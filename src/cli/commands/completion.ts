@@ -1,4 +1,4 @@
-/** `procsup completion`: the script that teaches a shell. */
+/** `procsup completion`: prints the completion script of a shell. */
 
 import type { CommandContext } from "../command.ts";
 import { verbIn } from "../unknown_word.ts";
@@ -8,7 +8,7 @@ export function completion({ positionals: [shell = ""], output }: CommandContext
   output.data(verbIn("completion", COMPLETION_SCRIPTS, shell));
 }
 
-/** Shell → script. A line of the answer is a word, a tab and what it is; `:files` leaves it to the shell. */
+/** Shell → script. `__complete` prints words with a tab and a description, or `:files`. */
 const COMPLETION_SCRIPTS: Readonly<Record<string, string>> = {
   bash: `# bash completion of procsup. Put into ~/.bashrc:  source <(procsup completion bash)
 _procsup() {

@@ -36,7 +36,7 @@ export async function config(context: CommandContext): Promise<number | void> {
   return await verbIn("config", VERBS, verb)(context, words);
 }
 
-/** Prints that the files are valid, or each problem with its place. */
+/** Validates the files. Throws all problems with their places. */
 async function configValidate(
   context: CommandContext,
   words: readonly string[],
@@ -67,7 +67,7 @@ async function configPlan(
   await printPlan(context, data);
 }
 
-/** Without a daemon all is new. Throws any other error again. */
+/** The plan without a daemon: everything is new. Rethrows other errors. */
 async function planWithoutDaemon(
   { flags, output }: CommandContext,
   loaded: LoadedConfig | undefined,
@@ -88,7 +88,7 @@ async function planWithoutDaemon(
   };
 }
 
-/** Prints what would be done, or was done. */
+/** Prints planned or applied changes. */
 async function printPlan(
   { output }: CommandContext,
   data: ConfigReloadResult,
@@ -97,7 +97,7 @@ async function printPlan(
   for (const line of planLines(data)) output.done(line);
 }
 
-/** Applies; with `--dry-run` only tells what that would do. */
+/** Applies the files; with `--dry-run`, only prints the plan. */
 async function configApply(
   context: CommandContext,
   words: readonly string[],
@@ -113,7 +113,7 @@ async function configApply(
   return await printApplied(context, data);
 }
 
-/** Prints what was done, and what failed. */
+/** Prints the applied changes and the failures. */
 async function printApplied(
   context: CommandContext,
   data: ConfigReloadResult,
@@ -126,7 +126,7 @@ async function printApplied(
   return await printResults(context.output, { status: "applied", results });
 }
 
-/** What is as the file says may have failed long ago, and applying starts nothing again. */
+/** Notes unchanged apps that had failed before: applying does not start them again. */
 async function noteFailed(context: CommandContext, unchanged: readonly string[]): Promise<void> {
   if (unchanged.length === 0 || context.output.format !== "table") return;
   const names = new Set(unchanged);
@@ -138,7 +138,7 @@ async function noteFailed(context: CommandContext, unchanged: readonly string[])
   }
 }
 
-/** Has the daemon read its files again; named ones are applied. */
+/** Makes the daemon read its files again. Named files are applied. */
 async function configReload(
   context: CommandContext,
   words: readonly string[],
@@ -156,7 +156,7 @@ async function configReload(
   await printPlan(context, data);
 }
 
-/** Prints the processes of the files; values of their environments are masked. */
+/** Prints the processes of the files, with masked environment values. */
 async function configShow(
   context: CommandContext,
   words: readonly string[],
@@ -171,13 +171,13 @@ async function configShow(
   context.output.data((await import("../../model/yaml.ts")).yaml(value));
 }
 
-/** Prints it. */
+/** Prints the JSON schema. */
 async function configSchema({ output }: CommandContext): Promise<void> {
   const { configFileSchema } = await import("../../config/json_schema.ts");
   output.json(configFileSchema(), 2);
 }
 
-/** `web` and `webhooks` with all defaults; URLs without their secret parts. */
+/** `web` and `webhooks` with all defaults and without secret parts of URLs. */
 function shownSettings({ web, webhooks }: LoadedSettings): Record<string, unknown> {
   return {
     ...(web === undefined ? {} : { web }),

@@ -1,4 +1,4 @@
-/** `procsup context`: names for machines and engines, and which of them commands are for. */
+/** `procsup context`: names for machines and engines, and the one that commands use. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { nameProblem } from "../../model/name.ts";
@@ -25,13 +25,13 @@ type Verb = (context: CommandContext, words: readonly string[]) => Promise<void>
 
 const VERBS: Readonly<Record<string, Verb>> = { list, add, use, remove };
 
-/** Lists them, or one of the verbs. */
+/** Lists the contexts, or runs a verb. */
 export async function context(context: CommandContext): Promise<void> {
   const [verb = "list", ...words] = context.positionals;
   await verbIn("context", VERBS, verb)(context, words);
 }
 
-/** A machine, or with `--on` an engine. */
+/** Adds a machine, or an engine with `--on`. */
 async function add(
   { flags, output }: CommandContext,
   [name, host]: readonly string[],
@@ -55,7 +55,7 @@ async function add(
   );
 }
 
-/** With `--home` and `--remote-procsup`, which then belong to that machine. */
+/** `--home` and `--remote-procsup` refer to that machine. */
 function machineOf(flags: Flags, destination: string): Destination {
   checkDestination(destination);
   const [home, program] = [flags.text("home"), flags.text("remote-procsup")];

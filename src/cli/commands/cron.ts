@@ -1,4 +1,4 @@
-/** `procsup cron`: jobs and restarts by the clock. */
+/** `procsup cron`: scheduled jobs and restarts. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
@@ -13,7 +13,7 @@ import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
 import { verbIn, wordAfter } from "../unknown_word.ts";
 
-/** Without a name, of every schedule. */
+/** Without a name, the verb applies to every schedule. */
 type Verb = (client: DaemonClient, output: Output, name?: string) => Promise<void>;
 
 const VERBS: Readonly<Record<string, Verb>> = {
@@ -25,7 +25,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
   next: nextRuns,
 };
 
-/** Lists the schedules, or acts on those of a target. */
+/** Lists the schedules, or runs a verb. */
 export async function cron(context: CommandContext): Promise<void> {
   const [verb = "list", name] = context.positionals;
   await verbIn("cron", VERBS, verb)(connect(context), context.output, name);

@@ -2,7 +2,7 @@
 
 import type { CommandContext } from "../command.ts";
 
-/** Runs the daemon until it ends, or brings one up that stays. */
+/** Runs the daemon until it ends; with `--detach`, starts it in the background. */
 export async function daemon(context: CommandContext): Promise<number> {
   const { home, flags, output } = context;
   if (!flags.on("detach")) {

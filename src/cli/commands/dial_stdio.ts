@@ -1,4 +1,4 @@
-/** `procsup dial-stdio`: joins its streams to the daemon, for `procsup --host` on another machine. */
+/** `procsup dial-stdio`: forwards requests of `procsup --host` to the daemon of this machine. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { lookAt } from "../../platform/stat.ts";
@@ -10,13 +10,13 @@ import { ByteReader, type UnixResponse } from "../../protocol/unix_http.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
 
-/** What is taken of a request; the daemon takes less. */
+/** Limits of a request. Those of the daemon are lower. */
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Answers requests one after the other until its input ends. */
+/** Answers requests, one at a time, until standard input ends. */
 export async function dialStdio({ home }: CommandContext): Promise<number> {
   const cwd = Deno.cwd();
   const hello: Hello = { version: VERSION, home, cwd, cpus: navigator.hardwareConcurrency };
@@ -27,14 +27,14 @@ export async function dialStdio({ home }: CommandContext): Promise<number> {
   for (let request = await next; request !== undefined; request = await next) {
     const answered = answer(way, home, request);
     next = readRequest(input);
-    // Input that ends before the whole answer was sent: the other side has hung up.
+    // If the input ends before the whole answer is sent, the client has hung up.
     const code = await Promise.race([answered, next.then((more) => more && answered)]);
     if (code === DAEMON_GONE) return code;
   }
   return 0;
 }
 
-/** A request; undefined at the end of the input. */
+/** Reads a request; undefined at the end of the input. */
 async function readRequest(input: ByteReader): Promise<DaemonRequest | undefined> {
   try {
     const [method, path = "/"] = (await input.line(MAX_LINE_BYTES)).split(" ");
@@ -56,7 +56,7 @@ async function readRequest(input: ByteReader): Promise<DaemonRequest | undefined
   }
 }
 
-/** Sends the answer. Returns `DAEMON_GONE` when it breaks off. */
+/** Sends the answer. Returns `DAEMON_GONE` if it cannot be completed. */
 async function answer(
   way: SocketWay,
   home: string,
@@ -78,7 +78,7 @@ async function answer(
   }
 }
 
-/** What no daemon is needed for. */
+/** Answers requests that need no daemon; undefined for others. */
 async function ownAnswer(home: string, { path, body = "" }: DaemonRequest): Promise<unknown> {
   if (path === LOOK_PATH) {
     const paths: unknown = JSON.parse(body);

@@ -1,4 +1,4 @@
-/** `procsup doctor`: what is wrong here, and the command that mends each. */
+/** `procsup doctor`: finds problems, and prints a command that fixes each. */
 
 import type { CommandContext } from "../command.ts";
 import { checkBoot } from "../doctor/boot.ts";
@@ -24,12 +24,12 @@ export async function doctor({ home, output }: CommandContext): Promise<number> 
   return findings.some(({ status }) => status === "error") ? 1 : 0;
 }
 
-/** Everything, in the order in which it is best read. */
+/** Runs all checks, in reading order. */
 async function examine(home: string): Promise<Finding[]> {
   const there = checkHome(home);
   return [
     there,
-    // Of a home that is not safe the daemon would say nothing else.
+    // If the home is not safe, these would only report the same again.
     ...there.status === "ok" ? [...checkOwners(home), ...await checkDaemon(home)] : [],
     ...checkState(home),
     ...checkBoot(home),

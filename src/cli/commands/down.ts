@@ -1,4 +1,4 @@
-/** `procsup down`: what `procsup up` of the same file has brought up, stopped and forgotten. */
+/** `procsup down`: stops and deletes the apps that `procsup up` of the same file has started. */
 
 import type { CommandContext } from "../command.ts";
 import { filesOf } from "../config_source.ts";
@@ -6,7 +6,7 @@ import { connect } from "../connect.ts";
 import { withProcesses } from "../progress.ts";
 import { printResults } from "../results.ts";
 
-/** Deletes the apps of the files, those first on which no other depends. The daemon stays. */
+/** Deletes the apps of the files, dependents first. The daemon keeps running. */
 export async function down(context: CommandContext): Promise<number> {
   const { files, payload } = await filesOf(context, context.positionals, true);
   const request = { ...payload, config_path: files };

@@ -1,4 +1,4 @@
-/** `procsup events`: what happened, and with `-f` what happens. */
+/** `procsup events`: past events; with `-f`, new events too. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
@@ -18,12 +18,12 @@ interface EventJson {
   readonly reason?: string;
 }
 
-/** How many events are printed unless a time or a number is given. */
+/** Number of events printed if neither a time nor a number is given. */
 const RECENT = 20;
-/** The daemon gives so many, or all. */
+/** The largest limit that the daemon accepts; 0 means all. */
 const MAX_LIMIT = 10_000;
 
-/** Prints what happened, and with `-f` what happens from then on, over an upgrade of the daemon too. */
+/** Prints past events; with `-f`, follows new ones, also across an upgrade of the daemon. */
 export async function events(context: CommandContext): Promise<void> {
   const { output, flags } = context;
   refuseWholeFormats(output, "events");
@@ -59,7 +59,7 @@ async function follow(context: CommandContext, from: string): Promise<void> {
   const { positionals: [target], output, flags } = context;
   const type = flags.text("type");
   const client = connect(context);
-  // The next daemon tells what it found when it came up, too.
+  // After an upgrade, resume from the last event, to include those of the new daemon's start.
   let since = from;
   const events = following<EventJson>({
     open: async () => {
@@ -82,7 +82,7 @@ function printEvents({ output, flags }: CommandContext, events: readonly EventJs
   } else for (const event of events) output.data(eventText(event, output.color));
 }
 
-/** What happened, which is not always a state: an app that is deleted was stopped before. */
+/** The text of an event. Not every type is a state: `deleted`, for example. */
 function eventText({ type, at, name, reason }: EventJson, color: boolean): string {
   const state = PROCESS_STATES.find((state) => state === type);
   const word = state === undefined ? plainText(type) : paintState(state, state, color);

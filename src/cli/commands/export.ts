@@ -1,4 +1,4 @@
-/** `procsup export`: the configuration file as the files of an engine. */
+/** `procsup export`: converts the configuration file into files for an engine. */
 
 import type { Exported, ExportedFile, ExportRequest } from "../../export/export_stack.ts";
 import { ProcsupError } from "../../model/errors.ts";
@@ -31,14 +31,14 @@ export async function exportFile(context: CommandContext): Promise<void> {
   }
 }
 
-/** Flags that only these engines have a use for. */
+/** Flags that only these engines support. */
 const ENGINES_OF: Readonly<Record<string, readonly string[]>> = {
   image: ["kubernetes", "swarm", "compose", "nomad"],
   ports: ["swarm"],
   base: ["dockerfile"],
 };
 
-/** The file of the command line for an engine. Lists the keys without a counterpart; `--strict` refuses them. */
+/** Exports a file to an engine. Prints the keys without a counterpart; `--strict` refuses them. */
 export async function exported(
   context: CommandContext,
   to: ExportRequest["to"],
@@ -66,7 +66,7 @@ export async function exported(
   return result;
 }
 
-/** Lost keys matter even with `--quiet`. */
+/** Prints lost keys, even with `--quiet`. */
 async function tellLosses(
   losses: Exported["stack"]["losses"],
   to: string,
@@ -89,9 +89,8 @@ function write({ output }: CommandContext, folder: string, files: readonly Expor
   }
 }
 
-/** Of several files each with its name above it, as `systemctl cat` does. */
+/** Prints the files; several files get their name above each, as in `systemctl cat`. */
 function print({ output }: CommandContext, files: readonly ExportedFile[]): void {
-  // Not what lies beside a Dockerfile.
   const shown = files.filter(({ path }) => path !== ".dockerignore");
   for (const { path, text } of shown) {
     const isMarked = shown.length > 1 && !path.endsWith(".json");

@@ -11,7 +11,7 @@ import { pageLines } from "../page_text.ts";
 import { GLOBAL_FLAGS } from "../table/global_flags.ts";
 import { meantHint } from "../unknown_word.ts";
 
-/** Prints help on the command or topic that was named, or on all. */
+/** Prints help on a command or topic, or the general help. */
 export async function help({ command, commands, positionals, output }: CommandContext) {
   const topic = positionals[0];
   if (command.name !== "help") return output.data(commandHelp(command));
@@ -36,10 +36,10 @@ const FIRST_STEPS = [
   "procsup logs api -f                follow its output",
 ];
 
-/** Apps that the bare command shows. */
+/** Maximum apps shown by `procsup` without a command. */
 const MAX_APPS = 10;
 
-/** Prints how to begin, and what runs now. */
+/** Prints the first steps, and the apps that run. */
 export async function printStart(context: CommandContext): Promise<void> {
   const { output } = context;
   const steps = ["procsup - keeps apps running", "", ...FIRST_STEPS.map((line) => `  ${line}`), ""];
@@ -115,7 +115,7 @@ function generalHelp(commands: readonly Command[]): string {
   ].join("\n\n");
 }
 
-/** All about one command. */
+/** The help of one command. */
 export function commandHelp(command: Command): string {
   const aliases = Object.entries(command.aliases ?? {})
     .map(([alias, preset]) => preset.length === 0 ? alias : `${alias} (${preset.join(" ")})`);
@@ -142,7 +142,7 @@ function section(title: string, rows: readonly (readonly [string, string])[]): s
   return `${title}\n${indented(rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`))}`;
 }
 
-/** What stands on the two sides of a flag's line. */
+/** The two columns of a flag's line. */
 export function flagRow(flag: Flag): readonly [string, string] {
   const short = flag.short === undefined ? "    " : `-${flag.short}, `;
   const names = [flag.name, ...flag.aliases ?? []].map((name) => `--${name}`).join(", ");
