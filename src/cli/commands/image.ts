@@ -1,4 +1,4 @@
-/** `procsup image`: an image of the folder of a configuration file, with procsup in it. */
+/** `procsup image`: builds an image with the folder of a configuration file and procsup. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { lookAt } from "../../platform/stat.ts";
@@ -8,12 +8,12 @@ import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
 import { exported } from "./export.ts";
 
-/** The image that has procsup alone. */
+/** The image that contains only procsup. */
 const PROGRAM = `procsup:${VERSION}`;
 
 const FROM_SCRATCH = "FROM scratch\nCOPY procsup /usr/local/bin/procsup\n";
 
-/** Builds the image by docker or podman. */
+/** Builds the image with docker or podman. */
 export async function image(context: CommandContext): Promise<number> {
   const { flags, output } = context;
   const tag = flags.text("tag");
@@ -40,7 +40,7 @@ export async function image(context: CommandContext): Promise<number> {
     Deno.writeTextFileSync(`${work}/program/Dockerfile`, FROM_SCRATCH);
     await build("-t", PROGRAM, `${work}/program`);
     for (const { path, text } of files) {
-      // Beside a Dockerfile of any name BuildKit and podman read what is to be left out.
+      // BuildKit and podman read `<Dockerfile>.dockerignore` next to the Dockerfile.
       const name = path === "Dockerfile" ? path : "Dockerfile.dockerignore";
       if (name === path || lookAt(`${stack.folder}/${path}`) === undefined) {
         Deno.writeTextFileSync(`${work}/${name}`, text);
@@ -55,7 +55,7 @@ export async function image(context: CommandContext): Promise<number> {
   }
 }
 
-/** The executable of procsup that goes into the image: the one given, or this very one. */
+/** The procsup executable for the image: the given one, or this one. */
 function programFile(given: string | undefined): string {
   if (given !== undefined) return absolute(given);
   const [program, ...rest] = ownWords();

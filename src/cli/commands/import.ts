@@ -1,4 +1,4 @@
-/** `procsup import`: another tool's file as a procsup.yaml. */
+/** `procsup import`: converts another tool's file into a procsup.yaml. */
 
 import { noteText } from "../../config/problem.ts";
 import { ProcsupError } from "../../model/errors.ts";
@@ -23,13 +23,13 @@ export async function importFile(context: CommandContext): Promise<void> {
     env: Deno.env.toObject(),
     withDocker: context.flags.on("with-docker"),
   });
-  // Lost keys are news even for who asked to be spared messages.
+  // Lost settings are printed even with `--quiet`.
   for (const note of notes) writeMessage(`${noteText(note)}\n`);
   if (out === undefined) context.output.content(yaml.trimEnd());
   else writeNew(out, yaml, context.flags.on("force"));
 }
 
-/** Writes a commented procsup.yaml of what the folder holds. */
+/** Writes a commented procsup.yaml for the apps found in the folder. */
 export async function init(context: CommandContext): Promise<void> {
   const { initialConfig } = await import("../../config/initial_config.ts");
   const folder = Deno.cwd();
@@ -55,7 +55,7 @@ function misnamed(
   });
 }
 
-/** Writes a file that only its owner reads; an existing one only with `force`. */
+/** Writes a file that only its owner can read. Replaces an existing file only with `force`. */
 function writeNew(path: string, text: string, force: boolean): void {
   try {
     if (force) replaceFile(absolute(path), text);

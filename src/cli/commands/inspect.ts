@@ -1,4 +1,4 @@
-/** `procsup why`, `status`, `wait` and `ping`: how things are now. */
+/** `procsup why`, `status`, `wait` and `ping`. */
 
 import { type LogPathConfig, logPaths } from "../../model/log_paths.ts";
 import { baseName } from "../../model/name.ts";
@@ -25,7 +25,7 @@ import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";
 import { tryEach } from "../results.ts";
 
-/** Prints why a process is in the state it is in. */
+/** Explains the state of a process. */
 export async function why(context: CommandContext): Promise<void> {
   const client = connect(context);
   const ask = (target: string) => client.call("why", { target });
@@ -56,7 +56,7 @@ function printWhy(
   for (const hint of hints) output.data(`  hint: ${plainText(hint)}`);
 }
 
-/** Waits; with `--for exit` the exit code is that of the process, the highest of several. */
+/** Waits. With `--for exit`, returns the highest exit code of the processes. */
 export async function wait(context: CommandContext): Promise<number> {
   const client = connect(context);
   const { flags, output } = context;
@@ -93,7 +93,7 @@ export async function ping(context: CommandContext): Promise<void> {
   }
 }
 
-/** One answer as it is; several, and none, as a list. */
+/** A single answer is not printed as a list. */
 function oneOrAll<T>(answers: readonly T[]): T | readonly T[] {
   return answers.length === 1 ? answers[0]! : answers;
 }
@@ -102,7 +102,7 @@ const NOT_RUNNING = 3;
 
 type Line = readonly [key: string, value: string];
 
-/** Prints the targets, or the daemon when there are none: 0 all running, 3 not, 4 no such process. */
+/** Prints the targets, or the daemon without any. Exit codes: 0 all running, 3 not, 4 unknown. */
 export async function status(context: CommandContext): Promise<number> {
   if (context.positionals.length === 0) return await daemonStatus(context);
   const client = connect(context);
@@ -156,7 +156,7 @@ async function print(
   printLines(output, lines.filter((line) => line !== false), process.state);
 }
 
-/** What the clock does to it, and how to learn when. */
+/** Lines about its schedules, with the command that shows the next runs. */
 function schedules({ name, config }: ProcessJson): Line[] {
   return Object.entries({ "cron": config.cron, "cron restart": config.cron_restart })
     .filter(([, given]) => given !== undefined)

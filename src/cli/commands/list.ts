@@ -12,7 +12,7 @@ import type { Output } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";
 
-/** Prints every process, or those of the targets, once or again and again. */
+/** Prints all processes or the targets, once or repeatedly. */
 export async function list(context: CommandContext): Promise<number | void> {
   const { output } = context;
   if (context.flags.on("all-contexts")) {
@@ -33,7 +33,7 @@ export async function list(context: CommandContext): Promise<number | void> {
   printTable(output, processes);
 }
 
-/** Prints the process ids of the targets, or of all. Exit code 3 when none runs. */
+/** Prints the pids of all processes or the targets. Exit code 3 if none is running. */
 export async function pid(context: CommandContext): Promise<number> {
   const { output, positionals } = context;
   const processes = await selected(await connect(context).call("list"), positionals);
@@ -43,7 +43,7 @@ export async function pid(context: CommandContext): Promise<number> {
   return pids.length > 0 ? 0 : 3;
 }
 
-/** Most lists are whole: what tells targets apart is loaded for the others. */
+/** Selects the targets. Their parser is loaded only if there are any. */
 async function selected(
   processes: readonly ProcessJson[],
   targets: readonly string[],
@@ -74,7 +74,7 @@ function processColumns(wide: boolean, color: boolean): readonly ProcessColumn[]
   const state: ProcessColumn = {
     header: "STATE",
     priority: 0,
-    // A job is stopped most of the time: not a problem.
+    // A job is stopped most of the time, which is not a problem.
     value: ({ state, config }) =>
       state === "stopped" && config.cron !== undefined ? "stopped (cron)" : state,
     paint: (text, process) => paintState(text, process.state, color),

@@ -1,4 +1,4 @@
-/** `procsup logs`: the last lines, and with `-f` those that follow. */
+/** `procsup logs`: the last lines; with `-f`, new lines too. */
 
 import { baseName } from "../../model/name.ts";
 import { type LogLine, type LogStart, positionKey } from "../../model/log_line.ts";
@@ -9,7 +9,7 @@ import { ndjson } from "../../protocol/ndjson.ts";
 import { jsonLines, refuseWholeFormats } from "../line_format.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
 
-/** Prints the lines of the targets by time, each process's name before them where there are several. */
+/** Prints the lines of the targets by time, with name prefixes if there are several processes. */
 export async function logs(context: CommandContext): Promise<void> {
   refuseWholeFormats(context.output, "logs");
   if (context.flags.on("follow")) return await follow(context);
@@ -67,9 +67,9 @@ function query({ flags, positionals }: CommandContext): URLSearchParams {
 }
 
 interface Printer {
-  /** Prints a line; `json` is the line as it came, where it came as it is to be printed. */
+  /** Prints a line; `json` is its JSON text if that can be printed unchanged. */
   readonly print: (value: LogLine, json?: string) => void;
-  /** After the last line. */
+  /** Call it after the last line. */
   readonly end: () => void;
 }
 
@@ -95,7 +95,7 @@ async function printer(context: CommandContext, names: LogPrinter): Promise<Prin
   return { print, end: () => {} };
 }
 
-/** Whether lines of several processes may mix is seen from the targets alone, before they come. */
+/** True if the targets may include several processes. */
 function isMixed({ positionals }: CommandContext, name: string): boolean {
   const [target = "all"] = positionals;
   return positionals.length !== 1 || target === "all" || /^(ns|tag|label):/.test(target) ||
@@ -110,7 +110,7 @@ function isForPeople({ output, flags }: CommandContext): boolean {
   return output.terminal && output.format === "table" && !flags.on("raw");
 }
 
-/** Starts and ends of the apps between the lines. The lines matter more: they say what went wrong. */
+/** Prints starts and exits of the apps between the lines. Errors of the event stream are ignored. */
 async function tellNews(context: CommandContext, names: LogPrinter): Promise<void> {
   const { following, unending } = await import("../../protocol/following.ts");
   const targets = context.positionals.length === 0 ? ["all"] : context.positionals;

@@ -11,7 +11,7 @@ export function man({ commands, output }: CommandContext): void {
   output.data(manPage(commands, VERSION, date).trimEnd());
 }
 
-/** The whole page. `date` is the day of the build, as mdoc wants it. */
+/** The whole page. `date` is in the format of mdoc. */
 function manPage(commands: readonly Command[], version: string, date: string): string {
   return [
     `.Dd ${date}`,
@@ -60,7 +60,7 @@ function flagItem(flag: Flag): string {
   return `.It ${short}Fl \\-${flag.name}${value}\n${escaped(flag.help + choices)}.`;
 }
 
-/** A backslash, a quote or a dot at the start of a line would be read as a macro. */
+/** Escapes backslashes, dashes, and quotes or dots at the start of a line: those begin a macro. */
 function escaped(text: string): string {
   return text.replace(/\\/g, "\\e").replace(/^([.'])/gm, "\\&$1").replace(/…/g, "...")
     .replace(/-/g, "\\-");

@@ -1,4 +1,4 @@
-/** `procsup mcp`: the daemon for agents, on standard input and output; `install` tells a client. */
+/** `procsup mcp`: an MCP server on standard input and output; `install` adds it to a client. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { dirname } from "../../npm/path.js";
@@ -16,7 +16,7 @@ import type { Flags } from "../flags.ts";
 import { writeMessage } from "../output.ts";
 import { verbIn, wordAfter } from "../unknown_word.ts";
 
-/** Bridges until the client closes the input, or changes a client's configuration. */
+/** Serves until the client closes the input, or changes a client's configuration. */
 export async function mcp(context: CommandContext): Promise<void> {
   const [verb, client] = context.positionals;
   if (verb === undefined) return await bridge(context);
@@ -26,7 +26,7 @@ export async function mcp(context: CommandContext): Promise<void> {
 
 const NARROWING = ["toolsets", "read-only", "allow"];
 
-/** What `--toolsets`, `--read-only` and `--allow` leave. Throws `bad_request` when that is nothing. */
+/** Reads `--toolsets`, `--read-only` and `--allow`. Throws `bad_request` if they leave no tool. */
 async function grantIn(flags: Flags): Promise<Grant> {
   const { grantedTools, parseToolNames, parseToolsets } = await import("../../mcp/tool_names.ts");
   const allowed = flags.text("allow");
@@ -50,12 +50,12 @@ async function bridge(context: CommandContext): Promise<void> {
     ...grant,
     ...await cwdOf(context),
     changes: async (signal) => unending(await daemon.stream("/events", signal)),
-    // Standard error: clients keep it as a log.
+    // Clients keep standard error as a log.
     onError: (error) => writeMessage(`procsup mcp: ${messageOf(error)}\n`),
   });
 }
 
-/** Where relative paths begin. Without it a client whose machine is out of reach still gets answers. */
+/** Base of relative paths. Omitted for an unreachable machine, so that the client gets answers. */
 async function cwdOf({ host }: CommandContext): Promise<{ readonly cwd?: string }> {
   if (host === undefined) return { cwd: Deno.cwd() };
   return await host.hello().then(({ cwd }) => ({ cwd }), () => ({}));
@@ -92,7 +92,7 @@ async function uninstall({ output, flags }: CommandContext, name: string): Promi
   output.done(`✔ ${client.title} knows procsup no more (${path})`);
 }
 
-/** A client's file; one that is a link where it really is. */
+/** Path of a client's configuration file, with links resolved. */
 function fileOf(client: McpClient): string {
   const home = Deno.env.get("HOME");
   if (!home) {
@@ -110,7 +110,7 @@ function fileOf(client: McpClient): string {
   }
 }
 
-/** The command that is this bridge, and its flags. The home only where it is not the usual one. */
+/** The arguments that run this MCP server. Includes the home only if it is not the default. */
 async function bridgeArgs({ flags, home, host }: CommandContext): Promise<string[]> {
   const { role, allow } = await grantIn(flags);
   const toolsets = flags.text("toolsets");
@@ -124,7 +124,7 @@ async function bridgeArgs({ flags, home, host }: CommandContext): Promise<string
   ];
 }
 
-/** The home that a client's bridge finds by HOME alone. */
+/** The home that an MCP server started by a client uses without `--home`. */
 function usualHome(): string | undefined {
   return Deno.env.get("PROCSUP_HOME") ? undefined : defaultHome();
 }

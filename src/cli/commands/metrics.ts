@@ -1,4 +1,4 @@
-/** `procsup metrics`: what apps or the host used over time. */
+/** `procsup metrics`: usage of apps or the host over time. */
 
 import { plainText } from "../../model/plain_text.ts";
 import type {
@@ -16,7 +16,7 @@ import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
 import { sparkline } from "../top/text.ts";
 
-/** Few enough for a screen. */
+/** Default number of points: fits on a screen. */
 const POINTS = 30;
 
 /** Prints sparklines, and the points of a single app as a table. */
@@ -60,7 +60,7 @@ function printSparklines(
     highest: (point: MetricsPointJson) => number | null,
     text: (value: number) => string,
   ) => {
-    // A step without a measurement stays blank; the smallest value does not.
+    // Steps without a measurement stay blank, so every measured value is above 0.
     const values = Array<number>(width).fill(0);
     for (const point of points) {
       const known = value(point);

@@ -1,4 +1,4 @@
-/** `--on ENGINE`, or a context that names one: the words of the command line, for apps that an engine runs. */
+/** Runs commands on an engine: `--on ENGINE`, or a context that names one. */
 
 import type { Backend, Copy, DrivenEngine, Rollout } from "../../export/backends/mod.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
@@ -18,13 +18,13 @@ type Verb = (context: CommandContext, backend: Backend) => Promise<number>;
 
 const VERBS: Readonly<Record<string, Verb>> = { start: up, list, logs, why, scale, roll, down };
 
-/** Flags of those commands that mean something on an engine, besides those of every command. */
+/** Flags of these commands that work on an engine, besides the global flags. */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   start: ["image", "ports", "strict", "profile"],
   logs: ["follow", "lines"],
 };
 
-/** Flags that say where on an engine. */
+/** Flags that select a place on an engine. */
 const PLACES: Readonly<Record<string, readonly string[]>> = {
   kubernetes: ["stack", "context", "namespace"],
   swarm: ["stack", "context"],
@@ -42,7 +42,7 @@ export async function onEngine(context: CommandContext): Promise<number> {
   return await VERBS[command.name]!(context, backend);
 }
 
-/** The backend of an engine, for the stack that is named, or that of a folder. */
+/** The backend of an engine for the named stack, or the stack of a folder. */
 async function openEngine(
   engine: Engine,
   folder: string,
@@ -55,7 +55,7 @@ async function openEngine(
   return await openBackend(on, { ...place, stack }, onProgress);
 }
 
-/** What the engine does not do, and flags of the daemon, which would be without effect. */
+/** Throws `bad_request` for commands and flags that have no meaning on the engine. */
 function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void {
   if (!Object.hasOwn(VERBS, command.name)) {
     const words = Object.keys(VERBS).map((name) => name === "start" ? "up" : name);
@@ -80,7 +80,7 @@ async function up(context: CommandContext, backend: Backend): Promise<number> {
   return await printRollouts(context, await backend.up(result));
 }
 
-/** What a context's engine runs. */
+/** Lists the copies on a context's engine. */
 export async function listEngine(engine: Engine, names: readonly string[]): Promise<Copy[]> {
   const copies = await (await openEngine(engine, Deno.cwd(), () => {})).list();
   return named(copies, names);

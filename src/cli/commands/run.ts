@@ -1,4 +1,4 @@
-/** `procsup run`: apps in the foreground, with no daemon; made for containers. */
+/** `procsup run`: runs apps in the foreground without a daemon, as in containers. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import type { LogLine } from "../../model/log_line.ts";
@@ -13,7 +13,7 @@ import type { Output } from "../output.ts";
 import { placeOf } from "../place.ts";
 import { startPayloads } from "../start_payload.ts";
 
-/** Runs until they end, in a home that is gone afterwards unless `--home` names one. */
+/** Runs until the apps end, in a temporary home unless `--home` is given. */
 export async function run(context: CommandContext): Promise<number> {
   const given = context.flags.text("home");
   const { runForeground } = await import("../../daemon/foreground.ts");
@@ -23,7 +23,7 @@ export async function run(context: CommandContext): Promise<number> {
   const readyFile = context.flags.text("ready-file");
   const apps = await what(context);
   const onLine = await linePrinter(context, names);
-  // Late: Ctrl-C before it leaves nothing behind.
+  // Created last: Ctrl-C before this leaves nothing behind.
   const home = given ?? makeRunHome();
   try {
     return await runForeground({
@@ -31,7 +31,7 @@ export async function run(context: CommandContext): Promise<number> {
       ...apps,
       critical: context.flags.list("critical"),
       readyFile: readyFile && absolute(readyFile),
-      // Watchers end with their input; what is in a pipeline reads its end.
+      // Watch modes end at the end of their input; an app in a pipeline must read that end.
       stdin: !isAlone || Deno.stdin.isTerminal(),
       onLine,
       onNews: (change) => {
@@ -84,7 +84,7 @@ function isText({ format }: Output): boolean {
   return format !== "json" && format !== "jsonl";
 }
 
-/** Standard error stays standard error; a name stands before a line where there are several apps. */
+/** Prints lines to the stream they came from, with name prefixes if there are several apps. */
 async function linePrinter(
   { output, flags, rest }: CommandContext,
   names: LogPrinter,
@@ -99,16 +99,16 @@ async function linePrinter(
   };
 }
 
-/** Of the first process of a container. All that it ran has ended when it has. */
+/** Prefix of homes of a container's first process. When it ends, all its apps have ended. */
 const FIRST = "procsup-init-";
 const OTHERS = "procsup-run-";
 
-/** A home without a lock that is older than this is not being made any more. */
+/** A home without a lock may still be in creation until this age. */
 const MADE_MS = 60_000;
 
 /**
- * Makes one. A container that was killed, and is started again, has those of its earlier lives in
- * it, with their logs: they go. Throws `home_unusable` where nothing can be written.
+ * Creates a temporary home. In a container that was killed and started again, removes the homes of
+ * earlier runs with their logs. Throws `home_unusable` if nothing can be written.
  */
 function makeRunHome(isFirst: boolean = Deno.pid === 1): string {
   const home = make(isFirst ? FIRST : OTHERS);

@@ -1,4 +1,4 @@
-/** `procsup serve`: the files of a folder as an app, whose process is `procsup serve-files`. */
+/** `procsup serve`: starts an app that serves the files of a folder with `procsup serve-files`. */
 
 import { createServer } from "node:http";
 import { messageOf, ProcsupError } from "../../model/errors.ts";
@@ -15,10 +15,10 @@ import { printResults } from "../results.ts";
 const PORT = 8080;
 const EVERYWHERE = "0.0.0.0";
 
-/** What `serve-files` writes once it listens. */
+/** First words of `serve-files` when it listens: the app is ready. */
 const SERVING = "Serving ";
 
-/** Starts the app. */
+/** Starts the app that serves. */
 export async function serve(context: CommandContext): Promise<number> {
   const { folder, port, bind, spa } = filesOf(context);
   const { flags } = context;
@@ -44,7 +44,7 @@ export async function serve(context: CommandContext): Promise<number> {
   return code;
 }
 
-/** Runs as the app: serves until it is stopped. */
+/** The process of the app: serves until it is stopped. */
 export async function serveFiles(context: CommandContext): Promise<void> {
   const { folder, port, bind, spa } = filesOf(context);
   const { serveFile } = await import("../static_files.ts");

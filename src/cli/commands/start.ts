@@ -1,4 +1,4 @@
-/** `procsup start`: new apps, or existing ones again. */
+/** `procsup start`: starts new or existing apps. */
 
 import { nearestWord } from "../../model/nearest_word.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
@@ -16,10 +16,10 @@ import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
 
-/** How many variables taken from the shell are named after a start. */
+/** Maximum number of shell variables that are listed after a start. */
 const MAX_NAMES = 8;
 
-/** Starts everything that was named. The worst exit code wins. */
+/** Starts everything named. The worst exit code wins. */
 export async function start(context: CommandContext): Promise<number> {
   const place = await placeOf(context);
   const files = await configFiles(context, place);
@@ -62,14 +62,14 @@ export async function start(context: CommandContext): Promise<number> {
   return Math.max(worst, code);
 }
 
-/** Names of variables, as many as a line holds. */
+/** The first names, and the number of the others. */
 function shortList(names: readonly string[]): string {
   const shown = names.slice(0, names.length > MAX_NAMES ? MAX_NAMES - 1 : MAX_NAMES);
   const more = names.length - shown.length;
   return shown.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-/** The configuration files that the words mean: those named, or without a word the one that is here. */
+/** The named configuration files; empty for the one in this folder; undefined if none is meant. */
 async function configFiles(
   { positionals, rest, host }: CommandContext,
   { cwd, isFile }: Place,
@@ -95,7 +95,7 @@ async function refuseNothing(
   });
 }
 
-/** A compose file is imported, not started: its services need programs in place of images. */
+/** Suggests importing a compose file: its services need programs in place of images. */
 async function hintForFolder(cwd: string): Promise<string> {
   const { kindOf } = await import("../../config/file_kind.ts");
   const names = [...Deno.readDirSync(cwd)].map(({ name }) => name).sort();
@@ -105,7 +105,7 @@ async function hintForFolder(cwd: string): Promise<string> {
     : `procsup import compose ${shellWord(compose)} --out procsup.yaml`;
 }
 
-/** The failure on another machine: what is not there may be here. */
+/** Adds a hint for a file that is missing on another machine, but may exist here. */
 function missingThere(error: unknown, { target }: StartPayload, cwd: string): unknown {
   const isMissing = error instanceof ProcsupError && error.code === "process_not_found";
   if (!isMissing || target === undefined) return error;
@@ -116,7 +116,7 @@ function missingThere(error: unknown, { target }: StartPayload, cwd: string): un
   });
 }
 
-/** The failure with a hint that only the command line can give. */
+/** Adds a hint that only the command line can give. */
 async function helped(
   error: unknown,
   payload: StartPayload,
@@ -141,7 +141,7 @@ async function hintFor(
   if (error.code !== "process_not_found" || target === undefined) return undefined;
   const near = nearestWord(target, filesHere());
   if (near !== undefined) return `Did you mean "${near}"?`;
-  // The daemon has found a name that is like it.
+  // The daemon has suggested a similar name.
   if (error.near !== undefined) return undefined;
   const { discover } = await import("../../config/file_kind.ts");
   const here = discover(Deno.cwd());

@@ -10,7 +10,7 @@ import { runSteps, succeeds } from "../startup/steps.ts";
 import { sameUnit, type Unit, unitHere } from "../startup/unit.ts";
 import { verbIn } from "../unknown_word.ts";
 
-/** Shows, installs, removes or looks at the unit. */
+/** Shows, installs or removes the unit, or prints its status. */
 export async function startup(context: CommandContext): Promise<number> {
   const [verb] = context.positionals;
   const act = verb === undefined ? show : verbIn("startup", { install, uninstall, status }, verb);

@@ -8,7 +8,7 @@ import { connect } from "../connect.ts";
 import { printData } from "../print_data.ts";
 import { verbIn, wordAfter } from "../unknown_word.ts";
 
-/** Prints the token, a new one with `--rotate`; or makes, lists or revokes a named one. */
+/** Prints the token, or replaces it with `--rotate`; creates, lists or revokes named tokens. */
 export async function token(context: CommandContext): Promise<void> {
   const [verb, name] = context.positionals;
   if (verb === undefined) return await printToken(context);

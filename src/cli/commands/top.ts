@@ -1,4 +1,4 @@
-/** `procsup top`: a live view of the whole screen. */
+/** `procsup top`: a full-screen live view. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import type { CommandContext } from "../command.ts";
@@ -21,7 +21,7 @@ export async function top(context: CommandContext): Promise<number> {
     return 0;
   }
   const { runTop } = await import("../top/run.ts");
-  // Its own client: what another version of the daemon calls for must not be printed into the screen.
+  // A quiet client: a note about the daemon's version must not be printed into the screen.
   return await runTop({
     client: connectQuietly(context),
     isRemote: host !== undefined,

@@ -1,4 +1,4 @@
-/** `procsup upgrade`: this program's daemon in the place of the one that runs, under running apps. */
+/** `procsup upgrade`: replaces the daemon by this version while the apps keep running. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { isNewer } from "../../model/version.ts";
@@ -16,7 +16,7 @@ import { startDaemon, untilReleased } from "../detach.ts";
 import { printData } from "../print_data.ts";
 import { withNotice } from "../progress.ts";
 
-/** Replaces the daemon, unless it is this very build already. */
+/** Replaces the daemon, unless it is this build already. */
 export async function upgrade({ home, flags, output }: CommandContext): Promise<void> {
   const { version } = await new DaemonClient(home, () => {}).call("ping");
   const old = readDaemonRecord(home);
@@ -41,14 +41,14 @@ export async function upgrade({ home, flags, output }: CommandContext): Promise<
   output.done(`✔ daemon ${version} → ${VERSION}, ${up} of ${apps.length} apps up, none restarted`);
 }
 
-/** How long a service manager may take to start another daemon. */
+/** Maximum time for a service manager to start the new daemon. */
 const PATIENCE_MS = 15_000;
 
 const POLL_MS = 10;
 
 /**
- * Ends the running daemon without its apps and starts this program's. When that one does not come up
- * the old build is started again. Throws `start_failed` then, and `timeout` when the old one stays.
+ * Ends the running daemon, keeps its apps, and starts the new daemon. If that fails, starts the old
+ * build again and throws `start_failed`. Throws `timeout` if the old daemon does not end.
  */
 export async function replaceDaemon(home: string, old: DaemonRecord | undefined): Promise<void> {
   const before = keepRunning(home, old);
@@ -63,7 +63,7 @@ export async function replaceDaemon(home: string, old: DaemonRecord | undefined)
   }
 }
 
-/** What starts the old build again. A compiled file may have been replaced: the running one is kept. */
+/** The command of the old build. Copies its executable, which may have been replaced on disk. */
 function keepRunning(home: string, old: DaemonRecord | undefined): readonly string[] | undefined {
   if (old === undefined || old.words.length > 1) return old?.words;
   const kept = `${home}/state/previous-procsup`;
@@ -97,14 +97,14 @@ async function rollBack(
   });
 }
 
-/** The service manager starts the next one from its own unit. */
+/** Waits until the service manager has started the new daemon from its own unit. */
 async function restarted(
   client: DaemonClient,
   home: string,
   service: string,
   oldPid: number,
 ): Promise<void> {
-  // The old one answers until it ends, and may be of the same version.
+  // The old daemon answers until it ends, and may have the same version.
   const answered = async () =>
     readDaemonRecord(home)?.pid !== oldPid &&
     await client.call("ping").then(({ version }) => version === VERSION, () => false);

@@ -6,7 +6,7 @@ import { connect, withDaemonStarted } from "../connect.ts";
 import { printData } from "../print_data.ts";
 import { verbIn } from "../unknown_word.ts";
 
-/** Exit code of something that does not run. */
+/** Exit code if the web server is not running. */
 const NOT_RUNNING = 3;
 
 const VERBS: Readonly<Record<string, (context: CommandContext) => Promise<number | void>>> = {
@@ -16,7 +16,7 @@ const VERBS: Readonly<Record<string, (context: CommandContext) => Promise<number
   open,
 };
 
-/** Starts it where needed and prints the link; or one of the verbs alone. */
+/** Starts the web server if needed and prints the link, or runs a verb. */
 export async function web(context: CommandContext): Promise<number | void> {
   const [verb] = context.positionals;
   if (verb === undefined) return await startAndOpen(context);

@@ -1,4 +1,4 @@
-/** `procsup webhook`: the webhooks and their deliveries. */
+/** `procsup webhook`: manages webhooks. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
