@@ -1,4 +1,4 @@
-/** Whether the daemon starts at boot, by a unit that is as it should be. */
+/** Checks that a current unit starts the daemon at boot. */
 
 import { dirname } from "../../npm/path.js";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
@@ -12,7 +12,7 @@ import { type Finding, homeFlag, ok, warning, wrong } from "./finding.ts";
 
 type Scope = UnitRequest["scope"];
 
-/** The unit of a home. */
+/** Checks the unit of a home. */
 export function checkBoot(home: string): Finding[] {
   const manager = serviceManager();
   if (manager === undefined) return [ok("boot", "no service manager here")];
@@ -49,7 +49,7 @@ function problemOf(
   return warning("boot", `${unit.path} is not as this version would write it`, install);
 }
 
-/** systemd keeps that as links beside the unit; of the others the file itself is enough. */
+/** systemd marks enabled units by links; for the others, the file itself is enough. */
 function isEnabled({ path }: Unit, scope: Scope): boolean {
   if (!path.endsWith(".service")) return true;
   const target = scope === "user" ? "default" : "multi-user";

@@ -1,4 +1,4 @@
-/** Whether a daemon answers, and what is in the way when none does. */
+/** Checks that a daemon answers, and finds the cause if not. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
@@ -28,7 +28,7 @@ export async function checkDaemon(home: string): Promise<Finding[]> {
   }
 }
 
-/** Whether commands can read the token that the daemon asks for. */
+/** Checks that commands can read the daemon's token. */
 function checkToken(home: string): Finding[] {
   const { token } = pathsIn(home);
   try {
@@ -41,7 +41,7 @@ function checkToken(home: string): Finding[] {
   }
 }
 
-/** Orphans of a container end up at process 1, which must collect them. */
+/** In a container, process 1 must reap orphans. */
 function firstProcess(home: string): Finding[] {
   if (readDaemonRecord(home)?.pid !== 1) return [];
   const says = "the daemon is process 1, and does not collect the orphans of others";

@@ -1,23 +1,23 @@
-/** What a look at something comes to. */
+/** Findings of the checks. */
 
 import { defaultHome } from "../../platform/paths.ts";
 import { shellWord } from "../../model/shell_line.ts";
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warning" | "error";
   readonly says: string;
-  /** A command that mends it. */
+  /** A command that fixes it. */
   readonly fix?: string;
 }
 
-/** Nothing wrong. */
+/** No problem. */
 export function ok(check: string, says: string): Finding {
   return { check, status: "ok", says };
 }
 
-/** It works, and will not for long, or not as it might. */
+/** It works, but not as well as it could, or not for long. */
 export function warning(check: string, says: string, fix?: string): Finding {
   return { check, status: "warning", says, ...(fix === undefined ? {} : { fix }) };
 }
@@ -27,12 +27,12 @@ export function wrong(check: string, says: string, fix?: string): Finding {
   return { check, status: "error", says, ...(fix === undefined ? {} : { fix }) };
 }
 
-/** The flag that selects this home, for commands that would use another by default. */
+/** The flag that selects this home; empty for the default home. */
 export function homeFlag(home: string): string {
   return home === defaultHome() ? "" : ` --home ${shellWord(home)}`;
 }
 
-/** Names in a folder; none where it cannot be read. */
+/** Names in a folder; empty if it cannot be read. */
 export function listed(folder: string): string[] {
   try {
     return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();

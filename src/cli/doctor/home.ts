@@ -1,11 +1,11 @@
-/** Whether a home is safe, and all in it the daemon's own. */
+/** Checks that a home is safe and that the user owns its files. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { checkSocketLength, checkWay, pathsIn } from "../../platform/paths.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { type Finding, listed, ok, wrong } from "./finding.ts";
 
-/** The folder itself. */
+/** Checks the folder itself. */
 export function checkHome(home: string): Finding {
   const check = "home";
   try {
@@ -33,7 +33,7 @@ export function checkHome(home: string): Finding {
   }
 }
 
-/** Of what is inside: a `sudo procsup …` leaves files that the user's own daemon cannot write. */
+/** Checks the files inside: `sudo procsup …` leaves files that the user's daemon cannot write. */
 export function checkOwners(home: string): Finding[] {
   const { records, run, apps, token, tokens } = pathsIn(home);
   const apart = listed(apps).map((name) => `${apps}/${name}`);

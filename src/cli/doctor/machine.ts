@@ -1,4 +1,4 @@
-/** What this machine gives the daemon and its apps: disk space, the right time, limits. */
+/** Checks the machine: disk space, clock and limits. */
 
 import { shellWord } from "../../model/shell_line.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
@@ -14,17 +14,17 @@ import { lookAt } from "../../platform/stat.ts";
 import { counted, humanDuration } from "../human.ts";
 import { type Finding, listed, ok, warning, wrong } from "./finding.ts";
 
-/** With less than that, the next rotation or save may fail; and a busy app is there within the hour. */
+/** Bytes. Below FULL the next rotation or save may fail; a busy app uses NEARLY_FULL in an hour. */
 const FULL = 50e6;
 const NEARLY_FULL = 500e6;
 
-/** The file system of a home. */
+/** Checks the file system of a home. */
 export async function checkDisk(home: string): Promise<Finding[]> {
   const space = await diskOf(existing(home));
   return space.total === 0 ? [] : [judgeSpace(space, largestLogs(home))];
 }
 
-/** What to make of the room that is left. */
+/** The finding for the space left; `largest` is the app with the largest logs. */
 export function judgeSpace(
   { available }: DiskSpace,
   largest?: { name: string; bytes: number },
@@ -48,7 +48,7 @@ function largestLogs(home: string): { name: string; bytes: number } | undefined 
     .sort((a, b) => b.bytes - a.bytes)[0];
 }
 
-/** What a folder and those in it take on the disk. */
+/** Disk usage of a folder and its subfolders. */
 function bytesIn(folder: string): number {
   return listed(folder).reduce((sum, name) => {
     try {
@@ -65,13 +65,13 @@ function existing(path: string): string {
   return path === "/" || lookAt(path) !== undefined ? path : existing(dirname(path));
 }
 
-/** No copy of this program is older. */
+/** Every build of this program is newer than this. */
 const BUILT = Date.UTC(2025, 0, 1);
 
-/** File systems on other machines may be a little ahead. */
+/** The clocks of network file systems may be a little ahead. */
 const SLACK_MS = 60_000;
 
-/** The clock, against what was written by it earlier. */
+/** Compares the clock with the times of files written earlier. */
 export function checkClock(home: string, now: number = Date.now()): Finding {
   const fix = "sudo timedatectl set-ntp true";
   const date = new Date(now).toISOString();
@@ -85,10 +85,10 @@ export function checkClock(home: string, now: number = Date.now()): Finding {
   return wrong("clock", says, fix);
 }
 
-/** Less than this is used up by a few dozen apps. */
+/** A few dozen apps use up less than this. */
 const FEW = { files: 4096, processes: 1024, watches: 16_384, watchers: 128 } as const;
 
-/** The limits of the daemon that runs, else those that one started from here would have. */
+/** Checks the limits of the running daemon, or those that a new one would inherit. */
 export function checkLimits(home: string): Finding[] {
   const pid = isFree(pathsIn(home).lock) ? undefined : readDaemonRecord(home)?.pid;
   const who = pid ?? "self";
@@ -104,7 +104,7 @@ export function checkLimits(home: string): Finding[] {
   ];
 }
 
-/** Whether apps can be given limits of their own. */
+/** Reports the cgroup limits that apps can have. */
 function checkGroups(pid: number | "self"): Finding[] {
   const controllers = controllersOf(pid);
   if (controllers === undefined) return [];
@@ -125,19 +125,19 @@ function hardLimit(limits: string, name: string): number {
   return hard === "unlimited" ? Infinity : Number(hard ?? NaN);
 }
 
-/** A number that may be too small; nothing if it is unknown. */
+/** The finding for a number that may be too small; empty if it is unknown. */
 export function atLeast(check: string, value: number, least: number, fix: string): Finding[] {
   if (Number.isNaN(value)) return [];
   const says = value === Infinity ? "no limit" : String(value);
   return [value >= least ? ok(check, says) : warning(check, `${says}, which is little`, fix)];
 }
 
-/** Held by every process that runs from it; see platform/unpacked.ts. */
+/** True if a process runs from this folder; see platform/unpacked.ts. */
 function isHeld(folder: string): boolean {
   return listed(folder).includes(".used") && !isFree(`${folder}/.used`);
 }
 
-/** The folder that this one was unpacked to, and its neighbours. Nothing in any other form. */
+/** Checks for unpacked folders of old versions. Empty if this program was not unpacked. */
 export function checkUnpacked(home: string, own: string | undefined = unpackedFolder()): Finding[] {
   if (own === undefined) return [];
   const used = readDaemonRecord(home)?.words.join("\n") ?? "";

@@ -1,4 +1,4 @@
-/** Whether what a daemon keeps about its processes can be read. */
+/** Checks that the state files of a daemon can be read. */
 
 import { dirname } from "../../npm/path.js";
 import { readDaemonRecord, STATE_FORMAT } from "../../platform/daemon_record.ts";
@@ -8,7 +8,7 @@ import { pathsIn } from "../../platform/paths.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { type Finding, listed, ok, warning, wrong } from "./finding.ts";
 
-/** Everything that is kept in a home. */
+/** Checks all state files of a home. */
 export function checkState(home: string): Finding[] {
   const written = readDaemonRecord(home);
   if (written !== undefined && written.state > STATE_FORMAT) {
@@ -32,14 +32,14 @@ export function checkState(home: string): Finding[] {
   ];
 }
 
-/** What is wrong with a state file, which the next daemon sets aside. */
+/** The findings for a state file. The next daemon sets a damaged file aside. */
 function damageOf(path: string): Finding[] {
   try {
     const text = Deno.readTextFileSync(path);
     for (const line of text.trimEnd().split("\n")) unsealed(line);
     return [];
   } catch (error) {
-    // Gone meanwhile: a daemon is at work.
+    // Removed meanwhile by a running daemon.
     if (error instanceof Deno.errors.NotFound) return [];
     const why = "code" in (error as Error)
       ? `cannot be read: ${messageOf(error).split(":")[0]}`

@@ -1,4 +1,4 @@
-/** `procsup startup install`: everything is shown before anything is done. */
+/** `procsup startup install`: shows every step before it does anything. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { dirname } from "../../npm/path.js";
@@ -17,12 +17,12 @@ import { checkHome } from "../doctor/home.ts";
 import { runSteps } from "./steps.ts";
 import { namesHome, type Unit } from "./unit.ts";
 
-/** How long a daemon may take until it answers, its first unpacking included. */
+/** Maximum time until the daemon answers, including its first unpacking. */
 const PATIENCE_MS = 20_000;
 
 const POLL_MS = 50;
 
-/** Writes the unit and starts it, once a person or `--yes` agreed. A daemon that runs makes room. */
+/** Writes the unit and starts it, after confirmation or with `--yes`. Replaces a running daemon. */
 export async function install(context: CommandContext, unit: Unit): Promise<number> {
   const { output, home } = context;
   refuseForeignHome(home);
@@ -40,7 +40,7 @@ export async function install(context: CommandContext, unit: Unit): Promise<numb
   return 0;
 }
 
-/** Not every service manager knows when a service is ready, and has waited for it. */
+/** Waits for the daemon: not every service manager waits until a service is ready. */
 async function untilAnswers(home: string): Promise<void> {
   if (await comesTrue(() => answers(home), { ms: PATIENCE_MS, everyMs: POLL_MS })) return;
   throw new ProcsupError("start_failed", `No daemon answers for home "${home}" yet`, {
@@ -48,12 +48,12 @@ async function untilAnswers(home: string): Promise<void> {
   });
 }
 
-/** Whether the daemon runs, and no service manager started it. */
+/** True if a daemon runs that no service manager started. */
 function runsByHand(home: string): boolean {
   return !isFree(pathsIn(home).lock) && !readDaemonRecord(home)?.service;
 }
 
-/** Ends that daemon without its apps. Throws `daemon_hangs`, and `timeout` when it stays. */
+/** Ends that daemon, keeps its apps. Throws `daemon_hangs`, or `timeout` if it does not end. */
 async function handOver(home: string): Promise<void> {
   const { pid } = await new DaemonClient(home, () => {}).call("release");
   await untilReleased(home, pid);
@@ -67,27 +67,27 @@ export function refuseUnasked({ flags }: CommandContext, done: string, verb: str
   });
 }
 
-/** The daemon would refuse it, again and again. */
+/** Throws `home_unusable` for a home that the daemon would refuse at each start. */
 function refuseForeignHome(home: string): void {
   const { status, says, fix } = checkHome(home);
   if (status !== "error") return;
   throw new ProcsupError("home_unusable", `Cannot start a daemon at boot: ${says}`, { hint: fix });
 }
 
-/** There is one unit: that of another home is replaced. */
+/** Describes the unit that is replaced, which may be that of another home. */
 function instead({ path }: Unit, home: string): string {
   const there = readFileIfAny(path);
   if (there === undefined) return "";
   return namesHome(there, home) ? ", in place of the one there" : ", in place of another home's";
 }
 
-/** Whether a daemon will run in the end, and not only at the next boot. */
+/** True if the daemon starts now, not only at the next boot. */
 function starts({ enable }: Unit): boolean {
   return systemdRuns() || !enable.some(({ live }) => live);
 }
 
 function write({ path, text, mode }: Unit): void {
-  // Root's own would be written through the links of a user whose HOME is still set.
+  // Root must not write through links of a user, whose HOME may still be set.
   const problem = Deno.uid() === 0 ? wayProblem(path) : undefined;
   if (problem !== undefined) {
     throw new ProcsupError("forbidden", `Refusing to write "${path}": ${problem}`);
@@ -95,7 +95,7 @@ function write({ path, text, mode }: Unit): void {
   try {
     Deno.mkdirSync(dirname(path), { recursive: true });
     Deno.writeTextFileSync(path, text, { mode });
-    // The mode above is for a new file, less the umask.
+    // The mode above applies only to new files, and the umask reduces it.
     Deno.chmodSync(path, mode);
   } catch (error) {
     if (!(error instanceof Deno.errors.PermissionDenied)) throw error;

@@ -1,12 +1,12 @@
-/** Runs the commands around a unit. */
+/** Runs the commands that enable or disable a unit. */
 
 import { systemdRuns } from "../../platform/service_manager.ts";
 import type { Output } from "../output.ts";
 import type { Step } from "./unit.ts";
 
 /**
- * Runs the steps in order, up to one that fails and matters; whether all went well. Where systemd lies
- * on the disk only, as in an image that is being built, what needs a running one is left out.
+ * Runs the steps in order; stops and returns false when a step without `advice` fails. Skips `live`
+ * steps if systemd is installed but not running, as in an image build.
  */
 export async function runSteps(output: Output, steps: readonly Step[]): Promise<boolean> {
   for (const { words, live, advice } of steps) {
@@ -18,7 +18,7 @@ export async function runSteps(output: Output, steps: readonly Step[]): Promise<
   return true;
 }
 
-/** Runs a command and returns true if it succeeded. Shows its errors, and on request its output. */
+/** Runs a command; returns true on success. Shows its errors, and with `show` its output. */
 export async function succeeds(words: readonly string[], show = false): Promise<boolean> {
   const [program, ...args] = words;
   try {

@@ -1,4 +1,4 @@
-/** What a service manager is given so that it starts the daemon. */
+/** The files that make a service manager start the daemon. */
 
 import { shellWord } from "../../model/shell_line.ts";
 import { commandWord, quoted, specifiers } from "../../model/systemd_words.ts";
@@ -7,26 +7,26 @@ import { withoutShimFolder } from "../../platform/node_shim.ts";
 import { ownWords } from "../../platform/own_program.ts";
 import { type ServiceManager, systemdVersion } from "../../platform/service_manager.ts";
 
-/** Who and what is to be started at boot. */
+/** What to start at boot, and for whom. */
 export interface UnitRequest {
-  /** For the machine, as root's, or for one user's session. */
+  /** For the machine, as root, or for one user's session. */
   readonly scope: "system" | "user";
   /** Words that start procsup. */
   readonly words: readonly string[];
   readonly home: string;
   readonly userHome: string;
-  /** Where apps look for programs: a service manager's own search path knows few. */
+  /** `PATH` of the apps: that of a service manager is short. */
   readonly path: string;
-  /** Version of the service manager, where what it understands depends on it; 0: unknown. */
+  /** Version of systemd; 0 if unknown or for other service managers. */
   readonly version: number;
 }
 
-/** A command, and what follows when it fails. */
+/** A command, and what to do if it fails. */
 export interface Step {
   readonly words: readonly string[];
-  /** Nothing but a service manager that runs can do it: left out while an image is being built. */
+  /** Needs a running service manager: skipped in an image build. */
   readonly live?: true;
-  /** What to say when it fails; without it, the whole has failed. */
+  /** Printed if the step fails; without it, a failure ends the sequence. */
   readonly advice?: string;
 }
 
@@ -35,25 +35,25 @@ export interface Unit {
   readonly path: string;
   readonly text: string;
   readonly mode: number;
-  /** What makes it known and starts it. Run once more, it puts a changed unit into effect. */
+  /** Steps that enable and start it. Repeating them applies a changed unit. */
   readonly enable: readonly Step[];
-  /** What stops it, and what is left to do when its file is gone. */
+  /** Steps that stop it (`disable`), and those after its file is removed (`removed`). */
   readonly disable: readonly Step[];
   readonly removed: readonly Step[];
   readonly status: readonly string[];
 }
 
-/** A path like `PATH`, without what depends on the folder one is in. */
+/** The absolute entries of `PATH`. */
 function absoluteEntries(path: string): string {
   return withoutShimFolder(path).split(":").filter(isAbsolute).join(":");
 }
 
-/** True if a unit belongs to this home, and not to one whose path only starts the same. */
+/** True if a unit is for this home, not for one whose path only starts the same. */
 export function namesHome(text: string, home: string): boolean {
   return text.split(home).slice(1).some((rest) => /^(?![\w./-])/.test(rest));
 }
 
-/** True if two units are the same, apart from `PATH`, which is that of the caller. */
+/** True if two units are equal apart from `PATH`, which depends on the caller. */
 export function sameUnit(one: string, other: string): boolean {
   return withoutPath(one) === withoutPath(other);
 }
@@ -69,7 +69,7 @@ export function unitFor(manager: ServiceManager, request: UnitRequest): Unit {
   return { systemd: systemdUnit, launchd: launchdUnit, openrc: openrcUnit }[manager](request);
 }
 
-/** The unit that starts this very program here, for one of its homes. */
+/** The unit that starts this program on this machine for a home. */
 export function unitHere(manager: ServiceManager, scope: UnitRequest["scope"], home: string): Unit {
   const fallback = Deno.uid() === 0 ? "/root" : dirname(home);
   return unitFor(manager, {
@@ -84,10 +84,10 @@ export function unitHere(manager: ServiceManager, scope: UnitRequest["scope"], h
 
 type Value = string | boolean | number | readonly string[] | { readonly [key: string]: Value };
 
-/** Open files that a job may have; macOS gives it 256. */
+/** Limit of open files of a job; 256 by default on macOS. */
 const OPEN_FILES = 65_536;
 
-/** The property list, an agent of the user's or a daemon of the machine's. */
+/** The property list: a user's launch agent or a system daemon. */
 function launchdUnit({ scope, words, home, userHome, path: search }: UnitRequest): Unit {
   const user = scope === "user";
   const folder = `${user ? userHome : ""}/Library/${user ? "LaunchAgents" : "LaunchDaemons"}`;
@@ -98,9 +98,9 @@ function launchdUnit({ scope, words, home, userHome, path: search }: UnitRequest
     EnvironmentVariables: { HOME: userHome, PATH: absoluteEntries(search) },
     RunAtLoad: true,
     KeepAlive: true,
-    // The apps outlive the daemon, which takes them up again at its next start.
+    // The apps outlive the daemon, which adopts them at its next start.
     AbandonProcessGroup: true,
-    // They inherit what the job is given: no throttling.
+    // The apps inherit the settings of the job: no throttling.
     ProcessType: "Interactive",
     SoftResourceLimits: { NumberOfFiles: OPEN_FILES },
     HardResourceLimits: { NumberOfFiles: OPEN_FILES },
@@ -116,7 +116,7 @@ ${element(job, "")}
 </plist>
 `,
     mode: 0o644,
-    // One that is loaded already is not read again.
+    // Unload first: a loaded job is not read again.
     enable: [
       { ...unload, advice: "It was not loaded before" },
       { words: ["launchctl", "load", "-w", path] },
@@ -145,14 +145,14 @@ function xml(text: string): string {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 }
 
-/** The script. It is the machine's: OpenRC has no services of a user's in the releases in use. */
+/** The init script, always system-wide: OpenRC releases in use have no user services. */
 function openrcUnit({ words, home, userHome, path }: UnitRequest): Unit {
   const variables = [`HOME=${userHome}`, `PATH=${absoluteEntries(path)}`];
   const env = variables.map((variable) => `--env ${shellWord(variable)}`);
   const [program, ...args] = [...words, "daemon", "--home", home].map(shellWord);
   return {
     path: "/etc/init.d/procsup",
-    // OpenRC evaluates these once more; its own functions need the search path that the script has.
+    // OpenRC evaluates the variables again. Set PATH by --env: OpenRC needs the script's own PATH.
     text: `#!/sbin/openrc-run
 # shellcheck shell=sh disable=SC2034
 description="procsup, keeps apps running"
@@ -184,12 +184,10 @@ depend() {
   };
 }
 
-/** From here on a unit may keep its main process in a group below its own, and back off. */
+/** From this systemd version on, units support `DelegateSubgroup` and `RestartSteps`. */
 const SUBGROUPS = 254;
 
-/**
- * The unit. It has no sandbox and no changed priority: both would apply to the apps, too.
- */
+/** The unit. It sets no sandbox and no priority: both would apply to the apps too. */
 function systemdUnit(request: UnitRequest): Unit {
   const { scope, userHome } = request;
   const user = scope === "user";
@@ -204,7 +202,7 @@ function systemdUnit(request: UnitRequest): Unit {
     enable: [
       reload,
       { words: [...systemctl, "enable", "procsup.service"] },
-      // Not "start": one that runs is replaced too, and no app notices.
+      // Not "start": this also replaces a running daemon, and the apps keep running.
       { words: [...systemctl, "restart", "procsup.service"], live: true },
       ...(user ? [LINGER] : []),
     ],
@@ -217,7 +215,7 @@ function systemdUnit(request: UnitRequest): Unit {
   };
 }
 
-/** Without it a user's service manager is there only while the user is signed in. */
+/** Without it a user's service manager runs only while the user is signed in. */
 const LINGER: Step = {
   words: ["loginctl", "enable-linger"],
   live: true,
@@ -225,7 +223,7 @@ const LINGER: Step = {
 };
 
 function unitSection({ scope, home }: UnitRequest): string[] {
-  // Apps may want the network at once. A user's service manager comes after all that anyway.
+  // Apps may need the network at once. A user's service manager starts after that anyway.
   const after = scope === "user" ? [] : [
     "Wants=network-online.target",
     "After=network-online.target remote-fs.target",

@@ -1,9 +1,9 @@
-/** The commands on configuration files. */
+/** Commands on configuration files. */
 
 import type { CommandRow, Flag } from "../command.ts";
 import { NO_WAIT } from "./start_flags.ts";
 
-/** Flags that say what of a configuration file is meant; `start` takes them too. */
+/** Flags that select a part of a configuration file; `start` takes them too. */
 export const FILE_FLAGS: readonly Flag[] = [
   {
     name: "only",
@@ -14,7 +14,7 @@ export const FILE_FLAGS: readonly Flag[] = [
   { name: "profile", type: "text", value: "NAME", help: "profile of a configuration file" },
 ];
 
-/** Name of what an export makes. */
+/** Name of the exported stack. */
 const STACK: Flag = {
   name: "stack",
   type: "text",
@@ -22,7 +22,7 @@ const STACK: Flag = {
   help: "name of the apps together (default: the folder)",
 };
 
-/** Where the apps are. */
+/** The engine of the apps. */
 const ON: Flag = {
   name: "on",
   type: "text",
@@ -45,7 +45,7 @@ const NAMESPACE: Flag = {
   help: "kubernetes: the namespace (default: that of the context)",
 };
 
-/** Flags of commands that engines have too. */
+/** Flags of commands that also work on engines. */
 export const ON_FLAGS: readonly Flag[] = [ON, STACK, CONTEXT, NAMESPACE];
 
 /** Flags of an export; `up --on` takes them too. */
@@ -62,7 +62,7 @@ const EXPORT_FLAGS: readonly Flag[] = [
   },
 ];
 
-/** Flags of `up --on`, beside those of `start`, whose `--namespace` is taken there. */
+/** Flags of `up --on` besides those of `start`, which already has `--namespace`. */
 export const UP_FLAGS: readonly Flag[] = [ON, CONTEXT, ...EXPORT_FLAGS];
 
 const BASE: Flag = { name: "base", type: "text", value: "IMAGE", help: "image to build on" };

@@ -1,7 +1,4 @@
-/**
- * The flags of `start`, `restart`, `run` and `webhook set`, from the key tables. They are made on
- * demand: other commands do not need them.
- */
+/** The flags of `start`, `restart`, `run` and `webhook set`, made on demand from the key tables. */
 
 import { flagName, type Key, type KeyTable } from "../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
@@ -15,7 +12,7 @@ export const NO_WAIT: Flag = {
   help: "return at once, without waiting until it is up",
 };
 
-/** Replace what `start` took of the shell. */
+/** Replace the environment that `start` recorded. */
 export const UPDATE_ENV: Flag = {
   name: "update-env",
   type: "bool",
@@ -36,7 +33,7 @@ const LOG_FILE: Flag = {
   help: "one file for stdout and stderr, in place of two in the home",
 };
 
-/** How the help calls a value. */
+/** Placeholders of values in the help. */
 const VALUES: Readonly<Record<string, string>> = {
   duration: "DURATION",
   size: "SIZE",
@@ -64,7 +61,7 @@ export const webhookFlags = (): readonly Flag[] => [
 /** Flags of `start`. */
 export const startFlags = (): readonly Flag[] => [...configFlags(), NO_WAIT];
 
-/** Those that change an existing app. */
+/** Flags that change an existing app. */
 export function changeFlags(): readonly Flag[] {
   const onlyNew = Object.entries(PROCESS_KEYS).flatMap(([key, row]) =>
     row.flag?.onlyNew ? [flagName(key, row)] : []
@@ -97,7 +94,7 @@ function flagOf(key: string, row: Key): Flag {
 
 function typeOf(row: Key): Flag["type"] {
   if (row.type === "boolean") return "bool";
-  // A flag that calls its value otherwise takes words too.
+  // A flag with its own placeholder takes words too.
   if (row.type === "int" && row.flag!.value === undefined) return "int";
   if (row.type === "map") return "list";
   return row.type === "list" && row.of.type !== "int" ? "list" : "text";
