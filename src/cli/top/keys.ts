@@ -3,7 +3,7 @@
 import type { UserCommand } from "./messages.ts";
 import type { TopState } from "./state.ts";
 
-/** Keys that do the same. */
+/** Keys for one command. */
 export interface Binding {
   readonly keys: readonly string[];
   readonly command: UserCommand;
@@ -22,7 +22,7 @@ const MOVES: readonly Binding[] = [
   { keys: ["G", "end"], command: { type: "move", by: "last" }, about: "to the last" },
 ];
 
-/** When the table has the focus. */
+/** Bindings while the table has the focus. */
 export const TABLE_BINDINGS: readonly Binding[] = [
   ...MOVES,
   { keys: [" "], command: { type: "mark" }, about: "mark, for an action on several", hint: "mark" },
@@ -43,7 +43,7 @@ export const TABLE_BINDINGS: readonly Binding[] = [
   { keys: ["escape"], command: { type: "back" }, about: "forget marks, filter, pane" },
 ];
 
-/** When the pane has the focus. */
+/** Bindings while the pane has the focus. */
 export const PANE_BINDINGS: readonly Binding[] = [
   { keys: ["g"], command: { type: "move", by: "first" }, about: "to the first line" },
   ...MOVES,
@@ -74,7 +74,7 @@ export const PANE_BINDINGS: readonly Binding[] = [
   },
 ];
 
-/** Always. */
+/** Bindings that always apply. */
 export const COMMON_BINDINGS: readonly Binding[] = [
   { keys: ["?", "h"], command: { type: "help" }, about: "this help", hint: "help" },
   { keys: ["q", "ctrl-c"], command: { type: "quit" }, about: "quit", hint: "quit" },
@@ -166,8 +166,8 @@ const PASTE_ENDS = "\x1b[201~";
 const MAX_PASTE = 64 * 1024;
 
 /**
- * Decodes terminal input into keys; returns the incomplete rest too. With `final`, no more input follows: an
- * lone escape character is the Escape key.
+ * Decodes terminal input into keys; also returns the incomplete rest. With `final`, no more input
+ * follows: a lone escape character is the Escape key.
  */
 export function decodeKeys(text: string, final = false): { keys: Input[]; rest: string } {
   const keys: Input[] = [];

@@ -8,10 +8,10 @@ import { sourceKey } from "./log_view.ts";
 import type { FeedEvent } from "./messages.ts";
 import type { WantedLogs } from "./normalize_state.ts";
 
-/** Wait this long, so that moving the cursor opens no stream. */
+/** Delay before a stream is opened, so that moving the cursor opens none. */
 const SETTLE_MS = 100;
 const BATCH_MS = 80;
-/** Most lines of one batch; the rest waits in the log file. */
+/** Maximum size of a batch; the rest waits in the log file. */
 const MAX_BATCH_CHARS = 64 * 1024;
 /** After this many full batches in a row, about 3 seconds, skip to the last lines. */
 const TOO_MANY = 30;
@@ -57,7 +57,7 @@ export class LogFeed {
     }
   }
 
-  /** Reads until the signal, or until it falls behind: then true. The list shows what is gone. */
+  /** Reads until the signal. Returns true if it falls behind. A lost daemon shows in the list. */
   async #read(
     { names, stderr }: WantedLogs,
     { source, skipped }: { readonly source: string; readonly skipped: boolean },

@@ -12,7 +12,7 @@ export function normalizeState(state: TopState): TopState {
   return withLogInRange(withCursor(withVisible(state)));
 }
 
-/** Inputs of the last sort: a key that does not change them must not sort a thousand apps again. */
+/** Inputs of the last sort, to avoid sorting a thousand apps again on each key. */
 const made = new WeakMap<readonly unknown[], { filter: string; sort: unknown; from: unknown }>();
 
 function withVisible(state: TopState): TopState {

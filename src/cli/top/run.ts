@@ -29,7 +29,7 @@ export interface TopOptions {
 const FRAME_MS = 33;
 /** Interval of requests for the daemon's figures. */
 const DAEMON_MS = 10_000;
-/** The same when they hold the host's figures, too. */
+/** The same if they include the host's figures. */
 const REMOTE_MS = 1000;
 /** Interval of requests for ports while they are visible. */
 const PORTS_MS = 3000;

@@ -172,7 +172,6 @@ export class Screen {
   }
 }
 
-/** Handlers. */
 interface SignalActs {
   /** Exit with this code. */
   readonly end: (code: number) => void;

@@ -90,7 +90,7 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Styles a text and resets the style after it. */
+/** Functions that style a text and reset the style after it. */
 export interface Style {
   readonly color: boolean;
   /** The row under the cursor; must hold no colours. */

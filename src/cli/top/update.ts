@@ -168,7 +168,7 @@ function refused(state: TopState, text: string): { state: TopState; effects: rea
 
 type By = Extract<UserCommand, { type: "move" }>["by"];
 
-/** Past any end. */
+/** A distance beyond any end. */
 const FAR = 1_000_000;
 
 /** Moves the cursor, or scrolls the log, the details or the help. */

@@ -17,7 +17,7 @@ interface VerbRow {
   readonly asks?: boolean;
   /** Acts on all instances of an app. */
   readonly onBase?: boolean;
-  /** Takes an argument before the target; this is what is said without one. */
+  /** Takes an argument before the target; this is the message if it is missing. */
   readonly missingWord?: string;
 }
 

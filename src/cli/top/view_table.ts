@@ -11,7 +11,7 @@ import type { SortKey } from "./sort.ts";
 import { type Histories, NO_HISTORY, type TopState } from "./state.ts";
 import { cleanLine, cut, shorten, sparkline, type Style } from "./text.ts";
 
-/** Width of cursor, mark and a space. */
+/** Width of the cursor, the mark and a space. */
 const GUTTER = 3;
 const LEAST_NAME = 8;
 
