@@ -1,4 +1,4 @@
-/** What runs on this machine and in every context, those that do not answer included. */
+/** Lists the apps of this machine and of every context, with an error for each failure. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
@@ -6,21 +6,21 @@ import type { ProcessJson } from "../protocol/wire.ts";
 import { type Destination, type Engine, readContexts, THIS_MACHINE } from "./contexts.ts";
 import { Host } from "./host.ts";
 
-/** A machine that takes longer counts as one that does not answer. */
+/** Time limit for the answer of a machine. */
 const PATIENCE_MS = 15_000;
 
-/** Each machine takes an ssh. */
+/** Limits concurrent ssh processes: one for each machine. */
 const MAX_AT_ONCE = 8;
 
-/** What one of them answered. */
+/** The answer of this machine or of a context. */
 export interface ContextAnswer<Copy> {
   readonly context: string;
   /** Undefined for this machine. */
   readonly destination?: Destination;
   readonly processes: readonly ProcessJson[];
-  /** What an engine runs. */
+  /** Copies on an engine. */
   readonly copies: readonly Copy[];
-  /** Why it does not answer. */
+  /** Why it did not answer. */
   readonly error?: unknown;
 }
 
@@ -28,7 +28,7 @@ type Found<Copy> = Partial<Pick<ContextAnswer<Copy>, "processes" | "copies">>;
 
 /**
  * Asks the daemon of a home and all contexts, a few at a time. ssh asks for no password. Throws
- * `invalid_config` when the file of the contexts cannot be read.
+ * `invalid_config` if the contexts file cannot be read.
  */
 export async function askContexts<Copy>(
   home: () => string,
@@ -55,7 +55,7 @@ export async function askContexts<Copy>(
   ]);
 }
 
-/** The results are in the order of the acts. */
+/** Runs a few acts at a time; returns the results in their order. */
 async function fewAtATime<T>(acts: readonly (() => Promise<T>)[]): Promise<T[]> {
   const results: T[] = [];
   const rest = acts.entries();

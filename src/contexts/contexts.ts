@@ -1,4 +1,4 @@
-/** The contexts of a user: names of other machines and engines, kept in a file. */
+/** The contexts of a user: names for other machines and engines, stored in a file. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { configFolder } from "../platform/os.ts";
@@ -12,40 +12,40 @@ export const THIS_MACHINE = "local";
 /** Which apps of an engine commands act on. */
 export interface Engine {
   readonly on: string;
-  /** What the engine's client calls a cluster. */
+  /** The cluster's name in the engine's client. */
   readonly context?: string;
   readonly namespace?: string;
   readonly stack?: string;
 }
 
-/** What a context stands for. */
+/** The machine or engine of a context. */
 export type Destination = Omit<Machine, "name"> | Engine;
 
-/** The file of the contexts. */
+/** The contents of the contexts file. */
 export interface Contexts {
-  /** Name of the one in use; this machine without one. */
+  /** Name of the context in use; undefined for this machine. */
   readonly use?: string;
   readonly contexts: Readonly<Record<string, Destination>>;
 }
 
-/** What a context stands for, in words. */
+/** Describes the machine or engine of a context. */
 export function destinationText(destination: Destination): string {
   if (!("on" in destination)) return destination.destination;
   const { on, context, namespace, stack } = destination;
   return [on, context, namespace, stack].filter(Boolean).join(" ");
 }
 
-/** Where the contexts are kept; undefined without a `HOME`. */
+/** Path of the contexts file; undefined without `HOME`. */
 export function contextsFile(): string | undefined {
   const user = Deno.env.get("HOME");
   return user ? `${configFolder(user)}/procsup/contexts.json` : undefined;
 }
 
-/** The contexts on file. Throws `invalid_config` for a file that cannot be read. */
+/** Reads the contexts. Throws `invalid_config` if the file cannot be read. */
 export function readContexts(): Contexts {
   const path = contextsFile();
   if (path === undefined || lstatIfAny(path) === undefined) return { contexts: {} };
-  // Another user could have root's ssh go to a machine of theirs.
+  // Otherwise another user could direct root's ssh to a machine of theirs.
   if (Deno.uid() === 0) checkWay(path);
   const refuse = (why: string, cause?: unknown) =>
     new ProcsupError("invalid_config", `The contexts file "${path}" ${why}`, {

@@ -21,7 +21,7 @@ export class Host implements Way {
     return await (await this.#way()).send(request);
   }
 
-  /** What the other end says about itself. */
+  /** Version, home and folder of the other end. */
   async hello(): Promise<Hello> {
     return await (await this.#way()).hello();
   }
@@ -31,7 +31,7 @@ export class Host implements Way {
     return await (await this.#way()).ask(path, body ?? null);
   }
 
-  /** Ends the connections that wait for another request. */
+  /** Closes idle connections. */
   async close(): Promise<void> {
     (await this.#ssh)?.close();
   }

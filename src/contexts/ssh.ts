@@ -1,4 +1,4 @@
-/** The way to the daemon of another machine: the system's ssh runs `procsup dial-stdio` there. */
+/** Reaches the daemon of another machine: the system's ssh runs `procsup dial-stdio` there. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { singleQuoted } from "../model/shell_line.ts";
@@ -13,9 +13,9 @@ import {
 
 /** Another machine. */
 export interface Machine {
-  /** What the user calls it. */
+  /** The user's name for it. */
   readonly name: string;
-  /** What ssh takes: `user@server`, `ssh://user@server:2222`, or a name from ssh's configuration. */
+  /** `user@server`, `ssh://user@server:2222`, or a name from ssh's configuration. */
   readonly destination: string;
   /** Path of procsup there; found on the PATH unless given. */
   readonly program?: string;
@@ -23,26 +23,26 @@ export interface Machine {
   readonly home?: string;
 }
 
-/** What the other end says first. */
+/** The first line from the other end. */
 export interface Hello {
   readonly version: string;
   readonly home: string;
-  /** Where relative paths begin. */
+  /** Base of relative paths. */
   readonly cwd: string;
   readonly cpus: number;
 }
 
-/** Before the hello: a shell there may print something when it starts. */
+/** Prefix of the hello: lines before it come from a shell that prints something at its start. */
 export const HELLO = "procsup-dial ";
 
-/** Exit code of the other end when its daemon goes away in the middle of an answer. */
+/** Exit code of the other end if its daemon ends in the middle of an answer. */
 export const DAEMON_GONE = 69;
 
-/** Paths that the other end answers itself: which of some paths are files, and a daemon to be started. */
+/** Paths that the other end answers itself: which paths are files, and starting the daemon. */
 export const LOOK_PATH = "/dial/look";
 export const START_PATH = "/dial/start";
 
-/** Exit code of ssh when the connection failed, and of a shell that finds no such program. */
+/** Exit codes of ssh for a failed connection, and of a shell for a missing program. */
 const SSH_FAILED = 255;
 const NOT_FOUND = 127;
 
@@ -50,14 +50,14 @@ const MAX_NOISE_LINES = 1000;
 const LAST_WORDS_MS = 200;
 const MAX_MESSAGE_CHARS = 4096;
 
-/** An ssh for the first request, and for each one that does not wait for another. */
+/** Reuses idle ssh connections; opens another one for concurrent requests. */
 export class SshWay implements Way {
   readonly machine: string;
   readonly #machine: Machine;
   readonly #isBatch: boolean;
   #idle: SshStream[] = [];
 
-  /** With `isBatch` ssh asks for no password. Throws `bad_request` for what names no machine. */
+  /** With `isBatch` ssh asks for no password. Throws `bad_request` for an invalid destination. */
   constructor(machine: Machine, isBatch = false) {
     checkDestination(machine.destination);
     this.machine = machine.name;
@@ -65,7 +65,6 @@ export class SshWay implements Way {
     this.#isBatch = isBatch;
   }
 
-  /** What the other end said first. */
   async hello(): Promise<Hello> {
     const stream = this.#stream();
     const hello = await stream.hello;
@@ -88,7 +87,7 @@ export class SshWay implements Way {
     throw errorOf({ ...json, error: `On ${this.machine}: ${json.error}` });
   }
 
-  /** Ends the connections that wait for another request. */
+  /** Closes idle connections. */
   close(): void {
     for (const stream of this.#idle.splice(0)) stream.close();
   }
@@ -121,7 +120,7 @@ class SshStream implements RequestStream {
     void this.#child.status.then(() => this.isOpen = false);
     const reader = new ByteReader({ read: (into) => this.#read(into) });
     this.hello = this.#hello(reader);
-    // A request that reads the answer gets the failure.
+    // The request that reads the answer reports the failure.
     this.hello.catch(() => {});
     this.reader = async () => (await this.hello, reader);
     this.keep = () => keep(this);
@@ -138,7 +137,7 @@ class SshStream implements RequestStream {
     }
   }
 
-  /** The end of its input ends it; it may carry connections of others, as ControlMaster has it. */
+  /** Closing its input ends it. Not killed once joined: a ControlMaster has other connections. */
   close(): void {
     this.isOpen = false;
     this.#input.close().catch(() => {});
@@ -174,7 +173,7 @@ class SshStream implements RequestStream {
   async #failure(): Promise<ProcsupError> {
     const { name } = this.#machine;
     const { code } = await this.#child.status;
-    // An ssh that stays for others may hold the stream open.
+    // A ControlMaster may keep stderr open.
     await Promise.race([this.#said.whole, sleep(LAST_WORDS_MS)]);
     const said = this.#said.lastLine;
     const words = said === "" ? `ssh ended with exit code ${code}` : said;
@@ -204,7 +203,7 @@ class SshStream implements RequestStream {
 function spawn({ name, destination, program, home }: Machine, isBatch: boolean) {
   const words = [program ?? "procsup", "dial-stdio", ...(home ? ["--home", home] : [])];
   const options = [
-    // A machine that is gone is noticed, and what ssh's configuration is for terminals is left out.
+    // Detect a lost machine, and turn off ssh settings that are meant for terminals.
     ...["ConnectTimeout=15", "ServerAliveInterval=15", "ClearAllForwardings=yes"],
     ...["RemoteCommand=none", ...(isBatch ? ["BatchMode=yes"] : [])],
   ];
@@ -224,7 +223,7 @@ function spawn({ name, destination, program, home }: Machine, isBatch: boolean) 
   }
 }
 
-/** A word for the shell there, which knows where `~/` is. */
+/** Quotes a word for the remote shell, which must expand `~/`. */
 function remoteWord(word: string): string {
   const [, tilde = "", rest = word] = /^(~\/)(.*)$/.exec(word) ?? [];
   return tilde + singleQuoted(rest);
@@ -234,7 +233,7 @@ const HOST = /^(?:[A-Za-z0-9_][\w.-]*|[0-9a-fA-F:]*:[0-9a-fA-F:.]*(?:%\w+)?)$/;
 const URL_HOST = /^(?:[A-Za-z0-9_][\w.-]*|\[[0-9a-fA-F:.]+(?:%\w+)?\])(?::\d{1,5})?\/?$/;
 const USER = /^[A-Za-z0-9_][\w.+\\-]*$/;
 
-/** Nothing that ssh, or a shell, could take for something else. Throws `bad_request`. */
+/** Throws `bad_request` for text that ssh or a shell could take for an option or a command. */
 export function checkDestination(text: string): void {
   const [, scheme, user, host = ""] = /^(ssh:\/\/)?(?:(.*)@)?(.*)$/s.exec(text) ?? [];
   const isHost = (scheme === undefined ? HOST : URL_HOST).test(host);
@@ -247,7 +246,7 @@ export function checkDestination(text: string): void {
   });
 }
 
-/** What ssh, or the shell there, writes last. */
+/** The last output of ssh or the remote shell on stderr. */
 class LastWords {
   readonly whole: Promise<void>;
   #text = "";
